@@ -117,7 +117,11 @@ fn table(names: &[String], mapped: &[String], folder: &Path, out: &Path) -> Resu
                 let is_mapped = mapped.contains(name);
                 std::fs::write(&file, if is_mapped { code } else { zstd::bulk::compress(&code, LEVEL)? })?;
                 let included = format!("include_bytes!({file:?})");
-                if is_mapped { format!("Some(Code::Plain(&Pages(*{included}).0))") } else { format!("Some(Code::Packed({included}))") }
+                if is_mapped {
+                    format!("Some(Code::Plain(&Pages(*{included}).0))")
+                } else {
+                    format!("Some(Code::Packed({included}))")
+                }
             }
             Err(_) => "None".to_owned(),
         };

@@ -224,7 +224,7 @@ fn map(engine: &Engine, mut file: File) -> Option<Component> {
 }
 
 /// Writes the code of a component. It does the same each time.
-pub(crate) type WriteCode<'w> = dyn Fn(&mut dyn Write) -> io::Result<()> + Send + 'w;
+pub type WriteCode<'w> = dyn Fn(&mut dyn Write) -> io::Result<()> + Send + 'w;
 
 /// Loads code that this process, its child or its build has compiled.
 pub(crate) fn load(engine: &Engine, write: &WriteCode<'_>) -> Option<Component> {

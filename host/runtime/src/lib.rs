@@ -25,7 +25,7 @@ mod state;
 mod toolchain;
 mod wasi;
 
-pub use cache::CodeCache;
+pub use cache::{CodeCache, WriteCode};
 pub use compile::{CompileFailure, CompileProcess, compile_component};
 pub use error::LoadError;
 pub use load::{Code, CompileSettings, NameCheck, Origin, Precompiled, Runtime, check_names, granted_ports};

@@ -1,6 +1,5 @@
 //! Loading: recognise, hash, compare with the contract, compile or fetch, and ask the plugin for its description.
 
-use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -10,7 +9,7 @@ use tokio::sync::Semaphore;
 use wasmtime::Engine;
 use wasmtime::component::{Component, InstancePre, Linker};
 
-use crate::cache::{self, CodeCache, CompiledCache};
+use crate::cache::{self, CodeCache, CompiledCache, WriteCode};
 use crate::capacity::{self, Capacity, Size};
 use crate::compile::CompileProcess;
 use crate::component::{self, Contract};
@@ -83,7 +82,7 @@ pub enum Code {
     /// All of it. It is run where it lies if it begins with a page of memory.
     Plain(&'static [u8]),
     /// What writes it, on a thread that may block, and does so a second time where the code cannot be mapped.
-    Written(Box<dyn Fn(&mut dyn Write) -> io::Result<()> + Send>),
+    Written(Box<WriteCode<'static>>),
 }
 
 impl Precompiled {
