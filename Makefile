@@ -51,7 +51,7 @@ orders:
 
 # nextest where it is installed; it runs no documentation tests, so they go first. Tests that need the shared data and do not find it are
 # skipped and counted, or fail with SYRCH_REQUIRE_DATA=1.
-test test-databases test-otel: export TMPDIR := $(or $(TMPDIR),$(MEMORY),/tmp)
+test: export TMPDIR := $(or $(TMPDIR),$(MEMORY),/tmp)
 test: target
 	@mkdir -p target && rm -f target/skipped-tests
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
