@@ -18,7 +18,7 @@ impl CustomCodeMemory for Executable {
         Ok(())
     }
 
-    /// Leaves the code as it is: wasmtime unmaps its own next, and what lies in the binary may be in use by another engine.
+    /// Leaves the code as it is: wasmtime unmaps its own next, and no other engine of this process gets what lies in the binary.
     fn unpublish_executable(&self, _: *const u8, _: usize) -> wasmtime::Result<()> {
         Ok(())
     }
