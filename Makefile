@@ -9,7 +9,7 @@ SCALE ?= 0.1
 ORDERS := examples/orders_10dim.sqlite
 # Tests that run at once: many wait for most of their time.
 THREADS ?= $(shell expr 1 + `getconf _NPROCESSORS_ONLN`)
-# Where tests make their files, half a gigabyte at a time: in memory, if there is room. Some file systems take twenty times as long for a small
+# Where tests make their files, half a gigabyte at a time: in memory, if enough is free. Some file systems take twenty times as long for a small
 # file, of which a server of PostgreSQL alone has a thousand.
 MEMORY := $(shell grep -q ' /dev/shm tmpfs [^ ]*noexec' /proc/mounts || \
 	df -Pk /dev/shm 2>/dev/null | awk '$$6 == "/dev/shm" && $$4 > 4000000 { print $$6 }')

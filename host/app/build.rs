@@ -46,8 +46,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     // OUT_DIR is <target>/[<triple>/]<profile>/build/<package>/out; the profile's folder is beside `plugins`.
     let target_dir = out.ancestors().nth(4).ok_or("OUT_DIR is not where cargo puts it")?.join("plugins");
     build(&root, &names, &target_dir)?;
-    let mapped = plugins_of(&root.join(DEFAULT_STRATEGY))?;
-    std::fs::write(out.join("builtins.rs"), table(&names, &mapped, &target_dir.join(TARGET).join(PROFILE), &out)?)?;
+    let plain = plugins_of(&root.join(DEFAULT_STRATEGY))?;
+    std::fs::write(out.join("builtins.rs"), table(&names, &plain, &target_dir.join(TARGET).join(PROFILE), &out)?)?;
     std::fs::write(out.join("strategies.rs"), strategies(&root.join("plugins/strategies"))?)?;
     Ok(())
 }
@@ -98,8 +98,8 @@ fn plugins_of(file: &Path) -> std::io::Result<Vec<String>> {
     Ok(roles.filter_map(|line| line.split_once(": ")).map(|(_, plugin)| plugin.to_owned()).collect())
 }
 
-/// The plugins as an array of `Builtin`. The code of those in `mapped` is not packed.
-fn table(names: &[String], mapped: &[String], folder: &Path, out: &Path) -> Result<String, Box<dyn Error>> {
+/// The plugins as an array of `Builtin`. The code of those in `plain` is not packed.
+fn table(names: &[String], plain: &[String], folder: &Path, out: &Path) -> Result<String, Box<dyn Error>> {
     let compiler = compiler(&std::env::var("TARGET")?);
     if let Err(error) = &compiler {
         println!("cargo::warning=the built-in plugins are compiled when they are first used: {error:#}");
@@ -114,10 +114,10 @@ fn table(names: &[String], mapped: &[String], folder: &Path, out: &Path) -> Resu
         let code = match &compiler {
             Ok(compiler) => {
                 let (code, file) = (compiler.precompile_component(&bytes)?, out.join(format!("{name}.code")));
-                let is_mapped = mapped.contains(name);
-                std::fs::write(&file, if is_mapped { code } else { zstd::bulk::compress(&code, LEVEL)? })?;
+                let is_plain = plain.contains(name);
+                std::fs::write(&file, if is_plain { code } else { zstd::bulk::compress(&code, LEVEL)? })?;
                 let included = format!("include_bytes!({file:?})");
-                if is_mapped {
+                if is_plain {
                     format!("Some(Code::Plain(&Pages(*{included}).0))")
                 } else {
                     format!("Some(Code::Packed({included}))")
