@@ -18,6 +18,12 @@ BENCH ?=
 # The demo never spends anything: no model, whatever keys are in the environment.
 ASK := $(HOST) --llm offline --db $(SHOP)
 
+# What cargo writes to build a changed crate again in parts is a fifth of the time that our crates take to build. With INCREMENTAL=1 it is
+# written, as by cargo without make: an edited crate is built in a fifth of the time.
+ifndef INCREMENTAL
+export CARGO_INCREMENTAL ?= 0
+endif
+
 .PHONY: demo host orders plugins test test-otel test-databases test-languages soak lint bench bench-parts figures target
 
 # Where rustup is not in charge of the compiler, the target has to be there already.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use sha2::{Digest as _, Sha256};
-use wasmtime::{Config, Engine};
+use wasmtime::{Config, Engine, OptLevel};
 
 #[path = "../runtime/src/engine/config.rs"]
 mod config;
@@ -142,6 +142,10 @@ fn compiler(target: &str) -> wasmtime::Result<Engine> {
     const WASM_STACK: usize = 1 << 20;
     let mut config: Config = config::config(WASM_STACK);
     config.target(target)?;
+    // The optimiser would be a third of this script's time, in a build that is not kept.
+    if cfg!(debug_assertions) {
+        config.cranelift_opt_level(OptLevel::None);
+    }
     if target.starts_with("x86_64") {
         for flag in ["has_cmpxchg16b", "has_sse3", "has_ssse3", "has_sse41", "has_sse42", "has_popcnt"] {
             // SAFETY: the loader compares what the code needs with what the machine has.

@@ -83,6 +83,10 @@ fn shell(command: &str, home: &Path) -> Output {
             shell.env(name, user.join(folder));
         }
     }
+    // Without it `make` would build once more what plain cargo built for the tests, and put it in the place of a binary that they run.
+    if std::env::var_os("CARGO_INCREMENTAL").is_none() {
+        shell.env("INCREMENTAL", "1");
+    }
     shell.env("HOME", home).output().unwrap()
 }
 
