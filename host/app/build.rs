@@ -20,7 +20,7 @@ const TARGET: &str = "wasm32-wasip2";
 const PROFILE: &str = "plugin";
 /// The strategy whose plugins most searches use.
 const DEFAULT_STRATEGY: &str = "plugins/strategies/decompose.yml";
-/// Nearly the smallest that zstd can do. In a debug build, which is not kept, the compressor is slow itself: it was a quarter of this
+/// Nearly the smallest that zstd can do. In a debug build, which nobody ships, the compressor is slow itself: it was a quarter of this
 /// script's time.
 const LEVEL: i32 = if cfg!(debug_assertions) { 1 } else { 19 };
 
@@ -142,7 +142,7 @@ fn compiler(target: &str) -> wasmtime::Result<Engine> {
     const WASM_STACK: usize = 1 << 20;
     let mut config: Config = config::config(WASM_STACK);
     config.target(target)?;
-    // The optimiser would be a third of this script's time, in a build that is not kept.
+    // The optimiser would be a third of this script's time, in a build that nobody ships.
     if cfg!(debug_assertions) {
         config.cranelift_opt_level(OptLevel::None);
     }

@@ -61,7 +61,7 @@ impl Talk {
         stdin.flush().unwrap();
     }
 
-    pub(crate) fn hear(&mut self) -> Value {
+    pub(crate) fn read_reply(&mut self) -> Value {
         let mut line = String::new();
         assert!(self.answers.read_line(&mut line).unwrap() > 0, "there are no more answers");
         serde_json::from_str(&line).unwrap()
@@ -152,7 +152,7 @@ fn each_answer_is_there_before_the_next_question() {
     let mut talk = Talk::begin(&mut place.words("batch --llm offline --db shop.sqlite"));
     for (at, question) in [QUESTION, "How many orders are there?"].iter().enumerate() {
         talk.ask(&json!({"id": at, "question": question}).to_string());
-        let answer = talk.hear();
+        let answer = talk.read_reply();
         assert_eq!((&answer["id"], &answer["outcome"]), (&json!(at), &json!("answered")));
         assert_eq!(answer["answer"]["answer"]["rows"], json!([[4]]));
     }

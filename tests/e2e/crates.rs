@@ -23,7 +23,7 @@ struct Package {
 #[derive(Deserialize)]
 struct Dependency {
     name: String,
-    /// None: of the code itself; else `dev` or `build`.
+    /// `None` means of the code itself; else `dev` or `build`.
     kind: Option<String>,
 }
 
@@ -57,7 +57,8 @@ fn allowed(group: &str) -> &'static [&'static str] {
     match group {
         "basics" | "memory" | "words" | "files" | "http" => &[],
         "core" | "sdk" => &["basics"],
-        "guard" | "optimize" => &["core"],
+        "guard" => &["core"],
+        "optimize" => &["core", "basics"],
         "schema" => &["core", "memory"],
         "cache" | "journal" => &["core", "files"],
         "search" => &["core", "words"],

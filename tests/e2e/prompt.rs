@@ -56,7 +56,7 @@ impl Terminal {
     }
 
     /// Waits until the terminal shows these words after those of the last time; what stood before them is returned.
-    fn hear(&mut self, words: &str) -> String {
+    fn wait_for(&mut self, words: &str) -> String {
         let started = Instant::now();
         let mut shown = self.shown.0.lock().unwrap();
         loop {
@@ -115,52 +115,52 @@ fn questions_and_commands_are_answered_one_after_another() {
     let place = Place::new();
     let state = place.path().join("state/syrch");
     let mut terminal = offline(&place, &state);
-    terminal.hear("\\help shows the commands");
-    terminal.hear(PROMPT);
+    terminal.wait_for("\\help shows the commands");
+    terminal.wait_for(PROMPT);
     terminal.enter("\\why");
-    terminal.hear("nothing was searched yet");
-    terminal.hear(PROMPT);
+    terminal.wait_for("nothing was searched yet");
+    terminal.wait_for(PROMPT);
     terminal.enter("\\schema");
     for table in ["customers (table", "products (table", "orders (table"] {
-        terminal.hear(table);
+        terminal.wait_for(table);
     }
-    terminal.hear(PROMPT);
+    terminal.wait_for(PROMPT);
     // The tab key completes the name.
     terminal.enter("\\schema prod\t");
-    let before = terminal.hear("products (table");
+    let before = terminal.wait_for("products (table");
     assert!(!before.contains("customers"), "{before}");
-    terminal.hear("price");
-    terminal.hear(PROMPT);
+    terminal.wait_for("price");
+    terminal.wait_for(PROMPT);
     terminal.enter("\\schema custmers");
-    terminal.hear("did you mean `customers`?");
-    terminal.hear(PROMPT);
+    terminal.wait_for("did you mean `customers`?");
+    terminal.wait_for(PROMPT);
     terminal.enter("How many customers are there?");
-    terminal.hear(" 4 │");
-    terminal.hear("SELECT");
-    terminal.hear("confidence");
-    terminal.hear(PROMPT);
+    terminal.wait_for(" 4 │");
+    terminal.wait_for("SELECT");
+    terminal.wait_for("confidence");
+    terminal.wait_for(PROMPT);
     terminal.enter("\\why");
-    terminal.hear("question: How many customers are there?");
-    terminal.hear("confidence: ");
+    terminal.wait_for("question: How many customers are there?");
+    terminal.wait_for("confidence: ");
     for column in ["candidate", "cluster", "confidence", "reason"] {
-        terminal.hear(column);
+        terminal.wait_for(column);
     }
-    terminal.hear("answer");
-    terminal.hear(PROMPT);
+    terminal.wait_for("answer");
+    terminal.wait_for(PROMPT);
     terminal.enter("\\sql SELECT sum(quantity) AS n FROM orders");
-    terminal.hear("│ 8 ");
-    terminal.hear(PROMPT);
+    terminal.wait_for("│ 8 ");
+    terminal.wait_for(PROMPT);
     terminal.enter("\\sql DELETE FROM orders");
-    terminal.hear("write-refused");
-    terminal.hear(PROMPT);
+    terminal.wait_for("write-refused");
+    terminal.wait_for(PROMPT);
     terminal.enter("\\shema");
-    terminal.hear("did you mean `\\schema`");
-    terminal.hear(PROMPT);
+    terminal.wait_for("did you mean `\\schema`");
+    terminal.wait_for(PROMPT);
     terminal.enter(&format!("\\sql SELECT '{KEY}' AS k"));
-    terminal.hear("│ *** ");
-    terminal.hear(PROMPT);
+    terminal.wait_for("│ *** ");
+    terminal.wait_for(PROMPT);
     terminal.press(CTRL_C);
-    terminal.hear(PROMPT);
+    terminal.wait_for(PROMPT);
     terminal.press(CTRL_D);
     assert_eq!(terminal.end(), Some(0));
     let file = state.join("history");
@@ -180,12 +180,12 @@ fn questions_and_commands_are_answered_one_after_another() {
 
     // The next prompt offers the last line again.
     let mut terminal = offline(&place, &state);
-    terminal.hear(PROMPT);
+    terminal.wait_for(PROMPT);
     terminal.press("\u{1b}[A\u{1b}[A");
-    terminal.hear("DELETE FROM orders");
+    terminal.wait_for("DELETE FROM orders");
     terminal.press(ENTER);
-    terminal.hear("write-refused");
-    terminal.hear(PROMPT);
+    terminal.wait_for("write-refused");
+    terminal.wait_for(PROMPT);
     terminal.enter("\\quit");
     assert_eq!(terminal.end(), Some(0));
 }
@@ -199,7 +199,7 @@ fn what_must_be_right_before_the_first_question_is() {
         ("--llm offline --db shop.sqlite -o out.csv", 2, "-o needs a question"),
     ] {
         let mut terminal = Terminal::start(place.words(words));
-        terminal.hear(said);
+        terminal.wait_for(said);
         assert_eq!(terminal.end(), Some(code), "{words}");
     }
 }
@@ -209,7 +209,7 @@ fn online(endpoint: &MockEndpoint, folder: &Path) -> Terminal {
     let mut command = search(&endpoint.url(), &shop(folder));
     command.env("SYRCH_STATE_DIR", folder.join("state"));
     let mut terminal = Terminal::start(command);
-    terminal.hear(PROMPT);
+    terminal.wait_for(PROMPT);
     terminal
 }
 
@@ -232,12 +232,12 @@ fn ctrl_c_ends_the_search_and_not_the_prompt() {
                 std::thread::sleep(Duration::from_millis(20));
             }
             terminal.interrupt();
-            terminal.hear("stopping with the best so far");
-            terminal.hear("error: interrupted");
+            terminal.wait_for("stopping with the best so far");
+            terminal.wait_for("error: interrupted");
         } else {
-            terminal.hear("│ 4 ");
+            terminal.wait_for("│ 4 ");
         }
-        terminal.hear(PROMPT);
+        terminal.wait_for(PROMPT);
     }
     terminal.press(CTRL_D);
     assert_eq!(terminal.end(), Some(0));
@@ -256,16 +256,16 @@ fn questions_to_the_user_come_through_the_same_editor() {
     );
     let mut terminal = online(&endpoint, folder.path());
     terminal.enter("How many are there?");
-    terminal.hear("Which one?");
-    terminal.hear("answer> ");
+    terminal.wait_for("Which one?");
+    terminal.wait_for("answer> ");
     terminal.press(CTRL_C);
-    terminal.hear("stopping with the best so far");
-    terminal.hear(PROMPT);
+    terminal.wait_for("stopping with the best so far");
+    terminal.wait_for(PROMPT);
     terminal.enter("How many are there?");
-    terminal.hear("answer> ");
+    terminal.wait_for("answer> ");
     terminal.enter("the orders");
-    terminal.hear("│ 4 ");
-    terminal.hear(PROMPT);
+    terminal.wait_for("│ 4 ");
+    terminal.wait_for(PROMPT);
     terminal.press(CTRL_D);
     assert_eq!(terminal.end(), Some(0));
     // What was answered is no line of the prompt.

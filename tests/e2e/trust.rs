@@ -201,7 +201,7 @@ fn embeddings_are_model_calls_too() {
     assert_eq!(endpoint.count_of("LEAK embedded"), 1);
 }
 
-/// A planner makes no call itself: the host looks up what stands in its task, by a vector of the text.
+/// A planner makes no call itself: the host searches for its task's text, by a vector of the text.
 #[test]
 fn what_a_planner_has_looked_up_is_a_model_call_as_well() {
     let folder = syrch_kit::scratch();

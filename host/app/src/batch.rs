@@ -72,7 +72,7 @@ pub struct Options {
     pub budgets: RunBudgets,
     /// Searches that fail for the model's sake, one after the other in the order of their ending, until the batch stops; 0: it never does.
     pub max_outages: u32,
-    /// Where each search leaves a journal; nothing is removed there. None: there are no journals, so that a large batch drives out no others.
+    /// Where each search leaves a journal; nothing is removed there. With `None`, there are no journals, so that a large batch drives out no others.
     pub traces: Option<PathBuf>,
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Grounded {
     pub(crate) results: Arc<ResultSet>,
 }
 
-/// Lets the aggregator make the answer and finds its ground. None: nothing here answers the question.
+/// Lets the aggregator make the answer and finds its ground. `None` if nothing here answers the question.
 pub(crate) async fn aggregate(
     context: &Arc<Context>,
     run: &Run<Solved>,

@@ -72,7 +72,7 @@ impl Knowledge {
         self.vectors.get(&digest64(&[text])).filter(|_| self.model.as_deref() == Some(model))
     }
 
-    /// How many numbers the index's vectors by that model have; none: it has none.
+    /// How many numbers the index's vectors by that model have; `None` if it has none.
     pub(crate) fn length(&self, model: &str) -> Option<usize> {
         self.vectors.values().next().filter(|_| self.model.as_deref() == Some(model)).map(Vec::len)
     }
@@ -130,7 +130,7 @@ pub struct BuiltIndex {
     /// The database's name, for people.
     database: String,
     pub(crate) terms: Vec<TermsOf>,
-    /// The model of the vectors; none: there are none.
+    /// The model of the vectors; `None` if there are none.
     model: Option<String>,
     /// Vectors by the digest of their text, as [`encode::vectors`] writes them.
     vectors: BTreeMap<u64, String>,

@@ -49,7 +49,7 @@ pub(crate) fn open_replay(settings: &Settings, path: &Path) -> Result<RoutedMode
     if is_recorded(path) { open_answers(settings, path) } else { open_calls(settings, path) }
 }
 
-/// The names of the models that the recording of the settings answers for, the default first; none: no recording answers. The whole of it is
+/// The names of the models that the recording of the settings answers for, the default first; `None` if no recording answers. The whole of it is
 /// read, and nothing is asked.
 ///
 /// # Errors

@@ -328,6 +328,6 @@ impl Observer for Silent {
 /// Answers the questions of a search to its user.
 #[async_trait]
 pub trait Ask: Send + Sync {
-    /// The user's answer; none: the user would not say.
+    /// The user's answer; `None` if the user would not say.
     async fn ask(&self, question: &Question) -> Option<String>;
 }

@@ -50,9 +50,9 @@ pub struct Settings {
     pub policy: Policy,
     /// What a search may spend.
     pub budgets: Budgets,
-    /// How long a search may take, without the time in which the user thinks about a question; none: no deadline but those of its calls.
+    /// How long a search may take, without the time in which the user thinks about a question; with `None`, no deadline but those of its calls.
     pub deadline: Option<Duration>,
-    /// The confidence below which an answer is none, 0 to 1; none: every answer is one.
+    /// The confidence below which an answer is none, 0 to 1; with `None`, every answer is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_confidence: Option<f64>,
     /// How often the user may be asked in one search.
@@ -275,7 +275,7 @@ pub struct EndpointSettings {
     /// The endpoint's key; none for local endpoints.
     #[serde(skip)]
     pub api_key: Option<SecretString>,
-    /// How long one call may take; none: as long as at the default endpoint.
+    /// How long one call may take; `None` means as long as at the default endpoint.
     pub timeout: Option<Duration>,
     /// How fast it may be asked.
     pub rates: RateSettings,
@@ -284,7 +284,7 @@ pub struct EndpointSettings {
 /// A model with a name of its own, and the endpoint that serves it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RouteSettings {
-    /// The endpoint's name; none: the default endpoint.
+    /// The endpoint's name; `None` means the default endpoint.
     pub endpoint: Option<String>,
     /// The model's name at that endpoint.
     pub model: String,
@@ -388,7 +388,7 @@ pub struct Strategy {
     pub roles: BTreeMap<Role, PluginSource>,
     /// The plugins' own settings by role, as JSON objects.
     pub config: BTreeMap<Role, serde_json::Map<String, serde_json::Value>>,
-    /// The file that it was read from, which nothing may be written over; none: it is built in, or of no file.
+    /// The file that it was read from, which nothing may be written over; `None` if it is built in, or of no file.
     #[serde(skip)]
     pub file: Option<PathBuf>,
 }

@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The settings of the collector that spans are sent to.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Telemetry {
-    /// The address of the collector. None: no spans are made.
+    /// The address of the collector. With `None`, no spans are made.
     pub(crate) endpoint: Option<String>,
     /// Whether spans hold the text of statements.
     pub(crate) sql: bool,

@@ -1,6 +1,7 @@
 //! The final measurement: the original against the best statement, in pairs.
 
 use serde::{Deserialize, Serialize};
+use syrch_basics::Random;
 use syrch_core::ports::Timing;
 
 use crate::evidence::{CONFIRMED, evidence, interval};
@@ -109,11 +110,7 @@ impl Pairs {
 }
 
 /// The coin of one pair. It is thrown for each pair anew: an order that follows from the pairs before could be an advantage that is known
-/// beforehand. The function is the mixer of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+/// beforehand. It is the top bit of the pair's number of the generator.
 fn is_best_first(seed: u64, pair: u64) -> bool {
-    const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mut bits = seed.wrapping_add(pair.wrapping_add(1).wrapping_mul(GAMMA));
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (bits ^ (bits >> 31)) >> 63 == 1
+    Random::new(seed.wrapping_add(pair.wrapping_mul(Random::STEP))).number() >> 63 == 1
 }

@@ -1,3 +1,5 @@
+//! The calibrator with fitted weights.
+
 use syrch_plugin::discount::Weights;
 use syrch_plugin::prelude::*;
 

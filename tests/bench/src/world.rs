@@ -87,13 +87,13 @@ pub(crate) fn settings(database: &Path, url: &str, cache: &Path) -> Settings {
     }
 }
 
-/// Keeps journals in that folder, as many as by default.
+/// Writes journals to that folder, as many as by default.
 pub(crate) fn journalled(settings: Settings, folder: &Path) -> Settings {
     let journal = JournalSettings { folder: Some(folder.to_owned()), ..settings.journal };
     Settings { journal, ..settings }
 }
 
-/// Keeps answers in that folder, as long as by default.
+/// Caches answers in that folder, as long as by default.
 pub(crate) fn cached(settings: Settings, folder: &Path) -> Settings {
     let cache = CacheSettings { folder: Some(folder.to_owned()), ..settings.cache };
     Settings { cache, ..settings }

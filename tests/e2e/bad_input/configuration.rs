@@ -160,7 +160,7 @@ fn a_strangers_file_never_redirects_a_search() {
             fs::remove_file(path).unwrap();
         }
     }
-    assert_eq!(endpoint.count(), 0, "a stranger's file sent requests");
+    assert_eq!(endpoint.count(), 0, "an untrusted file sent requests");
     // What harms nobody is used, and said.
     place.file("syrch.yml", "execution: {max_depth: 2, token_budget: 500}\n");
     let output = finish(&mut place.words("config --origin"), "");
@@ -238,7 +238,7 @@ fn a_pipe_that_lies_in_the_folder_does_not_stop_the_program() {
     assert!(matches!(code, Some(Some(0 | 10))), "a named pipe as ./syrch.yml: {code:?}");
 }
 
-/// A value with where it came from, as `config --origin` tells it.
+/// A value with where it came from, as `config --origin` prints it.
 fn origin(command: &mut Command, section: &str, key: &str) -> (Value, String) {
     let output = finish(command.args(["--origin", "--format", "json"]), "");
     let (stdout, stderr) = said(&output);

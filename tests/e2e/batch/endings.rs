@@ -115,7 +115,7 @@ fn a_slow_question_holds_back_no_work() {
     let endpoint = MockEndpoint::start(Script::new().on(["(1)"], Reply::hang()).on([""], count()));
     let mut talk = Talk::begin(&mut asked(&place, &endpoint, "--workers 2 --as-they-come"));
     input.lines().for_each(|line| talk.ask(line));
-    assert_eq!((&talk.hear()["id"], &talk.hear()["id"]), (&json!(2), &json!(3)));
+    assert_eq!((&talk.read_reply()["id"], &talk.read_reply()["id"]), (&json!(2), &json!(3)));
     talk.child.kill().unwrap();
     talk.child.wait().unwrap();
 }
@@ -128,7 +128,7 @@ fn ctrl_c_writes_what_is_done_and_nothing_of_what_is_under_way() {
         MockEndpoint::start(Script::new().on(["(2)"], Reply::hang()).on(["(4)"], Reply::hang()).on([""], count()));
     let mut talk = Talk::begin(&mut asked(&place, &endpoint, ""));
     talk.ask(line(1).trim());
-    assert_eq!(talk.hear()["id"], 1);
+    assert_eq!(talk.read_reply()["id"], 1);
     // The wrong line's answer waits for that to the second one, which never comes. The fourth tells that it was read.
     for line in [line(2).as_str(), r#"{"id": 3}"#, &line(4)] {
         talk.ask(line.trim());
@@ -137,7 +137,7 @@ fn ctrl_c_writes_what_is_done_and_nothing_of_what_is_under_way() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     talk.signal("-INT");
-    let rest = talk.hear();
+    let rest = talk.read_reply();
     assert_eq!((&rest["id"], &rest["error"]["class"]), (&json!(3), &json!("usage")));
     let (mut nothing, mut said) = (String::new(), String::new());
     talk.answers.read_to_string(&mut nothing).unwrap();
@@ -157,7 +157,7 @@ fn a_kill_leaves_whole_lines() {
         (1..=2_000).take_while(|id| stdin.write_all(line(*id).as_bytes()).is_ok()).count()
     });
     for id in 1..=20 {
-        assert_eq!(talk.hear()["id"], id);
+        assert_eq!(talk.read_reply()["id"], id);
     }
     talk.signal("-KILL");
     let mut rest = String::new();
@@ -176,7 +176,7 @@ fn a_reader_that_goes_away_ends_it_quietly() {
     let mut talk = Talk::begin(&mut place.words("batch --llm offline --min-confidence 0 --db shop.sqlite"));
     let mut stdin = talk.child.stdin.take().unwrap();
     let writer = std::thread::spawn(move || (1..).find(|id| stdin.write_all(line(*id).as_bytes()).is_err()));
-    assert_eq!(talk.hear()["id"], 1);
+    assert_eq!(talk.read_reply()["id"], 1);
     let Talk { mut child, answers } = talk;
     drop(answers);
     let mut said = String::new();
@@ -209,7 +209,7 @@ fn memory_is_flat_over_many_questions() {
     let began = std::time::Instant::now();
     let mut early = 0;
     for id in 1..=many {
-        let answer = talk.hear();
+        let answer = talk.read_reply();
         assert_eq!((&answer["id"], &answer["outcome"]), (&json!(id), &json!("answered")));
         if id == many / 5 {
             early = peak(&talk);

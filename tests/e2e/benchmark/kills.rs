@@ -45,7 +45,7 @@ fn done(bench: &Bench) -> BTreeSet<usize> {
         .collect()
 }
 
-/// Lets it work until the endpoint has heard of some more calls and a moment has passed, or, now and then, not even that, and kills it.
+/// Lets it work until the endpoint has received some more calls and a moment has passed, or, now and then, not even that, and kills it.
 /// False: it had finished.
 fn kill(mut child: Child, endpoint: &MockEndpoint, random: &mut Random) -> bool {
     let (before, started) = (endpoint.count(), Instant::now());

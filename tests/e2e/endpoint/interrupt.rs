@@ -34,7 +34,7 @@ impl Running {
     }
 
     /// Waits until standard error says it.
-    fn hear(&mut self, words: &str) {
+    fn wait_for(&mut self, words: &str) {
         while !self.heard.contains(words) {
             let read = self.errors.read_line(&mut self.heard).unwrap();
             assert!(read > 0, "it ended without `{words}`: {}", self.heard);
@@ -93,7 +93,7 @@ fn a_search_with_a_result_ends_with_it() {
             .on([""], Reply::hang()),
     );
     let mut running = Running::start(&endpoint, folder.path(), &[]);
-    running.hear("task A ended");
+    running.wait_for("task A ended");
     running.press();
     let said = running.end();
     is_best_so_far(&said, &said.document(130), "interrupted: this is the best so far");
@@ -156,7 +156,7 @@ fn a_question_to_the_user_can_be_interrupted() {
             .on([""], Reply::text("Which one?")),
     );
     let mut running = Running::start(&endpoint, folder.path(), &["--interactive"]);
-    running.hear("Your answer");
+    running.wait_for("Your answer");
     running.press();
     assert_eq!(running.end().document(130)["error"]["class"], "interrupted");
 }

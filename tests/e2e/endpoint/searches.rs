@@ -135,7 +135,7 @@ fn the_document_tells_every_candidate_and_what_it_cost() {
     assert_eq!(roles, ["linker", "planner", "solver", "calibrator", "reward", "clarifier", "aggregator"]);
     let basis = document["answer"]["basis"].to_string();
     for step in [FRENCH, WORTH, SPENT] {
-        assert!(basis.contains(step), "the basis does not tell of `{step}`: {basis}");
+        assert!(basis.contains(step), "the basis does not mention `{step}`: {basis}");
     }
 }
 

@@ -51,7 +51,7 @@ pub const BEHAVIOUR: &[Row] = &[
     ("AR-26", "five iterations, each against the best so far, and early stop where it is asked for"),
     ("AR-27", "eight states of a proposal"),
     ("AR-28", "eleven outcomes, of which the first that applies counts"),
-    ("AR-29", "what a model is told, in which no value of a column is, and how much"),
+    ("AR-29", "what a prompt contains, in which no value of a column is, and how much"),
     ("AR-30", "nothing is sent without consent to what is shown, and a writer is noticed or ruled out"),
     ("AR-31", "a line for each statement: when, both statements, outcome, times, all proposals"),
     ("AR-32", "a corpus is a manifest with digests, verified before anything is measured"),

@@ -45,7 +45,7 @@ pub struct Totals {
     pub calls: u64,
     /// Tokens of prompts and replies.
     pub tokens: u64,
-    /// Money; none: of no search is it known.
+    /// Money; `None` if it is known of no search.
     pub usd: Option<f64>,
     /// The budget for whose sake lines are not asked any more.
     pub used_up: Option<UsedUp>,
@@ -72,7 +72,7 @@ pub enum Stopped {
 pub struct Ended {
     /// How many lines ended in which way, and what they cost.
     pub totals: Totals,
-    /// What stopped it; none: every line has its reply.
+    /// What stopped it; `None` if every line has its reply.
     pub stopped: Option<Stopped>,
 }
 
@@ -93,7 +93,7 @@ struct UnderWay {
 pub struct Answers<'a> {
     hosts: Arc<Hosts>,
     options: Options,
-    /// None: there are no more.
+    /// `None` if there are no more.
     lines: Option<BoxStream<'a, Line>>,
     stop: BoxFuture<'static, ()>,
     running: JoinSet<Done>,

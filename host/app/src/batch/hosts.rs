@@ -61,7 +61,7 @@ impl Hosts {
         Ok(Self { settings, shared, observer, source })
     }
 
-    /// The label of the simulated model that all hosts ask; none: they ask a real one.
+    /// The label of the simulated model that all hosts ask; `None` if they ask a real one.
     pub(super) fn simulated(&self) -> Option<String> {
         self.settings.model.simulated.as_ref().map(|simulated| simulated.label(self.settings.seed))
     }

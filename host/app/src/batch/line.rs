@@ -18,7 +18,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// A question of a batch.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Question {
-    /// A text or a number that the reply bears; none: the line's number.
+    /// A text or a number that the reply bears; `None` means the line's number.
     pub id: Option<Value>,
     /// The text of the question.
     pub question: String,
@@ -84,7 +84,7 @@ impl Line {
     }
 
     /// Reads a line, without its end: an object with `question` and perhaps `id`, `db`, `evidence` and `as_of`, or just the question as a JSON
-    /// string. Further members are passed over, what a suite expects of the answer included. None: the line is blank.
+    /// string. Further members are passed over, what a suite expects of the answer included. `None` if the line is blank.
     #[must_use]
     pub fn read(number: u64, line: &[u8]) -> Option<Self> {
         let bytes = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).trim_ascii();

@@ -21,7 +21,7 @@ pub struct Reply {
     pub error: Option<Fault>,
     /// The line's number, from 1.
     pub line: u64,
-    /// The simulated model that was asked, by its label; none: a real one, or nobody was asked.
+    /// The simulated model that was asked, by its label; `None` means a real one, or nobody was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulated: Option<String>,
 }

@@ -29,7 +29,7 @@ pub struct Definition {
     pub policy: Map<String, Value>,
     /// What its file is called in errors.
     pub(super) file: String,
-    /// Where its file lies; none: it is built in, or of no file.
+    /// Where its file lies; `None` if it is built in, or of no file.
     pub(super) path: Option<PathBuf>,
 }
 

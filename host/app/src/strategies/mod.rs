@@ -36,7 +36,7 @@ use crate::yaml;
 
 include!(concat!(env!("OUT_DIR"), "/strategies.rs"));
 
-/// The strategy of whoever names none. What a file leaves out is as here.
+/// The default strategy. What a strategy's file leaves out is as in this one.
 pub const DEFAULT: &str = "decompose";
 
 /// Earlier names of built-in strategies, which [`find`] still accepts, each with the present one.

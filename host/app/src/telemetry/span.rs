@@ -12,7 +12,7 @@ pub struct Span {
     pub trace: [u8; 16],
     /// Its own name within the trace.
     pub id: SpanId,
-    /// The piece that it is a part of; none: it is the whole run.
+    /// The piece that it is a part of; `None` if it is the whole run.
     pub parent: Option<SpanId>,
     /// What happened, such as `search`, `solver` or `chat gpt-4o`. There are few different ones.
     pub name: String,

@@ -55,7 +55,7 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
         Ok(database)
     }
 
-    /// The engine.
+    /// The engine that runs the statements.
     #[must_use]
     pub fn engine(&self) -> &E {
         &self.engine

@@ -37,7 +37,7 @@ impl BatchSink {
         Self { limits, names, columns: None, rows: 0, bytes: 0, warnings, truncated: false }
     }
 
-    /// The caps.
+    /// How much of a result is read at most.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.limits

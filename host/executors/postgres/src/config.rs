@@ -76,7 +76,7 @@ pub(crate) enum SslMode {
 /// Which certificates vouch for a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Roots {
-    /// None: the server's certificate is not checked.
+    /// With `None`, the server's certificate is not checked.
     None,
     /// Those of the operating system.
     System,

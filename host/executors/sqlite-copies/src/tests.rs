@@ -1,3 +1,5 @@
+//! Copies of databases: which rows change, and that the original does not.
+
 use std::fs;
 use std::path::PathBuf;
 

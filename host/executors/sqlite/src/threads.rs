@@ -49,7 +49,7 @@ pub(crate) fn spawn<T: Send + 'static>(
             Err(error) => job = error.0,
         }
     }
-    std::thread::Builder::new().name("statement".into()).spawn(move || live(job))?;
+    std::thread::Builder::new().name("statement".into()).spawn(move || serve(job))?;
     Ok(result)
 }
 
@@ -57,7 +57,7 @@ fn waiting() -> MutexGuard<'static, Vec<(ThreadId, SyncSender<Job>)>> {
     WAITING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn live(mut job: Job) {
+fn serve(mut job: Job) {
     loop {
         job();
         drop(TURN_OF_THREAD.take());

@@ -25,11 +25,11 @@ pub struct TabularConfig {
     pub retained_bytes: u64,
     /// How long a private database is retained that nobody uses.
     pub retained: Duration,
-    /// Is told what is read.
+    /// Called with the progress of reading.
     pub progress: Option<Report>,
 }
 
-/// Is told of what is read. It may be called from another thread.
+/// Receives the progress of reading, possibly on another thread.
 pub type Report = Arc<dyn Fn(Progress<'_>) + Send + Sync>;
 
 /// How much is read at most, of all files of a database together.
@@ -37,7 +37,7 @@ pub type Report = Arc<dyn Fn(Progress<'_>) + Send + Sync>;
 pub struct ImportCaps {
     /// Bytes, unpacked where a file is compressed.
     pub bytes: u64,
-    /// Rows.
+    /// Rows of all tables.
     pub rows: u64,
 }
 

@@ -17,7 +17,7 @@ pub enum ImportError {
     NoTables {
         /// The file, folder or pattern.
         path: PathBuf,
-        /// Why.
+        /// Why there are no tables in it.
         reason: String,
     },
     /// A file's content is wrong.

@@ -22,9 +22,9 @@ const WAIT: Duration = Duration::from_millis(20);
 /// Private databases of a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stored {
-    /// Their number.
+    /// How many there are.
     pub count: usize,
-    /// Their bytes.
+    /// The bytes of their files together.
     pub bytes: u64,
 }
 

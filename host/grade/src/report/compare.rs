@@ -72,7 +72,7 @@ pub struct ArmReport {
     /// The share of right answers over several seeds. None with one seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub band: Option<Band>,
-    /// How quick its right answers are against the expected statements, in percent (R-VES, BIRD's mini-dev); none: they were not timed. Left
+    /// How quick its right answers are against the expected statements, in percent (R-VES, BIRD's mini-dev); `None` if they were not timed. Left
     /// out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub r_ves: Option<f64>,

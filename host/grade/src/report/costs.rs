@@ -47,7 +47,7 @@ pub struct Costs {
     /// How long a question took. Left out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Latency>,
-    /// What tries cost beside all this that failed and were made again; none: there were none. Left out by `without_times`.
+    /// What tries cost beside all this that failed and were made again; `None` if there were none. Left out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub earlier_tries: Option<EarlierTries>,
 }
@@ -111,7 +111,7 @@ impl Costs {
     }
 }
 
-/// What a question cost in dollars; none: not known.
+/// What a question cost in dollars; `None` if it is not known.
 pub(crate) fn price(graded: &Graded) -> Option<f64> {
     graded.cost.usd.filter(|usd| usd.is_finite()).or((graded.calls() == 0).then_some(0.0))
 }

@@ -60,7 +60,7 @@ pub struct Cell {
     /// The right answers under every rule, by name, and on the fuzzed suite, where there is one.
     #[serde(default)]
     pub rules: Vec<RuleShare>,
-    /// How quick its right answers are against the expected statements, in percent (R-VES, BIRD's mini-dev); none: they were not timed. Left
+    /// How quick its right answers are against the expected statements, in percent (R-VES, BIRD's mini-dev); `None` if they were not timed. Left
     /// out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub r_ves: Option<f64>,

@@ -146,7 +146,7 @@ pub struct RuleDifference {
 pub struct SliceDifference {
     /// The name of the suite's field.
     pub field: String,
-    /// Its value; none: of the questions that do not have it.
+    /// Its value; `None` for the questions that do not have it.
     pub value: Option<String>,
     /// Questions that count for both.
     pub questions: u64,

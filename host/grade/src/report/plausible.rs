@@ -27,7 +27,7 @@ const VOTERS: usize = 3;
 /// One result among several to the same question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sampled<'a> {
-    /// The result's fingerprint; none: there is none, since the statement failed.
+    /// The result's fingerprint; `None` if there is none, since the statement failed.
     pub result: Option<&'a str>,
     /// Whether it was graded right.
     pub is_right: bool,
@@ -38,7 +38,7 @@ pub struct Sampled<'a> {
 pub struct Plausibility {
     /// Pairs of wrong results to the same question.
     pub wrong_pairs: u64,
-    /// The share of them that are the same result; none: there is no pair.
+    /// The share of them that are the same result; `None` if there is no pair.
     pub same_wrong: Option<f64>,
     /// Questions with at least three results.
     pub voted: u64,
@@ -59,7 +59,7 @@ pub fn plausible<'a>(questions: impl IntoIterator<Item = &'a [Sampled<'a>]>) -> 
     tally.end()
 }
 
-/// Why a share of right answers is more than anybody could reach by choosing among recorded answers; none: it is not.
+/// Why a share of right answers is more than anybody could reach by choosing among recorded answers; `None` if it is not.
 #[must_use]
 pub fn beyond_reach(right: u64, of: u64) -> Option<String> {
     let low = wilson(right, of).low;

@@ -53,7 +53,7 @@ pub struct ResultRow {
     /// Tokens of the models' replies. Left out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
-    /// Money in dollars; none: not known.
+    /// Money in dollars; `None` if it is not known.
     pub usd: Option<f64>,
     /// The number of executed statements. Left out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -76,7 +76,7 @@ pub struct ResultRow {
     /// The rule of `verdict`.
     #[serde(default)]
     pub rule: String,
-    /// The simulated model that the answer comes from; none: a real one.
+    /// The simulated model that the answer comes from; `None` means a real one.
     #[serde(default)]
     pub simulated: Option<String>,
     /// The journal of the search. Left out by `without_times`.

@@ -15,7 +15,7 @@ pub const SLICE_VALUES: usize = 20;
 pub struct Slice {
     /// The field: `db`, or one of the suite's.
     pub field: String,
-    /// The value; none: of the questions that do not have the field.
+    /// The value; `None` for the questions that do not have the field.
     pub value: Option<String>,
     /// What is right of them.
     #[serde(flatten)]

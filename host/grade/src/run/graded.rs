@@ -105,7 +105,7 @@ pub struct Cost {
     pub input_tokens: u64,
     /// Tokens of replies, of all calls.
     pub output_tokens: u64,
-    /// Money in dollars, of all calls; none: unknown.
+    /// Money in dollars, of all calls; `None` if it is unknown.
     pub usd: Option<f64>,
     /// Statements that were run.
     pub sql_runs: u32,

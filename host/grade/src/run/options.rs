@@ -41,7 +41,7 @@ pub struct Options {
     pub budgets: RunBudgets,
     /// The number of items that the model's endpoint fails one after the other, in the order of their ends, until the run stops. 0: never.
     pub max_outages: u32,
-    /// When to stop a comparison early. None: never.
+    /// When to stop a comparison early. `None` means never.
     pub stop_early: Option<StopEarly>,
 }
 

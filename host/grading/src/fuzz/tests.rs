@@ -1,3 +1,5 @@
+//! Suites on changed copies of their databases.
+
 use std::fs;
 use std::path::PathBuf;
 

@@ -190,7 +190,7 @@ mod tests {
         let folder = syrch_kit::scratch();
         let stop = AtomicBool::new(false);
         let said = std::cell::RefCell::new(Vec::new());
-        // Whoever waits hears of it, and may give up.
+        // The build that waits reports it, and can be stopped.
         let report = |line: &str| {
             said.borrow_mut().push(line.to_owned());
             stop.store(true, Ordering::Relaxed);

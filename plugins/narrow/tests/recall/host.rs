@@ -17,7 +17,7 @@ use tokio::runtime::Runtime;
 pub(crate) struct LinkerWorld<'a> {
     pub(crate) runtime: &'a Runtime,
     pub(crate) index: &'a Index,
-    /// None: cells are not granted.
+    /// With `None`, cells are not granted.
     pub(crate) cells: Option<&'a SqliteDatabase>,
     /// What was looked up already: questions have many words in common.
     pub(crate) seen: &'a RefCell<BTreeMap<String, Vec<Hit>>>,

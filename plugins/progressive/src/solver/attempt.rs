@@ -88,7 +88,7 @@ impl<H: SolverHost> Solve<'_, H> {
         miss.map_or(Came::Stopped, Came::Missed)
     }
 
-    /// The next reply, or the beginning of a malformed one; none: there will be no more. A model that abstains from mending a statement
+    /// The next reply, or the beginning of a malformed one; `None` if there will be no more. A model that abstains from mending a statement
     /// may still write others.
     fn reply(&mut self, branch: &Branch, goal: Goal, draft: &mut Draft) -> Option<Result<Reply, String>> {
         let mut given = draft.reply.take();

@@ -155,7 +155,7 @@ impl Branch {
         Self { id, parent: Some(self.id), depth: self.depth + 1, ..self.clone() }
     }
 
-    /// The executable sub-task with the highest confidence, those with a second chance last; none: nothing can be executed.
+    /// The executable sub-task with the highest confidence, those with a second chance last; `None` if nothing can be executed.
     pub(crate) fn next(&self, subtasks: &[Subtask], dependents: Dependents) -> Option<usize> {
         let better = |a: usize, b: usize| {
             let (a, b) = (&self.states[a], &self.states[b]);

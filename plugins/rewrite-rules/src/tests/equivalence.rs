@@ -51,7 +51,7 @@ fn plan(connection: &Connection, sql: &str) -> String {
 fn proposals_give_the_same_rows() {
     let mut families = BTreeMap::<String, usize>::new();
     for seed in 0..1_200 {
-        let mut dice = Dice(seed);
+        let mut dice = Dice(syrch_basics::Random::new(seed));
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(&data(&mut dice)).unwrap();
         let sql = statement(&mut dice);

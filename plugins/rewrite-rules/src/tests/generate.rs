@@ -1,15 +1,13 @@
 //! Statements and rows at random, from a seed.
 
-/// A small generator of pseudo-random numbers (splitmix64, Steele and others 2014).
-pub(super) struct Dice(pub(super) u64);
+use syrch_basics::Random;
+
+/// What is chosen at random.
+pub(super) struct Dice(pub(super) Random);
 
 impl Dice {
     pub(super) fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % limit
+        self.0.number() % limit
     }
 
     fn pick<'t>(&mut self, texts: &[&'t str]) -> &'t str {

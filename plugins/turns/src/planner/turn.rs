@@ -22,7 +22,7 @@ enum Asked {
 }
 
 impl Turns {
-    /// Takes the next turn: by the model while it can, else by the heuristic. None: there is nothing sound to be done now.
+    /// Takes the next turn: by the model while it can, else by the heuristic. `None` if there is nothing sound to be done now.
     ///
     /// # Errors
     /// An outage or a spent budget before anything was done; later the search continues without the model.

@@ -123,7 +123,7 @@ pub fn sql_error(kind: SqlErrorKind, message: &str) -> SqlError {
 /// Answers by statement. A statement that nobody scripted fails its check as `syntax` and its run as `other`.
 #[derive(Debug)]
 pub struct FakeDatabase {
-    /// How many rows of a result a role may read; none: the grant is missing.
+    /// How many rows of a result a role may read; `None` if the grant is missing.
     pub granted_rows: Option<u32>,
     /// What `find` answers for a phrase.
     pub hits: BTreeMap<String, Vec<Hit>>,

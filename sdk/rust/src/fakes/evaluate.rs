@@ -8,7 +8,7 @@ use crate::bindings::types::{Candidate, PortError, Signals, Verdict};
 /// Without a script it calibrates each claim to itself, and its judge is `unavailable`.
 #[derive(Debug)]
 pub struct FakeEvaluate {
-    /// What calibration makes of a claim; none: no calibrator answers.
+    /// What calibration makes of a claim; `None` if no calibrator answers.
     pub calibrate: Option<fn(f64, &Signals) -> f64>,
     /// Why the reward cannot be asked, when it cannot.
     pub reward_error: Option<PortError>,

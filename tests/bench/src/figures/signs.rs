@@ -70,7 +70,7 @@ struct Asked {
 
 /// One recorded answer as a vote.
 struct Vote {
-    /// The first answer with the same result; none: it failed or has no rows.
+    /// The first answer with the same result; `None` if it failed or has no rows.
     result: Option<usize>,
     is_right: bool,
     signs: Signs,

@@ -29,7 +29,7 @@ pub(super) struct Word {
 pub(super) enum Who {
     /// A strategy: a built-in's name, or a file.
     Strategy(String),
-    /// A plugin with its role. None: the only role that it implements.
+    /// A plugin with its role. `None` means the only role that it implements.
     Plugin(Option<Role>, String),
 }
 

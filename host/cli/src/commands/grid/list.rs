@@ -16,7 +16,7 @@ fn first(text: &str) -> (Value, &str) {
     (Value::String(word.trim().to_owned()), rest)
 }
 
-/// The first value, which must not be nothing, and the text after its comma; none: there is no comma.
+/// The first value, which must not be nothing, and the text after its comma; `None` if there is no comma.
 fn next(text: &str) -> Result<(Value, Option<&str>), String> {
     let (value, rest) = first(text);
     // The empty text is written `""`.

@@ -1,3 +1,5 @@
+//! Statements that are admitted and refused, by dialect.
+
 use proptest::prelude::*;
 use syrch_core::{Catalog, Column, Table};
 

@@ -196,7 +196,7 @@ pub(crate) async fn deadlines_end_statements(server: &'static Server) {
 pub(crate) async fn dropped_statements_end(server: &'static Server) {
     let engine = usual(server).await;
     let endless = || timeout(Duration::from_secs(2), run(&engine, ENDLESS));
-    // For Spark more than it has processors for. Sail hears nobody while all of its threads work.
+    // For Spark more than it has processors for. Sail answers no request while all of its threads work.
     let count = if server.kind() == Kind::Spark { 4 } else { 1 };
     let all = futures::future::join_all((0..count).map(|_| endless())).await;
     assert!(all.iter().all(Result::is_err), "{all:?}");

@@ -97,7 +97,7 @@ fn named<'a>(factor: &TableFactor, catalog: &'a Catalog) -> Option<(Ident, &'a T
     Some((alias.as_ref().map_or_else(|| own.clone(), |alias| alias.name.clone()), table))
 }
 
-/// What a table is called in the statement; none: it is no table.
+/// What a table is called in the statement; `None` if it is no table.
 pub(super) fn name_of(factor: &TableFactor) -> Option<Ident> {
     let TableFactor::Table { name, alias, .. } = factor else { return None };
     let Some(ObjectNamePart::Identifier(own)) = name.0.last() else { return None };

@@ -113,7 +113,7 @@ struct Reading<'c> {
     left_joins: bool,
     distinct: bool,
     bare_column: bool,
-    /// Columns that the outermost query gives back as they are; none: it is not known yet.
+    /// Columns that the outermost query gives back as they are; `None` if it is not known yet.
     selected: Option<Vec<String>>,
 }
 
