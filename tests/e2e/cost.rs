@@ -44,7 +44,8 @@ fn a_schema_of_settings_that_is_expensive_to_compile_is_refused() {
 fn a_schema_of_a_reply_that_is_expensive_to_compile_is_refused_and_not_sent() {
     let place = Place::new();
     let endpoint = MockEndpoint::start(Script::new().on([""], Reply::text("{}")));
-    let mut command = place.words("--llm openai --model mock --format json -P solver.habit=schema-bomb -q Why? --db");
+    let mut command =
+        place.words("--llm openai --model mock --format json -P solver.behaviour=schema-bomb -q Why? --db");
     command.arg(shop(place.path())).args(["--base-url", &endpoint.url(), "--solver"]);
     let output = command.arg(zoo::hostile()).output().unwrap();
     let said = Said::of(output);
@@ -108,7 +109,7 @@ fn arms_that_fill_the_pool_take_nothing_from_others() {
     place.file("suite.jsonl", (0..QUESTIONS).map(|n| format!("{}\n", line(n))).collect::<String>());
     let mut arms = String::new();
     for (name, depth) in [("one", 1), ("two", 2), ("three", 4)] {
-        let config = format!("{{plugin: '{}', config: {{habit: sleep}}}}", plugin.display());
+        let config = format!("{{plugin: '{}', config: {{behaviour: sleep}}}}", plugin.display());
         place.file(
             &format!("{name}.yml"),
             format!("name: {name}\nroles: {{planner: {config}}}\npolicy: {{max_depth: {depth}}}\n"),

@@ -271,7 +271,7 @@ fn hostile_cases_and_plugins_are_errors() {
     let hostile = zoo::hostile();
     let spin = said(
         place,
-        &["call", hostile.to_str().unwrap(), "planner", "--settings", r#"{"habit": "spin"}"#],
+        &["call", hostile.to_str().unwrap(), "planner", "--settings", r#"{"behaviour": "spin"}"#],
         r#"{"problem": "How many?"}"#,
     );
     let document = spin.document(14);

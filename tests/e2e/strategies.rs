@@ -162,7 +162,7 @@ fn a_files_plugins_lie_beside_it_and_are_shown_with_whole_paths() {
     fs::copy(zoo::hostile(), place.path().join("saved/parts/mine.wasm")).unwrap();
     place.file(
         "saved/own.yml",
-        "name: own\nroles: {planner: {plugin: parts/mine.wasm, config: {habit: escape-codes}}}\n",
+        "name: own\nroles: {planner: {plugin: parts/mine.wasm, config: {behaviour: escape-codes}}}\n",
     );
     let output = finish(&mut place.words("strategy show saved/own.yml -o elsewhere/own.yml"), "");
     assert_eq!(output.status.code(), Some(0), "{}", said(&output).1);

@@ -29,26 +29,26 @@ fn model() -> Script {
     Script::new().on([PLAN], whole()).on([WRITE], count).on([""], Reply::sql("SELECT 1", 0.5))
 }
 
-/// A plugin for a role, and its habit.
+/// A plugin for a role, and its behaviour.
 struct Part<'a> {
     role: &'a str,
     plugin: &'a Path,
-    habit: &'a str,
+    behaviour: &'a str,
 }
 
 /// A search with those plugins, to be given more flags.
 fn asking(endpoint: &MockEndpoint, folder: &Path, parts: &[Part<'_>]) -> Command {
     let mut command = search(&endpoint.url(), &canary(folder));
     command.env("SYRCH_STATE_DIR", folder.join("state")).args(["--format", "json", "-q", QUESTION]);
-    for Part { role, plugin, habit } in parts {
-        command.arg(format!("--{role}")).arg(plugin).args(["-P", &format!("{role}.habit={habit}")]);
+    for Part { role, plugin, behaviour } in parts {
+        command.arg(format!("--{role}")).arg(plugin).args(["-P", &format!("{role}.behaviour={behaviour}")]);
     }
     command
 }
 
-fn ask(endpoint: &MockEndpoint, folder: &Path, (role, habit): (&str, &str), flags: &[&str]) -> Said {
+fn ask(endpoint: &MockEndpoint, folder: &Path, (role, behaviour): (&str, &str), flags: &[&str]) -> Said {
     let plugin = zoo::hostile();
-    let mut command = asking(endpoint, folder, &[Part { role, plugin: &plugin, habit }]);
+    let mut command = asking(endpoint, folder, &[Part { role, plugin: &plugin, behaviour }]);
     Said::of(command.args(flags).output().unwrap())
 }
 
@@ -95,7 +95,7 @@ fn a_cell_that_was_spelled_out_by_row_counts_is_not_sent() {
 #[test]
 fn whatever_reads_the_data_ends_the_model_calls_and_nothing_else_does() {
     let folder = syrch_kit::scratch();
-    for (habit, sent) in [
+    for (behaviour, sent) in [
         ("send-error", 0),
         ("send-plan", 0),
         ("send-statistics", 0),
@@ -105,10 +105,10 @@ fn whatever_reads_the_data_ends_the_model_calls_and_nothing_else_does() {
         ("send-only", 1),
     ] {
         let endpoint = MockEndpoint::start(model());
-        let document = ask(&endpoint, folder.path(), ("solver", habit), &["--rows", "none"]).document(0);
-        assert_eq!(endpoint.count_of("LEAK"), sent, "{habit}: {document:#}");
-        assert_eq!(warnings(&document).contains("was denied model calls"), sent == 0, "{habit}: {document:#}");
-        assert_eq!(warnings(&document).contains("--trust"), sent == 0, "{habit}: {document:#}");
+        let document = ask(&endpoint, folder.path(), ("solver", behaviour), &["--rows", "none"]).document(0);
+        assert_eq!(endpoint.count_of("LEAK"), sent, "{behaviour}: {document:#}");
+        assert_eq!(warnings(&document).contains("was denied model calls"), sent == 0, "{behaviour}: {document:#}");
+        assert_eq!(warnings(&document).contains("--trust"), sent == 0, "{behaviour}: {document:#}");
     }
 }
 
@@ -154,8 +154,8 @@ fn trust_is_of_one_plugin_by_its_bytes() {
     let copy = folder.path().join("copy.wasm");
     fs::copy(&hostile, &copy).unwrap();
     let parts = [
-        Part { role: "solver", plugin: &hostile, habit: "spell-out" },
-        Part { role: "aggregator", plugin: &other, habit: "send-what-is-shown" },
+        Part { role: "solver", plugin: &hostile, behaviour: "spell-out" },
+        Part { role: "aggregator", plugin: &other, behaviour: "send-what-is-shown" },
     ];
     let endpoint = MockEndpoint::start(model());
     let mut command = asking(&endpoint, folder.path(), &parts);
@@ -176,10 +176,10 @@ fn one_plugin_that_was_shown_a_result_ends_the_calls_of_another() {
     let folder = syrch_kit::scratch();
     let (hostile, other) = (zoo::hostile(), other(folder.path()));
     // A calibrator reaches no port and is shown signals alone; the solver reads statistics.
-    for (role, habit) in [("calibrator", "none"), ("solver", "send-statistics")] {
+    for (role, behaviour) in [("calibrator", "none"), ("solver", "send-statistics")] {
         let parts = [
-            Part { role, plugin: &hostile, habit },
-            Part { role: "aggregator", plugin: &other, habit: "send-what-is-shown" },
+            Part { role, plugin: &hostile, behaviour },
+            Part { role: "aggregator", plugin: &other, behaviour: "send-what-is-shown" },
         ];
         let endpoint = MockEndpoint::start(model());
         let mut command = asking(&endpoint, folder.path(), &parts);
@@ -234,7 +234,7 @@ fn a_search_that_starts_over_is_the_same_search() {
         .on([""], Reply::text("Which customers?"));
     let endpoint = MockEndpoint::start(unsure);
     let hostile = zoo::hostile();
-    let part = Part { role: "linker", plugin: &hostile, habit: "send-only" };
+    let part = Part { role: "linker", plugin: &hostile, behaviour: "send-only" };
     let mut command = asking(&endpoint, folder.path(), &[part]);
     command.args(["--rows", "none", "--interactive"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -281,12 +281,12 @@ fn essence(said: &Said) -> Value {
 
 #[test]
 fn a_strict_replay_and_a_resumed_run_deny_what_the_run_denied() {
-    for (role, habit, code) in
+    for (role, behaviour, code) in
         [("solver", "spell-out", 15), ("planner", "send-what-is-shown", 0), ("reward", "send-what-is-shown", 0)]
     {
         let folder = syrch_kit::scratch();
         let endpoint = MockEndpoint::start(model());
-        let said = ask(&endpoint, folder.path(), (role, habit), &["--rows", "none"]);
+        let said = ask(&endpoint, folder.path(), (role, behaviour), &["--rows", "none"]);
         assert_eq!(said.code, code, "{}", said.all());
         let state = folder.path().join("state");
         let mut replay = host();
@@ -324,7 +324,7 @@ fn a_batch_trusts_whom_the_user_trusts() {
         let mut command = host();
         command.env("SYRCH_API_KEY", KEY).arg("batch").args(["--llm", "openai", "--model", "mock", "--base-url"]);
         command.arg(endpoint.url()).arg("--db").arg(canary(folder.path())).arg("--solver").arg(&hostile);
-        command.args(["-P", "solver.habit=spell-out", "--rows", "none"]).args(flags);
+        command.args(["-P", "solver.behaviour=spell-out", "--rows", "none"]).args(flags);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let line = json!({"id": "1", "question": QUESTION}).to_string();
         child.stdin.take().unwrap().write_all(line.as_bytes()).unwrap();
@@ -359,7 +359,7 @@ fn a_suite_says_whose_calls_were_denied() {
         command
             .arg("--solver")
             .arg(zoo::hostile())
-            .args(["-P", "solver.habit=spell-out", "--rows", "none"])
+            .args(["-P", "solver.behaviour=spell-out", "--rows", "none"])
             .args(flags);
         Said::of(command.args(["--format", "json"]).output().unwrap())
     };

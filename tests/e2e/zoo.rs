@@ -9,34 +9,34 @@ use syrch_kit::zoo;
 use crate::{host, shop};
 
 /// Asks one question of a tiny shop with the hostile plugin in one role.
-fn misbehave(role: &str, habit: &str, folder: &Path) -> Output {
+fn misbehave(role: &str, behaviour: &str, folder: &Path) -> Output {
     let database = shop(folder);
     host()
         .args(["--llm", "offline", "--format", "json", "-q", "How many customers are there?", "--db"])
         .arg(&database)
         .arg(format!("--{role}"))
         .arg(zoo::hostile())
-        .args(["-P", &format!("{role}.habit={habit}")])
+        .args(["-P", &format!("{role}.behaviour={behaviour}")])
         .output()
         .unwrap()
 }
 
-/// The end of a habit: the exit code, and words that the error must hold.
-fn ends(role: &str, habit: &str, code: i32, words: &[&str]) {
+/// The end of a behaviour: the exit code, and words that the error must hold.
+fn ends(role: &str, behaviour: &str, code: i32, words: &[&str]) {
     let folder = syrch_kit::scratch();
-    let output = misbehave(role, habit, folder.path());
+    let output = misbehave(role, behaviour, folder.path());
     let stdout = String::from_utf8(output.stdout).unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(code), "{role}.{habit}\nstdout: {stdout}\nstderr: {stderr}");
+    assert_eq!(output.status.code(), Some(code), "{role}.{behaviour}\nstdout: {stdout}\nstderr: {stderr}");
     for word in words {
         assert!(
             stderr.contains(word) || stdout.contains(word),
-            "{role}.{habit} does not say `{word}`:\n{stdout}\n{stderr}"
+            "{role}.{behaviour} does not say `{word}`:\n{stdout}\n{stderr}"
         );
     }
-    assert!(!stdout.contains("CANARY"), "{role}.{habit} leaks the guest's words");
-    assert!(!stdout.contains('\u{1b}') && !stderr.contains('\u{202e}'), "{role}.{habit} writes control characters");
-    serde_json::from_str::<Value>(&stdout).unwrap_or_else(|error| panic!("{role}.{habit}: {error}\n{stdout}"));
+    assert!(!stdout.contains("CANARY"), "{role}.{behaviour} leaks the guest's words");
+    assert!(!stdout.contains('\u{1b}') && !stderr.contains('\u{202e}'), "{role}.{behaviour} writes control characters");
+    serde_json::from_str::<Value>(&stdout).unwrap_or_else(|error| panic!("{role}.{behaviour}: {error}\n{stdout}"));
 }
 
 #[test]
@@ -149,8 +149,8 @@ fn escape_codes_reach_no_terminal() {
 fn a_statement_that_writes_changes_nothing() {
     let folder = syrch_kit::scratch();
     let before = std::fs::read(shop(folder.path())).unwrap();
-    for (role, habit, code) in [("solver", "write", 3), ("aggregator", "write-answer", 0)] {
-        let output = misbehave(role, habit, folder.path());
+    for (role, behaviour, code) in [("solver", "write", 3), ("aggregator", "write-answer", 0)] {
+        let output = misbehave(role, behaviour, folder.path());
         assert_eq!(output.status.code(), Some(code), "{}", String::from_utf8_lossy(&output.stderr));
     }
     assert!(before == std::fs::read(folder.path().join("shop.sqlite")).unwrap(), "the database changed");

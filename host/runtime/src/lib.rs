@@ -18,6 +18,7 @@ mod meter;
 mod plugin;
 mod ports;
 mod read;
+mod release;
 mod roles;
 mod signature;
 mod slices;

@@ -16,6 +16,7 @@ use crate::component::{self, Contract};
 use crate::contract::{Port, ports_of};
 use crate::engine::{Ticker, engine};
 use crate::plugin::{Inner, Plugin};
+use crate::release::Releases;
 use crate::slices::TimeSlices;
 use crate::state::State;
 use crate::{LoadError, ports, read, signature};
@@ -40,6 +41,7 @@ pub struct Runtime {
     loading: Semaphore,
     capacity: Capacity,
     slices: TimeSlices,
+    releases: Releases,
     _ticker: Ticker,
 }
 
@@ -135,6 +137,7 @@ impl Runtime {
             loading: Semaphore::new(LOADING),
             capacity: Capacity::new(Size::of(searches)),
             slices: TimeSlices::new(),
+            releases: Releases::default(),
             _ticker: ticker,
         })
     }
@@ -208,6 +211,7 @@ impl Runtime {
             pre: self.link(&component)?,
             capacity: self.capacity.clone(),
             slices: self.slices.clone(),
+            releases: self.releases.clone(),
             long_calls: Arc::default(),
             memories: resources.num_memories,
             limits: Arc::clone(&self.limits),

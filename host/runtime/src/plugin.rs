@@ -14,10 +14,11 @@ use wasmtime::{Store, UpdateDeadline};
 
 use crate::LoadError;
 use crate::bindings::exports::syrch::plugin as export;
-use crate::capacity::{Allocation, Capacity};
+use crate::capacity::Capacity;
 use crate::convert::Conv;
 use crate::error::role_error;
 use crate::liveness::Liveness;
+use crate::release::{OwnedStore, Releases};
 use crate::signature;
 use crate::slices::{self, LongCalls, TimeSlices};
 use crate::state::State;
@@ -48,6 +49,7 @@ pub(crate) struct Inner {
     pub(crate) pre: InstancePre<State>,
     pub(crate) capacity: Capacity,
     pub(crate) slices: TimeSlices,
+    pub(crate) releases: Releases,
     pub(crate) long_calls: Arc<LongCalls>,
     /// The number of linear memories of a store.
     pub(crate) memories: u32,
@@ -259,13 +261,11 @@ impl Configured {
 
 /// The store of one role call.
 pub(crate) struct Session {
-    pub(crate) store: Store<State>,
+    pub(crate) store: OwnedStore,
     pub(crate) instance: Instance,
     about: export::about::Guest,
     label: String,
     used: Option<Arc<UsedCells>>,
-    /// Given back after the store, for fields are dropped in their order.
-    _allocation: Allocation,
 }
 
 impl Session {
@@ -277,7 +277,8 @@ impl Session {
         let printed = Printed::default();
         let seed = call.as_ref().map_or(0, |(_, call)| call.ports.run.seed());
         let state = State::new(deny_all(seed, &printed), printed, Arc::clone(&inner.limits), call);
-        let mut store = Store::new(inner.pre.engine(), state);
+        let store = Store::new(inner.pre.engine(), state);
+        let mut store = OwnedStore::new(store, allocation, inner.releases.clone());
         store.limiter(|state| &mut state.limiter);
         store.set_hostcall_fuel(inner.limits.hostcall_bytes);
         // The table of what the host lends is full before this: then the error names the limit. This one bounds the guest's own handles.
@@ -294,27 +295,27 @@ impl Session {
             let is_shared = capacity.is_shared(search);
             if used >= slices::FREE {
                 long_calls.note();
-            } else if !(is_shared && long_calls.is_long()) {
+            } else if !is_shared || used < slices::SHORT && !long_calls.is_long() {
                 return Ok(UpdateDeadline::Yield(1));
             }
-            let slice = is_shared.then_some(slice);
+            let is_long = used >= slices::FREE || long_calls.is_long();
             // A guest that waits for a time slice is not idle.
             let liveness = state.liveness.clone();
-            let next = slices.next(liveness.slice(), slice);
+            let next = slices.next(liveness.slice(), is_long, is_shared.then_some(slice));
             Ok(UpdateDeadline::YieldCustom(1, Box::pin(async move { liveness.waiting(next).await })))
         });
         let liveness = store.data().liveness.clone();
         if inner.capacity.is_shared(search) && inner.long_calls.is_long() {
-            liveness.waiting(inner.slices.next(liveness.slice(), None)).await;
+            liveness.waiting(inner.slices.next(liveness.slice(), true, None)).await;
         }
-        let started = liveness.watch(inner.limits.idle, inner.pre.instantiate_async(&mut store)).await;
+        let started = liveness.watch(inner.limits.idle, inner.pre.instantiate_async(&mut *store)).await;
         let fail = |error: &wasmtime::Error, store: &Store<State>| {
             role_error(&inner.label, "instantiate", error, &store.data().limiter, &store.data().printed.text())
         };
         let instance = started.map_err(|error| fail(&error, &store))?;
         let indices = export::about::GuestIndices::new(&inner.pre).map_err(|error| fail(&error, &store))?;
-        let about = indices.load(&mut store, &instance).map_err(|error| fail(&error, &store))?;
-        Ok(Self { store, instance, about, label: inner.label.clone(), used: None, _allocation: allocation })
+        let about = indices.load(&mut *store, &instance).map_err(|error| fail(&error, &store))?;
+        Ok(Self { store, instance, about, label: inner.label.clone(), used: None })
     }
 
     /// Checks the type of each function of the plugin's roles.
@@ -322,7 +323,7 @@ impl Session {
         macro_rules! load {
             ($role:ident) => {
                 export::$role::GuestIndices::new(&inner.pre)
-                    .and_then(|indices| indices.load(&mut self.store, &self.instance).map(drop))
+                    .and_then(|indices| indices.load(&mut *self.store, &self.instance).map(drop))
             };
         }
         for role in &inner.roles {
@@ -352,14 +353,14 @@ impl Session {
 
     async fn describe(&mut self) -> Result<export::about::Identity, RoleError> {
         let (liveness, idle) = self.liveness();
-        let described = liveness.watch(idle, self.about.call_describe(&mut self.store)).await;
+        let described = liveness.watch(idle, self.about.call_describe(&mut *self.store)).await;
         self.reported("describe", described)
     }
 
     async fn configure(&mut self, config: &str) -> Result<(), RoleError> {
         let (liveness, idle) = self.liveness();
         let config = config.to_owned();
-        let configured = liveness.watch(idle, self.about.call_configure(&mut self.store, &config)).await;
+        let configured = liveness.watch(idle, self.about.call_configure(&mut *self.store, &config)).await;
         let configured = self.reported("configure", configured)?;
         configured.map_err(|failure| self.failed(failure.conv()))
     }

@@ -22,7 +22,7 @@ use crate::state::Rows;
 macro_rules! guest {
     ($self:ident, $session:ident, $role:ident) => {{
         let loaded = export::$role::GuestIndices::new($self.pre())
-            .and_then(|indices| indices.load(&mut $session.store, &$session.instance));
+            .and_then(|indices| indices.load(&mut *$session.store, &$session.instance));
         $session.reported(stringify!($role), loaded)?
     }};
 }
@@ -59,7 +59,7 @@ impl Linker for Configured {
         let guest = guest!(self, session, linker);
         let (lent, whole) = (problem.clone().conv(), catalog.clone().conv());
         let (liveness, idle) = session.liveness();
-        let returned = liveness.watch(idle, guest.call_link(&mut session.store, &lent, &whole)).await;
+        let returned = liveness.watch(idle, guest.call_link(&mut *session.store, &lent, &whole)).await;
         session.left().await;
         session.returned("linker.link", returned, |linked| validate::linked(linked, catalog, self.limits()))
     }
@@ -72,7 +72,7 @@ impl Planner for Configured {
         let guest = guest!(self, session, planner);
         let (problem, catalog) = (problem.clone().conv(), catalog.clone().conv());
         let (liveness, idle) = session.liveness();
-        let returned = liveness.watch(idle, guest.call_plan(&mut session.store, &problem, &catalog)).await;
+        let returned = liveness.watch(idle, guest.call_plan(&mut *session.store, &problem, &catalog)).await;
         session.left().await;
         session.returned("planner.plan", returned, |graph| validate::graph(graph, self.limits()))
     }
@@ -93,7 +93,7 @@ impl Planner for Configured {
         let fresh = u32::try_from(fresh).unwrap_or(u32::MAX);
         let (liveness, idle) = session.liveness();
         let returned =
-            liveness.watch(idle, guest.call_next(&mut session.store, &problem, &catalog, &graph, &seen, fresh)).await;
+            liveness.watch(idle, guest.call_next(&mut *session.store, &problem, &catalog, &graph, &seen, fresh)).await;
         session.left().await;
         session.returned("planner.next", returned, |step| validate::step(step, self.limits()))
     }
@@ -131,7 +131,7 @@ impl Solver for Configured {
         let (problem, catalog, task) = (problem.clone().conv(), catalog.clone().conv(), task.clone().conv());
         let (liveness, idle) = session.liveness();
         let returned =
-            liveness.watch(idle, guest.call_solve(&mut session.store, &problem, &catalog, &task, &lent)).await;
+            liveness.watch(idle, guest.call_solve(&mut *session.store, &problem, &catalog, &task, &lent)).await;
         session.left().await;
         session.returned(EXPORT, returned, |outcome| validate::outcome(outcome, self.limits()))
     }
@@ -145,7 +145,7 @@ impl Calibrator for Configured {
         let guest = guest!(self, session, calibrator);
         let lent: Vec<(f64, wit::Signals)> = claims.to_vec().conv();
         let (liveness, idle) = session.liveness();
-        let returned = liveness.watch(idle, guest.call_calibrate(&mut session.store, &lent)).await;
+        let returned = liveness.watch(idle, guest.call_calibrate(&mut *session.store, &lent)).await;
         session.left().await;
         let values = session.reported(EXPORT, returned)?;
         validate::calibrated(&values, claims.len()).map_err(|invalid| session.invalid(EXPORT, invalid))?;
@@ -174,7 +174,7 @@ impl Reward for Configured {
         let (problem, catalog, task) = (problem.clone().conv(), catalog.clone().conv(), task.clone().conv());
         let (liveness, idle) = session.liveness();
         let returned =
-            liveness.watch(idle, guest.call_judge(&mut session.store, &problem, &catalog, &task, &lent)).await;
+            liveness.watch(idle, guest.call_judge(&mut *session.store, &problem, &catalog, &task, &lent)).await;
         session.left().await;
         session.returned(EXPORT, returned, |verdicts: &Vec<Verdict>| {
             validate::verdicts(verdicts, rivals.len(), self.limits())
@@ -198,7 +198,7 @@ impl Clarifier for Configured {
         let (graph, seen) = (graph.clone().conv(), Conv::<Vec<wit::Observation>>::conv(seen.to_vec()));
         let (liveness, idle) = session.liveness();
         let returned =
-            liveness.watch(idle, guest.call_assess(&mut session.store, &problem, &catalog, &graph, &seen)).await;
+            liveness.watch(idle, guest.call_assess(&mut *session.store, &problem, &catalog, &graph, &seen)).await;
         session.left().await;
         session.returned("clarifier.assess", returned, |questions: &Vec<Question>| {
             validate::questions(questions, self.limits())
@@ -230,7 +230,7 @@ impl Aggregator for Configured {
         let seen: Vec<wit::Observation> = seen.to_vec().conv();
         let (liveness, idle) = session.liveness();
         let returned =
-            liveness.watch(idle, guest.call_aggregate(&mut session.store, &problem, &graph, &lent, &seen)).await;
+            liveness.watch(idle, guest.call_aggregate(&mut *session.store, &problem, &graph, &lent, &seen)).await;
         session.left().await;
         session.returned(EXPORT, returned, |answer: &Option<Answer>| {
             answer.as_ref().map_or(Ok(()), |answer| validate::answer(answer, &known, self.limits()))
@@ -254,7 +254,7 @@ impl Rewriter for Configured {
         let (plan, catalog) = (plan.clone().conv(), catalog.clone().conv());
         let history: Vec<export::rewriter::Attempt> = history.to_vec().conv();
         let (liveness, idle) = session.liveness();
-        let call = guest.call_rewrite(&mut session.store, original, best, &plan, &catalog, &history);
+        let call = guest.call_rewrite(&mut *session.store, original, best, &plan, &catalog, &history);
         let returned = liveness.watch(idle, call).await;
         session.left().await;
         session.returned("rewriter.rewrite", returned, |proposal: &Option<Proposal>| {

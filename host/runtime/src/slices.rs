@@ -1,10 +1,13 @@
 //! Time slices for guests that compute for long, so that they do not delay guests that compute little.
 //!
-//! A call starts like any other task on the threads of the async runtime. Once it has used [`FREE`] of CPU time, it runs in time slices of
-//! one tick, and one core is left to others. For a while, other calls of its plugin do so from their start ([`LongCalls`]); otherwise many
-//! calls that start at once would each have that time first. Where other tasks are ready to run, which shows in how long it takes until the
-//! call is polled again, and other searches are in progress, the call pauses in between: the longer others waited and it computed, the
-//! longer.
+//! A call starts like any other task on the threads of the async runtime. Whether other tasks are ready to run shows in how long it takes
+//! until the call is polled again.
+//!
+//! - A call that has used [`SHORT`] of CPU time while other searches are in progress needs a time slice of one tick to go on, wherever
+//!   other tasks are ready to run. There are fewer time slices than cores, so that one core is left to calls that compute little.
+//! - A call that has used [`FREE`] runs in time slices only. For a while, other calls of its plugin do so from their start
+//!   ([`LongCalls`]); otherwise many calls that start at once would each have that time first. Where other tasks are ready to run and other
+//!   searches are in progress, the call pauses in between: the longer others waited and it computed, the longer.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
@@ -14,7 +17,10 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// CPU time of a call before it runs in time slices.
+/// CPU time of a call before it needs a time slice where other tasks are ready to run.
+pub(crate) const SHORT: Duration = Duration::from_millis(2);
+
+/// CPU time of a call before it runs in time slices only.
 pub(crate) const FREE: Duration = Duration::from_millis(50);
 
 /// How long a long call counts for its plugin.
@@ -39,39 +45,71 @@ impl LongCalls {
 
 /// A task that is polled again within this time delays nobody.
 const BUSY: Duration = Duration::from_micros(500);
-/// The length of a pause, as a multiple of the time that others waited.
+/// The length of a pause, as a multiple of the time that others waited or that the call computed.
 const REST: u32 = 4;
+/// How long a call that is not long lets others go first, as a multiple of the time that it computed.
+const SHORT_REST: u32 = 2;
 const LONGEST_REST: Duration = Duration::from_millis(500);
 
 /// The time slices of one engine. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct TimeSlices(Arc<Semaphore>);
+pub(crate) struct TimeSlices {
+    slices: Arc<Semaphore>,
+    /// Allows as many long calls to wait for a slice as there are slices, so that no other call waits behind many of them.
+    long: Arc<Semaphore>,
+}
+
+/// A time slice, and for a long call the permit to wait for one.
+type Permits = (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>);
 
 /// The time slice that a call has, if it has one. Clones are the same: the future that waits for a slice sets it.
 #[derive(Clone, Default)]
-pub(crate) struct TimeSlice(Arc<Mutex<Option<OwnedSemaphorePermit>>>);
+pub(crate) struct TimeSlice(Arc<Mutex<Option<Permits>>>);
 
 impl TimeSlices {
     pub(crate) fn new() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self(Arc::new(Semaphore::new((cores - 1).max(1))))
+        Self::of((cores - 1).max(1))
     }
 
-    /// Ends the time slice and returns a future that resolves when the next one starts. `used` is how long the call computed since the last
-    /// one, where calls of other searches are in progress.
-    pub(crate) fn next(&self, current: &TimeSlice, used: Option<Duration>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        let (slices, current) = (Arc::clone(&self.0), current.clone());
+    fn of(count: usize) -> Self {
+        Self { slices: Arc::new(Semaphore::new(count)), long: Arc::new(Semaphore::new(count)) }
+    }
+
+    /// Ends the time slice and returns a future that resolves when the call may go on: in its next time slice, or without one if the call is
+    /// not long and no other task is ready to run. `used` is how long the call computed since the last time, where calls of other searches are
+    /// in progress: the call lets others go first for a multiple of it.
+    pub(crate) fn next(
+        &self,
+        current: &TimeSlice,
+        is_long: bool,
+        used: Option<Duration>,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        let (slices, current) = (self.clone(), current.clone());
         current.end();
         Box::pin(async move {
-            let started = Instant::now();
-            tokio::task::yield_now().await;
-            let waited = started.elapsed();
-            if let Some(used) = used.filter(|_| waited > BUSY) {
+            let waited = others().await;
+            let used = used.filter(|_| waited > BUSY);
+            if !is_long && waited <= BUSY {
+                return;
+            }
+            if let Some(used) = used.filter(|_| is_long) {
                 tokio::time::sleep((waited.max(used) * REST).min(LONGEST_REST)).await;
             }
-            drop(current.set(slices.acquire_owned().await.ok()));
+            let long = if is_long { slices.long.acquire_owned().await.ok() } else { None };
+            let slice = slices.slices.acquire_owned().await.ok();
+            let (started, rest) = (Instant::now(), used.unwrap_or_default() * SHORT_REST);
+            while !is_long && started.elapsed() < rest && others().await > BUSY {}
+            drop(current.set(slice.map(|slice| (slice, long))));
         })
     }
+}
+
+/// Lets all tasks run that are ready to, and returns how long that took.
+async fn others() -> Duration {
+    let started = Instant::now();
+    tokio::task::yield_now().await;
+    started.elapsed()
 }
 
 /// Polls a call. While it has a time slice, the other tasks of this thread move to another thread, since a slice may be long: nothing
@@ -105,8 +143,8 @@ impl TimeSlice {
         drop(self.set(None));
     }
 
-    fn set(&self, permit: Option<OwnedSemaphorePermit>) -> Option<OwnedSemaphorePermit> {
-        std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), permit)
+    fn set(&self, permits: Option<Permits>) -> Option<Permits> {
+        std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), permits)
     }
 }
 
@@ -115,43 +153,43 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn long_computations_take_turns() {
-        let slices = TimeSlices(Arc::new(Semaphore::new(1)));
+    async fn long_computations_have_time_slices_one_after_the_other() {
+        let slices = TimeSlices::of(1);
         let (one, other) = (TimeSlice::default(), TimeSlice::default());
-        slices.next(&one, None).await;
-        let waits = tokio::time::timeout(Duration::from_millis(20), slices.next(&other, None)).await;
-        assert!(waits.is_err(), "two had a current at once");
-        // The first ends its current by asking for the next.
-        tokio::join!(slices.next(&one, None), async {
-            slices.next(&other, None).await;
+        slices.next(&one, true, None).await;
+        let waits = tokio::time::timeout(Duration::from_millis(20), slices.next(&other, true, None)).await;
+        assert!(waits.is_err(), "two had a time slice at once");
+        // The first ends its slice by asking for the next.
+        tokio::join!(slices.next(&one, true, None), async {
+            slices.next(&other, true, None).await;
             other.end();
         });
         one.end();
-        assert_eq!(slices.0.available_permits(), 1);
+        assert_eq!(slices.slices.available_permits(), 1);
     }
 
     /// A guest that sleeps outside of every port, too.
     #[tokio::test]
-    async fn who_waits_has_no_turn() {
-        let slices = TimeSlices(Arc::new(Semaphore::new(1)));
+    async fn a_call_that_waits_has_no_time_slice() {
+        let slices = TimeSlices::of(1);
         let (sleeper, other) = (TimeSlice::default(), TimeSlice::default());
         let call = async {
-            slices.next(&sleeper, None).await;
+            slices.next(&sleeper, true, None).await;
             std::future::pending::<()>().await;
         };
         let meter = crate::meter::Meter::new();
         tokio::select! {
             () = meter.counting(&sleeper, call) => {}
-            () = async { tokio::task::yield_now().await; slices.next(&other, None).await } => {}
+            () = async { tokio::task::yield_now().await; slices.next(&other, true, None).await } => {}
         }
-        assert_eq!(slices.0.available_permits(), 0, "the sleeper has the current");
+        assert_eq!(slices.slices.available_permits(), 0, "the sleeper has the slice");
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_call_with_a_turn_is_polled_wherever_it_runs() {
+    async fn a_call_with_a_time_slice_is_polled_wherever_it_runs() {
         let polled = || async {
-            let (slices, current) = (TimeSlices(Arc::new(Semaphore::new(1))), TimeSlice::default());
-            slices.next(&current, None).await;
+            let (slices, current) = (TimeSlices::of(1), TimeSlice::default());
+            slices.next(&current, true, None).await;
             poll_in_place(&current, || 7)
         };
         assert_eq!(tokio::spawn(polled()).await.unwrap(), 7);
@@ -161,13 +199,25 @@ mod tests {
 
     #[tokio::test]
     async fn a_long_computation_rests_where_others_wait_for_the_cpu() {
-        let slices = TimeSlices(Arc::new(Semaphore::new(1)));
+        let slices = TimeSlices::of(1);
         for (slice, rests) in [(None, false), (Some(Duration::ZERO), true)] {
             let busy = tokio::spawn(async { std::thread::sleep(Duration::from_millis(20)) });
             let started = Instant::now();
-            slices.next(&TimeSlice::default(), slice).await;
+            slices.next(&TimeSlice::default(), true, slice).await;
             assert_eq!(started.elapsed() >= Duration::from_millis(20) * (1 + REST), rests);
             busy.await.unwrap();
         }
+    }
+    #[tokio::test]
+    async fn a_call_that_is_not_long_needs_a_slice_only_where_others_wait_for_the_cpu() {
+        let slices = TimeSlices::of(1);
+        let call = TimeSlice::default();
+        slices.next(&call, false, None).await;
+        assert!(!call.is_taken());
+        let busy = tokio::spawn(async { std::thread::sleep(Duration::from_millis(20)) });
+        let started = Instant::now();
+        slices.next(&call, false, Some(Duration::from_millis(20))).await;
+        assert!(call.is_taken() && started.elapsed() < Duration::from_millis(20) * (1 + REST), "it paused");
+        busy.await.unwrap();
     }
 }

@@ -100,7 +100,7 @@ async fn a_role_that_is_not_implemented_and_settings_that_do_not_fit_are_refused
     let fitted = load(&runtime(None), std::fs::read(zoo::built_in("fitted")).unwrap()).await.unwrap();
     let role = fitted.configure(Role::Planner, &settings("{}")).await;
     assert!(matches!(role, Err(LoadError::WrongRole { .. })));
-    for wrong in [r#"{"nope": 1}"#, r#"{"habit": 7}"#] {
+    for wrong in [r#"{"nope": 1}"#, r#"{"behaviour": 7}"#] {
         let config = plugin.configure(Role::Planner, &settings(wrong)).await;
         assert!(matches!(config, Err(LoadError::Config(_))), "{wrong}");
     }

@@ -17,13 +17,13 @@ fn runtime() -> Runtime {
     Runtime::new(Limits::default(), &CompileSettings::default()).unwrap()
 }
 
-/// The hostile plugin with each habit, as a rewriter. The runtime has to outlive them: its ticker ends calls that take too long.
-async fn hostile(runtime: &Runtime, habits: &[&str]) -> Vec<Configured> {
+/// The hostile plugin with each behaviour, as a rewriter. The runtime has to outlive them: its ticker ends calls that take too long.
+async fn hostile(runtime: &Runtime, behaviours: &[&str]) -> Vec<Configured> {
     let bytes = std::fs::read(zoo::hostile()).unwrap();
     let plugin = runtime.load("hostile", bytes, Origin::ThirdParty, &|| {}).await.unwrap();
     let mut configured = Vec::new();
-    for habit in habits {
-        let settings = serde_json::Map::from_iter([("habit".to_owned(), (*habit).into())]);
+    for behaviour in behaviours {
+        let settings = serde_json::Map::from_iter([("behaviour".to_owned(), (*behaviour).into())]);
         configured.push(plugin.configure(Role::Rewriter, &settings).await.unwrap());
     }
     configured
@@ -61,14 +61,17 @@ async fn a_rewriter_that_imports_what_reads_rows_is_refused_when_it_is_loaded() 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn values_out_of_their_bounds_end_the_call_with_the_name_of_the_field() {
-    let habits = ["rewrite-large", "rewrite-family", "rewrite-long-reason"];
+    let behaviours = ["rewrite-large", "rewrite-family", "rewrite-long-reason"];
     let runtime = runtime();
-    let rewriters = hostile(&runtime, &habits).await;
-    for ((habit, field), rewriter) in habits.iter().zip(["sql", "family", "reason"]).zip(&rewriters) {
+    let rewriters = hostile(&runtime, &behaviours).await;
+    for ((behaviour, field), rewriter) in behaviours.iter().zip(["sql", "family", "reason"]).zip(&rewriters) {
         let error = call(rewriter, &[]).await.unwrap_err();
-        let RoleError::Invalid { export, detail, .. } = &error else { panic!("{habit}: {error}") };
-        assert!(export == "rewriter.rewrite" && detail.contains(&format!("`proposal.{field}`")), "{habit}: {error}");
-        assert!(!error.to_string().contains(['\u{1b}', '\u{202e}']), "{habit}: {error}");
+        let RoleError::Invalid { export, detail, .. } = &error else { panic!("{behaviour}: {error}") };
+        assert!(
+            export == "rewriter.rewrite" && detail.contains(&format!("`proposal.{field}`")),
+            "{behaviour}: {error}"
+        );
+        assert!(!error.to_string().contains(['\u{1b}', '\u{202e}']), "{behaviour}: {error}");
     }
 }
 
@@ -81,10 +84,10 @@ async fn a_rewriter_that_takes_too_much_is_stopped() {
         ("rewrite-flood", "host-calls"),
     ];
     let runtime = runtime();
-    let rewriters = hostile(&runtime, &ends.map(|(habit, _)| habit)).await;
-    for ((habit, words), rewriter) in ends.into_iter().zip(&rewriters) {
+    let rewriters = hostile(&runtime, &ends.map(|(behaviour, _)| behaviour)).await;
+    for ((behaviour, words), rewriter) in ends.into_iter().zip(&rewriters) {
         let error = call(rewriter, &[]).await.unwrap_err();
-        assert!(error.is_fault() && error.to_string().contains(words), "{habit}: {error}");
+        assert!(error.is_fault() && error.to_string().contains(words), "{behaviour}: {error}");
     }
 }
 

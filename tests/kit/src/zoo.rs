@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-/// The path of the plugin with every kind of misbehaviour; its setting `habit` chooses one.
+/// The path of the plugin with every kind of misbehaviour; its setting `behaviour` chooses one.
 #[must_use]
 pub fn hostile() -> PathBuf {
     PathBuf::from(env!("ZOO_HOSTILE"))

@@ -15,12 +15,12 @@ fn compile() -> CompileSettings {
     CompileSettings::in_folder(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("optimize-cache"))
 }
 
-async fn run(habit: &str, shared: &Arc<Shared>, journal: Option<&Path>) -> (Arc<FakeDatabase>, Optimized) {
+async fn run(behaviour: &str, shared: &Arc<Shared>, journal: Option<&Path>) -> (Arc<FakeDatabase>, Optimized) {
     let database = FakeDatabase::new(Script::default());
     let hostile = syrch_kit::zoo::hostile();
     let host = builder(&database)
         .plugin(Role::Rewriter, hostile.to_str().unwrap())
-        .option(Role::Rewriter, "habit", habit)
+        .option(Role::Rewriter, "behaviour", behaviour)
         .configure(|settings| settings.compile = compile())
         .shared(shared)
         .open()
@@ -33,7 +33,7 @@ async fn run(habit: &str, shared: &Arc<Shared>, journal: Option<&Path>) -> (Arc<
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rewriter_that_misbehaves_costs_its_iterations_and_nothing_else() {
     let shared = Shared::new();
-    for habit in [
+    for behaviour in [
         "rewrite-trap",
         "rewrite-failure",
         "rewrite-reach",
@@ -42,11 +42,11 @@ async fn a_rewriter_that_misbehaves_costs_its_iterations_and_nothing_else() {
         "rewrite-family",
         "rewrite-long-reason",
     ] {
-        let (database, optimized) = run(habit, &shared, None).await;
+        let (database, optimized) = run(behaviour, &shared, None).await;
         let report = optimized.report;
-        assert_eq!((report.outcome, report.iterations.len()), (Outcome::NoValidCandidate, 5), "{habit}");
-        assert!(report.iterations.iter().all(|iteration| iteration.state == State::CandidateError), "{habit}");
-        assert!(database.timed().iter().all(|sql| sql == ORIGINAL) && report.best == ORIGINAL, "{habit}");
+        assert_eq!((report.outcome, report.iterations.len()), (Outcome::NoValidCandidate, 5), "{behaviour}");
+        assert!(report.iterations.iter().all(|iteration| iteration.state == State::CandidateError), "{behaviour}");
+        assert!(database.timed().iter().all(|sql| sql == ORIGINAL) && report.best == ORIGINAL, "{behaviour}");
         let detail = report.iterations[0].detail.as_ref().unwrap();
         assert!(!detail.contains("REACHED: s") && !detail.contains("REACHED: c"), "{detail}");
     }
@@ -55,10 +55,10 @@ async fn a_rewriter_that_misbehaves_costs_its_iterations_and_nothing_else() {
 #[tokio::test(flavor = "multi_thread")]
 async fn only_the_host_ends_a_rewriter_that_proposes_for_ever() {
     let shared = Shared::new();
-    for (habit, iterations) in [("rewrite-endless", 5), ("rewrite-same", 5), ("none", 0)] {
-        let (_, optimized) = run(habit, &shared, None).await;
+    for (behaviour, iterations) in [("rewrite-endless", 5), ("rewrite-same", 5), ("none", 0)] {
+        let (_, optimized) = run(behaviour, &shared, None).await;
         let report = optimized.report;
-        assert_eq!((report.outcome, report.iterations.len()), (Outcome::Unchanged, iterations), "{habit}");
+        assert_eq!((report.outcome, report.iterations.len()), (Outcome::Unchanged, iterations), "{behaviour}");
     }
 }
 

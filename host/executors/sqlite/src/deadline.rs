@@ -1,7 +1,7 @@
 //! What ends the engine's work from outside: a deadline, a cap on memory, or a caller that no longer waits. The progress handler checks
 //! it while statements run, the authorizer while they are compiled, and our own loops between two statements.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ const STEPS: i32 = 100;
 /// CPU time of a statement before it gives way.
 const SLOW: Duration = Duration::from_millis(30);
 /// The same, while others wait for its place.
-const SLOW_BEFORE_OTHERS: Duration = Duration::from_millis(5);
+pub(crate) const SLOW_BEFORE_OTHERS: Duration = Duration::from_millis(2);
 
 const RUNNING: u8 = 0;
 const CANCELLED: u8 = 1;
@@ -32,8 +32,6 @@ pub(crate) struct Cancel {
     why: AtomicU8,
     handle: Mutex<Option<Handle>>,
     slot: Option<Arc<Slot>>,
-    /// Whether the work has been found to be slow.
-    is_slow: AtomicBool,
 }
 
 struct Handle(InterruptHandle);
@@ -47,6 +45,9 @@ impl std::fmt::Debug for Handle {
 impl Cancel {
     fn stop(&self, why: u8) {
         let _ = self.why.compare_exchange(RUNNING, why, Ordering::Relaxed, Ordering::Relaxed);
+        if let Some(slot) = &self.slot {
+            slot.wake();
+        }
     }
 
     fn is_stopped(&self) -> bool {
@@ -108,7 +109,10 @@ impl Deadline {
     pub(crate) fn is_over(&self) -> bool {
         let mut now = Instant::now();
         if self.is_slow(now) {
-            threads::give_way(&|| Instant::now() >= self.until || self.cancel.is_stopped());
+            let has_waited = threads::give_way(self.until, &|| self.cancel.is_stopped());
+            if let Some(slot) = self.cancel.slot.as_ref().filter(|_| has_waited) {
+                slot.charge(threads::cpu_time().saturating_sub(self.started.1));
+            }
             now = Instant::now();
         }
         if now >= self.until {
@@ -122,17 +126,24 @@ impl Deadline {
     /// Whether the work is that of a slow statement; when it is found to be, its place goes to others.
     fn is_slow(&self, now: Instant) -> bool {
         let Some(slot) = &self.cancel.slot else { return false };
-        if self.cancel.is_slow.load(Ordering::Relaxed) {
+        if slot.is_slow() {
             return true;
         }
         let (started, cpu) = self.started;
-        let free = if slot.is_wanted() { SLOW_BEFORE_OTHERS } else { SLOW };
-        // It has used no more than has passed, and asking for a thread's time is expensive.
-        if now.saturating_duration_since(started) < free || threads::cpu_time().saturating_sub(cpu) < free {
+        let elapsed = now.saturating_duration_since(started);
+        if elapsed < SLOW_BEFORE_OTHERS {
             return false;
         }
-        self.cancel.is_slow.store(true, Ordering::Relaxed);
-        slot.give_up();
+        let free = if slot.is_wanted() { SLOW_BEFORE_OTHERS } else { SLOW };
+        // It has used no more than has passed, and asking for a thread's time is expensive.
+        if elapsed < free {
+            return false;
+        }
+        let used = threads::cpu_time().saturating_sub(cpu);
+        if used < free {
+            return false;
+        }
+        slot.slow_down(used);
         true
     }
 

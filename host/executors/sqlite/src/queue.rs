@@ -1,15 +1,21 @@
-//! A queue for places. Of those who wait, the one whose search has used the least CPU time is next: a search that asks for little does not
-//! wait behind many that ask for much.
+//! A queue for places. Of the statements that wait, the first of the search that has used the least CPU time is next, so that a search that
+//! asks for little does not wait behind others that ask for much.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
 
+use crate::deadline::SLOW_BEFORE_OTHERS;
+
 /// Searches whose time is known; with more, all begin anew.
 const KNOWN: usize = 4_096;
+
+/// Searches whose CPU time differs by less are served in the order in which they came.
+const SHARE: Duration = SLOW_BEFORE_OTHERS;
 
 #[derive(Debug)]
 pub(crate) struct Queue {
@@ -22,17 +28,24 @@ struct State {
     free: usize,
     /// In the order in which they came.
     waiting: Vec<(u64, oneshot::Sender<Place>)>,
+    /// CPU time by search.
     used: HashMap<u64, Duration>,
+    /// Places by search, of those that have any.
+    taken: HashMap<u64, usize>,
 }
 
-/// A place, until it is dropped.
+/// A place of a search, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Place(Option<Arc<Queue>>);
+pub(crate) struct Place {
+    search: u64,
+    /// `None` while it is given back.
+    queue: Option<Arc<Queue>>,
+}
 
 impl Queue {
     /// That many places, at least one.
     pub(crate) fn new(places: usize) -> Arc<Self> {
-        let state = State { free: places.max(1), waiting: Vec::new(), used: HashMap::new() };
+        let state = State { free: places.max(1), waiting: Vec::new(), used: HashMap::new(), taken: HashMap::new() };
         Arc::new(Self { state: Mutex::new(state), waiting: AtomicUsize::new(0) })
     }
 
@@ -47,10 +60,10 @@ impl Queue {
                 let mut state = self.state();
                 if state.free > 0 {
                     state.free -= 1;
-                    return Place(Some(Arc::clone(self)));
+                    return state.place(self, search);
                 }
-                let (hand, place) = oneshot::channel();
-                state.waiting.push((search, hand));
+                let (waiter, place) = oneshot::channel();
+                state.waiting.push((search, waiter));
                 self.waiting.store(state.waiting.len(), Ordering::Relaxed);
                 place
             };
@@ -58,10 +71,6 @@ impl Queue {
                 return place;
             }
         }
-    }
-
-    pub(crate) fn is_wanted(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed) > 0
     }
 
     /// A search has used so much more.
@@ -74,14 +83,32 @@ impl Queue {
         *known = known.saturating_add(time);
     }
 
-    fn give_back(self: Arc<Self>) {
+    /// Whether statements of others wait, or one of another search is in progress and this search has had its first share.
+    pub(crate) fn is_wanted(&self, search: u64) -> bool {
+        self.waiting.load(Ordering::Relaxed) > 0 || {
+            let state = self.state();
+            state.used.get(&search).is_some_and(|used| *used >= SHARE)
+                && state.taken.keys().any(|other| *other != search)
+        }
+    }
+
+    fn give_back(self: Arc<Self>, search: u64) {
         let mut state = self.state();
-        // Who no longer waits takes nothing.
-        state.waiting.retain(|(_, hand)| !hand.is_closed());
-        let used = |state: &State, search: &u64| state.used.get(search).copied().unwrap_or_default();
-        let next = (0..state.waiting.len()).min_by_key(|at| used(&state, &state.waiting[*at].0));
+        if let Entry::Occupied(mut taken) = state.taken.entry(search) {
+            *taken.get_mut() -= 1;
+            if *taken.get() == 0 {
+                taken.remove();
+            }
+        }
+        // Those that no longer wait take nothing.
+        state.waiting.retain(|(_, waiter)| !waiter.is_closed());
+        let next = (0..state.waiting.len()).min_by_key(|at| state.use_of(state.waiting[*at].0));
         let refused = match next {
-            Some(at) => state.waiting.remove(at).1.send(Place(Some(Arc::clone(&self)))).err(),
+            Some(at) => {
+                let (search, waiter) = state.waiting.remove(at);
+                let place = state.place(&self, search);
+                waiter.send(place).err()
+            }
             None => {
                 state.free += 1;
                 None
@@ -89,15 +116,28 @@ impl Queue {
         };
         self.waiting.store(state.waiting.len(), Ordering::Relaxed);
         drop(state);
-        // It stopped waiting just now: its place goes to the next.
+        // The waiter stopped waiting just now: its place goes to the next.
         drop(refused);
+    }
+}
+
+impl State {
+    /// The CPU time of a search, in shares of [`SHARE`]. Each statement that it runs counts as one.
+    fn use_of(&self, search: u64) -> u128 {
+        let used = self.used.get(&search).map_or(0, |used| used.as_nanos() / SHARE.as_nanos());
+        used + self.taken.get(&search).map_or(0, |taken| *taken as u128)
+    }
+
+    fn place(&mut self, queue: &Arc<Queue>, search: u64) -> Place {
+        *self.taken.entry(search).or_default() += 1;
+        Place { search, queue: Some(Arc::clone(queue)) }
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        if let Some(queue) = self.0.take() {
-            queue.give_back();
+        if let Some(queue) = self.queue.take() {
+            queue.give_back(self.search);
         }
     }
 }
@@ -119,7 +159,7 @@ mod tests {
             assert!(one.now_or_never().is_none());
         }
         let [_, second, third, fourth] = waiting.each_mut();
-        assert!(queue.is_wanted());
+        assert!(queue.is_wanted(1));
         drop(held);
         let place = third.now_or_never().expect("the third has used nothing");
         drop(place);
@@ -127,8 +167,38 @@ mod tests {
         // Who gives up waiting takes nothing.
         assert!(fourth.now_or_never().is_none());
         drop(waiting);
-        assert!(queue.is_wanted());
+        assert!(queue.is_wanted(1));
         drop(place);
-        assert!(!queue.is_wanted() && queue.take(9).now_or_never().is_some());
+        assert!(!queue.is_wanted(1) && queue.take(9).now_or_never().is_some());
+    }
+    /// The second statement of a search waits behind that of another, which has used a little.
+    #[tokio::test]
+    async fn a_statement_in_progress_counts() {
+        let queue = Queue::new(2);
+        let (one, other) = (queue.take(1).await, queue.take(2).await);
+        queue.charge(3, SHARE / 2);
+        let mut waiting = [1, 1, 3].map(|search| Box::pin(queue.take(search)));
+        for waiter in &mut waiting {
+            assert!(waiter.now_or_never().is_none());
+        }
+        let [first, second, third] = waiting.each_mut();
+        drop(other);
+        let place = third.now_or_never().expect("search 3 has no place");
+        assert!(first.now_or_never().is_none());
+        drop(one);
+        drop((first.now_or_never().expect("search 1 is alone"), second.now_or_never()));
+        drop(place);
+        assert!(queue.state().taken.is_empty());
+    }
+    #[tokio::test]
+    async fn a_search_that_has_used_a_share_is_slow_sooner_beside_others() {
+        let queue = Queue::new(2);
+        let (one, other) = (queue.take(1).await, queue.take(2).await);
+        assert!(!queue.is_wanted(1));
+        queue.charge(1, SHARE);
+        assert!(queue.is_wanted(1) && !queue.is_wanted(2));
+        drop(other);
+        assert!(!queue.is_wanted(1));
+        drop(one);
     }
 }

@@ -2,7 +2,8 @@
 //! because the engine or the file system hangs, blocks nobody; but only so many of the process may do so, or threads would pile up.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::Thread;
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -62,6 +63,10 @@ pub(crate) struct Slots {
 pub(crate) struct Slot {
     search: u64,
     queue: Arc<Queue>,
+    /// The CPU time that the search was charged for this slot.
+    charged: Mutex<Duration>,
+    /// The statement's thread, once the statement is slow.
+    slow: OnceLock<Thread>,
     state: Mutex<State>,
     abandoned: &'static Abandoned,
 }
@@ -91,26 +96,45 @@ impl Slots {
             return Err(NoSlot::Stuck(self.abandoned.count.load(Ordering::Relaxed)));
         }
         let state = Mutex::new(State::Taken { _place: place });
-        Ok(Slot { search, queue: Arc::clone(&self.queue), state, abandoned: self.abandoned })
+        let (queue, charged, slow) = (Arc::clone(&self.queue), Mutex::default(), OnceLock::new());
+        Ok(Slot { search, queue, charged, slow, state, abandoned: self.abandoned })
     }
 }
 
 impl Slot {
-    /// Whether others wait for a slot.
+    /// Whether the statement is to give way soon, because others wait for a slot or because its search has used more than another one with a
+    /// statement in progress.
     pub(crate) fn is_wanted(&self) -> bool {
-        self.queue.is_wanted()
+        self.queue.is_wanted(self.search)
     }
 
-    /// The statement has used so much more CPU time.
-    pub(crate) fn charge(&self, time: Duration) {
-        self.queue.charge(self.search, time);
+    /// Charges the search the CPU time that the statement has used so far, without what it was charged before.
+    pub(crate) fn charge(&self, used: Duration) {
+        let before = std::mem::replace(&mut *self.charged.lock().unwrap_or_else(PoisonError::into_inner), used);
+        self.queue.charge(self.search, used.saturating_sub(before));
     }
 
-    /// The statement is slow: somebody else may have its slot. A search has only so many statements under way, so slow ones do not pile up.
-    pub(crate) fn give_up(&self) {
+    /// Whether the statement is slow.
+    pub(crate) fn is_slow(&self) -> bool {
+        self.slow.get().is_some()
+    }
+
+    /// The statement, which runs on this thread, is slow and has used that much CPU time: the slot goes to others. A search has only so many
+    /// statements in progress, so that slow ones do not pile up.
+    pub(crate) fn slow_down(&self, used: Duration) {
+        self.slow.get_or_init(std::thread::current);
+        // Charged before the slot goes to others, so that the search's next statements come after theirs.
+        self.charge(used);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if matches!(*state, State::Taken { .. }) {
             *state = State::GivenUp;
+        }
+    }
+
+    /// Wakes the thread of a slow statement, which may wait for its turn.
+    pub(crate) fn wake(&self) {
+        if let Some(thread) = self.slow.get() {
+            thread.unpark();
         }
     }
 
@@ -189,8 +213,9 @@ mod tests {
         // A slow statement blocks no other.
         let one = Slots::beside(1, &ABANDONED);
         let slow = one.take(0, MOMENT).await.ok().unwrap();
-        slow.give_up();
+        slow.slow_down(MOMENT);
         assert!(one.take(0, MOMENT).await.is_ok());
+        assert!(slow.is_slow());
         // One that ends while it is waited for was never left.
         slot.end();
         slot.leave();

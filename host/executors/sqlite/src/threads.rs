@@ -5,8 +5,8 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::mpsc::{RecvError, SyncSender, sync_channel};
-use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
-use std::thread::ThreadId;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::thread::{Thread, ThreadId};
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
@@ -16,6 +16,9 @@ const IDLE: Duration = Duration::from_secs(10);
 
 /// How long a slow thread computes before others have their turn.
 const TURN: Duration = Duration::from_millis(20);
+
+/// How long a thread waits before it checks whether its work was stopped, should it have missed that.
+const LONGEST_PARK: Duration = Duration::from_secs(1);
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -89,12 +92,11 @@ fn serve(mut job: Job) {
 
 /// The slow threads: those that wait for a turn, in order, and those that have one, with when it began.
 struct Turns {
-    waiting: VecDeque<ThreadId>,
+    waiting: VecDeque<Thread>,
     running: Vec<(ThreadId, Instant)>,
 }
 
 static TURNS: Mutex<Turns> = Mutex::new(Turns { waiting: VecDeque::new(), running: Vec::new() });
-static NEXT: Condvar = Condvar::new();
 static CORES: LazyLock<usize> =
     LazyLock::new(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
 
@@ -107,48 +109,59 @@ impl Turns {
     fn taken(&self) -> usize {
         self.running.iter().filter(|(_, started)| started.elapsed() < TURN * 5).count()
     }
+
+    /// Wakes the first thread that waits, and no other: hundreds may wait.
+    fn wake_next(&self) {
+        if let Some(next) = self.waiting.front() {
+            next.unpark();
+        }
+    }
 }
 
 /// A slow thread's time on the CPU, until it is dropped.
 struct Turn(Instant);
 
 impl Turn {
-    /// Waits for a turn; none when the work is over before.
-    fn begin(is_over: &dyn Fn() -> bool) -> Option<Self> {
-        let own = std::thread::current().id();
-        let mut turns = turns();
-        turns.waiting.push_back(own);
-        while turns.waiting.front() != Some(&own) || turns.taken() >= *CORES {
-            if is_over() {
-                turns.waiting.retain(|thread| *thread != own);
-                drop(turns);
-                NEXT.notify_all();
+    /// Waits for a turn. Returns `None` at the end of `until`, and when the work is stopped, for which its thread is unparked.
+    fn begin(until: Instant, is_stopped: &dyn Fn() -> bool) -> Option<Self> {
+        let own = std::thread::current();
+        turns().waiting.push_back(own.clone());
+        loop {
+            let mut turns = turns();
+            let now = Instant::now();
+            if now >= until || is_stopped() {
+                turns.waiting.retain(|thread| thread.id() != own.id());
+                turns.wake_next();
                 return None;
             }
-            turns = NEXT.wait_timeout(turns, TURN).unwrap_or_else(PoisonError::into_inner).0;
+            let is_next = turns.waiting.front().is_some_and(|next| next.id() == own.id());
+            if is_next && turns.taken() < *CORES {
+                turns.waiting.pop_front();
+                turns.running.push((own.id(), now));
+                turns.wake_next();
+                return Some(Self(now));
+            }
+            drop(turns);
+            // A turn that lasts too long ends without waking anybody, so that the next one checks.
+            std::thread::park_timeout(if is_next { TURN } else { (until - now).min(LONGEST_PARK) });
         }
-        turns.waiting.pop_front();
-        let now = Instant::now();
-        turns.running.push((own, now));
-        drop(turns);
-        NEXT.notify_all();
-        Some(Self(now))
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
         let own = std::thread::current().id();
-        turns().running.retain(|(thread, _)| *thread != own);
-        NEXT.notify_all();
+        let mut turns = turns();
+        turns.running.retain(|(thread, _)| *thread != own);
+        turns.wake_next();
     }
 }
 
-/// From here on this thread gives way to all others. To be called again and again: where its turn is over, it waits for the next one, until
-/// `is_over` returns whether nothing is left to do.
-pub(crate) fn give_way(is_over: &dyn Fn() -> bool) {
+/// From here on this thread gives way to all others. To be called again and again: where its turn is over, it waits for the next one, at most
+/// until that instant or until the work is stopped. Who stops it unparks the thread. Returns whether a turn was over.
+pub(crate) fn give_way(until: Instant, is_stopped: &dyn Fn() -> bool) -> bool {
     if IS_FOR_ALL.get() {
-        return;
+        return false;
     }
     if !GIVES_WAY.replace(true) {
         // A thread whose priority stays the same works as before.
@@ -156,7 +169,9 @@ pub(crate) fn give_way(is_over: &dyn Fn() -> bool) {
         let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), 19);
     }
     let turn = TURN_OF_THREAD.take().filter(|turn| turn.0.elapsed() < TURN);
-    TURN_OF_THREAD.set(turn.or_else(|| Turn::begin(is_over)));
+    let is_over = turn.is_none();
+    TURN_OF_THREAD.set(turn.or_else(|| Turn::begin(until, is_stopped)));
+    is_over
 }
 
 /// Does work that others wait for, too: it gives way to nobody.
@@ -191,7 +206,7 @@ mod tests {
         let run = async |slow: bool| {
             let work = move || {
                 if slow {
-                    give_way(&|| false);
+                    give_way(Instant::now() + IDLE, &|| false);
                 }
                 id()
             };
@@ -205,6 +220,7 @@ mod tests {
         assert_eq!(run(true).await, first);
         assert_ne!(run(false).await, first, "a thread of the lowest priority was used again");
         assert!(turns().running.is_empty());
+        assert!(turns().waiting.is_empty());
         assert!(spawn(|| panic!("on purpose")).unwrap().await.is_err());
         assert!(spawn(|| 7).unwrap().await.is_ok_and(|seven| seven == 7));
     }

@@ -40,9 +40,9 @@ fn spelled(host: &impl Sql) -> Result<String, SqlError> {
 }
 
 /// Asks the database in the way of that name, and sends something afterwards. None if there is no such misbehaviour.
-pub(crate) fn solve(host: &impl SolverHost, task: &Task, habit: &str) -> Option<Result<Outcome, Failure>> {
+pub(crate) fn solve(host: &impl SolverHost, task: &Task, behaviour: &str) -> Option<Result<Outcome, Failure>> {
     let sql = "SELECT count(*) FROM customers";
-    let text = match habit {
+    let text = match behaviour {
         "spell-out" => {
             // Nothing has been seen yet.
             drop(send(host, "before"));
@@ -81,9 +81,9 @@ pub(crate) fn solve(host: &impl SolverHost, task: &Task, habit: &str) -> Option<
         "send-only" => String::new(),
         _ => return None,
     };
-    let sent = if habit == "embed" { Ok(()) } else { send(host, &text) };
+    let sent = if behaviour == "embed" { Ok(()) } else { send(host, &text) };
     Some(match sent {
-        Err(LlmError::Denied(why)) if habit == "spell-out" => Err(failure(FailureKind::Internal, why)),
+        Err(LlmError::Denied(why)) if behaviour == "spell-out" => Err(failure(FailureKind::Internal, why)),
         _ => Ok(Outcome {
             candidates: vec![candidate(&format!("{}.1", task.id), sql, 1.0)],
             subtasks: Vec::new(),
@@ -94,10 +94,10 @@ pub(crate) fn solve(host: &impl SolverHost, task: &Task, habit: &str) -> Option<
 }
 
 /// A step that contains the observations, or that makes the host search for a text that does.
-pub(crate) fn next(host: &impl PlannerHost, graph: &Graph, seen: &[Observation], habit: &str) -> Step {
+pub(crate) fn next(host: &impl PlannerHost, graph: &Graph, seen: &[Observation], behaviour: &str) -> Step {
     let rows: Vec<u64> = seen.iter().filter_map(|one| one.profile.as_ref()).map(|profile| profile.rows).collect();
     let mut step = Step { edits: Vec::new(), memo: None };
-    match habit {
+    match behaviour {
         "send-what-is-shown" => drop(send(host, &format!("rows {rows:?}"))),
         "look-by-vector" if graph.tasks.len() == 1 => {
             let query = RetrievalQuery {

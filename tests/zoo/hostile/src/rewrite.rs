@@ -1,4 +1,4 @@
-//! The habits of a rewriter: proposals that hang, flood, write, lie, or reach for what the role is not lent.
+//! The behaviours of a rewriter: proposals that hang, flood, write, lie, or reach for what the role is not lent.
 
 use syrch_plugin::Host;
 use syrch_plugin::prelude::*;
@@ -20,7 +20,7 @@ impl RewriterRole for Hostile {
     ) -> Result<Option<Proposal>, Failure> {
         let table = catalog.tables.first().map_or("t", |table| table.name.as_str());
         let proposal = |sql: String| Ok(Some(Proposal::new(sql, "hostile", "trust me")));
-        match self.habit.as_str() {
+        match self.behaviour.as_str() {
             "rewrite-spin" => spin(),
             "rewrite-trap" => panic!("WORDS-in-a-panic"),
             "rewrite-failure" => Err(failure(FailureKind::Internal, CODES)),

@@ -91,7 +91,7 @@ async fn a_guest_that_thinks_between_its_calls_is_waited_for() {
     let hostile = PluginSource::File(syrch_kit::zoo::hostile());
     for role in [Role::Planner, Role::Solver] {
         settings.strategy.roles.insert(role, hostile.clone());
-        settings.strategy.config.entry(role).or_default().insert("habit".to_owned(), "think-between".into());
+        settings.strategy.config.entry(role).or_default().insert("behaviour".to_owned(), "think-between".into());
     }
     let previews = open(settings).await.preview(Problem::new(QUESTION)).await.unwrap();
     let bodies: Vec<String> = previews.iter().map(|preview| preview.body.to_string()).collect();

@@ -1,0 +1,123 @@
+//! Frees stores of guests that had much memory, on a thread of its own. Unmapping 100 MiB takes some 10 ms, and many searches may end at
+//! once, at a deadline for example: on the threads of the async runtime all other searches would wait meanwhile.
+
+use std::mem::ManuallyDrop;
+use std::ops::{Deref, DerefMut};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, OnceLock};
+
+use wasmtime::Store;
+use wasmtime::component::ResourceTable;
+
+use crate::capacity::Allocation;
+use crate::state::State;
+
+/// Bytes of linear memory above which a store is freed by the thread.
+const LARGE: usize = 16 << 20;
+
+/// Stores that wait to be freed, at most. A further one is freed where it is dropped.
+pub(crate) const WAITING: usize = 32;
+
+type Freed = (Store<State>, Allocation);
+
+/// The thread of one engine, which starts with the first large store. Cheap to clone; the thread ends with the last clone.
+#[derive(Clone, Default)]
+pub(crate) struct Releases(Arc<OnceLock<Option<SyncSender<Freed>>>>);
+
+impl Releases {
+    fn free(&self, freed: Freed) {
+        let start = || {
+            let (sender, receiver) = sync_channel::<Freed>(WAITING);
+            let thread = std::thread::Builder::new().name("release".into());
+            thread.spawn(move || receiver.into_iter().for_each(drop)).ok().map(|_| sender)
+        };
+        if let Some(sender) = self.0.get_or_init(start) {
+            // What does not fit comes back and is freed here.
+            drop(sender.try_send(freed));
+        }
+    }
+}
+
+/// A store with its capacity, which is released when the store is freed.
+pub(crate) struct OwnedStore {
+    freed: ManuallyDrop<Freed>,
+    releases: Releases,
+}
+
+impl OwnedStore {
+    pub(crate) fn new(store: Store<State>, allocation: Allocation, releases: Releases) -> Self {
+        Self { freed: ManuallyDrop::new((store, allocation)), releases }
+    }
+}
+
+impl Deref for OwnedStore {
+    type Target = Store<State>;
+
+    fn deref(&self) -> &Store<State> {
+        &self.freed.0
+    }
+}
+
+impl DerefMut for OwnedStore {
+    fn deref_mut(&mut self) -> &mut Store<State> {
+        &mut self.freed.0
+    }
+}
+
+impl Drop for OwnedStore {
+    fn drop(&mut self) {
+        // SAFETY: the value is taken once, here, and nothing reads it afterwards.
+        #[allow(unsafe_code)]
+        let mut freed = unsafe { ManuallyDrop::take(&mut self.freed) };
+        if freed.0.data().limiter.peak() > LARGE {
+            // What the guest started ends now.
+            freed.0.data_mut().table = ResourceTable::new();
+            self.releases.free(freed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread::ThreadId;
+    use std::time::Duration;
+
+    use syrch_core::Limits;
+    use wasmtime::ResourceLimiter;
+
+    use super::*;
+    use crate::capacity::{Capacity, Size};
+    use crate::engine::engine;
+    use crate::wasi::{Printed, deny_all};
+
+    /// Reports the thread on which it is dropped.
+    struct Flight(Arc<OnceLock<ThreadId>>);
+
+    impl Drop for Flight {
+        fn drop(&mut self) {
+            self.0.get_or_init(|| std::thread::current().id());
+        }
+    }
+
+    #[tokio::test]
+    async fn a_large_store_is_freed_by_the_thread_and_what_it_started_ends_at_once() {
+        let limits = Limits { searches: 1, ..Limits::default() };
+        let (engine, capacity, releases) = (engine(&limits).unwrap(), Capacity::new(Size::of(1)), Releases::default());
+        for (memory, has_thread) in [(LARGE, false), (LARGE + 1, true)] {
+            let printed = Printed::default();
+            let state = State::new(deny_all(0, &printed), printed, Arc::new(limits.clone()), None);
+            let allocation = capacity.allocate(None, 1, 8).await;
+            let mut store = OwnedStore::new(Store::new(&engine, state), allocation, releases.clone());
+            assert!(store.data_mut().limiter.memory_growing(0, memory, None).unwrap());
+            let ended = Arc::new(OnceLock::new());
+            store.data_mut().table.push(Flight(Arc::clone(&ended))).unwrap();
+            assert!(capacity.is_shared(2));
+            drop(store);
+            assert_eq!(ended.get(), Some(&std::thread::current().id()));
+            assert_eq!(releases.0.get().is_some(), has_thread);
+            while capacity.is_shared(2) {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        }
+    }
+}
