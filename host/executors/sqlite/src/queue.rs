@@ -186,8 +186,10 @@ mod tests {
         let place = third.now_or_never().expect("search 3 has no place");
         assert!(first.now_or_never().is_none());
         drop(one);
-        drop((first.now_or_never().expect("search 1 is alone"), second.now_or_never()));
-        drop(place);
+        let again = first.now_or_never().expect("search 1 is alone");
+        assert!(second.now_or_never().is_none());
+        drop(waiting);
+        drop((again, place));
         assert!(queue.state().taken.is_empty());
     }
     #[tokio::test]
