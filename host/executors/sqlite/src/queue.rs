@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use syrch_core::ports::NO_SEARCH;
 use tokio::sync::oneshot;
 
 use crate::deadline::SLOW_BEFORE_OTHERS;
@@ -83,13 +84,15 @@ impl Queue {
         *known = known.saturating_add(time);
     }
 
-    /// Whether statements of others wait, or one of another search is in progress and this search has had its first share.
+    /// Whether statements wait, or one of another search is in progress and this search has used a share. What belongs to no search counts
+    /// under one number, and none of it is slow because of the rest.
     pub(crate) fn is_wanted(&self, search: u64) -> bool {
-        self.waiting.load(Ordering::Relaxed) > 0 || {
-            let state = self.state();
-            state.used.get(&search).is_some_and(|used| *used >= SHARE)
-                && state.taken.keys().any(|other| *other != search)
-        }
+        self.waiting.load(Ordering::Relaxed) > 0
+            || search != NO_SEARCH && {
+                let state = self.state();
+                state.used.get(&search).is_some_and(|used| *used >= SHARE)
+                    && state.taken.keys().any(|other| *other != search)
+            }
     }
 
     fn give_back(self: Arc<Self>, search: u64) {
@@ -198,7 +201,8 @@ mod tests {
         let (one, other) = (queue.take(1).await, queue.take(2).await);
         assert!(!queue.is_wanted(1));
         queue.charge(1, SHARE);
-        assert!(queue.is_wanted(1) && !queue.is_wanted(2));
+        queue.charge(NO_SEARCH, SHARE);
+        assert!(queue.is_wanted(1) && !queue.is_wanted(2) && !queue.is_wanted(NO_SEARCH));
         drop(other);
         assert!(!queue.is_wanted(1));
         drop(one);

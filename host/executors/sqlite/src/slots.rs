@@ -102,16 +102,17 @@ impl Slots {
 }
 
 impl Slot {
-    /// Whether the statement is to give way soon, because others wait for a slot or because its search has used more than another one with a
-    /// statement in progress.
+    /// Whether the statement is to give way soon: see [`Queue::is_wanted`].
     pub(crate) fn is_wanted(&self) -> bool {
         self.queue.is_wanted(self.search)
     }
 
     /// Charges the search the CPU time that the statement has used so far, without what it was charged before.
     pub(crate) fn charge(&self, used: Duration) {
-        let before = std::mem::replace(&mut *self.charged.lock().unwrap_or_else(PoisonError::into_inner), used);
-        self.queue.charge(self.search, used.saturating_sub(before));
+        let mut charged = self.charged.lock().unwrap_or_else(PoisonError::into_inner);
+        let more = used.saturating_sub(*charged);
+        *charged += more;
+        self.queue.charge(self.search, more);
     }
 
     /// Whether the statement is slow.
@@ -120,7 +121,7 @@ impl Slot {
     }
 
     /// The statement, which runs on this thread, is slow and has used that much CPU time: the slot goes to others. A search has only so many
-    /// statements in progress, so that slow ones do not pile up.
+    /// statements in progress, and one check for each call of a guest, so that slow ones do not pile up.
     pub(crate) fn slow_down(&self, used: Duration) {
         self.slow.get_or_init(std::thread::current);
         // Charged before the slot goes to others, so that the search's next statements come after theirs.

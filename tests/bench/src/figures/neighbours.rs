@@ -40,7 +40,7 @@ const BEHAVIOURS: [(Role, &str); 6] = [
 ];
 
 /// Those of the hostile arms of a comparison.
-const BEHAVIOURS_OF_ARMS: [usize; 3] = [0, 1, 3];
+const ARMS: [(Role, &str); 3] = [BEHAVIOURS[0], BEHAVIOURS[1], BEHAVIOURS[3]];
 
 /// Searches of one process, side by side.
 pub(crate) fn searches(world: &World) -> Outcome<Vec<Figure>> {
@@ -137,7 +137,7 @@ pub(crate) fn arms(world: &World) -> Outcome<Vec<Figure>> {
     let folder = world.place("arms")?;
     let suite = super::suites::suite(world, QUESTIONS)?.display().to_string();
     let mut hostile = Vec::new();
-    for (role, behaviour) in BEHAVIOURS_OF_ARMS.map(|at| BEHAVIOURS[at]) {
+    for (role, behaviour) in ARMS {
         let path = folder.join(format!("{behaviour}.yml"));
         let role = role.name();
         let plugin = plugin.display();
@@ -170,14 +170,15 @@ pub(crate) fn arms(world: &World) -> Outcome<Vec<Figure>> {
         }
     }
     let each: Vec<f64> = each.into_iter().map(median).collect();
-    let shown = each.iter().zip(BEHAVIOURS_OF_ARMS).map(|(ratio, at)| format!("{} {ratio:.2}", BEHAVIOURS[at].1));
+    let shown = each.iter().zip(ARMS).map(|(ratio, (_, behaviour))| format!("{behaviour} {ratio:.2}"));
+    let slowest = greatest(&all);
     let note = format!("medians of {ROUNDS} rounds: {}", shown.collect::<Vec<_>>().join(", "));
     let what = |others| format!("p95 of an arm beside {others}, against that alone, both at --workers 160");
     Ok(vec![
         Figure::new("right answers of an arm beside three hostile ones", right, "").at_least(QUESTIONS.into()),
-        Figure::new(what("three hostile ones"), median(all.clone()), "×")
+        Figure::new(what("three hostile ones"), median(all), "×")
             .at_most(1.5)
-            .note(format!("the median of {ROUNDS} rounds, the greatest {:.2}", greatest(&all))),
+            .note(format!("the median of {ROUNDS} rounds, the greatest {slowest:.2}")),
         Figure::new(what("one hostile one, the worst of three"), greatest(&each), "×").at_most(2.0).note(note),
     ])
 }
