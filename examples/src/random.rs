@@ -1,11 +1,11 @@
 //! A small generator of pseudo-random numbers, so that the example database is the same on every machine.
 
-/// A seeded generator.
+/// Chooses numbers and list items by a seed.
 #[derive(Debug, Clone)]
 pub(crate) struct Random(syrch_basics::Random);
 
 impl Random {
-    /// A generator that starts here.
+    /// Creates a generator; equal seeds give equal choices.
     pub(crate) fn new(seed: u64) -> Self {
         Self(syrch_basics::Random::new(seed))
     }

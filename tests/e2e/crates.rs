@@ -23,7 +23,7 @@ struct Package {
 #[derive(Deserialize)]
 struct Dependency {
     name: String,
-    /// `None` means of the code itself; else `dev` or `build`.
+    /// `None` for a dependency of the code itself; otherwise `dev` or `build`.
     kind: Option<String>,
 }
 

@@ -6,7 +6,7 @@ use crate::bad_input::{Place, finish, said};
 use crate::endpoint::KEY;
 
 /// An offline search; standard error is returned.
-fn heard(words: &str) -> String {
+fn stderr_of(words: &str) -> String {
     let place = Place::new();
     let mut command = place.words("--llm offline --db shop.sqlite --format json -q");
     command.arg("How many customers are there?").args(words.split_whitespace());
@@ -24,17 +24,17 @@ fn documents(stderr: &str) -> Vec<Value> {
 
 #[test]
 fn text_is_level_logger_and_message() {
-    let stderr = heard("-v");
+    let stderr = stderr_of("-v");
     assert!(stderr.lines().any(|line| line.starts_with("INFO:syrch.search:task A started: ")), "{stderr}");
     assert!(!stderr.contains("DEBUG:") && !stderr.contains("::"), "{stderr}");
-    let silent = heard("");
+    let silent = stderr_of("");
     assert!(!silent.contains("INFO:"), "{silent}");
-    assert_eq!(heard("-vvv --quiet"), "");
+    assert_eq!(stderr_of("-vvv --quiet"), "");
 }
 
 #[test]
 fn json_is_an_object_a_line_whatever_is_said() {
-    let lines = documents(&heard("-vv --log-format json"));
+    let lines = documents(&stderr_of("-vv --log-format json"));
     for line in &lines {
         for key in ["timestamp", "level", "target", "message"] {
             assert!(line[key].is_string(), "no {key}: {line}");
@@ -50,7 +50,7 @@ fn json_is_an_object_a_line_whatever_is_said() {
     assert!(said("INFO", "syrch.search", "planned"), "{lines:?}");
     // Notes for people are lines of the log then.
     assert!(said("INFO", "syrch.console", "confidence"), "{lines:?}");
-    let quiet = heard("-vvv --log-format json --quiet");
+    let quiet = stderr_of("-vvv --log-format json --quiet");
     assert_eq!(quiet, "");
 }
 

@@ -16,7 +16,7 @@ use syrch_sqlite::{SqliteConfig, SqliteDatabase};
 
 /// What became of one question.
 struct Outcome {
-    /// The confidence of the answer, 0 to 1. None if the model abstained.
+    /// The confidence of the answer, 0 to 1. `None` if the model abstained.
     confidence: Option<f64>,
     right: bool,
 }

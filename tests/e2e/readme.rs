@@ -100,7 +100,7 @@ fn passes(command: &str, home: &Path) -> String {
 /// The database at a server that documents name.
 const POSTGRES: &str = "postgres://ann@localhost/shop";
 
-/// Where that database is in this test, in quotes; none where there is no server for tests.
+/// Where that database is in this test, in quotes; `None` if there is no server for tests.
 #[cfg(unix)]
 fn postgres() -> Option<String> {
     let server = syrch_kit::postgres::Server::shared()?;

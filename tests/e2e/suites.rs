@@ -246,9 +246,9 @@ fn ctrl_c_ends_it() {
     let mut command = place.words("suite lint suite.jsonl -v");
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut errors = BufReader::new(child.stderr.take().unwrap());
-    let mut heard = String::new();
-    while !heard.contains("checking 1 questions") {
-        assert!(errors.read_line(&mut heard).unwrap() > 0, "{heard}");
+    let mut stderr = String::new();
+    while !stderr.contains("checking 1 questions") {
+        assert!(errors.read_line(&mut stderr).unwrap() > 0, "{stderr}");
     }
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();

@@ -203,7 +203,7 @@ fn embeddings_are_model_calls_too() {
 
 /// A planner makes no call itself: the host searches for its task's text, by a vector of the text.
 #[test]
-fn what_a_planner_has_looked_up_is_a_model_call_as_well() {
+fn what_the_host_searches_for_a_planner_is_a_model_call_as_well() {
     let folder = syrch_kit::scratch();
     let terms = Reply::json(&json!({"table": ["buyers"], "columns": []}));
     let endpoint = MockEndpoint::start(Script::new().on(["You know how people in business"], terms));
@@ -214,12 +214,12 @@ fn what_a_planner_has_looked_up_is_a_model_call_as_well() {
 
     let flags = ["--rows", "none", "--embeddings", "mock-embed"];
     let endpoint = MockEndpoint::start(model());
-    let said = ask(&endpoint, folder.path(), ("planner", "look-by-vector"), &flags);
+    let said = ask(&endpoint, folder.path(), ("planner", "search-by-vector"), &flags);
     assert_eq!(endpoint.count_of("LEAK"), 0, "{}", said.all());
     assert!(warnings(&said.document(0)).contains("the planner `"), "{}", said.all());
     let trusted = zoo::hostile().display().to_string();
     let trusting = [&flags[..], &["--trust", &trusted]].concat();
-    ask(&endpoint, folder.path(), ("planner", "look-by-vector"), &trusting).document(0);
+    ask(&endpoint, folder.path(), ("planner", "search-by-vector"), &trusting).document(0);
     assert_eq!(endpoint.count_of("LEAK"), 1);
 }
 

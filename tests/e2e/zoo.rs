@@ -46,13 +46,13 @@ fn a_planner_that_eats_everything_is_stopped() {
     ends("planner", "memory", 14, &["memory"]);
     ends("planner", "recursion", 14, &["wasm-stack"]);
     ends("planner", "call-flood", 14, &["host-calls"]);
-    ends("planner", "look-flood", 14, &["host-calls"]);
+    ends("planner", "search-flood", 14, &["host-calls"]);
     ends("planner", "huge-return", 14, &["planner.plan"]);
 }
 
 #[test]
 fn retrieval_finds_no_cell_and_a_linker_names_what_there_is() {
-    ends("planner", "look-at-cells", 14, &["LOOK: Err(PortError::Denied"]);
+    ends("planner", "read-cells", 14, &["LOOK: Err(PortError::Denied"]);
     ends("linker", "link-ghost", 14, &["linker.link", "ghost"]);
     ends("linker", "link-ghost-column", 14, &["linker.link", "ghost"]);
     ends("linker", "link-twice", 14, &["linker.link", "twice"]);

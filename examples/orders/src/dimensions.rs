@@ -29,7 +29,7 @@ const MONTHS: [&str; 12] = [
 /// 1970-01-01 was a Thursday.
 const WEEKDAYS: [&str; 7] = ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"];
 
-/// The key of a name in a list, counted from one. None breaks the NOT NULL of the column that it is for.
+/// The key of a name in a list, counted from one. `None` breaks the NOT NULL of the column that it is for.
 pub(crate) fn key(names: &[&str], name: &str) -> Option<i64> {
     (1..).zip(names).find_map(|(key, other)| (*other == name).then_some(key))
 }

@@ -24,7 +24,7 @@ pub(crate) struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// Takes the lines of an order from a stream in the order of keys. None when the next line is of another order.
+    /// Takes the lines of an order from a stream in the order of keys. `None` if the next line is of another order.
     pub(crate) fn take(lines: &mut Peekable<impl Iterator<Item = LineItem<'a>>>, order: i64) -> Option<Self> {
         let first = lines.next_if(|line| line.l_orderkey == order)?;
         let mut sum = Self {

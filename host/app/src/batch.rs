@@ -70,9 +70,10 @@ pub struct Options {
     /// What the whole batch may use. Looked at before each search begins, so those under way then may go beyond. Calls and tokens that a cache
     /// answered count, too. Once one is used up, each further line gets an error of the class `budget` and is not asked.
     pub budgets: RunBudgets,
-    /// Searches that fail for the model's sake, one after the other in the order of their ending, until the batch stops; 0: it never does.
+    /// Searches that fail for the model's sake, one after the other in the order of their ending, until the batch stops. 0 means never.
     pub max_outages: u32,
-    /// Where each search leaves a journal; nothing is removed there. With `None`, there are no journals, so that a large batch drives out no others.
+    /// Where each search leaves a journal; nothing is removed there. With `None` there are no journals, so that a large batch removes no other
+    /// journals.
     pub traces: Option<PathBuf>,
 }
 

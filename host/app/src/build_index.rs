@@ -59,8 +59,9 @@ struct Part<'a> {
 }
 
 impl Host {
-    /// Asks the model what people call each table and column, and caches it for this schema. Searches over it use it from then on, once they are
-    /// opened anew. Tables about which the model gave nothing of use are reported; building again asks for those alone, as long as the cache holds the others.
+    /// Asks the model what people call each table and column, and caches it for this schema. Searches over it use it from then on, once they
+    /// are opened anew. Tables about which the model gave nothing of use are reported; building again asks for those alone, as long as the cache
+    /// holds the others.
     ///
     /// # Errors
     /// When there is no place for it, the model cannot be used at all, or a budget is used up.

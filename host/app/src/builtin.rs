@@ -11,7 +11,7 @@ pub(crate) struct Builtin {
     /// Its sha256, in hex.
     pub(crate) digest: &'static str,
     component: &'static [u8],
-    /// For any machine of the architecture. None where the build script could not compile for it.
+    /// For any machine of the architecture. `None` if the build script could not compile for it.
     code: Option<Code>,
 }
 

@@ -13,7 +13,7 @@ use syrch_scheduler::Stop;
 pub(crate) struct Clock {
     pub(crate) started: Instant,
     pub(crate) stop: Stop,
-    /// Time that the search may take; `None` means any time.
+    /// The time that the search may take; `None` if it has no deadline.
     limit: Arc<Mutex<Option<Duration>>>,
 }
 

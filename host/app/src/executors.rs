@@ -106,7 +106,7 @@ pub type MakeCopy = fn(&CopyRequest) -> Result<Copied, Error>;
 pub struct CopyRequest {
     /// The database, which is only read.
     pub source: PathBuf,
-    /// The new file.
+    /// Where the copy is written; it is an error if the file exists.
     pub target: PathBuf,
     /// Equal seeds make equal copies.
     pub seed: u64,
@@ -135,7 +135,7 @@ pub struct Condition {
 pub(crate) struct OpenDatabase {
     /// Its address; the scheme is one of the engine's, or none.
     pub(crate) url: DatabaseUrl,
-    /// The tables that may be seen, as globs; empty for all.
+    /// The tables that may be seen, as globs. If there are none, all may be seen.
     pub(crate) tables: Vec<String>,
     pub(crate) limits: Limits,
     /// What clients of servers use besides the address.

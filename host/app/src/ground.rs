@@ -13,7 +13,7 @@ use crate::runner::{Solved, relations_of};
 /// An answer with the rows that are its ground.
 pub(crate) struct Grounded {
     pub(crate) answer: Answer,
-    /// The candidate whose rows they are, and the task that it was made for; none when a statement of the aggregator's own gave them.
+    /// The candidate whose rows they are, and the task that it was made for; `None` if a statement of the aggregator's own gave them.
     pub(crate) candidate: Option<(TaskId, Candidate)>,
     pub(crate) results: Arc<ResultSet>,
 }

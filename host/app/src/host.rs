@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
 use syrch_cache::Cache;
@@ -38,6 +38,8 @@ pub struct Host {
     pub(crate) searches: Arc<Semaphore>,
     /// Whether a search has warned of notes, examples or vectors that are configured and empty.
     pub(crate) has_warned_of_idle: Arc<AtomicBool>,
+    /// The number of runs of this host, and the bytes of their journals, since old journals were last removed; `None` before that.
+    pub(crate) unpruned: Arc<Mutex<Option<(usize, u64)>>>,
     /// The engine outlives its plugins: its ticker enforces their CPU limits.
     shared: Arc<Shared>,
 }
@@ -211,6 +213,7 @@ impl Host {
             recording: None,
             searches,
             has_warned_of_idle: Arc::default(),
+            unpruned: Arc::default(),
             shared,
         }
     }

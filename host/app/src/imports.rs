@@ -4,12 +4,12 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-pub use syrch_tabular::{ImportCaps, Imported, Progress, Report, Stored, clear, stored};
+pub use syrch_tabular::{ImportCaps, Imported, OnProgress, Progress, Stored, clear, stored};
 
 /// How files of rows are read into a private database.
 #[derive(Debug, Clone)]
 pub struct ImportSettings {
-    /// The folder of private databases, which are used again while the files are unchanged. `None`: each is gone when it is closed.
+    /// The folder of private databases, which are used again while the files are unchanged. `None` if each is removed when it is closed.
     pub folder: Option<PathBuf>,
     /// How long one is retained that nobody uses.
     pub retained: Duration,
@@ -31,7 +31,7 @@ impl Default for ImportSettings {
 
 /// A receiver of the progress of reading files.
 #[derive(Clone)]
-pub struct ImportProgress(pub Report);
+pub struct ImportProgress(pub OnProgress);
 
 impl fmt::Debug for ImportProgress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

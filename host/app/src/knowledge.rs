@@ -172,7 +172,7 @@ impl BuiltIndex {
         self
     }
 
-    /// The index for that catalog; none when there is none. The error is the reason and what to do.
+    /// The index for that catalog; `None` if there is none. The error is the reason and what to do.
     pub(crate) fn read(folder: &Path, catalog: &Catalog) -> Result<Option<Self>, String> {
         let path = folder.join(file_name(catalog));
         let wrong = |what: String| {

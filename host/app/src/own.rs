@@ -71,7 +71,7 @@ impl<'de> Deserialize<'de> for OwnModel {
     }
 }
 
-/// What [`HostBuilder::database`](crate::HostBuilder::database) accepts.
+/// A database for [`HostBuilder::database`](crate::HostBuilder::database): an address, a file, or an implementation of the program.
 #[derive(Debug, Clone)]
 pub enum DatabaseSource {
     /// A path, or a URL whose scheme names the engine, such as `sqlite:shop.sqlite`: a text is read as either.
@@ -124,7 +124,7 @@ impl<D: Database + 'static> From<Arc<D>> for DatabaseSource {
     }
 }
 
-/// What [`HostBuilder::model`](crate::HostBuilder::model) accepts.
+/// A model for [`HostBuilder::model`](crate::HostBuilder::model): a name at an endpoint, or an implementation of the program.
 #[derive(Debug, Clone)]
 pub enum ModelSource {
     /// The model's name at its endpoint.

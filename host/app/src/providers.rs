@@ -20,7 +20,7 @@ struct Entry {
     telemetry: &'static str,
     /// A description for the help text.
     summary: &'static str,
-    /// Its endpoints; none for a provider that computes on this machine.
+    /// Its endpoints; `None` if the provider computes on this machine.
     endpoint: Option<EndpointEntry>,
 }
 
@@ -38,7 +38,7 @@ pub struct EndpointEntry {
     /// Makes the request for the list of an endpoint's models from its base URL and key.
     pub list: fn(&str, Option<&str>) -> ListRequest,
     pub(crate) open: Open,
-    /// Makes a client for embeddings; none if the protocol has no embeddings.
+    /// Makes a client for embeddings; `None` if the protocol has no embeddings.
     pub(crate) open_embeddings: Option<Open>,
 }
 
@@ -112,7 +112,7 @@ impl Provider {
         self.0.summary
     }
 
-    /// Its endpoints; none for the rules.
+    /// Its endpoints; `None` if it is the rules.
     #[must_use]
     pub fn endpoint(self) -> Option<&'static EndpointEntry> {
         self.0.endpoint.as_ref()

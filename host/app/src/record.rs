@@ -157,8 +157,8 @@ pub fn lasting(settings: &Value) -> Value {
     settings
 }
 
-/// Whether a run can go on with this host. `identity` is the database's; none: whoever asks has compared what it holds, and the settings but for
-/// those that [`lasting`] leaves out.
+/// Whether a run can be resumed with this host. `identity` is the database's; `None` if the caller has compared the content of the database
+/// itself: then the settings that [`lasting`] leaves out may differ.
 pub(crate) fn check_unchanged(host: &Host, header: &Header, identity: Option<Option<String>>) -> Result<(), Error> {
     check_plugins(host, header)?;
     let today = written_for(header.optimize.is_some(), host);

@@ -162,7 +162,7 @@ pub struct CandidateReport {
     pub confidence: Option<f64>,
     /// Why its task uses it, or does not.
     pub reason: String,
-    /// The strategy's remark; empty if it has none.
+    /// The strategy's remark; `None` if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rationale: Option<String>,
 }
@@ -172,7 +172,7 @@ pub struct CandidateReport {
 pub struct ClarifyReport {
     /// The text of the question, for people.
     pub question: String,
-    /// Answers to choose from; empty: any text.
+    /// Answers to choose from. If there are none, any text is an answer.
     pub choices: Vec<String>,
     /// How unclear the problem is, 0 to 1.
     pub ambiguity: f64,

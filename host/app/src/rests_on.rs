@@ -66,7 +66,7 @@ impl Basis {
     }
 }
 
-/// What is known of answers with that confidence: on this database, or else on all of the run's. None without a fitted calibrator, and where
+/// What is known of answers with that confidence: on this database, or else on all of the run's. `None` if no calibrator is fitted, or if
 /// the run had no answer like it.
 #[must_use]
 pub fn rests_on(settings: &Settings, confidence: f64) -> Option<RestsOn> {

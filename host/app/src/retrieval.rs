@@ -40,6 +40,12 @@ impl SharedIndex {
         Arc::new(Self { knowledge, made: tokio::sync::Mutex::default() })
     }
 
+    /// The index of this catalog, if it is made already.
+    fn known(&self, catalog: &Arc<Catalog>) -> Option<Arc<Index>> {
+        let made = self.made.try_lock().ok()?;
+        made.as_ref().filter(|(known, _)| Arc::ptr_eq(known, catalog)).map(|(_, index)| Arc::clone(index))
+    }
+
     async fn of(&self, catalog: &Arc<Catalog>) -> Result<Arc<Index>, PortError> {
         let mut made = self.made.lock().await;
         let is_of = |known: &Arc<Catalog>| Arc::ptr_eq(known, catalog) || known == catalog;
@@ -81,8 +87,13 @@ impl Retrieval {
         Self { catalog: Arc::clone(catalog), shared: Arc::clone(shared), embedder, given_up: given_up.clone() }
     }
 
-    /// The hits of queries that need no model, computed on another thread.
+    /// The hits of queries that need no model, computed on another thread unless there is nothing to search.
     async fn computed(&self, queries: &[RetrievalQuery]) -> Result<(Arc<Index>, Computed), PortError> {
+        let known = self.shared.known(&self.catalog);
+        if let Some(index) = known.filter(|index| queries.iter().all(|query| index.is_empty(&query.corpus))) {
+            let found = queries.iter().map(|query| index.find_now(query)).collect();
+            return Ok((index, found));
+        }
         let (shared, catalog, all) = (Arc::clone(&self.shared), Arc::clone(&self.catalog), queries.to_vec());
         // An index that is late for this search is made all the same, for the next one.
         let work = tokio::spawn(async move {

@@ -24,7 +24,7 @@ pub struct Surroundings {
     pub problem: Problem,
     /// The catalog that the role is shown; `None` for all granted tables of the database.
     pub catalog: Option<Catalog>,
-    /// The port `evaluate`.
+    /// Answers the role's calls of the port `evaluate`: calibration and reward.
     pub evaluate: Arc<dyn EvaluatePort>,
     /// Receives the records of the event log.
     pub records: Listener,

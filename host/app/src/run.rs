@@ -2,12 +2,12 @@
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use syrch_core::result_set::digest64;
-use syrch_core::{Catalog, Ledger, Problem};
+use syrch_core::{Catalog, Ledger, Problem, blocking};
 use syrch_journal::{Divergence, EventLog, Folder, Journal, JournalError, Listener, Mode, RowRetention, Writer};
 use syrch_layers::Taint;
 use syrch_scheduler::Stop;
@@ -50,8 +50,7 @@ impl Host {
         let id = search::run_id(&problem.question);
         let place = self.settings.journal.folder.as_ref().map(|folder| Folder::new(folder.clone()).place(&id));
         let run = Arc::new(self.start(&id, &problem, None, place, &observer, stop).await?);
-        let report = self.carry_out(problem, &run, ask).await;
-        self.prune();
+        let (report, ()) = tokio::join!(self.carry_out(problem, &run, ask), self.prune());
         report
     }
 
@@ -213,6 +212,10 @@ impl Host {
             Err(_) => beside.iter().for_each(|message| run.trace.warn(message)),
         }
         run.event_log.fact(record::end(&report, self.settings.journal.rows, beside));
+        if let Some((runs, written)) = &mut *self.unpruned.lock().unwrap_or_else(PoisonError::into_inner) {
+            *runs += 1;
+            *written += run.event_log.bytes();
+        }
         report
     }
 
@@ -226,12 +229,20 @@ impl Host {
         beside
     }
 
-    /// Removes the oldest journals of the folder beyond its limits. What cannot be removed now is removed after a later run.
-    pub(crate) fn prune(&self) {
+    /// Removes the oldest journals of the folder beyond its limits: with the first run of this host, and when its runs have added a sixteenth of
+    /// the journals or of the bytes that are retained. What cannot be removed now is removed later.
+    pub(crate) async fn prune(&self) {
         let JournalSettings { folder, keep, age, bytes, .. } = &self.settings.journal;
-        if let Some(folder) = folder {
-            drop(Folder::new(folder.clone()).prune(*keep, *age, *bytes));
+        let Some(folder) = folder.clone().map(Folder::new) else { return };
+        let (keep, age, bytes) = (*keep, *age, *bytes);
+        {
+            let mut unpruned = self.unpruned.lock().unwrap_or_else(PoisonError::into_inner);
+            if unpruned.is_some_and(|(runs, written)| runs < keep / 16 && written < bytes / 16) {
+                return;
+            }
+            *unpruned = Some((0, 0));
         }
+        drop(blocking::awaited(tokio::task::spawn_blocking(move || folder.prune(keep, age, bytes))).await);
     }
 }
 

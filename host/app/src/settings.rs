@@ -38,7 +38,7 @@ pub struct Settings {
     /// How files of rows are read, where the database is such files.
     #[serde(skip)]
     pub imports: ImportSettings,
-    /// Which tables a search may see, as globs; empty: all.
+    /// Which tables a search may see, as globs. If there are none, it may see all.
     pub tables: Vec<String>,
     /// How much cell text plugins and prompts may see.
     pub rows: RowsGrant,
@@ -50,9 +50,9 @@ pub struct Settings {
     pub policy: Policy,
     /// What a search may spend.
     pub budgets: Budgets,
-    /// How long a search may take, without the time in which the user thinks about a question; with `None`, no deadline but those of its calls.
+    /// The deadline of a search, without the time in which the user thinks about a question; `None` leaves only the deadlines of its calls.
     pub deadline: Option<Duration>,
-    /// The confidence below which an answer is none, 0 to 1; with `None`, every answer is one.
+    /// An answer with a lower confidence (0 to 1) does not count as an answer; `None` accepts every answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_confidence: Option<f64>,
     /// How often the user may be asked in one search.
@@ -177,7 +177,7 @@ pub struct ModelSettings {
     pub model: String,
     /// Where the endpoint is, up to and including `/v1`.
     pub base_url: String,
-    /// The key; none for local endpoints.
+    /// The key; `None` if there is none, as for local endpoints.
     #[serde(skip)]
     pub api_key: Option<SecretString>,
     /// Whether keys may go over plain HTTP to other machines. Journals do not hold it: only the user of today may decide it.
@@ -203,7 +203,7 @@ pub struct ModelSettings {
     pub models: BTreeMap<String, RouteSettings>,
     /// The models that answer calls of a purpose, by name; the default answers the others.
     pub purposes: BTreeMap<String, String>,
-    /// The model for embeddings: one of `models`, or its name at the default endpoint; none: there are no vectors.
+    /// The model for embeddings: one of `models`, or its name at the default endpoint; `None` if there are no vectors.
     #[serde(default)]
     pub embeddings: Option<String>,
     /// Prices by the model's name at its endpoint; `*` stands for any characters, and the longest pattern counts.
@@ -272,7 +272,7 @@ pub struct EndpointSettings {
     pub provider: Provider,
     /// The base URL, up to and including `/v1`.
     pub base_url: String,
-    /// The endpoint's key; none for local endpoints.
+    /// The endpoint's key; `None` if there is none, as for local endpoints.
     #[serde(skip)]
     pub api_key: Option<SecretString>,
     /// How long one call may take; `None` means as long as at the default endpoint.

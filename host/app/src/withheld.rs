@@ -108,7 +108,7 @@ fn normal(sql: &str) -> String {
     words.split(' ').filter(|word| !OPTIONAL.contains(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// The statement without the names that it gives to tables and columns; none when it is no query that can be parsed.
+/// The statement without the names that it gives to tables and columns; `None` if it is no query that can be parsed.
 fn parsed(sql: &str) -> Option<String> {
     if sql.len() > LONGEST {
         return None;

@@ -47,7 +47,13 @@ impl Random {
         Self(seed)
     }
 
-    /// The next number.
+    /// A generator whose next number is the one at that index (from 0) of those that the seed gives.
+    #[must_use]
+    pub const fn nth(seed: u64, index: u64) -> Self {
+        Self(seed.wrapping_add(index.wrapping_mul(Self::STEP)))
+    }
+
+    /// Returns the next number; all 64 bits are uniformly distributed.
     pub const fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(Self::STEP);
         mixed(self.0)

@@ -137,7 +137,7 @@ impl Cache {
         forgotten.unwrap_or_else(|error| self.activity.failed(error));
     }
 
-    /// The stored value; else none, and the lease if it can be taken.
+    /// The stored value; `None` if there is none, and then the lease is taken if it can be.
     async fn seek(&self, key: Key) -> Option<Arc<[u8]>> {
         let (answer, waiting) = oneshot::channel();
         let sent = self.send(Box::new(move |worker| worker.seek(key, answer)));

@@ -25,7 +25,7 @@ const RENEW_EVERY: Duration = Duration::from_millis(1_500);
 /// The interval at which leases of other processes are checked.
 const POLL_EVERY: Duration = Duration::from_millis(25);
 
-/// Receives the value, or none if the request is to be made.
+/// Receives the value, or `None` if the request is to be made.
 type Answer = oneshot::Sender<Result<Option<Arc<[u8]>>, CacheError>>;
 
 /// A lease, or the attempt to take one. Dropping it releases the lease if it was taken.
@@ -59,7 +59,7 @@ impl Leases {
         Self { owner, held: HashSet::new(), renew_at: now, waiting: Vec::new(), poll_at: now }
     }
 
-    /// How long nothing need be done; none if nothing need be done before the next request.
+    /// How long nothing need be done; `None` if nothing need be done before the next request.
     pub(crate) fn pause(&self) -> Option<Duration> {
         let renew = (!self.held.is_empty()).then_some(self.renew_at);
         let poll = (!self.waiting.is_empty()).then_some(self.poll_at);
@@ -100,7 +100,7 @@ enum Claim {
 }
 
 impl Worker {
-    /// Sends the value, or none as soon as the request is to be made by this process.
+    /// Sends the value, or `None` as soon as the request is to be made by this process.
     pub(crate) fn seek(&mut self, key: Key, answer: Answer) {
         let found = match self.claim(&key) {
             Ok(Claim::Elsewhere) => return self.leases.wait(key, answer),

@@ -16,7 +16,7 @@ const RETAINED: usize = 8 << 20;
 /// Bytes of remarks that are retained.
 const REMARKS: usize = 256 << 10;
 
-/// A port call.
+/// A call of a port that the role made, with its reply once there is one.
 struct PortCall {
     ticket: Ticket,
     function: &'static str,

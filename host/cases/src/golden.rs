@@ -19,7 +19,7 @@ const VALUES: usize = 1 << 20;
 /// How what a case gives compares with its golden file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Comparison {
-    /// Both are equal.
+    /// The case gives what its golden file has; spaces and the order of keys do not count.
     Equal,
     /// There is no golden file.
     Missing,

@@ -23,7 +23,7 @@ pub(crate) const OTLP_ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 /// The environment, read once. Not `Debug`, since it holds keys.
 #[derive(Clone, Default)]
 pub(crate) struct Environment {
-    /// The variables `SYRCH_*` that are not empty. None for a value that is not UTF-8.
+    /// The variables `SYRCH_*` that are not empty. A value that is not UTF-8 is `None`.
     pub(crate) syrch: BTreeMap<String, Option<String>>,
     /// The keys of vendors, such as `OPENAI_API_KEY`, by their variables.
     pub(crate) vendor_keys: BTreeMap<&'static str, String>,
@@ -100,12 +100,12 @@ impl Environment {
         keys
     }
 
-    /// The folder of compiled plugins and cached answers: `SYRCH_CACHE_DIR`, else the user's cache directory. None without a home.
+    /// The folder of compiled plugins and cached answers: `SYRCH_CACHE_DIR`, else the user's cache directory. `None` if there is no home.
     pub(crate) fn cache_dir(&self) -> Option<PathBuf> {
         self.folder("SYRCH_CACHE_DIR", self.cache_home.as_ref(), ".cache")
     }
 
-    /// The folder of runs and of the history of the prompt: `SYRCH_STATE_DIR`, else the user's state directory. None without a home.
+    /// The folder of runs and of the history of the prompt: `SYRCH_STATE_DIR`, else the user's state directory. `None` if there is no home.
     pub(crate) fn state_dir(&self) -> Option<PathBuf> {
         self.folder("SYRCH_STATE_DIR", self.state_home.as_ref(), STATE)
     }

@@ -72,7 +72,7 @@ impl Exit {
         Self::of_class(error.class()).unwrap_or(Self::Unexpected)
     }
 
-    /// The class with that name. None for a name that this host does not know, as a newer one may have written it.
+    /// The class with that name. `None` if this host does not know the name, as a newer one may have written it.
     pub(crate) fn of_class(class: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|exit| exit.class() == class)
     }

@@ -339,14 +339,14 @@ pub struct Attempt {
     pub sql: String,
     /// The family of rewrites that the rewriter named.
     pub family: String,
-    /// The outcome.
+    /// What became of the proposal.
     pub trial: Trial,
 }
 
 /// A statement that a rewriter proposes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proposal {
-    /// The statement.
+    /// The complete statement that is to replace the original.
     pub sql: String,
     /// The family of rewrites, such as `in-to-exists`.
     pub family: String,

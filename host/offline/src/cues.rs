@@ -440,7 +440,7 @@ impl Reader<'_> {
     }
 }
 
-/// The operation of a sign; none if no rule knows it.
+/// The operation of a sign; `None` if no rule knows it.
 fn sign(text: &str) -> Option<Cue> {
     let operator = match text {
         "&" => return Some(Cue::And),

@@ -13,7 +13,7 @@ enum Change {
     Update,
 }
 
-/// The statement of an imperative, in its simplest form; none if the question asks for no change.
+/// The statement of an imperative, in its simplest form; `None` if the question asks for no change.
 pub(crate) fn statement(schema: &Schema, reading: &Reading) -> Option<String> {
     let (at, change) = (0..reading.tokens.len()).find_map(|at| Some((at, change(&reading.tokens, at)?)))?;
     let named = reading.items.iter().filter(|item| item.from > at).find_map(|item| match &item.what {

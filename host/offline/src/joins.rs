@@ -3,7 +3,7 @@
 use super::schema::{Edge, Schema};
 
 /// The tables in the order in which they are joined, each with the edge that joins it to the ones before; the first has none.
-/// None when some cannot be reached. `bias` is added to an edge's cost: words of the question may favour one of two edges.
+/// `None` if some cannot be reached. `bias` is added to an edge's cost: words of the question may favour one of two edges.
 pub(crate) fn tree(
     schema: &Schema,
     wanted: &[usize],

@@ -212,7 +212,7 @@ fn mention(
     Some(Mention { from, to, tables, columns, cells: Vec::new(), words: content.len() })
 }
 
-/// How well the words cover a name: 1 when they are it; none when a word is not in it or nothing of its own is covered.
+/// How well the words cover a name: 1 when they are it; `None` if a word is not in it or nothing of its own is covered.
 fn covers(content: &[&Word<'_>], required: &[String], optional: &[String]) -> Option<f64> {
     let mut own = 0.0;
     let mut quality = 0.0;

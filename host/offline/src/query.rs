@@ -25,7 +25,7 @@ pub(crate) enum Expression {
 }
 
 impl Expression {
-    /// The column that it aggregates; none if it counts rows.
+    /// The column that it aggregates; `None` if it counts rows.
     pub(crate) fn column(&self) -> Option<ColumnRef> {
         match self {
             Self::Column(at) | Self::Aggregate(_, at) | Self::CountDistinct(at) | Self::Length(at) => Some(*at),

@@ -53,7 +53,7 @@ impl<'a> Resolver<'a> {
         Self { schema, reading, ranks, choice }
     }
 
-    /// The column that an item means; none when the item is none.
+    /// The column that an item means; `None` if the item means none.
     pub(crate) fn column(&self, at: usize) -> Option<ColumnRef> {
         self.ranks.columns.get(at)?.get(self.nth(at)).map(|(column, _)| *column)
     }

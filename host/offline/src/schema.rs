@@ -413,7 +413,7 @@ fn alike_pairs(tables: &[TableView], linked: &[bool]) -> BTreeSet<(ColumnRef, Co
     pairs
 }
 
-/// The cost of joining two columns by their names; none if they do not match.
+/// The cost of joining two columns by their names; `None` if they do not match.
 fn same(tables: &[TableView], a: (usize, usize, &ColumnView), b: (usize, usize, &ColumnView)) -> Option<f64> {
     let key_of = |owner: (usize, usize, &ColumnView), other: &ColumnView| {
         let table = &tables[owner.0];

@@ -16,7 +16,7 @@ pub(crate) struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// The text; none if its tables cannot be joined or it selects nothing.
+    /// The text; `None` if its tables cannot be joined or it selects nothing.
     pub(crate) fn text(&self, query: &LogicalQuery) -> Option<String> {
         let query = &self.strict(query);
         let tables = query.all_tables();

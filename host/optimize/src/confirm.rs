@@ -109,8 +109,8 @@ impl Pairs {
     }
 }
 
-/// The coin of one pair. It is thrown for each pair anew: an order that follows from the pairs before could be an advantage that is known
-/// beforehand. It is the top bit of the pair's number of the generator.
+/// Whether the best statement runs first in this pair: a random bit for each pair. An order that followed from earlier pairs could favour one
+/// side.
 fn is_best_first(seed: u64, pair: u64) -> bool {
-    Random::new(seed.wrapping_add(pair.wrapping_mul(Random::STEP))).number() >> 63 == 1
+    Random::nth(seed, pair).number() >> 63 == 1
 }

@@ -15,7 +15,7 @@ pub struct Settings {
     pub min_gain: f64,
     /// The least time that a candidate must save, in milliseconds.
     pub min_gain_ms: u64,
-    /// How many proposals in a row may be slower, different or too large before the optimization ends; 0 for any number. [`EARLY_STOP`] is
+    /// How many proposals in a row may be slower, different or too large before the optimization ends. 0 means any number. [`EARLY_STOP`] is
     /// the number of the command line's `--early-stop`.
     pub early_stop: u32,
     /// On how many changed copies of the database a candidate must be equal, too.

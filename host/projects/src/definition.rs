@@ -19,7 +19,7 @@ const KEYS: [&str; 5] = ["name", "language", "roles", "entry", "sdk"];
 pub struct Project {
     /// The folder of `plugin.yml`, absolute.
     pub folder: PathBuf,
-    /// The plugin's name.
+    /// The name of the plugin, as in `plugin.yml`.
     pub name: Name,
     /// The language that the plugin is written in.
     pub language: Language,

@@ -49,7 +49,7 @@ pub enum Error {
         /// How it is installed.
         install: String,
     },
-    /// A tool failed.
+    /// A tool could not be started, or ended with a failure.
     #[error("{command} failed ({status}){}", after(.output))]
     Failed {
         /// The command without its arguments' details.
@@ -65,9 +65,9 @@ pub enum Error {
     /// A tool ended well, but left no component.
     #[error("{tool} made no component: {why}")]
     NothingMade {
-        /// The tool.
+        /// The name of the tool that ran, such as `cargo build`.
         tool: String,
-        /// What was expected.
+        /// Why the tool left no component, as the message shows it.
         why: String,
     },
     /// The compiled module is no plugin of the roles.

@@ -18,7 +18,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// All languages.
+    /// Every language that a project can be written in.
     pub const ALL: [Self; 6] = [Self::Rust, Self::Python, Self::Js, Self::Ts, Self::Go, Self::C];
 
     /// The language's name in flags and in `plugin.yml`.

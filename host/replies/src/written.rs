@@ -18,7 +18,7 @@ const PLAN: &str = "syrch-plan";
 pub struct Written {
     /// The text as a model would have written it.
     pub text: String,
-    /// The value that the shape finds in the text; none for shapes without one.
+    /// The value that the shape finds in the text; `None` if the shape has none.
     pub parsed: Option<Json>,
 }
 

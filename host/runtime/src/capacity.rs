@@ -13,8 +13,8 @@ use tokio::sync::oneshot;
 
 use crate::contract::{Port, ports_of};
 
-/// Searches that have a share, with those that have ended and whose stores wait to be freed. A further one waits until one of them has no call
-/// in progress.
+/// Searches that have a share: those in progress, and as many ended ones as stores may wait to be freed, since a share is released with its last
+/// store. A further search waits until one of them has no call in progress.
 const SEARCHES: usize = 160 + crate::release::WAITING;
 /// Memories of a search's share: enough for one of the largest components, or eight of the usual ones.
 pub(crate) const SHARE: u32 = 8;

@@ -16,7 +16,7 @@ use crate::component::{self, Contract};
 use crate::contract::{Port, ports_of};
 use crate::engine::{Ticker, engine};
 use crate::plugin::{Inner, Plugin};
-use crate::release::Releases;
+use crate::release::ReleaseThread;
 use crate::slices::TimeSlices;
 use crate::state::State;
 use crate::{LoadError, ports, read, signature};
@@ -41,7 +41,7 @@ pub struct Runtime {
     loading: Semaphore,
     capacity: Capacity,
     slices: TimeSlices,
-    releases: Releases,
+    releases: ReleaseThread,
     _ticker: Ticker,
 }
 
@@ -137,7 +137,7 @@ impl Runtime {
             loading: Semaphore::new(LOADING),
             capacity: Capacity::new(Size::of(searches)),
             slices: TimeSlices::new(),
-            releases: Releases::default(),
+            releases: ReleaseThread::default(),
             _ticker: ticker,
         })
     }

@@ -18,7 +18,7 @@ use crate::capacity::Capacity;
 use crate::convert::Conv;
 use crate::error::role_error;
 use crate::liveness::Liveness;
-use crate::release::{OwnedStore, Releases};
+use crate::release::{OwnedStore, ReleaseThread};
 use crate::signature;
 use crate::slices::{self, LongCalls, TimeSlices};
 use crate::state::State;
@@ -49,7 +49,7 @@ pub(crate) struct Inner {
     pub(crate) pre: InstancePre<State>,
     pub(crate) capacity: Capacity,
     pub(crate) slices: TimeSlices,
-    pub(crate) releases: Releases,
+    pub(crate) releases: ReleaseThread,
     pub(crate) long_calls: Arc<LongCalls>,
     /// The number of linear memories of a store.
     pub(crate) memories: u32,
@@ -293,12 +293,12 @@ impl Session {
             let used = state.liveness.meter().used_with_ports();
             let slice = used.saturating_sub(std::mem::replace(&mut state.seen, used));
             let is_shared = capacity.is_shared(search);
-            if used >= slices::FREE {
+            if used >= slices::ALWAYS_SLICED {
                 long_calls.note();
-            } else if !is_shared || used < slices::SHORT && !long_calls.is_long() {
+            } else if !is_shared || used < slices::SLICED_WHEN_BUSY && !long_calls.is_long() {
                 return Ok(UpdateDeadline::Yield(1));
             }
-            let is_long = used >= slices::FREE || long_calls.is_long();
+            let is_long = used >= slices::ALWAYS_SLICED || long_calls.is_long();
             // A guest that waits for a time slice is not idle.
             let liveness = state.liveness.clone();
             let next = slices.next(liveness.slice(), is_long, is_shared.then_some(slice));

@@ -18,35 +18,35 @@ const LARGE: usize = 16 << 20;
 /// Stores that wait to be freed, at most. A further one is freed where it is dropped.
 pub(crate) const WAITING: usize = 32;
 
-type Freed = (Store<State>, Allocation);
+type Owned = (Store<State>, Allocation);
 
 /// The thread of one engine, which starts with the first large store. Cheap to clone; the thread ends with the last clone.
 #[derive(Clone, Default)]
-pub(crate) struct Releases(Arc<OnceLock<Option<SyncSender<Freed>>>>);
+pub(crate) struct ReleaseThread(Arc<OnceLock<Option<SyncSender<Owned>>>>);
 
-impl Releases {
-    fn free(&self, freed: Freed) {
+impl ReleaseThread {
+    fn free(&self, owned: Owned) {
         let start = || {
-            let (sender, receiver) = sync_channel::<Freed>(WAITING);
+            let (sender, receiver) = sync_channel::<Owned>(WAITING);
             let thread = std::thread::Builder::new().name("release".into());
             thread.spawn(move || receiver.into_iter().for_each(drop)).ok().map(|_| sender)
         };
         if let Some(sender) = self.0.get_or_init(start) {
-            // What does not fit comes back and is freed here.
-            drop(sender.try_send(freed));
+            // If the queue is full, `try_send` returns the store, and it is freed on this thread.
+            drop(sender.try_send(owned));
         }
     }
 }
 
 /// A store with its capacity, which is released when the store is freed.
 pub(crate) struct OwnedStore {
-    freed: ManuallyDrop<Freed>,
-    releases: Releases,
+    owned: ManuallyDrop<Owned>,
+    releases: ReleaseThread,
 }
 
 impl OwnedStore {
-    pub(crate) fn new(store: Store<State>, allocation: Allocation, releases: Releases) -> Self {
-        Self { freed: ManuallyDrop::new((store, allocation)), releases }
+    pub(crate) fn new(store: Store<State>, allocation: Allocation, releases: ReleaseThread) -> Self {
+        Self { owned: ManuallyDrop::new((store, allocation)), releases }
     }
 }
 
@@ -54,13 +54,13 @@ impl Deref for OwnedStore {
     type Target = Store<State>;
 
     fn deref(&self) -> &Store<State> {
-        &self.freed.0
+        &self.owned.0
     }
 }
 
 impl DerefMut for OwnedStore {
     fn deref_mut(&mut self) -> &mut Store<State> {
-        &mut self.freed.0
+        &mut self.owned.0
     }
 }
 
@@ -68,11 +68,11 @@ impl Drop for OwnedStore {
     fn drop(&mut self) {
         // SAFETY: the value is taken once, here, and nothing reads it afterwards.
         #[allow(unsafe_code)]
-        let mut freed = unsafe { ManuallyDrop::take(&mut self.freed) };
-        if freed.0.data().limiter.peak() > LARGE {
-            // What the guest started ends now.
-            freed.0.data_mut().table = ResourceTable::new();
-            self.releases.free(freed);
+        let mut owned = unsafe { ManuallyDrop::take(&mut self.owned) };
+        if owned.0.data().limiter.peak() > LARGE {
+            // Drops what the guest holds, such as calls in flight, now and not when the thread comes to this store.
+            owned.0.data_mut().table = ResourceTable::new();
+            self.releases.free(owned);
         }
     }
 }
@@ -91,9 +91,9 @@ mod tests {
     use crate::wasi::{Printed, deny_all};
 
     /// Reports the thread on which it is dropped.
-    struct Flight(Arc<OnceLock<ThreadId>>);
+    struct DropProbe(Arc<OnceLock<ThreadId>>);
 
-    impl Drop for Flight {
+    impl Drop for DropProbe {
         fn drop(&mut self) {
             self.0.get_or_init(|| std::thread::current().id());
         }
@@ -102,7 +102,8 @@ mod tests {
     #[tokio::test]
     async fn a_large_store_is_freed_by_the_thread_and_what_it_started_ends_at_once() {
         let limits = Limits { searches: 1, ..Limits::default() };
-        let (engine, capacity, releases) = (engine(&limits).unwrap(), Capacity::new(Size::of(1)), Releases::default());
+        let (engine, capacity, releases) =
+            (engine(&limits).unwrap(), Capacity::new(Size::of(1)), ReleaseThread::default());
         for (memory, has_thread) in [(LARGE, false), (LARGE + 1, true)] {
             let printed = Printed::default();
             let state = State::new(deny_all(0, &printed), printed, Arc::new(limits.clone()), None);
@@ -110,7 +111,7 @@ mod tests {
             let mut store = OwnedStore::new(Store::new(&engine, state), allocation, releases.clone());
             assert!(store.data_mut().limiter.memory_growing(0, memory, None).unwrap());
             let ended = Arc::new(OnceLock::new());
-            store.data_mut().table.push(Flight(Arc::clone(&ended))).unwrap();
+            store.data_mut().table.push(DropProbe(Arc::clone(&ended))).unwrap();
             assert!(capacity.is_shared(2));
             drop(store);
             assert_eq!(ended.get(), Some(&std::thread::current().id()));

@@ -3,9 +3,10 @@
 //! A call starts like any other task on the threads of the async runtime. Whether other tasks are ready to run shows in how long it takes
 //! until the call is polled again.
 //!
-//! - A call that has used [`SHORT`] of CPU time while other searches are in progress needs a time slice of one tick to go on, wherever
-//!   other tasks are ready to run. There are fewer time slices than cores, so that one core is left to calls that compute little.
-//! - A call that has used [`FREE`] runs in time slices only. For a while, other calls of its plugin do so from their start
+//! - A call that has used [`SLICED_WHEN_BUSY`] of CPU time while other searches are in progress needs a time slice of one tick to go on, wherever
+//!   other tasks are ready to run. There is one time slice fewer than there
+//!   are cores (at least one), so that one core is left to calls that compute little.
+//! - A call that has used [`ALWAYS_SLICED`] runs in time slices only. For a while, other calls of its plugin do so from their start
 //!   ([`LongCalls`]); otherwise many calls that start at once would each have that time first. Where other tasks are ready to run and other
 //!   searches are in progress, the call pauses in between: the longer others waited and it computed, the longer.
 
@@ -17,11 +18,11 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// CPU time of a call before it needs a time slice where other tasks are ready to run.
-pub(crate) const SHORT: Duration = Duration::from_millis(2);
+/// CPU time of a call before it needs a time slice where other tasks are ready to run and other searches are in progress.
+pub(crate) const SLICED_WHEN_BUSY: Duration = Duration::from_millis(2);
 
 /// CPU time of a call before it runs in time slices only.
-pub(crate) const FREE: Duration = Duration::from_millis(50);
+pub(crate) const ALWAYS_SLICED: Duration = Duration::from_millis(50);
 
 /// How long a long call counts for its plugin.
 const KNOWN: Duration = Duration::from_secs(10);
@@ -31,7 +32,7 @@ const KNOWN: Duration = Duration::from_secs(10);
 pub(crate) struct LongCalls(Mutex<Option<Instant>>);
 
 impl LongCalls {
-    /// Called when a call has used more than [`FREE`].
+    /// Called when a call has used more than [`ALWAYS_SLICED`].
     pub(crate) fn note(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
@@ -44,12 +45,13 @@ impl LongCalls {
 }
 
 /// A task that is polled again within this time delays nobody.
-const BUSY: Duration = Duration::from_micros(500);
+const BUSY_AFTER: Duration = Duration::from_micros(500);
 /// The length of a pause, as a multiple of the time that others waited or that the call computed.
-const REST: u32 = 4;
+const PAUSE_FACTOR: u32 = 4;
 /// How long a call that is not long lets others go first, as a multiple of the time that it computed.
-const SHORT_REST: u32 = 2;
-const LONGEST_REST: Duration = Duration::from_millis(500);
+const YIELD_FACTOR: u32 = 2;
+/// The longest pause between two time slices.
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
 /// The time slices of one engine. Cheap to clone.
 #[derive(Clone)]
@@ -76,9 +78,9 @@ impl TimeSlices {
         Self { slices: Arc::new(Semaphore::new(count)), long: Arc::new(Semaphore::new(count)) }
     }
 
-    /// Ends the time slice and returns a future that resolves when the call may go on: in its next time slice, or without one if the call is
-    /// not long and no other task is ready to run. `used` is how long the call computed since the last time, where calls of other searches are
-    /// in progress: the call lets others go first for a multiple of it.
+    /// Ends the time slice and returns a future that resolves when the call may go on. A call that is not long needs no new slice where no
+    /// other task is ready to run. `used` is how long the call computed since it last yielded, and `None` where no other search is in progress;
+    /// the call lets others go first for a multiple of it.
     pub(crate) fn next(
         &self,
         current: &TimeSlice,
@@ -88,25 +90,25 @@ impl TimeSlices {
         let (slices, current) = (self.clone(), current.clone());
         current.end();
         Box::pin(async move {
-            let waited = others().await;
-            let used = used.filter(|_| waited > BUSY);
-            if !is_long && waited <= BUSY {
+            let waited = yield_to_others().await;
+            let used = used.filter(|_| waited > BUSY_AFTER);
+            if !is_long && waited <= BUSY_AFTER {
                 return;
             }
             if let Some(used) = used.filter(|_| is_long) {
-                tokio::time::sleep((waited.max(used) * REST).min(LONGEST_REST)).await;
+                tokio::time::sleep((waited.max(used) * PAUSE_FACTOR).min(LONGEST_PAUSE)).await;
             }
             let long = if is_long { slices.long.acquire_owned().await.ok() } else { None };
             let slice = slices.slices.acquire_owned().await.ok();
-            let (started, rest) = (Instant::now(), used.unwrap_or_default() * SHORT_REST);
-            while !is_long && started.elapsed() < rest && others().await > BUSY {}
+            let (started, rest) = (Instant::now(), used.unwrap_or_default() * YIELD_FACTOR);
+            while !is_long && started.elapsed() < rest && yield_to_others().await > BUSY_AFTER {}
             drop(current.set(slice.map(|slice| (slice, long))));
         })
     }
 }
 
-/// Lets all tasks run that are ready to, and returns how long that took.
-async fn others() -> Duration {
+/// Yields to the async runtime, and returns how long it took until this task was polled again.
+async fn yield_to_others() -> Duration {
     let started = Instant::now();
     tokio::task::yield_now().await;
     started.elapsed()
@@ -208,6 +210,7 @@ mod tests {
             busy.await.unwrap();
         }
     }
+
     #[tokio::test]
     async fn a_call_that_is_not_long_needs_a_slice_only_where_others_wait_for_the_cpu() {
         let slices = TimeSlices::of(1);

@@ -57,20 +57,29 @@ impl Index {
         self.corpus(&query.corpus)?.vector(text(query), limit(query), model).await
     }
 
-    /// As [`Index::find`], without waiting; none for the retriever `vector`, which waits for a model.
+    /// As [`Index::find`], without waiting; `None` for the retriever `vector`, which waits for a model. Where [`Index::is_empty`] holds,
+    /// nothing is computed.
     #[must_use]
     pub fn find_now(&self, query: &RetrievalQuery) -> Option<Result<Vec<Hit>, PortError>> {
         let corpus = match self.corpus(&query.corpus) {
             Ok(corpus) => corpus,
             Err(error) => return Some(Err(error)),
         };
+        let is_empty = corpus.texts().is_empty();
         match &query.retriever {
+            Retriever::Lexical | Retriever::PathFuzzy | Retriever::SegmentFuzzy if is_empty => Some(Ok(Vec::new())),
             Retriever::Lexical => Some(Ok(corpus.lexical(text(query), limit(query)))),
             Retriever::PathFuzzy => Some(Ok(corpus.path_fuzzy(text(query), limit(query)))),
             Retriever::SegmentFuzzy => Some(Ok(corpus.segment_fuzzy(text(query), limit(query)))),
             Retriever::Vector => None,
             Retriever::Other(_) => Some(Err(PortError::Unsupported)),
         }
+    }
+
+    /// Whether that corpus has no documents.
+    #[must_use]
+    pub fn is_empty(&self, corpus: &Corpus) -> bool {
+        self.corpus(corpus).is_ok_and(|corpus| corpus.texts().is_empty())
     }
 
     fn corpus(&self, corpus: &Corpus) -> Result<&IndexedCorpus, PortError> {

@@ -99,7 +99,7 @@ impl Matter<'_> {
     }
 }
 
-/// Whether the reply names the first; none when it names neither.
+/// Whether the reply names the first; `None` if it names neither.
 pub(crate) fn first_wins(reply: &Reply) -> Option<bool> {
     let word: String = serde_json::from_str(reply.parsed.as_deref()?).ok()?;
     WORDS.iter().position(|known| *known == word).map(|place| place == 0)

@@ -90,7 +90,7 @@ fn schema() -> JsonValue {
     })
 }
 
-/// The three steps as lines, in their order whatever the reply's; none when one is missing, double or empty.
+/// The three steps as lines, in their order whatever the reply's; `None` if one is missing, double or empty.
 fn steps(reply: &Reply) -> Option<Vec<String>> {
     let parsed: JsonValue = serde_json::from_str(reply.parsed.as_deref()?).ok()?;
     let written = parsed.get("steps")?.as_array()?;

@@ -29,7 +29,7 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
-    /// The share of decided comparisons that were won; none without any.
+    /// The share of decided comparisons that were won; `None` if none was decided.
     pub(crate) fn share(&self) -> Option<f64> {
         let decided = self.won + self.lost;
         (decided > 0).then(|| f64::from(self.won) / f64::from(decided))

@@ -7,7 +7,7 @@ use syrch_plugin::settings::{self, Setting, finish, object, schema_of};
 /// The kind of curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// With `None`, what `signals` gives stays.
+    /// The confidence that the weights of `signals` give stays as it is.
     None,
     /// A monotone curve, linear between its corners.
     Isotonic,

@@ -84,7 +84,7 @@ fn list_schema(title: &str, list: &str) -> Value {
     })
 }
 
-/// The document of a reply; none, with a note, if the reply cannot be used.
+/// The document of a reply; `None`, with a note, if the reply cannot be used.
 fn parsed(
     host: &impl PlannerHost,
     reply: Option<Result<Reply, LlmError>>,

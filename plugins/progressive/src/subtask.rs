@@ -151,7 +151,7 @@ fn cut_circles(list: &mut [Subtask], notes: &mut Vec<String>) {
     }
 }
 
-/// A task's context with the plan's steps and the sub-tasks; none when there are neither.
+/// A task's context with the plan's steps and the sub-tasks; `None` if there are neither.
 pub(crate) fn context(plan: &[String], subtasks: &[Subtask]) -> Option<String> {
     if plan.is_empty() && subtasks.is_empty() {
         return None;

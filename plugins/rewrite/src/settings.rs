@@ -5,7 +5,7 @@ syrch_plugin::settings! {
     pub struct Settings {
         /// The configured model that is asked; empty: the default one.
         model: String = String::new();
-        /// The sampling temperature.
+        /// The sampling temperature of each call, 0 to 2.
         temperature: f64 = 0.0, 0.0 ..= 2.0;
         /// The most tokens of a reply.
         max_tokens: u32 = 4_096, 64 ..= 65_536;

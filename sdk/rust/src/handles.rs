@@ -33,7 +33,7 @@ impl ResultSet {
         }
     }
 
-    /// Equal for equal results under that equality, salted per run; none for an equality that the host does not know.
+    /// Equal for equal results under that equality, salted per run; `None` if the host does not know the equality.
     #[must_use]
     pub fn fingerprint(&self, under: &Equality) -> Option<String> {
         match &self.0 {
@@ -98,7 +98,7 @@ call_handle! {
 }
 
 impl PendingReply {
-    /// None while under way; afterwards the same reply each time.
+    /// `None` while under way; afterwards the same reply each time.
     #[must_use]
     pub fn get(&self) -> Option<Result<Reply, LlmError>> {
         match &self.0 {
@@ -110,7 +110,7 @@ impl PendingReply {
 }
 
 impl RunningStatement {
-    /// Once only: the result moves to the caller. None while under way, and after it was taken.
+    /// Once only: the result moves to the caller. `None` while under way, and after it was taken.
     #[must_use]
     pub fn take(&self) -> Option<Result<ResultSet, SqlError>> {
         match &self.0 {
@@ -122,7 +122,7 @@ impl RunningStatement {
 }
 
 impl Judging {
-    /// None while under way; afterwards the same verdicts each time.
+    /// `None` while under way; afterwards the same verdicts each time.
     #[must_use]
     pub fn get(&self) -> Option<Result<Vec<Verdict>, PortError>> {
         match &self.0 {

@@ -20,7 +20,7 @@ thread_local! {
     static NOTE: Cell<Option<fn(&str)>> = const { Cell::new(None) };
 }
 
-/// Reports panics from now on. `note` passes the line on to the log of the search; none during calls that may not reach it.
+/// Reports panics from now on. `note` passes the line on to the log of the search; `None` during calls that may not reach it.
 pub fn report(note: Option<fn(&str)>) {
     NOTE.set(note);
     HOOK.call_once(|| set_hook(Box::new(panicked)));

@@ -23,7 +23,7 @@ pub trait Run {
     fn attempts(&self) -> u32 {
         self.policy().max_attempts.max(1)
     }
-    /// A further setting of the user's, by name; none when it was not given or is no JSON.
+    /// A further setting of the user's, by name; `None` if it was not given or is no JSON.
     fn setting(&self, name: &str) -> Option<JsonValue>;
     /// What the search may still spend.
     fn remaining(&self) -> Budget;

@@ -149,26 +149,26 @@ impl JoinKey {
     }
 }
 
-/// A task's context that carries join keys; none when there are none.
+/// A task's context that carries join keys; `None` if there are none.
 #[must_use]
 pub fn join_context(keys: &[JoinKey]) -> Option<String> {
     (!keys.is_empty()).then(|| json!({ "join_keys": keys.iter().map(JoinKey::json).collect::<Vec<_>>() }).to_string())
 }
 
-/// The join keys in a task's context; none in a context of another kind.
+/// The join keys in a task's context; empty in a context of another kind.
 #[must_use]
 pub fn join_keys_of(task: &Task) -> Vec<JoinKey> {
     let context: Option<Value> = task.context.as_deref().and_then(|text| serde_json::from_str(text).ok());
     context.as_ref().and_then(|context| context.get("join_keys")).map(join_keys).unwrap_or_default()
 }
 
-/// A task's context that carries the steps of a plan for its statement; none when there are none.
+/// A task's context that carries the steps of a plan for its statement; `None` if there are none.
 #[must_use]
 pub fn plan_context(steps: &[String]) -> Option<String> {
     (!steps.is_empty()).then(|| json!({ "plan": steps }).to_string())
 }
 
-/// The steps of the plan in a task's context; none in a context of another kind.
+/// The steps of the plan in a task's context; empty in a context of another kind.
 #[must_use]
 pub fn plan_of(task: &Task) -> Vec<String> {
     let context: Option<Value> = task.context.as_deref().and_then(|text| serde_json::from_str(text).ok());
@@ -194,7 +194,7 @@ pub struct Subtask {
 }
 
 /// Reads the reply to `plan`. Forgives what models get wrong without harm (null lists, a missing flag, a dependency named twice);
-/// none when there is no subtask with an id and a description.
+/// `None` if there is no subtask with an id and a description.
 #[must_use]
 pub fn plan_reply(reply: &Reply) -> Option<Vec<Subtask>> {
     let parsed: Value = serde_json::from_str(reply.parsed.as_deref()?).ok()?;
@@ -234,7 +234,7 @@ pub struct SqlReply {
     pub confidence: Option<f64>,
 }
 
-/// Reads the reply to `generate` or `repair`; none when it holds no statement.
+/// Reads the reply to `generate` or `repair`; `None` if it holds no statement.
 #[must_use]
 pub fn sql_reply(reply: &Reply) -> Option<SqlReply> {
     let parsed: Value = serde_json::from_str(reply.parsed.as_deref()?).ok()?;

@@ -179,7 +179,7 @@ pub trait ClarifierRole: Plugin {
 
 /// Makes the answer from the finished tasks.
 pub trait AggregatorRole: Plugin {
-    /// The answer; none when nothing here answers the question.
+    /// The answer; `None` if nothing here answers the question.
     ///
     /// # Errors
     /// The role's own failure, shown to the user.

@@ -41,7 +41,7 @@ pub fn ambiguity(weights: &AmbiguityWeights, confidences: &[f64], error: bool, e
     clamp01(score)
 }
 
-/// The score of an observed task. A task that never ran because of another one, or was cancelled, is not unclear itself: none.
+/// The score of an observed task. `None` if it never ran because of another one, or was cancelled: then it is not unclear itself.
 #[must_use]
 pub fn ambiguity_of(weights: &AmbiguityWeights, seen: &Observation) -> Option<f64> {
     let confidences: Vec<f64> = seen.candidates.iter().map(|candidate| candidate.sureness()).collect();

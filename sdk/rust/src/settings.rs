@@ -36,7 +36,7 @@ pub trait Setting: Sized {
     const TYPE: &'static str;
     /// The words that it may be, for a type of words; else empty.
     const WORDS: &'static [&'static str] = &[];
-    /// Reads a value; none for another type.
+    /// Reads a value; `None` if it is of another type.
     fn from_json(value: &Value) -> Option<Self>;
     /// The value in JSON.
     fn to_json(&self) -> Value;

@@ -7,7 +7,7 @@ pub(crate) enum Bound {
     AtMost(f64),
     /// No less than that.
     AtLeast(f64),
-    /// More than that.
+    /// Strictly more than that.
     Above(f64),
 }
 

@@ -8,7 +8,7 @@ pub(crate) struct Machine {
     cpu: String,
     cores: usize,
     kernel: String,
-    /// Processes that wanted to run in the last minute; none where the system does not say.
+    /// Processes that wanted to run in the last minute; `None` if the system does not say.
     load: Option<String>,
     date: String,
 }
@@ -50,7 +50,7 @@ fn cpu(info: &str) -> Option<&str> {
     info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':')).map(|(_, name)| name.trim())
 }
 
-/// Bytes of memory that this process has now; none where the system does not say.
+/// Bytes of memory that this process has now; `None` if the system does not say.
 pub(crate) fn resident() -> Option<u64> {
     let status = text("/proc/self/status");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

@@ -9,7 +9,7 @@ use crate::samples::median;
 /// Calls per second of each side, one number for each round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Versus {
-    /// A role call.
+    /// Role calls of our host.
     pub(crate) ours: Vec<f64>,
     /// The same call through Extism as it is.
     pub(crate) extism: Vec<f64>,

@@ -123,7 +123,7 @@ fn variables_have_the_types_of_their_options() {
 }
 
 #[test]
-fn a_strangers_file_never_redirects_a_search() {
+fn an_untrusted_file_never_redirects_a_search() {
     let place = Place::new();
     let endpoint = MockEndpoint::start(Script::always(Reply::sql("SELECT 1", 0.9)));
     let url = endpoint.url();

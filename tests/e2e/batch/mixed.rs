@@ -6,7 +6,7 @@ use super::{QUESTION, batch};
 use crate::bad_input::{Place, refused};
 
 #[test]
-fn every_line_has_its_answer_beside_twins_strangers_and_broken_ones() {
+fn every_line_has_its_answer_beside_duplicates_other_databases_and_broken_lines() {
     let place = Place::new();
     let line = |id: &str, question: &str, more: &str| format!(r#"{{"id": "{id}", "question": "{question}"{more}}}"#);
     let lines = [

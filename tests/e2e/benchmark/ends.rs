@@ -30,8 +30,8 @@ fn partial(document: &Value) -> (u64, u64, String) {
 fn an_endpoint_that_dies_stops_the_run_and_what_failed_is_asked_again() {
     let (dead, bench) = (Arc::new(AtomicBool::new(false)), Bench::of(QUESTIONS));
     let is_dead = Arc::clone(&dead);
-    let heard = Arc::new(AtomicUsize::new(0));
-    let number = Arc::clone(&heard);
+    let requests = Arc::new(AtomicUsize::new(0));
+    let number = Arc::clone(&requests);
     let endpoint = MockEndpoint::start(Script::new().with(move |request, _| {
         let dies = is_dead.load(Ordering::SeqCst) && number.fetch_add(1, Ordering::SeqCst) >= 12;
         if dies { Some(Reply::status(401, "the key was withdrawn")) } else { answer(request) }

@@ -29,7 +29,7 @@ fn counted(calls: &Calls) -> Script {
     })
 }
 
-/// The questions whose answers are in the results, by their number; none before there is a run.
+/// The questions whose answers are in the results, by their number; empty before there is a run.
 fn done(bench: &Bench) -> BTreeSet<usize> {
     let Ok(mut runs) = std::fs::read_dir(bench.state().join("suites")) else { return BTreeSet::new() };
     let Some(run) = runs.next() else { return BTreeSet::new() };

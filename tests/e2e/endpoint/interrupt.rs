@@ -20,7 +20,7 @@ const COUNT: &str = "SELECT COUNT(*) AS n FROM orders";
 struct Running {
     child: Child,
     errors: BufReader<std::process::ChildStderr>,
-    heard: String,
+    stderr: String,
 }
 
 impl Running {
@@ -30,14 +30,14 @@ impl Running {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let errors = BufReader::new(child.stderr.take().unwrap());
-        Self { child, errors, heard: String::new() }
+        Self { child, errors, stderr: String::new() }
     }
 
-    /// Waits until standard error says it.
+    /// Waits until standard error contains these words.
     fn wait_for(&mut self, words: &str) {
-        while !self.heard.contains(words) {
-            let read = self.errors.read_line(&mut self.heard).unwrap();
-            assert!(read > 0, "it ended without `{words}`: {}", self.heard);
+        while !self.stderr.contains(words) {
+            let read = self.errors.read_line(&mut self.stderr).unwrap();
+            assert!(read > 0, "it ended without `{words}`: {}", self.stderr);
         }
     }
 
@@ -49,11 +49,11 @@ impl Running {
     fn end(mut self) -> Said {
         let pressed = Instant::now();
         let input = self.child.stdin.take();
-        self.errors.read_to_string(&mut self.heard).unwrap();
+        self.errors.read_to_string(&mut self.stderr).unwrap();
         let mut output = self.child.wait_with_output().unwrap();
         drop(input);
         assert!(pressed.elapsed() < PATIENCE, "it took {:?}", pressed.elapsed());
-        output.stderr = self.heard.into_bytes();
+        output.stderr = self.stderr.into_bytes();
         Said::of(output)
     }
 }

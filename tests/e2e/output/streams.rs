@@ -52,7 +52,7 @@ fn a_result_that_is_cut_is_reported_once() {
     let output = finish(place.words("sql --db shop.sqlite --format csv").arg(statement), "");
     let (stdout, stderr) = said(&output);
     assert_eq!((output.status.code(), stdout.lines().count()), (Some(0), 10_001), "{stderr}");
-    assert_eq!(stderr.matches("only the first 10000 rows were kept").count(), 1, "{stderr}");
+    assert_eq!(stderr.matches("only the first 10000 rows were read").count(), 1, "{stderr}");
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn nothing_that_is_piped_has_escape_codes() {
     assert!(!never.contains('\u{1b}'), "{never}");
 }
 
-/// The program on a terminal, as `script` gives one; none without `script`.
+/// The program on a terminal, as `script` gives one; `None` if there is no `script`.
 fn on_a_terminal(place: &Place, words: &str, variable: (&str, &str)) -> Option<String> {
     let line = format!("'{}' {words}", env!("CARGO_BIN_EXE_syrch-host"));
     let mut command = Command::new("script");

@@ -23,7 +23,7 @@ pub const TOKEN: &str = "dapi-mock-token";
 pub const CLIENT: (&str, &str) = ("mock-client", "mock-client-secret");
 /// The tenant at which the client gets tokens of Azure.
 pub const TENANT: &str = "mock-tenant";
-/// The only warehouse.
+/// The id of the only warehouse.
 pub const WAREHOUSE: &str = "mock1";
 /// The only catalog, and its schema with the tables.
 pub const CATALOG: &str = "main";
@@ -60,11 +60,11 @@ pub enum Behaviour {
 /// A request that arrived.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// `GET` or `POST`.
+    /// The HTTP method, such as `GET` or `POST`.
     pub method: String,
     /// The path without its query.
     pub path: String,
-    /// The header `Authorization`.
+    /// The value of the header `Authorization`.
     pub authorization: Option<String>,
     /// The document that was sent.
     pub body: Value,
@@ -99,7 +99,7 @@ struct State {
     expiring: usize,
     /// Links that are still given out with an end in the past.
     stale: usize,
-    /// Valid links.
+    /// Links to results that are still valid.
     links: HashSet<String>,
     /// Transfers that still break off in the middle.
     breaking: usize,
@@ -157,7 +157,7 @@ impl Workspace {
         Self { address, shared, stop: Some(stop), thread: Some(thread) }
     }
 
-    /// `http://127.0.0.1:PORT`.
+    /// The address of the workspace, `http://127.0.0.1:PORT`.
     #[must_use]
     pub fn host(&self) -> String {
         format!("http://{}", self.address)

@@ -1,4 +1,4 @@
-//! The plugin `conformance` in each language, as `tests/languages/build.sh` builds it: all eight roles, which do what the setting `behaviour` says.
+//! The plugin `conformance` in each language, as `tests/languages/build.sh` builds it: all eight roles, which do what the setting `habit` says.
 
 use std::io::Read;
 use std::path::PathBuf;

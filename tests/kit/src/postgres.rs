@@ -47,7 +47,7 @@ fn programs() -> PathBuf {
     }
 }
 
-/// User and group for the server, which does not run as root; none where the tests do not either.
+/// User and group for the server, which does not run as root; `None` if the tests do not either.
 fn other_user() -> Option<(u32, u32)> {
     use std::os::unix::fs::MetadataExt;
     if std::fs::metadata("/proc/self").ok()?.uid() != 0 {
@@ -70,7 +70,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server without encryption; none where `SYRCH_SKIP_POSTGRES` is 1.
+    /// A server without encryption; `None` if `SYRCH_SKIP_POSTGRES` is 1.
     ///
     /// # Panics
     /// When no server is installed, or it does not start.
@@ -79,7 +79,7 @@ impl Server {
         Self::start_with(false)
     }
 
-    /// A server whose connections over TCP may be encrypted; none where `SYRCH_SKIP_POSTGRES` is 1.
+    /// A server whose connections over TCP may be encrypted; `None` if `SYRCH_SKIP_POSTGRES` is 1.
     ///
     /// # Panics
     /// As [`Self::start`].
@@ -88,7 +88,7 @@ impl Server {
         Self::start_with(true)
     }
 
-    /// The server that all tests of a process share; none where `SYRCH_SKIP_POSTGRES` is 1.
+    /// The server that all tests of a process share; `None` if `SYRCH_SKIP_POSTGRES` is 1.
     ///
     /// # Panics
     /// As [`Self::start`].

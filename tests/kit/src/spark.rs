@@ -27,7 +27,7 @@ const WATCH: &str = r#"folder=$1; shift; "$@" >"$folder/log" 2>&1 & server=$!; c
 /// The user of all sessions.
 const USER: &str = "tests";
 
-/// Which program answers.
+/// The server program that answers over Spark Connect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// pysail's server, in Rust. Each session has tables of its own.
@@ -36,7 +36,7 @@ pub enum Kind {
     Spark,
 }
 
-/// A running server.
+/// A server that runs until this is dropped.
 #[derive(Debug)]
 pub struct Server {
     kind: Kind,
@@ -46,7 +46,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a server; none, which is counted as a skipped test, where it is not installed.
+    /// Starts a server; `None`, which is counted as a skipped test, if it is not installed.
     ///
     /// # Panics
     /// When it does not start, or when it is not installed and `SYRCH_REQUIRE_DATABASES` is 1.
@@ -105,7 +105,7 @@ impl Server {
         self.kind
     }
 
-    /// Its port.
+    /// The port on 127.0.0.1.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port

@@ -45,7 +45,7 @@ pub struct Totals {
     pub calls: u64,
     /// Tokens of prompts and replies.
     pub tokens: u64,
-    /// Money; `None` if it is known of no search.
+    /// Cost in US dollars; `None` if the cost of no search is known.
     pub usd: Option<f64>,
     /// The budget for whose sake lines are not asked any more.
     pub used_up: Option<UsedUp>,

@@ -106,7 +106,7 @@ impl Line {
         &self.id
     }
 
-    /// A line of more than [`LONGEST`] bytes, of which nothing but its id is known; null: not even that.
+    /// A line of more than [`LONGEST`] bytes, of which nothing but its id is known; null if not even that is.
     #[must_use]
     pub fn too_long(number: u64, id: Value) -> Self {
         let id = if is_id(&id) { id } else { number.into() };

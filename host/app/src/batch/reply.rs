@@ -15,13 +15,13 @@ pub struct Reply {
     pub id: Value,
     /// How the line's search ended.
     pub outcome: Ending,
-    /// The answer's document, also when it holds a question to the user or nothing acceptable; none when an error ended it.
+    /// The answer's document, also when it holds a question to the user or nothing acceptable; `None` if an error ended it.
     pub answer: Option<AnswerDocument>,
     /// Why there is no document.
     pub error: Option<Fault>,
     /// The line's number, from 1.
     pub line: u64,
-    /// The simulated model that was asked, by its label; `None` means a real one, or nobody was asked.
+    /// The simulated model that was asked, by its label; `None` if a real one was asked, or none at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulated: Option<String>,
 }

@@ -64,7 +64,7 @@ impl Optimize {
         let id = run_id(&parts.sql);
         let place = host.settings.journal.folder.as_ref().map(|folder| Folder::new(folder.clone()).place(&id));
         let optimized = start(&host, parts, &id, place).await;
-        host.prune();
+        host.prune().await;
         optimized
     }
 

@@ -42,7 +42,7 @@ pub enum QueryError {
     Unclear {
         /// What the user should be asked.
         question: String,
-        /// Answers to choose from; empty: any text.
+        /// Answers to choose from. If there are none, any text is an answer.
         choices: Vec<String>,
         /// What was found so far.
         trace: Box<AnswerDocument>,

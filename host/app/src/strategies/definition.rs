@@ -17,11 +17,11 @@ use crate::yaml::{Location, place};
 pub struct Definition {
     /// Its name: letters, digits, `.`, `_` and `-`.
     pub name: String,
-    /// What it does, in a line; empty: the file does not say.
+    /// What it does, in a line; empty if the file does not say.
     pub summary: String,
-    /// What it does and whose idea it is; empty: the file does not say.
+    /// What it does and whose idea it is; empty if the file does not say.
     pub idea: String,
-    /// When to pick it; empty: the file does not say.
+    /// When to pick it; empty if the file does not say.
     pub when: String,
     /// The plugin of each role. A role that is not here has none.
     pub roles: BTreeMap<Role, Part>,

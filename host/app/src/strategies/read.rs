@@ -231,7 +231,7 @@ pub(super) fn did_you_mean<'a>(wrong: &str, known: impl IntoIterator<Item = &'a 
     suggestion(&nearest(wrong, known))
 }
 
-/// Names as the end of a sentence; empty: there are none.
+/// Names as the end of a sentence. If there are none, it is empty.
 pub(super) fn suggestion(names: &[String]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match quoted.split_last() {

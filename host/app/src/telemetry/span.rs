@@ -26,7 +26,7 @@ pub struct Span {
     pub start: SystemTime,
     /// When it ended, for one that has.
     pub end: SystemTime,
-    /// The class of its error, such as `syntax` or `unavailable`; none: it did not fail.
+    /// The class of its error, such as `syntax` or `unavailable`; `None` if it did not fail.
     pub error: Option<&'static str>,
 }
 

@@ -66,7 +66,7 @@ fn unwritable(error: serde_json::Error) -> Failure {
     Failure::new(Exit::Unexpected, format!("the answer cannot be written: {error}"))
 }
 
-/// The answer in a format of rows, a drawn table with `most` rows; none without an answer.
+/// The answer in a format of rows, a drawn table with `most` rows; `None` if there is no answer.
 fn text(document: &AnswerDocument, format: Format, width: Option<u16>, most: usize) -> Option<String> {
     let answer = document.answer.as_ref()?;
     let rows = if matches!(format, Format::Auto | Format::Table) { most } else { usize::MAX };

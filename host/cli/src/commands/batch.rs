@@ -221,7 +221,7 @@ fn hash(line: &Line) -> u64 {
     digest64(&[&line.id().to_string()])
 }
 
-/// Writes each reply as it comes. None if the reader closed the pipe.
+/// Writes each reply as it comes. `None` if the reader closed the pipe.
 async fn write(context: &Context, mut answers: Answers<'_>) -> Outcome<Option<Ended>> {
     let mut stream = context.output.stream()?;
     context.console.progress("reading questions");

@@ -160,7 +160,7 @@ fn detectable(questions: u64) -> String {
     }
 }
 
-/// The reason why the arms do not get the same replies to the same prompts. None if they do.
+/// The reason why the arms do not get the same replies to the same prompts. `None` if they do.
 fn unshared(arms: &[(String, Settings)]) -> Option<String> {
     let (_, settings) = arms.first()?;
     let model = &settings.model;

@@ -13,7 +13,7 @@ use crate::failure::{Failure, Outcome};
 
 #[derive(Args)]
 pub(crate) struct CompletionsArgs {
-    /// The shell
+    /// The shell that the script is for
     #[arg(value_name = "SHELL")]
     shell: Shell,
 }

@@ -43,7 +43,7 @@ fn run(context: &Context, origin: bool) -> Outcome {
     Ok(Exit::Answered)
 }
 
-/// A value with its origin, where the document has origins. None for a section.
+/// A value with its origin, where the document has origins. `None` if it is a section.
 fn leaf(value: &Value, origin: bool) -> Option<(&Value, Option<&str>)> {
     match value.as_object() {
         None => Some((value, None)),

@@ -208,7 +208,7 @@ async fn axes(context: &Context, arguments: &GridArgs, watch: &Watch) -> Outcome
     Ok(axes)
 }
 
-/// The flag that sets the same as a knob. None if no flag does.
+/// The flag that sets the same as a knob. `None` if no flag does.
 fn fixed(context: &Context, knob: &Knob) -> Option<String> {
     let key = match knob {
         Knob::Policy(limit) => match limit.key {

@@ -25,7 +25,7 @@ pub(super) enum Line {
     TooLong(Value),
 }
 
-/// The next line; none at the end.
+/// The next line; `None` at the end.
 pub(super) fn next(input: &mut impl BufRead) -> Result<Option<Line>> {
     let (mut head, mut seen) = (Vec::new(), false);
     loop {

@@ -71,7 +71,7 @@ pub(crate) trait Run: Sized {
         Self::LOADS_PLUGINS
     }
 
-    /// The flags that concern the configuration. None if the command needs no configuration, which may then be wrong.
+    /// The flags that concern the configuration. `None` if the command needs no configuration, which may then be wrong.
     fn given(&self) -> Option<Given<'_>> {
         Some(Given::default())
     }
@@ -140,7 +140,7 @@ macro_rules! commands {
 pub(crate) use commands;
 
 commands! {
-    /// The commands.
+    /// The commands of the program, one variant each.
     Command:
     /// Answer a question (what happens without a command)
     Search(search::SearchArgs),

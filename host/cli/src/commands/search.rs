@@ -42,7 +42,6 @@ pub(crate) struct SearchArgs {
     /// A plugin's own setting; VALUE is JSON or text. KEY alone will do when one plugin knows it; settings.NAME is for all plugins
     #[arg(short = 'P', long = "param", value_name = "ROLE.KEY=VALUE")]
     pub(crate) parameters: Vec<Parameter>,
-    /// The options.
     #[command(flatten)]
     pub(crate) flags: Flags<true>,
 }

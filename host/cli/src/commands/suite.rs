@@ -49,12 +49,12 @@ pub(crate) struct LintArgs {
 /// The findings that fail a lint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum FailOn {
-    /// None
+    /// No finding fails the lint
     None,
-    /// Those by which no answer can be graded
+    /// Findings by which no answer can be graded fail the lint
     #[default]
     Error,
-    /// All
+    /// Every finding fails the lint
     Any,
 }
 

@@ -86,7 +86,7 @@ const PURPOSES: [Purpose; 10] = [
 ];
 
 impl Mapping {
-    /// The keys of an entry; `None` if an entry is a text.
+    /// The keys of an entry; empty where entries are plain texts.
     pub(super) fn fields(self) -> &'static [Field] {
         match self {
             Self::Drivers => DRIVER,

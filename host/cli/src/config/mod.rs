@@ -147,11 +147,11 @@ pub(crate) struct Config {
     pub(crate) files: Vec<PathBuf>,
     /// Warnings for the user.
     pub(crate) warnings: Vec<String>,
-    /// The folder of journals. None if the user has no home.
+    /// The folder of journals. `None` if the user has no home.
     pub(crate) runs: Option<PathBuf>,
-    /// The folder of cached answers. None if the user has no home.
+    /// The folder of cached answers. `None` if the user has no home.
     pub(crate) answers: Option<PathBuf>,
-    /// The folder of databases that files of rows were read into. None if the user has no home.
+    /// The folder of databases that files of rows were read into. `None` if the user has no home.
     pub(crate) tables: Option<PathBuf>,
 }
 
@@ -173,7 +173,7 @@ pub(crate) struct Given<'a> {
 /// The rewriter that a command names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum GivenRewriter {
-    /// That of `--rewriter`.
+    /// The rewriter that `--rewriter` names.
     Flag(PluginSource),
     /// The one that is used where the configuration names none.
     Default(PluginSource),

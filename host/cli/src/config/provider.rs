@@ -112,7 +112,7 @@ impl Config {
     }
 }
 
-/// The provider that follows from keys and URLs, with the reason. None if there is neither.
+/// The provider that follows from keys and URLs, with the reason. `None` if there is neither.
 fn chosen(model: &ModelSettings, has_url: bool, environment: &Environment) -> Option<(Provider, &'static str)> {
     const KEY: &str = "a key is configured";
     let is_of = |provider: &Provider, is: &dyn Fn(&EndpointEntry) -> bool| provider.endpoint().is_some_and(is);

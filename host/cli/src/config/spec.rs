@@ -116,7 +116,7 @@ impl Spec {
         self
     }
 
-    /// The value that is in force; null: none.
+    /// The value that is in force; null if there is none.
     pub(crate) fn get(&self, effective: &Effective) -> Value {
         (self.get)(effective)
     }

@@ -12,7 +12,7 @@ use super::{Config, Origin};
 use crate::environment::Environment;
 use crate::failure::{Failure, Outcome};
 
-/// The strategy that the strongest layer names, with that layer. None if no layer names one. A wrong variable counts as unset here, since all
+/// The strategy that the strongest layer names, with that layer. `None` if no layer names one. A wrong variable counts as unset here, since all
 /// wrong variables are reported together later.
 pub(super) fn chosen(
     entries: &[Entry],
@@ -36,7 +36,7 @@ pub(super) fn chosen(
     by_flag.and_then(|(_, value, origin)| word(value, origin)).or_else(by_variable).or_else(by_file)
 }
 
-/// The option that sets a value of the policy. None for an unknown key.
+/// The option that sets a value of the policy. `None` if the key is unknown.
 pub(crate) fn option(key: &str) -> Option<&'static Spec> {
     spec::find(match key {
         "max_attempts" => "execution.max_attempts_per_node",

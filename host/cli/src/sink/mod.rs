@@ -58,7 +58,7 @@ impl Grid {
         self.rows.iter_mut().flatten().for_each(|cell| scrubber.value(cell));
     }
 
-    /// The grid in a format of rows; none for [`Format::Json`], whose documents differ by command.
+    /// The grid in a format of rows; `None` for [`Format::Json`], whose documents differ by command.
     pub(crate) fn render(&self, format: Format, width: Option<u16>) -> Option<String> {
         match format {
             Format::Auto | Format::Table => Some(table::render(self, width)),

@@ -74,7 +74,7 @@ pub enum Compared {
     Equal(u64),
     /// The same rows as a multiset, in another order, though the original has ORDER BY.
     Reordered,
-    /// Other rows.
+    /// The results differ in at least one row, or in how often a row occurs.
     Different,
     /// The candidate has more rows or bytes than the limits allow; the original has not.
     TooLarge,

@@ -31,7 +31,8 @@ pub struct AdbcConfig {
     pub database: BTreeMap<String, SecretString>,
     /// Options of each connection. No value is ever shown.
     pub connection: BTreeMap<String, SecretString>,
-    /// Patterns of the tables and views that may be seen, matched with `name` and with `schema.name`, letter case aside; empty: all.
+    /// Patterns of the tables and views that may be seen, matched with `name` and with `schema.name`, letter case aside. If there are none, all
+    /// may be seen.
     pub tables: Vec<String>,
     /// Deadline, caps and concurrency of statements.
     pub limits: Limits,

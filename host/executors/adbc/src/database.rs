@@ -22,7 +22,7 @@ const PLAN: usize = 1 << 20;
 /// An engine behind an ADBC driver.
 pub struct AdbcEngine {
     connector: Arc<Connector>,
-    /// Places for statements.
+    /// Bounds how many statements run at once.
     places: Arc<Semaphore>,
     /// The place for reading the catalog, which does not wait for statements.
     catalog: Arc<Semaphore>,

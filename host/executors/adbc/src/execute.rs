@@ -243,7 +243,7 @@ impl Work<'_> {
         Ok(statement)
     }
 
-    /// Compiles a statement.
+    /// Checks that a statement compiles: prepares it and asks for its result's schema, each if the driver can do it. Nothing is run.
     pub(crate) fn prepare(&mut self, sql: &str) -> Result<(), SqlError> {
         let mut statement = self.statement(sql)?;
         // A driver that prepares nothing may know the result's schema, and the other way round.

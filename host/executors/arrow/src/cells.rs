@@ -206,7 +206,7 @@ pub fn resolve(catalog: &Catalog, table: &str, columns: &[String]) -> Result<(Ta
     Ok((found.clone(), names))
 }
 
-/// The values of a statement about one column; none for a type without an order or equality.
+/// The values of a statement about one column; empty for a type without an order or equality.
 async fn values(reader: &dyn Reader, sql: &str, limits: &Limits) -> Result<Vec<Vec<Value>>, PortError> {
     match reader.select(sql, limits, limits.sql_deadline).await {
         Ok(result) => {

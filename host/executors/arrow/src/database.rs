@@ -41,7 +41,8 @@ struct Snapshot {
 }
 
 impl<E: ArrowEngine> ArrowDatabase<E> {
-    /// Reads the catalog and makes a database of an engine. `tables` are globs of the tables that may be seen; empty for all.
+    /// Reads the catalog and makes a database of an engine. `tables` are globs of the tables that may be seen. If there are none, all may be
+    /// seen.
     ///
     /// # Errors
     /// Those of [`ArrowEngine::schema`], [`DatabaseError::Unavailable`] for a pattern that is none, and [`DatabaseError::NothingGranted`] where

@@ -104,9 +104,9 @@ impl BatchSink {
         self.rows += rows as u64;
         self.bytes += bytes;
         if rows < wanted {
-            self.cut(format!("only the first {} rows were kept: the result has more than {most} bytes", self.rows));
+            self.cut(format!("only the first {} rows were read: the result has more than {most} bytes", self.rows));
         } else if wanted < batch.num_rows() {
-            self.cut(format!("only the first {} rows were kept", self.limits.rows));
+            self.cut(format!("only the first {} rows were read", self.limits.rows));
         }
         Ok(if self.truncated { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
@@ -217,7 +217,7 @@ mod tests {
         let (result, wanted) = gathered(&limits, &[texts(&["a", "b"]), texts(&["c", "d"]), texts(&["e"])]).unwrap();
         assert_eq!((result.row_count(), result.truncated(), wanted), (3, true, 2));
         let full = [texts(&["a", "b", "c"]), texts(&["d"])];
-        assert_eq!(gathered(&limits, &full).unwrap().0.warnings(), ["only the first 3 rows were kept"]);
+        assert_eq!(gathered(&limits, &full).unwrap().0.warnings(), ["only the first 3 rows were read"]);
     }
 
     #[test]

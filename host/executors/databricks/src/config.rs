@@ -24,7 +24,7 @@ pub struct DatabricksConfig {
     pub variables: BTreeMap<String, String>,
     /// Where tokens of Azure service principals are issued.
     pub azure_login: String,
-    /// Patterns of the tables and views that may be seen, matched with `name` and with `schema.name`; empty for all.
+    /// Patterns of the tables and views that may be seen, matched with `name` and with `schema.name`. If there are none, all may be seen.
     pub tables: Vec<String>,
     /// Deadline, caps and concurrency of statements.
     pub limits: Limits,

@@ -26,7 +26,7 @@ const CANCEL: Duration = Duration::from_secs(10);
 /// The largest limit that is asked for: the service lets no result have more bytes.
 const MOST: u64 = 100 << 30;
 
-/// What to run.
+/// A statement and the bounds of its result.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Request<'a> {
     pub(crate) sql: &'a str,

@@ -130,11 +130,11 @@ pub(crate) struct Refusal {
     pub(crate) error_description: Option<String>,
 }
 
-/// A new token.
+/// The reply to a request for a token.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct TokenReply {
     pub(crate) access_token: String,
-    /// Seconds.
+    /// How long the token is valid, in seconds; `None` if the server does not say.
     pub(crate) expires_in: Option<f64>,
 }

@@ -26,7 +26,8 @@ pub struct PostgresConfig {
     pub os_user: Option<String>,
     /// The user's home folder, where `.pgpass` and `.postgresql/root.crt` are.
     pub home: Option<PathBuf>,
-    /// Patterns of the tables and views that may be seen, matched with `name` and with `schema.name`, letter case aside; empty: all.
+    /// Patterns of the tables and views that may be seen, matched with `name` and with `schema.name`, letter case aside. If there are none, all
+    /// may be seen.
     pub tables: Vec<String>,
     /// Whether foreign tables, which read files or other servers, may be seen.
     pub foreign_tables: bool,
@@ -76,7 +77,7 @@ pub(crate) enum SslMode {
 /// Which certificates vouch for a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Roots {
-    /// With `None`, the server's certificate is not checked.
+    /// The server's certificate is not checked.
     None,
     /// Those of the operating system.
     System,

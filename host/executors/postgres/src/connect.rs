@@ -218,7 +218,8 @@ impl Failure {
         }
     }
 
-    /// `may_send`: [`Target::may_send`].
+    /// Converts the failure to an error for the user. `may_send` is [`Target::may_send`]: it decides what the message about a missing password
+    /// says.
     fn describe(&self, shown: &str, may_send: bool) -> DatabaseError {
         let path = shown.to_owned();
         match self {

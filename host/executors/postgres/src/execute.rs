@@ -152,7 +152,7 @@ fn columns(statement: &Statement) -> Result<Vec<Output>, SqlError> {
     Ok(columns)
 }
 
-/// The statement with the columns cast to text that are read as the server spells them; none where no column is.
+/// The statement with the columns cast to text that are read as the server spells them; `None` if no column is.
 fn spelled(sql: &str, columns: &[Output]) -> Option<String> {
     if !columns.iter().any(|column| column.form.is_cast()) {
         return None;
@@ -185,7 +185,7 @@ impl<'a> Fetch<'a> {
     /// Takes a row; false when a cap cuts the result before it.
     fn push(&mut self, row: &Row) -> Result<bool, SqlError> {
         if self.rows >= self.limits.rows {
-            self.cut(format!("only the first {} rows were kept", self.limits.rows));
+            self.cut(format!("only the first {} rows were read", self.limits.rows));
             return Ok(false);
         }
         let unread = || SqlError::new(SqlErrorKind::Other, "the server sent a value that its type does not have");
@@ -202,7 +202,7 @@ impl<'a> Fetch<'a> {
         // A column's text is addressed with 32 bits.
         let most = self.limits.result_bytes.min(1 << 30);
         if self.bytes + bytes > most {
-            self.cut(format!("only the first {} rows were kept: the result has more than {most} bytes", self.rows));
+            self.cut(format!("only the first {} rows were read: the result has more than {most} bytes", self.rows));
             return Ok(false);
         }
         self.bytes += bytes;
@@ -216,7 +216,7 @@ impl<'a> Fetch<'a> {
         if self.rows == 0 {
             return Err(large_cell(None, self.limits));
         }
-        self.cut(format!("only the first {} rows were kept: the next one is too large", self.rows));
+        self.cut(format!("only the first {} rows were read: the next one is too large", self.rows));
         Ok(())
     }
 

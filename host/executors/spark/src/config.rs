@@ -23,7 +23,8 @@ pub struct SparkConfig {
     pub variables: BTreeMap<String, String>,
     /// The user's name at the operating system, which is the default user.
     pub os_user: Option<String>,
-    /// Patterns of the tables and views that may be seen, matched with `name` and with `schema.name`, letter case aside; empty: all.
+    /// Patterns of the tables and views that may be seen, matched with `name` and with `schema.name`, letter case aside. If there are none, all
+    /// may be seen.
     pub tables: Vec<String>,
     /// Deadline, caps and concurrency of statements.
     pub limits: Limits,
@@ -66,7 +67,7 @@ pub(crate) struct Target {
     pub(crate) token: Option<SecretString>,
     /// Headers of every call, each with its value.
     pub(crate) headers: Vec<(String, SecretString)>,
-    /// The session to join; none for one of our own.
+    /// The session to join; `None` if a session of our own is to be opened.
     pub(crate) session: Option<String>,
     pub(crate) user_agent: String,
     /// What the user should know.
@@ -170,7 +171,7 @@ fn invalid(reason: String) -> DatabaseError {
     DatabaseError::Address { reason }
 }
 
-/// Host and port.
+/// Splits `host[:port]`; without a port it is the default [`PORT`].
 fn server(authority: &str) -> Result<(String, u16), DatabaseError> {
     let end = authority.rfind(']').map_or(0, |end| end + 1);
     let (host, port) = match authority[end..].find(':') {
@@ -215,7 +216,7 @@ fn parameters(list: &str) -> Result<BTreeMap<String, String>, DatabaseError> {
     Ok(parameters)
 }
 
-/// A text without its `%` codes; none where one is wrong.
+/// A text without its `%` codes; `None` if one is wrong.
 fn decoded(text: &str) -> Option<String> {
     let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
     while let Some((&first, tail)) = rest.split_first() {

@@ -96,7 +96,7 @@ pub(crate) fn comment(field: &Field) -> Option<String> {
     spark.or_else(|| field.metadata().get("comment").cloned()).filter(|comment| !comment.is_empty())
 }
 
-/// A text of an answer of the catalog; none for NULL, for another type and beyond the last row.
+/// A text of an answer of the catalog; `None` if it is NULL or of another type, or if there is no such row.
 pub(crate) fn text(column: &dyn Array, row: usize) -> Option<&str> {
     if row >= column.len() || column.is_null(row) {
         return None;

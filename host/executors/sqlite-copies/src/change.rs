@@ -192,8 +192,8 @@ fn like(cell: &Value, number: f64) -> Value {
     }
 }
 
-/// A value a little apart: whole numbers by a twentieth, reals too with the decimals that they have, words by a letter. None for what has a
-/// form of its own, such as dates and codes.
+/// A value a little apart: whole numbers by a twentieth, reals too with the decimals that they have, words by a letter. `None` if it has a
+/// form of its own, as dates and codes have.
 fn altered(cell: &Value, random: &mut Pcg64) -> Option<Value> {
     match cell {
         Value::Null | Value::Blob(_) => None,

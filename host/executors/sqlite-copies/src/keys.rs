@@ -29,7 +29,7 @@ pub(crate) fn parents_first(tables: &[Sampled]) -> Vec<usize> {
     order
 }
 
-/// The cells of a key as text, equal where the engine's comparison by affinity finds them equal; none when one is NULL. Long ones are
+/// The cells of a key as text, equal where the engine's comparison by affinity finds them equal; `None` if one is NULL. Long ones are
 /// digests.
 pub(crate) fn spelled(row: &[Value], columns: &[usize]) -> Option<String> {
     let mut text = String::new();

@@ -60,7 +60,7 @@ pub(crate) struct Reference {
 }
 
 impl Sampled {
-    /// The places of columns by their names; none when one is missing.
+    /// The places of columns by their names; `None` if one is missing.
     pub(crate) fn places(&self, names: &[String]) -> Option<Vec<usize>> {
         let place = |name: &String| self.columns.iter().position(|column| column.eq_ignore_ascii_case(name));
         names.iter().map(place).collect()

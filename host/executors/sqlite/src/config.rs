@@ -16,7 +16,7 @@ pub struct SqliteConfig {
     pub shown_as: Option<String>,
     /// What it is called; otherwise as its file, without the ending.
     pub name: Option<String>,
-    /// Patterns of the tables and views that may be seen, letter case aside; empty: all.
+    /// Patterns of the tables and views that may be seen, letter case aside. If there are none, all may be seen.
     pub tables: Vec<String>,
     /// Deadline, caps and concurrency of statements.
     pub limits: Limits,
@@ -46,7 +46,7 @@ impl SqliteConfig {
         self.shown_as.clone().unwrap_or_else(|| self.path.display().to_string())
     }
 
-    /// The patterns, compiled; none when all tables are granted.
+    /// The patterns, compiled; `None` if all tables are granted.
     pub(crate) fn globs(&self) -> Result<Option<GlobSet>, DatabaseError> {
         if self.tables.is_empty() {
             return Ok(None);

@@ -32,7 +32,7 @@ use crate::threads;
 use crate::watch::{SchemaVersion, Snapshot, Watch};
 
 /// How much longer than its deadline a statement may take before its thread is left to itself.
-pub(crate) const GRACE: Duration = Duration::from_secs(1);
+pub(crate) const GRACE_PERIOD: Duration = Duration::from_secs(1);
 
 /// How often a statement is run again because the file changed under it.
 const RETRIES: usize = 3;
@@ -145,14 +145,14 @@ impl SqliteDatabase {
             result
         });
         let job = job.map_err(|error| unavailable(format!("no thread for the statement: {error}")))?;
-        let result = tokio::time::timeout(deadline + GRACE, job).await;
+        let result = tokio::time::timeout(deadline + GRACE_PERIOD, job).await;
         drop(guard);
         match result {
             Ok(Ok(result)) => result,
             Ok(Err(_)) => Err(SqlError::new(SqlErrorKind::Other, "the statement's thread failed")),
             Err(_) => {
                 tracing::warn!(database = self.0.name, "a statement has not ended although its time is over");
-                let message = format!("the statement did not end {} s after its deadline", GRACE.as_secs());
+                let message = format!("the statement did not end {} s after its deadline", GRACE_PERIOD.as_secs());
                 Err(SqlError::new(SqlErrorKind::Timeout, message).rule(OVERRUN))
             }
         }

@@ -18,15 +18,16 @@ const STEPS: i32 = 100;
 
 /// CPU time of a statement before it gives way.
 const SLOW: Duration = Duration::from_millis(30);
-/// The same, while others wait for its place.
-pub(crate) const SLOW_BEFORE_OTHERS: Duration = Duration::from_millis(2);
+/// CPU time of a statement before it gives way where statements wait for a place, or where its search has used as much before and a statement
+/// of another search is in progress.
+pub(crate) const SLOW_BESIDE_OTHERS: Duration = Duration::from_millis(2);
 
 const RUNNING: u8 = 0;
 const CANCELLED: u8 = 1;
 const DEADLINE: u8 = 2;
 const MEMORY: u8 = 3;
 
-/// Allowance a statement from outside. Cancelling one that has ended does nothing, not even to the connection's next statement.
+/// Cancels a statement from outside. Cancelling one that has ended does nothing, not even to the connection's next statement.
 #[derive(Debug, Default)]
 pub(crate) struct Cancel {
     why: AtomicU8,
@@ -108,7 +109,7 @@ impl Deadline {
     /// Whether the time or memory is used up, or the work was cancelled.
     pub(crate) fn is_over(&self) -> bool {
         let mut now = Instant::now();
-        if self.is_slow(now) {
+        if self.check_slow(now) {
             let has_waited = threads::give_way(self.until, &|| self.cancel.is_stopped());
             if let Some(slot) = self.cancel.slot.as_ref().filter(|_| has_waited) {
                 slot.charge(threads::cpu_time().saturating_sub(self.started.1));
@@ -123,18 +124,18 @@ impl Deadline {
         self.cancel.is_stopped()
     }
 
-    /// Whether the work is that of a slow statement; when it is found to be, its place goes to others.
-    fn is_slow(&self, now: Instant) -> bool {
+    /// Whether the statement is slow. When it is found to be, its place goes to others.
+    fn check_slow(&self, now: Instant) -> bool {
         let Some(slot) = &self.cancel.slot else { return false };
         if slot.is_slow() {
             return true;
         }
         let (started, cpu) = self.started;
         let elapsed = now.saturating_duration_since(started);
-        if elapsed < SLOW_BEFORE_OTHERS {
+        if elapsed < SLOW_BESIDE_OTHERS {
             return false;
         }
-        let free = if slot.is_wanted() { SLOW_BEFORE_OTHERS } else { SLOW };
+        let free = if slot.should_give_way() { SLOW_BESIDE_OTHERS } else { SLOW };
         // It has used no more than has passed, and asking for a thread's time is expensive.
         if elapsed < free {
             return false;
@@ -143,7 +144,7 @@ impl Deadline {
         if used < free {
             return false;
         }
-        slot.slow_down(used);
+        slot.mark_slow(used);
         true
     }
 

@@ -140,7 +140,7 @@ impl<'a> Fetch<'a> {
     /// Takes a row; false when a cap cuts the result before it.
     fn push(&mut self, row: &Row<'_>) -> Result<bool, RowError> {
         if self.rows >= self.limits.rows {
-            self.cut(format!("only the first {} rows were kept", self.limits.rows));
+            self.cut(format!("only the first {} rows were read", self.limits.rows));
             return Ok(false);
         }
         let limits = self.limits;
@@ -168,7 +168,7 @@ impl<'a> Fetch<'a> {
                 cells.push(cell);
             }
             if self.bytes + bytes > most {
-                self.cut(format!("only the first {} rows were kept: the result has more than {most} bytes", self.rows));
+                self.cut(format!("only the first {} rows were read: the result has more than {most} bytes", self.rows));
                 return Ok(false);
             }
             for (column, cell) in self.columns.iter_mut().zip(cells) {

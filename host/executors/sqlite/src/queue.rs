@@ -10,13 +10,13 @@ use std::time::Duration;
 use syrch_core::ports::NO_SEARCH;
 use tokio::sync::oneshot;
 
-use crate::deadline::SLOW_BEFORE_OTHERS;
+use crate::deadline::SLOW_BESIDE_OTHERS;
 
 /// Searches whose time is known; with more, all begin anew.
 const KNOWN: usize = 4_096;
 
-/// Searches whose CPU time differs by less are served in the order in which they came.
-const SHARE: Duration = SLOW_BEFORE_OTHERS;
+/// CPU time is compared in whole steps of this length; searches with equally many steps are served in the order in which they came.
+const STEP: Duration = SLOW_BESIDE_OTHERS;
 
 #[derive(Debug)]
 pub(crate) struct Queue {
@@ -84,13 +84,13 @@ impl Queue {
         *known = known.saturating_add(time);
     }
 
-    /// Whether statements wait, or one of another search is in progress and this search has used a share. What belongs to no search counts
-    /// under one number, and none of it is slow because of the rest.
-    pub(crate) fn is_wanted(&self, search: u64) -> bool {
+    /// Whether a statement of this search is to give way early: others wait for a place, or the search has used a step of CPU time and a
+    /// statement of another search is in progress. The second does not hold for [`NO_SEARCH`], under which unrelated work is counted together.
+    pub(crate) fn should_give_way(&self, search: u64) -> bool {
         self.waiting.load(Ordering::Relaxed) > 0
             || search != NO_SEARCH && {
                 let state = self.state();
-                state.used.get(&search).is_some_and(|used| *used >= SHARE)
+                state.used.get(&search).is_some_and(|used| *used >= STEP)
                     && state.taken.keys().any(|other| *other != search)
             }
     }
@@ -105,7 +105,7 @@ impl Queue {
         }
         // Those that no longer wait take nothing.
         state.waiting.retain(|(_, waiter)| !waiter.is_closed());
-        let next = (0..state.waiting.len()).min_by_key(|at| state.use_of(state.waiting[*at].0));
+        let next = (0..state.waiting.len()).min_by_key(|at| state.steps_of(state.waiting[*at].0));
         let refused = match next {
             Some(at) => {
                 let (search, waiter) = state.waiting.remove(at);
@@ -125,9 +125,9 @@ impl Queue {
 }
 
 impl State {
-    /// The CPU time of a search, in shares of [`SHARE`]. Each statement that it runs counts as one.
-    fn use_of(&self, search: u64) -> u128 {
-        let used = self.used.get(&search).map_or(0, |used| used.as_nanos() / SHARE.as_nanos());
+    /// The CPU time of a search in whole steps of [`STEP`], and one step for each place that it has.
+    fn steps_of(&self, search: u64) -> u128 {
+        let used = self.used.get(&search).map_or(0, |used| used.as_nanos() / STEP.as_nanos());
         used + self.taken.get(&search).map_or(0, |taken| *taken as u128)
     }
 
@@ -162,7 +162,7 @@ mod tests {
             assert!(one.now_or_never().is_none());
         }
         let [_, second, third, fourth] = waiting.each_mut();
-        assert!(queue.is_wanted(1));
+        assert!(queue.should_give_way(1));
         drop(held);
         let place = third.now_or_never().expect("the third has used nothing");
         drop(place);
@@ -170,16 +170,17 @@ mod tests {
         // Who gives up waiting takes nothing.
         assert!(fourth.now_or_never().is_none());
         drop(waiting);
-        assert!(queue.is_wanted(1));
+        assert!(queue.should_give_way(1));
         drop(place);
-        assert!(!queue.is_wanted(1) && queue.take(9).now_or_never().is_some());
+        assert!(!queue.should_give_way(1) && queue.take(9).now_or_never().is_some());
     }
+
     /// The second statement of a search waits behind that of another, which has used a little.
     #[tokio::test]
     async fn a_statement_in_progress_counts() {
         let queue = Queue::new(2);
         let (one, other) = (queue.take(1).await, queue.take(2).await);
-        queue.charge(3, SHARE / 2);
+        queue.charge(3, STEP / 2);
         let mut waiting = [1, 1, 3].map(|search| Box::pin(queue.take(search)));
         for waiter in &mut waiting {
             assert!(waiter.now_or_never().is_none());
@@ -195,16 +196,17 @@ mod tests {
         drop((again, place));
         assert!(queue.state().taken.is_empty());
     }
+
     #[tokio::test]
     async fn a_search_that_has_used_a_share_is_slow_sooner_beside_others() {
         let queue = Queue::new(2);
         let (one, other) = (queue.take(1).await, queue.take(2).await);
-        assert!(!queue.is_wanted(1));
-        queue.charge(1, SHARE);
-        queue.charge(NO_SEARCH, SHARE);
-        assert!(queue.is_wanted(1) && !queue.is_wanted(2) && !queue.is_wanted(NO_SEARCH));
+        assert!(!queue.should_give_way(1));
+        queue.charge(1, STEP);
+        queue.charge(NO_SEARCH, STEP);
+        assert!(queue.should_give_way(1) && !queue.should_give_way(2) && !queue.should_give_way(NO_SEARCH));
         drop(other);
-        assert!(!queue.is_wanted(1));
+        assert!(!queue.should_give_way(1));
         drop(one);
     }
 }

@@ -102,9 +102,9 @@ impl Slots {
 }
 
 impl Slot {
-    /// Whether the statement is to give way soon: see [`Queue::is_wanted`].
-    pub(crate) fn is_wanted(&self) -> bool {
-        self.queue.is_wanted(self.search)
+    /// Whether the statement is to give way early: see [`Queue::should_give_way`].
+    pub(crate) fn should_give_way(&self) -> bool {
+        self.queue.should_give_way(self.search)
     }
 
     /// Charges the search the CPU time that the statement has used so far, without what it was charged before.
@@ -120,9 +120,10 @@ impl Slot {
         self.slow.get().is_some()
     }
 
-    /// The statement, which runs on this thread, is slow and has used that much CPU time: the slot goes to others. A search has only so many
-    /// statements in progress, and one check for each call of a guest, so that slow ones do not pile up.
-    pub(crate) fn slow_down(&self, used: Duration) {
+    /// Marks the statement, which runs on this thread, as slow after `used` of CPU time, charges its search, and gives its slot to others.
+    /// Slow statements do not pile up, since the number of statements that a search has in progress is bounded, and a guest has one check at
+    /// once.
+    pub(crate) fn mark_slow(&self, used: Duration) {
         self.slow.get_or_init(std::thread::current);
         // Charged before the slot goes to others, so that the search's next statements come after theirs.
         self.charge(used);
@@ -214,7 +215,7 @@ mod tests {
         // A slow statement blocks no other.
         let one = Slots::beside(1, &ABANDONED);
         let slow = one.take(0, MOMENT).await.ok().unwrap();
-        slow.slow_down(MOMENT);
+        slow.mark_slow(MOMENT);
         assert!(one.take(0, MOMENT).await.is_ok());
         assert!(slow.is_slow());
         // One that ends while it is waited for was never left.

@@ -17,7 +17,8 @@ const IDLE: Duration = Duration::from_secs(10);
 /// How long a slow thread computes before others have their turn.
 const TURN: Duration = Duration::from_millis(20);
 
-/// How long a thread waits before it checks whether its work was stopped, should it have missed that.
+/// The longest time that a thread is parked. It then checks itself whether its work was stopped, should the wake-up have come before it was
+/// parked.
 const LONGEST_PARK: Duration = Duration::from_secs(1);
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -122,7 +123,7 @@ impl Turns {
 struct Turn(Instant);
 
 impl Turn {
-    /// Waits for a turn. Returns `None` at the end of `until`, and when the work is stopped, for which its thread is unparked.
+    /// Waits for a turn. Returns `None` at the instant `until`, or when the work is stopped; whoever stops it unparks the thread.
     fn begin(until: Instant, is_stopped: &dyn Fn() -> bool) -> Option<Self> {
         let own = std::thread::current();
         turns().waiting.push_back(own.clone());
@@ -142,7 +143,7 @@ impl Turn {
                 return Some(Self(now));
             }
             drop(turns);
-            // A turn that lasts too long ends without waking anybody, so that the next one checks.
+            // The end of a turn that lasts too long wakes nobody, so the first in the queue checks again by itself.
             std::thread::park_timeout(if is_next { TURN } else { (until - now).min(LONGEST_PARK) });
         }
     }
@@ -157,8 +158,8 @@ impl Drop for Turn {
     }
 }
 
-/// From here on this thread gives way to all others. To be called again and again: where its turn is over, it waits for the next one, at most
-/// until that instant or until the work is stopped. Who stops it unparks the thread. Returns whether a turn was over.
+/// Makes this thread give way to all others from now on. Call it repeatedly while the statement runs: when its turn is over, it waits for the
+/// next one, until `until` at most or until the work is stopped. Whoever stops the work must unpark the thread. Returns whether it waited.
 pub(crate) fn give_way(until: Instant, is_stopped: &dyn Fn() -> bool) -> bool {
     if IS_FOR_ALL.get() {
         return false;

@@ -5,19 +5,19 @@ use std::borrow::Cow;
 /// A value as the file has it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Cell<'a> {
-    /// No value.
+    /// An absent value: NULL, or an empty cell.
     Null,
     /// A value of a file without types, which its letters tell.
     Untyped(&'a str),
-    /// A text.
+    /// A text of a typed file, or a value of it that is stored as a text.
     Text(Cow<'a, str>),
-    /// A whole number.
+    /// A number without a fraction.
     Integer(i64),
-    /// Another number.
+    /// A floating-point number.
     Real(f64),
-    /// A truth value.
+    /// True or false.
     Boolean(bool),
-    /// Bytes.
+    /// Binary data.
     Bytes(&'a [u8]),
 }
 

@@ -13,24 +13,24 @@ pub struct TabularConfig {
     pub path: PathBuf,
     /// What the database is called.
     pub name: String,
-    /// Patterns of the tables that may be seen; empty: all.
+    /// Patterns of the tables that may be seen. If there are none, all may be seen.
     pub tables: Vec<String>,
     /// Deadline, caps and concurrency of statements.
     pub limits: Limits,
     /// How much is read at most.
     pub caps: ImportCaps,
-    /// The folder of private databases. `None`: the database is temporary, and gone when it is closed.
+    /// The folder of private databases. `None` if the database is temporary and removed when it is closed.
     pub folder: Option<PathBuf>,
     /// Bytes of all private databases at most, but for those in use.
     pub retained_bytes: u64,
     /// How long a private database is retained that nobody uses.
     pub retained: Duration,
     /// Called with the progress of reading.
-    pub progress: Option<Report>,
+    pub progress: Option<OnProgress>,
 }
 
 /// Receives the progress of reading, possibly on another thread.
-pub type Report = Arc<dyn Fn(Progress<'_>) + Send + Sync>;
+pub type OnProgress = Arc<dyn Fn(Progress<'_>) + Send + Sync>;
 
 /// How much is read at most, of all files of a database together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,9 +51,9 @@ impl Default for ImportCaps {
 /// What happens while files are read.
 #[derive(Debug)]
 pub enum Progress<'a> {
-    /// Rows were written.
+    /// More rows of a file were read; sent every 100,000 rows.
     Reading {
-        /// The file's name.
+        /// The name of the file, without its folder.
         file: &'a str,
         /// Its rows so far.
         rows: u64,
@@ -65,7 +65,7 @@ pub enum Progress<'a> {
 /// A table that a file has become.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
-    /// The file's name.
+    /// The name of the file, without its folder.
     pub file: String,
     /// The name of the table.
     pub table: String,

@@ -23,11 +23,11 @@ pub enum ImportError {
     /// A file's content is wrong.
     #[error("`{file}`{}: {reason}", place(*.line))]
     Content {
-        /// The file's name.
+        /// The name of the file, without its folder; the given path where it may be any of its files.
         file: String,
-        /// The line, from 1; of a Parquet file there is none.
+        /// The line, from 1; `None` if it is a Parquet file.
         line: Option<u64>,
-        /// What is wrong.
+        /// Why the content cannot be read, as the message shows it.
         reason: String,
     },
     /// There is more than may be read.

@@ -11,7 +11,7 @@ mod sources;
 mod store;
 mod target;
 
-pub use config::{ImportCaps, Imported, Progress, Report, TabularConfig};
+pub use config::{ImportCaps, Imported, OnProgress, Progress, TabularConfig};
 pub use error::ImportError;
 pub use import::open;
 pub use sources::{ENDINGS, is_tabular, name, sources};

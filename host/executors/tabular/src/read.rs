@@ -103,7 +103,7 @@ struct Counted<'a> {
     work: &'a Work<'a>,
     /// Bytes of the row that is being read.
     row: &'a Counter<usize>,
-    /// Why reading ended.
+    /// The error that ended reading: a limit or a cancellation. The reader itself can pass on only an `io::Error`.
     ended: &'a Counter<Option<ImportError>>,
 }
 

@@ -25,7 +25,7 @@ pub(crate) enum Format {
     Tsv,
     /// A JSON object in each line.
     JsonLines,
-    /// Apache Parquet.
+    /// A file of Apache Parquet, which has types.
     Parquet,
 }
 
@@ -33,7 +33,7 @@ pub(crate) enum Format {
 #[derive(Debug, Clone)]
 pub(crate) struct Source {
     pub(crate) path: PathBuf,
-    /// The file's name.
+    /// The name of the file, without its folder.
     pub(crate) name: String,
     /// Its name without the ending.
     pub(crate) stem: String,
@@ -60,7 +60,7 @@ impl Source {
         (!is_odd).then(|| Self { path: path.to_owned(), name, stem, format, is_packed })
     }
 
-    /// Its metadata now.
+    /// Reads the size and times of the file.
     pub(crate) fn metadata(&self) -> Result<Metadata, ImportError> {
         fs::metadata(&self.path).map_err(|error| ImportError::io(&self.name, &error))
     }
@@ -93,7 +93,7 @@ pub fn name(path: &Path) -> String {
     name.filter(|name| !name.is_empty()).unwrap_or_else(|| "files".to_owned())
 }
 
-/// The files that are read for a path, sorted; none where it names nothing. It blocks.
+/// The files that are read for a path, sorted; empty if it names nothing. It blocks.
 #[must_use]
 pub fn sources(path: &Path) -> Vec<PathBuf> {
     found(path).map(|found| found.into_iter().map(|source| source.path).collect()).unwrap_or_default()

@@ -50,7 +50,7 @@ impl Place {
         Ok(Self { path, lock })
     }
 
-    /// The database's path.
+    /// The path of the private database, which may not exist yet.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

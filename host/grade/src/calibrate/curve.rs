@@ -37,7 +37,7 @@ impl Method {
 /// A curve that maps printed confidences to calibrated ones.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Curve {
-    /// With `None`, confidences stay as they are.
+    /// Confidences stay as they are.
     None,
     /// The curve that [`isotonic`] fitted.
     Isotonic(Isotonic),

@@ -7,7 +7,7 @@ use super::scale::Scale;
 use super::svg::{Picture, Svg};
 use crate::report::BudgetPoint;
 
-/// The curves of at most eight arms; none when no arm has a point, or none took a call.
+/// The curves of at most eight arms; `None` if no arm has a point, or none took a call.
 #[must_use]
 pub fn budget(arms: &[(&str, &[BudgetPoint])]) -> Option<Picture> {
     let arms = arms.get(..ARMS.min(arms.len())).unwrap_or_default();

@@ -20,7 +20,7 @@ struct Class {
     counts: Vec<u64>,
 }
 
-/// What became of the questions of at most eight arms: right, wrong, and why there is no answer. None without questions.
+/// What became of the questions of at most eight arms: right, wrong, and why there is no answer. `None` if there are no questions.
 #[must_use]
 pub fn errors(arms: &[(&str, &Figures)]) -> Option<Picture> {
     let arms = arms.get(..ARMS.min(arms.len())).unwrap_or_default();

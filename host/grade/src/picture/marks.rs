@@ -27,7 +27,7 @@ pub(crate) fn dash(arm: usize) -> &'static str {
     DASHES.get(form(arm)).copied().unwrap_or("none")
 }
 
-/// The outline of an arm's shape around a place: disc (none), square, triangle, diamond, cross, triangle on its head.
+/// The outline of an arm's shape around a place: disc (`None`), square, triangle, diamond, cross, triangle on its head.
 pub(crate) fn outline(arm: usize, (x, y): (f64, f64), size: f64) -> Option<Vec<(f64, f64)>> {
     let around = |places: &[(f64, f64)]| Some(places.iter().map(|(dx, dy)| (x + dx * size, y + dy * size)).collect());
     match form(arm) {

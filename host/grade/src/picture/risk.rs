@@ -10,7 +10,7 @@ use crate::report::Calibration;
 /// Shapes on a line at most.
 const SHAPES: usize = 6;
 
-/// The curves of the arms that have a confidence, at most eight; none when none has.
+/// The curves of the arms that have a confidence, at most eight; `None` if none has.
 #[must_use]
 pub fn risk(arms: &[(&str, Option<&Calibration>)]) -> Option<Picture> {
     let with: Vec<(&str, &Calibration)> =

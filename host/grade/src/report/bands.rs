@@ -21,7 +21,7 @@ pub struct Band {
 }
 
 impl Band {
-    /// None for fewer than two seeds.
+    /// `None` if there are fewer than two seeds.
     fn over(figures: impl IntoIterator<Item = f64>) -> Option<Self> {
         let all: Vec<f64> = figures.into_iter().collect();
         let low = all.iter().copied().reduce(f64::min)?;

@@ -21,7 +21,7 @@ pub struct BudgetPoint {
     pub right: u64,
     /// The number of answers that count under the rule.
     pub of: u64,
-    /// `right` by `of`; none when nothing counts.
+    /// `right` by `of`; `None` if nothing counts.
     pub share: Option<f64>,
     /// Its 95 % interval after Wilson.
     pub interval: Interval,

@@ -25,7 +25,7 @@ pub struct Calibration {
     pub ece: f64,
     /// The Brier score, 0 to 1, less is better.
     pub brier: Option<f64>,
-    /// The area under the ROC curve: how often a right answer is surer than a wrong one; none when all are right or all wrong.
+    /// The area under the ROC curve: how often a right answer is surer than a wrong one; `None` if all are right or all wrong.
     pub auroc: Option<f64>,
     /// The share of wrong answers when only the surest are given, surest first; at most 200 points of it, with both ends.
     pub risk_coverage: Vec<RiskCoveragePoint>,
@@ -62,7 +62,7 @@ pub struct RiskCoveragePoint {
 }
 
 impl Calibration {
-    /// None when no answer that counts has a confidence.
+    /// `None` if no answer that counts has a confidence.
     pub(crate) fn of(graded: &[&Graded], rule: &str) -> Option<Self> {
         let counted = graded.iter().filter(|one| one.end == End::Answered).filter_map(|one| {
             let verdict = one.verdict(rule).filter(|verdict| *verdict != Verdict::Excluded)?;

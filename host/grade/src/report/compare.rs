@@ -26,7 +26,7 @@ const BUDGETS: usize = 50;
 /// How arms are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CompareOptions {
-    /// The seed of the bootstrap. None for the seed of the run.
+    /// The seed of the bootstrap. `None` means the seed of the run.
     pub seed: Option<u64>,
     /// How often the bootstrap draws for the difference of a pair.
     pub resamples: u32,
@@ -47,7 +47,7 @@ pub struct CompareReport {
     /// What the figures are based on.
     #[serde(flatten)]
     pub basis: Basis,
-    /// How often each pair of statements was timed. None if none was. `without_times` removes it.
+    /// How often each pair of statements was timed. `None` if none was. `without_times` removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timed_repeats: Option<u32>,
     /// The arms, as on the command line.
@@ -69,7 +69,7 @@ pub struct ArmReport {
     /// The strategy with its plugins and settings.
     #[serde(flatten)]
     pub arm: Arm,
-    /// The share of right answers over several seeds. None with one seed.
+    /// The share of right answers over several seeds. `None` if there is one seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub band: Option<Band>,
     /// How quick its right answers are against the expected statements, in percent (R-VES, BIRD's mini-dev); `None` if they were not timed. Left
@@ -87,9 +87,9 @@ pub struct ParetoSets {
     /// Right answers against calls a question. Left out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<Vec<String>>,
-    /// Right answers against money; none when a price is not known, or nothing was paid at all.
+    /// Right answers against money; `None` if a price is not known, or nothing was paid at all.
     pub usd: Option<Vec<String>>,
-    /// Right answers against the median time; none when more than a tenth of an arm's calls came from a cache. Left out by `without_times`.
+    /// Right answers against the median time; `None` if more than a tenth of an arm's calls came from a cache. Left out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p50_ms: Option<Vec<String>>,
 }
@@ -112,7 +112,7 @@ pub struct ShareOfArm {
     pub right: u64,
     /// The number of the arm's answers that count under the rule.
     pub of: u64,
-    /// `right` by `of`; none when nothing counts.
+    /// `right` by `of`; `None` if nothing counts.
     pub share: Option<f64>,
 }
 
@@ -249,7 +249,7 @@ fn nothing_paid(arms: &[ArmReport]) -> bool {
         && arms.iter().all(|arm| arm.figures.costs.usd.is_some())
 }
 
-/// The names of the arms on the Pareto edge. None when the cost of an arm with answers is not known.
+/// The names of the arms on the Pareto edge. `None` if the cost of an arm with answers is not known.
 fn pareto(arms: &[ArmReport], cost: impl Fn(&Figures) -> Option<f64>) -> Option<Vec<String>> {
     let mut points = Vec::new();
     for arm in arms {

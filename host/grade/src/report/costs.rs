@@ -20,7 +20,7 @@ pub struct Costs {
     /// Those that a cache answered. Which arm of a comparison pays for a shared call is chance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached: Option<u64>,
-    /// `calls` a question; none without questions.
+    /// `calls` a question; `None` if there are no questions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls_mean: Option<f64>,
     /// Tokens of prompts. Left out by `without_times`, as is all that follows: a call that was under way when a run was killed is made, and
@@ -30,11 +30,11 @@ pub struct Costs {
     /// Tokens of the models' replies. Left out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
-    /// Tokens of both a question; none without questions.
+    /// Tokens of both a question; `None` if there are no questions.
     pub tokens_mean: Option<f64>,
-    /// Money in dollars; none when the price of any question is not known. A question that called no model costs nothing.
+    /// Money in dollars; `None` if the price of any question is not known. A question that called no model costs nothing.
     pub usd: Option<f64>,
-    /// Money a question; none where `usd` is.
+    /// Money a question; `None` if `usd` is.
     pub usd_mean: Option<f64>,
     /// Questions whose price is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -42,7 +42,7 @@ pub struct Costs {
     /// The number of executed statements. Left out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sql_runs: Option<u64>,
-    /// Statements a question; none without questions.
+    /// Statements a question; `None` if there are no questions.
     pub sql_runs_mean: Option<f64>,
     /// How long a question took. Left out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -104,7 +104,7 @@ impl Costs {
         *self = Self { questions: self.questions, ..Self::default() };
     }
 
-    /// Tokens of prompts and replies; none after `without_times`.
+    /// Tokens of prompts and replies; `None` after `without_times`.
     #[must_use]
     pub fn tokens(&self) -> Option<u64> {
         Some(self.input_tokens?.saturating_add(self.output_tokens?))
@@ -117,7 +117,7 @@ pub(crate) fn price(graded: &Graded) -> Option<f64> {
 }
 
 impl Latency {
-    /// Of these times; none of nothing. What is no finite number is left out.
+    /// Of these times; `None` if there are none. What is no finite number is left out.
     pub(crate) fn of(times_ms: impl Iterator<Item = f64>) -> Option<Self> {
         let mut times: Vec<f64> = times_ms.filter(|time| time.is_finite()).collect();
         times.sort_by(f64::total_cmp);

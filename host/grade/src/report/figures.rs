@@ -27,7 +27,7 @@ pub struct Figures {
     pub share: Share,
     /// The right answers under every rule, by name. Rules disagree on one pair of statements in twenty, which can change the order of arms.
     pub rules: Vec<RuleShare>,
-    /// The mean soft-F1 (BIRD mini-dev) of the answers that count, 0 to 1, no answer being 0; none when nothing counts.
+    /// The mean soft-F1 (BIRD mini-dev) of the answers that count, 0 to 1, no answer being 0; `None` if nothing counts.
     pub soft_f1: Option<f64>,
     /// How the searches ended.
     pub ends: Ends,
@@ -39,7 +39,7 @@ pub struct Figures {
     pub slices: Vec<Slice>,
     /// The costs of the searches.
     pub costs: Costs,
-    /// How well confidences agree with shares of right answers. None when no answer that counts has a confidence.
+    /// How well confidences agree with shares of right answers. `None` if no answer that counts has a confidence.
     pub calibration: Option<Calibration>,
     /// The right answers within a number of calls a question. Empty after `without_times`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -105,7 +105,7 @@ impl Figures {
         }
     }
 
-    /// The most frequent class of error when at least half of the searches failed: then the figures mean nothing. None otherwise.
+    /// The most frequent class of error when at least half of the searches failed: then the figures mean nothing. `None` otherwise.
     #[must_use]
     pub fn most_failed(&self) -> Option<&str> {
         self.ends.most_failed().then(|| most(&self.errors))
@@ -179,7 +179,7 @@ pub struct AllFailed<'a> {
     pub message: Option<&'a str>,
 }
 
-/// The errors of these searches, those of every arm under every seed, if all of them failed. None if one ended otherwise, or there is no
+/// The errors of these searches, those of every arm under every seed, if all of them failed. `None` if one ended otherwise, or there is no
 /// search.
 #[must_use]
 pub fn all_failed(graded: &[Graded]) -> Option<AllFailed<'_>> {

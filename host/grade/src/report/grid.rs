@@ -31,14 +31,14 @@ pub struct GridReport {
     /// What the figures are based on.
     #[serde(flatten)]
     pub basis: Basis,
-    /// How often each pair of statements was timed. None if none was. `without_times` removes it.
+    /// How often each pair of statements was timed. `None` if none was. `without_times` removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timed_repeats: Option<u32>,
     /// The cells, in the order of the run's arms.
     pub cells: Vec<Cell>,
     /// The name of the best cell: with the most right answers, then with the fewest calls, then the first.
-    /// Where no cell has an answer that counts, because nothing was expected, the surest answers come before the fewest calls. None
-    /// without cells.
+    /// Where no cell has an answer that counts, because nothing was expected, the surest answers come before the fewest calls. `None`
+    /// if there are no cells.
     pub best: Option<String>,
     /// Cells whose paired difference to the best is not significant (exact McNemar after Holm), the best not among them.
     pub ties: Vec<String>,
@@ -54,7 +54,7 @@ pub struct Cell {
     /// The right answers under the report's rule.
     #[serde(flatten)]
     pub share: Share,
-    /// The share of right answers over several seeds. None with one seed.
+    /// The share of right answers over several seeds. `None` if there is one seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub band: Option<Band>,
     /// The right answers under every rule, by name, and on the fuzzed suite, where there is one.
@@ -64,11 +64,11 @@ pub struct Cell {
     /// out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub r_ves: Option<f64>,
-    /// The mean confidence of its answers, 0 to 1; none when none has one.
+    /// The mean confidence of its answers, 0 to 1; `None` if none has one.
     pub mean_confidence: Option<f64>,
     /// The costs of the cell.
     pub costs: Costs,
-    /// The exact two-sided p of McNemar's test against the best, after Holm over the other cells; none for the best itself.
+    /// The exact two-sided p of McNemar's test against the best, after Holm over the other cells; `None` if it is the best itself.
     pub p_to_best: Option<f64>,
 }
 
@@ -143,7 +143,7 @@ impl GridReport {
         if self.head.suite.asked == 0 { "no cell was tried" } else { "no cell has an answer" }
     }
 
-    /// The cell that [`GridReport::best`] names. None if it names none.
+    /// The cell that [`GridReport::best`] names. `None` if it names none.
     #[must_use]
     pub fn best_cell(&self) -> Option<&Cell> {
         self.cells.iter().find(|cell| Some(&cell.name) == self.best.as_ref())

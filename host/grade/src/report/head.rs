@@ -28,9 +28,9 @@ pub struct ReportHead {
 pub struct Basis {
     /// The name of the comparison rule of the figures.
     pub rule: String,
-    /// The label of the simulated model that gave the answers. None for a real one.
+    /// The label of the simulated model that gave the answers. `None` if a real one gave them.
     pub simulated: Option<String>,
-    /// How much of the run is there. None if it is complete.
+    /// How much of the run is there. `None` if it is complete.
     pub partial: Option<Partial>,
     /// Warnings about the figures, each a sentence without a capital and a full stop.
     pub warnings: Vec<String>,

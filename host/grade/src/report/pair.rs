@@ -28,13 +28,13 @@ pub struct PairReport {
     pub b: u64,
     /// Questions that only the second answers right: its `c`.
     pub c: u64,
-    /// The part of the questions that only one answers right, 0 to 1; none without questions.
+    /// The part of the questions that only one answers right, 0 to 1; `None` if there are no questions.
     pub discordance: Option<f64>,
-    /// The second's share of right answers minus the first's, −1 to 1; none without questions.
+    /// The second's share of right answers minus the first's, −1 to 1; `None` if there are no questions.
     pub difference: Option<f64>,
-    /// Its 95 % interval, by bootstrap over `clusters`; none with fewer than two of them.
+    /// Its 95 % interval, by bootstrap over `clusters`; `None` if there are fewer than two of them.
     pub interval: Option<Interval>,
-    /// The difference over several seeds. None with one seed.
+    /// The difference over several seeds. `None` if there is one seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub band: Option<Band>,
     /// The clusters that the bootstrap draws.
@@ -43,7 +43,7 @@ pub struct PairReport {
     pub mcnemar: f64,
     /// The same after Holm's adjustment over all pairs of the report.
     pub holm: f64,
-    /// The least difference, 0 to 1, that so many questions with so much discordance find with 80 % power (two-sided 5 %); none when no
+    /// The least difference, 0 to 1, that so many questions with so much discordance find with 80 % power (two-sided 5 %); `None` if no
     /// difference would be found, or nothing differs.
     pub minimum_detectable: Option<f64>,
     /// The test that may be evaluated after every question.
@@ -52,7 +52,7 @@ pub struct PairReport {
     pub decision: Decision,
     /// The decision with its figures, as a sentence without a capital and a full stop.
     pub verdict: String,
-    /// What one more right answer costs with the second; none when it has no more of them.
+    /// What one more right answer costs with the second; `None` if it has no more of them.
     pub cost_of_one_more_right: Option<CostOfOneMoreRight>,
     /// The difference under every rule.
     pub rules: Vec<RuleDifference>,
@@ -89,7 +89,7 @@ pub struct EProcess {
     pub value: f64,
     /// The e-value from which the difference counts as real.
     pub threshold: f64,
-    /// The number of questions, in the order of the suite, after which the threshold was first reached. None if it never was.
+    /// The number of questions, in the order of the suite, after which the threshold was first reached. `None` if it never was.
     pub stopped_at: Option<u64>,
     /// Whether the run was started with early stopping. Then the e-process decides, and McNemar's test, which is for a fixed number of
     /// questions, is only reported.
@@ -118,7 +118,7 @@ pub struct CostOfOneMoreRight {
     /// More model calls for each of them, sent or from a cache; below zero when it takes fewer. Left out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<f64>,
-    /// More dollars for each of them; none when a price is not known, or no arm paid anything.
+    /// More dollars for each of them; `None` if a price is not known, or no arm paid anything.
     pub usd: Option<f64>,
 }
 
@@ -173,11 +173,11 @@ pub struct Flipped {
     pub question: String,
     /// The arm that is right.
     pub right: RightOne,
-    /// The statement of the first arm. None if it has none.
+    /// The statement of the first arm. `None` if it has none.
     pub first_sql: Option<String>,
-    /// The statement of the second arm. None if it has none.
+    /// The statement of the second arm. `None` if it has none.
     pub second_sql: Option<String>,
-    /// The expected statement. None if rows or a text are expected.
+    /// The expected statement. `None` if rows or a text are expected.
     pub gold_sql: Option<String>,
 }
 

@@ -24,7 +24,7 @@ pub struct ResultRow {
     pub fields: BTreeMap<String, String>,
     /// How the search ended.
     pub end: End,
-    /// What the report's rule says; none when the expected answer could not be had.
+    /// What the report's rule says; `None` if the expected answer could not be had.
     pub verdict: Option<Verdict>,
     /// What every rule says.
     pub verdicts: BTreeMap<String, Verdict>,
@@ -60,7 +60,7 @@ pub struct ResultRow {
     pub sql_runs: Option<u64>,
     /// The statement that was answered with.
     pub sql: Option<String>,
-    /// The expected statement, or the first of several. None if rows or a text are expected.
+    /// The expected statement, or the first of several. `None` if rows or a text are expected.
     pub gold_sql: Option<String>,
     /// What went wrong, when nothing could be answered.
     pub error: Option<String>,
@@ -87,9 +87,9 @@ pub struct ResultRow {
 /// How near the answer is, with the names that the benchmark of syrch 0.1.2 has for it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Metrics {
-    /// Whether it is right under the report's rule; none when the rule excludes it or the expected answer is not available.
+    /// Whether it is right under the report's rule; `None` if the rule excludes it or the expected answer is not available.
     pub exact_match: Option<bool>,
-    /// Whether it has as many rows as expected; none when either is not known.
+    /// Whether it has as many rows as expected; `None` if either is not known.
     pub row_count_match: Option<bool>,
     /// How much of the expected cells it holds, 0 to 1.
     pub soft_f1: Option<f64>,
@@ -146,7 +146,7 @@ impl ResultRow {
         (self.input_tokens, self.output_tokens, self.usd, self.sql_runs) = (None, None, None, None);
     }
 
-    /// Tokens of the prompts and replies; none after `without_times`.
+    /// Tokens of the prompts and replies; `None` after `without_times`.
     #[must_use]
     pub fn tokens(&self) -> Option<u64> {
         Some(self.input_tokens?.saturating_add(self.output_tokens?))

@@ -15,7 +15,7 @@ pub struct Share {
     pub of: u64,
     /// Answers that the rule excludes, because the expected result does not distinguish right from wrong ones.
     pub excluded: u64,
-    /// `right` by `of`, 0 to 1; none when nothing counts.
+    /// `right` by `of`, 0 to 1; `None` if nothing counts.
     pub share: Option<f64>,
     /// Its 95 % interval after Wilson, 0 to 1; from 0 to 1 when nothing counts.
     pub interval: Interval,
@@ -42,7 +42,7 @@ impl Share {
     }
 }
 
-/// The mean; none of nothing.
+/// The mean; `None` if there are no values.
 pub(crate) fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let (sum, count) = values.into_iter().fold((0.0, 0_u64), |(sum, count), value| (sum + value, count + 1));
     (count > 0).then(|| sum / count as f64)

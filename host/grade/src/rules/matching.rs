@@ -17,7 +17,7 @@ const LOOSE_ROWS: usize = 2_000;
 /// When two cells are the same.
 pub(super) struct Same<'a> {
     pub(super) pool: &'a Pool<'a>,
-    /// How far apart two equal numbers may be, as a part of the greater; 0: not at all.
+    /// How far apart two equal numbers may be, as a part of the greater. 0 means not at all.
     pub(super) tolerance: f64,
 }
 

@@ -5,7 +5,7 @@ const SIGMAS: f64 = 3.0;
 
 /// How many times as quick as the expected statement a prediction is, from repeated measurements of both in seconds, taken in turn: the
 /// mean of the ratios, those three standard deviations or more from their mean left out (`clean_abnormal` and `iterated_execute_sql` in the
-/// `evaluation_ves.py` of BIRD's mini-dev). Above 1 the prediction is the quicker. None without a pair of positive finite times.
+/// `evaluation_ves.py` of BIRD's mini-dev). Above 1 the prediction is the quicker. `None` if there is no pair of positive finite times.
 ///
 /// Where all ratios are the same the original leaves all of them out and gives nothing; here none is.
 #[must_use]
@@ -29,7 +29,7 @@ pub fn reward(ratio: f64) -> f64 {
 }
 
 /// R-VES of a whole run, in percent: the mean over all questions of the square root of each [`reward`] (`compute_ves`, the same source); a
-/// question that was not answered rightly (none) has 0. From 0 to 111.8; 0 over no questions.
+/// question that was not answered rightly (`None`) has 0. From 0 to 111.8; 0 over no questions.
 #[must_use]
 pub fn r_ves(ratios: &[Option<f64>]) -> f64 {
     let roots: Vec<f64> = ratios.iter().map(|ratio| ratio.map_or(0.0, |ratio| reward(ratio).sqrt())).collect();

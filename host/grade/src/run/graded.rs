@@ -29,7 +29,7 @@ pub struct Graded {
     pub fault: Option<Fault>,
     /// The statement of the answer.
     pub sql: Option<String>,
-    /// The expected statement, or the first of several. None if rows or a text are expected.
+    /// The expected statement, or the first of several. `None` if rows or a text are expected.
     pub gold_sql: Option<String>,
     /// The verdict of each rule, by its name. Empty only when the expected answer is not available: then [`Graded::gold_fault`] has the reason,
     /// and the question does not count.
@@ -37,7 +37,7 @@ pub struct Graded {
     /// The reason why the expected answer is not available.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gold_fault: Option<String>,
-    /// How much of the expected cells the answer holds, 0 to 1: soft-F1 (BIRD mini-dev); none without a result.
+    /// How much of the expected cells the answer holds, 0 to 1: soft-F1 (BIRD mini-dev); `None` if there is no result.
     pub soft_f1: Option<f64>,
     /// Rows of the answer.
     pub rows: Option<u64>,
@@ -89,7 +89,7 @@ pub struct Fault {
 pub struct Judged {
     /// The verdict: the best over all expected answers.
     pub verdict: Verdict,
-    /// The fingerprint of the answer's result under this rule: equal results have equal fingerprints. None without a result.
+    /// The fingerprint of the answer's result under this rule: equal results have equal fingerprints. `None` if there is no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
 }
@@ -146,7 +146,7 @@ impl Graded {
         self.end == End::Failed && self.gold_rows.is_none() && self.gold_fault.is_none()
     }
 
-    /// The verdict of a rule. None when the expected answer is not available or the rule is not among the verdicts.
+    /// The verdict of a rule. `None` if the expected answer is not available or the rule is not among the verdicts.
     #[must_use]
     pub fn verdict(&self, rule: &str) -> Option<Verdict> {
         self.verdicts.get(rule).map(|judged| judged.verdict)

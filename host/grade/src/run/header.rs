@@ -25,15 +25,15 @@ pub struct Header {
     pub databases: BTreeMap<String, String>,
     /// The default comparison rule of reports.
     pub rule: String,
-    /// The part of the suite. None for the whole suite.
+    /// The part of the suite. `None` means the whole suite.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
     /// The seed of everything random.
     pub seed: u64,
-    /// The digest of the fuzzed suite on which right answers are run again. None without one.
+    /// The digest of the fuzzed suite on which right answers are run again. `None` if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fuzz: Option<String>,
-    /// The label of the simulated model that gives the answers, which figures show. None for a real one.
+    /// The label of the simulated model that gives the answers, which figures show. `None` if a real one gives them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulated: Option<String>,
     /// Whether the run stops as soon as the e-process shows that its first two arms differ. Then the e-process decides in every report on the
@@ -64,7 +64,8 @@ pub struct Arm {
     pub plugins: Vec<PluginOfArm>,
     /// All other settings, without keys and folders; differences are named by their dotted path.
     pub settings: Value,
-    /// The arm that this one repeats under another seed: its answers show how much of that arm's figures is chance. None for an arm of its own.
+    /// The arm that this one repeats under another seed: its answers show how much of that arm's figures is chance. `None` if it is an arm of
+    /// its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again: Option<String>,
 }

@@ -36,7 +36,7 @@ pub(crate) struct Line {
 pub(crate) enum Entry {
     /// The graded answer of an item.
     Graded(Box<Graded>),
-    /// The question at which a comparison stopped early. None revokes an earlier line.
+    /// The question at which a comparison stopped early. `None` revokes an earlier line.
     Stopped(Option<Early>),
 }
 
@@ -144,7 +144,7 @@ impl<'a> Lines<'a> {
         Self { reader: BufReader::with_capacity(1 << 16, file), path, buffer: Vec::new(), number, whole, torn }
     }
 
-    /// The next one; none at the end.
+    /// The next one; `None` at the end.
     ///
     /// # Errors
     /// When it is damaged, or the file cannot be read.

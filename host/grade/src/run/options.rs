@@ -39,7 +39,7 @@ pub struct Options {
     pub workers: usize,
     /// The budgets of the whole run.
     pub budgets: RunBudgets,
-    /// The number of items that the model's endpoint fails one after the other, in the order of their ends, until the run stops. 0: never.
+    /// The number of items that the model's endpoint fails one after the other, in the order of their ends, until the run stops. 0 means never.
     pub max_outages: u32,
     /// When to stop a comparison early. `None` means never.
     pub stop_early: Option<StopEarly>,
@@ -52,8 +52,8 @@ impl Default for Options {
     }
 }
 
-/// The budgets of a whole run; none is without limit. They are checked before each item begins, so the items that are running then may exceed
-/// them: at most as many as there are workers. Items of the log count, whichever process executed them, and so do calls and tokens that a
+/// The budgets of a whole run; one that is `None` has no limit. They are checked before each item begins, so the items that are running then may
+/// exceed them: at most as many as there are workers. Items of the log count, whichever process executed them, and so do calls and tokens that a
 /// cache answered.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct RunBudgets {
@@ -103,7 +103,7 @@ impl fmt::Debug for StopEarly {
 pub struct Finished<F> {
     /// The counts at the end of the run.
     pub progress: Progress,
-    /// What stopped the run. None if all items are done.
+    /// What stopped the run. `None` if all items are done.
     pub stopped: Option<Stopped<F>>,
 }
 

@@ -25,11 +25,11 @@ pub struct Progress {
     pub calls: u64,
     /// Tokens of prompts and replies.
     pub tokens: u64,
-    /// Money in dollars. None if no price is known.
+    /// Money in dollars. `None` if no price is known.
     pub usd: Option<f64>,
     /// The time of the run, of all its processes together.
     pub elapsed: Duration,
-    /// The estimate of the remaining time. None before this process has finished an item.
+    /// The estimate of the remaining time. `None` before this process has finished an item.
     pub left: Option<Duration>,
 }
 

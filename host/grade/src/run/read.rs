@@ -23,7 +23,7 @@ pub struct EarlierTries {
     pub calls: u64,
     /// Tokens of prompts and replies.
     pub tokens: u64,
-    /// Money in dollars; none when the price of any is not known.
+    /// Money in dollars; `None` if the price of any is not known.
     pub usd: Option<f64>,
 }
 

@@ -19,7 +19,7 @@ pub struct Pair<'a> {
     pub second: f64,
 }
 
-/// The 95 % percentile interval of the mean of `second − first`, with whole clusters drawn with replacement; none with fewer than two
+/// The 95 % percentile interval of the mean of `second − first`, with whole clusters drawn with replacement; `None` if there are fewer than two
 /// clusters. The clusters' order of names decides what the seed draws, not the order of the pairs.
 ///
 /// A. C. Davison and D. V. Hinkley, "Bootstrap Methods and their Application" (1997), sections 3.8 and 5.3. A drawn sample's mean is over
@@ -51,7 +51,7 @@ pub fn bootstrap_difference(pairs: &[Pair<'_>], seed: u64, resamples: u32) -> Op
     Some(percentiles((0..resamples).map(|_| draw()).collect()))
 }
 
-/// The same with single questions drawn, for suites of one database; none with fewer than two questions.
+/// The same with single questions drawn, for suites of one database; `None` if there are fewer than two questions.
 ///
 /// B. Efron, "Bootstrap methods: another look at the jackknife", Annals of Statistics 7 (1979), 1–26.
 #[must_use]

@@ -64,7 +64,7 @@ pub fn expected_calibration_error(bins: &[Bin]) -> f64 {
     if answers == 0 { 0.0 } else { bins.iter().map(gap).sum::<f64>() / answers as f64 }
 }
 
-/// The mean squared distance of confidences from what came true, 0 to 1, the lower the better; none without answers.
+/// The mean squared distance of confidences from what came true, 0 to 1, the lower the better; `None` if there are no answers.
 ///
 /// G. W. Brier, "Verification of forecasts expressed in terms of probability", Monthly Weather Review 78 (1950), 1–3.
 #[must_use]
@@ -73,7 +73,7 @@ pub fn brier(scored: &[(f64, bool)]) -> Option<f64> {
 }
 
 /// The mean negative logarithm of the probability that was given to what came true, the lower the better, with confidences clamped a
-/// millionth away from 0 and 1; none without answers.
+/// millionth away from 0 and 1; `None` if there are no answers.
 ///
 /// I. J. Good, "Rational decisions", Journal of the Royal Statistical Society B 14 (1952), 107–114.
 #[must_use]

@@ -26,7 +26,7 @@ pub fn power(questions: u64, discordance: f64, difference: f64) -> f64 {
     Flips::of(questions, discordance).power(difference)
 }
 
-/// The smallest difference, as a share of all questions, that exact McNemar at two-sided 5 % finds with 80 % power; none when even flips
+/// The smallest difference, as a share of all questions, that exact McNemar at two-sided 5 % finds with 80 % power; `None` if even flips
 /// that all go one way would not suffice.
 #[must_use]
 pub fn minimum_detectable(questions: u64, discordance: f64) -> Option<f64> {
@@ -83,7 +83,7 @@ impl Flips {
     }
 }
 
-/// The most flips in one direction, of `flips` in both, at which the test rejects; none when it never does.
+/// The most flips in one direction, of `flips` in both, at which the test rejects; `None` if it never does.
 fn rejected(flips: u64) -> Option<u64> {
     let rejects = |fewer: u64| 2.0 * lower_tail(fewer, flips, 0.5) <= LEVEL;
     let near = (flips as f64 / 2.0 - Z_95 / 2.0 * (flips as f64).sqrt()).max(0.0) as u64;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The chance that a right answer has a higher confidence than a wrong one, ties counted half: the area under the ROC curve. None unless
+/// The chance that a right answer has a higher confidence than a wrong one, ties counted half: the area under the ROC curve. `None` unless
 /// there are both right and wrong answers.
 ///
 /// By ranks: J. A. Hanley and B. J. McNeil, "The meaning and use of the area under a receiver operating characteristic (ROC) curve",

@@ -51,7 +51,7 @@ pub enum GoldError {
     },
 }
 
-/// The expected rows of a gold; none when it is a statement, whose rows a database has.
+/// The expected rows of a gold; `None` if it is a statement, whose rows a database has.
 ///
 /// The first line of a CSV file names the columns. A column holds integers or reals when all of its cells that are not empty are written
 /// as such (`007` is a text), and texts otherwise; empty cells are NULL. An expected answer is one row of one cell, read in the same way.

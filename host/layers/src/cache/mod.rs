@@ -24,7 +24,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 enum Lookup<'a, T> {
     /// The value that is cached for the key.
     Hit(T),
-    /// Nothing, so the caller makes the value. Calls of the same key wait for the lead; there is none after an entry that was damaged.
+    /// Nothing, so the caller makes the value. Calls of the same key wait for the lead; it is `None` after an entry that was damaged.
     Miss(Option<Lead<'a>>),
 }
 

@@ -68,7 +68,7 @@ fn turns(request: &Request) -> (String, Vec<(&'static str, String)>) {
     (system, turns)
 }
 
-/// Reads a body; none if it is no message. `model` is the name of the model if the body has none.
+/// Reads a body; `None` if it is no message. `model` is the name of the model if the body has none.
 pub(super) fn answer(body: &Value, model: &str) -> Option<Answer> {
     let blocks = body.get("content")?.as_array().filter(|_| body["type"] == "message")?;
     let kind = |block: &Value, kind: &str| block["type"] == kind;

@@ -35,7 +35,7 @@ pub trait Protocol: Send + Sync + 'static {
     fn accept(expect: &Shape, limits: &Limits) -> Result<(), LlmError> {
         shape::accept(expect, limits)
     }
-    /// The value of the expected shape in a reply's text; none for a shape without a value.
+    /// The value of the expected shape in a reply's text; `None` if the shape has no value.
     ///
     /// # Errors
     /// [`LlmError::Malformed`] if there is no such value, [`LlmError::TooLarge`] over the limits.
@@ -44,7 +44,7 @@ pub trait Protocol: Send + Sync + 'static {
     }
     /// The body of a request. Only its texts and clamped numbers come from the guest.
     fn body(request: &Request, settings: &Settings<'_>) -> Value;
-    /// Reads the body of a successful reply; none if it is not of this protocol. `model` is the name of the model if the reply has none.
+    /// Reads the body of a successful reply; `None` if it is not of this protocol. `model` is the name of the model if the reply has none.
     fn answer(body: &Value, model: &str) -> Option<Answer>;
 }
 

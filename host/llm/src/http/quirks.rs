@@ -43,7 +43,7 @@ impl Quirks {
         if self.completion_tokens { "max_completion_tokens" } else { "max_tokens" }
     }
 
-    /// The next form after this refusal of this body; none if no other form would help. Of the parameters, only the `optional` ones can be
+    /// The next form after this refusal of this body; `None` if no other form would help. Of the parameters, only the `optional` ones can be
     /// left out.
     pub(super) fn after(&self, status: u16, error: &str, body: &Value, optional: &[&'static str]) -> Option<Self> {
         if !REFUSALS.contains(&status) {

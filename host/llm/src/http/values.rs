@@ -18,7 +18,7 @@ pub(crate) fn schema_in_words(schema: &str) -> String {
     format!("\n\nReply with one JSON document that matches this JSON schema, and with nothing else:\n{schema}")
 }
 
-/// The reported tokens; none if the report cannot be true, such as one of a prompt without tokens. `model` is the name of the model if the
+/// The reported tokens; `None` if the report cannot be true, such as one of a prompt without tokens. `model` is the name of the model if the
 /// body has none.
 pub(crate) fn usage(body: &Value, input: Option<u32>, output: Option<u32>, model: &str) -> Option<Usage> {
     let input = input.filter(|tokens| *tokens > 0);
@@ -34,7 +34,7 @@ pub(crate) fn usage(body: &Value, input: Option<u32>, output: Option<u32>, model
     })
 }
 
-/// A count of tokens; none if the value is no count.
+/// A count of tokens; `None` if the value is no count.
 pub(crate) fn count(value: &Value) -> Option<u32> {
     let number = match value {
         Value::Number(number) => number.as_u64().or_else(|| number.as_f64().filter(|n| *n >= 0.0).map(|n| n as u64))?,

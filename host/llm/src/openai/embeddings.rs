@@ -71,7 +71,7 @@ impl Protocol for Embeddings {
     }
 }
 
-/// The vector scaled to length 1; none if it is empty, too long, zero or not of numbers.
+/// The vector scaled to length 1; `None` if it is empty, too long, zero or not of numbers.
 fn unit(numbers: &[Value]) -> Option<Vec<f32>> {
     if numbers.is_empty() || numbers.len() > DIMENSIONS {
         return None;

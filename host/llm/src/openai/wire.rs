@@ -58,7 +58,7 @@ fn response_format(shape: &Shape, structured: Structured) -> Option<Value> {
     }
 }
 
-/// Reads a body; none if it is no chat completion. `model` is the name of the model if the body has none.
+/// Reads a body; `None` if it is no chat completion. `model` is the name of the model if the body has none.
 pub(super) fn answer(body: &Value, model: &str) -> Option<Answer> {
     let choice = body.get("choices")?.get(0)?;
     let message = choice.get("message").filter(|message| message.is_object())?;

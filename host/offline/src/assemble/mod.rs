@@ -19,7 +19,7 @@ pub(crate) struct Assembler<'a> {
 }
 
 impl Assembler<'_> {
-    /// The query; none if the draft does not contain what to select.
+    /// The query; `None` if the draft does not contain what to select.
     pub(crate) fn query(&self, draft: &Draft) -> Option<LogicalQuery> {
         let main = self.main(draft)?;
         let mut query = LogicalQuery { distinct: draft.distinct != self.choice.distinct, ..LogicalQuery::default() };

@@ -105,7 +105,7 @@ impl Walk<'_> {
         self.resolver.cell(at).filter(|cell| cell.column.table == table)
     }
 
-    /// The words between two items; none when one of them carries meaning of its own.
+    /// The words between two items; `None` if one of them carries meaning of its own.
     fn between(&self, from: usize, to: usize) -> Option<Vec<&str>> {
         let between = self.item(from).to..self.item(to).from;
         let named = |at: usize| self.reading.items[from + 1..to].iter().any(|item| (item.from..item.to).contains(&at));

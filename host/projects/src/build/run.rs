@@ -14,7 +14,7 @@ const SHOWN: u64 = 16 << 10;
 /// The time between two looks at a tool that runs.
 pub(super) const PAUSE: Duration = Duration::from_millis(10);
 /// The time that a tool has to end after it was asked to.
-const GRACE: Duration = Duration::from_secs(2);
+const GRACE_PERIOD: Duration = Duration::from_secs(2);
 /// The time after which a tool that says nothing is mentioned.
 const LONG: Duration = Duration::from_secs(60);
 
@@ -119,7 +119,7 @@ fn end_group(child: &mut Child) -> std::io::Result<()> {
     // An error says that there is none of them left.
     let _ = killpg(group, Signal::SIGTERM);
     let start = Instant::now();
-    while start.elapsed() < GRACE && child.try_wait()?.is_none() {
+    while start.elapsed() < GRACE_PERIOD && child.try_wait()?.is_none() {
         thread::sleep(PAUSE);
     }
     let _ = killpg(group, Signal::SIGKILL);

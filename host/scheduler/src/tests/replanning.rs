@@ -15,8 +15,8 @@ async fn what_comes_in_while_the_planner_thinks_is_handed_over_together() {
         .plan(5, |_, _, _| edits(vec![]))
         .run()
         .await;
-    let heard = [(10, "0+a"), (15, "1+b,c"), (114, "3+z")].map(|(at, what)| (at, what.to_owned()));
-    assert_eq!(finished.log.of("next"), heard);
+    let expected = [(10, "0+a"), (15, "1+b,c"), (114, "3+z")].map(|(at, what)| (at, what.to_owned()));
+    assert_eq!(finished.log.of("next"), expected);
     // The others went on meanwhile.
     assert_eq!(finished.started("z"), Some(14));
     assert_eq!(finished.run.end, End::Complete);
@@ -44,8 +44,8 @@ async fn dependents_are_skipped_once_the_planner_lets_them_go() {
     let tasks = vec![task("a", &[]), task("b", &["a"]), task("z", &["b"])];
     let finished = Scene::new(tasks).act("a", Act::Fail(10)).plan(5, |_, _, _| edits(vec![])).run().await;
     assert_eq!((finished.ended("b"), finished.ended("z")), (Some(15), Some(15)));
-    let heard = [(10, "0+a"), (15, "1+b,z")].map(|(at, what)| (at, what.to_owned()));
-    assert_eq!(finished.log.of("next"), heard);
+    let expected = [(10, "0+a"), (15, "1+b,z")].map(|(at, what)| (at, what.to_owned()));
+    assert_eq!(finished.log.of("next"), expected);
 }
 
 #[tokio::test(start_paused = true)]

@@ -23,7 +23,7 @@ pub(super) struct Nearest {
     pub(super) difference: String,
 }
 
-/// The recorded request with the highest Dice coefficient over words with their counts; of several, the first with the same purpose. None
+/// The recorded request with the highest Dice coefficient over words with their counts; of several, the first with the same purpose. `None`
 /// if nothing is recorded.
 pub(super) fn nearest<'a>(asked: &Request, recorded: impl Iterator<Item = &'a Request>) -> Option<Nearest> {
     let hasher = RandomState::new();

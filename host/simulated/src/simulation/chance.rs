@@ -41,7 +41,7 @@ impl Chance {
         Normal::standard().inverse_cdf(self.uniform(name) + 0.5_f64.powi(54))
     }
 
-    /// The place of a draw among weights. None if their sum is 0.
+    /// The place of a draw among weights. `None` if their sum is 0.
     pub(super) fn pick(&self, name: &str, weights: &[f64]) -> Option<usize> {
         let all: f64 = weights.iter().sum();
         let mut left = self.uniform(name) * all;

@@ -18,7 +18,7 @@ const FOLLOWS: f64 = 0.49;
 /// The mean and the standard deviation of the features' sum over the 522 questions.
 const SUM: (f64, f64) = (2.228, 0.752);
 
-/// The log-odds that a sample of the question is right, for the recorded systems. `features` is the sum of [`features`]; none if the
+/// The log-odds that a sample of the question is right, for the recorded systems. `features` is the sum of [`features`]; `None` if the
 /// statement cannot be parsed; the difficulty is random then.
 pub(super) fn ease(question: &Chance, features: Option<f64>) -> f64 {
     let luck = question.normal("difficulty");

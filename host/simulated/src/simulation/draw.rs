@@ -15,7 +15,7 @@ const ZIPF: f64 = 2.5;
 pub(super) enum Drawn {
     /// The expected statement was drawn.
     Right,
-    /// The wrong answer at this place of the menu; none if the menu is empty.
+    /// The wrong answer at this place of the menu; `None` if the menu is empty.
     Wrong(Option<usize>),
 }
 

@@ -128,7 +128,7 @@ impl Menu {
     }
 }
 
-/// An expected statement with its result; none if it does not run. If its result stays the same, it is written in the form of the mutants,
+/// An expected statement with its result; `None` if it does not run. If its result stays the same, it is written in the form of the mutants,
 /// so that its style does not reveal that it is right.
 async fn right(
     gold: &str,

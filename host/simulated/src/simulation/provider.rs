@@ -46,7 +46,7 @@ pub struct SimulatedProvider {
     suite: Arc<SimulatedSuite>,
     database: Arc<dyn Database>,
     config: SimulatedConfig,
-    /// The state of the database and the limits of its results, which identify the suite's menus; none if the state is unknown.
+    /// The state of the database and the limits of its results, which identify the suite's menus; `None` if the state is unknown.
     state: OnceCell<Option<String>>,
     /// The menus if the state is unknown.
     own: Menus,

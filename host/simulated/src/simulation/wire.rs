@@ -42,7 +42,7 @@ fn lognormal(place: f64, mean: f64, spread: f64) -> f64 {
 pub(super) struct RateLimited(Mutex<BTreeMap<[u8; 32], u32>>);
 
 impl RateLimited {
-    /// The delay that an attempt is asked to wait; none if it is answered. How often a call is rate-limited depends on the call alone.
+    /// The delay that an attempt is asked to wait; `None` if it is answered. How often a call is rate-limited depends on the call alone.
     pub(super) fn delay(&self, knobs: &SimulatedKnobs, source: &Chance) -> Option<Duration> {
         if knobs.rate_limited <= 0.0 {
             return None;

@@ -7,7 +7,7 @@ use syrch_plugin::{prompt, text};
 
 const CATALOG: usize = 16_000;
 
-/// One question of the model's; none when it has none to give.
+/// One question of the model's; `None` if it has none to give.
 pub(crate) fn by_model(
     host: &impl ClarifierHost,
     problem: &Problem,

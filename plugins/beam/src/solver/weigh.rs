@@ -80,7 +80,7 @@ pub(crate) fn margin(clusters: &[Cluster<'_>], agreement: f64) -> f64 {
     at(0) - at(1)
 }
 
-/// How many groups at the top are tied; 1: none is.
+/// How many groups at the top are tied; 1 if none is.
 pub(crate) fn tied(clusters: &[Cluster<'_>]) -> usize {
     let Some(first) = clusters.first() else { return 0 };
     clusters.iter().take_while(|cluster| cluster.is_tied_with(first)).count()

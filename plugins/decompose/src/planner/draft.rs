@@ -50,7 +50,7 @@ impl Draft {
         self.nodes.iter().map(|node| node.id.clone()).filter(|id| !is_needed(id)).collect()
     }
 
-    /// What is left after taking away, again and again, every task whose dependencies are all gone; none when nothing is.
+    /// What is left after taking away, again and again, every task whose dependencies are all gone; `None` if nothing is.
     fn circle(&self) -> Option<Vec<String>> {
         let mut left: Vec<&Node> = self.nodes.iter().collect();
         loop {

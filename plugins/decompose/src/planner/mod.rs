@@ -39,7 +39,7 @@ impl PlannerRole for Decompose {
 }
 
 impl Decompose {
-    /// The model's first plan, checked. It gets one more chance when its plan contradicts itself; none when there is no usable plan.
+    /// The model's first plan, checked. It gets one more chance when its plan contradicts itself; `None` if there is no usable plan.
     /// A model that cannot be reached or paid is the user's business, and so a failure.
     fn first_plan(
         &self,

@@ -105,7 +105,7 @@ fn aliases<'c>(tokens: &[Token], used: &[&'c Table]) -> Aliases<'c> {
     aliases
 }
 
-/// The only column that a name can mean; none when there are several or it is no column.
+/// The only column that a name can mean; `None` if there are several or it is no column.
 fn place<'c>(aliases: &Aliases<'c>, used: &[&'c Table], qualifier: Option<&str>, name: &str) -> Option<Place<'c>> {
     let candidates: Vec<&'c Table> = match qualifier {
         Some(qualifier) => {

@@ -14,7 +14,7 @@ pub(crate) struct Probes<'a, H> {
     host: &'a H,
     catalog: &'a Catalog,
     is_on: bool,
-    /// By statement: the number of its rows; none if the statement failed.
+    /// By statement: the number of its rows; `None` if the statement failed.
     known: BTreeMap<String, Option<u64>>,
 }
 

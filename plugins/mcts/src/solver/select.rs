@@ -14,7 +14,7 @@ pub(crate) struct Able {
     pub(crate) repairs: bool,
 }
 
-/// The node to expand, and the log of the path to it; none if the whole tree is full.
+/// The node to expand, and the log of the path to it; `None` if the whole tree is full.
 pub(crate) fn select(tree: &Tree<'_>, able: Able, dice: &mut Dice) -> Option<(usize, JsonValue)> {
     let mut at = ROOT;
     let mut steps = Vec::new();

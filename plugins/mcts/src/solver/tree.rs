@@ -22,7 +22,7 @@ pub(crate) struct Node {
     /// The statement's own counts; the signals of its candidate include the errors from the root to it.
     pub(crate) own: Signals,
     pub(crate) ended: Ended,
-    /// The score of the reward; none if the statement was not judged.
+    /// The score of the reward; `None` if the statement was not judged.
     pub(crate) reward: Option<f64>,
 }
 

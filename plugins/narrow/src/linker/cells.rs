@@ -64,7 +64,7 @@ pub(crate) fn search(
     found.hints.extend(cells.iter().map(|cell| Hit { score: worth(cell).clamp(0.0, 1.0), ..cell.hit.clone() }));
 }
 
-/// The cells for each phrase; none if the port returns an error, which is logged unless the user did not grant cells.
+/// The cells for each phrase; `None` if the port returns an error, which is logged unless the user did not grant cells.
 fn find(host: &impl LinkerHost, phrases: &[&Phrase], how: &Match, limit: u32) -> Option<Vec<Cell>> {
     if phrases.is_empty() {
         return Some(Vec::new());

@@ -9,7 +9,7 @@ use syrch_plugin::text::line;
 /// The most keywords that are used.
 const KEYWORDS: usize = 16;
 
-/// The keywords of a question; none when the model has none to give. An unavailable model is logged and there are no keywords:
+/// The keywords of a question; empty if the model has none to give. An unavailable model is logged and there are no keywords:
 /// narrowing works without one.
 pub(crate) fn of(host: &impl LinkerHost, problem: &Problem) -> Result<Vec<String>, Failure> {
     match host.complete(&request(problem)) {

@@ -51,7 +51,7 @@ impl Narrow {
         found
     }
 
-    /// The selected tables, best first; none when nothing at all was found, since the first tables that fit are no better than all.
+    /// The selected tables, best first; empty if nothing at all was found, since the first tables that fit are no better than all.
     fn narrowed(&self, host: &impl LinkerHost, catalog: &Catalog, found: &Found) -> Vec<Relevant> {
         let mut tables = fuse(&found.tables, self.settings.smoothing);
         if tables.is_empty() {

@@ -17,9 +17,9 @@ use tokio::runtime::Runtime;
 pub(crate) struct LinkerWorld<'a> {
     pub(crate) runtime: &'a Runtime,
     pub(crate) index: &'a Index,
-    /// With `None`, cells are not granted.
+    /// `None` if cells are not granted.
     pub(crate) cells: Option<&'a SqliteDatabase>,
-    /// What was looked up already: questions have many words in common.
+    /// Hits of phrases that were searched before: questions have many words in common.
     pub(crate) seen: &'a RefCell<BTreeMap<String, Vec<Hit>>>,
     pub(crate) others: FakeHost,
 }

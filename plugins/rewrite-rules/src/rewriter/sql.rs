@@ -41,7 +41,7 @@ impl Engine {
         }
     }
 
-    /// One expression.
+    /// Parses an expression; `None` if it does not parse.
     pub(crate) fn expr(self, text: &str) -> Option<Expr> {
         Parser::new(self.grammar()).try_with_sql(text).ok()?.parse_expr().ok()
     }
@@ -140,7 +140,7 @@ pub(crate) fn all_of(conditions: Vec<Expr>) -> Option<Expr> {
     conditions.into_iter().map(in_and).reduce(|left, right| binary(left, BinaryOperator::And, right))
 }
 
-/// A binary operation.
+/// Joins two expressions by an operator.
 pub(crate) fn binary(left: Expr, op: BinaryOperator, right: Expr) -> Expr {
     Expr::BinaryOp { left: Box::new(left), op, right: Box::new(right) }
 }
@@ -158,7 +158,7 @@ pub(crate) fn where_text(conditions: &[Expr]) -> String {
     all_of(conditions.to_vec()).map(|all| format!(" WHERE {all}")).unwrap_or_default()
 }
 
-/// FROM as text.
+/// The items of FROM as SQL, without the keyword.
 pub(crate) fn from_text(select: &Select) -> String {
     select.from.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }

@@ -10,7 +10,7 @@ use super::sql::is_standard;
 
 /// What a walk calls.
 enum Call<'f> {
-    /// For every name.
+    /// Called for every identifier.
     Name(&'f mut dyn FnMut(&Ident)),
     /// For every SELECT, the inner ones first.
     Select(&'f mut dyn FnMut(&mut Select)),

@@ -2,7 +2,7 @@
 
 use syrch_basics::Random;
 
-/// What is chosen at random.
+/// Chooses parts of statements and rows by a seeded generator.
 pub(super) struct Dice(pub(super) Random);
 
 impl Dice {

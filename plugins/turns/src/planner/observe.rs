@@ -6,7 +6,7 @@ use syrch_plugin::text::clamp01;
 use crate::planner::evidence::{Evidence, retain};
 use crate::planner::state::{Standing, State};
 
-/// How the task ended last; none while it has not.
+/// How the task ended last; `None` while it has not.
 pub(crate) fn observation<'a>(seen: &'a [Observation], task: &str) -> Option<&'a Observation> {
     seen.iter().rfind(|observation| observation.task == task)
 }

@@ -120,7 +120,7 @@ pub(crate) enum EdgeKind {
     Merge,
 }
 
-/// An edge of the search as the planner sees it; the host's dependencies follow from it. `from`: none for a root.
+/// An edge of the search as the planner sees it; the host's dependencies follow from it. `from` is `None` for a root.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Edge {
     pub(crate) id: String,
@@ -202,13 +202,13 @@ impl State {
         }
     }
 
-    /// What a memo holds; none when it is not this planner's, or does not hang together.
+    /// What a memo holds; `None` if it is not this planner's, or does not hang together.
     pub(crate) fn read(memo: Option<&str>) -> Option<Self> {
         let state: Self = serde_json::from_str(memo?).ok()?;
         state.hangs_together().then_some(state)
     }
 
-    /// The memo; none cannot happen, since all keys are texts and all numbers finite.
+    /// The memo; `None` cannot happen, since all keys are texts and all numbers finite.
     pub(crate) fn memo(&self) -> Option<String> {
         serde_json::to_string(self).ok()
     }

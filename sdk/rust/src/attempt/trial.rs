@@ -93,7 +93,7 @@ impl Trials {
         Self { overflow_rows, known: BTreeMap::new() }
     }
 
-    /// The trial of a text; none before [`Trials::run`] was called with it.
+    /// The trial of a text; `None` before [`Trials::run`] was called with it.
     #[must_use]
     pub fn get(&self, sql: &str) -> Option<&Trial> {
         self.known.get(sql)

@@ -108,7 +108,7 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Trace> Drawing<'a, H> {
         }
     }
 
-    /// The number of the draw to start next: one that is requested again, else a new one; none if all were started.
+    /// The number of the draw to start next: one that is requested again, else a new one; `None` if all were started.
     fn next(&mut self) -> Option<u32> {
         if !self.again.is_empty() {
             return Some(self.again.remove(0));

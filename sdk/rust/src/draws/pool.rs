@@ -12,7 +12,7 @@ use crate::text::{count32, line};
 pub struct Draw {
     /// The number of the draw, from 1, in the order of the requests.
     pub number: u32,
-    /// The draw that this one repairs; none for a fresh one.
+    /// The draw that this one repairs; `None` if it is a fresh one.
     pub repairs: Option<u32>,
     /// The statement; empty if the reply had none.
     pub sql: String,
@@ -64,7 +64,7 @@ impl Pool {
         &self.draws
     }
 
-    /// The draw of that number; none before it ended.
+    /// The draw of that number; `None` before it ended.
     #[must_use]
     pub fn draw(&self, number: u32) -> Option<&Draw> {
         self.draws.iter().find(|draw| draw.number == number)

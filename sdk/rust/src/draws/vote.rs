@@ -22,7 +22,7 @@ pub struct Standing {
 
 /// A sampler that orders the results.
 pub trait Voter: Sampler {
-    /// The groups that may win, best first; none if no draw is acceptable.
+    /// The groups that may win, best first; empty if no draw is acceptable.
     fn standings(&self, pool: &Pool) -> Vec<Standing>;
 }
 

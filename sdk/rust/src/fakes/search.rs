@@ -8,7 +8,7 @@ use crate::bindings::types::{Corpus, Hit, PortError, RetrievalQuery, Retriever};
 /// Without a script it finds nothing, and there is no model for embeddings.
 #[derive(Debug, Default)]
 pub struct FakeSearch {
-    /// The vectors by text; none without a model for embeddings.
+    /// The vectors by text; `None` if there is no model for embeddings.
     pub vectors: Option<BTreeMap<String, Vec<f32>>>,
     hits: BTreeMap<String, Vec<Hit>>,
     asked: RefCell<Vec<RetrievalQuery>>,

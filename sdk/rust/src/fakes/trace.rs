@@ -43,7 +43,7 @@ impl FakeTrace {
         self.0.borrow().iter().filter_map(note).collect()
     }
 
-    /// Why a candidate was not chosen; none without such an entry.
+    /// Why a candidate was not chosen; `None` if there is no such entry.
     #[must_use]
     pub fn discarded(&self, id: &str) -> Option<String> {
         self.0.borrow().iter().find_map(|line| match line {
@@ -52,7 +52,7 @@ impl FakeTrace {
         })
     }
 
-    /// Why a candidate was chosen; none without such an entry.
+    /// Why a candidate was chosen; `None` if there is no such entry.
     #[must_use]
     pub fn kept(&self, id: &str) -> Option<String> {
         self.0.borrow().iter().find_map(|line| match line {

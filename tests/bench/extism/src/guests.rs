@@ -12,9 +12,9 @@ const THEIRS: &str = "wasm32-unknown-unknown";
 
 /// The files of the plugins.
 pub(crate) struct Guests {
-    /// The component.
+    /// The component for our host.
     pub(crate) ours: PathBuf,
-    /// The core module.
+    /// The core module for Extism.
     pub(crate) theirs: PathBuf,
 }
 

@@ -21,11 +21,11 @@ pub(crate) enum Allocator {
     Pooling,
 }
 
-/// The compiled plugin.
+/// The plugin as Extism has compiled it.
 pub(crate) struct Theirs(CompiledPlugin);
 
 impl Theirs {
-    /// Compiles the module.
+    /// Compiles the core module, with our limits of memory and time.
     pub(crate) fn load(file: &Path, allocator: Allocator) -> Outcome<Self> {
         let limits = Limits::default();
         // By its path: bytes in the manifest would be copied in each call.

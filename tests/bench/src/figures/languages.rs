@@ -65,7 +65,7 @@ fn load(world: &World, runtime: &Runtime, file: &str) -> Outcome<Loaded> {
     Ok(Loaded { calibrator, milliseconds, megabytes })
 }
 
-/// Reads a component.
+/// Reads the built component; an error names the command that builds it.
 fn component(file: &str) -> Outcome<Vec<u8>> {
     let name = format!("{file}.wasm.gz");
     if !syrch_kit::languages::built().join(&name).is_file() {

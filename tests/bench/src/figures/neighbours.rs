@@ -36,11 +36,12 @@ const BEHAVIOURS: [(Role, &str); 6] = [
     (Role::Planner, "memory"),
     (Role::Solver, "slow-statements"),
     (Role::Solver, "sql-flood"),
-    (Role::Planner, "look-flood"),
+    (Role::Planner, "search-flood"),
 ];
 
-/// Those of the hostile arms of a comparison.
-const ARMS: [(Role, &str); 3] = [BEHAVIOURS[0], BEHAVIOURS[1], BEHAVIOURS[3]];
+/// What the hostile arms of a comparison do, one behaviour each.
+const ARMS: [(Role, &str); 3] =
+    [(Role::Planner, "spin"), (Role::Planner, "bulk-memory"), (Role::Solver, "slow-statements")];
 
 /// Searches of one process, side by side.
 pub(crate) fn searches(world: &World) -> Outcome<Vec<Figure>> {
@@ -53,7 +54,9 @@ pub(crate) fn searches(world: &World) -> Outcome<Vec<Figure>> {
         let innocent = Arc::new(innocent);
         let mut hosts = Vec::new();
         for (role, behaviour) in BEHAVIOURS {
-            hosts.push(Arc::new(Host::beside(misled(&settings, role, behaviour, &plugin), &shared, &Silent).await?));
+            hosts.push(Arc::new(
+                Host::beside(with_hostile(&settings, role, behaviour, &plugin), &shared, &Silent).await?,
+            ));
         }
         let alone = clients(&innocent).await?;
         let (over, ended) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
@@ -123,7 +126,7 @@ fn hostile(world: &World) -> Outcome<PathBuf> {
     Ok(path)
 }
 
-fn misled(settings: &Settings, role: Role, behaviour: &str, plugin: &Path) -> Settings {
+fn with_hostile(settings: &Settings, role: Role, behaviour: &str, plugin: &Path) -> Settings {
     let mut settings = settings.clone();
     settings.strategy.roles.insert(role, PluginSource::File(plugin.to_owned()));
     settings.strategy.config.entry(role).or_default().insert("behaviour".to_owned(), json!(behaviour));
@@ -149,7 +152,7 @@ pub(crate) fn arms(world: &World) -> Outcome<Vec<Figure>> {
     }
     let endpoint = delayed(DELAY);
     let url = endpoint.url();
-    // The hostile arms run until then.
+    // Hostile arms run until this deadline.
     let deadline = ARM_DEADLINE.as_secs().to_string();
     let flags =
         ["--base-url", &url, "--model", "mock", "--no-cache", "--quiet", "--format", "json", "--deadline", &deadline];

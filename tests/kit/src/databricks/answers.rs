@@ -48,7 +48,7 @@ fn refusal(status: u16, code: &str, message: &str) -> Response {
     document(status, &json!({"error_code": code, "message": message}))
 }
 
-/// Answers any request.
+/// Answers every request to the mock, by its path.
 pub(super) async fn answer(
     Shares(shared): Shares<Arc<Shared>>,
     method: Method,

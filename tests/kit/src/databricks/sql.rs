@@ -77,7 +77,7 @@ impl Kind {
     }
 }
 
-/// Columns and rows.
+/// A result: its columns with their kinds, and its rows.
 pub(super) struct Table {
     pub(super) columns: Vec<(String, Kind)>,
     pub(super) rows: Vec<Vec<Value>>,
@@ -86,7 +86,7 @@ pub(super) struct Table {
 /// An error of the engine: its SQLSTATE and message.
 pub(super) struct EngineError(pub(super) &'static str, pub(super) String);
 
-/// Runs a statement.
+/// Runs a statement on SQLite after translating Databricks' spellings; EXPLAIN gives a fixed plan.
 pub(super) fn run(connection: &Connection, sql: &str) -> Result<Table, EngineError> {
     let sql = SPELLINGS.iter().fold(sql.to_owned(), |sql, (ours, theirs)| sql.replace(ours, theirs));
     let explained = ["EXPLAIN COST ", "EXPLAIN FORMATTED ", "EXPLAIN "].iter().find_map(|word| sql.strip_prefix(word));

@@ -39,7 +39,7 @@ fn spelled(host: &impl Sql) -> Result<String, SqlError> {
     Ok(cell)
 }
 
-/// Asks the database in the way of that name, and sends something afterwards. None if there is no such misbehaviour.
+/// Asks the database in the way of that name, and sends something afterwards. `None` if there is no such misbehaviour.
 pub(crate) fn solve(host: &impl SolverHost, task: &Task, behaviour: &str) -> Option<Result<Outcome, Failure>> {
     let sql = "SELECT count(*) FROM customers";
     let text = match behaviour {
@@ -99,7 +99,7 @@ pub(crate) fn next(host: &impl PlannerHost, graph: &Graph, seen: &[Observation],
     let mut step = Step { edits: Vec::new(), memo: None };
     match behaviour {
         "send-what-is-shown" => drop(send(host, &format!("rows {rows:?}"))),
-        "look-by-vector" if graph.tasks.len() == 1 => {
+        "search-by-vector" if graph.tasks.len() == 1 => {
             let query = RetrievalQuery {
                 corpus: Corpus::Columns,
                 retriever: Retriever::Vector,

@@ -186,7 +186,7 @@ impl PlannerRole for Hostile {
             "call-flood" => loop {
                 let _ = host.seed();
             },
-            "look-flood" => {
+            "search-flood" => {
                 // Longer than a look may be, and made once: what is to be reached is the count of calls, not the limit of CPU time.
                 let text = "customer_".repeat(2_048);
                 let look =
@@ -196,7 +196,7 @@ impl PlannerRole for Hostile {
                     let _ = host.retrieve_all(&looks);
                 }
             }
-            "look-at-cells" => {
+            "read-cells" => {
                 let text = "Ada".to_owned();
                 let look = RetrievalQuery { corpus: Corpus::Cells, retriever: Retriever::Lexical, text, limit: 1 };
                 Err(failure(FailureKind::Internal, format!("LOOK: {:?}", host.retrieve(&look))))

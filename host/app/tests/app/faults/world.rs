@@ -200,7 +200,7 @@ impl World {
         self.tally.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The journal of the one search; none when it did not come so far.
+    /// The journal of the one search; `None` if it did not come so far.
     pub(crate) fn journal(&self) -> Option<Journal> {
         let entries = Folder::new(self.settings.journal.folder.clone()?).list().unwrap();
         assert!(entries.len() <= 1, "{entries:?}");

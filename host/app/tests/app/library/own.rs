@@ -52,6 +52,28 @@ fn written(sql: &'static str) -> HostBuilder {
     Host::builder().model(Arc::new(Writer(sql))).strategy("single")
 }
 
+/// Old journals are removed with the first search of a host, and again when its searches have added a sixteenth of the journals or of the bytes.
+#[tokio::test(flavor = "multi_thread")]
+async fn old_journals_are_removed_once_a_sixteenth_was_added() {
+    let folder = syrch_kit::scratch();
+    let shop = shop(folder.path());
+    // How many journals and bytes are retained, and the journals after each search.
+    let cases = [(32, u64::MAX, vec![32, 33, 32, 33, 32]), (2, u64::MAX, vec![2, 2, 2]), (32, 16, vec![1, 1, 1])];
+    for (case, (keep, bytes, counts)) in cases.into_iter().enumerate() {
+        let runs = folder.path().join(case.to_string());
+        std::fs::create_dir(&runs).unwrap();
+        (0..40).for_each(|old| std::fs::write(runs.join(format!("{old}.jsonl")), "x").unwrap());
+        let builder = written("SELECT COUNT(*) FROM orders").database(shop.clone()).journal(&runs);
+        let builder = builder.configure(|settings| (settings.journal.keep, settings.journal.bytes) = (keep, bytes));
+        let host = builder.open().await.unwrap();
+        for count in counts {
+            host.query("How many?").run().await.unwrap();
+            let files = std::fs::read_dir(&runs).unwrap().count();
+            assert_eq!(files, count, "{keep} journals, {bytes} bytes");
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_of_the_program_is_a_model_like_any_other() {
     let folder = syrch_kit::scratch();

@@ -40,7 +40,7 @@ impl Terms {
         files::replace(&folder.join(FILE), &serde_json::to_vec(self)?)
     }
 
-    /// Reads the terms of a run. None if its folder has none.
+    /// Reads the terms of a run. `None` if its folder has none.
     pub(crate) fn read(folder: &Path) -> Option<Self> {
         let terms: Self = serde_json::from_slice(&read_within(&folder.join(FILE), DOCUMENT).ok()?).ok()?;
         (terms.schema == SCHEMA).then_some(terms)

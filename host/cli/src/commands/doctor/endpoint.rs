@@ -94,7 +94,7 @@ async fn check(model: &ModelSettings) -> Check {
     }
 }
 
-/// Where the list of models is; none for what a search would refuse, too.
+/// Where the list of models is; `None` if a search would refuse the base URL, too.
 fn models_of(provider: Provider, base: &str) -> Option<Url> {
     let url = Url::parse(&(provider.endpoint()?.list)(base, None).url).ok()?;
     let is_plain = ["http", "https"].contains(&url.scheme())

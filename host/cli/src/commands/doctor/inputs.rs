@@ -121,7 +121,7 @@ pub(super) async fn database(settings: &Settings) -> Vec<Check> {
     checks
 }
 
-/// What the user of a server's database could do beyond reading. None for a file.
+/// What the user of a server's database could do beyond reading. `None` if it is a file.
 async fn role(settings: &Settings) -> Option<Check> {
     let name = "role";
     match inspect_server(settings).await {

@@ -20,7 +20,7 @@ use crate::failure::{Failure, Outcome};
 pub(crate) struct Ended {
     /// The graded answers, and how the run ended.
     pub(crate) outcome: SuiteOutcome,
-    /// The reason of missing answers, for the report. None if the run is finished.
+    /// The reason of missing answers, for the report. `None` if the run is finished.
     pub(crate) why: Option<String>,
     exit: Exit,
     failure: Option<Failure>,
@@ -164,7 +164,7 @@ fn done_of(done: u64, of: u64) -> String {
     format!("{done} of {of} {} done", if of == 1 { "is" } else { "are" })
 }
 
-/// The failure of a run whose searches all failed, with the exit code of the most frequent error. None if a search ended otherwise.
+/// The failure of a run whose searches all failed, with the exit code of the most frequent error. `None` if a search ended otherwise.
 fn failure(graded: &[Graded], run: &str) -> Option<Failure> {
     let AllFailed { class, count, message } = all_failed(graded)?;
     let exit = Exit::of_class(class).unwrap_or(Exit::Unexpected);

@@ -56,7 +56,7 @@ impl Timed {
     }
 }
 
-/// The timings of all parts of a run together. None if no part was timed.
+/// The timings of all parts of a run together. `None` if no part was timed.
 pub(crate) fn timings<'a>(folders: impl IntoIterator<Item = &'a Path>) -> Option<Timings> {
     folders.into_iter().filter_map(Timings::read).reduce(Timings::with)
 }

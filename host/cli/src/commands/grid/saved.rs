@@ -48,7 +48,7 @@ impl SavedGrid {
         files::replace(&path, &serde_json::to_vec(self)?)
     }
 
-    /// Reads the cells of a run. None if it is no grid.
+    /// Reads the cells of a run. `None` if it is no grid.
     pub(crate) fn read(folder: &Path) -> Option<Self> {
         let saved: Self = serde_json::from_slice(&read_within(&folder.join(FILE), DOCUMENT).ok()?).ok()?;
         (saved.schema == SCHEMA).then_some(saved)

@@ -48,7 +48,7 @@ fn clear(runs: &Path) {
     }
 }
 
-/// The reason why equal calls were made more than once. None if they were not.
+/// The reason why equal calls were made more than once. `None` if they were not.
 pub(super) fn unshared(cells: &[(String, Settings)]) -> Option<String> {
     let is_recorded = cells.iter().any(|(_, settings)| settings.model.record.is_some());
     is_recorded.then(|| "equal calls were made anew in each cell: what is recorded comes from no cache".to_owned())

@@ -41,7 +41,7 @@ pub(crate) struct AddArgs {
 // Flags of the commands that read a manifest.
 #[derive(Args)]
 pub(crate) struct ManifestArgs {
-    /// The manifest
+    /// The manifest file of the corpus
     #[arg(value_name = "MANIFEST")]
     pub(crate) manifest: PathBuf,
 }

@@ -17,7 +17,7 @@ pub(super) struct Named {
     pub(super) name: String,
     /// Its description in the manifest of a corpus; empty for all others.
     pub(super) description: String,
-    /// The statement.
+    /// The SQL text as it was given.
     pub(super) sql: String,
 }
 

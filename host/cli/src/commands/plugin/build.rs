@@ -13,7 +13,6 @@ use crate::sink::{Format, Grid};
 
 #[derive(Args)]
 pub(crate) struct BuildArgs {
-    /// The project.
     #[command(flatten)]
     project: ProjectArgs,
 }

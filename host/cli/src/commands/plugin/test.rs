@@ -88,7 +88,7 @@ impl Run for TestArgs {
     }
 }
 
-/// What is tested.
+/// The plugin under test, and where its cases are.
 struct Tested {
     plugin: PluginSource,
     cases: PathBuf,

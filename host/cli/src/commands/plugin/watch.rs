@@ -33,7 +33,6 @@ const LAST: &str = "last-run";
 
 #[derive(Args)]
 pub(crate) struct WatchArgs {
-    /// The project.
     #[command(flatten)]
     project: ProjectArgs,
     /// Build and ask once, and end

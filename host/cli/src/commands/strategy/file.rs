@@ -10,7 +10,7 @@ use crate::sink::terminal::is_dangerous;
 /// Columns of a folded text at most.
 const WIDTH: usize = 120;
 
-/// The file's text; `note` is a comment beside the plugin of a role, empty: none.
+/// The file's text; `note` is a comment beside the plugin of a role. If it is empty, there is none.
 pub(super) fn text(one: &Definition, note: impl Fn(&Role) -> String) -> String {
     let mut out = format!("name: {}\n", scalar(&one.name));
     for (key, text) in [("summary", &one.summary), ("idea", &one.idea), ("when", &one.when)] {

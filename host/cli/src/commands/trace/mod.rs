@@ -33,7 +33,7 @@ pub(crate) enum TraceCommand {
     /// List the runs, the latest first
     #[command(after_help = Exit::help())]
     List {
-        /// Runs at most
+        /// The number of runs that are listed at most
         #[arg(short = 'n', long = "count", value_name = "N", default_value_t = 20)]
         count: usize,
     },
@@ -56,7 +56,7 @@ pub(crate) enum TraceCommand {
         /// A run's id, the beginning of it, `last`, or the path of a journal
         #[arg(value_name = "LEFT")]
         left: String,
-        /// The other
+        /// The run that it is compared with, named in the same way
         #[arg(value_name = "RIGHT")]
         right: String,
         /// Exit with 5 when they differ in more than times and costs

@@ -47,7 +47,7 @@ pub(super) struct Picture {
 }
 
 impl Picture {
-    /// An empty picture of at most that many columns; of any width for none.
+    /// An empty picture of at most that many columns; of any width if it is `None`.
     pub(super) fn new(width: Option<u16>) -> Self {
         Self { width: width.map(|width| usize::from(width).max(40)), text: String::new(), current: Style::Plain }
     }

@@ -115,7 +115,7 @@ fn candidates(tree: &SearchTree) -> Grid {
     grid
 }
 
-/// The reason why rows of the answer are missing. None if all are there.
+/// The reason why rows of the answer are missing. `None` if all are there.
 pub(super) fn left_out(answer: &AnswerNode, grant: RowsGrant) -> Option<String> {
     let rows = words::count(answer.row_count, "row");
     if matches!(grant, RowsGrant::None | RowsGrant::Aggregates) {

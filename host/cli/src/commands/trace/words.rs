@@ -22,7 +22,7 @@ pub(crate) fn moment(milliseconds: u64) -> String {
     moment.format("%Y-%m-%d %H:%M:%S UTC").to_string()
 }
 
-/// A calibrated confidence with the claimed one. None without either.
+/// A calibrated confidence with the claimed one. `None` if there is neither.
 pub(super) fn confidence(calibrated: Option<f64>, claimed: Option<f64>) -> Option<String> {
     match (calibrated, claimed) {
         (Some(value), Some(claim)) => Some(format!("{value:.2} (claimed {claim:.2})")),

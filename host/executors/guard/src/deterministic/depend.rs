@@ -15,7 +15,7 @@ const MOST: usize = 256;
 #[derive(Debug, Default)]
 pub(super) struct Dependencies {
     /// The columns on the left determine those on the right.
-    determined: Vec<(Vec<Id>, Vec<Id>)>,
+    dependencies: Vec<(Vec<Id>, Vec<Id>)>,
     /// Columns that have one value in all rows.
     constants: HashSet<Id>,
     /// Columns that have no NULL, or only in rows where their source has no row.
@@ -85,15 +85,15 @@ fn equation(scopes: &[Scope], expr: &Expr) -> Option<(Found, Option<Found>)> {
 }
 
 impl Dependencies {
-    fn determines(&mut self, from: Vec<Id>, to: Vec<Id>) {
-        if self.determined.len() < MOST {
-            self.determined.push((from, to));
+    fn add(&mut self, from: Vec<Id>, to: Vec<Id>) {
+        if self.dependencies.len() < MOST {
+            self.dependencies.push((from, to));
         }
     }
 
     pub(super) fn equal(&mut self, left: Id, right: Id) {
-        self.determines(vec![left], vec![right]);
-        self.determines(vec![right], vec![left]);
+        self.add(vec![left], vec![right]);
+        self.add(vec![right], vec![left]);
         self.not_null.extend([left, right]);
     }
 
@@ -126,7 +126,7 @@ impl Dependencies {
             to.push(right);
         }
         self.not_null.extend(to.iter().copied());
-        self.determines(from, to);
+        self.add(from, to);
     }
 
     /// Adds everything that follows.
@@ -134,7 +134,7 @@ impl Dependencies {
         determined.columns.extend(self.constants.iter().copied());
         loop {
             let before = (determined.columns.len(), determined.rows.len());
-            for (from, to) in &self.determined {
+            for (from, to) in &self.dependencies {
                 if from.iter().all(|id| determined.has(*id)) {
                     determined.columns.extend(to.iter().copied());
                 }

@@ -13,7 +13,7 @@ pub(super) enum Class {
     Ordered,
     /// Its result depends on the time of day.
     Clock,
-    /// It makes rows.
+    /// A table function: it returns rows.
     Rows,
     /// It is not listed.
     Unknown,

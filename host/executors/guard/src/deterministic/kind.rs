@@ -6,20 +6,20 @@ use sqlparser::ast::{BinaryOperator, DataType, Expr, UnaryOperator, Value};
 /// The classes of values that an expression may have, NULL aside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Kind {
-    /// Integers.
+    /// Whether it may be an integer.
     int: bool,
-    /// Reals that equal no integer.
+    /// Whether it may be a real with a fraction.
     fraction: bool,
-    /// Reals that equal an integer.
+    /// Whether it may be a real without a fraction.
     whole: bool,
-    /// Texts and blobs.
+    /// Whether it may be a text or a blob.
     text: bool,
 }
 
 /// What a column makes of the values that are stored in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Affinity {
-    /// Numbers become texts.
+    /// The column stores numbers as texts.
     Text,
     /// Texts that look like a number become one.
     Numeric,

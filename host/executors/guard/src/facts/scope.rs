@@ -9,7 +9,7 @@ pub(super) struct Origin {
     pub(super) column: String,
 }
 
-/// A column of something that stands in FROM; `name` is none for a computed column that nothing names.
+/// A column of something that stands in FROM; `name` is `None` for a computed column that nothing names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Output {
     pub(super) name: Option<String>,

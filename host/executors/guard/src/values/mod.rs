@@ -67,14 +67,14 @@ impl Phrase {
 
 /// The values of one state of a database.
 pub struct Values {
-    /// Table and column.
+    /// The columns of the cells: table and column name.
     places: Vec<(Arc<str>, String)>,
     cells: Vec<Cell>,
     /// Cells by a digest of their normal text, sorted.
     exact: Vec<(u64, u32)>,
     hasher: RandomState,
     groups: Groups,
-    /// Bytes of texts.
+    /// Bytes of all texts, each with [`BLOCK`] bytes of overhead.
     texts: usize,
     /// Whether there was no space for the next cell.
     is_out_of_space: bool,

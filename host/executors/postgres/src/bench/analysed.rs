@@ -49,7 +49,7 @@ pub(super) struct Aggregate {
 pub(super) struct Merge {
     /// The operator by which values are equal.
     pub(super) operator: u32,
-    /// As [`Aggregate::is_fixed`].
+    /// Whether the type of the merged column fixes the digits behind the point, or the length.
     pub(super) is_fixed: bool,
     /// The aggregate whose DISTINCT it is.
     pub(super) aggregate: Option<u32>,

@@ -66,7 +66,7 @@ pub(super) const INNER: &[u32] = &[199, 705, 1014, 1021, 1022, 1183, 1187, 1231,
 /// Types of dates and times: their input reads words such as `today`.
 pub(super) const TIMES: &[u32] = &[1082, 1083, 1114, 1115, 1182, 1183, 1184, 1185, 1266, 1270];
 
-/// Types of text.
+/// The OIDs of `text`, `bpchar` and `varchar`.
 pub(super) const TEXTS: &[u32] = &[25, 1042, 1043];
 
 pub(super) const NUMERIC: u32 = 1700;

@@ -18,7 +18,7 @@ use syrch_core::{Column, Dialect, SqlError, SqlErrorKind};
 use syrch_guard::{Bounds, deterministic, prelex, splice};
 
 use crate::connect;
-use crate::database::{GRACE, Inner};
+use crate::database::{GRACE_PERIOD, Inner};
 use crate::deadline::{Allowance, Cancel};
 use crate::error;
 use crate::execute::Composed;
@@ -85,13 +85,13 @@ impl SqliteBench {
             Ok((pinned, result))
         });
         let job = job.map_err(|error| unavailable(&format!("no thread for the statement: {error}")))?;
-        let ended = tokio::time::timeout(deadline + GRACE, job).await;
+        let ended = tokio::time::timeout(deadline + GRACE_PERIOD, job).await;
         drop(guard);
         let (pinned, result) = match ended {
             Ok(Ok(ended)) => ended?,
             Ok(Err(_)) => return Err(SqlError::new(SqlErrorKind::Other, "the statement's thread failed")),
             Err(_) => {
-                let message = format!("the statement did not end {} s after its deadline", GRACE.as_secs());
+                let message = format!("the statement did not end {} s after its deadline", GRACE_PERIOD.as_secs());
                 return Err(SqlError::new(SqlErrorKind::Timeout, message).rule(OVERRUN));
             }
         };

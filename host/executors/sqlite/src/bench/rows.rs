@@ -15,7 +15,7 @@ pub(super) struct Counted {
     rows: Option<Vec<Box<[u8]>>>,
 }
 
-/// A whole result.
+/// The rows of a result, encoded so that equal bytes mean equal rows.
 pub(super) struct Rows(Vec<Box<[u8]>>);
 
 impl Counted {

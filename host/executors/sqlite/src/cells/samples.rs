@@ -111,7 +111,7 @@ fn stats(session: &Session, snapshot: &Snapshot, table: &str, column: &str) -> R
     })
 }
 
-/// Pearson's correlation of the values' ranks with the order of the rows; none when either never changes.
+/// Pearson's correlation of the values' ranks with the order of the rows; `None` if either never changes.
 fn correlation(ranks: &[i64]) -> Option<f64> {
     let count = ranks.len() as f64;
     let mean_place = (count - 1.0) / 2.0;

@@ -12,7 +12,7 @@ use super::call::{FLAGS, outcome};
 /// One of the functions.
 trait Kind {
     const NAME: &'static str;
-    /// What the largest fraction is called; `None` if the function has no such argument.
+    /// The largest value of the fraction argument; `None` if the function has no such argument.
     const MOST: Option<f64> = Some(1.0);
     /// Whether the result is one of the numbers, not something between two of them.
     const IS_DISCRETE: bool = false;

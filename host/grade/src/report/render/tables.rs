@@ -281,7 +281,7 @@ fn budget(figures: &Figures) -> Option<Table> {
     (!table.rows.is_empty()).then_some(table)
 }
 
-/// The questions whose searches took the most tokens. None if no search took any.
+/// The questions whose searches took the most tokens. `None` if no search took any.
 fn expensive(rows: &[ResultRow]) -> Option<Table> {
     let tokens = |row: &ResultRow| row.input_tokens.unwrap_or(0).saturating_add(row.output_tokens.unwrap_or(0));
     let mut rows: Vec<&ResultRow> = rows.iter().filter(|row| tokens(row) > 0).collect();

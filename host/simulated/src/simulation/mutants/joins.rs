@@ -140,7 +140,7 @@ pub(super) fn table<'a>(statement: &'a Statement, catalog: &'a Catalog) -> Made<
     })
 }
 
-/// A copy that reads another table at a place of FROM: the first table is at 0, and its joins follow. None if there is no table.
+/// A copy that reads another table at a place of FROM: the first table is at 0, and its joins follow. `None` if there is no table.
 fn read_from(select: &Select, place: usize, at: usize, other: &str) -> Option<Select> {
     let mut select = select.clone();
     let from = &mut select.from[place];

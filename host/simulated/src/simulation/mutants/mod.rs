@@ -124,7 +124,7 @@ impl Operator {
     }
 }
 
-/// Parses one query of the catalog's dialect, or else of a common one, since a suite's statements may be written for another engine; none if
+/// Parses one query of the catalog's dialect, or else of a common one, since a suite's statements may be written for another engine; `None` if
 /// it is another statement, does not parse, or is too large.
 pub(super) fn parse(sql: &str, dialect: &Dialect) -> Option<Statement> {
     let own = grammar(dialect);

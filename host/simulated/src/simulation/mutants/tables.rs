@@ -46,7 +46,7 @@ impl<'a> Tables<'a> {
     }
 
     /// The columns that could stand in the place of a reference: the others of its table, those of the other tables, and one that no table
-    /// here has, as models make them up. None for anything but a column.
+    /// here has, as models make them up. Empty for anything but a column.
     pub(super) fn others(&self, expr: &Expr) -> Vec<Expr> {
         let Some((name, own, column)) = self.behind(expr) else { return Vec::new() };
         let is_same = |other: &str| other.eq_ignore_ascii_case(&column);

@@ -29,7 +29,7 @@ const TURNS: &[&str] = &["if", "unless", "or", "yes", "not", "wait", "actually",
 /// What a part that the statement does not need is called, which is neither a yes nor a no.
 const NEEDLESS: &[&str] = &["needed", "required", "necessary", "applicable", "relevant"];
 
-/// The answer on a line that begins with this label and a colon; none for another line.
+/// The answer on a line that begins with this label and a colon; `None` if it is another line.
 pub(crate) fn answer(line: &str, label: &str) -> Option<Answer> {
     let line = plain(line);
     let head = line.get(..label.len()).filter(|head| head.eq_ignore_ascii_case(label))?;

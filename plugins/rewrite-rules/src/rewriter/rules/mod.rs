@@ -20,13 +20,13 @@ use super::work::Work;
 
 /// A family of rewrites.
 pub(crate) struct Rule {
-    /// The family's name.
+    /// The name of the family in proposals, such as `or-to-union`.
     pub(crate) family: &'static str,
     /// Why the result should be faster, for people.
     pub(crate) reason: &'static str,
     /// How promising the rule is with that plan; the greatest comes first.
     pub(crate) promise: fn(&Signs) -> u32,
-    /// Changes the statement.
+    /// Rewrites the statement in place; leaves it unchanged where the conditions of the rule do not hold.
     pub(crate) apply: fn(&mut Query, &mut Work),
 }
 

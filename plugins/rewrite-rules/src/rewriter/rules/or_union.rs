@@ -10,7 +10,7 @@ use crate::rewriter::scope::{Owner, Scope};
 use crate::rewriter::sql::{all_of, conjuncts, disjuncts, is_standard, item_expr, item_name, on_of};
 use crate::rewriter::work::Work;
 
-/// The most branches.
+/// Conditions with more alternatives than this are left as they are.
 const BRANCHES: usize = 3;
 
 /// Changes the outermost SELECT, and those of its CTEs.

@@ -47,7 +47,7 @@ fn share(figures: &Figures, rule: &str) -> String {
     }
 }
 
-/// The slices by the field that rates the difficulty of questions, without the column of the field. None if the suite has no such field.
+/// The slices by the field that rates the difficulty of questions, without the column of the field. `None` if the suite has no such field.
 pub(super) fn hardness(mut table: Table) -> Option<Table> {
     let has = |name: &&str| table.rows.iter().any(|row| row.first().is_some_and(|field| field == *name));
     let field = HARDNESS.into_iter().find(has)?;
@@ -58,7 +58,7 @@ pub(super) fn hardness(mut table: Table) -> Option<Table> {
     Some(table)
 }
 
-/// The databases with the lowest shares of right answers. None for a suite of one database, and where all answers are right.
+/// The databases with the lowest shares of right answers. `None` if the suite has one database, or all answers are right.
 pub(super) fn worst(rows: &[ResultRow]) -> Option<Table> {
     let mut counts: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for row in rows {

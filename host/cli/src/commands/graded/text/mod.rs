@@ -61,7 +61,7 @@ fn drawn(shown: &Table, width: Option<u16>) -> String {
     format!("\n{}{}", line(&shown.title), table::render(&grid, width))
 }
 
-/// The rows of these fields from a table of slices. None if there are no such rows.
+/// The rows of these fields from a table of slices. `None` if there are no such rows.
 fn of_fields(mut table: Table, fields: &[String]) -> Option<Table> {
     let is_asked = |row: &Vec<Value>| {
         row.first().and_then(Value::as_str).is_some_and(|name| fields.iter().any(|field| field == name))

@@ -33,7 +33,7 @@ impl Measured {
         })
     }
 
-    /// The last measurement.
+    /// Converts the final measurement, the original against the best statement.
     pub(crate) fn of_last(last: &Confirmation) -> Self {
         Self {
             before_ms: of_ns(last.original_ns),
