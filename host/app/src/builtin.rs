@@ -95,6 +95,14 @@ mod tests {
                 let plugin = plugins::load(runtime, &source, &compiled).await.unwrap();
                 assert_eq!((plugin.identity().name.as_str(), plugin.size()), (known.name, known.size as u64));
                 assert_eq!(plugin.digest(), syrch_runtime::digest(&known.component()));
+                // Its schema is one: it is not compiled before.
+                let unknown = serde_json::Map::from_iter([("unknown".to_owned(), true.into())]);
+                let refused = plugin.configure(plugin.roles()[0], &unknown).await;
+                assert!(
+                    matches!(&refused, Err(syrch_runtime::LoadError::Config(why)) if why.contains("unknown")),
+                    "{}",
+                    known.name
+                );
                 loaded.push(plugin);
             }
         }

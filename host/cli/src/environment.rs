@@ -35,8 +35,6 @@ pub(crate) struct Environment {
     pub(crate) otlp_headers: Vec<(String, SecretString)>,
     /// The variables that clients of database servers read, such as `PGHOST`.
     pub(crate) servers: BTreeMap<String, String>,
-    /// The user's name at the operating system.
-    pub(crate) os_user: Option<String>,
     /// The home of the user.
     pub(crate) home: Option<PathBuf>,
     /// `XDG_CACHE_HOME`, when it is absolute.
@@ -69,7 +67,6 @@ impl Environment {
         Self {
             syrch,
             servers,
-            os_user: os_user(),
             vendor_keys: Provider::all()
                 .filter_map(|provider| Some(provider.endpoint()?.key_variable))
                 .filter_map(|variable| Some((variable, key(variable)?)))
@@ -134,16 +131,16 @@ impl Environment {
     }
 }
 
-/// The name of the user whom the process belongs to.
+/// The name of the user whom the process belongs to. Finding it reads files of the system.
 #[cfg(unix)]
-fn os_user() -> Option<String> {
+pub(crate) fn os_user() -> Option<String> {
     use nix::unistd::{User, geteuid};
     User::from_uid(geteuid()).ok().flatten().map(|user| user.name)
 }
 
 #[cfg(not(unix))]
 #[allow(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
-fn os_user() -> Option<String> {
+pub(crate) fn os_user() -> Option<String> {
     std::env::var("USERNAME").ok().filter(|name| !name.is_empty())
 }
 

@@ -112,6 +112,7 @@ struct Loaded {
     size: u64,
     roles: Vec<Role>,
     imports: Vec<String>,
+    has_known_schema: bool,
 }
 
 impl Runtime {
@@ -166,7 +167,7 @@ impl Runtime {
         let roles = exported_roles(&exports)?;
         let imports = imported_ports(&imports, &roles)?;
         let component = self.compiled(&digest, bytes, origin, compiling).await?;
-        self.describe(name, Loaded { component, digest, size, roles, imports }).await
+        self.describe(name, Loaded { component, digest, size, roles, imports, has_known_schema: false }).await
     }
 
     /// Loads a component that was compiled when the host was built. `None` when the code does not fit the machine and the component has to
@@ -190,7 +191,8 @@ impl Runtime {
         let imports: Vec<String> = of.imports(&self.engine).map(|(name, _)| name.to_owned()).collect();
         let roles = exported_roles(&exports)?;
         let imports = imported_ports(&imports, &roles)?;
-        let loaded = Loaded { component, digest: known.digest.to_owned(), size: known.size, roles, imports };
+        let (digest, size) = (known.digest.to_owned(), known.size);
+        let loaded = Loaded { component, digest, size, roles, imports, has_known_schema: true };
         self.describe(name, loaded).await.map(Some)
     }
 
@@ -202,7 +204,7 @@ impl Runtime {
 
     /// Links a component and asks it for its description.
     async fn describe(&self, name: &str, loaded: Loaded) -> Result<Plugin, LoadError> {
-        let Loaded { component, digest, size, roles, imports } = loaded;
+        let Loaded { component, digest, size, roles, imports, has_known_schema } = loaded;
         let resources = component.resources_required().ok_or_else(|| LoadError::Import {
             import: "a core module".to_owned(),
             detail: "the host offers interfaces, not modules".to_owned(),
@@ -220,6 +222,7 @@ impl Runtime {
             size,
             roles,
             imports,
+            has_known_schema,
             identity: OnceLock::new(),
         };
         Plugin::describe(inner).await

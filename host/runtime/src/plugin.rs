@@ -59,6 +59,9 @@ pub(crate) struct Inner {
     pub(crate) size: u64,
     pub(crate) roles: Vec<Role>,
     pub(crate) imports: Vec<String>,
+    /// Whether its schema of settings is known to be one, as tests show of plugins that came with the host: then it is compiled only where there
+    /// are settings to check.
+    pub(crate) has_known_schema: bool,
     pub(crate) identity: OnceLock<Identity>,
 }
 
@@ -70,7 +73,7 @@ impl Plugin {
             let mut session = Session::open(&inner, None).await.map_err(refused)?;
             session.check_exports(&inner)?;
             let described = session.describe().await.map_err(refused)?;
-            let _ = inner.identity.set(identity_of(described, &inner.limits).await?);
+            let _ = inner.identity.set(identity_of(described, &inner).await?);
             Ok(Self { inner })
         })
         .await
@@ -126,10 +129,12 @@ impl Plugin {
             let implemented = self.inner.roles.iter().map(|role| role.name()).collect::<Vec<_>>().join(", ");
             return Err(LoadError::WrongRole { wanted: role.name().to_owned(), implemented });
         }
-        let config = serde_json::Value::Object(config.clone());
+        let (is_empty, config) = (config.is_empty(), serde_json::Value::Object(config.clone()));
         let plugin = self.clone();
         beside_others(async move {
-            check_config(&plugin.identity().schema_text, &config, &plugin.inner.limits).await?;
+            if !(plugin.inner.has_known_schema && is_empty) {
+                check_config(&plugin.identity().schema_text, &config, &plugin.inner.limits).await?;
+            }
             let config = config.to_string();
             let mut session = Session::open(&plugin.inner, None).await.map_err(refused)?;
             session.configure(&config).await.map_err(|error| match error {
@@ -165,15 +170,18 @@ fn refused(error: RoleError) -> LoadError {
     }
 }
 
-async fn identity_of(described: export::about::Identity, limits: &Limits) -> Result<Identity, LoadError> {
+async fn identity_of(described: export::about::Identity, inner: &Inner) -> Result<Identity, LoadError> {
+    let limits = &inner.limits;
     let unusable = |what: String| LoadError::About(format!("its description is unusable: {what}"));
     let export::about::Identity { name, version, summary, config_schema } = described;
     if name.is_empty() || name.len() > limits.id_bytes || version.len() > limits.id_bytes {
         return Err(unusable(format!("name and version are 1 to {} bytes", limits.id_bytes)));
     }
-    Schema::prepare(&config_schema, Patterns::Refused, limits)
-        .await
-        .map_err(|error| unusable(format!("`config-schema`: {error}")))?;
+    if !inner.has_known_schema {
+        Schema::prepare(&config_schema, Patterns::Refused, limits)
+            .await
+            .map_err(|error| unusable(format!("`config-schema`: {error}")))?;
+    }
     let schema_text = config_schema;
     let config_schema = serde_json::from_str(&schema_text).map_err(|error| unusable(error.to_string()))?;
     let summary = text::clip(&summary, limits.log_line).to_owned();

@@ -206,7 +206,7 @@ mod tests {
             let busy = tokio::spawn(async { std::thread::sleep(Duration::from_millis(20)) });
             let started = Instant::now();
             slices.next(&TimeSlice::default(), true, slice).await;
-            assert_eq!(started.elapsed() >= Duration::from_millis(20) * (1 + REST), rests);
+            assert_eq!(started.elapsed() >= Duration::from_millis(20) * (1 + PAUSE_FACTOR), rests);
             busy.await.unwrap();
         }
     }
@@ -220,7 +220,7 @@ mod tests {
         let busy = tokio::spawn(async { std::thread::sleep(Duration::from_millis(20)) });
         let started = Instant::now();
         slices.next(&call, false, Some(Duration::from_millis(20))).await;
-        assert!(call.is_taken() && started.elapsed() < Duration::from_millis(20) * (1 + REST), "it paused");
+        assert!(call.is_taken() && started.elapsed() < Duration::from_millis(20) * (1 + PAUSE_FACTOR), "it paused");
         busy.await.unwrap();
     }
 }

@@ -27,7 +27,7 @@ use syrch::syrch_core::text::{few, nearest};
 use syrch::{Settings, strategies};
 use syrch_grading::Knob;
 
-use crate::environment::Environment;
+use crate::environment::{Environment, os_user};
 use crate::failure::{Failure, Outcome, alternatives};
 use file::{Entry, Trust};
 use flags::Flags;
@@ -234,9 +234,11 @@ pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -
     let is_by_name = named != config.effective.settings.database;
     config.effective.settings.database = named;
     config.check_executor()?;
+    let executor = Executor::of(&DatabaseUrl::parse(&config.effective.settings.database));
+    let is_at_server = executor.is_ok_and(|executor| executor.server().is_some());
     config.effective.settings.servers = ServerSettings {
         variables: environment.servers.clone(),
-        os_user: environment.os_user.clone(),
+        os_user: if is_at_server { os_user() } else { None },
         home: environment.home.clone(),
         is_on_command_line: matches!(config.origin(DATABASE), Origin::Flag(_)) && !is_by_name,
         named: Some(config.effective.settings.database.clone()),

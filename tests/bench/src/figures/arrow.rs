@@ -1,6 +1,6 @@
 //! How fast rows come out of SQLite: ours into Arrow, against Python's sqlite3 into pandas on the same file in the same run.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
@@ -40,12 +40,15 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let folder = world.place("arrow")?;
     let path = folder.join("large.sqlite");
     fill(&path, rows)?;
+    // While it is installed, the system writes the new file to the disk.
+    let python = Python::install(&folder, &["pandas"]);
     let ours = f64::from(rows) / seconds(world, &path)?;
     let what = format!("SQLite to Arrow, {} rows × 10 columns", thousands(rows));
     let mut figures = vec![Figure::new(what, ours, "rows/s").note(format!("median of {RUNS}"))];
     let ratio = "that against Python's sqlite3 into pandas";
     let of_file = path.display().to_string();
-    figures.extend(match python(&folder, &["pandas"], SCRIPT, &[&of_file, QUERY, &RUNS.to_string()], rows) {
+    let theirs = python.and_then(|python| python.rate(SCRIPT, &[&of_file, QUERY, &RUNS.to_string()], rows));
+    figures.extend(match theirs {
         Ok((theirs, versions)) => vec![
             Figure::new("Python's sqlite3 into pandas, the same rows", theirs, "rows/s")
                 .note(format!("pandas and Python {versions}")),
@@ -92,29 +95,32 @@ fn seconds(world: &World, path: &Path) -> Outcome<f64> {
     Ok(median(times))
 }
 
-/// Rows per second that a script reads, and the two versions that it prints; in an environment of its own with these packages, which goes away
-/// with the folder.
-pub(super) fn python(
-    folder: &Path,
-    packages: &[&str],
-    script: &str,
-    arguments: &[&str],
-    rows: u32,
-) -> Outcome<(f64, String)> {
-    let environment = folder.join("python");
-    run(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
-    let python = environment.join("bin/python");
-    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
-    run(Command::new(&python).args(pip).args(packages))?;
-    let said = run(Command::new(&python).args(["-c", script]).args(arguments))?;
-    let words: Vec<&str> = said.split_whitespace().collect();
-    let [count, seconds, one, other] = words.as_slice() else {
-        return Err(format!("it said `{}`", said.trim()).into());
-    };
-    if *count != rows.to_string() {
-        return Err(format!("it read {count} rows").into());
+/// Python in an environment of its own, which goes away with its folder.
+pub(super) struct Python(PathBuf);
+
+impl Python {
+    /// Installs these packages.
+    pub(super) fn install(folder: &Path, packages: &[&str]) -> Outcome<Self> {
+        let environment = folder.join("python");
+        run(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
+        let python = environment.join("bin/python");
+        let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+        run(Command::new(&python).args(pip).args(packages))?;
+        Ok(Self(python))
     }
-    Ok((f64::from(rows) / seconds.parse::<f64>()?, format!("{one}, {other}")))
+
+    /// Rows per second that a script reads, and the two versions that it prints.
+    pub(super) fn rate(&self, script: &str, arguments: &[&str], rows: u32) -> Outcome<(f64, String)> {
+        let printed = run(Command::new(&self.0).args(["-c", script]).args(arguments))?;
+        let words: Vec<&str> = printed.split_whitespace().collect();
+        let [count, seconds, one, other] = words.as_slice() else {
+            return Err(format!("it printed `{}`", printed.trim()).into());
+        };
+        if *count != rows.to_string() {
+            return Err(format!("it read {count} rows").into());
+        }
+        Ok((f64::from(rows) / seconds.parse::<f64>()?, format!("{one}, {other}")))
+    }
 }
 
 /// What a command printed, once it has succeeded.

@@ -10,7 +10,7 @@ use syrch_kit::duckdb;
 use syrch_kit::postgres::Server;
 use syrch_postgres::{PostgresConfig, PostgresDatabase};
 
-use super::arrow::{python, thousands};
+use super::arrow::{Python, thousands};
 use crate::Outcome;
 use crate::figure::Figure;
 use crate::samples::median;
@@ -68,7 +68,9 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     });
     let url = server.url("reader", "large");
     figures.extend(
-        match python(&folder, &["pandas", "psycopg[binary]"], SCRIPT, &[&url, QUERY, &RUNS.to_string()], rows) {
+        match Python::install(&folder, &["pandas", "psycopg[binary]"])
+            .and_then(|python| python.rate(SCRIPT, &[&url, QUERY, &RUNS.to_string()], rows))
+        {
             Ok((theirs, versions)) => vec![
                 Figure::new("psycopg into pandas, the same rows", theirs, "rows/s")
                     .note(format!("psycopg and pandas {versions}")),
