@@ -12,8 +12,8 @@ pub struct ServerSettings {
     /// The variables of the environment that clients of the engines read, by name; their names begin as
     /// [`Executor::variables`](crate::databases::Executor::variables) says. They may hold passwords.
     pub variables: BTreeMap<String, String>,
-    /// The user's name at the operating system, which is the default user at a server.
-    pub os_user: Option<String>,
+    /// Returns the user's name at the operating system, which is the default user at a server. It is called when a server's address is read.
+    pub os_user: Option<fn() -> Option<String>>,
     /// The user's home folder, in which clients have files of passwords and of certificates.
     pub home: Option<PathBuf>,
     /// The address that the user named. Addresses from elsewhere, such as a suite, may be somebody else's: passwords of variables and of
@@ -43,7 +43,6 @@ impl fmt::Debug for ServerSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ServerSettings")
             .field("variables", &self.variables.keys())
-            .field("os_user", &self.os_user)
             .field("home", &self.home)
             .field("drivers", &self.drivers)
             .finish_non_exhaustive()

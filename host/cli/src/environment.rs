@@ -131,7 +131,7 @@ impl Environment {
     }
 }
 
-/// The name of the user whom the process belongs to. Finding it reads files of the system.
+/// Returns the name of the user whom the process belongs to, from files of the system.
 #[cfg(unix)]
 pub(crate) fn os_user() -> Option<String> {
     use nix::unistd::{User, geteuid};

@@ -91,7 +91,7 @@ pub(super) fn postgres_config(OpenDatabase { url, tables, limits, servers, .. }:
         is_on_command_line: is_named && servers.is_on_command_line,
         is_untrusted: !is_named,
         variables: servers.variables,
-        os_user: servers.os_user,
+        os_user: servers.os_user.and_then(|name| name()),
         home: servers.home,
         tables,
         limits,
@@ -235,7 +235,7 @@ fn spark_config(OpenDatabase { url, tables, limits, servers, .. }: OpenDatabase)
         is_on_command_line: is_named && servers.is_on_command_line,
         is_untrusted: !is_named,
         variables: servers.variables,
-        os_user: servers.os_user,
+        os_user: servers.os_user.and_then(|name| name()),
         tables,
         limits,
         ..SparkConfig::new(url.expose())

@@ -234,11 +234,9 @@ pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -
     let is_by_name = named != config.effective.settings.database;
     config.effective.settings.database = named;
     config.check_executor()?;
-    let executor = Executor::of(&DatabaseUrl::parse(&config.effective.settings.database));
-    let is_at_server = executor.is_ok_and(|executor| executor.server().is_some());
     config.effective.settings.servers = ServerSettings {
         variables: environment.servers.clone(),
-        os_user: if is_at_server { os_user() } else { None },
+        os_user: Some(os_user),
         home: environment.home.clone(),
         is_on_command_line: matches!(config.origin(DATABASE), Origin::Flag(_)) && !is_by_name,
         named: Some(config.effective.settings.database.clone()),
