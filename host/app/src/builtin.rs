@@ -95,11 +95,12 @@ mod tests {
                 let plugin = plugins::load(runtime, &source, &compiled).await.unwrap();
                 assert_eq!((plugin.identity().name.as_str(), plugin.size()), (known.name, known.size as u64));
                 assert_eq!(plugin.digest(), syrch_runtime::digest(&known.component()));
-                // Its schema is one: it is not compiled before.
-                let unknown = serde_json::Map::from_iter([("unknown".to_owned(), true.into())]);
+                // Its schema is one, and demands no setting: without settings it is not compiled.
+                assert_eq!(plugin.identity().config_schema.get("required"), None);
+                let unknown = serde_json::Map::from_iter([("no_such_setting".to_owned(), true.into())]);
                 let refused = plugin.configure(plugin.roles()[0], &unknown).await;
                 assert!(
-                    matches!(&refused, Err(syrch_runtime::LoadError::Config(why)) if why.contains("unknown")),
+                    matches!(&refused, Err(syrch_runtime::LoadError::Config(why)) if why.contains("no_such_setting")),
                     "{}",
                     known.name
                 );

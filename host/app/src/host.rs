@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use futures::future::BoxFuture;
 use syrch_cache::Cache;
@@ -38,8 +39,8 @@ pub struct Host {
     pub(crate) searches: Arc<Semaphore>,
     /// Whether a search has warned of notes, examples or vectors that are configured and empty.
     pub(crate) has_warned_of_idle: Arc<AtomicBool>,
-    /// The number of runs of this host, and the bytes of their journals, since old journals were last removed; `None` before that.
-    pub(crate) unpruned: Arc<Mutex<Option<(usize, u64)>>>,
+    /// When old journals were last removed.
+    pub(crate) pruned: Arc<Mutex<Option<Instant>>>,
     /// The engine outlives its plugins: its ticker enforces their CPU limits.
     shared: Arc<Shared>,
 }
@@ -213,7 +214,7 @@ impl Host {
             recording: None,
             searches,
             has_warned_of_idle: Arc::default(),
-            unpruned: Arc::default(),
+            pruned: Arc::default(),
             shared,
         }
     }

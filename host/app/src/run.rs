@@ -4,7 +4,7 @@ use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use syrch_core::result_set::digest64;
 use syrch_core::{Catalog, Ledger, Problem, blocking};
@@ -23,6 +23,9 @@ use crate::settings::JournalSettings;
 use crate::telemetry;
 use crate::trace::Trace;
 use crate::{Ask, Error, Observer, SearchReport, record, search};
+
+/// The least time between two removals of old journals by one host.
+const PRUNED_EVERY: Duration = Duration::from_secs(1);
 
 /// How a search ended, and its cost, which is known beside an error as well.
 #[derive(Debug)]
@@ -50,7 +53,8 @@ impl Host {
         let id = search::run_id(&problem.question);
         let place = self.settings.journal.folder.as_ref().map(|folder| Folder::new(folder.clone()).place(&id));
         let run = Arc::new(self.start(&id, &problem, None, place, &observer, stop).await?);
-        let (report, ()) = tokio::join!(self.carry_out(problem, &run, ask), self.prune());
+        let report = self.carry_out(problem, &run, ask).await;
+        self.prune().await;
         report
     }
 
@@ -212,10 +216,6 @@ impl Host {
             Err(_) => beside.iter().for_each(|message| run.trace.warn(message)),
         }
         run.event_log.fact(record::end(&report, self.settings.journal.rows, beside));
-        if let Some((runs, written)) = &mut *self.unpruned.lock().unwrap_or_else(PoisonError::into_inner) {
-            *runs += 1;
-            *written += run.event_log.bytes();
-        }
         report
     }
 
@@ -229,18 +229,18 @@ impl Host {
         beside
     }
 
-    /// Removes the oldest journals of the folder beyond its limits: with the first run of this host, and when its runs have added a sixteenth of
-    /// the journals or of the bytes that are retained. What cannot be removed now is removed later.
+    /// Removes the oldest journals of the folder beyond its limits, at most once in [`PRUNED_EVERY`]: reading the folder takes as long as a
+    /// short statement. What is not removed now is removed after a later run.
     pub(crate) async fn prune(&self) {
         let JournalSettings { folder, keep, age, bytes, .. } = &self.settings.journal;
         let Some(folder) = folder.clone().map(Folder::new) else { return };
         let (keep, age, bytes) = (*keep, *age, *bytes);
         {
-            let mut unpruned = self.unpruned.lock().unwrap_or_else(PoisonError::into_inner);
-            if unpruned.is_some_and(|(runs, written)| runs < keep / 16 && written < bytes / 16) {
+            let mut pruned = self.pruned.lock().unwrap_or_else(PoisonError::into_inner);
+            if pruned.is_some_and(|pruned| pruned.elapsed() < PRUNED_EVERY) {
                 return;
             }
-            *unpruned = Some((0, 0));
+            *pruned = Some(Instant::now());
         }
         drop(blocking::awaited(tokio::task::spawn_blocking(move || folder.prune(keep, age, bytes))).await);
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use syrch_core::Dialect;
 
@@ -13,7 +14,7 @@ pub struct ServerSettings {
     /// [`Executor::variables`](crate::databases::Executor::variables) says. They may hold passwords.
     pub variables: BTreeMap<String, String>,
     /// Returns the user's name at the operating system, which is the default user at a server. It is called when a server's address is read.
-    pub os_user: Option<fn() -> Option<String>>,
+    pub os_user: Option<Arc<dyn Fn() -> Option<String> + Send + Sync>>,
     /// The user's home folder, in which clients have files of passwords and of certificates.
     pub home: Option<PathBuf>,
     /// The address that the user named. Addresses from elsewhere, such as a suite, may be somebody else's: passwords of variables and of

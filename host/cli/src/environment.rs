@@ -131,11 +131,12 @@ impl Environment {
     }
 }
 
-/// Returns the name of the user whom the process belongs to, from files of the system.
+/// Returns the name of the user whom the process belongs to. It is read from the system's files once, when it is first needed.
 #[cfg(unix)]
 pub(crate) fn os_user() -> Option<String> {
     use nix::unistd::{User, geteuid};
-    User::from_uid(geteuid()).ok().flatten().map(|user| user.name)
+    static NAME: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();
+    NAME.get_or_init(|| User::from_uid(geteuid()).ok().flatten().map(|user| user.name)).clone()
 }
 
 #[cfg(not(unix))]

@@ -171,11 +171,6 @@ impl Writer {
         self.broken.as_deref()
     }
 
-    /// The bytes that were written to the file.
-    pub(crate) fn bytes(&self) -> u64 {
-        MOST - self.left
-    }
-
     /// The path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {

@@ -1,6 +1,6 @@
 //! The folder of the user's journals: one file per run, named by the run's id.
 
-use std::fs::{self, Metadata};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -63,12 +63,11 @@ impl Folder {
         };
         let mut entries = Vec::new();
         for file in files {
-            let file = file.map_err(fail)?;
-            let path = file.path();
-            let is_journal = path.extension().is_some_and(|ending| ending == ENDING);
-            let Some(run) = path.file_stem().filter(|_| is_journal) else { continue };
+            let path = file.map_err(fail)?.path();
             // Another process may remove it meanwhile.
-            let Some(data) = file.metadata().ok().filter(Metadata::is_file) else { continue };
+            let Ok(data) = fs::metadata(&path) else { continue };
+            let is_journal = path.extension().is_some_and(|ending| ending == ENDING) && data.is_file();
+            let Some(run) = path.file_stem().filter(|_| is_journal) else { continue };
             let run = run.to_string_lossy().into_owned();
             let changed = data.modified().map_err(fail)?;
             entries.push(Entry { run, bytes: data.len(), changed, path });

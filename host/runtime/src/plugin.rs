@@ -59,8 +59,8 @@ pub(crate) struct Inner {
     pub(crate) size: u64,
     pub(crate) roles: Vec<Role>,
     pub(crate) imports: Vec<String>,
-    /// Whether its schema of settings is known to be one, as tests show of plugins that came with the host: then it is compiled only where there
-    /// are settings to check.
+    /// Whether its schema of settings is known to be one and to demand none, as tests show of plugins that came with the host: then it is compiled
+    /// only where there are settings to check.
     pub(crate) has_known_schema: bool,
     pub(crate) identity: OnceLock<Identity>,
 }

@@ -3,9 +3,9 @@
 //! A call starts like any other task on the threads of the async runtime. Whether other tasks are ready to run shows in how long it takes
 //! until the call is polled again.
 //!
-//! - A call that has used [`SLICED_WHEN_BUSY`] of CPU time while other searches are in progress needs a time slice of one tick to go on, wherever
-//!   other tasks are ready to run. There is one time slice fewer than there
-//!   are cores (at least one), so that one core is left to calls that compute little.
+//! - A call that has used [`SLICED_WHEN_BUSY`] of CPU time while other searches are in progress needs a time slice of one tick to go on,
+//!   wherever other tasks are ready to run. There is one time slice fewer than there are cores (at least one), so that one core is left to
+//!   calls that compute little.
 //! - A call that has used [`ALWAYS_SLICED`] runs in time slices only. For a while, other calls of its plugin do so from their start
 //!   ([`LongCalls`]); otherwise many calls that start at once would each have that time first. Where other tasks are ready to run and other
 //!   searches are in progress, the call pauses in between: the longer others waited and it computed, the longer.

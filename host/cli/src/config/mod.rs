@@ -16,6 +16,7 @@ mod value;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value;
 use syrch::databases::Executor;
@@ -236,7 +237,7 @@ pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -
     config.check_executor()?;
     config.effective.settings.servers = ServerSettings {
         variables: environment.servers.clone(),
-        os_user: Some(os_user),
+        os_user: Some(Arc::new(os_user)),
         home: environment.home.clone(),
         is_on_command_line: matches!(config.origin(DATABASE), Origin::Flag(_)) && !is_by_name,
         named: Some(config.effective.settings.database.clone()),

@@ -158,12 +158,6 @@ impl EventLog {
         self.state().writer.as_ref().and_then(Writer::broken).map(str::to_owned)
     }
 
-    /// The bytes of the journal that is written; 0 if there is none.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        self.state().writer.as_ref().map_or(0, Writer::bytes)
-    }
-
     /// Waits for the actor's sequence point. `is_mine` recognises the actor's event in a replay, and `is_over` says that no event of the actor may
     /// happen any more: then this never returns. `work` runs under the lock of the log, so that its effects have the order of the events.
     async fn sequence_point<T>(
