@@ -121,8 +121,8 @@ impl Slot {
     }
 
     /// Marks the statement, which runs on this thread, as slow after `used` of CPU time, charges its search, and gives its slot to others.
-    /// Slow statements do not pile up, since the number of statements that a search has in progress is bounded, and a guest has one check at
-    /// once.
+    /// Slow statements do not pile up, since the statements that a search has in progress are bounded in number, and a call of a guest has
+    /// one check at a time.
     pub(crate) fn mark_slow(&self, used: Duration) {
         self.slow.get_or_init(std::thread::current);
         // Charged before the slot goes to others, so that the search's next statements come after theirs.

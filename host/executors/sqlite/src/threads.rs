@@ -159,7 +159,8 @@ impl Drop for Turn {
 }
 
 /// Makes this thread give way to all others from now on. Call it repeatedly while the statement runs: when its turn is over, it waits for the
-/// next one, until `until` at most or until the work is stopped. Whoever stops the work must unpark the thread. Returns whether it waited.
+/// next one, until `until` at most or until the work is stopped. Whoever stops the work must unpark the thread. Returns whether it needed a
+/// new turn.
 pub(crate) fn give_way(until: Instant, is_stopped: &dyn Fn() -> bool) -> bool {
     if IS_FOR_ALL.get() {
         return false;

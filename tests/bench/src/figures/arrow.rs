@@ -40,7 +40,7 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let folder = world.place("arrow")?;
     let path = folder.join("large.sqlite");
     fill(&path, rows)?;
-    // While it is installed, the system writes the new file to the disk.
+    // Meanwhile the system writes the new file to the disk, and does not do so while the rows are read.
     let python = Python::install(&folder, &["pandas"]);
     let ours = f64::from(rows) / seconds(world, &path)?;
     let what = format!("SQLite to Arrow, {} rows × 10 columns", thousands(rows));
