@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow_schema::{Field, Schema};
+use arrow_schema::{DataType, Field, Schema};
 use rusqlite::types::ValueRef;
 use rusqlite::{Row, Statement};
 use syrch_core::ports::{Plan, SqlQuery};
@@ -21,6 +21,8 @@ use crate::watch::Snapshot;
 
 /// What a cell counts for besides its contents: whoever prints a result needs memory for each, even for a NULL.
 const CELL: usize = 24;
+/// What a batch of a result counts for before it ends: the cells of a growing one would be copied time and again.
+const BATCH: usize = 4 << 20;
 /// Bytes of a result's column names at most, with the types that the columns were declared with: lines and documents repeat them.
 const NAMES: usize = 128 << 10;
 
@@ -92,6 +94,7 @@ pub(crate) fn names(statement: &Statement<'_>) -> Result<Vec<(String, Option<Str
 }
 
 /// What a cell counts for, unless it is larger than any may be.
+#[inline]
 fn counted(cell: &ValueRef<'_>, limits: &Limits) -> Result<usize, RowError> {
     let bytes = size(cell);
     if bytes <= limits.cell_bytes {
@@ -127,6 +130,9 @@ struct Fetch<'a> {
     limits: &'a Limits,
     rows: u64,
     bytes: usize,
+    /// The rows of each batch, and what the last one counts for.
+    batches: Vec<usize>,
+    batch_bytes: usize,
     warnings: Vec<String>,
     truncated: bool,
 }
@@ -134,7 +140,8 @@ struct Fetch<'a> {
 impl<'a> Fetch<'a> {
     fn new(width: usize, limits: &'a Limits) -> Self {
         let columns = (0..width).map(|_| ColumnBuilder::new()).collect();
-        Self { columns, limits, rows: 0, bytes: 0, warnings: Vec::new(), truncated: false }
+        let warnings = Vec::new();
+        Self { columns, limits, rows: 0, bytes: 0, batches: vec![0], batch_bytes: 0, warnings, truncated: false }
     }
 
     /// Takes a row; false when a cap cuts the result before it.
@@ -143,9 +150,14 @@ impl<'a> Fetch<'a> {
             self.cut(format!("only the first {} rows were read", self.limits.rows));
             return Ok(false);
         }
+        if self.batch_bytes >= BATCH {
+            self.columns.iter_mut().for_each(ColumnBuilder::end_batch);
+            self.batches.push(0);
+            self.batch_bytes = 0;
+        }
         let limits = self.limits;
-        // A column's text is addressed with 32 bits.
-        let most = limits.result_bytes.min(1 << 30);
+        // A column's text is addressed with 32 bits, and three bytes may replace a broken one.
+        let most = limits.result_bytes.min(i32::MAX as usize / 3);
         let largest = self.columns.len().saturating_mul(limits.cell_bytes.saturating_add(CELL));
         let mut bytes = 0;
         if largest <= most.saturating_sub(self.bytes) {
@@ -176,7 +188,11 @@ impl<'a> Fetch<'a> {
             }
         }
         self.bytes += bytes;
+        self.batch_bytes += bytes;
         self.rows += 1;
+        if let Some(rows) = self.batches.last_mut() {
+            *rows += 1;
+        }
         Ok(true)
     }
 
@@ -186,16 +202,18 @@ impl<'a> Fetch<'a> {
     }
 
     fn finish(mut self, names: Vec<(String, Option<String>)>, sql: String) -> Result<ResultSet, SqlError> {
-        let replaced: u64 = self.columns.iter().map(|column| column.replaced).sum();
+        let (columns, replaced): (Vec<Vec<ArrayRef>>, Vec<u64>) =
+            self.columns.into_iter().map(|column| column.finish(&self.batches)).unzip();
+        let replaced: u64 = replaced.iter().sum();
         if replaced > 0 {
             self.warnings.push(format!("{replaced} cells held text that is not UTF-8; the broken bytes were replaced"));
         }
-        let arrays: Vec<ArrayRef> = self.columns.into_iter().map(ColumnBuilder::finish).collect();
         let fields: Vec<Field> = names
             .into_iter()
-            .zip(&arrays)
-            .map(|((name, declared), array)| {
-                let field = Field::new(name, array.data_type().clone(), true);
+            .zip(&columns)
+            .map(|((name, declared), column)| {
+                let field =
+                    Field::new(name, column.first().map_or(DataType::Null, |batch| batch.data_type().clone()), true);
                 match declared {
                     Some(declared) => field.with_metadata(HashMap::from([(SQL_TYPE.to_owned(), declared)])),
                     None => field,
@@ -203,10 +221,17 @@ impl<'a> Fetch<'a> {
             })
             .collect();
         let schema = Arc::new(Schema::new(fields));
-        let options = RecordBatchOptions::new().with_row_count(usize::try_from(self.rows).ok());
-        let batch = RecordBatch::try_new_with_options(Arc::clone(&schema), arrays, &options)
-            .map_err(|error| SqlError::new(SqlErrorKind::Other, error.to_string()))?;
-        let batches = if self.rows == 0 { Vec::new() } else { vec![batch] };
+        let mut columns: Vec<_> = columns.into_iter().map(Vec::into_iter).collect();
+        let mut batches = Vec::with_capacity(self.batches.len());
+        for rows in self.batches {
+            let arrays = columns.iter_mut().filter_map(Iterator::next).collect();
+            if rows > 0 {
+                let options = RecordBatchOptions::new().with_row_count(Some(rows));
+                let batch = RecordBatch::try_new_with_options(Arc::clone(&schema), arrays, &options)
+                    .map_err(|error| SqlError::new(SqlErrorKind::Other, error.to_string()))?;
+                batches.push(batch);
+            }
+        }
         Ok(ResultSet::new(schema, batches, self.truncated, self.warnings, sql))
     }
 }

@@ -1,10 +1,12 @@
 //! From the engine's cells to Arrow columns. A column takes the type of the storage classes seen in it: whole and real numbers
 //! together are real where that loses nothing, every other mixture is text.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use arrow_array::builder::{BinaryBuilder, Float64Builder, Int64Builder, StringBuilder};
-use arrow_array::{Array, ArrayRef, Float64Array, NullArray, StringArray};
+use arrow_array::builder::{BinaryBuilder, Float64Builder, Int64Builder};
+use arrow_array::{Array, ArrayRef, BinaryArray, Float64Array, NullArray, StringArray, new_null_array};
+use arrow_schema::DataType;
 use rusqlite::types::ValueRef;
 use syrch_core::Value;
 use syrch_core::result_set::cell;
@@ -14,24 +16,27 @@ const EXACT: u64 = 1 << 53;
 
 /// One column under construction.
 pub(crate) struct ColumnBuilder {
+    /// Of batches that have ended, all of one type or without any value.
+    batches: Vec<ArrayRef>,
     cells: Cells,
-    /// Cells of text that were not UTF-8.
-    pub(crate) replaced: u64,
+    /// Cells of ended batches and of `Mixed` whose text was not UTF-8.
+    replaced: u64,
 }
 
 enum Cells {
     Nulls(usize),
     Integers(Int64Builder),
     Reals(Float64Builder),
-    Texts(StringBuilder),
+    /// Not checked to be UTF-8 before all are there, which takes less time than to check each.
+    Texts(BinaryBuilder),
     Blobs(BinaryBuilder),
-    /// The slow way, for a column of several storage classes.
+    /// The slow way, for a column of several storage classes: the cells of all batches.
     Mixed(Vec<Value>),
 }
 
 impl ColumnBuilder {
     pub(crate) fn new() -> Self {
-        Self { cells: Cells::Nulls(0), replaced: 0 }
+        Self { batches: Vec::new(), cells: Cells::Nulls(0), replaced: 0 }
     }
 
     /// Takes the next row's cell: by reference, since copying one that was just written stalls for longer than the rest takes.
@@ -40,13 +45,7 @@ impl ColumnBuilder {
         match (&mut self.cells, *value) {
             (Cells::Integers(cells), ValueRef::Integer(value)) => cells.append_value(value),
             (Cells::Reals(cells), ValueRef::Real(value)) => cells.append_value(value),
-            (Cells::Texts(cells), ValueRef::Text(bytes)) => match std::str::from_utf8(bytes) {
-                Ok(text) => cells.append_value(text),
-                Err(_) => {
-                    self.replaced += 1;
-                    cells.append_value(String::from_utf8_lossy(bytes));
-                }
-            },
+            (Cells::Texts(cells), ValueRef::Text(value)) => cells.append_value(value),
             (Cells::Blobs(cells), ValueRef::Blob(value)) => cells.append_value(value),
             (Cells::Nulls(count), ValueRef::Null) => *count += 1,
             (Cells::Integers(cells), ValueRef::Null) => cells.append_null(),
@@ -67,52 +66,81 @@ impl ColumnBuilder {
 
     /// The cells so far in a form that takes `value` too.
     fn turned(&mut self, value: ValueRef<'_>) -> Cells {
-        let cells = std::mem::replace(&mut self.cells, Cells::Nulls(0));
-        let Cells::Nulls(count) = cells else {
-            let column = cells.finish();
-            return Cells::Mixed((0..column.len()).map(|row| cell(&column, row)).collect());
+        let Cells::Nulls(count) = self.cells else {
+            self.end_batch();
+            let batches = std::mem::take(&mut self.batches);
+            return Cells::Mixed(
+                batches.iter().flat_map(|batch| (0..batch.len()).map(|row| cell(batch, row))).collect(),
+            );
         };
+        // To append no NULL would make a validity buffer, which slows down every later cell.
+        macro_rules! nulls {
+            ($builder:ty) => {{
+                let mut cells = <$builder>::new();
+                if count > 0 {
+                    cells.append_nulls(count);
+                }
+                cells
+            }};
+        }
         match value {
             ValueRef::Null => Cells::Nulls(count),
-            ValueRef::Integer(_) => {
-                let mut cells = Int64Builder::new();
-                cells.append_nulls(count);
-                Cells::Integers(cells)
-            }
-            ValueRef::Real(_) => {
-                let mut cells = Float64Builder::new();
-                cells.append_nulls(count);
-                Cells::Reals(cells)
-            }
-            ValueRef::Text(_) => {
-                let mut cells = StringBuilder::new();
-                cells.append_nulls(count);
-                Cells::Texts(cells)
-            }
-            ValueRef::Blob(_) => {
-                let mut cells = BinaryBuilder::new();
-                cells.append_nulls(count);
-                Cells::Blobs(cells)
-            }
+            ValueRef::Integer(_) => Cells::Integers(nulls!(Int64Builder)),
+            ValueRef::Real(_) => Cells::Reals(nulls!(Float64Builder)),
+            ValueRef::Text(_) => Cells::Texts(nulls!(BinaryBuilder)),
+            ValueRef::Blob(_) => Cells::Blobs(nulls!(BinaryBuilder)),
         }
     }
 
-    pub(crate) fn finish(self) -> ArrayRef {
-        self.cells.finish()
+    /// Ends a batch: the cells that come later are of the next one.
+    pub(crate) fn end_batch(&mut self) {
+        let batch: ArrayRef = match &mut self.cells {
+            Cells::Nulls(count) => Arc::new(NullArray::new(std::mem::take(count))),
+            Cells::Integers(cells) => Arc::new(cells.finish()),
+            Cells::Reals(cells) => Arc::new(cells.finish()),
+            Cells::Texts(cells) => {
+                let (texts, replaced) = texts(&cells.finish());
+                self.replaced += replaced;
+                texts
+            }
+            Cells::Blobs(cells) => Arc::new(cells.finish()),
+            Cells::Mixed(_) => return,
+        };
+        self.batches.push(batch);
+    }
+
+    /// The column in batches of so many rows, each of them but the last ended before, and how many of its cells held text that was not UTF-8.
+    pub(crate) fn finish(mut self, rows: &[usize]) -> (Vec<ArrayRef>, u64) {
+        self.end_batch();
+        if let Cells::Mixed(cells) = self.cells {
+            let column = mixed(cells);
+            let mut start = 0;
+            let slice = |rows: &usize| {
+                start += rows;
+                column.slice(start - rows, *rows)
+            };
+            return (rows.iter().map(slice).collect(), self.replaced);
+        }
+        // What came in the last batch is known to it even if all of its cells are NULL.
+        let data_type = self.batches.last().map_or(DataType::Null, |batch| batch.data_type().clone());
+        for batch in self.batches.iter_mut().filter(|batch| *batch.data_type() != data_type) {
+            *batch = new_null_array(&data_type, batch.len());
+        }
+        (self.batches, self.replaced)
     }
 }
 
-impl Cells {
-    fn finish(self) -> ArrayRef {
-        match self {
-            Self::Nulls(count) => Arc::new(NullArray::new(count)),
-            Self::Integers(mut cells) => Arc::new(cells.finish()),
-            Self::Reals(mut cells) => Arc::new(cells.finish()),
-            Self::Texts(mut cells) => Arc::new(cells.finish()),
-            Self::Blobs(mut cells) => Arc::new(cells.finish()),
-            Self::Mixed(cells) => mixed(cells),
-        }
+fn texts(cells: &BinaryArray) -> (ArrayRef, u64) {
+    if let Ok(texts) = StringArray::try_from_binary(cells.clone()) {
+        return (Arc::new(texts), 0);
     }
+    let mut replaced = 0;
+    let texts = StringArray::from_iter(cells.iter().map(|cell| {
+        let text = String::from_utf8_lossy(cell?);
+        replaced += u64::from(matches!(text, Cow::Owned(_)));
+        Some(text)
+    }));
+    (Arc::new(texts), replaced)
 }
 
 fn mixed(cells: Vec<Value>) -> ArrayRef {
@@ -153,7 +181,7 @@ pub(crate) fn owned(value: ValueRef<'_>) -> (Value, bool) {
         ValueRef::Blob(value) => (Value::Bytes(value.to_vec()), false),
         ValueRef::Text(bytes) => {
             let text = String::from_utf8_lossy(bytes);
-            let replaced = matches!(text, std::borrow::Cow::Owned(_));
+            let replaced = matches!(text, Cow::Owned(_));
             (Value::Text(text.into_owned()), replaced)
         }
     }
@@ -171,16 +199,29 @@ pub(crate) fn size(value: &ValueRef<'_>) -> usize {
 
 #[cfg(test)]
 mod tests {
-
-    use arrow_schema::DataType;
     use proptest::prelude::*;
 
     use super::*;
 
     fn built(cells: &[ValueRef<'_>]) -> ArrayRef {
+        built_in(cells, usize::MAX).0.remove(0)
+    }
+
+    /// The same in batches of at most so many cells.
+    fn built_in(cells: &[ValueRef<'_>], most: usize) -> (Vec<ArrayRef>, u64) {
         let mut builder = ColumnBuilder::new();
-        cells.iter().for_each(|cell| builder.push(cell));
-        builder.finish()
+        let mut rows = vec![0];
+        for cell in cells {
+            if rows.last() == Some(&most) {
+                builder.end_batch();
+                rows.push(0);
+            }
+            *rows.last_mut().unwrap() += 1;
+            builder.push(cell);
+        }
+        let (batches, replaced) = builder.finish(&rows);
+        assert_eq!(batches.iter().map(|batch| batch.len()).collect::<Vec<_>>(), rows);
+        (batches, replaced)
     }
 
     #[test]
@@ -206,12 +247,27 @@ mod tests {
 
     #[test]
     fn broken_text_is_mended_and_counted() {
-        let mut builder = ColumnBuilder::new();
-        builder.push(&ValueRef::Text(b"a\xffb"));
-        builder.push(&ValueRef::Integer(1));
-        builder.push(&ValueRef::Text(b"\xfe"));
-        assert_eq!(builder.replaced, 2);
-        assert_eq!(cell(&builder.finish(), 0), Value::Text("a\u{fffd}b".into()));
+        let texts = [ValueRef::Text(b"a\xffb"), ValueRef::Null, ValueRef::Text(b"\xfe"), ValueRef::Text(b"b")];
+        // A text of a column of several storage classes, and one before and one after the other class came.
+        let mixed = [texts[0], ValueRef::Integer(1), texts[2]];
+        for (cells, last) in [(&texts[..], "b"), (&mixed[..], "\u{fffd}")] {
+            let (mut column, replaced) = built_in(cells, usize::MAX);
+            let column = column.remove(0);
+            assert_eq!(replaced, 2);
+            assert_eq!(cell(&column, 0), Value::Text("a\u{fffd}b".into()));
+            assert_eq!(cell(&column, cells.len() - 1), Value::Text(last.into()));
+        }
+        // Two halves of a character in one buffer are no text.
+        let halves = [ValueRef::Text(b"\xc3"), ValueRef::Text(b"\xa4")];
+        assert_eq!(cell(&built(&halves), 1), Value::Text("\u{fffd}".into()));
+    }
+
+    #[test]
+    fn a_column_without_nulls_has_no_validity_buffer() {
+        for cell in [ValueRef::Integer(1), ValueRef::Real(1.5), ValueRef::Text(b"a"), ValueRef::Blob(b"a")] {
+            assert!(built(&[cell, cell]).nulls().is_none(), "{cell:?}");
+            assert_eq!(built(&[ValueRef::Null, cell]).null_count(), 1, "{cell:?}");
+        }
     }
 
     proptest! {
@@ -235,6 +291,24 @@ mod tests {
                     ValueRef::Real(n) => Some(*n),
                     _ => None,
                 });
+            }
+        }
+
+        #[test]
+        fn batches_are_the_column_in_parts(kinds in prop::collection::vec(0..4_usize, 1..30), other in 0..6_usize, at in 0..30_usize, most in 1..8_usize) {
+            use ValueRef::{Blob, Integer, Null, Real, Text};
+            // Columns of one storage class with a cell of another somewhere.
+            let cells = [Null, Integer(1), Real(1.5), Text(b"a"), Blob(b"\x01"), Text(b"\xff")];
+            let mut column: Vec<ValueRef<'_>> = kinds.iter().map(|kind| if *kind == 0 { Null } else { cells[other] }).collect();
+            let at = at % column.len();
+            column[at] = cells[(other + kinds[0]) % cells.len()];
+            let (whole, replaced) = built_in(&column, usize::MAX);
+            let (batches, replaced_in_batches) = built_in(&column, most);
+            prop_assert_eq!(replaced, replaced_in_batches);
+            let mut start = 0;
+            for batch in batches {
+                prop_assert_eq!(&batch, &whole[0].slice(start, batch.len()));
+                start += batch.len();
             }
         }
     }

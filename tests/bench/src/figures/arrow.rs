@@ -1,7 +1,9 @@
-//! How fast rows come out of SQLite: ours into Arrow, against Python's sqlite3 into pandas on the same file in the same run.
+//! How fast rows come out of SQLite: ours into Arrow, against Python's sqlite3 into pandas on the same file in the same run, by turns.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::Arc;
 use std::time::Instant;
 
 use rusqlite::Connection;
@@ -15,23 +17,23 @@ use crate::samples::median;
 use crate::world::World;
 use crate::{Outcome, text};
 
-const RUNS: usize = 5;
-const QUERY: &str = "SELECT * FROM t";
+pub(super) const RUNS: usize = 5;
+pub(super) const QUERY: &str = "SELECT * FROM t";
 
-/// Reads the table in the way of a Python user; prints seconds.
+/// Reads the table in the way of a Python user, once for each line that it is sent.
 const SCRIPT: &str = "
 import sqlite3, sys, time
 import pandas
-times = []
-for _ in range(int(sys.argv[3])):
+print(pandas.__version__, sys.version.split()[0], flush=True)
+for _ in sys.stdin:
     connection = sqlite3.connect(sys.argv[1])
     begin = time.perf_counter()
     frame = pandas.read_sql_query(sys.argv[2], connection)
-    times.append(time.perf_counter() - begin)
+    taken = time.perf_counter() - begin
     connection.close()
     rows = len(frame)
     del frame
-print(rows, sorted(times)[len(times) // 2], pandas.__version__, sys.version.split()[0])
+    print(rows, taken, flush=True)
 ";
 
 /// Both, and their ratio.
@@ -41,21 +43,32 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let path = folder.join("large.sqlite");
     fill(&path, rows)?;
     // Meanwhile the system writes the new file to the disk, and does not do so while the rows are read.
-    let python = Python::install(&folder, &["pandas"]);
-    let ours = f64::from(rows) / seconds(world, &path)?;
+    let mut python = Python::start(&folder, &["pandas"], SCRIPT, &[&path.display().to_string(), QUERY]);
+    let limits = Limits { rows: u64::MAX, result_bytes: usize::MAX, ..Limits::default() };
+    let config = SqliteConfig { limits, memory: 1 << 30, ..SqliteConfig::new(&path) };
+    let database: Arc<dyn Database> = Arc::new(SqliteDatabase::open(config)?);
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for _ in 0..RUNS {
+        ours.push(rate(world, &database)?);
+        if let Ok(python) = &mut python {
+            theirs.push(python.rate(rows)?);
+        }
+    }
+    let ours = median(ours);
     let what = format!("SQLite to Arrow, {} rows × 10 columns", thousands(rows));
     let mut figures = vec![Figure::new(what, ours, "rows/s").note(format!("median of {RUNS}"))];
     let ratio = "that against Python's sqlite3 into pandas";
-    let of_file = path.display().to_string();
-    let theirs = python.and_then(|python| python.rate(SCRIPT, &[&of_file, QUERY, &RUNS.to_string()], rows));
-    figures.extend(match theirs {
-        Ok((theirs, versions)) => vec![
-            Figure::new("Python's sqlite3 into pandas, the same rows", theirs, "rows/s")
-                .note(format!("pandas and Python {versions}")),
-            Figure::new(ratio, ours / theirs, "×").at_least(4.0),
-        ],
-        Err(error) => vec![Figure::unmeasured(ratio, format!("pandas cannot be had: {error}"))],
-    });
+    match python {
+        Ok(python) => {
+            let theirs = median(theirs);
+            figures.extend([
+                Figure::new("Python's sqlite3 into pandas, the same rows", theirs, "rows/s")
+                    .note(format!("pandas and Python {}", python.versions)),
+                Figure::new(ratio, ours / theirs, "×").at_least(4.0),
+            ]);
+        }
+        Err(error) => figures.push(Figure::unmeasured(ratio, format!("pandas cannot be had: {error}"))),
+    }
     Ok(figures)
 }
 
@@ -78,48 +91,71 @@ fn fill(path: &Path, rows: u32) -> Outcome<()> {
     Ok(Connection::open(path)?.execute_batch(&script)?)
 }
 
-/// The median time of the whole table as a search's executor reads it, guard included, but without its caps.
-fn seconds(world: &World, path: &Path) -> Outcome<f64> {
-    let limits = Limits { rows: u64::MAX, result_bytes: usize::MAX, ..Limits::default() };
-    let config = SqliteConfig { limits, memory: 1 << 30, ..SqliteConfig::new(path) };
-    let database = SqliteDatabase::open(config)?;
-    let mut times = Vec::with_capacity(RUNS);
-    for _ in 0..RUNS {
-        let begin = Instant::now();
-        let results = world.runtime.block_on(database.run(&SqlQuery::new(QUERY)))?;
-        times.push(begin.elapsed().as_secs_f64());
-        if results.row_count() != u64::from(world.rows) || results.schema().fields().len() != 10 {
-            return Err(format!("{} of {} rows came", results.row_count(), world.rows).into());
-        }
+/// Rows per second of the whole table as a search's executor reads it, guard included, but without its caps.
+pub(super) fn rate(world: &World, database: &Arc<dyn Database>) -> Outcome<f64> {
+    let begin = Instant::now();
+    // In a task, as a search does.
+    let database = Arc::clone(database);
+    let task = world.runtime.spawn(async move { database.run(&SqlQuery::new(QUERY)).await });
+    let results = world.runtime.block_on(task)??;
+    let taken = begin.elapsed();
+    if results.row_count() != u64::from(world.rows) || results.schema().fields().len() != 10 {
+        return Err(format!("{} of {} rows came", results.row_count(), world.rows).into());
     }
-    Ok(median(times))
+    Ok(f64::from(world.rows) / taken.as_secs_f64())
 }
 
-/// Python in an environment of its own, which goes away with its folder.
-pub(super) struct Python(PathBuf);
+/// A Python script in an environment of its own, which goes away with its folder.
+pub(super) struct Python {
+    child: Child,
+    requests: ChildStdin,
+    replies: BufReader<ChildStdout>,
+    /// What the script printed at its start.
+    pub(super) versions: String,
+}
 
 impl Python {
-    /// Installs these packages.
-    pub(super) fn install(folder: &Path, packages: &[&str]) -> Outcome<Self> {
+    /// Installs these packages and starts a script, which first prints versions and then, for each line that it is sent, how many rows it read in
+    /// how many seconds.
+    pub(super) fn start(folder: &Path, packages: &[&str], script: &str, arguments: &[&str]) -> Outcome<Self> {
         let environment = folder.join("python");
         run(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
         let python = environment.join("bin/python");
         let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
         run(Command::new(&python).args(pip).args(packages))?;
-        Ok(Self(python))
+        let mut command = Command::new(&python);
+        command.args(["-c", script]).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn()?;
+        let requests = child.stdin.take().ok_or("no standard input")?;
+        let replies = BufReader::new(child.stdout.take().ok_or("no standard output")?);
+        let mut started = Self { child, requests, replies, versions: String::new() };
+        started.versions = started.line()?.join(", ");
+        Ok(started)
     }
 
-    /// Rows per second that a script reads, and the two versions that it prints.
-    pub(super) fn rate(&self, script: &str, arguments: &[&str], rows: u32) -> Outcome<(f64, String)> {
-        let printed = run(Command::new(&self.0).args(["-c", script]).args(arguments))?;
-        let words: Vec<&str> = printed.split_whitespace().collect();
-        let [count, seconds, one, other] = words.as_slice() else {
-            return Err(format!("it printed `{}`", printed.trim()).into());
-        };
-        if *count != rows.to_string() {
-            return Err(format!("it read {count} rows").into());
+    /// Rows per second of one reading.
+    pub(super) fn rate(&mut self, rows: u32) -> Outcome<f64> {
+        writeln!(self.requests)?;
+        let line = self.line()?;
+        match line.as_slice() {
+            [count, seconds] if *count == rows.to_string() => Ok(f64::from(rows) / seconds.parse::<f64>()?),
+            _ => Err(format!("it printed `{}`", line.join(" ")).into()),
         }
-        Ok((f64::from(rows) / seconds.parse::<f64>()?, format!("{one}, {other}")))
+    }
+
+    fn line(&mut self) -> Outcome<Vec<String>> {
+        let mut line = String::new();
+        if self.replies.read_line(&mut line)? == 0 {
+            return Err("the script ended".into());
+        }
+        Ok(line.split_whitespace().map(str::to_owned).collect())
+    }
+}
+
+impl Drop for Python {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

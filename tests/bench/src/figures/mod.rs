@@ -49,11 +49,11 @@ pub(crate) const GROUPS: &[Group] = &[
     Group { name: "flights", what: "five model calls of one guest", measure: flights::measure },
     Group { name: "overhead", what: "a whole search in process", measure: overhead::measure },
     Group { name: "makespan", what: "makespans of uneven graphs", measure: makespan::measure },
+    Group { name: "guard", what: "the guard on a statement", measure: guard::measure },
+    Group { name: "equality", what: "what the optimizer checks before it measures", measure: equality::measure },
     Group { name: "arrow", what: "SQLite to Arrow", measure: arrow::measure },
     #[cfg(unix)]
     Group { name: "postgres", what: "PostgreSQL to Arrow", measure: postgres::measure },
-    Group { name: "guard", what: "the guard on a statement", measure: guard::measure },
-    Group { name: "equality", what: "what the optimizer checks before it measures", measure: equality::measure },
     #[cfg(unix)]
     Group { name: "slow", what: "slow statements that rules make faster", measure: slow::measure },
     Group { name: "recorded", what: "strategies on recorded answers", measure: recorded::measure },

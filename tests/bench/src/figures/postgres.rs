@@ -1,87 +1,91 @@
-//! How fast rows come out of PostgreSQL and of DuckDB: ours into Arrow, against psycopg into pandas from the same server in the same run.
+//! How fast rows come out of PostgreSQL and of DuckDB: ours into Arrow, against psycopg into pandas from the same server in the same run, by
+//! turns.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use syrch_adbc::{AdbcConfig, AdbcDatabase, digest};
 use syrch_core::Limits;
-use syrch_core::ports::{Database, SqlQuery};
+use syrch_core::ports::Database;
 use syrch_kit::duckdb;
 use syrch_kit::postgres::Server;
 use syrch_postgres::{PostgresConfig, PostgresDatabase};
 
-use super::arrow::{Python, thousands};
+use super::arrow::{Python, QUERY, RUNS, rate, thousands};
 use crate::Outcome;
 use crate::figure::Figure;
 use crate::samples::median;
 use crate::world::World;
 
-const RUNS: usize = 5;
-const QUERY: &str = "SELECT * FROM t";
-
-/// Reads the table in the way of a Python user; prints seconds.
+/// Reads the table in the way of a Python user, once for each line that it is sent.
 const SCRIPT: &str = "
 import sys, time
 import pandas, psycopg
-times = []
-for _ in range(int(sys.argv[3])):
+print(psycopg.__version__, pandas.__version__, flush=True)
+for _ in sys.stdin:
     with psycopg.connect(sys.argv[1]) as connection:
         begin = time.perf_counter()
         cursor = connection.execute(sys.argv[2])
         frame = pandas.DataFrame(cursor.fetchall(), columns=[column.name for column in cursor.description])
-        times.append(time.perf_counter() - begin)
+        taken = time.perf_counter() - begin
     rows = len(frame)
     del frame
-print(rows, sorted(times)[len(times) // 2], psycopg.__version__, pandas.__version__)
+    print(rows, taken, flush=True)
 ";
 
-/// Both, and their ratio.
+/// All three, and the two ratios.
 pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let rows = world.rows;
     let Some(server) = Server::start() else { return Ok(Vec::new()) };
     server.database("large", &script(rows));
     let limits = Limits { rows: u64::MAX, result_bytes: 1 << 30, ..Limits::default() };
-    let config = PostgresConfig { limits: limits.clone(), ..PostgresConfig::new(server.url("reader", "large")) };
-    let database = world.runtime.block_on(PostgresDatabase::open(config))?;
-    let ours = f64::from(rows) / seconds(world, Arc::new(database))?;
-    let what = format!("PostgreSQL to Arrow, {} rows × 10 columns", thousands(rows));
-    let mut figures = vec![Figure::new(what, ours, "rows/s").note(format!("median of {RUNS}"))];
-    let ratio = "that against psycopg into pandas";
+    let url = server.url("reader", "large");
+    let config = PostgresConfig { limits: limits.clone(), ..PostgresConfig::new(url.clone()) };
+    let postgres: Arc<dyn Database> = Arc::new(world.runtime.block_on(PostgresDatabase::open(config))?);
     let folder = world.place("postgres")?;
-    let file = folder.join("large.duckdb");
-    let embedded = match duckdb::library() {
+    let duckdb: Option<Arc<dyn Database>> = match duckdb::library() {
         None => None,
         Some(library) => {
+            let file = folder.join("large.duckdb");
             duckdb::script(&library, &file, &[&duckdb_script(rows), "CHECKPOINT"]);
             let sha256 = Some(digest(&library)?);
             let config = AdbcConfig { limits, sha256, ..AdbcConfig::duckdb(library, &file) };
-            let database = world.runtime.block_on(AdbcDatabase::open(config))?;
-            Some(f64::from(rows) / seconds(world, Arc::new(database))?)
+            Some(Arc::new(world.runtime.block_on(AdbcDatabase::open(config))?))
         }
     };
+    let mut python = Python::start(&folder, &["pandas", "psycopg[binary]"], SCRIPT, &[&url, QUERY]);
+    let [mut ours, mut embedded, mut theirs] = [(); 3].map(|()| Vec::new());
+    for _ in 0..RUNS {
+        ours.push(rate(world, &postgres)?);
+        if let Some(duckdb) = &duckdb {
+            embedded.push(rate(world, duckdb)?);
+        }
+        if let Ok(python) = &mut python {
+            theirs.push(python.rate(rows)?);
+        }
+    }
+    let ours = median(ours);
+    let embedded = duckdb.map(|_| median(embedded));
+    let median_of = format!("median of {RUNS}");
+    let what = format!("PostgreSQL to Arrow, {} rows × 10 columns", thousands(rows));
+    let mut figures = vec![Figure::new(what, ours, "rows/s").note(median_of.clone())];
+    let ratio = "that against psycopg into pandas";
     let duckdb_ratio = "DuckDB by ADBC against psycopg into pandas";
     figures.push(match embedded {
-        Some(rate) => {
-            Figure::new("DuckDB by ADBC to Arrow, the same rows", rate, "rows/s").note(format!("median of {RUNS}"))
-        }
+        Some(rate) => Figure::new("DuckDB by ADBC to Arrow, the same rows", rate, "rows/s").note(median_of),
         None => Figure::unmeasured(duckdb_ratio, "DuckDB's library is not installed: tests/databases/install.sh"),
     });
-    let url = server.url("reader", "large");
-    figures.extend(
-        match Python::install(&folder, &["pandas", "psycopg[binary]"])
-            .and_then(|python| python.rate(SCRIPT, &[&url, QUERY, &RUNS.to_string()], rows))
-        {
-            Ok((theirs, versions)) => vec![
+    match python {
+        Ok(python) => {
+            let theirs = median(theirs);
+            figures.extend([
                 Figure::new("psycopg into pandas, the same rows", theirs, "rows/s")
-                    .note(format!("psycopg and pandas {versions}")),
+                    .note(format!("psycopg and pandas {}", python.versions)),
                 Figure::new(ratio, ours / theirs, "×").at_least(3.0),
-            ]
-            .into_iter()
-            .chain(embedded.map(|rate| Figure::new(duckdb_ratio, rate / theirs, "×").at_least(10.0)))
-            .collect(),
-            Err(error) => vec![Figure::unmeasured(ratio, format!("psycopg cannot be had: {error}"))],
-        },
-    );
+            ]);
+            figures.extend(embedded.map(|rate| Figure::new(duckdb_ratio, rate / theirs, "×").at_least(10.0)));
+        }
+        Err(error) => figures.push(Figure::unmeasured(ratio, format!("psycopg cannot be had: {error}"))),
+    }
     Ok(figures)
 }
 
@@ -105,21 +109,4 @@ fn duckdb_script(rows: u32) -> String {
                 DATE '2020-01-01' + (n % 1000)::INT AS day, CASE WHEN n % 5 <> 0 THEN n // 5 END AS parent,
                 CASE WHEN n % 3 <> 0 THEN 'delivered on time to the door of ' || n END AS remark FROM range(1, {rows} + 1) r(n)"
     )
-}
-
-/// The median time of the whole table as a search's executor reads it, guard included, but without its caps.
-fn seconds(world: &World, database: Arc<dyn Database>) -> Outcome<f64> {
-    let mut times = Vec::with_capacity(RUNS);
-    for _ in 0..RUNS {
-        let begin = Instant::now();
-        // In a task, as a search does.
-        let database = Arc::clone(&database);
-        let task = world.runtime.spawn(async move { database.run(&SqlQuery::new(QUERY)).await });
-        let results = world.runtime.block_on(task)??;
-        times.push(begin.elapsed().as_secs_f64());
-        if results.row_count() != u64::from(world.rows) || results.schema().fields().len() != 10 {
-            return Err(format!("{} of {} rows came", results.row_count(), world.rows).into());
-        }
-    }
-    Ok(median(times))
 }

@@ -87,6 +87,29 @@ fn caps_cut_and_say_so() {
 }
 
 #[test]
+fn large_results_are_whole_in_several_batches() {
+    let fixture = Fixture::new(SHOP);
+    let sql = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 40)
+               SELECT n, iif(n = 30, 'x', n), iif(n > 30, n / 2.0, NULL), printf('%.*c', 250000, 'a') FROM r";
+    let result = run(&fixture.open(), sql).unwrap();
+    assert!(result.batches().len() > 1);
+    for (row, n) in result.rows(0, 40).iter().zip(1..) {
+        let half = if n > 30 { Value::Real(n as f64 / 2.0) } else { Value::Null };
+        let other = if n == 30 { "x".to_owned() } else { n.to_string() };
+        assert_eq!(row[..3], [Value::Integer(n), Value::Text(other), half]);
+        assert!(matches!(&row[3], Value::Text(text) if text.len() == 250_000));
+    }
+    assert_eq!(result.row_count(), 40);
+    assert_eq!(result.profile().columns.iter().map(|column| column.nulls).collect::<Vec<_>>(), [0, 0, 30, 0]);
+
+    let mut config = fixture.config();
+    config.limits.result_bytes = 5_000_000;
+    let cut = run(&SqliteDatabase::open(config).unwrap(), sql).unwrap();
+    assert_eq!((cut.row_count(), cut.truncated()), (19, true));
+    assert_eq!(cut.rows(18, 1)[0][0], Value::Integer(19));
+}
+
+#[test]
 fn refusals_name_rule_and_token() {
     let fixture = Fixture::new(SHOP);
     let database = granted(&fixture);
