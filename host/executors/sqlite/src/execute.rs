@@ -21,7 +21,8 @@ use crate::watch::Snapshot;
 
 /// What a cell counts for besides its contents: whoever prints a result needs memory for each, even for a NULL.
 const CELL: usize = 24;
-/// What a batch of a result counts for before it ends: the cells of a growing one would be copied time and again.
+/// A batch ends once its cells count for this many bytes, since a buffer is copied each time that it grows. It also keeps the texts of a column,
+/// which a batch addresses with 32 bits, far from that limit.
 const BATCH: usize = 4 << 20;
 /// Bytes of a result's column names at most, with the types that the columns were declared with: lines and documents repeat them.
 const NAMES: usize = 128 << 10;
@@ -130,8 +131,9 @@ struct Fetch<'a> {
     limits: &'a Limits,
     rows: u64,
     bytes: usize,
-    /// The rows of each batch, and what the last one counts for.
+    /// The number of rows in each batch.
     batches: Vec<usize>,
+    /// How many bytes the cells of the last batch count for.
     batch_bytes: usize,
     warnings: Vec<String>,
     truncated: bool,
@@ -156,8 +158,7 @@ impl<'a> Fetch<'a> {
             self.batch_bytes = 0;
         }
         let limits = self.limits;
-        // A column's text is addressed with 32 bits, and three bytes may replace a broken one.
-        let most = limits.result_bytes.min(i32::MAX as usize / 3);
+        let most = limits.result_bytes;
         let largest = self.columns.len().saturating_mul(limits.cell_bytes.saturating_add(CELL));
         let mut bytes = 0;
         if largest <= most.saturating_sub(self.bytes) {

@@ -16,10 +16,10 @@ const EXACT: u64 = 1 << 53;
 
 /// One column under construction.
 pub(crate) struct ColumnBuilder {
-    /// Of batches that have ended, all of one type or without any value.
+    /// The arrays of the batches that have ended. All have one type, or the type Null where no value had come.
     batches: Vec<ArrayRef>,
     cells: Cells,
-    /// Cells of ended batches and of `Mixed` whose text was not UTF-8.
+    /// How many cells held text that is not UTF-8. Those of `Texts` are counted when their batch ends.
     replaced: u64,
 }
 
@@ -27,7 +27,7 @@ enum Cells {
     Nulls(usize),
     Integers(Int64Builder),
     Reals(Float64Builder),
-    /// Not checked to be UTF-8 before all are there, which takes less time than to check each.
+    /// The bytes are checked to be UTF-8 once for a batch, which takes less time than to check each cell.
     Texts(BinaryBuilder),
     Blobs(BinaryBuilder),
     /// The slow way, for a column of several storage classes: the cells of all batches.
@@ -109,19 +109,17 @@ impl ColumnBuilder {
         self.batches.push(batch);
     }
 
-    /// The column in batches of so many rows, each of them but the last ended before, and how many of its cells held text that was not UTF-8.
+    /// Returns the column's batches, whose lengths are `rows`, and how many cells held text that is not UTF-8. All batches but the last must have
+    /// been ended.
     pub(crate) fn finish(mut self, rows: &[usize]) -> (Vec<ArrayRef>, u64) {
         self.end_batch();
         if let Cells::Mixed(cells) = self.cells {
-            let column = mixed(cells);
-            let mut start = 0;
-            let slice = |rows: &usize| {
-                start += rows;
-                column.slice(start - rows, *rows)
-            };
-            return (rows.iter().map(slice).collect(), self.replaced);
+            let is_real = cells.iter().all(is_exact);
+            let mut cells = cells.into_iter();
+            let batch = |rows: &usize| mixed(cells.by_ref().take(*rows), is_real);
+            return (rows.iter().map(batch).collect(), self.replaced);
         }
-        // What came in the last batch is known to it even if all of its cells are NULL.
+        // A builder has its type from batch to batch, so the last batch has the column's even if all of its cells are NULL.
         let data_type = self.batches.last().map_or(DataType::Null, |batch| batch.data_type().clone());
         for batch in self.batches.iter_mut().filter(|batch| *batch.data_type() != data_type) {
             *batch = new_null_array(&data_type, batch.len());
@@ -143,20 +141,25 @@ fn texts(cells: &BinaryArray) -> (ArrayRef, u64) {
     (Arc::new(texts), replaced)
 }
 
-fn mixed(cells: Vec<Value>) -> ArrayRef {
-    let is_exact = |value: &Value| match value {
+/// Whether a cell is a number that a real one stands for exactly, or NULL.
+fn is_exact(cell: &Value) -> bool {
+    match cell {
         Value::Integer(value) => value.unsigned_abs() <= EXACT,
         Value::Real(_) | Value::Null => true,
         _ => false,
-    };
-    if cells.iter().all(is_exact) {
-        return Arc::new(Float64Array::from_iter(cells.iter().map(|value| match value {
-            Value::Integer(value) => Some(*value as f64),
-            Value::Real(value) => Some(*value),
-            _ => None,
-        })));
     }
-    Arc::new(StringArray::from_iter(cells.into_iter().map(spelled)))
+}
+
+/// A batch of a column of several storage classes.
+fn mixed(cells: impl Iterator<Item = Value>, is_real: bool) -> ArrayRef {
+    if !is_real {
+        return Arc::new(StringArray::from_iter(cells.map(spelled)));
+    }
+    Arc::new(Float64Array::from_iter(cells.map(|cell| match cell {
+        Value::Integer(value) => Some(value as f64),
+        Value::Real(value) => Some(value),
+        _ => None,
+    })))
 }
 
 /// A cell as text, in SQL's spelling.
@@ -260,6 +263,16 @@ mod tests {
         // Two halves of a character in one buffer are no text.
         let halves = [ValueRef::Text(b"\xc3"), ValueRef::Text(b"\xa4")];
         assert_eq!(cell(&built(&halves), 1), Value::Text("\u{fffd}".into()));
+    }
+
+    #[test]
+    fn batches_of_mixed_cells_have_memory_of_their_own() {
+        let text = [b'a'; 100];
+        let mut cells = vec![ValueRef::Text(&text); 1_000];
+        cells[0] = ValueRef::Integer(1);
+        let memory =
+            |most| -> usize { built_in(&cells, most).0.iter().map(|batch| batch.get_array_memory_size()).sum() };
+        assert!(memory(100) < 2 * memory(usize::MAX));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! How fast rows come out of SQLite: ours into Arrow, against Python's sqlite3 into pandas on the same file in the same run, by turns.
+//! How fast rows come out of SQLite: ours into Arrow, against Python's sqlite3 into pandas on the same file in the same run, alternately.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -36,13 +36,12 @@ for _ in sys.stdin:
     print(rows, taken, flush=True)
 ";
 
-/// Both, and their ratio.
+/// Measures both and their ratio.
 pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let rows = world.rows;
     let folder = world.place("arrow")?;
     let path = folder.join("large.sqlite");
     fill(&path, rows)?;
-    // Meanwhile the system writes the new file to the disk, and does not do so while the rows are read.
     let mut python = Python::start(&folder, &["pandas"], SCRIPT, &[&path.display().to_string(), QUERY]);
     let limits = Limits { rows: u64::MAX, result_bytes: usize::MAX, ..Limits::default() };
     let config = SqliteConfig { limits, memory: 1 << 30, ..SqliteConfig::new(&path) };
@@ -50,8 +49,11 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for _ in 0..RUNS {
         ours.push(rate(world, &database)?);
-        if let Ok(python) = &mut python {
-            theirs.push(python.rate(rows)?);
+        if let Ok(script) = &mut python {
+            match script.rate(rows) {
+                Ok(rate) => theirs.push(rate),
+                Err(error) => python = Err(error),
+            }
         }
     }
     let ours = median(ours);
@@ -115,8 +117,8 @@ pub(super) struct Python {
 }
 
 impl Python {
-    /// Installs these packages and starts a script, which first prints versions and then, for each line that it is sent, how many rows it read in
-    /// how many seconds.
+    /// Installs the packages and starts the script. The script prints its versions first; for each line that it is sent, it prints the number of
+    /// rows and the seconds.
     pub(super) fn start(folder: &Path, packages: &[&str], script: &str, arguments: &[&str]) -> Outcome<Self> {
         let environment = folder.join("python");
         run(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
@@ -146,7 +148,7 @@ impl Python {
     fn line(&mut self) -> Outcome<Vec<String>> {
         let mut line = String::new();
         if self.replies.read_line(&mut line)? == 0 {
-            return Err("the script ended".into());
+            return Err("the script ended; its error is above".into());
         }
         Ok(line.split_whitespace().map(str::to_owned).collect())
     }

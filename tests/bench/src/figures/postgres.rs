@@ -1,5 +1,5 @@
-//! How fast rows come out of PostgreSQL and of DuckDB: ours into Arrow, against psycopg into pandas from the same server in the same run, by
-//! turns.
+//! How fast rows come out of PostgreSQL and of DuckDB: ours into Arrow, against psycopg into pandas from the same server in the same run,
+//! alternately.
 
 use std::sync::Arc;
 
@@ -28,11 +28,11 @@ for _ in sys.stdin:
         frame = pandas.DataFrame(cursor.fetchall(), columns=[column.name for column in cursor.description])
         taken = time.perf_counter() - begin
     rows = len(frame)
-    del frame
+    del frame, cursor
     print(rows, taken, flush=True)
 ";
 
-/// All three, and the two ratios.
+/// Measures all three and the two ratios.
 pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let rows = world.rows;
     let Some(server) = Server::start() else { return Ok(Vec::new()) };
@@ -59,8 +59,11 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
         if let Some(duckdb) = &duckdb {
             embedded.push(rate(world, duckdb)?);
         }
-        if let Ok(python) = &mut python {
-            theirs.push(python.rate(rows)?);
+        if let Ok(script) = &mut python {
+            match script.rate(rows) {
+                Ok(rate) => theirs.push(rate),
+                Err(error) => python = Err(error),
+            }
         }
     }
     let ours = median(ours);
