@@ -4,7 +4,7 @@ syrch_plugin::settings! {
     /// How a catalog is narrowed.
     pub struct Settings {
         /// Bytes that the tables may fill in a prompt. A catalog that is not longer stays whole.
-        catalog_bytes: u32 = 4_500, 500 ..= 200_000;
+        catalog_bytes: u32 = 4_200, 500 ..= 200_000;
         /// Share of the bytes for as many tables as possible, each with its keys and the columns that were found; the rest shows the
         /// best tables with more of their columns.
         breadth: f64 = 0.6, 0.0 ..= 1.0;

@@ -94,7 +94,7 @@ fn the_best_tables_are_selected_with_those_between_them() {
     assert_eq!(names(&linked)[..5], ["customers", "orders", "other_00", "other_01", "baskets"]);
     assert_eq!(selected(&linked, "baskets").reason, "found by joins");
     assert!(linked.tables.len() < catalog().tables.len());
-    assert!(shown(&linked).len() <= 4_500);
+    assert!(shown(&linked).len() <= 4_200);
     // The best tables are shown whole.
     assert_eq!(selected(&linked, "customers").columns, Vec::<String>::new());
     assert!(linked.tables.iter().all(|table| (0.0..=1.0).contains(&table.score)));
