@@ -49,7 +49,7 @@ pub(crate) const GROUPS: &[Group] = &[
     Group { name: "flights", what: "five model calls of one guest", measure: flights::measure },
     Group { name: "overhead", what: "a whole search in process", measure: overhead::measure },
     Group { name: "makespan", what: "makespans of uneven graphs", measure: makespan::measure },
-    // Before the large reads, whose memory and processes the system still cleans up a moment later.
+    // Before the large reads, so that what they leave behind disturbs nothing.
     Group { name: "guard", what: "the guard on a statement", measure: guard::measure },
     Group { name: "equality", what: "what the optimizer checks before it measures", measure: equality::measure },
     Group { name: "arrow", what: "SQLite to Arrow", measure: arrow::measure },
