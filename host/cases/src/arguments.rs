@@ -63,8 +63,7 @@ impl Statements<'_> {
     async fn run(&mut self, of: String, sql: &str, relations: &[Relation]) -> Result<Arc<ResultSet>, RunError> {
         let query = SqlQuery { text: sql.to_owned(), relations: relations.to_vec() };
         let results = self.database.run(&query).await.map_err(|source| RunError::Statement { of, source })?;
-        let cells: usize = results.batches().iter().map(|batch| batch.get_array_memory_size()).sum();
-        self.bytes = self.bytes.saturating_add(cells).saturating_add(RESULT);
+        self.bytes = self.bytes.saturating_add(results.memory()).saturating_add(RESULT);
         if self.bytes > ROWS {
             let message = format!("the rows of its statements take more than {} MiB", ROWS >> 20);
             return Err(RunError::Input { role: self.role.name(), message });

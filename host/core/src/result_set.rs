@@ -95,6 +95,12 @@ impl ResultSet {
         self.batches.iter().map(|batch| batch.num_rows() as u64).sum()
     }
 
+    /// The memory of the rows, in bytes: see [`memory`].
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        memory(&self.batches)
+    }
+
     /// The name, the declared type and the nullability of each column.
     #[must_use]
     pub fn columns(&self) -> Vec<Column> {
@@ -187,6 +193,26 @@ impl ResultSet {
         digests.iter().for_each(|digest| hasher.update(digest));
         hasher.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect()
     }
+}
+
+/// The memory of batches, in bytes. An allocation counts once and as a whole, also when several columns have parts of it, as those of a
+/// decoded result do, or when little of it is in use.
+#[must_use]
+pub fn memory(batches: &[RecordBatch]) -> usize {
+    let columns = batches.iter().flat_map(RecordBatch::columns);
+    let heads: usize = columns
+        .clone()
+        .map(|column| column.get_array_memory_size().saturating_sub(column.get_buffer_memory_size()))
+        .sum();
+    let mut allocations = BTreeMap::new();
+    let mut arrays: Vec<_> = columns.map(Array::to_data).collect();
+    while let Some(array) = arrays.pop() {
+        for buffer in array.buffers().iter().chain(array.nulls().map(|nulls| nulls.buffer())) {
+            allocations.insert(buffer.data_ptr(), buffer.capacity());
+        }
+        arrays.extend_from_slice(array.child_data());
+    }
+    allocations.values().fold(heads, |sum, size| sum.saturating_add(*size))
 }
 
 /// A number for each known equality.
@@ -296,6 +322,28 @@ mod tests {
         let schema = Arc::new(Schema::new(vec![Field::new("n", numbers.data_type().clone(), true)]));
         let batch = RecordBatch::try_new(Arc::clone(&schema), vec![numbers]).unwrap();
         ResultSet::new(schema, vec![batch], false, Vec::new(), String::new())
+    }
+
+    #[test]
+    fn shared_memory_counts_once_and_a_part_as_the_whole() {
+        let text =
+            |from: u8| Arc::new(StringArray::from_iter_values([(from as char).to_string().repeat(10_000)])) as ArrayRef;
+        let columns: Vec<ArrayRef> = (b'a'..=b'j').map(text).collect();
+        let fields: Vec<Field> = (0..10).map(|n| Field::new(n.to_string(), DataType::Utf8, false)).collect();
+        let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap();
+        let built = ResultSet::new(batch.schema(), vec![batch.clone()], false, Vec::new(), String::new());
+        assert!((100_000..120_000).contains(&built.memory()), "{}", built.memory());
+
+        let decoded = crate::encode::decode(&crate::encode::encode(&built).unwrap()).unwrap();
+        assert_eq!(decoded, built);
+        assert!((100_000..120_000).contains(&decoded.memory()), "{}", decoded.memory());
+
+        assert_eq!(memory(&[batch.slice(0, 0), batch.clone(), batch]), memory(built.batches()) + 2 * heads(&built));
+    }
+
+    /// What the columns of a result take besides their buffers.
+    fn heads(of: &ResultSet) -> usize {
+        of.memory() - of.batches()[0].columns().iter().map(|column| column.get_buffer_memory_size()).sum::<usize>()
     }
 
     #[test]

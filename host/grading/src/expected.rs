@@ -48,7 +48,7 @@ impl Expected {
 
     /// The size of all rows in memory, in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.golds.iter().map(|(rows, _)| bytes(rows)).sum()
+        self.golds.iter().map(|(rows, _)| rows.memory()).sum()
     }
 }
 
@@ -66,9 +66,4 @@ pub(crate) fn lasting<T>(result: Result<T, SqlError>) -> Result<Result<T, String
         Err(error) if is_transient(&error) => Err(error),
         result => Ok(result.map_err(|error| error.to_string())),
     }
-}
-
-/// The size of rows in memory, in bytes.
-pub(crate) fn bytes(rows: &ResultSet) -> usize {
-    rows.batches().iter().map(|batch| batch.get_array_memory_size()).sum()
 }

@@ -107,7 +107,7 @@ impl Memo {
             state.entries.remove(&key);
             return;
         }
-        let size = key.len() + answer.as_ref().map_or(0, |results| bytes(results));
+        let size = key.len() + answer.as_ref().map_or(0, |results| results.memory());
         state.entries.insert(key.clone(), Entry::Finished(answer.clone()));
         state.finished.push_back((key, size));
         state.bytes += size;
@@ -126,10 +126,6 @@ fn is_lasting(answer: &Answer) -> bool {
             SqlErrorKind::Timeout | SqlErrorKind::Cancelled | SqlErrorKind::Unavailable | SqlErrorKind::Budget
         )
     })
-}
-
-fn bytes(results: &ResultSet) -> usize {
-    results.batches().iter().map(|batch| batch.get_array_memory_size()).sum()
 }
 
 #[cfg(test)]

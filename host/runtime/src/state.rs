@@ -175,7 +175,7 @@ impl State {
 
     /// Gives the guest a handle of a result.
     pub(crate) fn push_rows(&mut self, rows: Arc<ResultSet>) -> wasmtime::Result<Resource<Rows>> {
-        self.hold(bytes_of(&rows))?;
+        self.hold(rows.memory())?;
         self.push(Rows(rows))
     }
 
@@ -192,11 +192,6 @@ impl WasiView for State {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
     }
-}
-
-/// The memory of a result.
-pub(crate) fn bytes_of(rows: &ResultSet) -> usize {
-    rows.batches().iter().map(|batch| batch.get_array_memory_size()).sum()
 }
 
 pub(crate) fn hit<T>(limit: &'static str, detail: String) -> wasmtime::Result<T> {

@@ -12,6 +12,7 @@ use globset::GlobSet;
 use proto::catalog::CatType;
 use syrch_arrow_engine::{LeftOut, Schema};
 use syrch_core::ports::DatabaseError;
+use syrch_core::result_set::memory;
 use syrch_core::{Column, Dialect, SqlError, SqlErrorKind, Table};
 use tokio::time::Instant;
 
@@ -46,7 +47,7 @@ impl Receiver for Answer {
     }
 
     fn push(&mut self, batch: &RecordBatch) -> Result<ControlFlow<()>, SqlError> {
-        self.bytes += batch.get_array_memory_size();
+        self.bytes += memory(std::slice::from_ref(batch));
         // A list of names may have that many bytes on its way.
         if self.bytes > 2 * BYTES {
             return Err(SqlError::new(SqlErrorKind::TooLarge, "the catalog has more than 64 MiB"));

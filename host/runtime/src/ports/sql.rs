@@ -12,7 +12,7 @@ use crate::bindings::syrch::plugin::types;
 use crate::contract::Port;
 use crate::convert::Conv;
 use crate::flight::Flight;
-use crate::state::{Rows, Running, State, bytes_of};
+use crate::state::{Rows, Running, State};
 
 type WitResult = Result<Resource<Rows>, types::SqlError>;
 
@@ -79,7 +79,7 @@ impl wit::HostResultSet for State {
 
     async fn drop(&mut self, rows: Resource<Rows>) -> wasmtime::Result<()> {
         let rows = self.table.delete(rows)?;
-        self.release(bytes_of(&rows.0));
+        self.release(rows.0.memory());
         Ok(())
     }
 }

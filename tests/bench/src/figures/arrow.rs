@@ -46,15 +46,10 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let limits = Limits { rows: u64::MAX, result_bytes: usize::MAX, ..Limits::default() };
     let config = SqliteConfig { limits, memory: 1 << 30, ..SqliteConfig::new(&path) };
     let database: Arc<dyn Database> = Arc::new(SqliteDatabase::open(config)?);
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    let mut ours = Vec::new();
     for _ in 0..RUNS {
         ours.push(rate(world, &database)?);
-        if let Ok(script) = &mut python {
-            match script.rate(rows) {
-                Ok(rate) => theirs.push(rate),
-                Err(error) => python = Err(error),
-            }
-        }
+        python = python.and_then(|script| script.read(rows));
     }
     let ours = median(ours);
     let what = format!("SQLite to Arrow, {} rows × 10 columns", thousands(rows));
@@ -62,7 +57,7 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let ratio = "that against Python's sqlite3 into pandas";
     match python {
         Ok(python) => {
-            let theirs = median(theirs);
+            let theirs = median(python.rates.clone());
             figures.extend([
                 Figure::new("Python's sqlite3 into pandas, the same rows", theirs, "rows/s")
                     .note(format!("pandas and Python {}", python.versions)),
@@ -114,6 +109,8 @@ pub(super) struct Python {
     replies: BufReader<ChildStdout>,
     /// What the script printed at its start.
     pub(super) versions: String,
+    /// Rows per second of each reading.
+    pub(super) rates: Vec<f64>,
 }
 
 impl Python {
@@ -130,17 +127,20 @@ impl Python {
         let mut child = command.spawn()?;
         let requests = child.stdin.take().ok_or("no standard input")?;
         let replies = BufReader::new(child.stdout.take().ok_or("no standard output")?);
-        let mut started = Self { child, requests, replies, versions: String::new() };
+        let mut started = Self { child, requests, replies, versions: String::new(), rates: Vec::new() };
         started.versions = started.line()?.join(", ");
         Ok(started)
     }
 
-    /// Rows per second of one reading.
-    pub(super) fn rate(&mut self, rows: u32) -> Outcome<f64> {
+    /// Has the script read the table of so many rows once more.
+    pub(super) fn read(mut self, rows: u32) -> Outcome<Self> {
         writeln!(self.requests)?;
         let line = self.line()?;
         match line.as_slice() {
-            [count, seconds] if *count == rows.to_string() => Ok(f64::from(rows) / seconds.parse::<f64>()?),
+            [count, seconds] if *count == rows.to_string() => {
+                self.rates.push(f64::from(rows) / seconds.parse::<f64>()?);
+                Ok(self)
+            }
             _ => Err(format!("it printed `{}`", line.join(" ")).into()),
         }
     }

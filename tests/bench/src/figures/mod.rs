@@ -19,6 +19,7 @@ mod slow;
 pub(crate) mod soak;
 mod start;
 mod suites;
+mod tally;
 mod unseen;
 
 use crate::Outcome;

@@ -53,18 +53,13 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
         }
     };
     let mut python = Python::start(&folder, &["pandas", "psycopg[binary]"], SCRIPT, &[&url, QUERY]);
-    let [mut ours, mut embedded, mut theirs] = [(); 3].map(|()| Vec::new());
+    let (mut ours, mut embedded) = (Vec::new(), Vec::new());
     for _ in 0..RUNS {
         ours.push(rate(world, &postgres)?);
         if let Some(duckdb) = &duckdb {
             embedded.push(rate(world, duckdb)?);
         }
-        if let Ok(script) = &mut python {
-            match script.rate(rows) {
-                Ok(rate) => theirs.push(rate),
-                Err(error) => python = Err(error),
-            }
-        }
+        python = python.and_then(|script| script.read(rows));
     }
     let ours = median(ours);
     let embedded = duckdb.map(|_| median(embedded));
@@ -79,7 +74,7 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     });
     match python {
         Ok(python) => {
-            let theirs = median(theirs);
+            let theirs = median(python.rates.clone());
             figures.extend([
                 Figure::new("psycopg into pandas, the same rows", theirs, "rows/s")
                     .note(format!("psycopg and pandas {}", python.versions)),

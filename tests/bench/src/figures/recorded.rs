@@ -13,102 +13,93 @@ use syrch_core::roles::Role;
 use syrch_kit::recorded::{Question, SAMPLERS, Sampler, questions, shares_fitted_elsewhere};
 use tokio::task::JoinSet;
 
+use super::tally::{Tally, difference, total};
 use crate::Outcome;
 use crate::figure::Figure;
 use crate::world::World;
 
+/// The strategy that the others are held against.
+const BASELINE: &str = "single";
 /// The strategy whose votes are weighed.
 const WEIGHED: &str = "discern";
 /// How far a share of right answers may be off, in points of a hundred, and a mean number of calls.
 const OFF: (f64, f64) = (2.0, 0.1);
 
-/// Right answers and calls, added up.
-#[derive(Default, Clone, Copy)]
-struct Sum {
-    right: u32,
-    calls: u32,
-    questions: u32,
-}
-
-impl Sum {
-    fn add(&mut self, is_right: bool, calls: u32) {
-        self.right += u32::from(is_right);
-        self.calls += calls;
-        self.questions += 1;
-    }
-
-    /// Right answers in a hundred, and calls per question.
-    fn means(self) -> (f64, f64) {
-        let count = f64::from(self.questions.max(1));
-        (100.0 * f64::from(self.right) / count, f64::from(self.calls) / count)
-    }
-}
-
 /// Each strategy on all questions, in as many orders of the answers as the options say.
 pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let data = syrch_kit::data_root().ok_or("there are no test data")?.join("spider");
     let all = questions(&data);
+    let databases: Vec<&str> = all.iter().map(|question| question.database.as_str()).collect();
     let mut figures = Vec::new();
+    let mut baseline = Vec::new();
     for gate in &SAMPLERS {
-        let (mut found, mut expected) = (Sum::default(), Sum::default());
-        for seed in 0..u64::from(world.orders) {
-            world.runtime.block_on(searched(world, &data, gate.name, seed, &all, &mut found))?;
-            for question in &all {
-                let taken = gate.take(&question.order(seed));
-                expected.add(taken.answer.is_some_and(|answer| answer.is_right), taken.calls);
-            }
+        let found = searched(world, &data, gate.name, &all)?;
+        let expected: Vec<Tally> = all.iter().map(|question| taken(gate, question, world.orders)).collect();
+        let mut note = format!("orders: {}", world.orders);
+        if gate.name == BASELINE {
+            baseline.clone_from(&found);
+        } else {
+            let points = difference(&databases, &found, &baseline, Tally::right);
+            note = format!("{note}; against `{BASELINE}` {points} points, 95 % over databases");
         }
-        figures.extend(compared(gate, world.orders, found.means(), expected.means()));
+        figures.extend(compared(gate.name, &total(&found), &total(&expected), &note));
     }
     figures.extend(weighed(world, &data, &all)?);
     Ok(figures)
 }
 
+/// What the files alone give for a question.
+fn taken(gate: &Sampler, question: &Question, orders: u32) -> Tally {
+    let mut tally = Tally::default();
+    for seed in 0..u64::from(orders) {
+        let taken = gate.take(&question.order(seed));
+        tally.add(taken.answer.is_some_and(|answer| answer.is_right), taken.calls);
+    }
+    tally
+}
+
 /// The strategy of ours, its shares fitted on the half of the databases on which it is not measured.
 fn weighed(world: &World, data: &Path, all: &[Question]) -> Outcome<[Figure; 2]> {
-    let mut found = Sum::default();
-    for seed in 0..u64::from(world.orders) {
-        world.runtime.block_on(searched(world, data, WEIGHED, seed, all, &mut found))?;
-    }
-    let (right, calls) = found.means();
+    let found = total(&searched(world, data, WEIGHED, all)?);
     let note = format!("in-sample: its signs were chosen on these databases; orders: {}", world.orders);
     Ok([
-        Figure::new(format!("`{WEIGHED}` on recorded answers: right"), right, "%").at_least(91.5).note(note),
-        Figure::new(format!("`{WEIGHED}` on recorded answers: calls a question"), calls, "").at_most(5.0),
+        Figure::new(format!("`{WEIGHED}` on recorded answers: right"), found.right(), "%").at_least(91.5).note(note),
+        Figure::new(format!("`{WEIGHED}` on recorded answers: calls a question"), found.calls(), "").at_most(5.0),
     ])
 }
 
-/// Searches for the answers to all questions in one order.
-async fn searched(
-    world: &World,
-    data: &Path,
-    strategy: &str,
-    seed: u64,
-    all: &[Question],
-    found: &mut Sum,
-) -> Outcome<()> {
-    let mut by_database: BTreeMap<&str, Vec<&Question>> = BTreeMap::new();
-    for question in all {
-        by_database.entry(&question.database).or_default().push(question);
+/// Searches for the answers to all questions in all orders. The tallies are in the order of the questions.
+fn searched(world: &World, data: &Path, strategy: &str, all: &[Question]) -> Outcome<Vec<Tally>> {
+    let mut by_database: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, question) in all.iter().enumerate() {
+        by_database.entry(&question.database).or_default().push(at);
     }
-    for (database, questions) in by_database {
-        let database = data.join("db").join(format!("{database}.sqlite"));
-        let host = Arc::new(Host::open(settings(world, strategy, seed, &database, data)?, &Silent).await?);
-        let mut searches = JoinSet::new();
-        for question in questions {
-            let (host, question) = (Arc::clone(&host), question.clone());
-            searches.spawn(async move {
-                let problem = Problem::new(&question.question);
-                let report = host.search(problem, Arc::new(Silent), None, &Stop::new()).await?;
-                Ok::<_, syrch::Error>((is_right(&question, &report.document), report.document.cost.calls))
-            });
-        }
-        for report in searches.join_all().await {
-            let (is_right, calls) = report?;
-            found.add(is_right, calls);
+    let mut tallies = vec![Tally::default(); all.len()];
+    for seed in 0..u64::from(world.orders) {
+        for (database, places) in &by_database {
+            let database = data.join("db").join(format!("{database}.sqlite"));
+            let settings = settings(world, strategy, seed, &database, data)?;
+            for (at, is_right, calls) in world.runtime.block_on(answered(settings, all, places))? {
+                tallies[at].add(is_right, calls);
+            }
         }
     }
-    Ok(())
+    Ok(tallies)
+}
+
+/// Whether each of these questions is answered right, and with how many calls.
+async fn answered(settings: Settings, all: &[Question], places: &[usize]) -> Outcome<Vec<(usize, bool, u32)>> {
+    let host = Arc::new(Host::open(settings, &Silent).await?);
+    let mut searches = JoinSet::new();
+    for at in places.iter().copied() {
+        let (host, question) = (Arc::clone(&host), all[at].clone());
+        searches.spawn(async move {
+            let problem = Problem::new(&question.question);
+            let report = host.search(problem, Arc::new(Silent), None, &Stop::new()).await?;
+            Ok::<_, syrch::Error>((at, is_right(&question, &report.document), report.document.cost.calls))
+        });
+    }
+    Ok(searches.join_all().await.into_iter().collect::<Result<_, _>>()?)
 }
 
 fn settings(world: &World, strategy: &str, seed: u64, database: &Path, data: &Path) -> Outcome<Settings> {
@@ -130,20 +121,16 @@ fn is_right(question: &Question, document: &AnswerDocument) -> bool {
     answer.and_then(|answer| question.is_right(&answer.sql)).unwrap_or(false)
 }
 
-fn compared(gate: &Sampler, orders: u32, found: (f64, f64), expected: (f64, f64)) -> [Figure; 2] {
-    let name = gate.name;
-    let right = format!("{:.1} % where the files give {:.1} %; orders: {orders}", found.0, expected.0);
-    let calls = format!("{:.2} where the files give {:.2}", found.1, expected.1);
+fn compared(name: &str, found: &Tally, expected: &Tally, note: &str) -> [Figure; 2] {
+    let right = format!("{:.1} % where the files give {:.1} %; {note}", found.right(), expected.right());
+    let calls = format!("{:.2} where the files give {:.2}", found.calls(), expected.calls());
+    let off = |of: fn(&Tally) -> f64| (of(found) - of(expected)).abs();
     [
-        Figure::new(format!("`{name}` on recorded answers: right, off by"), (found.0 - expected.0).abs(), "points")
+        Figure::new(format!("`{name}` on recorded answers: right, off by"), off(Tally::right), "points")
             .at_most(OFF.0)
             .note(right),
-        Figure::new(
-            format!("`{name}` on recorded answers: calls a question, off by"),
-            (found.1 - expected.1).abs(),
-            "",
-        )
-        .at_most(OFF.1)
-        .note(calls),
+        Figure::new(format!("`{name}` on recorded answers: calls a question, off by"), off(Tally::calls), "")
+            .at_most(OFF.1)
+            .note(calls),
     ]
 }

@@ -9,12 +9,11 @@ mod fit;
 
 use std::collections::BTreeMap;
 
-use rand::{RngExt, SeedableRng};
-use rand_pcg::Pcg64;
 use syrch_kit::recorded::{Execution, Question, SAMPLERS, questions};
 
 use self::evidence::Database;
 use self::fit::{Drawn, Numbers, Pool};
+use super::tally::{Tally, difference, total};
 use crate::Outcome;
 use crate::figure::Figure;
 use crate::world::World;
@@ -53,14 +52,12 @@ const LEAD: f64 = 2.5;
 const SAMPLES: usize = 12;
 /// The strategy that it is held against.
 const RIVAL: &str = "gate3of9";
-/// Resamples of the databases, and the seed that they are drawn with.
-const RESAMPLES: (usize, u64) = (10_000, 1);
-
 /// What each sign counts. What speaks against a statement counts below zero, so that no share of the plugin's six is negative.
 type Signs = [f64; SIGNS.len()];
 
 /// A question with what its answers come to.
 struct Asked {
+    database: String,
     answers: Vec<Vote>,
     /// The places of the answers, by seed.
     orders: Vec<Vec<usize>>,
@@ -76,26 +73,6 @@ struct Vote {
     signs: Signs,
 }
 
-/// Right answers and calls, added up.
-#[derive(Default, Clone, Copy)]
-struct Tally {
-    right: f64,
-    calls: f64,
-    count: f64,
-}
-
-impl Tally {
-    fn add(&mut self, is_right: bool, calls: usize) {
-        self.join(&Self { right: f64::from(u8::from(is_right)), calls: calls as f64, count: 1.0 });
-    }
-
-    fn join(&mut self, other: &Self) {
-        self.right += other.right;
-        self.calls += other.calls;
-        self.count += other.count;
-    }
-}
-
 /// Chooses, fits and measures for each database.
 pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let all = asked(world.orders)?;
@@ -109,14 +86,19 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
         running.into_iter().map(|thread| thread.join().map_err(|_| "a choice broke off")).collect::<Result<_, _>>()
     })?;
     let tallies = |shares: &dyn Fn(usize) -> Numbers| -> Vec<Tally> {
-        all.iter().enumerate().map(|(out, asked)| sampled(asked, &shares(out))).collect()
+        let of_database = |(out, asked): (usize, &Vec<Asked>)| {
+            let shares = shares(out);
+            asked.iter().map(|asked| sampled(asked, &shares, world.orders)).collect::<Vec<_>>()
+        };
+        all.iter().enumerate().flat_map(of_database).collect()
     };
+    let databases: Vec<&str> = all.iter().flatten().map(|asked| asked.database.as_str()).collect();
     let known: Vec<usize> = (0..KNOWN).collect();
     let given = |out: usize| fit::fit(&among(&pools, |database| database != out), &known, &fit::nothing());
-    let rival = all.iter().map(|asked| total(asked.iter().map(|asked| &asked.rival))).collect();
+    let rival = all.iter().flatten().map(|asked| asked.rival).collect();
     let orders = format!("orders: {}", world.orders);
     let choice = format!("chosen, of {} times: {}; {orders}", chosen.len(), listed(&chosen));
-    Ok(figures(&[
+    let ways = [
         ("`discern` with signs chosen and fitted elsewhere", tallies(&|out| chosen[out].1), choice),
         (
             "`discern` with its six signs, fitted elsewhere",
@@ -125,7 +107,8 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
         ),
         ("the same sampling without signs", tallies(&|_| fit::nothing()), orders),
         (RIVAL, rival, String::new()),
-    ]))
+    ];
+    Ok(figures(&databases, &ways))
 }
 
 /// The questions by their databases.
@@ -162,12 +145,12 @@ fn one(database: &mut Database, question: &Question, orders: u32) -> Outcome<Ask
         let order = question.order(seed);
         if seed < u64::from(orders) {
             let taken = gate.take(&order);
-            rival.add(taken.answer.is_some_and(|answer| answer.is_right), taken.calls as usize);
+            rival.add(taken.answer.is_some_and(|answer| answer.is_right), taken.calls);
         }
         let place = |system: &str| question.answers.iter().position(|answer| answer.system == system);
         places.push(order.iter().filter_map(|answer| place(&answer.system)).collect());
     }
-    Ok(Asked { answers, orders: places, rival })
+    Ok(Asked { database: question.database.clone(), answers, orders: places, rival })
 }
 
 /// The pools of a question in which right and wrong results meet.
@@ -232,22 +215,20 @@ fn among(pools: &[Vec<Pool>], is_in: impl Fn(usize) -> bool) -> Vec<&Pool> {
     pools.iter().enumerate().filter(|(database, _)| is_in(*database)).flat_map(|(_, pools)| pools).collect()
 }
 
-/// What the plugin comes to on the questions of a database, over all orders that the rival was measured in.
-fn sampled(asked: &[Asked], shares: &Numbers) -> Tally {
+/// What the plugin comes to on a question, over the first orders.
+fn sampled(asked: &Asked, shares: &Numbers, orders: u32) -> Tally {
     let mut tally = Tally::default();
-    for one in asked {
-        let weigh = |vote: &Vote| vote.signs.iter().zip(shares).map(|(sign, share)| sign * share).sum::<f64>().exp();
-        let weights: Vec<f64> = one.answers.iter().map(weigh).collect();
-        for order in one.orders.iter().take(one.rival.count as usize) {
-            let (is_right, calls) = vote(&one.answers, &weights, order);
-            tally.add(is_right, calls);
-        }
+    let weigh = |vote: &Vote| vote.signs.iter().zip(shares).map(|(sign, share)| sign * share).sum::<f64>().exp();
+    let weights: Vec<f64> = asked.answers.iter().map(weigh).collect();
+    for order in asked.orders.iter().take(orders as usize) {
+        let (is_right, calls) = vote(&asked.answers, &weights, order);
+        tally.add(is_right, calls);
     }
     tally
 }
 
 /// Draws until a result leads; whether the first one of the leading result is right, and how many were drawn.
-fn vote(answers: &[Vote], weights: &[f64], order: &[usize]) -> (bool, usize) {
+fn vote(answers: &[Vote], weights: &[f64], order: &[usize]) -> (bool, u32) {
     // A result, its votes, and whether the draw that stands for it is right.
     let mut results: Vec<(usize, f64, bool)> = Vec::new();
     let (mut unit, mut calls) = (f64::MIN_POSITIVE, 0);
@@ -270,12 +251,6 @@ fn vote(answers: &[Vote], weights: &[f64], order: &[usize]) -> (bool, usize) {
     (first.is_some_and(|(.., is_right)| *is_right), calls)
 }
 
-fn total<'t>(tallies: impl Iterator<Item = &'t Tally>) -> Tally {
-    let mut total = Tally::default();
-    tallies.for_each(|tally| total.join(tally));
-    total
-}
-
 /// How often each sign was chosen, the most frequent first.
 fn listed(chosen: &[(Vec<usize>, Numbers)]) -> String {
     let times = |sign: usize| chosen.iter().filter(|(chosen, _)| chosen.contains(&sign)).count();
@@ -285,35 +260,20 @@ fn listed(chosen: &[(Vec<usize>, Numbers)]) -> String {
     counts.collect::<Vec<_>>().join(", ")
 }
 
-/// The difference of two means over all questions, and where it lies in 95 of 100 resamples of the databases.
-fn difference(ours: &[Tally], theirs: &[Tally], of: fn(&Tally) -> f64) -> String {
-    let over = |databases: &[usize]| {
-        let differences: f64 = databases.iter().map(|at| of(&ours[*at]) - of(&theirs[*at])).sum();
-        differences / databases.iter().map(|at| ours[*at].count).sum::<f64>().max(1.0)
-    };
-    let mut random = Pcg64::seed_from_u64(RESAMPLES.1);
-    let mut draw = || (0..ours.len()).map(|_| random.random_range(0..ours.len())).collect::<Vec<_>>();
-    let mut resampled: Vec<f64> = (0..RESAMPLES.0).map(|_| over(&draw())).collect();
-    resampled.sort_by(f64::total_cmp);
-    let at = |part: f64| resampled[(part * (RESAMPLES.0 - 1) as f64).round() as usize];
-    let all: Vec<usize> = (0..ours.len()).collect();
-    format!("{:+.2} ({:+.2} to {:+.2})", over(&all), at(0.025), at(0.975))
-}
-
 /// Two figures for each way to sample, the rival last.
-fn figures(ways: &[(&str, Vec<Tally>, String)]) -> Vec<Figure> {
+fn figures(databases: &[&str], ways: &[(&str, Vec<Tally>, String)]) -> Vec<Figure> {
     let mut figures = Vec::new();
     let rival = ways.last().map_or(&[][..], |(_, tallies, _)| tallies);
     for (name, tallies, note) in ways {
-        let Tally { right, calls, count } = total(tallies.iter());
-        let mut right = Figure::new(format!("{name}: right"), 100.0 * right / count.max(1.0), "%");
+        let sum = total(tallies);
+        let mut right = Figure::new(format!("{name}: right"), sum.right(), "%");
         if *name != RIVAL {
-            let points = difference(tallies, rival, |tally| 100.0 * tally.right);
-            let more = difference(tallies, rival, |tally| tally.calls);
+            let points = difference(databases, tallies, rival, Tally::right);
+            let more = difference(databases, tallies, rival, Tally::calls);
             right =
                 right.note(format!("against `{RIVAL}` {points} points and {more} calls, 95 % over databases; {note}"));
         }
-        figures.extend([right, Figure::new(format!("{name}: calls a question"), calls / count.max(1.0), "")]);
+        figures.extend([right, Figure::new(format!("{name}: calls a question"), sum.calls(), "")]);
     }
     figures
 }

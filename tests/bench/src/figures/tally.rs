@@ -1,0 +1,56 @@
+//! Right answers and calls on questions, and how far two ways to sample are apart.
+
+use syrch_grade::stats::{Pair, bootstrap_difference};
+
+/// Resamples of the databases, and the seed that they are drawn with.
+const RESAMPLES: (u32, u64) = (10_000, 1);
+
+/// Right answers and calls, added up over searches.
+#[derive(Default, Clone, Copy)]
+pub(super) struct Tally {
+    right: f64,
+    calls: f64,
+    searches: f64,
+}
+
+impl Tally {
+    /// Adds a search.
+    pub(super) fn add(&mut self, is_right: bool, calls: u32) {
+        self.right += f64::from(u8::from(is_right));
+        self.calls += f64::from(calls);
+        self.searches += 1.0;
+    }
+
+    /// Right answers in a hundred searches.
+    pub(super) fn right(&self) -> f64 {
+        100.0 * self.right / self.searches.max(1.0)
+    }
+
+    /// Calls per search.
+    pub(super) fn calls(&self) -> f64 {
+        self.calls / self.searches.max(1.0)
+    }
+}
+
+/// The sum.
+pub(super) fn total(tallies: &[Tally]) -> Tally {
+    let mut total = Tally::default();
+    for tally in tallies {
+        total.right += tally.right;
+        total.calls += tally.calls;
+        total.searches += tally.searches;
+    }
+    total
+}
+
+/// How far ours are from theirs in the mean over questions, with its 95 % interval over databases. `databases` has the database of each
+/// question, and both slices have a tally for each question, of as many searches.
+pub(super) fn difference(databases: &[&str], ours: &[Tally], theirs: &[Tally], of: fn(&Tally) -> f64) -> String {
+    let pair = |((cluster, ours), theirs)| Pair { cluster, first: of(theirs), second: of(ours) };
+    let pairs: Vec<Pair<'_>> = databases.iter().copied().zip(ours).zip(theirs).map(pair).collect();
+    let mean = pairs.iter().map(|pair| pair.second - pair.first).sum::<f64>() / pairs.len().max(1) as f64;
+    match bootstrap_difference(&pairs, RESAMPLES.1, RESAMPLES.0) {
+        Some(interval) => format!("{mean:+.2} ({:+.2} to {:+.2})", interval.low, interval.high),
+        None => format!("{mean:+.2}"),
+    }
+}
