@@ -136,7 +136,7 @@ fn a_suite_is_asked_and_graded() {
     assert_eq!((&document["schema"], figures(&document)), (&json!("syrch.benchmark/1"), (8, 10)));
     assert_eq!(document["partial"], Value::Null);
     assert!(said.stderr.contains("if it is cut short, the same command with `--resume "), "{}", said.all());
-    assert!(said.stderr.contains("the journals of 2 searches are retained"), "{}", said.all());
+    assert!(said.stderr.contains("journals are retained; `syrch-host trace show "), "{}", said.all());
     // The journal of a wrong answer can be looked at.
     let row = document["results"].as_array().unwrap().iter().find(|row| row["verdict"] == "wrong").unwrap();
     let run = bench.state().join("suites").join(&bench.runs()[0]);

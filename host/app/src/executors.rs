@@ -11,6 +11,7 @@ use std::sync::{Arc, LazyLock};
 
 use futures::future::BoxFuture;
 use syrch_core::ports::{Database, DatabaseError};
+use syrch_core::text::either;
 use syrch_core::{DatabaseUrl, Dialect, Limits};
 use syrch_grade::suite::{Engines, Suite};
 
@@ -188,7 +189,7 @@ static TABLE: [Entry; 7] = [
     Entry {
         name: "files",
         aliases: &[],
-        summary: "files of rows (.csv, .tsv, .jsonl, .parquet), a folder or a pattern of them",
+        summary: "files of rows (.csv, .tsv, .jsonl, .parquet; also a folder or a pattern of them)",
         takes: "a CSV, TSV, JSON Lines or Parquet file, a folder or a pattern of them",
         schemes: &["files"],
         form: "PATH",
@@ -333,7 +334,7 @@ impl Executor {
         let Some(scheme) = url.scheme() else { return Self::of_path(&url.path()) };
         Self::all().find(|executor| executor.0.schemes.contains(&scheme.as_str())).ok_or_else(|| {
             let engines: Vec<String> = Self::all().map(|each| format!("{} ({})", each.0.takes, each.forms())).collect();
-            Error::Config(format!("no executor for `{scheme}:` databases; this version takes {}", engines.join(" or ")))
+            Error::Config(format!("no executor for `{scheme}:` databases; this version takes {}", either(&engines)))
         })
     }
 

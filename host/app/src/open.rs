@@ -7,6 +7,7 @@ use std::time::Duration;
 use syrch_cache::{Cache, Options};
 use syrch_core::DatabaseUrl;
 use syrch_core::ports::{CellIndex, Database, ModelProvider};
+use syrch_core::text::either;
 use syrch_layers::{GrantedIndex, Limiter, Price, PricedModel, Prices, Rates, Route, RoutedModel, cached_database};
 use syrch_llm::{EndpointConfig, EndpointError};
 use syrch_offline::{OfflineConfig, OfflineProvider};
@@ -225,7 +226,7 @@ fn open_endpoint(
             let able: Vec<&str> = Provider::all().filter(|known| known.makes_embeddings()).map(Provider::name).collect();
             Error::Config(format!(
                 "the model `{name}` cannot make embeddings: the provider of its endpoint must be {}; name one in llm.endpoints",
-                able.join(" or ")
+                either(&able)
             ))
         })?;
         return open(config()).map_err(wrong);

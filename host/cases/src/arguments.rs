@@ -48,8 +48,6 @@ pub(crate) enum Arguments {
 
 /// Bytes of the rows of all statements of an input at most: a search retains fewer.
 const ROWS: usize = 64 << 20;
-/// Bytes that a result takes besides its cells.
-const RESULT: usize = 4 << 10;
 
 /// The database on which the statements of an input run, and the bytes of their rows so far.
 struct Statements<'a> {
@@ -63,7 +61,7 @@ impl Statements<'_> {
     async fn run(&mut self, of: String, sql: &str, relations: &[Relation]) -> Result<Arc<ResultSet>, RunError> {
         let query = SqlQuery { text: sql.to_owned(), relations: relations.to_vec() };
         let results = self.database.run(&query).await.map_err(|source| RunError::Statement { of, source })?;
-        self.bytes = self.bytes.saturating_add(results.memory()).saturating_add(RESULT);
+        self.bytes = self.bytes.saturating_add(results.size());
         if self.bytes > ROWS {
             let message = format!("the rows of its statements take more than {} MiB", ROWS >> 20);
             return Err(RunError::Input { role: self.role.name(), message });

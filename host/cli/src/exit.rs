@@ -89,12 +89,12 @@ impl Exit {
             Self::Config => "a wrong configuration, or a tool that `plugin build` needs is missing",
             Self::Database => "the database, or a statement on it, failed",
             Self::Model => "the model endpoint failed",
-            Self::PluginRejected => "a plugin was refused when it was loaded, or could not be built",
+            Self::PluginRejected => "a plugin was rejected when it was loaded, or could not be built",
             Self::PluginFailed => "a plugin trapped, hit a limit, returned nonsense or failed by an error of its own",
-            Self::Denied => "denied by policy: the statement was refused",
+            Self::Denied => "denied by the guard, by a grant, or for want of your consent",
             Self::Budget => "a budget, or the deadline, was used up",
             Self::ReplayMiss => "a replay lacks a recording, or departs from its journal",
-            Self::Interrupted => "interrupted, also when a partial answer was printed",
+            Self::Interrupted => "interrupted",
         }
     }
 

@@ -12,6 +12,7 @@ use syrch::plugins::{LoadError, Toolchain};
 use syrch::strategies::StrategyError;
 use syrch::syrch_core::ledger::Exhausted;
 use syrch::syrch_core::ports::{DatabaseError, STARTING};
+use syrch::syrch_core::text::either;
 use syrch::syrch_core::{SqlError, SqlErrorKind};
 
 use crate::exit::Exit;
@@ -269,7 +270,7 @@ fn database_hint(error: &DatabaseError) -> Option<String> {
         }
         DatabaseError::NotADatabase { .. } => {
             let takes: Vec<&str> = Executor::all().map(Executor::takes).collect();
-            format!("--db takes {}", takes.join(" or "))
+            format!("--db takes {}", either(&takes))
         }
         DatabaseError::Corrupt { .. } => {
             let rescues = Executor::all().filter_map(|executor| executor.files()?.rescue);
@@ -279,7 +280,7 @@ fn database_hint(error: &DatabaseError) -> Option<String> {
         DatabaseError::Address { .. } => {
             let forms: Vec<String> =
                 Executor::all().filter(|each| each.server().is_some()).map(Executor::forms).collect();
-            format!("--db takes {}; docs/databases.md has what may follow", forms.join(" or "))
+            format!("--db takes {}; docs/databases.md has what may follow", either(&forms))
         }
         DatabaseError::Unreachable { .. } => {
             "check the host and the port of the address, and that the server runs and has a free connection".to_owned()

@@ -48,7 +48,7 @@ impl Expected {
 
     /// The size of all rows in memory, in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.golds.iter().map(|(rows, _)| rows.memory()).sum()
+        self.golds.iter().map(|(rows, _)| rows.size()).sum()
     }
 }
 

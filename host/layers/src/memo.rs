@@ -107,7 +107,7 @@ impl Memo {
             state.entries.remove(&key);
             return;
         }
-        let size = key.len() + answer.as_ref().map_or(0, |results| results.memory());
+        let size = key.len() + answer.as_ref().map_or(0, |results| results.size());
         state.entries.insert(key.clone(), Entry::Finished(answer.clone()));
         state.finished.push_back((key, size));
         state.bytes += size;

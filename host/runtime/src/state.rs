@@ -175,7 +175,7 @@ impl State {
 
     /// Gives the guest a handle of a result.
     pub(crate) fn push_rows(&mut self, rows: Arc<ResultSet>) -> wasmtime::Result<Resource<Rows>> {
-        self.hold(rows.memory())?;
+        self.hold(rows.size())?;
         self.push(Rows(rows))
     }
 

@@ -78,6 +78,12 @@ impl CorpusRuns {
         Self(path)
     }
 
+    /// The folder in which the runs are.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
     /// The folder of a run that has that id.
     #[must_use]
     pub fn folder(&self, id: &str) -> PathBuf {

@@ -204,7 +204,7 @@ pub(crate) static SPECS: &[Spec] = &[
     .flag("db", "URL")
     .env(&["SYRCH_DB", "SYRCH_DB_PATH"])
     .database(),
-    Spec::new("execution.executor_type", Kind::Executor, "What the database has to be: {executors}. Its address decides, and one of another kind is an error", |e| json!(e.executor.clone().or_else(|| Some(Executor::of(&DatabaseUrl::parse(&e.settings.database)).ok()?.name().to_owned()))), |e, v| {
+    Spec::new("execution.executor_type", Kind::Executor, "What the database has to be: {executors}. Its address decides, and one of another kind is an error [default: as the address says]", |e| json!(e.executor.clone().or_else(|| Some(Executor::of(&DatabaseUrl::parse(&e.settings.database)).ok()?.name().to_owned()))), |e, v| {
         e.executor = Some(text(v));
     })
         .flag("executor", "KIND")

@@ -5,6 +5,7 @@ use syrch::Provider;
 use syrch::databases::Executor;
 use syrch::models::EndpointEntry;
 use syrch::syrch_core::roles::Role;
+use syrch::syrch_core::text::either;
 
 use super::Effective;
 use super::kind::Kind;
@@ -62,9 +63,9 @@ impl Spec {
         let embedders = Provider::all().filter(|provider| provider.makes_embeddings()).map(Provider::name);
         let providers = Provider::all().map(|provider| format!("{} ({})", provider.name(), provider.summary()));
         self.help
-            .replace("{databases}", &executors(Executor::summary).join(" or "))
+            .replace("{databases}", &either(&executors(Executor::summary)))
             .replace("{executors}", &executors(Executor::name).join(", "))
-            .replace("{embedders}", &embedders.collect::<Vec<_>>().join(" or "))
+            .replace("{embedders}", &either(&embedders.collect::<Vec<_>>()))
             .replace("{providers}", &providers.collect::<Vec<_>>().join(", "))
             .replace("{models}", &each(&|provider, endpoint| format!("{} of {}", endpoint.model, provider.name())))
             .replace("{keys}", &each(&|_, endpoint| format!("{} serves {}", endpoint.key_variable, endpoint.origin)))

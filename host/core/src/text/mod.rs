@@ -45,9 +45,26 @@ pub fn few<T: AsRef<str>>(items: impl IntoIterator<Item = T>) -> String {
     }
 }
 
+/// A choice in words: `a, b or c`.
+pub fn either<T: AsRef<str>>(items: &[T]) -> String {
+    let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
+    match items.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => items.concat(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_choice_has_or_before_its_last() {
+        assert_eq!(either(&["a", "b", "c"]), "a, b or c");
+        assert_eq!(either(&["a", "b"]), "a or b");
+        assert_eq!(either(&["a"]), "a");
+        assert_eq!(either::<&str>(&[]), "");
+    }
 
     #[test]
     fn nearest_finds_typos_and_parts() {

@@ -12,7 +12,6 @@ use globset::GlobSet;
 use proto::catalog::CatType;
 use syrch_arrow_engine::{LeftOut, Schema};
 use syrch_core::ports::DatabaseError;
-use syrch_core::result_set::memory;
 use syrch_core::{Column, Dialect, SqlError, SqlErrorKind, Table};
 use tokio::time::Instant;
 
@@ -27,6 +26,7 @@ const BYTES: usize = 64 << 20;
 const TABLES: usize = 20_000;
 /// Tables that are described at once.
 const AT_ONCE: usize = 8;
+const TOO_LARGE: &str = "its catalog has more than 64 MiB";
 /// How long one request of the catalog may take.
 const QUESTION: Duration = Duration::from_secs(60);
 /// How long all requests of the catalog may take together.
@@ -38,6 +38,7 @@ struct Answer {
     schema: Option<SchemaRef>,
     batches: Vec<RecordBatch>,
     bytes: usize,
+    rows: usize,
 }
 
 impl Receiver for Answer {
@@ -47,10 +48,16 @@ impl Receiver for Answer {
     }
 
     fn push(&mut self, batch: &RecordBatch) -> Result<ControlFlow<()>, SqlError> {
-        self.bytes += memory(std::slice::from_ref(batch));
-        // A list of names may have that many bytes on its way.
+        self.bytes += batch.get_array_memory_size();
+        // Its columns share one buffer, which counts for each of them.
         if self.bytes > 2 * BYTES {
             return Err(SqlError::new(SqlErrorKind::TooLarge, "the catalog has more than 64 MiB"));
+        }
+        // Rows of no column, or of NULL alone, have no bytes.
+        self.rows = self.rows.saturating_add(batch.num_rows());
+        if self.rows > TABLES {
+            let message = format!("a list of the catalog has more than {TABLES} rows");
+            return Err(SqlError::new(SqlErrorKind::TooLarge, message));
         }
         self.batches.push(batch.clone());
         Ok(ControlFlow::Continue(()))
@@ -77,7 +84,7 @@ struct Reader<'a> {
 
 /// A table or view as the list of a database has it.
 struct Listed {
-    schema: String,
+    schema: Arc<str>,
     name: String,
     comment: Option<String>,
     is_view: bool,
@@ -113,6 +120,8 @@ impl Reader<'_> {
             Err(stopped) => return Err(self.failed(stopped)),
         };
         let (mut tables, mut left_out) = (Vec::new(), Vec::new());
+        // One text for all tables: a server may give it any length.
+        let schema: Arc<str> = schema.into();
         for (batch, row) in answer.rows() {
             let Some(name) = Answer::text(batch, 0, row).map(str::to_owned) else { continue };
             let namespace = batch.columns().get(2).map(|column| texts(column, row)).unwrap_or_default();
@@ -130,7 +139,7 @@ impl Reader<'_> {
             }
             let comment = Answer::text(batch, 3, row).filter(|comment| !comment.is_empty()).map(str::to_owned);
             let is_view = Answer::text(batch, 4, row) == Some("VIEW");
-            tables.push(Listed { schema: schema.clone(), name, comment, is_view });
+            tables.push(Listed { schema: Arc::clone(&schema), name, comment, is_view });
         }
         Ok((tables, left_out))
     }
@@ -138,6 +147,7 @@ impl Reader<'_> {
     /// The columns of a table, by a query that reads no row. A table that no pattern names gets none.
     async fn described(&self, listed: Listed) -> Result<Result<Table, LeftOut>, DatabaseError> {
         let Listed { schema, name, comment: own, is_view } = listed;
+        let schema = schema.to_string();
         let mut columns = Vec::new();
         let full = format!("{schema}.{name}");
         if self.globs.is_none_or(|globs| globs.is_match(&name) || globs.is_match(&full)) {
@@ -199,9 +209,16 @@ pub(crate) async fn read(connection: &Arc<Connection>, globs: Option<&GlobSet>) 
     drop(databases);
     let mut lists = stream::iter(names.into_iter().map(|name| reader.tables(name))).buffered(AT_ONCE);
     let (mut listed, mut schema) = (Vec::new(), Schema::default());
+    let mut bytes = 0;
     while let Some((tables, left_out)) = lists.try_next().await? {
+        bytes +=
+            tables.iter().map(|table| table.name.len() + table.comment.as_ref().map_or(0, String::len)).sum::<usize>();
+        bytes += left_out.iter().map(left_out_size).sum::<usize>();
         listed.extend(tables);
         schema.left_out.extend(left_out);
+        if bytes > BYTES {
+            return Err(large(TOO_LARGE.to_owned()));
+        }
         if listed.len() + schema.left_out.len() > TABLES {
             return Err(large(format!("its catalog has more than {TABLES} tables")));
         }
@@ -216,12 +233,12 @@ pub(crate) async fn read(connection: &Arc<Connection>, globs: Option<&GlobSet>) 
                 schema.tables.push(table);
             }
             Err(left_out) => {
-                bytes += left_out.name.len() + left_out.reason.len();
+                bytes += left_out_size(&left_out);
                 schema.left_out.push(left_out);
             }
         }
         if bytes > BYTES {
-            return Err(large("its catalog has more than 64 MiB".to_owned()));
+            return Err(large(TOO_LARGE.to_owned()));
         }
     }
     drop(described);
@@ -230,8 +247,34 @@ pub(crate) async fn read(connection: &Arc<Connection>, globs: Option<&GlobSet>) 
 }
 
 fn size(table: &Table) -> usize {
-    let own = table.name.len() + table.comment.as_ref().map_or(0, String::len);
+    let own = table.schema_name.as_ref().map_or(0, String::len)
+        + table.name.len()
+        + table.comment.as_ref().map_or(0, String::len);
     let column =
         |column: &Column| column.name.len() + column.sql_type.len() + column.comment.as_ref().map_or(0, String::len);
     own + table.columns.iter().map(column).sum::<usize>()
+}
+
+fn left_out_size(left_out: &LeftOut) -> usize {
+    left_out.schema.len() + left_out.name.len() + left_out.reason.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::RecordBatchOptions;
+    use arrow_schema::Schema as ArrowSchema;
+
+    use super::*;
+
+    #[test]
+    fn rows_that_cost_a_server_no_bytes_are_counted() {
+        let batch = |rows| {
+            let options = RecordBatchOptions::new().with_row_count(Some(rows));
+            RecordBatch::try_new_with_options(Arc::new(ArrowSchema::empty()), Vec::new(), &options).unwrap()
+        };
+        let mut answer = Answer::default();
+        assert!(answer.push(&batch(TABLES)).is_ok());
+        assert_eq!(answer.push(&batch(1)).unwrap_err().kind, SqlErrorKind::TooLarge);
+        assert_eq!(Answer::default().push(&batch(usize::MAX)).unwrap_err().kind, SqlErrorKind::TooLarge);
+    }
 }

@@ -83,7 +83,7 @@ impl Fuzzed {
                 return Err(Error::Unfit(format!("`{}` has changed since it was made", path.display())));
             }
         }
-        let weigh = |_: &_, rows: &Option<ResultSet>| rows.as_ref().map_or(0, ResultSet::memory);
+        let weigh = |_: &_, rows: &Option<ResultSet>| rows.as_ref().map_or(0, ResultSet::size);
         let (databases, golds) = (MemoryCache::new(OPEN), MemoryCache::within(CACHED, CACHED_BYTES, weigh));
         Ok(Self { folder: folder.to_owned(), manifest, settings: settings.clone(), databases, golds })
     }

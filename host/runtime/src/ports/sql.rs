@@ -79,7 +79,7 @@ impl wit::HostResultSet for State {
 
     async fn drop(&mut self, rows: Resource<Rows>) -> wasmtime::Result<()> {
         let rows = self.table.delete(rows)?;
-        self.release(rows.0.memory());
+        self.release(rows.0.size());
         Ok(())
     }
 }

@@ -132,7 +132,7 @@ impl Python {
         Ok(started)
     }
 
-    /// Has the script read the table of so many rows once more.
+    /// Makes the script read the table once more, and records its rate. Fails when it read another number of rows.
     pub(super) fn read(mut self, rows: u32) -> Outcome<Self> {
         writeln!(self.requests)?;
         let line = self.line()?;

@@ -215,7 +215,7 @@ fn among(pools: &[Vec<Pool>], is_in: impl Fn(usize) -> bool) -> Vec<&Pool> {
     pools.iter().enumerate().filter(|(database, _)| is_in(*database)).flat_map(|(_, pools)| pools).collect()
 }
 
-/// What the plugin comes to on a question, over the first orders.
+/// What the plugin comes to on a question, in so many of its orders.
 fn sampled(asked: &Asked, shares: &Numbers, orders: u32) -> Tally {
     let mut tally = Tally::default();
     let weigh = |vote: &Vote| vote.signs.iter().zip(shares).map(|(sign, share)| sign * share).sum::<f64>().exp();

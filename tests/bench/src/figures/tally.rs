@@ -14,7 +14,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Adds a search.
+    /// Counts one search.
     pub(super) fn add(&mut self, is_right: bool, calls: u32) {
         self.right += f64::from(u8::from(is_right));
         self.calls += f64::from(calls);
@@ -32,7 +32,7 @@ impl Tally {
     }
 }
 
-/// The sum.
+/// The tally of all searches together.
 pub(super) fn total(tallies: &[Tally]) -> Tally {
     let mut total = Tally::default();
     for tally in tallies {
@@ -46,6 +46,7 @@ pub(super) fn total(tallies: &[Tally]) -> Tally {
 /// How far ours are from theirs in the mean over questions, with its 95 % interval over databases. `databases` has the database of each
 /// question, and both slices have a tally for each question, of as many searches.
 pub(super) fn difference(databases: &[&str], ours: &[Tally], theirs: &[Tally], of: fn(&Tally) -> f64) -> String {
+    assert!(databases.len() == ours.len() && databases.len() == theirs.len(), "a tally for each question");
     let pair = |((cluster, ours), theirs)| Pair { cluster, first: of(theirs), second: of(ours) };
     let pairs: Vec<Pair<'_>> = databases.iter().copied().zip(ours).zip(theirs).map(pair).collect();
     let mean = pairs.iter().map(|pair| pair.second - pair.first).sum::<f64>() / pairs.len().max(1) as f64;

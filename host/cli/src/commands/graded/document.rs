@@ -107,12 +107,9 @@ pub(crate) fn print(context: &Context, document: &Document, slices: &[String]) -
 
 /// Notes on standard error where the journals are that the run retained.
 pub(crate) fn note_traces(context: &Context, document: &Document, folder: &Path) {
-    let retained: Vec<&ResultRow> = document.0.rows().iter().filter(|row| row.run.is_some()).collect();
-    let Some((first, name)) = retained.first().and_then(|row| Some((row, row.run.as_ref()?))) else { return };
-    let searches = if retained.len() == 1 { "1 search".to_owned() } else { format!("{} searches", retained.len()) };
-    context.console.note(&format!(
-        "the journals of {searches} are retained; `syrch-host trace show {}` draws that of `{}`",
-        folder.join(name).display(),
-        first.id
-    ));
+    let Some((id, name)) = document.0.rows().iter().find_map(|row| Some((&row.id, row.run.as_ref()?))) else { return };
+    let path = folder.join(name);
+    context
+        .console
+        .note(&format!("journals are retained; `syrch-host trace show {}` draws that of `{id}`", path.display()));
 }

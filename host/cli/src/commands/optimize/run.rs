@@ -85,7 +85,7 @@ fn folder(
     let runs = saved::runs(context)?;
     let (folder, done) = match resume {
         Some(run) => {
-            let path = runs.find(run).map_err(syrch::Error::from)?;
+            let path = saved::find(&runs, run)?;
             CorpusFolder::resume(&path, &header).map_err(syrch::Error::from)?
         }
         None => {

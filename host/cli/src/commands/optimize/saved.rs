@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use syrch::corpus::{CorpusHeader, CorpusLine, CorpusRuns, read_corpus_run};
+use syrch::grade::run::RunError;
 use syrch::optimize::gates;
 
 use super::report::{self, RUN, Report, ReportFile, RunDocument};
@@ -23,13 +24,24 @@ pub(crate) struct SavedArgs {
 }
 
 pub(super) fn run(context: &Context, arguments: &SavedArgs) -> Outcome {
-    let path = runs(context)?.find(&arguments.run).map_err(syrch::Error::from)?;
+    let path = find(&runs(context)?, &arguments.run)?;
     let inputs = files(&path);
     context.output.spares(&inputs)?;
     arguments.report.iter().try_for_each(|file| file.spares(&inputs))?;
     let (header, lines) = read_corpus_run(&path).map_err(syrch::Error::from)?;
     write(context, &document(&header, &lines), &arguments.report)?;
     Ok(Exit::Answered)
+}
+
+/// The folder of a run over a corpus.
+pub(super) fn find(runs: &CorpusRuns, run: &str) -> Outcome<PathBuf> {
+    runs.find(run).map_err(|error| match error {
+        RunError::Unknown { similar, .. } if similar.is_empty() => {
+            Failure::usage(format!("there is no run `{run}` over a corpus of statements"))
+                .hint(format!("`syrch-host optimize run` begins one; those of yours are in {}", runs.path().display()))
+        }
+        error => syrch::Error::from(error).into(),
+    })
 }
 
 /// The runs of the user over corpora.

@@ -197,9 +197,13 @@ pub(super) fn setup(tree: &SearchTree) -> String {
         tree.settings.pointer("/strategy/name").and_then(serde_json::Value::as_str).filter(|name| !name.is_empty());
     let strategy = name.map(|name| format!("strategy {name}"));
     let plugins = tree.plugins.iter().map(|plugin| format!("{} {} {}", plugin.role, plugin.name, plugin.version));
-    let model = std::iter::once(format!("{} {}", tree.provider, tree.models.join(", ")).trim_end().to_owned());
+    // A provider with one model of its own gives it its own name.
+    let model = match tree.models.as_slice() {
+        [model] if *model == tree.provider => model.clone(),
+        models => format!("{} {}", tree.provider, models.join(", ")).trim_end().to_owned(),
+    };
     let database = format!("database {}", tree.database);
-    strategy.into_iter().chain(plugins).chain(model).chain([database]).collect::<Vec<_>>().join(" · ")
+    strategy.into_iter().chain(plugins).chain([model, database]).collect::<Vec<_>>().join(" · ")
 }
 
 #[cfg(test)]
