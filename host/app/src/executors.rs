@@ -190,7 +190,7 @@ static TABLE: [Entry; 7] = [
         name: "files",
         aliases: &[],
         summary: "files of rows (.csv, .tsv, .jsonl, .parquet; also a folder or a pattern of them)",
-        takes: "a CSV, TSV, JSON Lines or Parquet file, a folder or a pattern of them",
+        takes: "files of rows (CSV, TSV, JSON Lines or Parquet; also a folder or a pattern of them)",
         schemes: &["files"],
         form: "PATH",
         dialect: Some(Dialect::Sqlite),

@@ -96,14 +96,13 @@ impl ResultSet {
         self.batches.iter().map(|batch| batch.num_rows() as u64).sum()
     }
 
-    /// The size of the result in bytes, as limits and caches count it. It follows from the content alone, so that a result out of a journal or a
-    /// cache counts as when the statement ran. What arrays have in reserve, which is at most as much again, is not counted.
+    /// The memory that the result takes, in bytes, as limits and caches count it: [`allocated`], its texts, and what each column takes besides.
     #[must_use]
     pub fn size(&self) -> usize {
-        // Without the texts and values in them.
+        /// Without its rows and texts.
         const RESULT: usize = 4 << 10;
+        /// Without its name and type.
         const COLUMN: usize = 512;
-        const ARRAY: usize = 256;
         *self.known.size.get_or_init(|| {
             let texts = self.warnings.iter().map(String::len).sum::<usize>() + self.sql.len();
             // A profile has the names again.
@@ -111,8 +110,7 @@ impl ResultSet {
                 COLUMN + 2 * (field.name().len() + field.metadata().values().map(String::len).sum::<usize>())
             };
             let columns: usize = self.schema.fields().iter().map(column).sum();
-            let arrays = self.batches.iter().flat_map(RecordBatch::columns).map(|array| ARRAY + values(array));
-            RESULT + texts + columns + arrays.sum::<usize>()
+            RESULT + texts + columns + allocated(&self.batches)
         })
     }
 
@@ -210,9 +208,24 @@ impl ResultSet {
     }
 }
 
-/// The size of the values of a column, in bytes. Arrow says it of all types that [`ResultSet`] uses; of others this is the memory.
-fn values(column: &ArrayRef) -> usize {
-    column.to_data().get_slice_memory_size().unwrap_or_else(|_| column.get_array_memory_size())
+/// The memory of batches, in bytes. An allocation counts as a whole, also where little of it is in use, and once, also where several columns
+/// have parts of it, as those of a decoded result do.
+#[must_use]
+pub fn allocated(batches: &[RecordBatch]) -> usize {
+    let (mut size, mut seen) = (0_usize, BTreeMap::new());
+    for column in batches.iter().flat_map(RecordBatch::columns) {
+        size = size.saturating_add(column.get_array_memory_size());
+        let mut arrays = vec![column.to_data()];
+        while let Some(array) = arrays.pop() {
+            for buffer in array.buffers().iter().chain(array.nulls().map(|nulls| nulls.buffer())) {
+                let known = seen.entry(buffer.data_ptr()).or_insert(0);
+                size = size.saturating_sub(buffer.capacity().min(*known));
+                *known = buffer.capacity().max(*known);
+            }
+            arrays.extend_from_slice(array.child_data());
+        }
+    }
+    size
 }
 
 /// A number for each known equality.
@@ -325,23 +338,28 @@ mod tests {
     }
 
     #[test]
-    fn a_decoded_result_has_the_size_of_the_one_that_was_encoded() {
-        let mut numbers = arrow_array::builder::Int64Builder::with_capacity(5_000);
-        numbers.append_values(&[1; 1_000], &[true; 1_000]);
-        let texts: StringArray = (0..1_000).map(|n| (n % 3 > 0).then(|| "text".repeat(5))).collect();
-        let columns: [ArrayRef; 3] =
-            [Arc::new(numbers.finish()), Arc::new(texts), Arc::new(BooleanArray::from(vec![true; 1_000]))];
-        let fields = columns.iter().enumerate().map(|(n, of)| Field::new(n.to_string(), of.data_type().clone(), true));
-        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        let whole = RecordBatch::try_new(Arc::clone(&schema), columns.to_vec()).unwrap();
-        let batches = vec![whole.slice(0, 0), whole.slice(17, 301), whole];
-        let built = ResultSet::new(schema, batches, false, vec!["cut".to_owned()], "SELECT 1".to_owned());
-        // 1,301 rows: a number, an offset and two of three texts, and three bits.
-        let values = 1_301 * 8 + 1_301 * 4 + 1_301 * 2 / 3 * 20 + 1_301 / 4;
-        assert!((values..values + 10_000).contains(&built.size()), "{} of {values}", built.size());
+    fn shared_memory_counts_once_and_a_part_as_the_whole() {
+        let texts =
+            |letter: u8| Arc::new(StringArray::from(vec![[letter; 10_000].map(char::from).iter().collect::<String>()]));
+        let columns: Vec<ArrayRef> = (b'a'..=b'j').map(|letter| texts(letter) as ArrayRef).collect();
+        let fields: Vec<Field> = (0..10).map(|n| Field::new(n.to_string(), DataType::Utf8, false)).collect();
+        let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap();
+        let built = ResultSet::new(batch.schema(), vec![batch.clone()], false, Vec::new(), String::new());
         let decoded = crate::encode::decode(&crate::encode::encode(&built).unwrap()).unwrap();
         assert_eq!(decoded, built);
-        assert_eq!(decoded.size(), built.size());
+        for result in [&built, &decoded] {
+            assert!((100_000..120_000).contains(&allocated(result.batches())), "{}", allocated(result.batches()));
+            assert!((110_000..130_000).contains(&result.size()), "{}", result.size());
+        }
+        let part = allocated(&[batch.slice(0, 0)]);
+        assert!(part > 100_000, "{part}");
+        // Three times the structures, once the values.
+        assert!(allocated(&[batch.slice(0, 0), batch.clone(), batch]) < part + 10_000);
+
+        let flags =
+            RecordBatch::try_from_iter([("b", Arc::new(BooleanArray::from(vec![Some(true), None])) as ArrayRef)]);
+        let flags = flags.unwrap();
+        assert_eq!(allocated(&[flags.slice(0, 1)]), allocated(&[flags]));
     }
 
     #[test]

@@ -12,6 +12,7 @@ use globset::GlobSet;
 use proto::catalog::CatType;
 use syrch_arrow_engine::{LeftOut, Schema};
 use syrch_core::ports::DatabaseError;
+use syrch_core::result_set::allocated;
 use syrch_core::{Column, Dialect, SqlError, SqlErrorKind, Table};
 use tokio::time::Instant;
 
@@ -22,6 +23,10 @@ use crate::value::{comment, sql_type, text, texts};
 
 /// Bytes of the catalog's names, types and comments.
 const BYTES: usize = 64 << 20;
+/// Bytes that a table, a column or what is left out takes besides its texts.
+const ENTRY: usize = 256;
+/// Bytes of the name of a database, of which each of its tables has a copy.
+const NAME: usize = 64 << 10;
 /// Tables and views of all databases.
 const TABLES: usize = 20_000;
 /// Tables that are described at once.
@@ -48,9 +53,8 @@ impl Receiver for Answer {
     }
 
     fn push(&mut self, batch: &RecordBatch) -> Result<ControlFlow<()>, SqlError> {
-        self.bytes += batch.get_array_memory_size();
-        // Its columns share one buffer, which counts for each of them.
-        if self.bytes > 2 * BYTES {
+        self.bytes += allocated(std::slice::from_ref(batch));
+        if self.bytes > BYTES {
             return Err(SqlError::new(SqlErrorKind::TooLarge, "the catalog has more than 64 MiB"));
         }
         // Rows of no column, or of NULL alone, have no bytes.
@@ -59,7 +63,9 @@ impl Receiver for Answer {
             let message = format!("a list of the catalog has more than {TABLES} rows");
             return Err(SqlError::new(SqlErrorKind::TooLarge, message));
         }
-        self.batches.push(batch.clone());
+        if batch.num_rows() > 0 {
+            self.batches.push(batch.clone());
+        }
         Ok(ControlFlow::Continue(()))
     }
 }
@@ -207,6 +213,9 @@ pub(crate) async fn read(connection: &Arc<Connection>, globs: Option<&GlobSet>) 
     let names: Vec<String> =
         databases.rows().filter_map(|(batch, row)| Answer::text(batch, 0, row).map(str::to_owned)).collect();
     drop(databases);
+    if names.iter().any(|name| name.len() > NAME) {
+        return Err(large(format!("the name of a database has more than {} KiB", NAME >> 10)));
+    }
     let mut lists = stream::iter(names.into_iter().map(|name| reader.tables(name))).buffered(AT_ONCE);
     let (mut listed, mut schema) = (Vec::new(), Schema::default());
     let mut bytes = 0;
@@ -247,16 +256,18 @@ pub(crate) async fn read(connection: &Arc<Connection>, globs: Option<&GlobSet>) 
 }
 
 fn size(table: &Table) -> usize {
-    let own = table.schema_name.as_ref().map_or(0, String::len)
+    let own = ENTRY
+        + table.schema_name.as_ref().map_or(0, String::len)
         + table.name.len()
         + table.comment.as_ref().map_or(0, String::len);
-    let column =
-        |column: &Column| column.name.len() + column.sql_type.len() + column.comment.as_ref().map_or(0, String::len);
+    let column = |column: &Column| {
+        ENTRY + column.name.len() + column.sql_type.len() + column.comment.as_ref().map_or(0, String::len)
+    };
     own + table.columns.iter().map(column).sum::<usize>()
 }
 
 fn left_out_size(left_out: &LeftOut) -> usize {
-    left_out.schema.len() + left_out.name.len() + left_out.reason.len()
+    ENTRY + left_out.schema.len() + left_out.name.len() + left_out.reason.len()
 }
 
 #[cfg(test)]

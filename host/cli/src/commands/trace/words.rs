@@ -197,7 +197,7 @@ pub(super) fn setup(tree: &SearchTree) -> String {
         tree.settings.pointer("/strategy/name").and_then(serde_json::Value::as_str).filter(|name| !name.is_empty());
     let strategy = name.map(|name| format!("strategy {name}"));
     let plugins = tree.plugins.iter().map(|plugin| format!("{} {} {}", plugin.role, plugin.name, plugin.version));
-    // A provider with one model of its own gives it its own name.
+    // The one model of a provider may have its name, which is then written once.
     let model = match tree.models.as_slice() {
         [model] if *model == tree.provider => model.clone(),
         models => format!("{} {}", tree.provider, models.join(", ")).trim_end().to_owned(),
