@@ -143,7 +143,8 @@ fn a_suite_is_asked_and_graded() {
     let journal = run.join(row["run"].as_str().unwrap());
     let shown = bench.say(&format!("trace show {}", journal.display()));
     assert!(shown.code == 0 && shown.stdout.contains("quantity"), "{}", shown.all());
-    assert_eq!(std::fs::read_dir(run.join("items")).unwrap().count(), 0);
+    let files = |folder: &str| std::fs::read_dir(run.join(folder)).unwrap().count();
+    assert_eq!((files("items"), files("traces")), (0, 2));
     // For people: what is right under more than one rule, what it cost, and where it is hard.
     let said = Said::of(bench.asks(&endpoint, "").output().unwrap());
     assert_eq!(said.code, 0, "{}", said.all());

@@ -65,6 +65,11 @@ fn gates_that_fail_end_with_5_and_the_run_is_reported_again() {
         &slow,
         &[("a.sql", SLOW), ("b.sql", "SELECT id FROM orders LIMIT 1"), ("c.sql", "SELECT id FROM orders LIMIT 2")],
     );
+    let none = document(&mut slow.words("optimize report last"), 2);
+    assert!(
+        none["error"]["hint"].as_str().is_some_and(|hint| hint.starts_with("`syrch-host optimize run`")),
+        "{none:#}"
+    );
     let words = "optimize run m.toml --db slow.sqlite --min-gain-ms 1 --report r.html";
     let run = document(&mut slow.words(words), 5);
     assert_eq!(

@@ -31,6 +31,7 @@ const NAME: usize = 64 << 10;
 const TABLES: usize = 20_000;
 /// Tables that are described at once.
 const AT_ONCE: usize = 8;
+/// The reason of an error where there are more than [`BYTES`].
 const TOO_LARGE: &str = "its catalog has more than 64 MiB";
 /// How long one request of the catalog may take.
 const QUESTION: Duration = Duration::from_secs(60);
@@ -55,7 +56,7 @@ impl Receiver for Answer {
     fn push(&mut self, batch: &RecordBatch) -> Result<ControlFlow<()>, SqlError> {
         self.bytes += allocated(std::slice::from_ref(batch));
         if self.bytes > BYTES {
-            return Err(SqlError::new(SqlErrorKind::TooLarge, "the catalog has more than 64 MiB"));
+            return Err(SqlError::new(SqlErrorKind::TooLarge, TOO_LARGE));
         }
         // Rows of no column, or of NULL alone, have no bytes.
         self.rows = self.rows.saturating_add(batch.num_rows());

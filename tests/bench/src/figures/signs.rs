@@ -52,6 +52,7 @@ const LEAD: f64 = 2.5;
 const SAMPLES: usize = 12;
 /// The strategy that it is held against.
 const RIVAL: &str = "gate3of9";
+
 /// What each sign counts. What speaks against a statement counts below zero, so that no share of the plugin's six is negative.
 type Signs = [f64; SIGNS.len()];
 
