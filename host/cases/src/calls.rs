@@ -218,7 +218,7 @@ fn reply(got: &Got) -> Result<Value, Value> {
             }
             Ok(document)
         }
-        Got::Reply(Err(LlmError::TooLarge)) => Err("too-large".into()),
+        Got::Reply(Err(LlmError::TooLarge | LlmError::Overflow(_))) => Err("too-large".into()),
         Got::Reply(Err(error)) => Err(written(error)),
         Got::Rows(Ok(rows)) => Ok(json!({ "columns": rows.columns, "rows": rows.rows, "truncated": rows.truncated })),
         Got::Rows(Err(error)) => Err(written(error)),

@@ -63,6 +63,7 @@ impl ScriptedReply {
             output_tokens: u32::try_from(text.len().div_ceil(4)).unwrap_or(u32::MAX),
             cost_micros: Some(0),
             model: NAME.to_owned(),
+            ..Usage::default()
         };
         let reply = match &self.sql {
             Some(sql) => {

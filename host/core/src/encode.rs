@@ -8,13 +8,16 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
-use crate::ResultSet;
+use crate::{Doubt, ResultSet};
 
 /// Everything that a result holds besides its batches.
 #[derive(Serialize, Deserialize)]
 struct Head {
     truncated: bool,
     warnings: Vec<String>,
+    /// Results that an earlier version encoded have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    doubts: Vec<Doubt>,
     sql: String,
 }
 
@@ -32,7 +35,12 @@ const LENGTH: usize = 4;
 /// When Arrow cannot write the batches, which does not happen for the types that [`ResultSet`] uses.
 pub fn encode(results: &ResultSet) -> Result<Vec<u8>, DecodeError> {
     let fail = |error: &dyn std::fmt::Display| DecodeError(error.to_string());
-    let head = Head { truncated: results.truncated(), warnings: results.warnings().to_vec(), sql: results.sql.clone() };
+    let head = Head {
+        truncated: results.truncated(),
+        warnings: results.warnings().to_vec(),
+        doubts: results.doubts().to_vec(),
+        sql: results.sql.clone(),
+    };
     let head = serde_json::to_vec(&head).map_err(|error| fail(&error))?;
     let mut bytes = u32::try_from(head.len()).map_err(|error| fail(&error))?.to_le_bytes().to_vec();
     bytes.extend(head);
@@ -59,7 +67,7 @@ pub fn decode(bytes: &[u8]) -> Result<ResultSet, DecodeError> {
     let reader = StreamReader::try_new(Cursor::new(stream), None).map_err(fail)?;
     let schema = reader.schema();
     let batches = reader.collect::<Result<Vec<_>, _>>().map_err(fail)?;
-    Ok(ResultSet::new(schema, batches, head.truncated, head.warnings, head.sql))
+    Ok(ResultSet::new(schema, batches, head.truncated, head.warnings, head.sql).with_doubts(head.doubts))
 }
 
 /// Writes vectors as text: one line per vector, its numbers as little-endian `f32` in base64.
@@ -95,6 +103,7 @@ mod tests {
     use arrow_schema::{Field, Schema};
 
     use super::*;
+    use crate::DoubtKind;
     use crate::result_set::SQL_TYPE;
 
     #[test]
@@ -116,9 +125,11 @@ mod tests {
         let batch = RecordBatch::try_new(Arc::clone(&schema), columns).unwrap();
         let results =
             ResultSet::new(schema, vec![batch.clone(), batch], true, vec!["cut".into()], "SELECT '006'".into());
+        let results = results.with_doubts(vec![Doubt { kind: DoubtKind::Day, text: "no day".into() }]);
         let again = decode(&encode(&results).unwrap()).unwrap();
         assert_eq!(again, results);
         assert_eq!((again.profile(), again.columns()), (results.profile(), results.columns()));
+        assert_eq!(again.profile().warnings, ["cut", "no day"]);
     }
 
     #[test]

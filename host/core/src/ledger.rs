@@ -81,6 +81,9 @@ pub struct PurposeCost {
     pub input_tokens: u64,
     /// Tokens of the replies that were paid for.
     pub output_tokens: u64,
+    /// Calls whose tokens are estimated, since the endpoint did not report them.
+    #[serde(default, skip_serializing_if = "crate::ports::is_zero")]
+    pub estimated: u32,
 }
 
 /// What a search has spent so far, calls in flight included.
@@ -218,6 +221,7 @@ impl State {
                     self.cost_micros.saturating_sub(cost_micros.unwrap_or(0)).saturating_add(price.unwrap_or(0));
                 let cost = spent.by_purpose.entry(purpose.clone()).or_default();
                 cost.calls += 1;
+                cost.estimated += u32::from(usage.as_ref().is_some_and(|usage| usage.is_estimate));
                 cost.input_tokens += input;
                 cost.output_tokens += output;
             }

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 pub struct Limits {
     /// Bytes of a component file.
     pub component_bytes: u64,
-    /// Wall time to compile a component: 120 s by default, and 360 s in a debug build.
+    /// Wall time to compile a component in the host's own process: 120 s by default, and 360 s in a debug build. A process of its own, which is
+    /// bounded by its CPU time, is ended after 15 times as long.
     pub compile: Duration,
     /// CPU time to compile a component in a process of its own: 30 s by default, and 90 s in a debug build, whose compiler takes three times
     /// as long.

@@ -9,7 +9,7 @@ use arrow_array::{
 use arrow_schema::{DataType, FieldRef, SchemaRef};
 use sha2::{Digest, Sha256};
 
-use crate::{Column, ColumnProfile, Equality, Profile, Value};
+use crate::{Column, ColumnProfile, Doubt, Equality, Profile, Value};
 
 /// The key of a field's metadata that holds the declared SQL type.
 pub const SQL_TYPE: &str = "sql_type";
@@ -21,6 +21,7 @@ pub struct ResultSet {
     batches: Vec<RecordBatch>,
     truncated: bool,
     warnings: Vec<String>,
+    doubts: Vec<Doubt>,
     /// The one statement that ran, relations spliced in, in the engine's dialect.
     pub sql: String,
     known: Known,
@@ -54,7 +55,8 @@ impl std::fmt::Debug for Known {
 }
 
 impl ResultSet {
-    /// Creates a result of batches that all have this schema. `truncated` is whether a cap cut it; `warnings` are for the reader.
+    /// Creates a result of batches that all have this schema. `truncated` is whether a cap cut it; `warnings` are for the reader, and the
+    /// first of them says which cap cut a truncated result.
     #[must_use]
     pub fn new(
         schema: SchemaRef,
@@ -63,7 +65,13 @@ impl ResultSet {
         warnings: Vec<String>,
         sql: String,
     ) -> Self {
-        Self { schema, batches, truncated, warnings, sql, known: Known::default() }
+        Self { schema, batches, truncated, warnings, doubts: Vec::new(), sql, known: Known::default() }
+    }
+
+    /// The result with these doubts in place of its own.
+    #[must_use]
+    pub fn with_doubts(self, doubts: Vec<Doubt>) -> Self {
+        Self { doubts, known: Known::default(), ..self }
     }
 
     /// The Arrow schema; a field's metadata holds its declared type under [`SQL_TYPE`].
@@ -90,6 +98,12 @@ impl ResultSet {
         &self.warnings
     }
 
+    /// The reasons to distrust the result.
+    #[must_use]
+    pub fn doubts(&self) -> &[Doubt] {
+        &self.doubts
+    }
+
     /// The number of rows, those that a cap cut not counted.
     #[must_use]
     pub fn row_count(&self) -> u64 {
@@ -104,7 +118,8 @@ impl ResultSet {
         /// Without its name and type.
         const COLUMN: usize = 512;
         *self.known.size.get_or_init(|| {
-            let texts = self.warnings.iter().map(String::len).sum::<usize>() + self.sql.len();
+            let doubts: usize = self.doubts.iter().map(|doubt| doubt.text.len()).sum();
+            let texts = self.warnings.iter().map(String::len).sum::<usize>() + doubts + self.sql.len();
             // A profile has the names again.
             let column = |field: &FieldRef| {
                 COLUMN + 2 * (field.name().len() + field.metadata().values().map(String::len).sum::<usize>())
@@ -129,7 +144,7 @@ impl ResultSet {
             .collect()
     }
 
-    /// The shape of the result. `distinct` is not counted.
+    /// The shape of the result. `distinct` is not counted; `warnings` are those of the result and its doubts.
     #[must_use]
     pub fn profile(&self) -> Profile {
         self.known.profile.get_or_init(|| self.shape()).clone()
@@ -146,7 +161,8 @@ impl ResultSet {
                 ColumnProfile { column, nulls, distinct: None }
             })
             .collect();
-        Profile { rows: self.row_count(), truncated: self.truncated, columns, warnings: self.warnings.clone() }
+        let warnings = self.warnings.iter().chain(self.doubts.iter().map(|doubt| &doubt.text)).cloned().collect();
+        Profile { rows: self.row_count(), truncated: self.truncated, columns, warnings }
     }
 
     /// The cells of the rows `offset..offset + limit`, as far as they exist.

@@ -3,7 +3,7 @@
 use super::*;
 
 fn usage(input: u32, output: u32) -> Usage {
-    Usage { input_tokens: input, output_tokens: output, cost_micros: None, model: String::new() }
+    Usage { input_tokens: input, output_tokens: output, ..Usage::default() }
 }
 
 fn tokens(tokens: u64) -> Estimate {

@@ -23,12 +23,16 @@ pub struct BenchLimits {
     pub statement_ms: u64,
     /// The longest time that a statement waits for a lock, in milliseconds.
     pub lock_ms: u64,
+    /// Whether sums and means of reals are admitted, whose last digits depend on the order in which the engine adds. They are compared bit for bit
+    /// like all values.
+    #[serde(default)]
+    pub real_sums: bool,
 }
 
 impl Default for BenchLimits {
-    /// 10,000 rows of 10 MB in all, 120 s a statement, 5 s for a lock.
+    /// 10,000 rows of 10 MB in all, 120 s a statement, 5 s for a lock, no sums of reals.
     fn default() -> Self {
-        Self { rows: 10_000, bytes: 10_000_000, statement_ms: 120_000, lock_ms: 5_000 }
+        Self { rows: 10_000, bytes: 10_000_000, statement_ms: 120_000, lock_ms: 5_000, real_sums: false }
     }
 }
 
@@ -42,6 +46,9 @@ pub struct Admitted {
     pub tables: Vec<String>,
     /// Whether the outermost query has ORDER BY, so that the order of rows counts.
     pub is_ordered: bool,
+    /// The names that output columns were given because the statement gives them none. They are no part of a comparison.
+    #[serde(default)]
+    pub unnamed: Vec<String>,
 }
 
 /// What executing a statement took. Nothing of the result is retained.

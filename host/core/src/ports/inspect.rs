@@ -17,6 +17,78 @@ pub struct Literal {
     pub text: String,
 }
 
+/// A use of one table's values in a statement that may mean something else than it says. Only what is certain is recorded.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Use {
+    /// The table, as [`Catalog::table`](crate::Catalog::table) finds it.
+    pub table: String,
+    /// The column whose values are used, as the catalog spells it.
+    pub column: String,
+    /// The expression that is used, over plain columns of the table; `None` for the column itself.
+    pub value: Option<String>,
+    /// The conditions of the statement on the table's rows, over its plain columns.
+    pub filter: Option<String>,
+    /// What is done with the values.
+    pub kind: UseKind,
+}
+
+/// What a statement does with the values of a [`Use`].
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum UseKind {
+    /// They are numbers for that function or operator, such as `SUM` or `+`.
+    Number(String),
+    /// They are cast to a number.
+    Cast,
+    /// They are put in order by `MIN`, `MAX`, `ORDER BY` or a comparison with a text.
+    Order(String),
+    /// They are compared with a number.
+    Compared {
+        /// The operator, with the column on its left.
+        operator: String,
+        /// The number as the statement has it.
+        number: String,
+    },
+    /// The use's `value`, a text that a function makes of them, is compared with a number by that operator.
+    ComparedText(String),
+    /// They are compared with a day that is written as a text, as a rule `YYYY-MM-DD`.
+    Day {
+        /// The operator, with the column on its left; `BETWEEN` compares by `>=` and `<=`.
+        operator: String,
+        /// The day.
+        day: String,
+    },
+    /// They are compared for equality with these texts, all those of the statement together.
+    Texts(Vec<String>),
+    /// They are read as dates by a function, whose call is the use's `value`.
+    Date,
+    /// The use's `value` is a condition that every row of the result has to meet.
+    Condition,
+    /// Each of them is a group of its own, or is counted once.
+    Groups {
+        /// The expressions over the same table that are grouped beside them.
+        keys: Vec<String>,
+        /// Whether they are a column of the result or of the query that they stand in.
+        is_shown: bool,
+    },
+    /// They are the values of the query behind a `NOT IN`; or a `NOT IN` over them has NULL in its list, which is the use's `value` then.
+    NotIn,
+    /// A ratio of whole numbers over rows of the table, without decimals in this dialect.
+    Ratio,
+    /// They are equal to those of a column of another table.
+    Join {
+        /// The other table.
+        table: String,
+        /// Its column.
+        column: String,
+    },
+    /// They stand beside an aggregate without being grouped. `keys` are the columns of the same table that are grouped; `None` if the
+    /// statement groups by anything else.
+    Beside {
+        /// The grouped columns; empty if there are no groups.
+        keys: Option<Vec<String>>,
+    },
+}
+
 /// The names and parts of one statement, spelled as the catalog spells them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Facts {
@@ -38,6 +110,9 @@ pub struct Facts {
     pub normalized: String,
     /// The statement in canonical spelling, with `?` for each literal.
     pub skeleton: String,
+    /// The uses of columns that may mean something else than the statement says. They are for the host alone.
+    #[serde(skip)]
+    pub uses: Vec<Use>,
 }
 
 /// The plan by which an engine would run a statement.

@@ -124,6 +124,9 @@ pub struct Request {
     pub logprobs: bool,
     /// The number of this sample among several of the same prompt.
     pub sample: u32,
+    /// The seed of the search that makes the call, which the host sets: under another seed, a model answers anew.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub seed: u64,
 }
 
 /// What identifies a request: everything in it that a reply depends on. Every key of a cache, a memo or a recording is made of this, so that
@@ -151,6 +154,9 @@ pub struct RequestKey<'a> {
     pub logprobs: bool,
     /// The number in [`Request::sample`].
     pub sample: u32,
+    /// The number in [`Request::seed`].
+    #[serde(skip_serializing_if = "is_default")]
+    pub seed: u64,
 }
 
 impl Request {
@@ -169,7 +175,20 @@ impl Request {
             stop: Vec::new(),
             logprobs: false,
             sample: 0,
+            seed: 0,
         }
+    }
+
+    /// The number that is sent to an endpoint as the seed of a reply. Different samples of different seeds have different numbers, and
+    /// those of the seed 0 are the samples' own.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        /// A prime above any number of samples, which leaves seeds apart.
+        const STRIDE: u64 = 1_000_003;
+        /// The largest number that every endpoint takes.
+        const LARGEST: u64 = i32::MAX as u64;
+        let number = self.seed.wrapping_mul(STRIDE).wrapping_add(u64::from(self.sample));
+        u32::try_from(number & LARGEST).unwrap_or_default()
     }
 
     /// The request's identity. Callers replace the fields that mean the same in several spellings, such as the name of the default model.
@@ -188,6 +207,7 @@ impl Request {
             stop,
             logprobs,
             sample,
+            seed,
         } = self;
         RequestKey {
             purpose: Some(purpose.name()),
@@ -200,6 +220,7 @@ impl Request {
             stop,
             logprobs: *logprobs,
             sample: *sample,
+            seed: *seed,
         }
     }
 
@@ -227,6 +248,23 @@ pub struct Usage {
     pub cost_micros: Option<u64>,
     /// The name of the model that answered, as its endpoint gives it.
     pub model: String,
+    /// The part of [`Self::input_tokens`] that the endpoint had in its own prompt cache.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cached_tokens: u32,
+    /// Whether the tokens are estimated from bytes, since the endpoint did not report them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_estimate: bool,
+}
+
+/// Whether a number is the default one, which need not be written.
+fn is_default(number: &u64) -> bool {
+    *number == 0
+}
+
+/// Whether a count need not be written.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+pub(crate) fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// A model's reply, checked against the expected shape.
@@ -242,6 +280,64 @@ pub struct Reply {
     pub logprob: Option<f64>,
     /// What the call used.
     pub usage: Usage,
+}
+
+/// The document in [`Reply::parsed`] for [`Shape::Sql`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SqlReply {
+    /// The statement that is used.
+    pub sql: String,
+    /// The confidence that the reply states for it, 0 to 1.
+    pub confidence: Option<f64>,
+    /// All statements of the reply, in the order in which the host tries them, if it holds several. Guests do not get them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub statements: Vec<WrittenStatement>,
+}
+
+/// One of several statements of a reply.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WrittenStatement {
+    /// The text of the statement.
+    pub sql: String,
+    /// The confidence that the reply states for it, 0 to 1.
+    pub confidence: Option<f64>,
+    /// Its place among the statements of the reply, from 1.
+    pub number: usize,
+}
+
+impl SqlReply {
+    /// The statements of a reply that holds several, where the request expected this shape; `None` for any other reply.
+    #[must_use]
+    pub fn with_several(expect: &Shape, reply: &Reply) -> Option<Self> {
+        let parsed = reply.parsed.as_deref().filter(|_| *expect == Shape::Sql)?;
+        serde_json::from_str::<Self>(parsed).ok().filter(|read| read.statements.len() > 1)
+    }
+
+    /// The same with another of its statements.
+    #[must_use]
+    pub fn with(self, statement: &WrittenStatement) -> Self {
+        let WrittenStatement { sql, confidence, .. } = statement.clone();
+        Self { sql, confidence, ..self }
+    }
+
+    /// The same as a reply that holds no other statement.
+    #[must_use]
+    pub fn alone(self) -> Self {
+        Self { statements: Vec::new(), ..self }
+    }
+
+    /// A remark about which of several statements is used.
+    #[must_use]
+    pub fn remark(&self) -> String {
+        let number = self.statements.iter().find(|statement| statement.sql == self.sql).map_or(1, |used| used.number);
+        format!("the reply held {} statements; number {number} is used", self.statements.len())
+    }
+
+    /// The document.
+    #[must_use]
+    pub fn json(&self) -> Json {
+        serde_json::to_value(self).map(|value| value.to_string()).unwrap_or_default()
+    }
 }
 
 /// Why a model call failed.
@@ -260,9 +356,20 @@ pub enum LlmError {
     /// The prompt or the reply is over its limit.
     #[error("prompt or reply over the limit")]
     TooLarge,
+    /// The prompt does not fit into the model's context, as the endpoint says in this text. A guest gets it as [`Self::TooLarge`].
+    #[error("the prompt is too long for the model's context: {0}")]
+    Overflow(String),
     /// The reply does not have the expected shape; the text is its beginning.
     #[error("malformed reply: {0}")]
     Malformed(String),
+    /// The reply was cut off before it held what was expected. A guest gets it as [`Self::Malformed`], with the reason.
+    #[error("the reply was cut off at the limit of {tokens} tokens; it began: {begins}")]
+    Cut {
+        /// The output tokens that the request allowed.
+        tokens: u32,
+        /// The beginning of the reply.
+        begins: String,
+    },
     /// This provider cannot serve the purpose or the shape.
     #[error("unsupported: {0}")]
     Unsupported(String),
@@ -327,6 +434,11 @@ pub enum Retry {
     No,
     /// The call may succeed after a while.
     Yes,
+    /// The endpoint is not ready yet, since it loads its model. The call may succeed after some time, however often it is tried until then.
+    WhenReady,
+    /// No reply came within the time that the endpoint has. The same request would most likely end in the same way; one for a shorter
+    /// reply may succeed.
+    Shorter,
     /// The endpoint named the time after which the call may succeed. Zero: the provider has simplified the request and can send it at once.
     After(Duration),
 }

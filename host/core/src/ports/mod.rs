@@ -25,10 +25,11 @@ pub use bench::{
 pub use cells::{CellIndex, CellsPort, Match, Sample};
 pub use current_search::{NO_SEARCH, current_search, in_search};
 pub use evaluate::EvaluatePort;
-pub use inspect::{ColumnStats, Facts, InspectPort, Literal, Plan};
+pub use inspect::{ColumnStats, Facts, InspectPort, Literal, Plan, Use, UseKind};
+pub(crate) use llm::is_zero;
 pub use llm::{
     Estimate, LlmError, LlmPort, Message, ModelCall, ModelLayer, ModelOutcome, ModelProvider, Preview, Purpose, Reply,
-    Request, RequestKey, Retry, Shape, Speaker, Usage,
+    Request, RequestKey, Retry, Shape, Speaker, SqlReply, Usage, WrittenStatement,
 };
 pub use rows::{Page, RowsGrant, RowsPort};
 pub use run::{Budget, Policy, RunPort, TimeLeft};

@@ -40,6 +40,23 @@ pub fn shown<'a>(text: &'a str, keep: &[char]) -> Cow<'a, str> {
     Cow::Owned(out)
 }
 
+/// A text in a quotation: dangerous characters as their codes, and all blanks but the plain one too, since nobody can tell them apart.
+#[must_use]
+pub fn quoted(text: &str) -> Cow<'_, str> {
+    let is_odd = |c: char| c.is_whitespace() && c != ' ' && !is_dangerous(c);
+    if !text.chars().any(is_odd) {
+        return shown(text, &[]);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            c if is_odd(c) => out.extend(c.escape_unicode()),
+            c => out.push_str(&shown(c.encode_utf8(&mut [0; 4]), &[])),
+        }
+    }
+    Cow::Owned(out)
+}
+
 /// A text as HTML or SVG, between tags or in a quoted attribute.
 #[must_use]
 pub fn html(text: &str) -> String {
@@ -128,7 +145,7 @@ pub fn record(fields: impl IntoIterator<Item = String>) -> String {
 }
 
 /// A text for a cell of a CSV file that a spreadsheet does not take for a formula: one that begins with `=`, `+`, `-`, `@`, a tab or a line
-/// break, or with the full-width form of one of the signs, gets a leading `'`, unless it is a plain number such as `-5`.
+/// break, or with the full-width form of one of the signs, gets a leading `'`, unless it is a plain number such as `-5` or `-inf`.
 #[must_use]
 pub fn spreadsheet(text: &str) -> String {
     let shown = shown(text, &['\n', '\r', '\t']);
@@ -142,10 +159,12 @@ pub fn is_formula(text: &str) -> bool {
     begins && !is_number(text)
 }
 
+/// Whether a text is a number as it is printed, `-inf` among them.
 fn is_number(text: &str) -> bool {
-    text.ends_with(|c: char| c.is_ascii_digit())
-        && text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte))
-        && text.parse::<f64>().is_ok()
+    ["-inf", "-Infinity"].contains(&text)
+        || text.ends_with(|c: char| c.is_ascii_digit())
+            && text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte))
+            && text.parse::<f64>().is_ok()
 }
 
 /// The text, or of one longer than that many characters the beginning with a remark that it was cut.
@@ -191,6 +210,13 @@ mod tests {
         assert_eq!(shown("\u{9b}2J", &[]), "\\u{9b}2J");
         assert_eq!(shown("a\n\tb\u{7}", &['\n', '\t']), "a\n\tb\\u{7}");
         assert_eq!(shown("naïve 漢字 👩‍👧", &[]), "naïve 漢字 👩‍👧");
+    }
+
+    #[test]
+    fn a_quotation_shows_which_blank_it_holds() {
+        assert_eq!(quoted("SELECT a\u{2019}b"), "SELECT a\u{2019}b");
+        assert_eq!(quoted("SELECT\u{a0}COUNT\u{202f}x\u{3000}\n"), "SELECT\\u{a0}COUNT\\u{202f}x\\u{3000}\\n");
+        assert_eq!(quoted("a\u{200b}b\u{2009}\u{200b}"), "a\\u{200b}b\\u{2009}\\u{200b}");
     }
 
     #[test]

@@ -91,6 +91,89 @@ pub struct Column {
     pub extra: Extras,
 }
 
+/// The key in a column's `extra` with the only texts that it can have, and the one with how many of them are left out.
+const VALUES: &str = "values";
+const MORE_VALUES: &str = "more_values";
+/// The key in a column's `extra` with the name of the enumeration that it is made of.
+const ENUMERATION: &str = "enumeration";
+/// Texts of a closed set that a catalog has of one column, and their bytes.
+const LABELS: usize = 50;
+const LABEL_BYTES: usize = 2_048;
+/// Texts of a closed set that a prompt or a message shows, and their bytes.
+const SHOWN: usize = 20;
+const SHOWN_BYTES: usize = 110;
+
+impl Column {
+    /// States the only texts that this column can have besides NULL, such as the labels of an enumeration, of which `more` are not given. The
+    /// first of them are kept, and the others counted. Called by executors for what the schema declares; cells do not belong there.
+    pub fn set_values(&mut self, values: impl IntoIterator<Item = String>, more: usize) {
+        let mut kept = Vec::new();
+        let mut left = LABEL_BYTES;
+        let mut more = more;
+        for value in values {
+            match left.checked_sub(value.len()).filter(|_| kept.len() < LABELS) {
+                Some(rest) => {
+                    left = rest;
+                    kept.push(value);
+                }
+                None => more += 1,
+            }
+        }
+        self.extra.retain(|(key, _)| key != VALUES && key != MORE_VALUES);
+        self.extra.push((VALUES.to_owned(), serde_json::Value::from(kept).to_string()));
+        if more > 0 {
+            self.extra.push((MORE_VALUES.to_owned(), more.to_string()));
+        }
+    }
+
+    /// States that this column is made of an enumeration, by the engine's name of it.
+    pub fn set_enumeration(&mut self, name: &str) {
+        self.extra.push((ENUMERATION.to_owned(), serde_json::Value::from(name).to_string()));
+    }
+
+    /// Whether this column is made of the enumeration of that name.
+    #[must_use]
+    pub fn is_of_enumeration(&self, name: &str) -> bool {
+        self.property(ENUMERATION).is_some_and(|value| value == name)
+    }
+
+    /// The only texts that this column can have, as far as they are known, and how many more there are; `None` if others may occur.
+    #[must_use]
+    pub fn values(&self) -> Option<(Vec<String>, usize)> {
+        let serde_json::Value::Array(values) = self.property(VALUES)? else { return None };
+        let more = self.property(MORE_VALUES).and_then(|more| more.as_u64()).unwrap_or(0);
+        let texts = values.into_iter().filter_map(|value| value.as_str().map(str::to_owned));
+        Some((texts.collect(), usize::try_from(more).unwrap_or(usize::MAX)))
+    }
+
+    /// The only texts that this column can have in words, as in `one of 'FIRST', 'REMOTE' and 3 more`; short, whatever they are.
+    #[must_use]
+    pub fn values_in_words(&self) -> Option<String> {
+        let (values, more) = self.values()?;
+        let mut text = String::from("one of ");
+        let mut shown = 0;
+        for value in &values {
+            let value = format!("'{}'", value.replace('\'', "''"));
+            if shown == SHOWN || text.len() + value.len() > SHOWN_BYTES {
+                break;
+            }
+            text.push_str(if shown == 0 { "" } else { ", " });
+            text.push_str(&value);
+            shown += 1;
+        }
+        match values.len() - shown + more {
+            0 => Some(text),
+            _ if shown == 0 => None,
+            more => Some(format!("{text} and {more} more")),
+        }
+    }
+
+    fn property(&self, key: &str) -> Option<serde_json::Value> {
+        let (_, value) = self.extra.iter().find(|(name, _)| name == key)?;
+        serde_json::from_str(value).ok()
+    }
+}
+
 /// A foreign key: `columns` of this table refer to `ref_columns` of `ref_table`, pairwise.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForeignKey {
@@ -251,6 +334,18 @@ impl Catalog {
         self.tables.iter().map(|table| table.shown(is_only(table))).collect()
     }
 
+    /// The catalog as prompts show it: the comment of a column with a closed set of values begins with them.
+    #[must_use]
+    pub fn with_values_in_comments(mut self) -> Self {
+        for column in self.tables.iter_mut().flat_map(|table| &mut table.columns) {
+            if let Some(values) = column.values_in_words() {
+                let comment = column.comment.take().map(|comment| format!("; {comment}")).unwrap_or_default();
+                column.comment = Some(values + &comment);
+            }
+        }
+        self
+    }
+
     /// Marks the tables that their plain names do not mean, as an engine with this search path reads them: those of a schema that is not the
     /// first of the path that has tables here. Foreign keys name their tables as [`table_name`](Self::table_name) does from then on. Called by
     /// executors whose engine has schemas, once the catalog is read, with `schema.table` in every `ref_table`.
@@ -308,6 +403,29 @@ impl Catalog {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn closed_sets_are_bounded_wherever_they_are_shown() {
+        let mut column = Column { name: "kind".into(), comment: Some("of visit".into()), ..Column::default() };
+        assert_eq!((column.values(), column.values_in_words()), (None, None));
+        column.set_values(["FIRST", "it's"].map(str::to_owned), 0);
+        assert_eq!(column.values(), Some((vec!["FIRST".to_owned(), "it's".to_owned()], 0)));
+        assert_eq!(column.values_in_words().as_deref(), Some("one of 'FIRST', 'it''s'"));
+        let table = Table { name: "t".into(), columns: vec![column.clone()], ..Table::default() };
+        let catalog = Catalog { database: "d".into(), dialect: Dialect::Postgres, tables: vec![table] };
+        let shown = catalog.with_values_in_comments();
+        assert_eq!(shown.tables[0].columns[0].comment.as_deref(), Some("one of 'FIRST', 'it''s'; of visit"));
+
+        column.set_values((0..100_000).map(|n| format!("label {n}")), 7);
+        let (values, more) = column.values().unwrap();
+        assert_eq!((values.len(), more), (LABELS, 100_007 - LABELS));
+        let words = column.values_in_words().unwrap();
+        assert!(words.len() < 140 && words.starts_with("one of 'label 0', ") && words.ends_with(" more"), "{words}");
+        column.set_values(["x".repeat(LABEL_BYTES + 1)], 0);
+        assert_eq!((column.values(), column.values_in_words()), (Some((Vec::new(), 1)), None));
+        column.set_enumeration("public.\"visit kind\"");
+        assert!(column.is_of_enumeration("public.\"visit kind\"") && !column.is_of_enumeration("public"));
+    }
 
     fn table(name: &str, columns: &[&str]) -> Table {
         let columns = columns.iter().map(|&name| Column { name: name.into(), ..Column::default() }).collect();

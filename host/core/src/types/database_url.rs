@@ -91,15 +91,15 @@ impl DatabaseUrl {
     #[must_use]
     pub fn secrets(&self) -> Vec<String> {
         let written: Vec<&str> = self.secret_places().into_iter().map(|(begin, end)| &self.text[begin..end]).collect();
-        let sent = written.iter().flat_map(|text| [decoded(text), unquoted(text)]).flatten();
+        let sent = written.iter().flat_map(|text| [decoded(text), unquoted(text), unbraced(text)]).flatten();
         let sent: Vec<String> = sent.collect();
         written.into_iter().map(str::to_owned).chain(sent).collect()
     }
 
     /// Where the secrets are, as ranges of bytes in order.
     fn secret_places(&self) -> Vec<(usize, usize)> {
-        let mut places = self.option_places().unwrap_or_else(|| self.pair_places());
-        places.extend(self.url_places());
+        let mut places =
+            self.option_places().unwrap_or_else(|| self.pair_places().into_iter().chain(self.url_places()).collect());
         places.retain(|(begin, end)| begin < end);
         places.sort_unstable();
         places.dedup_by(|later, earlier| {
@@ -113,18 +113,25 @@ impl DatabaseUrl {
     }
 
     /// The secrets of options with semicolons before them, as in `adbc:DRIVER;uri=postgresql://ann:pw@h;token=t`; `None` if there are none. An
-    /// option ends at the next semicolon, whatever is in it, and may be an address by itself, with or without a scheme.
+    /// option ends at the next semicolon outside of quotes, and may be an address by itself, with or without a scheme, or the connection string of
+    /// ODBC.
     fn option_places(&self) -> Option<Vec<(usize, usize)>> {
         let is_url = self.rest().starts_with("//");
         let first =
             self.rest().find(';').filter(|at| self.scheme > 0 && !is_url && !self.rest()[..*at].contains('='))?;
         let (mut places, mut begin) = (Vec::new(), self.text.len() - self.rest().len() + first + 1);
-        for option in self.text[begin..].split(';') {
+        for option in split_options(&self.text[begin..]) {
             if let Some((name, value)) = option.split_once('=') {
                 let from = begin + name.len() + 1;
+                let (from, value) = match unquote_option(value) {
+                    Some(_) => (from + 1, &value[1..value.len() - 1]),
+                    None => (from, value),
+                };
                 if is_secret(name) {
                     places.push((from, from + value.len()));
                 } else {
+                    let within = string_places(value).chain(parameter_places(value));
+                    places.extend(within.map(|(begin, end)| (from + begin, from + end)));
                     let server = value.find("://").map_or(0, |at| at + 3);
                     let (password, _) = user_part(&value[server..]);
                     places.extend(password.map(|(begin, end)| (from + server + begin, from + server + end)));
@@ -169,18 +176,23 @@ impl DatabaseUrl {
             places.extend(password.map(|(begin, end)| (at + begin, at + end)));
             at += end;
         }
-        let is_separator = |c: char| matches!(c, '?' | '&' | ';' | '#') || c.is_whitespace();
-        let mut begin = at;
-        for part in self.text[at..].split(is_separator) {
-            if let Some((name, value)) = part.split_once('=').filter(|(name, _)| is_secret(name)) {
-                let from = begin + name.len() + 1;
-                places.push((from, from + value.len()));
-            }
-            begin += part.len();
-            begin += self.text[begin..].chars().next().map_or(0, char::len_utf8);
-        }
+        places.extend(parameter_places(&self.text[at..]).map(|(begin, end)| (at + begin, at + end)));
         places
     }
+}
+
+/// The secrets among the parameters of an address, as ranges of bytes.
+fn parameter_places(text: &str) -> impl Iterator<Item = (usize, usize)> {
+    let is_separator = |c: char| matches!(c, '?' | '&' | ';' | '#') || c.is_whitespace();
+    let mut begin = 0;
+    text.split(is_separator).filter_map(move |part| {
+        let from = begin;
+        begin += part.len();
+        begin += text[begin..].chars().next().map_or(0, char::len_utf8);
+        let (name, value) = part.split_once('=').filter(|(name, _)| is_secret(name))?;
+        let from = from + name.len() + 1;
+        Some((from, from + value.len()))
+    })
 }
 
 /// Of what follows `//`, where the password before the server is, and where the user and the password end.
@@ -243,6 +255,95 @@ fn unquoted(text: &str) -> Option<String> {
     (sent != text).then_some(sent)
 }
 
+/// Splits the options of an address at the semicolons between them. A value that begins with a quotation mark, `"` or `'`, ends with the same one,
+/// which is written twice within it: `uri="Driver=x;Server=h";token=t`.
+pub fn split_options(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let end =
+            text.find(';').map(|end| end.max(quoted_end(text))).and_then(|from| Some(from + text[from..].find(';')?));
+        rest = end.map(|end| &text[end + 1..]);
+        Some(&text[..end.unwrap_or(text.len())])
+    })
+}
+
+/// Returns the text of a value in quotation marks; `None` if it begins with none, or they do not end where it does.
+#[must_use]
+pub fn unquote_option(value: &str) -> Option<String> {
+    let quote = value.chars().next().filter(|first| matches!(first, '"' | '\''))?;
+    let inner = value[1..].strip_suffix(quote)?;
+    (quoted_length(value) == value.len()).then(|| inner.replace(&format!("{quote}{quote}"), &quote.to_string()))
+}
+
+/// Where the quotation marks around the first option's value end; 0 where there are none, or they have no end.
+fn quoted_end(text: &str) -> usize {
+    let Some(equals) = text.find('=') else { return 0 };
+    if text[..equals].contains(';') || !text[equals + 1..].starts_with(['"', '\'']) {
+        return 0;
+    }
+    match quoted_length(&text[equals + 1..]) {
+        0 => 0,
+        length => equals + 1 + length,
+    }
+}
+
+/// Bytes of the quoted text at the beginning, with its marks; 0 if it has no end.
+fn quoted_length(text: &str) -> usize {
+    let quote = text.chars().next().unwrap_or_default();
+    let mut letters = text.char_indices().skip(1).filter(|(_, letter)| *letter == quote).map(|(at, _)| at).peekable();
+    while let Some(at) = letters.next() {
+        if letters.next_if_eq(&(at + 1)).is_none() {
+            return at + 1;
+        }
+    }
+    0
+}
+
+/// The secrets of a connection string of ODBC such as `Driver=x;Uid=ann;Pwd={p;w}`, as ranges of bytes. A value in braces may hold semicolons.
+fn string_places(text: &str) -> impl Iterator<Item = (usize, usize)> {
+    let mut begin = 0;
+    std::iter::from_fn(move || {
+        while begin < text.len() {
+            let rest = &text[begin..];
+            let equals = rest.find(['=', ';']).unwrap_or(rest.len());
+            let value = rest.get(equals + 1..).unwrap_or_default();
+            let is_pair = rest[equals..].starts_with('=');
+            let braced = if is_pair && value.starts_with('{') { braced_length(value) } else { 0 };
+            let length = if is_pair { braced + value[braced..].find(';').unwrap_or(value.len() - braced) } else { 0 };
+            let from = begin + equals + 1;
+            begin = from + if is_pair { length + 1 } else { 0 };
+            if is_pair && is_secret(rest[..equals].trim()) {
+                return Some((from, from + length));
+            }
+        }
+        None
+    })
+}
+
+/// Bytes of the text in braces at the beginning, in which `}}` is a brace.
+fn braced_length(text: &str) -> usize {
+    let mut braces = text.match_indices('}').map(|(at, _)| at).peekable();
+    while let Some(at) = braces.next() {
+        if braces.next_if_eq(&(at + 1)).is_none() {
+            return at + 1;
+        }
+    }
+    0
+}
+
+/// The text without the braces of ODBC; `None` if it has none.
+fn unbraced(text: &str) -> Option<String> {
+    Some(text.strip_prefix('{')?.strip_suffix('}')?.replace("}}", "}"))
+}
+
+/// The secrets within the connection string of a driver, as a server gets them.
+#[must_use]
+pub fn string_secrets(text: &str) -> Vec<String> {
+    let written = string_places(text).map(|(begin, end)| &text[begin..end]);
+    written.map(|secret| unbraced(secret).unwrap_or_else(|| secret.to_owned())).collect()
+}
+
 fn is_scheme(text: &str) -> bool {
     text.len() > 1
         && text.starts_with(|c: char| c.is_ascii_alphanumeric())
@@ -302,6 +403,25 @@ mod tests {
     }
 
     #[test]
+    fn options_end_at_semicolons_outside_of_quotes() {
+        for (text, options) in [
+            ("a=1;b=2", vec!["a=1", "b=2"]),
+            ("uri=\"a;b\";c=3;", vec!["uri=\"a;b\"", "c=3", ""]),
+            ("a='x;''y;';b=\";\"", vec!["a='x;''y;'", "b=\";\""]),
+            ("a=it's;b=2", vec!["a=it's", "b=2"]),
+            ("a=\"no end;b=2", vec!["a=\"no end", "b=2"]),
+            ("", vec![""]),
+        ] {
+            assert_eq!(split_options(text).collect::<Vec<_>>(), options, "{text}");
+        }
+        for (value, text) in
+            [("\"a;b\"", Some("a;b")), ("'it''s'", Some("it's")), ("\"a\"b\"", None), ("a", None), ("\"", None)]
+        {
+            assert_eq!(unquote_option(value).as_deref(), text, "{value}");
+        }
+    }
+
+    #[test]
     fn passwords_are_never_shown() {
         for (text, shown, secrets) in [
             ("postgres://ann@h/shop", "postgres://ann@h/shop", vec![]),
@@ -335,6 +455,17 @@ mod tests {
                 "adbc:s;jwt_private_key_pkcs8_value=***;path=/a:b",
                 vec!["k"],
             ),
+            (
+                "adbc:o;uri=\"Driver=/x.so;Server=h;Uid=a;PWD=p w;Port=1\";x=1",
+                "adbc:o;uri=\"Driver=/x.so;Server=h;Uid=a;PWD=***;Port=1\";x=1",
+                vec!["p w"],
+            ),
+            (
+                "adbc:o;uri='DSN=h;Password={p;w}};x}';token='t;1'",
+                "adbc:o;uri='DSN=h;Password=***';token='***'",
+                vec!["{p;w}};x}", "t;1", "p;w};x"],
+            ),
+            ("adbc:o;uri=\"DSN=h;PWD=p", "adbc:o;uri=\"DSN=h;PWD=***", vec!["p"]),
             ("postgres://ann:p%40w@h/", "postgres://ann:***@h/", vec!["p%40w", "p@w"]),
             ("postgres://ann:p?w@h/", "postgres://ann:***@h/", vec!["p?w"]),
             ("postgres://h:5432/d?user=a@b", "postgres://h:5432/d?user=a@b", vec![]),

@@ -3,6 +3,7 @@
 mod candidate;
 mod catalog;
 mod database_url;
+mod doubt;
 mod failure;
 mod graph;
 mod problem;
@@ -10,7 +11,8 @@ mod sql;
 
 pub use candidate::{Candidate, Opinion, Signals, Verdict};
 pub use catalog::{Catalog, Column, Dialect, ForeignKey, Index, Table};
-pub use database_url::DatabaseUrl;
+pub use database_url::{DatabaseUrl, split_options, string_secrets, unquote_option};
+pub use doubt::{Doubt, DoubtKind, most_confidence};
 pub use failure::{Failure, FailureKind};
 pub use graph::{Edit, Ending, Graph, Join, Observation, Operation, Step, Taken, Task, Turn};
 pub use problem::{Corpus, Hit, Problem, Question, RetrievalQuery, Retriever};

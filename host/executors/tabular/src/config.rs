@@ -6,6 +6,9 @@ use std::time::Duration;
 
 use syrch_core::Limits;
 
+use crate::notes::Note;
+use crate::options::ReadOptions;
+
 /// How to read files into a database.
 #[derive(Clone)]
 pub struct TabularConfig {
@@ -19,6 +22,8 @@ pub struct TabularConfig {
     pub limits: Limits,
     /// How much is read at most.
     pub caps: ImportCaps,
+    /// What the user knows of the files.
+    pub options: ReadOptions,
     /// The folder of private databases. `None` if the database is temporary and removed when it is closed.
     pub folder: Option<PathBuf>,
     /// Bytes of all private databases at most, but for those in use.
@@ -75,4 +80,6 @@ pub struct Imported {
     pub rows: u64,
     /// Columns of the file that the table lacks, since their values are lists or structures.
     pub nested: Vec<String>,
+    /// Notes about what reading changed, those about the table first.
+    pub notes: Vec<Note>,
 }

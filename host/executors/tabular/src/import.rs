@@ -2,14 +2,15 @@
 
 use std::any::Any;
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use syrch_core::ports::DatabaseError;
-use syrch_sqlite::{SqliteConfig, SqliteDatabase};
+use syrch_sqlite::{SqliteConfig, SqliteDatabase, ValueStore};
 
 use crate::config::{Imported, Progress, TabularConfig};
 use crate::error::ImportError;
+use crate::notes::Notes;
 use crate::read::{self, Shape, Work};
 use crate::sources::{self, Source};
 use crate::store::{self, Place};
@@ -29,12 +30,18 @@ const SMALL: u64 = 64 << 20;
 /// # Errors
 /// When there is no file, one cannot be read or there is too much in them, with the file's name and, where it has lines, the line.
 pub fn open(config: &TabularConfig, cancelled: &AtomicBool) -> Result<SqliteDatabase, DatabaseError> {
-    let (path, held) = filled(config, cancelled).map_err(|error| error.of_database(&config.path))?;
+    let Filled { path, notes, held } = filled(config, cancelled).map_err(|error| error.of_database(&config.path))?;
     let sqlite = SqliteConfig {
         tables: config.tables.clone(),
         limits: config.limits.clone(),
         shown_as: Some(config.path.display().to_string()),
         name: Some(config.name.clone()),
+        comments: notes.comments(),
+        values: config.folder.clone().map(|folder| ValueStore {
+            folder,
+            retained: config.retained,
+            retained_bytes: config.retained_bytes,
+        }),
         ..SqliteConfig::new(path)
     };
     SqliteDatabase::open_holding(sqlite, held)
@@ -42,14 +49,22 @@ pub fn open(config: &TabularConfig, cancelled: &AtomicBool) -> Result<SqliteData
 
 type Held = Box<dyn Any + Send + Sync>;
 
-/// The path of the private database, and what keeps it there.
-fn filled(config: &TabularConfig, cancelled: &AtomicBool) -> Result<(std::path::PathBuf, Held), ImportError> {
+/// A private database that has been written.
+struct Filled {
+    path: PathBuf,
+    notes: Notes,
+    /// What keeps it there.
+    held: Held,
+}
+
+/// Returns the private database, and writes it first if it is not there.
+fn filled(config: &TabularConfig, cancelled: &AtomicBool) -> Result<Filled, ImportError> {
     let sources = sources::found(&config.path)?;
-    let identity = sources::identity(&config.path, &sources)?;
+    let identity = sources::identity(&config.path, &sources, &config.options)?;
     let write = |path: &Path| {
-        import(config, &sources, path, cancelled)?;
-        match sources::identity(&config.path, &sources)? == identity {
-            true => Ok(()),
+        let notes = import(config, &sources, path, cancelled)?;
+        match sources::identity(&config.path, &sources, &config.options)? == identity {
+            true => Ok(notes),
             false => Err(ImportError::content(&shown(config), None, "it changed while it was read; try again")),
         }
     };
@@ -58,14 +73,16 @@ fn filled(config: &TabularConfig, cancelled: &AtomicBool) -> Result<(std::path::
     let place = config.folder.as_deref().and_then(|folder| Place::open(folder, &identity).ok());
     let Some(place) = place else {
         let file = tempfile::Builder::new().prefix("syrch-").suffix(".sqlite").tempfile().map_err(wrong)?;
-        write(file.path())?;
+        let notes = write(file.path())?;
         let path = file.into_temp_path();
-        return Ok((path.to_path_buf(), Box::new(path)));
+        return Ok(Filled { path: path.to_path_buf(), notes, held: Box::new(path) });
     };
-    if place.fill(write, wrong, cancelled)? {
+    let fill = |path: &Path| write(path)?.write(&place.notes()).map_err(wrong);
+    if place.fill(fill, wrong, cancelled)? {
         config.folder.iter().for_each(|folder| store::prune(folder, config.retained, config.retained_bytes));
     }
-    Ok((place.path().to_owned(), Box::new(place)))
+    let notes = Notes::read(&place.notes()).map_err(wrong)?;
+    Ok(Filled { path: place.path().to_owned(), notes, held: Box::new(place) })
 }
 
 fn shown(config: &TabularConfig) -> String {
@@ -73,17 +90,23 @@ fn shown(config: &TabularConfig) -> String {
 }
 
 /// Reads all files into an empty file.
-fn import(config: &TabularConfig, sources: &[Source], path: &Path, cancelled: &AtomicBool) -> Result<(), ImportError> {
+fn import(
+    config: &TabularConfig,
+    sources: &[Source],
+    path: &Path,
+    cancelled: &AtomicBool,
+) -> Result<Notes, ImportError> {
     // All files are looked at before the first is written.
-    let work = Work::new(config.caps, cancelled);
+    let work = Work::new(config.caps, &config.options, cancelled);
     let shapes = sources.iter().map(|source| read::shape(source, &work)).collect::<Result<Vec<_>, _>>()?;
-    let work = Work::new(config.caps, cancelled);
+    let work = Work::new(config.caps, &config.options, cancelled);
     let target = Target::create(path, config.caps.bytes.saturating_mul(GROWTH).saturating_add(SMALL))?;
     let mut taken = HashSet::new();
+    let mut notes = Notes::default();
     for (source, shape) in sources.iter().zip(shapes) {
         let table = table_name(&source.stem, &mut taken);
         let (mut rows, mut count) = (target.table(&table, &shape)?, 0);
-        read::rows(source, &shape, &work, &mut |cells| {
+        let later = read::rows(source, &shape, &work, &mut |cells| {
             rows.add(cells)?;
             count += 1;
             if count % REPORT == 0 {
@@ -92,14 +115,18 @@ fn import(config: &TabularConfig, sources: &[Source], path: &Path, cancelled: &A
             Ok(())
         })?;
         drop(rows);
-        report(config, Progress::Read(&imported(source, table, shape, count)));
+        let mut imported = imported(source, table, shape, count);
+        imported.notes.extend(later);
+        report(config, Progress::Read(&imported));
+        notes.add(&imported.table, imported.notes);
     }
-    target.finish()
+    target.finish()?;
+    Ok(notes)
 }
 
 fn imported(source: &Source, table: String, shape: Shape, rows: u64) -> Imported {
     let columns = shape.names.into_iter().zip(shape.types.iter().map(|kind| kind.name())).collect();
-    Imported { file: source.name.clone(), table, columns, rows, nested: shape.nested }
+    Imported { file: source.name.clone(), table, columns, rows, nested: shape.nested, notes: shape.notes }
 }
 
 fn report(config: &TabularConfig, progress: Progress<'_>) {

@@ -28,7 +28,8 @@ const DELTA_BYTE_ARRAY: i64 = 7;
 /// Why unpacking would cost too much, or that the file is damaged.
 pub(crate) fn check(file: &File, metadata: &ParquetMetaData) -> Result<u64, String> {
     let mut repeating = 0;
-    for group in metadata.row_groups() {
+    // A group without rows has no pages where its columns begin.
+    for group in metadata.row_groups().iter().filter(|group| group.num_rows() > 0) {
         let (mut largest, mut repeated) = (0, 0);
         for column in group.columns() {
             let pages = column_pages(file, column)?;

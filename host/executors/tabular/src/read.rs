@@ -5,16 +5,17 @@ mod json_lines;
 mod parquet;
 
 use std::cell::Cell as Counter;
-use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use flate2::read::MultiGzDecoder;
-
 use crate::cell::{Cell, ColumnType};
+use crate::column::Decision;
 use crate::config::ImportCaps;
 use crate::error::ImportError;
+use crate::notes::Note;
+use crate::options::ReadOptions;
 use crate::sources::{Format, Source};
+use crate::text::BUFFER;
 
 /// Columns of a table at most, as the engine has them.
 const COLUMNS: usize = 2_000;
@@ -30,8 +31,26 @@ const LOOK: u64 = 1_024;
 pub(crate) struct Shape {
     pub(crate) names: Vec<String>,
     pub(crate) types: Vec<ColumnType>,
+    /// The decisions about the columns; empty if the file has types of its own.
+    pub(crate) decisions: Vec<Decision>,
     /// Columns that are left out.
     pub(crate) nested: Vec<String>,
+    /// Notes about what reading changes.
+    pub(crate) notes: Vec<Note>,
+    /// The lines of a file of values.
+    layout: Option<csv::Layout>,
+}
+
+impl Shape {
+    fn new(names: Vec<String>, decisions: Vec<Decision>) -> Self {
+        let types = decisions.iter().map(|decision| decision.kind).collect();
+        let note = |(name, decision): (&String, &Decision)| {
+            let notes: Vec<Note> = decision.notes.iter().map(|text| Note::new(name.clone(), text.clone())).collect();
+            notes
+        };
+        let notes = names.iter().zip(&decisions).flat_map(note).collect();
+        Self { names, types, decisions, nested: Vec::new(), notes, layout: None }
+    }
 }
 
 /// Is called with each row; a row may be shorter than the columns, which then have no value.
@@ -42,30 +61,36 @@ pub(crate) fn shape(source: &Source, work: &Work<'_>) -> Result<Shape, ImportErr
     match source.format {
         Format::Csv | Format::Tsv => csv::shape(source, work),
         Format::JsonLines => json_lines::shape(source, work),
-        Format::Parquet => parquet::shape(source),
+        Format::Parquet => parquet::shape(source, work),
     }
 }
 
-/// Reads all rows of a file that has these columns.
-pub(crate) fn rows(source: &Source, shape: &Shape, work: &Work<'_>, sink: Sink<'_>) -> Result<(), ImportError> {
+/// Reads all rows of a file that has these columns. Returns notes about what was found only then.
+pub(crate) fn rows(source: &Source, shape: &Shape, work: &Work<'_>, sink: Sink<'_>) -> Result<Vec<Note>, ImportError> {
     match source.format {
-        Format::Csv | Format::Tsv => csv::rows(source, shape, work, sink),
-        Format::JsonLines => json_lines::rows(source, shape, work, sink),
-        Format::Parquet => parquet::rows(source, work, sink),
+        Format::Csv | Format::Tsv => csv::rows(source, shape, work, sink).map(|()| Vec::new()),
+        Format::JsonLines => json_lines::rows(source, shape, work, sink).map(|()| Vec::new()),
+        Format::Parquet => parquet::rows(source, shape, work, sink),
     }
 }
 
 /// What may still be read, and whether anybody wants it.
 pub(crate) struct Work<'a> {
     caps: ImportCaps,
+    pub(crate) options: &'a ReadOptions,
     bytes: Counter<u64>,
     rows: Counter<u64>,
     cancelled: &'a AtomicBool,
 }
 
 impl<'a> Work<'a> {
-    pub(crate) fn new(caps: ImportCaps, cancelled: &'a AtomicBool) -> Self {
-        Self { caps, bytes: Counter::new(0), rows: Counter::new(0), cancelled }
+    pub(crate) fn new(caps: ImportCaps, options: &'a ReadOptions, cancelled: &'a AtomicBool) -> Self {
+        Self { caps, options, bytes: Counter::new(0), rows: Counter::new(0), cancelled }
+    }
+
+    /// The same bounds, for reading a file once more.
+    fn again(&self) -> Self {
+        Self::new(self.caps, self.options, self.cancelled)
     }
 
     fn take_bytes(&self, bytes: u64) -> Result<(), ImportError> {
@@ -80,6 +105,14 @@ impl<'a> Work<'a> {
         ImportError::TooMuch {
             what: format!("there are more than {} bytes", self.caps.bytes),
             knob: "--max-import-bytes",
+        }
+    }
+
+    /// Fails if nobody wants the work any more.
+    fn look(&self) -> Result<(), ImportError> {
+        match self.cancelled.load(Ordering::Relaxed) {
+            true => Err(ImportError::Cancelled),
+            false => Ok(()),
         }
     }
 
@@ -124,18 +157,6 @@ impl Read for Counted<'_> {
             false => Ok(read),
         }
     }
-}
-
-/// Bytes that are read at once.
-const BUFFER: usize = 64 << 10;
-
-/// The bytes of a file, unpacked.
-fn opened(source: &Source) -> Result<Box<dyn Read>, ImportError> {
-    let file = File::open(&source.path).map_err(|error| ImportError::io(&source.name, &error))?;
-    Ok(match source.is_packed {
-        true => Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER, file))),
-        false => Box::new(file),
-    })
 }
 
 /// The names of columns: no two are alike, and none is empty.

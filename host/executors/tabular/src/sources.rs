@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use crate::column;
 use crate::error::ImportError;
+use crate::options::ReadOptions;
 
 /// What the names of files end with that can be read, without the dot; each but Parquet also with `.gz` after it.
 pub const ENDINGS: [&str; 5] = ["csv", "tsv", "jsonl", "ndjson", "parquet"];
@@ -38,8 +40,6 @@ pub(crate) struct Source {
     /// Its name without the ending.
     pub(crate) stem: String,
     pub(crate) format: Format,
-    /// Whether it is compressed by gzip.
-    pub(crate) is_packed: bool,
 }
 
 impl Source {
@@ -57,7 +57,7 @@ impl Source {
         ];
         let (stem, format) = known.iter().find_map(|(ending, format)| Some((name_of(ending)?, *format)))?;
         let is_odd = stem.is_empty() || (is_packed && format == Format::Parquet);
-        (!is_odd).then(|| Self { path: path.to_owned(), name, stem, format, is_packed })
+        (!is_odd).then(|| Self { path: path.to_owned(), name, stem, format })
     }
 
     /// Reads the size and times of the file.
@@ -136,14 +136,15 @@ fn endings() -> String {
 }
 
 /// A digest of where the files are and of their state: equal as long as their content cannot have changed.
-pub(crate) fn identity(path: &Path, sources: &[Source]) -> Result<String, ImportError> {
+pub(crate) fn identity(path: &Path, sources: &[Source], options: &ReadOptions) -> Result<String, ImportError> {
     let mut hasher = Sha256::new();
     let mut add = |bytes: &[u8]| {
         hasher.update((bytes.len() as u64).to_le_bytes());
         hasher.update(bytes);
     };
     // What makes tables of files is a part of what they become.
-    add(concat!("1 ", env!("CARGO_PKG_VERSION")).as_bytes());
+    add(format!("{} {}", column::VERSION, env!("CARGO_PKG_VERSION")).as_bytes());
+    add(format!("{options:?}").as_bytes());
     add(path.canonicalize().unwrap_or_else(|_| path.to_owned()).as_os_str().as_encoded_bytes());
     for source in sources {
         let metadata = source.metadata()?;
@@ -170,16 +171,16 @@ mod tests {
 
     #[test]
     fn endings_decide_and_letter_case_does_not() {
-        for (name, stem, format, is_packed) in [
-            ("sales.csv", "sales", Format::Csv, false),
-            ("Sales.2024.CSV.GZ", "Sales.2024", Format::Csv, true),
-            ("a.tsv", "a", Format::Tsv, false),
-            ("a.ndjson", "a", Format::JsonLines, false),
-            ("İstanbul.jsonl", "İstanbul", Format::JsonLines, false),
-            ("a.parquet", "a", Format::Parquet, false),
+        for (name, stem, format) in [
+            ("sales.csv", "sales", Format::Csv),
+            ("Sales.2024.CSV.GZ", "Sales.2024", Format::Csv),
+            ("a.tsv", "a", Format::Tsv),
+            ("a.ndjson", "a", Format::JsonLines),
+            ("İstanbul.jsonl", "İstanbul", Format::JsonLines),
+            ("a.parquet", "a", Format::Parquet),
         ] {
             let source = Source::of(Path::new(name)).unwrap();
-            assert_eq!((source.stem.as_str(), source.format, source.is_packed), (stem, format, is_packed), "{name}");
+            assert_eq!((source.stem.as_str(), source.format), (stem, format), "{name}");
         }
         for name in ["a.parquet.gz", "csv", "a.sqlite", "a.gz", "a.csv.zip", ".csv", ""] {
             assert!(Source::of(Path::new(name)).is_none(), "{name}");
@@ -211,9 +212,18 @@ mod tests {
     fn another_state_is_another_identity() {
         let folder = tempfile::tempdir().unwrap();
         touch(folder.path(), &["a.csv", "b.csv"]);
-        let of = |path: &Path| identity(path, &found(path).unwrap()).unwrap();
+        let plain = ReadOptions::default();
+        let of = |path: &Path| identity(path, &found(path).unwrap(), &plain).unwrap();
         let one = of(folder.path());
         assert_eq!(one, of(folder.path()));
+        for options in [
+            ReadOptions { nulls: vec!["NA".to_owned()], ..plain.clone() },
+            ReadOptions { encoding: crate::Encoding::for_name("latin1"), ..plain.clone() },
+            ReadOptions { decimal: Some(crate::Decimal::Comma), ..plain.clone() },
+            ReadOptions { date_order: Some(crate::DateOrder::DayMonthYear), ..plain.clone() },
+        ] {
+            assert_ne!(one, identity(folder.path(), &found(folder.path()).unwrap(), &options).unwrap());
+        }
         fs::write(folder.path().join("b.csv"), "a\n2\n").unwrap();
         let changed = of(folder.path());
         assert_ne!(one, changed);

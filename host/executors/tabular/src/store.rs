@@ -1,5 +1,5 @@
-//! The folder of private databases. Each has a lock beside it, which whoever uses the database holds together with others, and which is as old
-//! as its last use.
+//! The folder of private databases, where indexes of values are stored as well. Each database has a lock beside it, which whoever uses the
+//! database holds together with others, and which is as old as its last use.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use syrch_files::{make_folder, private};
+use syrch_sqlite::INDEX;
 
 /// What the names of databases end with.
 const DATABASE: &str = "sqlite";
@@ -16,10 +17,13 @@ const LOCK: &str = "lock";
 /// What the names of databases end with that are being written.
 const PART: &str = "part";
 
+/// What the names of the notes about databases end with.
+const NOTES: &str = "notes";
+
 /// Between two looks at whether somebody else has written a database.
 const WAIT: Duration = Duration::from_millis(20);
 
-/// Private databases of a folder.
+/// Private databases and indexes of values of a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stored {
     /// How many there are.
@@ -53,6 +57,11 @@ impl Place {
     /// The path of the private database, which may not exist yet.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The path of the notes about the database.
+    pub(crate) fn notes(&self) -> PathBuf {
+        self.path.with_extension(NOTES)
     }
 
     /// Whether the database is there.
@@ -99,7 +108,7 @@ impl Place {
     }
 }
 
-/// How many private databases a folder has, and how large they are. It blocks.
+/// How many private databases and indexes of values a folder has, and how large they are. It blocks.
 ///
 /// # Errors
 /// When the folder cannot be read; one that does not exist has none.
@@ -108,7 +117,7 @@ pub fn stored(folder: &Path) -> io::Result<Stored> {
     Ok(Stored { count: sizes.len(), bytes: sizes.iter().sum() })
 }
 
-/// Removes the private databases of a folder that nobody uses now, and returns which. It blocks.
+/// Removes the private databases of a folder that nobody uses now and all indexes of values, and returns which. It blocks.
 ///
 /// # Errors
 /// When the folder cannot be read.
@@ -130,7 +139,7 @@ pub(crate) fn prune(folder: &Path, retained: Duration, bytes: u64) {
     }
 }
 
-/// A database of the folder, or what is left of one that was being written.
+/// A database of the folder, an index of values, or what is left of one that was being written.
 struct Entry {
     path: PathBuf,
     bytes: u64,
@@ -146,6 +155,7 @@ impl Entry {
         let lock = OpenOptions::new().write(true).open(&lock_path);
         let is_free = lock.as_ref().map_or(true, |lock| lock.try_lock().is_ok());
         if is_free && fs::remove_file(&self.path).is_ok() {
+            drop(fs::remove_file(lock_path.with_extension(NOTES)));
             drop(fs::remove_file(lock_path));
             return true;
         }
@@ -160,7 +170,8 @@ fn entries(folder: &Path) -> io::Result<Vec<Entry>> {
     };
     let entry = |path: PathBuf| {
         let ending = path.extension()?.to_str()?.to_owned();
-        let metadata = fs::symlink_metadata(&path).ok().filter(|_| [DATABASE, PART].contains(&ending.as_str()))?;
+        let metadata =
+            fs::symlink_metadata(&path).ok().filter(|_| [DATABASE, INDEX, PART].contains(&ending.as_str()))?;
         let locked = fs::metadata(path.with_extension(LOCK)).ok();
         let used = locked.as_ref().unwrap_or(&metadata).modified().ok()?;
         metadata.is_file().then_some(Entry { path, bytes: metadata.len(), used })
@@ -205,6 +216,11 @@ mod tests {
         assert_eq!(clear(&folder).unwrap(), Stored { count: 1, bytes: 4 });
         assert_eq!(names(&folder), Vec::<String>::new());
         assert_eq!(stored(&base.path().join("none")).unwrap(), Stored::default());
+        // An index of values is a file of its own, which needs no lock.
+        fs::write(folder.join("two.values"), "values").unwrap();
+        assert_eq!(stored(&folder).unwrap(), Stored { count: 1, bytes: 6 });
+        assert_eq!(clear(&folder).unwrap(), Stored { count: 1, bytes: 6 });
+        assert_eq!(names(&folder), Vec::<String>::new());
     }
 
     #[test]

@@ -9,6 +9,7 @@ use syrch_core::{Dialect, Limits};
 
 use super::*;
 use crate::config::ImportCaps;
+use crate::options::ReadOptions;
 
 fn config(path: &Path, folder: Option<&Path>) -> TabularConfig {
     TabularConfig {
@@ -17,6 +18,7 @@ fn config(path: &Path, folder: Option<&Path>) -> TabularConfig {
         tables: Vec::new(),
         limits: Limits::default(),
         caps: ImportCaps::default(),
+        options: ReadOptions::default(),
         folder: folder.map(Path::to_owned),
         retained_bytes: u64::MAX,
         retained: Duration::from_secs(3_600),
@@ -65,6 +67,7 @@ async fn a_folder_becomes_a_database_that_is_used_again_until_a_file_changes() {
         columns: vec![("id".to_owned(), "INTEGER"), ("amount".to_owned(), "REAL")],
         rows: 2,
         nested: Vec::new(),
+        notes: Vec::new(),
     };
     assert_eq!(read.lock().unwrap()[0], of_first);
     assert!(first(&database, "SELECT sum(amount) FROM big_orders").await.contains("6.5"));
@@ -88,7 +91,7 @@ async fn without_a_folder_the_database_is_gone_when_it_is_closed() {
     let data = tempfile::tempdir().unwrap();
     let path = data.path().join("a.csv");
     fs::write(&path, "x\n7\n").unwrap();
-    let (private, held) = filled(&config(&path, None), &AtomicBool::new(false)).unwrap();
+    let Filled { path: private, held, .. } = filled(&config(&path, None), &AtomicBool::new(false)).unwrap();
     assert!(private.is_file());
     drop(held);
     assert!(!private.exists());

@@ -1,48 +1,125 @@
-//! Comma-separated values and the like, by the rules of RFC 4180. The first line names the columns.
+//! Comma-separated values and the like, by the rules of RFC 4180. A line names the columns, unless all lines are alike.
+
+mod layout;
+mod quotes;
+mod totals;
 
 use std::cell::Cell as Counter;
-use std::io::{self, Read};
+use std::io::Read;
 
 use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 
-use super::{BUFFER, Counted, Shape, Sink, Work, names, opened};
-use crate::cell::{Cell, Guess};
+use super::{COLUMNS, Counted, Shape, Sink, Work, names};
+use crate::cell::{Cell, integer};
+use crate::column::{Column, decide};
 use crate::error::ImportError;
-use crate::sources::{Format, Source};
-
-/// What may stand between two values of a `.csv` file.
-const DELIMITERS: [u8; 4] = *b",;\t|";
+use crate::notes::Note;
+use crate::options::ReadOptions;
+use crate::sources::Source;
+use crate::text::{self, BUFFER};
+pub(super) use layout::Layout;
+use quotes::{Quotes, Walk};
+use totals::Sums;
 
 pub(super) fn shape(source: &Source, work: &Work<'_>) -> Result<Shape, ImportError> {
-    let mut header: Option<Vec<String>> = None;
-    let mut guesses: Vec<Guess> = Vec::new();
-    each_record(source, work, |line, record| {
-        let fields = texts(source, line, record)?;
-        if header.is_none() {
-            let names = names(source, fields.iter().copied())?;
-            guesses = vec![Guess::default(); names.len()];
-            header = Some(names);
+    let mut layout = Layout::find(source, work)?;
+    let options = work.options;
+    let mut first: Option<Vec<String>> = None;
+    let mut columns: Vec<Column> = Vec::new();
+    // The last row, which may be one of totals, and its place.
+    let mut last = ByteRecord::new();
+    let mut place = None;
+    // A row of totals that has fewer values than the others, which must be the last one.
+    let mut short: Option<(u64, ByteRecord)> = None;
+    each_record(source, work, layout.delimiter, |row, record| {
+        if row < layout.titles {
+            return Ok(());
+        }
+        if first.is_none() {
+            let fields = texts(source, work, &layout, row, record)?;
+            if fields.len() > COLUMNS {
+                let reason = format!("there are more than {COLUMNS} columns");
+                return Err(ImportError::content(&source.name, line_of(source, work, &layout, row), reason));
+            }
+            columns = vec![Column::new(options); fields.len()];
+            first = Some(fields.into_iter().map(str::to_owned).collect());
             return Ok(());
         }
         work.take_row()?;
-        for (guess, field) in guesses.iter_mut().zip(fields) {
-            guess.add(&cell(field));
+        if let Some((row, record)) = &short {
+            check_width(source, work, &layout, *row, record, columns.len())?;
         }
+        if record.len() < columns.len() && place.is_some() && totals::is_labelled(record) {
+            short = Some((row, record.clone()));
+            return Ok(());
+        }
+        check_width(source, work, &layout, row, record, columns.len())?;
+        if let Some(before) = place {
+            add(&mut columns, source, work, &layout, before, &last)?;
+        }
+        std::mem::swap(record, &mut last);
+        place = Some(row);
         Ok(())
     })?;
-    let names = header.ok_or_else(|| ImportError::content(&source.name, None, "the file is empty"))?;
-    Ok(Shape { names, types: guesses.into_iter().map(Guess::column_type).collect(), nested: Vec::new() })
+    let first = first.ok_or_else(|| ImportError::content(&source.name, None, "the file is empty"))?;
+    let mut notes = title_notes(&layout);
+    if let Some((row, _)) = short {
+        layout.totals = Some(row);
+        notes.push("the last row is called a total and has fewer values than the others: it is left out".to_owned());
+    }
+    if let Some(row) = place {
+        if layout.totals.is_none() && totals::is_labelled(&last) {
+            let is_sum = is_total(source, work, &layout, &columns, row, &last)?;
+            layout.totals = is_sum.then_some(row);
+            notes.push(match is_sum {
+                true => "the row of totals at the end is left out".to_owned(),
+                false => {
+                    "the last row is called a total, was not found to be the sum of the others, and stays".to_owned()
+                }
+            });
+        }
+        if layout.totals != Some(row) {
+            add(&mut columns, source, work, &layout, row, &last)?;
+        }
+    }
+    layout.has_header = has_header(&first, &columns, options);
+    let names = match layout.has_header {
+        true => names(source, first.iter().map(String::as_str))?,
+        false => {
+            notes.push("no line names the columns, which are called column_1 and so on".to_owned());
+            let cells = first.iter().map(|text| cell(text));
+            columns.iter_mut().zip(cells).for_each(|(column, cell)| column.add(&cell, options));
+            names(source, first.iter().map(|_| ""))?
+        }
+    };
+    let mut shape = Shape::new(names, decide(&columns, options));
+    shape.notes.splice(0..0, notes.into_iter().map(|text| Note::new(None, text)));
+    shape.layout = Some(layout);
+    Ok(shape)
+}
+
+fn title_notes(layout: &Layout) -> Vec<String> {
+    match layout.titles {
+        0 => Vec::new(),
+        1 => vec!["a line above the table is left out".to_owned()],
+        titles => vec![format!("{titles} lines above the table are left out")],
+    }
 }
 
 pub(super) fn rows(source: &Source, shape: &Shape, work: &Work<'_>, sink: Sink<'_>) -> Result<(), ImportError> {
-    let mut is_header = true;
-    each_record(source, work, |line, record| {
-        if std::mem::take(&mut is_header) {
+    let Some(layout) = shape.layout else { return Ok(()) };
+    let options = work.options;
+    let width = shape.names.len();
+    let begin = layout.titles + u64::from(layout.has_header);
+    each_record(source, work, layout.delimiter, |row, record| {
+        if row < begin || layout.totals == Some(row) {
             return Ok(());
         }
         work.take_row()?;
-        let fields = texts(source, line, record)?;
-        let cells: Vec<Cell<'_>> = fields.into_iter().take(shape.names.len()).map(cell).collect();
+        check_width(source, work, &layout, row, record, width)?;
+        let fields = texts(source, work, &layout, row, record)?;
+        let read = fields.into_iter().take(width).zip(&shape.decisions);
+        let cells: Vec<Cell<'_>> = read.map(|(field, decision)| decision.read(cell(field), options)).collect();
         sink(&cells)
     })
 }
@@ -52,35 +129,137 @@ fn cell(field: &str) -> Cell<'_> {
     if field.is_empty() { Cell::Null } else { Cell::Untyped(field) }
 }
 
-fn texts<'r>(source: &Source, line: u64, record: &'r ByteRecord) -> Result<Vec<&'r str>, ImportError> {
-    let text = |field: &'r [u8]| std::str::from_utf8(field);
-    let not_text =
-        |_| ImportError::content(&source.name, line, "the text is not UTF-8; save the file in that encoding");
-    record.iter().map(text).collect::<Result<_, _>>().map_err(not_text)
+fn add(
+    columns: &mut [Column],
+    source: &Source,
+    work: &Work<'_>,
+    layout: &Layout,
+    row: u64,
+    record: &ByteRecord,
+) -> Result<(), ImportError> {
+    for (column, value) in columns.iter_mut().zip(record) {
+        column.add(&cell(text(source, work, layout, row, value)?), work.options);
+    }
+    Ok(())
+}
+
+/// Whether a row that is called one of totals has the sum of a column.
+fn is_total(
+    source: &Source,
+    work: &Work<'_>,
+    layout: &Layout,
+    columns: &[Column],
+    last: u64,
+    total: &ByteRecord,
+) -> Result<bool, ImportError> {
+    let decisions = decide(columns, work.options);
+    let mut sums = Sums::new(&decisions, columns, work.options);
+    each_record(source, &work.again(), layout.delimiter, |row, record| {
+        if row > layout.titles && row < last {
+            sums.add(record);
+        }
+        Ok(())
+    })?;
+    Ok(sums.are_in(total))
+}
+
+/// Whether the first row names the columns: it does unless its values are like those below it, and at least one of these is no text.
+fn has_header(first: &[String], columns: &[Column], options: &ReadOptions) -> bool {
+    let likeness = first.iter().zip(columns).map(|(name, column)| column.is_like(&cell(name), options));
+    let mut likeness: Vec<Option<bool>> = likeness.collect();
+    // Programs leave the name of the column empty that counts the rows.
+    if first.len() > 1 && first[0].trim().is_empty() {
+        likeness[0] = Some(false);
+    }
+    let is_alike = likeness.contains(&Some(true)) && !likeness.contains(&Some(false));
+    let numbers: Vec<i64> = first.iter().filter_map(|name| integer(name.trim())).collect();
+    let is_counted =
+        numbers.windows(2).all(|pair| pair[1] == pair[0] + 1) && numbers.first().is_some_and(|first| *first <= 1);
+    // Columns may be called 0, 1, 2, as programs call those without a name, or by numbers behind a first name.
+    let is_numbered = is_counted
+        && match numbers.len() == first.len() {
+            true => numbers.len() > 1 && numbers[0] == 0,
+            false => numbers.len() > 2,
+        };
+    !is_alike || is_numbered
+}
+
+/// A row may be longer than the first by empty values.
+fn check_width(
+    source: &Source,
+    work: &Work<'_>,
+    layout: &Layout,
+    row: u64,
+    record: &ByteRecord,
+    width: usize,
+) -> Result<(), ImportError> {
+    if record.len() == width || (record.len() > width && record.iter().skip(width).all(<[u8]>::is_empty)) {
+        return Ok(());
+    }
+    let values = if record.len() == 1 { "1 value".to_owned() } else { format!("{} values", record.len()) };
+    let first = if layout.titles == 0 { "first line" } else { "line with the names" };
+    let line = line_of(source, work, layout, row);
+    Err(ImportError::content(&source.name, line, format!("it has {values}, and the {first} has {width}")))
+}
+
+fn texts<'r>(
+    source: &Source,
+    work: &Work<'_>,
+    layout: &Layout,
+    row: u64,
+    record: &'r ByteRecord,
+) -> Result<Vec<&'r str>, ImportError> {
+    record.iter().map(|value| text(source, work, layout, row, value)).collect()
+}
+
+fn text<'r>(
+    source: &Source,
+    work: &Work<'_>,
+    layout: &Layout,
+    row: u64,
+    value: &'r [u8],
+) -> Result<&'r str, ImportError> {
+    std::str::from_utf8(value).map_err(|_| {
+        let line = line_of(source, work, layout, row);
+        ImportError::content(&source.name, line, text::not_utf8(source, value))
+    })
+}
+
+/// The line at which a row begins, counted from 0; the file is read again to it.
+fn line_of(source: &Source, work: &Work<'_>, layout: &Layout, row: u64) -> Option<u64> {
+    let mut bytes = text::open(source, work.options).ok()?;
+    let mut walk = Walk::new(layout.delimiter);
+    let mut buffer = vec![0; BUFFER];
+    loop {
+        let read = bytes.read(&mut buffer).ok().filter(|read| *read > 0)?;
+        if let Some(line) = walk.line_of(&buffer[..read], row + 1) {
+            return Some(line);
+        }
+    }
 }
 
 fn each_record(
     source: &Source,
     work: &Work<'_>,
-    mut each: impl FnMut(u64, &ByteRecord) -> Result<(), ImportError>,
+    delimiter: u8,
+    mut each: impl FnMut(u64, &mut ByteRecord) -> Result<(), ImportError>,
 ) -> Result<(), ImportError> {
-    let (row, ended) = (Counter::new(0), Counter::new(None));
-    let delimiter = match source.format {
-        Format::Tsv => b'\t',
-        _ => delimiter(source)?,
-    };
-    let counted = Counted { inner: opened(source)?, work, row: &row, ended: &ended };
-    let quotes = Quotes { inner: counted, source, delimiter, place: Place::Start, line: 1, opened: 1, is_begun: false };
-    let mut reader: Reader<Quotes<'_>> =
-        ReaderBuilder::new().has_headers(false).delimiter(delimiter).buffer_capacity(BUFFER).from_reader(quotes);
+    let row = Counter::new(0);
+    let ended = Counter::new(None);
+    let counted = Counted { inner: text::open(source, work.options)?, work, row: &row, ended: &ended };
+    let quotes = Quotes { inner: counted, source, walk: Walk::new(delimiter) };
+    let mut builder = ReaderBuilder::new();
+    builder.has_headers(false).flexible(true).delimiter(delimiter).buffer_capacity(BUFFER);
+    let mut reader: Reader<Quotes<'_>> = builder.from_reader(quotes);
     let mut record = ByteRecord::new();
+    let mut count = 0;
     loop {
         match reader.read_byte_record(&mut record) {
             Ok(false) => return Ok(()),
             Ok(true) => {
                 row.set(0);
-                let line = record.position().map_or(0, csv::Position::line);
-                each(line, &record)?;
+                each(count, &mut record)?;
+                count += 1;
             }
             Err(error) => {
                 let line = reader.position().line();
@@ -90,96 +269,10 @@ fn each_record(
     }
 }
 
-/// Where a byte stands.
-#[derive(Clone, Copy)]
-enum Place {
-    /// At the start of a value, where a quote opens.
-    Start,
-    Plain,
-    Quoted,
-    /// Behind a quote within quotes, which closes them unless another follows.
-    Closing,
-}
-
-/// The bytes of a file, which must not end within quotes: the reader would take all that follows the first for one value.
-struct Quotes<'a> {
-    inner: Counted<'a>,
-    source: &'a Source,
-    delimiter: u8,
-    place: Place,
-    line: u64,
-    /// The line of the quote that opened last.
-    opened: u64,
-    is_begun: bool,
-}
-
-impl Read for Quotes<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(buffer)?;
-        if read == 0 && matches!(self.place, Place::Quoted) {
-            let error =
-                ImportError::content(&self.source.name, self.opened, "the quote that opens there is not closed");
-            self.inner.ended.set(Some(error));
-            return Err(io::Error::other("a quote is not closed"));
-        }
-        let mut bytes = &buffer[..read];
-        if !std::mem::replace(&mut self.is_begun, true) {
-            // The reader skips a byte order mark as well.
-            bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-        }
-        for byte in bytes {
-            self.place = match (self.place, byte) {
-                (Place::Start, b'"') => {
-                    self.opened = self.line;
-                    Place::Quoted
-                }
-                (Place::Closing, b'"') => Place::Quoted,
-                (Place::Quoted, b'"') => Place::Closing,
-                (Place::Quoted, _) => Place::Quoted,
-                (_, b'\n' | b'\r') => Place::Start,
-                (_, byte) if *byte == self.delimiter => Place::Start,
-                _ => Place::Plain,
-            };
-            self.line += u64::from(*byte == b'\n');
-        }
-        Ok(read)
-    }
-}
-
 fn wrong(source: &Source, line: u64, error: &csv::Error) -> ImportError {
-    match error.kind() {
-        ErrorKind::UnequalLengths { pos, expected_len, len } => {
-            let line = pos.as_ref().map_or(line, csv::Position::line);
-            let values = |count: u64| if count == 1 { "1 value".to_owned() } else { format!("{count} values") };
-            ImportError::content(
-                &source.name,
-                line,
-                format!("it has {}, and the first line has {expected_len}", values(*len)),
-            )
-        }
-        ErrorKind::Io(error) => ImportError::content(&source.name, line, error.to_string()),
-        _ => ImportError::content(&source.name, line, error.to_string()),
-    }
-}
-
-/// The character that stands most often between the values of the first line, outside of quotes.
-fn delimiter(source: &Source) -> Result<u8, ImportError> {
-    let mut head = Vec::new();
-    let read = opened(source)?.take(BUFFER as u64).read_to_end(&mut head);
-    read.map_err(|error: io::Error| ImportError::io(&source.name, &error))?;
-    let (mut counts, mut is_quoted) = ([0_usize; DELIMITERS.len()], false);
-    for byte in head {
-        match byte {
-            b'"' => is_quoted = !is_quoted,
-            b'\n' | b'\r' if !is_quoted => break,
-            _ if !is_quoted => {
-                let known = DELIMITERS.iter().zip(&mut counts).find(|(delimiter, _)| **delimiter == byte);
-                known.into_iter().for_each(|(_, count)| *count += 1);
-            }
-            _ => {}
-        }
-    }
-    let most = counts.iter().max().copied().unwrap_or_default();
-    let found = DELIMITERS.iter().zip(counts).find(|(_, count)| *count == most);
-    Ok(found.map_or(b',', |(delimiter, _)| *delimiter))
+    let reason = match error.kind() {
+        ErrorKind::Io(error) => error.to_string(),
+        _ => error.to_string(),
+    };
+    ImportError::content(&source.name, line, reason)
 }

@@ -9,13 +9,17 @@ use std::io::{BufRead, BufReader, Read};
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::{BUFFER, COLUMNS, Counted, ROW_BYTES, Shape, Sink, Work, names, opened};
-use crate::cell::{Cell, Guess};
+use super::{COLUMNS, Counted, ROW_BYTES, Shape, Sink, Work, names};
+use crate::cell::Cell;
+use crate::column::{Column, decide};
 use crate::error::ImportError;
 use crate::sources::Source;
+use crate::text::{self, BUFFER};
 
 pub(super) fn shape(source: &Source, work: &Work<'_>) -> Result<Shape, ImportError> {
-    let (mut places, mut written, mut guesses) = (HashMap::new(), Vec::new(), Vec::new());
+    let mut places = HashMap::new();
+    let mut written = Vec::new();
+    let mut columns = Vec::new();
     each_line(source, work, |line, pairs| {
         work.take_row()?;
         for (name, value) in &pairs.0 {
@@ -28,11 +32,11 @@ pub(super) fn shape(source: &Source, work: &Work<'_>) -> Result<Shape, ImportErr
                 None => {
                     places.insert(name.clone().into_owned(), written.len());
                     written.push(name.clone().into_owned());
-                    guesses.push(Guess::default());
+                    columns.push(Column::new(work.options));
                     written.len() - 1
                 }
             };
-            guesses[at].add(&cell(value));
+            columns[at].add(&cell(value), work.options);
         }
         Ok(())
     })?;
@@ -41,8 +45,7 @@ pub(super) fn shape(source: &Source, work: &Work<'_>) -> Result<Shape, ImportErr
     }
     let names = names(source, written.iter().map(String::as_str))?;
     // The columns are found by what the file calls them.
-    let types = guesses.into_iter().map(Guess::column_type).collect();
-    Ok(Shape { names, types, nested: Vec::new() })
+    Ok(Shape::new(names, decide(&columns, work.options)))
 }
 
 pub(super) fn rows(source: &Source, shape: &Shape, work: &Work<'_>, sink: Sink<'_>) -> Result<(), ImportError> {
@@ -61,7 +64,7 @@ pub(super) fn rows(source: &Source, shape: &Shape, work: &Work<'_>, sink: Sink<'
                 }
             };
             match cells.get_mut(at) {
-                Some(place) => *place = cell(value),
+                Some(place) => *place = shape.decisions[at].read(cell(value), work.options),
                 None => {
                     return Err(ImportError::content(&source.name, None, "it changed while it was read; try again"));
                 }
@@ -125,8 +128,9 @@ fn each_line(
     work: &Work<'_>,
     mut each: impl FnMut(u64, Pairs<'_>) -> Result<(), ImportError>,
 ) -> Result<(), ImportError> {
-    let (row, ended) = (Counter::new(0), Counter::new(None));
-    let counted = Counted { inner: opened(source)?, work, row: &row, ended: &ended };
+    let row = Counter::new(0);
+    let ended = Counter::new(None);
+    let counted = Counted { inner: text::open(source, work.options)?, work, row: &row, ended: &ended };
     let mut reader = BufReader::with_capacity(BUFFER, counted);
     let (mut line, mut number) = (Vec::new(), 0);
     loop {
@@ -140,11 +144,19 @@ fn each_line(
             Ok(_) => {}
             Err(error) => return Err(ended.take().unwrap_or_else(|| wrong(error.to_string()))),
         }
-        let text = if number == 1 { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line) } else { &line };
+        let text = line.as_slice();
         if text.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
         let pairs = serde_json::from_slice(text).map_err(|error| {
+            if number == 1
+                && let Some(reason) = text::unmarked_utf16(text)
+            {
+                return wrong(reason);
+            }
+            if std::str::from_utf8(text).is_err() {
+                return wrong(text::not_utf8(source, text));
+            }
             // The line is that of the file, and the error's own says 1.
             let reason = error.to_string();
             let reason = reason.split(" at line ").next().unwrap_or_default();

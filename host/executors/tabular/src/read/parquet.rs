@@ -1,8 +1,10 @@
 //! Apache Parquet. Lists and structures are left out: how many values one of them has is written in a few bytes, whatever their number.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
+use std::ops::RangeInclusive;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -15,7 +17,7 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
-use chrono::{DateTime, NaiveDateTime, NaiveTime, TimeDelta};
+use chrono::{DateTime, Datelike, NaiveDateTime, NaiveTime, TimeDelta};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::errors::ParquetError;
@@ -24,6 +26,7 @@ use parquet::file::metadata::ParquetStatisticsPolicy;
 use super::{COLUMNS, Shape, Sink, Work, names};
 use crate::cell::{Cell, ColumnType};
 use crate::error::ImportError;
+use crate::notes::Note;
 use crate::pages;
 use crate::sources::Source;
 
@@ -33,38 +36,102 @@ const FOOTER: u64 = 16 << 20;
 const BATCH: usize = 1_024;
 /// Bytes of values that are unpacked at once, about.
 const BATCH_BYTES: u64 = 256 << 20;
+/// The years that ISO 8601 writes with four digits.
+const YEARS: RangeInclusive<i32> = 0..=9_999;
 
-pub(super) fn shape(source: &Source) -> Result<Shape, ImportError> {
-    let (_, described) = described(source)?;
+pub(super) fn shape(source: &Source, work: &Work<'_>) -> Result<Shape, ImportError> {
+    let (file, described) = described(source)?;
     let schema = described.schema();
     let (flat, nested): (Vec<_>, Vec<_>) = schema.fields().iter().partition(|field| column_type(field).is_some());
     if flat.is_empty() {
         return Err(ImportError::content(&source.name, None, "no column has plain values"));
     }
-    Ok(Shape {
-        names: names(source, flat.iter().map(|field| field.name().as_str()))?,
-        types: flat.iter().filter_map(|field| column_type(field)).collect(),
-        nested: nested.iter().map(|field| field.name().clone()).collect(),
-    })
+    let great = great_columns(source, file, &described, work)?;
+    let names = names(source, flat.iter().map(|field| field.name().as_str()))?;
+    let mut types = Vec::with_capacity(flat.len());
+    let mut notes = Vec::new();
+    for (field, name) in flat.iter().zip(&names) {
+        let is_great = great.contains(field.name());
+        types.extend(if is_great { Some(ColumnType::Text) } else { column_type(field) });
+        notes.extend(note(field, is_great).map(|text| Note::new(name.clone(), text)));
+    }
+    let nested = nested.iter().map(|field| field.name().clone()).collect();
+    Ok(Shape { names, types, nested, notes, ..Shape::new(Vec::new(), Vec::new()) })
 }
 
-pub(super) fn rows(source: &Source, work: &Work<'_>, sink: Sink<'_>) -> Result<(), ImportError> {
-    let wrong = |error: ParquetError| ImportError::content(&source.name, None, reason(&error));
+/// The note of a column that is stored otherwise than the file has it.
+fn note(field: &Field, is_great: bool) -> Option<String> {
+    match field.data_type() {
+        _ if is_great => Some("stays text: it has whole numbers of more than 63 bits".to_owned()),
+        DataType::Timestamp(_, Some(_)) => Some("in UTC".to_owned()),
+        DataType::Decimal128(digits, _) | DataType::Decimal256(digits, _) if *digits > 15 => {
+            Some(format!("decimal numbers of up to {digits} digits, of which floating-point numbers have 15"))
+        }
+        _ => None,
+    }
+}
+
+/// The columns with whole numbers that the engine has no type for, which have to be read for it.
+fn great_columns(
+    source: &Source,
+    file: File,
+    described: &ArrowReaderMetadata,
+    work: &Work<'_>,
+) -> Result<HashSet<String>, ImportError> {
+    let is_wide = |field: &Field| *field.data_type() == DataType::UInt64;
+    let mut great = HashSet::new();
+    if !described.schema().fields().iter().any(|field| is_wide(field)) {
+        return Ok(great);
+    }
+    each_batch(source, file, described, &work.again(), is_wide, |batch| {
+        for (column, field) in batch.columns().iter().zip(batch.schema().fields()) {
+            let numbers = column.as_primitive::<UInt64Type>();
+            if numbers.iter().flatten().any(|number| i64::try_from(number).is_err()) {
+                great.insert(field.name().clone());
+            }
+        }
+        Ok(())
+    })?;
+    Ok(great)
+}
+
+pub(super) fn rows(source: &Source, shape: &Shape, work: &Work<'_>, sink: Sink<'_>) -> Result<Vec<Note>, ImportError> {
     let (file, described) = described(source)?;
+    let mut absent = vec![0_u64; shape.types.len()];
+    let is_flat = |field: &Field| column_type(field).is_some();
+    each_batch(source, file, &described, work, is_flat, |batch| each_row(batch, shape, work, &mut absent, &mut *sink))?;
+    let counts = shape.names.iter().zip(absent).filter(|(_, count)| *count > 0);
+    let note = |(name, count): (&String, u64)| {
+        let values = if count == 1 { "1 value is".to_owned() } else { format!("{count} values are") };
+        Note::new(name.clone(), format!("{values} out of the calendar's years 0 to 9999, and NULL"))
+    };
+    Ok(counts.map(note).collect())
+}
+
+/// Reads the columns that are wanted, some rows at a time.
+fn each_batch(
+    source: &Source,
+    file: File,
+    described: &ArrowReaderMetadata,
+    work: &Work<'_>,
+    is_wanted: impl Fn(&Field) -> bool,
+    mut each: impl FnMut(&RecordBatch) -> Result<(), ImportError>,
+) -> Result<(), ImportError> {
+    let wrong = |error: ParquetError| ImportError::content(&source.name, None, reason(&error));
     let metadata = described.metadata();
     work.take_bytes(file.metadata().map_err(|error| ImportError::io(&source.name, &error))?.len())?;
     let repeating = pages::check(&file, metadata).map_err(|why| ImportError::content(&source.name, None, why))?;
     let rows = BATCH_BYTES.checked_div(repeating).unwrap_or(u64::MAX).clamp(1, BATCH as u64);
-    let schema = described.schema();
-    let flat = schema.fields().iter().enumerate().filter(|(_, field)| column_type(field).is_some());
-    let mask = ProjectionMask::roots(metadata.file_metadata().schema_descr(), flat.map(|(at, _)| at));
+    let wanted = described.schema().fields().iter().enumerate().filter(|(_, field)| is_wanted(field));
+    let mask = ProjectionMask::roots(metadata.file_metadata().schema_descr(), wanted.map(|(at, _)| at));
     let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, described.clone());
     let batch_size = usize::try_from(rows).unwrap_or(BATCH);
     let mut reader =
         contained(source, || builder.with_projection(mask).with_batch_size(batch_size).build())?.map_err(wrong)?;
     while let Some(batch) = contained(source, || reader.next())? {
         let batch = batch.map_err(|error| ImportError::content(&source.name, None, error.to_string()))?;
-        each_row(&batch, source, work, &mut *sink)?;
+        work.look()?;
+        each(&batch)?;
     }
     Ok(())
 }
@@ -75,17 +142,24 @@ fn contained<T>(source: &Source, work: impl FnOnce() -> T) -> Result<T, ImportEr
     catch_unwind(AssertUnwindSafe(work)).map_err(damaged)
 }
 
-fn each_row(batch: &RecordBatch, source: &Source, work: &Work<'_>, sink: Sink<'_>) -> Result<(), ImportError> {
-    let schema = batch.schema();
+/// Passes on the rows; values that are out of range are absent, and counted by column.
+fn each_row(
+    batch: &RecordBatch,
+    shape: &Shape,
+    work: &Work<'_>,
+    absent: &mut [u64],
+    sink: Sink<'_>,
+) -> Result<(), ImportError> {
     for row in 0..batch.num_rows() {
         work.take_row()?;
-        let cells = batch.columns().iter().zip(schema.fields()).map(|(column, field)| {
-            cell(column.as_ref(), row).ok_or_else(|| {
-                let reason = format!("a value of column `{}` is out of the range of SQLite's", field.name());
-                ImportError::content(&source.name, None, reason)
+        let columns = batch.columns().iter().zip(&shape.types).zip(&mut *absent);
+        let cells = columns.map(|((column, kind), absent)| {
+            cell(column.as_ref(), row, *kind).unwrap_or_else(|| {
+                *absent += 1;
+                Cell::Null
             })
         });
-        sink(&cells.collect::<Result<Vec<_>, _>>()?)?;
+        sink(&cells.collect::<Vec<_>>())?;
     }
     Ok(())
 }
@@ -156,8 +230,8 @@ fn column_type(field: &Field) -> Option<ColumnType> {
     })
 }
 
-/// A value; `None` where it is out of range.
-fn cell(column: &dyn Array, row: usize) -> Option<Cell<'_>> {
+/// A value of a column of that type; `None` where it is out of range.
+fn cell(column: &dyn Array, row: usize, kind: ColumnType) -> Option<Cell<'_>> {
     if column.is_null(row) || *column.data_type() == DataType::Null {
         return Some(Cell::Null);
     }
@@ -175,6 +249,7 @@ fn cell(column: &dyn Array, row: usize) -> Option<Cell<'_>> {
         DataType::UInt8 => Cell::Integer(value!(UInt8Type).into()),
         DataType::UInt16 => Cell::Integer(value!(UInt16Type).into()),
         DataType::UInt32 => Cell::Integer(value!(UInt32Type).into()),
+        DataType::UInt64 if kind == ColumnType::Text => text(value!(UInt64Type)),
         DataType::UInt64 => Cell::Integer(i64::try_from(value!(UInt64Type)).ok()?),
         DataType::Float16 => Cell::Real(value!(Float16Type).to_f64()),
         DataType::Float32 => Cell::Real(value!(Float32Type).into()),
@@ -190,13 +265,14 @@ fn cell(column: &dyn Array, row: usize) -> Option<Cell<'_>> {
         DataType::FixedSizeBinary(_) => Cell::Bytes(column.as_fixed_size_binary().value(row)),
         DataType::Date32 => {
             let day = TimeDelta::try_days(value!(Date32Type).into())?;
-            text(DateTime::UNIX_EPOCH.checked_add_signed(day)?.naive_utc().date())
+            let day = DateTime::UNIX_EPOCH.checked_add_signed(day)?.naive_utc().date();
+            text(Some(day).filter(|day| YEARS.contains(&day.year()))?)
         }
         DataType::Time32(TimeUnit::Second) => time(i64::from(value!(Time32SecondType)), 1)?,
         DataType::Time32(_) => time(i64::from(value!(Time32MillisecondType)), 1_000)?,
         DataType::Time64(TimeUnit::Microsecond) => time(value!(Time64MicrosecondType), 1_000_000)?,
         DataType::Time64(_) => time(value!(Time64NanosecondType), 1_000_000_000)?,
-        DataType::Timestamp(unit, zone) => {
+        DataType::Timestamp(unit, _) => {
             let (value, parts) = match unit {
                 TimeUnit::Second => (value!(TimestampSecondType), 1),
                 TimeUnit::Millisecond => (value!(TimestampMillisecondType), 1_000),
@@ -205,8 +281,8 @@ fn cell(column: &dyn Array, row: usize) -> Option<Cell<'_>> {
             };
             let time: NaiveDateTime =
                 DateTime::from_timestamp(value.div_euclid(parts), nanos(value, parts)?)?.naive_utc();
-            // Values with a zone are stored in UTC.
-            text(format_args!("{time}{}", if zone.is_some() { "Z" } else { "" }))
+            // Values with a zone are in UTC.
+            text(Some(time).filter(|time| YEARS.contains(&time.year()))?)
         }
         _ => return None,
     })

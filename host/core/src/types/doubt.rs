@@ -1,0 +1,89 @@
+//! Doubts about a result: its statement ran and may mean something else than it says.
+
+use serde::{Deserialize, Serialize};
+
+/// The highest confidence in a result of which there is a doubt.
+const DOUBTFUL: f64 = 0.5;
+
+/// A reason to distrust the result of a statement that ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Doubt {
+    /// The kind of doubt.
+    pub kind: DoubtKind,
+    /// The reason in a sentence, for people and models. It holds cell text only if rows are granted.
+    pub text: String,
+}
+
+/// The kind of a [`Doubt`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DoubtKind {
+    /// Values are used as numbers and are none.
+    NoNumbers,
+    /// Numbers are put in the order of texts.
+    TextOrder,
+    /// A day is compared with values that are no days.
+    Day,
+    /// A function reads values as dates that are none.
+    NoDates,
+    /// A condition is true of no row, since it is NULL for each.
+    NullCondition,
+    /// A `NOT IN` is true of no row, since one of its values is NULL.
+    NullInList,
+    /// A text is compared that a column cannot have, as the schema says.
+    OutsideSet,
+    /// A ratio of whole numbers loses its decimals.
+    WholeRatio,
+    /// Tables are joined by columns that do not refer to each other.
+    JoinPath,
+    /// A column beside an aggregate has several values, of which the engine takes any.
+    BareColumn,
+    /// A column holds further spellings of a text that the statement names or makes a group of.
+    Spellings,
+}
+
+impl DoubtKind {
+    /// The highest confidence in a result of which there is such a doubt; with 0 the result is not acceptable.
+    #[must_use]
+    pub fn limit(self) -> f64 {
+        match self {
+            Self::NullCondition => 0.0,
+            Self::NoNumbers
+            | Self::TextOrder
+            | Self::Day
+            | Self::NoDates
+            | Self::NullInList
+            | Self::OutsideSet
+            | Self::WholeRatio
+            | Self::JoinPath
+            | Self::BareColumn
+            | Self::Spellings => DOUBTFUL,
+        }
+    }
+}
+
+/// The highest confidence that these doubts leave, and the first of them that leaves no more.
+#[must_use]
+pub fn most_confidence(doubts: &[Doubt]) -> Option<(f64, &Doubt)> {
+    let limits = doubts.iter().map(|doubt| (doubt.kind.limit(), doubt));
+    limits.min_by(|(left, _), (right, _)| left.total_cmp(right))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_doubt_decides() {
+        let doubt = |kind, text: &str| Doubt { kind, text: text.to_owned() };
+        let doubts = [
+            doubt(DoubtKind::Spellings, "a"),
+            doubt(DoubtKind::NullCondition, "b"),
+            doubt(DoubtKind::NullCondition, "c"),
+        ];
+        let most = |doubts: &[Doubt]| most_confidence(doubts).map(|(limit, doubt)| (limit, doubt.text.clone()));
+        assert_eq!(most(&doubts), Some((0.0, "b".to_owned())));
+        assert_eq!(most(&doubts[..1]), Some((0.5, "a".to_owned())));
+        assert_eq!(most(&[]), None);
+    }
+}
