@@ -3,19 +3,21 @@
 //! values. It reads text and values and does no I/O.
 
 pub mod admission;
+mod carry;
 pub mod deterministic;
 mod facts;
 mod grammar;
 mod lex;
 mod prelex;
 mod read;
+pub mod sets;
 mod splice;
 mod stack;
 pub mod values;
 mod verb;
 
 pub use admission::{Admitted, Granted, admit};
-pub use facts::{Unresolved, facts};
+pub use facts::{Unresolved, facts, with_single_quotes};
 pub use lex::{Kind, LexError, Token, lex};
 pub use prelex::{Bounds, prelex};
 pub use splice::{Spliced, compose, splice};

@@ -40,7 +40,7 @@ pub fn prelex(text: &str, dialect: &Dialect, bounds: &Bounds) -> Result<Vec<Toke
     let significant: Vec<Token> = tokens.iter().copied().filter(Token::is_significant).collect();
     check_one(text, &significant)?;
     check_depth(text, &significant, bounds.parentheses)?;
-    verb::check(text, &significant)?;
+    verb::check(text, &significant, dialect)?;
     match significant.iter().find(|token| token.kind == Kind::Parameter) {
         None => Ok(tokens),
         Some(token) => {

@@ -11,8 +11,12 @@ use sqlparser::keywords::{ALL_KEYWORDS, ALL_KEYWORDS_INDEX, Keyword};
 use sqlparser::tokenizer::{Location, Span, Token as Symbol, TokenWithSpan, Tokenizer, TokenizerError, Word};
 use syrch_core::Dialect;
 
+use crate::carry;
 use crate::grammar::{DuckDb, Postgres, Spark, Sqlite};
 use crate::{Kind, Token};
+
+/// DuckDB's other sign for a power.
+pub(crate) const POWER: &str = "**";
 
 /// How the statements of a dialect become tokens of the parser.
 pub(crate) struct Reading {
@@ -21,6 +25,8 @@ pub(crate) struct Reading {
     unescape: fn(&str, char) -> Option<String>,
     /// Whether a word before a string is a part of it, as in `E'…'`.
     prefixes: Prefixes,
+    /// The dialect whose forms are carried through the parser's tree, if it has any.
+    dialect: Dialect,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,15 +39,23 @@ enum Prefixes {
     Raw,
 }
 
-const POSTGRES: Reading = Reading { grammar: &Postgres, unescape: doubled, prefixes: Prefixes::Escapes };
-const DUCKDB: Reading = Reading { grammar: &DuckDb, unescape: doubled, prefixes: Prefixes::Escapes };
-const SPARK: Reading = Reading { grammar: &Spark, unescape: spark, prefixes: Prefixes::Raw };
-const SQLITE: Reading = Reading { grammar: &Sqlite, unescape: doubled, prefixes: Prefixes::No };
-const MYSQL: Reading = Reading { grammar: &MySqlDialect {}, unescape: unambiguous, prefixes: Prefixes::No };
-const ANSI: Reading = Reading { grammar: &AnsiDialect {}, unescape: unambiguous, prefixes: Prefixes::No };
-const SNOWFLAKE: Reading = Reading { grammar: &SnowflakeDialect, unescape: unambiguous, prefixes: Prefixes::No };
-const BIGQUERY: Reading = Reading { grammar: &BigQueryDialect, unescape: unambiguous, prefixes: Prefixes::No };
-const GENERIC: Reading = Reading { grammar: &GenericDialect, unescape: unambiguous, prefixes: Prefixes::No };
+const POSTGRES: Reading =
+    Reading { grammar: &Postgres, unescape: doubled, prefixes: Prefixes::Escapes, dialect: Dialect::Postgres };
+const DUCKDB: Reading =
+    Reading { grammar: &DuckDb, unescape: doubled, prefixes: Prefixes::Escapes, dialect: Dialect::Duckdb };
+const SPARK: Reading = Reading { grammar: &Spark, unescape: spark, prefixes: Prefixes::Raw, dialect: Dialect::Spark };
+const SQLITE: Reading =
+    Reading { grammar: &Sqlite, unescape: doubled, prefixes: Prefixes::No, dialect: Dialect::Sqlite };
+const MYSQL: Reading =
+    Reading { grammar: &MySqlDialect {}, unescape: unambiguous, prefixes: Prefixes::No, dialect: Dialect::Mysql };
+const ANSI: Reading =
+    Reading { grammar: &AnsiDialect {}, unescape: unambiguous, prefixes: Prefixes::No, dialect: Dialect::Ansi };
+const SNOWFLAKE: Reading =
+    Reading { grammar: &SnowflakeDialect, unescape: unambiguous, prefixes: Prefixes::No, dialect: Dialect::Ansi };
+const BIGQUERY: Reading =
+    Reading { grammar: &BigQueryDialect, unescape: unambiguous, prefixes: Prefixes::No, dialect: Dialect::Ansi };
+const GENERIC: Reading =
+    Reading { grammar: &GenericDialect, unescape: unambiguous, prefixes: Prefixes::No, dialect: Dialect::Ansi };
 
 impl Reading {
     pub(crate) fn of(dialect: &Dialect) -> &'static Self {
@@ -66,7 +80,7 @@ impl Reading {
         while index < lexed.len() {
             index = reader.next(index)?;
         }
-        Ok(reader.found)
+        carry::carry(reader.found, &self.dialect)
     }
 }
 
@@ -138,12 +152,22 @@ impl<'t> Reader<'t> {
             {
                 self.string(index + 1, self.lexed[index + 1].start + 1, |inner, _| Some(inner.to_owned()))
             }
+            Kind::Word if self.is_unicode(index) => self.unicode(index),
             Kind::Word if !self.is_prefix(index) => {
                 self.push(
                     Symbol::Word(Word { value: text.to_owned(), quote_style: None, keyword: keyword(text) }),
                     token.end,
                 );
                 Ok(index + 1)
+            }
+            // A power in DuckDB.
+            Kind::Symbol
+                if text == "*"
+                    && self.reading.dialect == Dialect::Duckdb
+                    && self.adjacent(index + 1).is_some_and(|next| next.text(self.text) == "*") =>
+            {
+                self.push(Symbol::CustomBinaryOperator(POWER.to_owned()), self.lexed[index + 1].end);
+                Ok(index + 2)
             }
             Kind::Symbol => match self.symbol(index) {
                 Some(symbol) => {
@@ -201,6 +225,40 @@ impl<'t> Reader<'t> {
         }
         let is_and = self.adjacent(index + 1).is_some_and(|next| next.text(self.text) == "&");
         self.is_text(index + 1) || (is_and && self.is_text(index + 2))
+    }
+
+    /// Whether a word begins `U&"…"`, or a text of this form that the parser does not read.
+    fn is_unicode(&self, index: usize) -> bool {
+        let is = |by: usize, text: &str| {
+            self.adjacent(index + by).is_some_and(|token| token.text(self.text).eq_ignore_ascii_case(text))
+        };
+        let kind = |by: usize| self.adjacent(index + by).map(|token| token.kind);
+        let is_text = kind(2) == Some(Kind::Text) && self.reading.dialect == Dialect::Duckdb;
+        self.reading.prefixes == Prefixes::Escapes
+            && is(0, "u")
+            && is(1, "&")
+            && (kind(2) == Some(Kind::Quoted) || is_text)
+    }
+
+    /// A name in which letters have their numbers: `U&"d\0061ta"`.
+    fn unicode(&mut self, index: usize) -> Result<usize, TokenizerError> {
+        let refused = |why: &str| {
+            let message = format!("not supported: {why}");
+            Err(TokenizerError { message, location: self.place.location() })
+        };
+        if self.reading.dialect != Dialect::Postgres {
+            return refused("U& before a name or a text");
+        }
+        let quoted = self.lexed[index + 2];
+        let behind = self.lexed[index + 3..].iter().find(|token| token.is_significant());
+        if behind.is_some_and(|token| token.text(self.text).eq_ignore_ascii_case("uescape")) {
+            return refused("UESCAPE; write the letters as they are");
+        }
+        let Some(value) = quoted.name(self.text).as_deref().and_then(decode) else {
+            return refused("this name with U&; write its letters as they are");
+        };
+        self.push(Symbol::Word(Word { value, quote_style: Some('"'), keyword: Keyword::NoKeyword }), quoted.end);
+        Ok(index + 3)
     }
 
     /// A symbol that is a token of its own: whatever stands around it, or because no other operator stands behind it.
@@ -263,7 +321,7 @@ impl<'t> Reader<'t> {
         let is_glued =
             |pair: &&[TokenWithSpan]| matches!((&pair[0].token, &pair[1].token), (Symbol::Number(..), Symbol::Word(_)));
         if let Some(pair) = tokens.windows(2).find(is_glued) {
-            let message = "a word follows a number without a space".to_owned();
+            let message = "not supported: a word or `_` right behind a number".to_owned();
             return Err(TokenizerError { message, location: shifted(pair[1].span.start) });
         }
         let is_seen = |token: &TokenWithSpan| !matches!(token.token, Symbol::Whitespace(_));
@@ -281,6 +339,28 @@ impl<'t> Reader<'t> {
         self.place.advance(self.text, stop);
         Ok(end)
     }
+}
+
+/// The letters of a name in which a backslash stands before a number of four digits, or before `+` and one of six.
+fn decode(name: &str) -> Option<String> {
+    let mut value = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some((before, behind)) = rest.split_once('\\') {
+        value.push_str(before);
+        if let Some(behind) = behind.strip_prefix('\\') {
+            value.push('\\');
+            rest = behind;
+            continue;
+        }
+        let (start, length) = if behind.starts_with('+') { (1, 6) } else { (0, 4) };
+        let digits = behind.get(start..start + length)?;
+        let is_number = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let letter = u32::from_str_radix(digits, 16).ok().filter(|_| is_number).and_then(char::from_u32)?;
+        value.push(Some(letter).filter(|letter| *letter != '\0')?);
+        rest = &behind[start + length..];
+    }
+    value.push_str(rest);
+    Some(value)
 }
 
 /// The keyword that a word is. The parser's own search, a binary one that takes each letter for itself, takes five times as long.

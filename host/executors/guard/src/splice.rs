@@ -106,7 +106,9 @@ fn tables(text: &str, tokens: &[Token]) -> HashSet<String> {
     let before = |token: &Token| {
         let word = token.text(text);
         matches!(word, "," | "(")
-            || ["from", "join", "in", "table", "only"].iter().any(|w| w.eq_ignore_ascii_case(word))
+            || ["from", "join", "in", "table", "only", "pivot", "unpivot", "pivot_wider", "pivot_longer"]
+                .iter()
+                .any(|w| w.eq_ignore_ascii_case(word))
     };
     let qualifies = |index: usize| tokens.get(index + 2).is_some_and(|next| next.text(text) == ".");
     tokens

@@ -1,13 +1,19 @@
 //! Which verbs a statement may have: it is refused here, by name, before a parser or an engine sees it. The engine's guard decides
 //! again on what the statement really does.
 
-use syrch_core::text::nearest;
-use syrch_core::{SqlError, SqlErrorKind};
+use std::borrow::Cow;
+
+use syrch_core::text::escape::quoted;
+use syrch_core::text::{clip, nearest};
+use syrch_core::{Dialect, SqlError, SqlErrorKind};
 
 use crate::{Kind, Token};
 
 /// Verbs that begin a query.
 const QUERIES: [&str; 4] = ["SELECT", "VALUES", "WITH", "FROM"];
+
+/// Verbs that begin a query in DuckDB as well.
+const PIVOTS: [&str; 4] = ["PIVOT", "PIVOT_LONGER", "PIVOT_WIDER", "UNPIVOT"];
 
 /// Verbs that may stand after a list of common table expressions and change something.
 const WRITES: [&str; 5] = ["INSERT", "UPDATE", "DELETE", "REPLACE", "MERGE"];
@@ -73,7 +79,7 @@ const OTHERS: &[&str] = &[
 ];
 
 /// Refuses a statement whose verb is not that of a query. `tokens` are the significant ones, at least one.
-pub(crate) fn check(text: &str, tokens: &[Token]) -> Result<(), SqlError> {
+pub(crate) fn check(text: &str, tokens: &[Token], dialect: &Dialect) -> Result<(), SqlError> {
     let Some(first) = tokens.iter().find(|token| token.text(text) != "(") else {
         return Ok(());
     };
@@ -81,7 +87,8 @@ pub(crate) fn check(text: &str, tokens: &[Token]) -> Result<(), SqlError> {
     if WRITES.contains(&word.as_str()) || OTHERS.contains(&word.as_str()) {
         return Err(write_refused(text, first));
     }
-    if first.kind != Kind::Word || !QUERIES.contains(&word.as_str()) {
+    let is_pivot = *dialect == Dialect::Duckdb && PIVOTS.contains(&word.as_str());
+    if first.kind != Kind::Word || !(is_pivot || QUERIES.contains(&word.as_str())) {
         let message = format!("a statement begins with SELECT, VALUES or WITH, not with `{}`", shown(text, first));
         let near = nearest(&word, ["SELECT", "VALUES", "WITH"]);
         return Err(SqlError::new(SqlErrorKind::Syntax, message).at(position(first)).rule("read-only").suggest(near));
@@ -125,12 +132,12 @@ fn write_refused(text: &str, token: &Token) -> SqlError {
     SqlError::new(SqlErrorKind::WriteRefused, message).at(position(token)).rule("read-only")
 }
 
-/// A token as an error may show it: names and keywords whole, and never a literal's text.
-pub(crate) fn shown<'t>(text: &'t str, token: &Token) -> &'t str {
+/// A token as an error may show it: names and keywords whole, with invisible characters as their codes, and never a literal's text.
+pub(crate) fn shown<'t>(text: &'t str, token: &Token) -> Cow<'t, str> {
     match token.kind {
-        Kind::Text => "a string",
-        Kind::Comment => "a comment",
-        _ => syrch_core::text::clip(token.text(text), 64),
+        Kind::Text => Cow::Borrowed("a string"),
+        Kind::Comment => Cow::Borrowed("a comment"),
+        _ => quoted(clip(token.text(text), 64)),
     }
 }
 

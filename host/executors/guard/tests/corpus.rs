@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use serde_json::Value;
 use syrch_core::{Catalog, Column, Dialect, Table};
-use syrch_guard::{Bounds, Granted, admit, facts};
+use syrch_guard::admission::readable;
+use syrch_guard::{Bounds, Granted, admit, deterministic, facts};
 
 const ENGINES: [(&str, Dialect); 4] = [
     ("duckdb", Dialect::Duckdb),
@@ -84,6 +85,76 @@ fn own_hostile_statements_are_refused_and_benign_ones_pass() {
         found.extend(wrong(dialect, &benign, true));
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// The table of forms: what the guard reads of each dialect, what it refuses, and why.
+#[test]
+fn each_form_is_read_or_refused_as_the_table_says() {
+    let mut found = Vec::new();
+    for (engine, dialect) in &ENGINES {
+        let forms = lines(&own("forms.jsonl"), engine);
+        assert!(forms.len() >= 20, "{engine}: {}", forms.len());
+        let (read, refused): (Vec<Value>, Vec<Value>) = forms.into_iter().partition(|line| line["reading"] == "read");
+        for line in &read {
+            let text = if *dialect == Dialect::Postgres { readable(sql(line)) } else { sql(line).to_owned() };
+            match facts(&text, &[], &catalog(dialect.clone())) {
+                Ok(facts) => {
+                    let is_missing = |table: &&str| text.contains(*table) && !facts.tables.iter().any(|t| t == table);
+                    let missing = ["customers", "orders", "events"].into_iter().filter(is_missing);
+                    found.extend(missing.map(|table| format!("{engine}: {text}\n  does not read {table}")));
+                }
+                Err(error) => found.push(format!("{engine}: {text}\n  has no facts: {error:?}")),
+            }
+        }
+        found.extend(wrong(dialect, &read, true));
+        found.extend(wrong(dialect, &refused, false));
+        for line in refused {
+            assert!(line["reading"] == "refused" && line["why"].is_string(), "{line}");
+            let error = admit(sql(&line), &granted(dialect.clone()), &Bounds::default()).err();
+            let message = error.map(|error| error.message).unwrap_or_default();
+            if ["Word(", "Token", "{", "parser", "quote_style"].iter().any(|part| message.contains(part)) {
+                found.push(format!("{engine}: {}\n  {message}", sql(&line)));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// The check of the verified optimizer does not know the forms that are carried through the parser's tree.
+#[test]
+fn what_the_parser_lacks_is_not_taken_for_deterministic() {
+    let catalog = catalog(Dialect::Postgres);
+    let is_carried = |line: &Value| {
+        let form = line["form"].as_str().unwrap();
+        line["reading"] == "read" && ["EXCLUDE", "SEARCH", "CYCLE", "within"].iter().any(|word| form.contains(word))
+    };
+    let mut forms = lines(&own("forms.jsonl"), "postgres");
+    forms.retain(is_carried);
+    assert!(forms.len() >= 12, "{}", forms.len());
+    for line in forms {
+        let error = deterministic::admit(sql(&line), &catalog, &Dialect::Postgres).unwrap_err();
+        assert!(error.rule.is_some() && !error.message.contains('\0'), "{line}: {error:?}");
+    }
+    let collated = "SELECT id FROM customers WHERE name::text COLLATE \"C\" = 'x'";
+    deterministic::admit(collated, &catalog, &Dialect::Postgres).unwrap();
+}
+
+/// A mark of a carried form cannot be written in a statement.
+#[test]
+fn marks_are_no_names() {
+    for (engine, dialect) in &ENGINES {
+        for text in [
+            "SELECT \0pivot(id), count(*) FROM orders",
+            "FROM orders SELECT \"\0pivot\"(id), count(*)",
+            "SELECT sum(id) OVER (\"\0EXCLUDE TIES\" ORDER BY id ROWS UNBOUNDED PRECEDING) FROM orders",
+            "SELECT id FROM orders QUALIFY \0USING SAMPLE 10%",
+            "SELECT \"\0comprehension\" x FOR x IN l] FROM orders",
+            "SELECT U&\"\\0000pivot\"(id) FROM orders",
+        ] {
+            assert!(admit(text, &granted(dialect.clone()), &Bounds::default()).is_err(), "{engine}: {text}");
+            let _ = facts(text, &[], &catalog(dialect.clone()));
+        }
+    }
 }
 
 #[test]
@@ -165,6 +236,20 @@ const PIECES: &[&str] = &[
     "?",
     " lambda x: ",
     " EXCLUDE ",
+    " EXCLUDE TIES",
+    "PIVOT ",
+    "UNPIVOT ",
+    " ON id USING sum(total) ",
+    " GROUP BY ",
+    " FOR x IN ",
+    " ASOF JOIN ",
+    " RIGHT SEMI JOIN ",
+    " POSITIONAL JOIN ",
+    " USING SAMPLE 10% ",
+    " SEARCH DEPTH FIRST BY id SET o ",
+    " GROUPING SETS ((id), ROLLUP (id)) ",
+    "**",
+    "U&\"a\"",
     " LATERAL VIEW explode(x) t ",
     " 1e5 ",
     " .5",
@@ -183,7 +268,10 @@ proptest! {
     ) {
         let (name, dialect) = &ENGINES[engine];
         let source = if *name == "postgres" { "duckdb" } else { name };
-        let lines = lines(&own(if is_benign { "benign.jsonl" } else { "hostile.jsonl" }), source);
+        let is_form = changes.len() > 2;
+        let source = if is_form { name } else { source };
+        let corpus = if is_form { "forms.jsonl" } else if is_benign { "benign.jsonl" } else { "hostile.jsonl" };
+        let lines = lines(&own(corpus), source);
         let mut text: Vec<char> = sql(&lines[line.index(lines.len())]).chars().collect();
         for (at, piece, removed) in changes {
             let at = at.index(text.len() + 1);
@@ -194,6 +282,7 @@ proptest! {
         let granted = granted(dialect.clone());
         let _ = facts(&text, &[], &catalog(dialect.clone()));
         if let Ok(first) = admit(&text, &granted, &Bounds::default()) {
+            prop_assert!(!first.sql.contains('\0'), "{}", text);
             let second = admit(&first.sql, &granted, &Bounds::default());
             prop_assert_eq!(second.map(|second| second.sql), Ok(first.sql), "{}", text);
         }

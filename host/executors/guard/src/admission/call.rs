@@ -123,6 +123,18 @@ impl Walk<'_> {
         }
     }
 
+    /// Checks a list of expressions that a call of a mark carries.
+    pub(super) fn carried_list(&mut self, function: &mut Function) -> Result<(), SqlError> {
+        match &mut function.args {
+            FunctionArguments::List(FunctionArgumentList { duplicate_treatment: None, args, clauses })
+                if clauses.is_empty() && function.over.is_none() && function.filter.is_none() =>
+            {
+                self.arguments("", args)
+            }
+            _ => self.absent(false, "this list"),
+        }
+    }
+
     /// Checks the arguments of a function; sizes must be constants.
     pub(super) fn arguments(&mut self, function: &str, args: &mut [FunctionArg]) -> Result<(), SqlError> {
         if let Some((_, place)) = self.rules.sized.iter().find(|(name, _)| *name == function) {
@@ -133,6 +145,9 @@ impl Walk<'_> {
         }
         if args.len() > ARGUMENTS && !self.rules.inserts.is_empty() {
             return self.absent(false, "a function of more than 100 arguments");
+        }
+        if self.rules.aggregates.contains(&function) {
+            self.aggregate(function, args.get(1))?;
         }
         if self.rules.formats.contains(&function) {
             self.format(function, args.first())?;
@@ -172,6 +187,23 @@ impl Walk<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The aggregate that `list_aggregate(l, 'sum')` calls is a constant, and may be called itself.
+    fn aggregate(&mut self, function: &str, arg: Option<&FunctionArg>) -> Result<(), SqlError> {
+        let name = match arg {
+            Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(value)))) => match &value.value {
+                Value::SingleQuotedString(name) => Some(name.to_lowercase()),
+                _ => None,
+            },
+            _ => None,
+        };
+        if let Some(name) = name.filter(|name| self.rules.is_listed(name)) {
+            self.called(&name);
+            return Ok(());
+        }
+        let message = format!("the second argument of `{function}` must be the name of a listed function, in quotes");
+        Err(self.refuse(SqlErrorKind::FunctionRefused, "function", message, Span::empty()))
     }
 
     /// `x -> x + 1`: its parameters may be read in its body.

@@ -11,6 +11,7 @@ use syrch_core::{SqlError, SqlErrorKind};
 use super::Walk;
 use super::call::is_arrow;
 use super::rules::Form;
+use crate::carry;
 
 /// What EXTRACT may take out of a time.
 const FIELDS: &[&str] = &[
@@ -87,6 +88,9 @@ impl Walk<'_> {
             Expr::Between { .. } => self.between(expr),
             Expr::BinaryOp { left, op, right } => {
                 self.operator(op)?;
+                if matches!(op, BinaryOperator::Glob) {
+                    self.pattern(right)?;
+                }
                 self.two(left, right)
             }
             Expr::Like { negated: _, any, expr, pattern, escape_char }
@@ -308,9 +312,23 @@ impl Walk<'_> {
         self.expr(value)
     }
 
+    /// The name of a window, and the mark of an exclusion behind it.
+    fn window_name(&self, name: &mut Ident) -> Result<(), SqlError> {
+        let Some((mut plain, exclusion)) = carry::split_exclusion(name) else {
+            return self.ident(name);
+        };
+        if !plain.value.is_empty() {
+            self.ident(&mut plain)?;
+        }
+        *name = Ident { value: format!("{}{}{exclusion}", plain.value, carry::MARK), ..plain };
+        Ok(())
+    }
+
     pub(super) fn window(&mut self, spec: &mut WindowSpec) -> Result<(), SqlError> {
         let WindowSpec { window_name, partition_by, order_by, window_frame } = spec;
-        window_name.as_mut().map_or(Ok(()), |name| self.ident(name))?;
+        if let Some(name) = window_name {
+            self.window_name(name)?;
+        }
         self.exprs(partition_by)?;
         self.order(order_by)?;
         if let Some(WindowFrame { units: _, start_bound, end_bound }) = window_frame {

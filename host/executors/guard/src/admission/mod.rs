@@ -31,6 +31,7 @@ use sqlparser::ast::{Ident, Query, Statement};
 use sqlparser::tokenizer::Span;
 use syrch_core::{Dialect, SqlError, SqlErrorKind};
 
+use crate::carry;
 use crate::facts::{self, Places, Unresolved};
 use crate::read::Reading;
 use crate::{Bounds, Token, lex, prelex, stack};
@@ -148,7 +149,8 @@ pub(crate) fn written<T>(
     };
     let Walk { tables, functions, qualified, .. } = walk;
     let (tables, functions) = (tables.into_iter().collect(), functions.into_iter().collect());
-    Ok((Admitted { sql: statement.to_string(), tables, functions }, qualified, found))
+    let sql = carry::restore(statement.to_string(), granted.dialect());
+    Ok((Admitted { sql, tables, functions }, qualified, found))
 }
 
 /// What deterministic statements may have, in SQLite and PostgreSQL.
@@ -197,7 +199,7 @@ impl<'w> Walk<'w> {
 
     /// A refusal that names its rule, at the place of a token.
     fn refuse(&self, kind: SqlErrorKind, rule: &str, message: impl Into<String>, span: Span) -> SqlError {
-        let mut error = SqlError::new(kind, message).rule(rule);
+        let mut error = SqlError::new(kind, carry::shown(&message.into())).rule(rule);
         error.position = self.places.byte(span.start);
         error
     }

@@ -6,6 +6,7 @@ use syrch_core::{SqlError, SqlErrorKind};
 
 use super::Walk;
 use super::rules::Form;
+use crate::read::POWER;
 
 /// Operators in letters that the parser does not know by name: differences and distances.
 const CUSTOM: &[&str] = &["<->", "-|-", "@?", "!~~", "!~~*"];
@@ -62,6 +63,7 @@ impl Walk<'_> {
             | B::BitwiseAnd
             | B::Overlaps => true,
             B::PGBitwiseShiftLeft | B::PGBitwiseShiftRight => !self.rules.has(Form::Spaceship),
+            B::BitwiseXor if self.rules.has(Form::Power) => true,
             B::BitwiseXor | B::Spaceship => self.rules.has(Form::Spaceship),
             B::DuckIntegerDivide | B::MyIntegerDivide => self.rules.has(Form::IntegerDivide),
             B::Arrow | B::LongArrow => self.rules.has(Form::JsonOperators),
@@ -89,12 +91,13 @@ impl Walk<'_> {
             | B::LtDashGt
             | B::AndLt
             | B::AndGt => self.rules.has(Form::PostgresOperators),
+            B::Custom(name) if name == POWER => self.rules.has(Form::Power),
+            B::Glob => self.rules.has(Form::Glob),
             B::Custom(name) => self.rules.has(Form::PostgresOperators) && CUSTOM.contains(&name.as_str()),
             B::PGCustomBinaryOperator(_)
             | B::Xor
             | B::Match
             | B::Regexp
-            | B::Glob
             | B::DoubleHash
             | B::LtLtPipe
             | B::PipeGtGt

@@ -311,6 +311,7 @@ pub(super) static RULES: Rules = Rules {
     sized: &[("lpad", 1), ("repeat", 1), ("rpad", 1)],
     inserts: &[],
     series: &[],
+    aggregates: &[],
     formats: &["format"],
     patterns: &[],
     types: TYPES,

@@ -14,6 +14,7 @@ use super::Walk;
 use super::faithful::Qualified;
 use super::rules::Form;
 use super::scope::Relation;
+use crate::carry;
 use crate::facts::write_refused;
 
 /// Words that begin a clause: the server takes none of them for the name of a table, as the parser does.
@@ -108,7 +109,9 @@ impl Walk<'_> {
         }
         for cte in cte_tables {
             let Cte { alias, query, from, materialized: _, closing_paren_token: _ } = cte;
-            self.absent(from.is_none(), "FROM")?;
+            // SEARCH and CYCLE are written in one way only where they are read.
+            let is_carried = from.as_ref().is_some_and(carry::is_mark) && self.rules.is_postgres();
+            self.absent(from.is_none() || is_carried, "FROM")?;
             self.recursive = (*recursive && !see_each_other).then(|| alias.name.clone());
             self.subquery(query)?;
             self.alias(alias)?;
@@ -177,6 +180,13 @@ impl Walk<'_> {
                 {
                     self.constraint(constraint)?;
                 }
+                // What these carry: see the module `carry`.
+                JoinOperator::RightSemi(constraint) | JoinOperator::RightAnti(constraint)
+                    if self.rules.has(Form::AsOf) =>
+                {
+                    self.constraint(constraint)?;
+                }
+                JoinOperator::StraightJoin(JoinConstraint::None) if self.rules.has(Form::Positional) => {}
                 JoinOperator::Semi(_)
                 | JoinOperator::LeftSemi(_)
                 | JoinOperator::RightSemi(_)
@@ -279,7 +289,13 @@ impl Walk<'_> {
                         self.absent(false, "PIVOT without a list of values")?;
                     }
                 }
-                self.absent(default_on_null.is_none(), "DEFAULT ON NULL")?;
+                match default_on_null {
+                    None => {}
+                    Some(Expr::Function(function)) if carry::is_call(function, carry::GROUP) => {
+                        self.carried_list(function)?;
+                    }
+                    Some(_) => self.absent(false, "DEFAULT ON NULL")?,
+                }
                 self.optional_alias(alias)
             }
             TableFactor::Unpivot { table, value, name, columns, null_inclusion: _, alias } => {

@@ -23,6 +23,8 @@ pub(crate) struct Rules {
     pub(super) inserts: &'static [(&'static str, usize)],
     /// Functions whose arguments are the ends and the step of a series.
     pub(super) series: &'static [&'static str],
+    /// Functions whose second argument is the name of an aggregate.
+    pub(super) aggregates: &'static [&'static str],
     /// Functions whose first argument is a text with widths.
     pub(super) formats: &'static [&'static str],
     /// Functions whose argument at that place is a regular expression that the engine matches by trying, so it must be a constant.
@@ -67,6 +69,8 @@ impl Names {
 pub(super) enum Form {
     /// `ARRAY(SELECT …)`
     ArrayQuery,
+    /// `ASOF JOIN` and `ASOF LEFT JOIN`
+    AsOf,
     /// `UNION BY NAME`
     ByName,
     /// `stack(…) AS (a, b)`
@@ -77,6 +81,8 @@ pub(super) enum Form {
     ExtractText,
     /// `FROM t SELECT a`
     FromFirst,
+    /// `a GLOB 'b*'`
+    Glob,
     /// `GROUP BY ALL`
     GroupByAll,
     /// `GROUP BY a WITH ROLLUP`
@@ -101,8 +107,12 @@ pub(super) enum Form {
     OrderByAll,
     /// `PIVOT` and `UNPIVOT` behind a relation
     Pivot,
+    /// `POSITIONAL JOIN`
+    Positional,
     /// The operators of PostgreSQL.
     PostgresOperators,
+    /// `a ** b` and `a ^ b`
+    Power,
     /// `QUALIFY`
     Qualify,
     /// `~` and `!~`
@@ -121,6 +131,8 @@ pub(super) enum Form {
     Structures,
     /// `TRY_CAST`
     TryCast,
+    /// `USING SAMPLE`
+    UsingSample,
     /// `* EXCLUDE (…)`, `* EXCEPT (…)` and `* REPLACE (…)`
     WildcardChanges,
 }
@@ -176,7 +188,14 @@ mod tests {
             assert!(rules.listed.is_sorted(), "{dialect:?}");
             assert!(rules.is_listed("count") && !rules.is_listed("pg_sleep") && !rules.is_listed("current_user"));
             let sized = rules.sized.iter().chain(rules.patterns).chain(rules.inserts).map(|(name, _)| name);
-            let named = [rules.bare, rules.lambdas, rules.series, rules.formats, rules.tables.unwrap_or_default()];
+            let named = [
+                rules.bare,
+                rules.lambdas,
+                rules.series,
+                rules.formats,
+                rules.aggregates,
+                rules.tables.unwrap_or_default(),
+            ];
             for name in named.into_iter().flatten().chain(sized) {
                 assert!(rules.is_listed(name), "{name} in {dialect:?}");
             }

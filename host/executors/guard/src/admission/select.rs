@@ -9,6 +9,7 @@ use syrch_core::SqlError;
 
 use super::Walk;
 use super::rules::Form;
+use crate::carry;
 use crate::facts::write_refused;
 
 impl Walk<'_> {
@@ -52,6 +53,16 @@ impl Walk<'_> {
         self.absent(cluster_by.is_empty(), "CLUSTER BY")?;
         self.absent(distribute_by.is_empty(), "DISTRIBUTE BY")?;
         self.absent(sort_by.is_empty(), "SORT BY")?;
+        if let Some(Expr::Identifier(mark)) = qualify
+            && carry::is_mark(mark)
+            && mark.value.starts_with(carry::SAMPLE)
+        {
+            self.only(Form::UsingSample, false, "USING SAMPLE")?;
+            let sample = qualify.take();
+            let walked = self.select(select);
+            select.qualify = sample;
+            return walked;
+        }
         self.only(Form::Qualify, qualify.is_none(), "QUALIFY")?;
         self.absent(value_table_mode.is_none(), "AS VALUE")?;
         self.only(Form::FromFirst, matches!(flavor, SelectFlavor::Standard), "FROM without SELECT")?;
@@ -114,6 +125,12 @@ impl Walk<'_> {
 
     fn item(&mut self, item: &mut SelectItem) -> Result<(), SqlError> {
         match item {
+            SelectItem::UnnamedExpr(Expr::Function(function))
+                if self.rules.has(Form::Pivot)
+                    && [carry::PIVOT, carry::UNPIVOT].iter().any(|mark| carry::is_call(function, mark)) =>
+            {
+                self.carried_list(function)
+            }
             SelectItem::UnnamedExpr(expr) => self.expr(expr),
             SelectItem::ExprWithAlias { expr, alias } => {
                 self.ident(alias)?;

@@ -108,7 +108,7 @@ impl Walk<'_> {
             return Ok(());
         }
         let message = format!(
-            "a regular expression must be a constant text of at most {PATTERN} bytes, without a repetition of a repetition"
+            "a pattern must be a constant text of at most {PATTERN} bytes, without a repetition of a repetition"
         );
         Err(self.refuse(SqlErrorKind::Denied, "pattern", message, Span::empty()))
     }

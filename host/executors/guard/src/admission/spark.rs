@@ -451,6 +451,7 @@ pub(super) static RULES: Rules = Rules {
     ],
     inserts: &[],
     series: &["range", "sequence"],
+    aggregates: &[],
     formats: &["format_string", "printf"],
     patterns: &[
         ("regexp", 1),

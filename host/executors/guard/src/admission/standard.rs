@@ -163,6 +163,7 @@ const fn rules(names: Names, text: fn(&str) -> Option<String>) -> Rules {
         sized: &[],
         inserts: &[],
         series: &[],
+        aggregates: &[],
         formats: &[],
         patterns: &[],
         types: TYPES,

@@ -7,12 +7,12 @@ use sqlparser::ast::{
 use sqlparser::tokenizer::Span;
 use syrch_core::SqlError;
 
-use super::Walk;
 use super::depend;
 use super::functions::{Class, class, time_arguments};
 use super::kind::Kind;
 use super::parts::parts;
 use super::scope::Found;
+use super::{RealSums, Walk};
 
 /// The plain name of a function, in lower case.
 pub(super) fn plain(name: &ObjectName) -> String {
@@ -132,6 +132,7 @@ impl Walk<'_> {
             "count" => Ok(Kind::INT),
             "max" | "min" if kind.is_canonical() => Ok(kind),
             "max" | "min" => Err(self.mixed(plain, span)),
+            _ if !kind.is_integer() && self.sums == RealSums::Admitted => Ok(Kind::NUMBER),
             _ if !kind.is_integer() => {
                 let why =
                     "is refused over what may be a real: its last digits depend on the order in which rows are added";

@@ -93,13 +93,8 @@ impl Walk<'_> {
                 return self.aliased(depth, alias);
             }
         }
-        // The engine reads such a name as a text; written as one, it stays one wherever a rewriter puts it.
-        let [Ident { value, quote_style: Some('"'), span: _ }] = idents else {
-            return Err(self.unknown(name, span));
-        };
-        let text = value.clone();
-        *expr = Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(text), span });
-        Ok(Kind::TEXT)
+        // SQLite would read such a name as a text, as it reads views: in a statement it is a column that does not exist.
+        Err(self.unknown(name, span))
     }
 
     fn used(&mut self, depth: usize, id: super::scope::Id, name: &str, span: Span) -> Result<(), SqlError> {

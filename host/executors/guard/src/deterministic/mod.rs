@@ -10,7 +10,7 @@
 //! | `limit` | LIMIT and OFFSET, unless the rows that ORDER BY leaves equal are the same row to the list of results (SQLite) |
 //! | `distinct-on`, `sample`, `values`, `table-function` | rows that are picked or made |
 //! | `aggregate`, `window` | functions whose result depends on the order of rows |
-//! | `float-aggregate` | a sum or a mean of what may be a real (SQLite; the second check knows the types of PostgreSQL) |
+//! | `float-aggregate` | a sum or a mean of what may be a real, unless [`RealSums`] admits it (SQLite; the second check knows the types of PostgreSQL) |
 //! | `clock` | what reads the time of day |
 //! | `bare-column` | a column beside GROUP BY that the groups do not determine (SQLite; PostgreSQL refuses it) |
 //! | `scalar-rows` | a query in place of a value that may have several rows (SQLite takes the first; PostgreSQL fails) |
@@ -18,6 +18,7 @@
 //! | `collation` | COLLATE other than BINARY (SQLite) |
 //! | `merged-column` | the column that USING or NATURAL makes of two, beside a comma or in a join that retains the right side (SQLite) |
 //! | `outer-aggregate` | an aggregate in a sub-query over columns of the query around it alone (SQLite) |
+//! | `only` | ONLY before a table, which the parser takes for the table (PostgreSQL) |
 //! | `shadowed-name` | a name of a common table expression, an alias or a column list that is a granted table's |
 //! | `ordinary-table`, `base-table` | a view or a virtual table, and a statement that reads no table |
 //! | `system-column` | the place or the age of a row (PostgreSQL) |
@@ -52,8 +53,9 @@ use syrch_core::text::clip;
 use syrch_core::{Catalog, Dialect, SqlError, SqlErrorKind, Table};
 
 use crate::admission::{self, Granted};
+use crate::carry;
 use crate::facts::Places;
-use crate::{Bounds, Token, prelex};
+use crate::{Bounds, Kind, Token, prelex};
 use scope::{Columns, Scope};
 
 pub(crate) use functions::SQLITE as SQLITE_FUNCTIONS;
@@ -64,6 +66,23 @@ const COLUMNS: usize = 2_000;
 /// How many times as long a statement may be when it was written again.
 const LONGER: usize = 4;
 
+/// Whether a sum or a mean of what may be a real passes: its last digits depend on the order in which the engine adds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RealSums {
+    /// They are refused.
+    Refused,
+    /// They pass, and whoever compares results compares all of their digits.
+    Admitted,
+}
+
+impl RealSums {
+    /// The choice that a flag makes.
+    #[must_use]
+    pub fn from_flag(are_admitted: bool) -> Self {
+        if are_admitted { Self::Admitted } else { Self::Refused }
+    }
+}
+
 /// A statement that the first check let through.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
@@ -73,6 +92,8 @@ pub struct Checked {
     pub tables: Vec<String>,
     /// Whether the outermost query has ORDER BY.
     pub is_ordered: bool,
+    /// The names that were given to output columns without one, those of sub-queries too.
+    pub unnamed: Vec<String>,
 }
 
 /// Checks a statement of SQLite or PostgreSQL against a whole catalog of the granted tables, with all their columns.
@@ -84,16 +105,26 @@ pub struct Checked {
 /// # Errors
 /// Each names its rule, and the token in its message; [`SqlErrorKind::Syntax`] when the text does not parse.
 pub fn admit(text: &str, catalog: &Catalog, dialect: &Dialect) -> Result<Checked, SqlError> {
+    admit_with(text, catalog, dialect, RealSums::Refused)
+}
+
+/// The same, with a choice about sums of reals.
+///
+/// # Errors
+/// As [`admit`].
+pub fn admit_with(text: &str, catalog: &Catalog, dialect: &Dialect, sums: RealSums) -> Result<Checked, SqlError> {
     if !matches!(dialect, Dialect::Sqlite | Dialect::Postgres) {
         let message = format!("statements of `{}` are not checked for determinism", dialect.name());
         return Err(SqlError::new(SqlErrorKind::Denied, message).rule("dialect"));
     }
     let granted = Granted::new(catalog, path(catalog)).of_dialect(dialect);
     let bounds = Bounds::default();
-    let first = once(text, catalog, &granted, &bounds)?;
+    let first = once(text, catalog, &granted, &bounds, sums)?;
     // With a quote around each name it is longer.
-    let second = once(&first.sql, catalog, &granted, &Bounds { bytes: bounds.bytes * LONGER, ..bounds });
-    if second.is_ok_and(|second| second == first) {
+    let longer = Bounds { bytes: bounds.bytes * LONGER, ..bounds };
+    let second = once(&first.sql, catalog, &granted, &longer, sums);
+    // By then every column has a name.
+    if second.is_ok_and(|second| Checked { unnamed: first.unnamed.clone(), ..second } == first) {
         return Ok(first);
     }
     let message = "the statement changes when it is read and written again; write it in a simpler way";
@@ -111,7 +142,13 @@ fn path(catalog: &Catalog) -> Vec<String> {
     path
 }
 
-fn once(text: &str, catalog: &Catalog, granted: &Granted, bounds: &Bounds) -> Result<Checked, SqlError> {
+fn once(
+    text: &str,
+    catalog: &Catalog,
+    granted: &Granted,
+    bounds: &Bounds,
+    sums: RealSums,
+) -> Result<Checked, SqlError> {
     let source = admission::rewrite(text, granted.dialect(), bounds.comment_depth);
     let work = |tokens: &[Token]| {
         admission::on_a_stack(&source.text, tokens, || {
@@ -121,15 +158,27 @@ fn once(text: &str, catalog: &Catalog, granted: &Granted, bounds: &Bounds) -> Re
                 granted,
                 admission::deterministic_rules(granted),
                 |query, places| {
+                    // Forms that the parser lacks are not known to this walk.
+                    let shown = query.to_string();
+                    if carry::restore(shown.clone(), granted.dialect()) != shown {
+                        let why =
+                            "is refused: EXCLUDE in a frame, SEARCH, CYCLE and sets of groups within sets are not read";
+                        return Err(refusal("clause", "this form", why));
+                    }
                     let mut walk = Walk::new(catalog, granted.dialect(), places);
+                    walk.sums = sums;
                     walk.query(query, query::Purpose::Result)?;
-                    Ok(query.order_by.is_some())
+                    Ok((query.order_by.is_some(), walk.unnamed))
                 },
             )
         })
     };
-    let written = prelex(&source.text, granted.dialect(), bounds).and_then(|tokens| work(&tokens));
-    let (admitted, _, is_ordered) = written.map_err(|mut error| {
+    let tokens = prelex(&source.text, granted.dialect(), bounds).and_then(|tokens| match granted.dialect() {
+        Dialect::Postgres => refuse_only(&source.text, &tokens).map(|()| tokens),
+        _ => Ok(tokens),
+    });
+    let written = tokens.and_then(|tokens| work(&tokens));
+    let (admitted, _, (is_ordered, unnamed)) = written.map_err(|mut error| {
         error.position = error.position.map(|position| source.original(position));
         error
     })?;
@@ -145,7 +194,24 @@ fn once(text: &str, catalog: &Catalog, granted: &Granted, bounds: &Bounds) -> Re
         return Err(refusal("base-table", "FROM", "names no table: there is nothing to read faster"));
     }
     tables.sort();
-    Ok(Checked { sql: admitted.sql, tables, is_ordered })
+    Ok(Checked { sql: admitted.sql, tables, is_ordered, unnamed })
+}
+
+/// Refuses ONLY before a table of PostgreSQL, a word that no table can have without quotes. The parser takes it for the table.
+fn refuse_only(text: &str, tokens: &[Token]) -> Result<(), SqlError> {
+    let mut before = "";
+    for token in tokens.iter().filter(|token| !matches!(token.kind, Kind::Space | Kind::Comment)) {
+        let word = token.text(text);
+        let is_in_from = before == "," || ["FROM", "JOIN"].iter().any(|clause| before.eq_ignore_ascii_case(clause));
+        if is_in_from && token.kind == Kind::Word && word.eq_ignore_ascii_case("ONLY") {
+            let why = "is refused before a table: it leaves out the rows of tables that inherit from it, and is not read here";
+            let mut error = refusal("only", "ONLY", why);
+            error.position = u32::try_from(token.start).ok();
+            return Err(error);
+        }
+        before = word;
+    }
+    Ok(())
 }
 
 /// Whether a function of SQLite may stand in an admitted statement, or is an operator of one, by the name that the engine gives it.
@@ -176,6 +242,9 @@ struct Walk<'w> {
     tables: HashMap<usize, Rc<Columns>>,
     /// The places of tables by their names in lower case.
     names: HashMap<String, usize>,
+    /// The names that columns were given.
+    unnamed: Vec<String>,
+    sums: RealSums,
 }
 
 impl<'w> Walk<'w> {
@@ -189,6 +258,8 @@ impl<'w> Walk<'w> {
             scopes: Vec::new(),
             tables: HashMap::new(),
             names: catalog.tables.iter().enumerate().map(name).collect(),
+            unnamed: Vec::new(),
+            sums: RealSums::Refused,
         }
     }
 

@@ -1,5 +1,5 @@
-//! What stands in FROM, and what a name means there. For SQLite alone, which reads a name in double quotes that means nothing as a text, and whose
-//! rules ask for columns; PostgreSQL resolves names by itself.
+//! What stands in FROM, and what a name means there. For SQLite alone, which would read a name in double quotes that means nothing as a text, and
+//! whose rules ask for columns; PostgreSQL resolves names by itself.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;

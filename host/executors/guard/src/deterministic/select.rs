@@ -304,8 +304,9 @@ impl Walk<'_> {
                     let column = self.column(expr, name.clone())?;
                     list.push(column);
                     if is_named && !output::has_name(expr) {
-                        let (expr, alias) = (expr.clone(), Ident::with_quote('"', name));
-                        *item = SelectItem::ExprWithAlias { expr, alias };
+                        self.unnamed.push(name.clone());
+                        let alias = Ident::with_quote('"', name);
+                        *item = SelectItem::ExprWithAlias { expr: expr.clone(), alias };
                     }
                 }
                 SelectItem::ExprWithAlias { expr, alias } => {

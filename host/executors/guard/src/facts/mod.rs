@@ -6,6 +6,7 @@
 mod place;
 mod query;
 mod scope;
+mod uses;
 mod walk;
 
 use std::ops::ControlFlow;
@@ -14,8 +15,10 @@ use sqlparser::ast::{Statement, Value, ValueWithSpan, VisitMut, VisitorMut};
 use sqlparser::dialect::{Dialect as Grammar, GenericDialect, dialect_from_str};
 use sqlparser::parser::{Parser, ParserError};
 use syrch_core::ports::{Facts, Relation};
+use syrch_core::text::clip;
 use syrch_core::{Catalog, Dialect, SqlError, SqlErrorKind};
 
+use crate::carry;
 use crate::read::Reading;
 use crate::{Kind, Token, lex, stack};
 pub(crate) use place::{Places, write_refused};
@@ -82,9 +85,41 @@ fn resolve(text: &str, relations: &[Relation], catalog: &Catalog) -> Result<Fact
     resolver.query(query, &mut Vec::new()).map_err(Unresolved::Refused)?;
     let mut facts = resolver.into_facts();
     facts.ordered = query.order_by.is_some();
-    facts.normalized = statement.to_string();
-    facts.skeleton = skeleton(statement);
+    facts.normalized = carry::restore(statement.to_string(), &catalog.dialect);
+    facts.skeleton = carry::restore(skeleton(statement), &catalog.dialect);
     Ok(facts)
+}
+
+/// A SQLite statement with the texts that it has in double quotes in single quotes; `None` where there are none, or where another name is
+/// wrong. A text is a name that nothing has and nothing nearly has, where a value is compared or passed to a function.
+#[must_use]
+pub fn with_single_quotes(text: &str, catalog: &Catalog) -> Option<String> {
+    if catalog.dialect != Dialect::Sqlite || !text.contains('"') {
+        return None;
+    }
+    let tokens = lex(text, &catalog.dialect, usize::MAX).ok()?;
+    let chains = check_chains(text, &tokens).ok()?;
+    let find = || {
+        let places = Places::new(text);
+        let Ok(Statement::Query(query)) = parse(text, &catalog.dialect, &places) else { return Vec::new() };
+        let mut resolver = Resolver::with_texts(catalog, &places);
+        match resolver.query(&query, &mut Vec::new()) {
+            Ok(_) => resolver.into_texts().into_iter().filter_map(|at| places.byte(at)).collect(),
+            Err(_) => Vec::new(),
+        }
+    };
+    let texts: Vec<u32> =
+        if stack::is_small(text) { find() } else { stack::on_a_large_stack(chains, find).unwrap_or_default() };
+    let is_text = |token: &&Token| u32::try_from(token.start).is_ok_and(|start| texts.contains(&start));
+    let mut out = String::with_capacity(text.len());
+    let mut end = 0;
+    for token in tokens.iter().filter(is_text) {
+        let name = token.name(text)?;
+        out.push_str(&text[end..token.start]);
+        out.push_str(&format!("'{}'", name.replace('\'', "''")));
+        end = token.end;
+    }
+    (end > 0).then(|| out + &text[end..])
 }
 
 fn parse(text: &str, dialect: &Dialect, places: &Places<'_>) -> Result<Statement, Unresolved> {
@@ -97,7 +132,7 @@ fn parse(text: &str, dialect: &Dialect, places: &Places<'_>) -> Result<Statement
         Dialect::Sqlite | Dialect::Mysql | Dialect::Ansi | Dialect::Other(_) => {
             let grammar: Box<dyn Grammar> =
                 dialect_from_str(dialect.name()).unwrap_or_else(|| Box::new(GenericDialect));
-            one(Parser::new(&*grammar).with_recursion_limit(RECURSION).try_with_sql(text), places)
+            one(Parser::new(&*grammar).with_recursion_limit(RECURSION).try_with_sql(text), text, places)
         }
     }
 }
@@ -111,17 +146,20 @@ pub(crate) fn parse_tokens(
 ) -> Result<Statement, Unresolved> {
     let parser = Parser::new(reading.grammar).with_recursion_limit(RECURSION);
     let tokens = reading.tokens(text, tokens).map_err(ParserError::from);
-    one(tokens.map(|tokens| parser.with_tokens_with_locations(tokens)), places)
+    one(tokens.map(|tokens| parser.with_tokens_with_locations(tokens)), text, places)
 }
 
-fn one(parser: Result<Parser<'_>, ParserError>, places: &Places<'_>) -> Result<Statement, Unresolved> {
+fn one(parser: Result<Parser<'_>, ParserError>, text: &str, places: &Places<'_>) -> Result<Statement, Unresolved> {
     let statements = parser.and_then(|mut parser| parser.parse_statements()).map_err(|error| {
-        let message = match error {
-            ParserError::TokenizerError(message) | ParserError::ParserError(message) => message,
-            ParserError::RecursionLimitExceeded => "the statement is nested too deep".to_owned(),
+        let (message, is_parsers) = match error {
+            ParserError::TokenizerError(message) => (message, false),
+            ParserError::ParserError(message) => (message, true),
+            ParserError::RecursionLimitExceeded => ("the statement is nested too deep".to_owned(), false),
         };
         let position = places.in_message(&message);
-        unparsed(message.split(" at Line").next().unwrap_or(&message), position)
+        let message = message.split(" at Line").next().unwrap_or(&message);
+        let is_own = !is_parsers || message.starts_with("not supported: ");
+        unparsed(&if is_own { message.to_owned() } else { in_own_words(message, text, position) }, position)
     })?;
     let mut statements = statements.into_iter();
     match (statements.next(), statements.next()) {
@@ -130,8 +168,39 @@ fn one(parser: Result<Parser<'_>, ParserError>, places: &Places<'_>) -> Result<S
     }
 }
 
+/// What the parser expected and found, or else only where it stopped: its own messages show the structures of its tree.
+fn in_own_words(message: &str, text: &str, position: Option<u32>) -> String {
+    let expected = message.split_once("xpected: ").and_then(|(_, rest)| rest.rsplit_once(", found: "));
+    let expected = expected.map(|(expected, _)| expected).filter(|expected| !expected.contains(['{', '"']));
+    let expected = expected.map(|expected| match expected {
+        "end of statement" => "the end of the statement".to_owned(),
+        expected if expected.starts_with("SELECT, VALUES") => "a query".to_owned(),
+        expected if expected.contains(char::is_alphabetic) => expected.to_owned(),
+        expected => format!("`{expected}`"),
+    });
+    let rest = position.and_then(|at| text.get(usize::try_from(at).ok()?..));
+    let rest = rest.map(|rest| rest.trim_start().trim_end_matches([';', ' ', '\n']));
+    let found = match rest.and_then(|rest| Some((rest, rest.chars().next()?))) {
+        None if message.ends_with("found: EOF") || rest == Some("") => {
+            let expected = expected.unwrap_or_else(|| "more".to_owned());
+            return format!("the statement ends where {expected} is expected");
+        }
+        None => "this statement".to_owned(),
+        Some((_, '\'')) => "a text".to_owned(),
+        Some((rest, first)) => {
+            let is_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+            let length = rest.find(|letter| !is_name(letter)).unwrap_or(rest.len()).max(first.len_utf8());
+            format!("`{}`", clip(&rest[..length], 64))
+        }
+    };
+    match expected {
+        Some(expected) => format!("not supported: {found} where {expected} is expected"),
+        None => format!("not supported: {found} in this place"),
+    }
+}
+
 fn unparsed(message: &str, position: Option<u32>) -> Unresolved {
-    let mut error = SqlError::new(SqlErrorKind::Syntax, lowered(message));
+    let mut error = SqlError::new(SqlErrorKind::Syntax, carry::shown(&lowered(message)));
     error.position = position;
     Unresolved::Unparsed(error)
 }

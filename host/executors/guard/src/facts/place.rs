@@ -2,6 +2,7 @@
 
 use sqlparser::ast::Ident;
 use sqlparser::tokenizer::Location;
+use syrch_core::text::clip;
 use syrch_core::{SqlError, SqlErrorKind};
 
 /// Turns the parser's lines and columns, counted in characters from 1, into bytes.
@@ -68,6 +69,13 @@ pub(super) fn unknown_column(
     }
     let mut error = SqlError::new(SqlErrorKind::UnknownColumn, message).suggest([elsewhere, near].concat());
     error.position = places.byte(name.span.start);
+    error
+}
+
+/// The error of a name in double quotes that stands where a text would.
+pub(super) fn hint_at_text(mut error: SqlError, name: &str) -> SqlError {
+    let text = clip(name, 64).replace('\'', "''");
+    error.message.push_str(&format!("; a text is written in single quotes: '{text}'"));
     error
 }
 

@@ -6,13 +6,16 @@ use sqlparser::ast::{
     Expr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, OrderBy, Query, Select, SelectItem,
     SelectItemQualifiedWildcardKind, SetExpr, TableAlias, TableFactor, TableWithJoins, WildcardAdditionalOptions,
 };
-use syrch_core::ports::{Facts, Literal, Relation};
+use sqlparser::tokenizer::Location;
+use syrch_core::ports::{Facts, Literal, Relation, Use};
 use syrch_core::text::nearest;
 use syrch_core::{Catalog, Dialect, SqlError, Table};
 
 use super::place::{self, Places};
 use super::scope::{Columns, Origin, Output, Scope, Source, same};
+use super::uses;
 use super::walk::Walk;
+use crate::carry;
 
 /// Table-valued functions that may stand in FROM without arguments.
 const TABLE_FUNCTIONS: [&str; 2] = ["json_each", "json_tree"];
@@ -33,6 +36,9 @@ pub(super) struct Resolver<'a> {
     pub(super) functions: BTreeSet<String>,
     pub(super) subqueries: Vec<String>,
     pub(super) literals: Vec<Literal>,
+    pub(super) uses: Vec<Use>,
+    /// The names in double quotes that were read as texts, by where they begin; `None` where none may be.
+    texts: Option<Vec<Location>>,
 }
 
 impl<'a> Resolver<'a> {
@@ -48,7 +54,23 @@ impl<'a> Resolver<'a> {
             functions: BTreeSet::new(),
             subqueries: Vec::new(),
             literals: Vec::new(),
+            uses: Vec::new(),
+            texts: None,
         }
+    }
+
+    /// A resolver that reads a name in double quotes as a text where it can be nothing else.
+    pub(super) fn with_texts(catalog: &'a Catalog, places: &'a Places<'a>) -> Self {
+        Self { texts: Some(Vec::new()), ..Self::new(catalog, &[], places) }
+    }
+
+    /// Takes a name for a text, where that may be.
+    pub(super) fn read_text(&mut self, name: &Ident) -> bool {
+        self.texts.as_mut().map(|texts| texts.push(name.span.start)).is_some()
+    }
+
+    pub(super) fn into_texts(self) -> Vec<Location> {
+        self.texts.unwrap_or_default()
     }
 
     pub(super) fn into_facts(self) -> Facts {
@@ -59,6 +81,7 @@ impl<'a> Resolver<'a> {
             literals: self.literals,
             subqueries: self.subqueries,
             tasks: self.tasks.into_iter().collect(),
+            uses: uses::merged(self.uses),
             ..Facts::default()
         }
     }
@@ -88,7 +111,9 @@ impl<'a> Resolver<'a> {
             }
             for (index, cte) in with.cte_tables.iter().enumerate() {
                 let columns = self.query(&cte.query, outer)?;
-                self.ctes[base + index].1 = renamed(columns, Some(&cte.alias));
+                // SEARCH and CYCLE add columns.
+                let columns = renamed(columns, Some(&cte.alias));
+                self.ctes[base + index].1 = columns.filter(|_| cte.from.is_none());
             }
         }
         let columns = self.body(&query.body, query.order_by.as_ref(), outer)?;
@@ -145,13 +170,16 @@ impl<'a> Resolver<'a> {
         if select.into.is_some() {
             return Err(place::write_refused("SELECT INTO"));
         }
-        let mut scope = Scope { open: !select.lateral_views.is_empty(), ..Scope::default() };
+        let mut scope = Scope { open: !select.lateral_views.is_empty() || carry::is_pivot(select), ..Scope::default() };
         for tree in &select.from {
             self.tree(tree, &mut scope, outer)?;
         }
         scope.aliases = select.projection.iter().flat_map(aliases).collect();
         outer.push(scope);
         let walked = self.expressions(select, order, outer);
+        if walked.is_ok() {
+            self.note_uses(select, order, outer);
+        }
         let scope = outer.pop().unwrap_or_default();
         walked?;
         Ok(self.outputs(select, &scope))
@@ -235,7 +263,7 @@ impl<'a> Resolver<'a> {
                 } else {
                     self.query(subquery, outer)?
                 };
-                self.subqueries.push(subquery.to_string());
+                self.subqueries.push(carry::restore(subquery.to_string(), &self.catalog.dialect));
                 let name = alias.as_ref().map(|alias| alias.name.value.clone());
                 scope.sources.push(Source { name, schema: None, columns: renamed(columns, alias.as_ref()) });
             }
@@ -245,6 +273,10 @@ impl<'a> Resolver<'a> {
                     scope.open = true;
                     scope.sources.push(Source { name: Some(alias.name.value.clone()), schema: None, columns: None });
                 }
+            }
+            TableFactor::Pivot { table, .. } | TableFactor::Unpivot { table, .. } => {
+                self.factor(table, &mut Scope::default(), outer)?;
+                scope.open = true;
             }
             _ => scope.open = true,
         }
@@ -357,7 +389,7 @@ impl<'a> Resolver<'a> {
 fn columns_of(table: &Table, shown: &str) -> Vec<Output> {
     let output = |name: &String| Output {
         name: Some(name.clone()),
-        origin: Some(Origin { table: shown.to_owned(), column: name.clone() }),
+        origin: Some(Origin { table: shown.to_owned(), column: name.clone(), filter: None, beside: None }),
     };
     table.columns.iter().map(|column| output(&column.name)).collect()
 }
@@ -380,7 +412,7 @@ fn last(name: &ObjectName) -> Option<&Ident> {
     name.0.last().and_then(|part| part.as_ident())
 }
 
-fn constraint(join: &Join) -> Option<&JoinConstraint> {
+pub(super) fn constraint(join: &Join) -> Option<&JoinConstraint> {
     match &join.join_operator {
         JoinOperator::Join(constraint)
         | JoinOperator::Inner(constraint)
@@ -390,7 +422,10 @@ fn constraint(join: &Join) -> Option<&JoinConstraint> {
         | JoinOperator::RightOuter(constraint)
         | JoinOperator::FullOuter(constraint)
         | JoinOperator::CrossJoin(constraint)
-        | JoinOperator::StraightJoin(constraint) => Some(constraint),
+        | JoinOperator::StraightJoin(constraint)
+        // These carry ASOF JOIN.
+        | JoinOperator::RightSemi(constraint)
+        | JoinOperator::RightAnti(constraint) => Some(constraint),
         _ => None,
     }
 }

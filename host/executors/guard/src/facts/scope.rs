@@ -7,6 +7,10 @@ use std::collections::HashSet;
 pub(super) struct Origin {
     pub(super) table: String,
     pub(super) column: String,
+    /// The conditions that its rows have met, over plain columns of the table.
+    pub(super) filter: Option<String>,
+    /// Those of the conditions that do not name the column.
+    pub(super) beside: Option<String>,
 }
 
 /// A column of something that stands in FROM; `name` is `None` for a computed column that nothing names.

@@ -52,7 +52,7 @@ fn what_syrch_0_1_2_refused_wrongly_resolves() {
         "SELECT column1 FROM (VALUES (1, 2)) WHERE column2 = 2",
         "SELECT t.x FROM (VALUES (1)) AS t(x)",
         "SELECT rowid, _rowid_ FROM orders WHERE oid = 1",
-        "SELECT * FROM customers WHERE name = \"Anna\"",
+        "SELECT * FROM customers WHERE \"name\" = 'Anna' ORDER BY \"country\"",
         "SELECT total AS t FROM orders GROUP BY t HAVING t > 1",
         "SELECT id FROM orders UNION SELECT id FROM customers ORDER BY id",
         "SELECT id, name FROM customers JOIN orders USING (id) WHERE id = 1",
@@ -87,6 +87,14 @@ fn wrong_names_are_reported_with_the_nearest() {
         ("SELECT s.d FROM (SELECT 1 AS c) AS s", UnknownColumn, "", "d FROM"),
         ("SELECT name FROM customers ORDER BY ü, nam", UnknownColumn, "", "ü"),
         ("SELECT nn FROM task_a", UnknownColumn, "n", "nn"),
+        ("SELECT \"nmae\" FROM customers", UnknownColumn, "name", "\"nmae\""),
+        ("SELECT id FROM orders GROUP BY \"statsu\"", UnknownColumn, "status", "\"statsu\""),
+        ("SELECT id FROM orders ORDER BY \"totl\" DESC", UnknownColumn, "total", "\"totl\""),
+        ("SELECT count(*) FROM orders HAVING \"totl\" > 1", UnknownColumn, "total", "\"totl\""),
+        ("SELECT sum(id) OVER (PARTITION BY \"totl\") FROM orders", UnknownColumn, "total", "\"totl\""),
+        ("SELECT o.id FROM orders o JOIN customers c ON c.id = \"custmer_id\"", UnknownColumn, "", "\"custmer_id\""),
+        ("WITH t AS (SELECT \"totl\" AS x FROM orders) SELECT x FROM t", UnknownColumn, "total", "\"totl\""),
+        ("SELECT id FROM orders WHERE id IN (SELECT \"idd\" FROM customers)", UnknownColumn, "id", "\"idd\""),
     ] {
         let error = refusal(text);
         assert_eq!(error.kind, kind, "{text}");
@@ -113,7 +121,7 @@ fn writes_in_disguise_are_refused() {
 fn facts_speak_the_catalogs_spelling() {
     let found = check(
         "SELECT C.NAME, count(*) FROM CUSTOMERS c JOIN orders o ON o.customer_id = c.id \
-         WHERE lower(country) = 'de' AND status IN ('paid', \"open\") AND total BETWEEN 1 AND 20 \
+         WHERE lower(country) = 'de' AND status IN ('paid', 'open') AND total BETWEEN 1 AND 20 \
          GROUP BY 1 HAVING count(*) > 3 ORDER BY 2 DESC LIMIT 7",
     )
     .unwrap();
@@ -266,4 +274,57 @@ proptest! {
         prop_assert_eq!(error.kind, SqlErrorKind::UnknownColumn);
         prop_assert_eq!(error.position, text.find(&name).map(|at| at as u32));
     }
+}
+
+#[test]
+fn a_text_in_double_quotes_is_an_unknown_column_with_a_hint() {
+    let hint = |text: &str| format!("no such column `{text}`; a text is written in single quotes: '{text}'");
+    for (text, name) in [
+        ("SELECT id FROM orders WHERE status = \"paid\"", "paid"),
+        ("SELECT id FROM orders WHERE \"paid\" = status", "paid"),
+        ("SELECT id FROM orders WHERE status IN ('open', (\"paid\"))", "paid"),
+        ("SELECT id FROM orders WHERE status LIKE \"pa%\"", "pa%"),
+        ("SELECT id FROM orders WHERE status BETWEEN \"aa\" AND 'b'", "aa"),
+        ("SELECT strftime(\"%Y\", status) FROM orders", "%Y"),
+        ("SELECT status || \" of \" || id FROM orders", " of "),
+        ("SELECT CASE status WHEN 'paid' THEN \"yes\" ELSE 'no' END FROM orders", "yes"),
+    ] {
+        assert_eq!(refusal(text).message, hint(name), "{text}");
+    }
+    for text in
+        ["SELECT \"lab\" FROM orders", "SELECT id FROM orders WHERE \"lab\" = 'x'", "SELECT max(\"lab\") FROM orders"]
+    {
+        assert_eq!(refusal(text).message, "no such column `lab`", "{text}");
+    }
+}
+
+#[test]
+fn texts_in_double_quotes_are_found_where_they_can_be_nothing_else() {
+    let catalog = shop(Dialect::Sqlite);
+    for (text, expected) in [
+        (
+            "SELECT id FROM orders WHERE status = \"it's\" AND \"total\" > 1",
+            Some("SELECT id FROM orders WHERE status = 'it''s' AND \"total\" > 1"),
+        ),
+        (
+            "SELECT \"name\" FROM customers WHERE \"Süd\" = country UNION SELECT status FROM orders WHERE lower(status) LIKE \"%x\"",
+            Some(
+                "SELECT \"name\" FROM customers WHERE 'Süd' = country UNION SELECT status FROM orders WHERE lower(status) LIKE '%x'",
+            ),
+        ),
+        // Nothing to change, a name that nearly exists, one of another table, and a name where no value is expected.
+        ("SELECT \"id\" FROM orders WHERE status = 'paid'", None),
+        ("SELECT id FROM orders WHERE status = \"statsu\"", None),
+        ("SELECT id FROM orders WHERE status = \"country\"", None),
+        ("SELECT \"lab\" FROM orders WHERE status = \"paid\"", None),
+        ("SELECT id FROM orders WHERE \"lab\" = \"paid\"", None),
+        ("SELECT (", None),
+        (
+            "SELECT id FROM orders WHERE status = \"United status\"",
+            Some("SELECT id FROM orders WHERE status = 'United status'"),
+        ),
+    ] {
+        assert_eq!(with_single_quotes(text, &catalog).as_deref(), expected, "{text}");
+    }
+    assert_eq!(with_single_quotes("SELECT id FROM orders WHERE status = \"paid\"", &shop(Dialect::Postgres)), None);
 }

@@ -4,18 +4,26 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{Expr, Ident, Query, Value, ValueWithSpan, Visit, Visitor};
+use sqlparser::ast::{
+    AccessExpr, BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Query,
+    SelectItem, SetExpr, UnaryOperator, Value, ValueWithSpan, Visit, Visitor,
+};
 use sqlparser::tokenizer::Location;
 use syrch_core::ports::Literal;
-use syrch_core::text::nearest;
+use syrch_core::text::{clip, nearest};
 use syrch_core::{Dialect, SqlError};
 
 use super::place;
 use super::query::Resolver;
-use super::scope::{Found, Origin, Scope, same};
+use super::scope::{Found, Origin, Output, Scope, same};
+use crate::carry;
 
+/// How near a mistyped name is to the one that is meant, of 1 for the same.
+const MISTYPED: f64 = 0.65;
 /// Columns that every table has and no catalog lists.
 const HIDDEN: [&str; 9] = ["rowid", "oid", "_rowid_", "ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"];
+/// Functions whose argument is hardly a text that stands in the statement.
+const AGGREGATES: [&str; 6] = ["avg", "count", "max", "min", "sum", "total"];
 /// Words that stand for values although they look like names.
 const VALUES: [&str; 10] = [
     "current_date",
@@ -41,11 +49,27 @@ pub(super) struct Walk<'w, 'a> {
     silent: bool,
     /// Literals that were paired already, by where they begin.
     paired: HashSet<Location>,
+    /// Where the names of fields begin.
+    fields: HashSet<Location>,
+    /// Names in double quotes that stand where a value is expected, by where they begin.
+    compared: HashSet<Location>,
+    /// The query of a `NOT IN` that comes next.
+    not_in: Option<*const Query>,
 }
 
 impl<'w, 'a> Walk<'w, 'a> {
     pub(super) fn new(resolver: &'w mut Resolver<'a>, scopes: &'w mut Vec<Scope>) -> Self {
-        Self { resolver, scopes, depth: 0, lambdas: 0, silent: false, paired: HashSet::new() }
+        Self {
+            resolver,
+            scopes,
+            depth: 0,
+            lambdas: 0,
+            silent: false,
+            paired: HashSet::new(),
+            fields: HashSet::new(),
+            compared: HashSet::new(),
+            not_in: None,
+        }
     }
 
     /// Sets the walk to gather no literals, as in LIMIT.
@@ -63,31 +87,80 @@ impl<'w, 'a> Walk<'w, 'a> {
 
     fn expression(&mut self, expr: &Expr) -> Result<(), SqlError> {
         match expr {
+            Expr::Identifier(name) if carry::is_mark(name) || self.fields.contains(&name.span.start) => Ok(()),
+            // `(a).b` names a field, not a column.
+            Expr::CompoundFieldAccess { access_chain, .. } => {
+                for access in access_chain {
+                    if let AccessExpr::Dot(Expr::Identifier(name)) = access {
+                        self.fields.insert(name.span.start);
+                    }
+                }
+                Ok(())
+            }
             Expr::Identifier(name) => self.name(name),
             Expr::CompoundIdentifier(names) => self.qualified(names),
             Expr::Function(function) => {
-                self.resolver.functions.insert(function.name.to_string().to_lowercase());
+                let name = function.name.to_string().to_lowercase();
+                if !name.starts_with(carry::MARK) {
+                    self.resolver.functions.insert(name);
+                }
+                if !AGGREGATES.iter().any(|name| name.eq_ignore_ascii_case(&function.name.to_string())) {
+                    arguments(function).for_each(|argument| self.expect_value(argument));
+                }
                 Ok(())
             }
-            Expr::BinaryOp { left, right, .. } => {
+            Expr::BinaryOp { left, op, right } => {
+                if !is_arithmetic(op) {
+                    self.expect_value(right);
+                    if self.origin(right).is_some() {
+                        self.expect_value(left);
+                    }
+                }
                 self.pair(left, right);
                 self.pair(right, left);
                 Ok(())
             }
             Expr::Like { expr, pattern, .. } | Expr::ILike { expr, pattern, .. } => {
+                self.expect_value(pattern);
                 self.pair(expr, pattern);
                 Ok(())
             }
             Expr::InList { expr, list, .. } => {
+                list.iter().for_each(|value| self.expect_value(value));
                 list.iter().for_each(|value| self.pair(expr, value));
                 Ok(())
             }
+            Expr::InSubquery { subquery, negated: true, .. } => {
+                self.expect_not_in(subquery);
+                Ok(())
+            }
+            Expr::UnaryOp { op: UnaryOperator::Not, expr } => {
+                if let Expr::InSubquery { subquery, negated: false, .. } = unnested(expr) {
+                    self.expect_not_in(subquery);
+                }
+                Ok(())
+            }
+            Expr::Case { operand, conditions, else_result, .. } => {
+                let compared = conditions.iter().filter(|_| operand.is_some()).map(|when| &when.condition);
+                let results = conditions.iter().map(|when| &when.result).chain(else_result.as_deref());
+                compared.chain(results).for_each(|value| self.expect_value(value));
+                Ok(())
+            }
             Expr::Between { expr, low, high, .. } => {
+                self.expect_value(low);
+                self.expect_value(high);
                 self.pair(expr, low);
                 self.pair(expr, high);
                 Ok(())
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Marks the query of a `NOT IN`, unless its conditions leave out NULL.
+    fn expect_not_in(&mut self, query: &Query) {
+        if !leaves_out_null(query) {
+            self.not_in = Some(std::ptr::from_ref(query));
         }
     }
 
@@ -99,17 +172,30 @@ impl<'w, 'a> Walk<'w, 'a> {
             }
             Found::Perhaps => Ok(()),
             Found::Many(choices) => Err(place::ambiguous(name, choices, self.resolver.places)),
-            Found::Nothing if self.may_be_else(name) => {
-                if name.quote_style == Some('"') {
-                    self.literal(name.span.start, &name.value, None);
-                }
-                Ok(())
-            }
+            Found::Nothing if self.may_be_else(name) => Ok(()),
             Found::Nothing => {
                 let near = nearest(&name.value, self.scopes.iter().flat_map(Scope::names));
                 let elsewhere = self.elsewhere(&name.value);
-                Err(place::unknown_column(name, &name.value, near, elsewhere, self.resolver.places))
+                let is_text = self.compared.contains(&name.span.start);
+                let may_be_mistyped = near.iter().any(|near| is_nearly(near, &name.value)) || !elsewhere.is_empty();
+                if is_text && !may_be_mistyped && self.resolver.read_text(name) {
+                    self.literal(name.span.start, &name.value, None);
+                    return Ok(());
+                }
+                let error = place::unknown_column(name, &name.value, near, elsewhere, self.resolver.places);
+                Err(if is_text { place::hint_at_text(error, &name.value) } else { error })
             }
+        }
+    }
+
+    /// Marks a name that SQLite would take for a text here if no column had it.
+    fn expect_value(&mut self, expr: &Expr) {
+        match expr {
+            Expr::Nested(inner) => self.expect_value(inner),
+            Expr::Identifier(name) if name.quote_style == Some('"') && self.resolver.is_sqlite() => {
+                self.compared.insert(name.span.start);
+            }
+            _ => {}
         }
     }
 
@@ -126,9 +212,7 @@ impl<'w, 'a> Walk<'w, 'a> {
     /// Whether a name that no scope has may still mean something.
     fn may_be_else(&self, name: &Ident) -> bool {
         let is = |words: &[&str]| words.iter().any(|word| same(word, &name.value));
-        // SQLite reads a double-quoted name that nothing has as a string.
-        let is_text = self.resolver.is_sqlite() && name.quote_style == Some('"');
-        is_text || self.lambdas > 0 || is(&HIDDEN) || (name.quote_style.is_none() && is(&VALUES))
+        self.lambdas > 0 || is(&HIDDEN) || (name.quote_style.is_none() && is(&VALUES))
     }
 
     /// Columns of that name in tables that do not stand in any scope.
@@ -200,26 +284,31 @@ impl<'w, 'a> Walk<'w, 'a> {
     }
 
     fn record(&mut self, origin: Option<Origin>) {
-        if let Some(Origin { table, column }) = origin {
+        if let Some(Origin { table, column, .. }) = origin {
             self.resolver.columns.insert(format!("{table}.{column}"));
         }
     }
 
-    fn pair(&mut self, column: &Expr, value: &Expr) {
-        let origin = match column {
-            Expr::Nested(inner) => return self.pair(inner, value),
+    /// The column that an expression is, or that a function of one column, such as `lower(name)`, is about.
+    fn origin(&self, expr: &Expr) -> Option<Origin> {
+        match expr {
+            Expr::Nested(inner) => self.origin(inner),
             Expr::Identifier(name) => match self.look_up(&name.value) {
                 Found::Column(origin) => origin,
                 _ => None,
             },
             Expr::CompoundIdentifier(names) => self.origin_of(names),
-            // A function of one column, such as lower(name), still compares with that column.
-            Expr::Function(function) => self.argument(function),
+            Expr::Function(function) => match arguments(function).next()? {
+                argument @ (Expr::Identifier(_) | Expr::CompoundIdentifier(_)) => self.origin(argument),
+                _ => None,
+            },
             _ => None,
-        };
-        if origin.is_none() {
-            return;
         }
+    }
+
+    fn pair(&mut self, column: &Expr, value: &Expr) {
+        let Some(origin) = self.origin(column) else { return };
+        let origin = Some(origin);
         match value {
             Expr::Value(value) => {
                 if let Some(text) = literal_text(value) {
@@ -232,21 +321,6 @@ impl<'w, 'a> Walk<'w, 'a> {
                 self.literal(name.span.start, &name.value, origin);
             }
             _ => {}
-        }
-    }
-
-    fn argument(&self, function: &sqlparser::ast::Function) -> Option<Origin> {
-        use sqlparser::ast::{FunctionArg, FunctionArgExpr, FunctionArguments};
-        let FunctionArguments::List(list) = &function.args else {
-            return None;
-        };
-        match list.args.first()? {
-            FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Identifier(name))) => match self.look_up(&name.value) {
-                Found::Column(origin) => origin,
-                _ => None,
-            },
-            FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::CompoundIdentifier(names))) => self.origin_of(names),
-            _ => None,
         }
     }
 
@@ -268,6 +342,51 @@ impl<'w, 'a> Walk<'w, 'a> {
     }
 }
 
+fn unnested(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Nested(inner) => unnested(inner),
+        other => other,
+    }
+}
+
+/// Whether a condition of the query compares its one column, which NULL does not pass.
+fn leaves_out_null(query: &Query) -> bool {
+    let SetExpr::Select(select) = &*query.body else { return false };
+    let [SelectItem::UnnamedExpr(column) | SelectItem::ExprWithAlias { expr: column, .. }] =
+        select.projection.as_slice()
+    else {
+        return false;
+    };
+    let name = |expr: &Expr| match unnested(expr) {
+        Expr::Identifier(name) => Some(name.value.to_lowercase()),
+        Expr::CompoundIdentifier(names) => names.last().map(|name| name.value.to_lowercase()),
+        _ => None,
+    };
+    let Some(column) = name(column) else { return false };
+    let is_it = |expr: &Expr| name(expr).is_some_and(|name| name == column);
+    let mut left: Vec<&Expr> = select.selection.iter().collect();
+    while let Some(condition) = left.pop() {
+        let compares = match unnested(condition) {
+            Expr::BinaryOp { left: one, op: BinaryOperator::And, right: other } => {
+                left.extend([&**one, &**other]);
+                false
+            }
+            Expr::BinaryOp { op: BinaryOperator::Or, .. } => false,
+            Expr::BinaryOp { left: one, right: other, .. } => is_it(one) || is_it(other),
+            Expr::IsNotNull(expr)
+            | Expr::Between { expr, .. }
+            | Expr::InList { expr, .. }
+            | Expr::InSubquery { expr, .. }
+            | Expr::Like { expr, .. } => is_it(expr),
+            _ => false,
+        };
+        if compares {
+            return true;
+        }
+    }
+    false
+}
+
 impl Visitor for Walk<'_, '_> {
     type Break = SqlError;
 
@@ -276,8 +395,16 @@ impl Visitor for Walk<'_, '_> {
         if self.depth > 1 {
             return ControlFlow::Continue(());
         }
-        self.resolver.subqueries.push(query.to_string());
-        flow(self.resolver.query(query, self.scopes).map(|_| ()))
+        let shown = carry::restore(query.to_string(), &self.resolver.catalog.dialect);
+        self.resolver.subqueries.push(shown);
+        let columns = self.resolver.query(query, self.scopes);
+        if self.not_in.take().is_some_and(|list| std::ptr::eq(list, query))
+            && let Ok(Some(columns)) = &columns
+            && let [Output { origin: Some(origin), .. }] = columns.as_slice()
+        {
+            self.resolver.note_not_in(origin.clone());
+        }
+        flow(columns.map(|_| ()))
     }
 
     fn post_visit_query(&mut self, _query: &Query) -> ControlFlow<SqlError> {
@@ -306,6 +433,30 @@ impl Visitor for Walk<'_, '_> {
         }
         ControlFlow::Continue(())
     }
+}
+
+/// Whether one name is the other with a letter or two mistyped; `nearest` suggests more than that.
+fn is_nearly(name: &str, other: &str) -> bool {
+    let lower = |name: &str| clip(name, 64).to_lowercase();
+    strsim::normalized_damerau_levenshtein(&lower(name), &lower(other)) >= MISTYPED
+}
+
+/// The unnamed arguments of a function that are expressions.
+fn arguments(function: &Function) -> impl Iterator<Item = &Expr> {
+    let list = match &function.args {
+        FunctionArguments::List(list) => list.args.as_slice(),
+        _ => &[],
+    };
+    list.iter().filter_map(|argument| match argument {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr),
+        _ => None,
+    })
+}
+
+/// Whether an operator works on numbers or on conditions, and so hardly on a text.
+fn is_arithmetic(op: &BinaryOperator) -> bool {
+    use BinaryOperator::{And, Divide, Minus, Modulo, Multiply, Or, Plus};
+    matches!(op, And | Divide | Minus | Modulo | Multiply | Or | Plus)
 }
 
 fn flow(result: Result<(), SqlError>) -> ControlFlow<SqlError> {

@@ -1,32 +1,33 @@
 //! The index of values, which engines fill: the different short texts of the granted tables, found by equality, by shared groups of three
 //! characters, or by edit distance.
 
+mod groups;
+mod stored;
 mod trigram;
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
-use std::mem;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use strsim::normalized_damerau_levenshtein;
 use syrch_core::ports::{Match, PortError};
 use syrch_core::{Corpus, Hit, SqlError, text};
 
-use trigram::{Trigram, trigrams};
+use groups::{Groups, Shared};
+use trigram::trigrams;
 
 /// Different values of a column that are indexed.
 pub const VALUES: usize = 20_000;
 /// Characters of a value.
 pub const CHARACTERS: usize = 100;
-/// Bytes of the whole index, also while it is built.
+/// Bytes of the whole index, also while it is built: one half for the values, one for their groups.
 const BYTES: usize = 64 << 20;
 /// Bytes of a small block of memory beside its content.
 const BLOCK: usize = 16;
-/// Bytes of a group in the table of groups, when one eighth of its places are free. It doubles when it is full.
-const GROUP: usize = (size_of::<(Trigram, u32)>() + 1) * 8 / 7;
-/// Bytes of a value in the set of a column's values.
+/// Bytes of a value in the set of a column's values, and among the digests.
 const SEEN: usize = 24;
+const EXACT: usize = size_of::<(u64, u32)>();
 /// The least score that is a match by groups, and by edit distance.
 const NGRAM_FLOOR: f64 = 0.3;
 const FUZZY_FLOOR: f64 = 0.6;
@@ -69,11 +70,15 @@ impl Phrase {
 pub struct Values {
     /// The columns of the cells: table and column name.
     places: Vec<(Arc<str>, String)>,
+    /// Sorted by their place once all are there.
     cells: Vec<Cell>,
     /// Cells by a digest of their normal text, sorted.
     exact: Vec<(u64, u32)>,
     hasher: RandomState,
-    groups: Groups,
+    /// Made when a comparison first needs them: equality does not.
+    groups: Mutex<Option<Arc<Groups>>>,
+    /// The tables whose values are all there, as far as they are looked at.
+    read: HashSet<Arc<str>>,
     /// Bytes of all texts, each with [`BLOCK`] bytes of overhead.
     texts: usize,
     /// Whether there was no space for the next cell.
@@ -84,18 +89,15 @@ pub struct Values {
     pub is_partial: bool,
 }
 
+#[derive(Clone)]
 struct Cell {
     place: u32,
-    groups: u32,
     text: Box<str>,
 }
 
 /// How much an index held at one time.
 #[derive(Debug, Clone, Copy)]
-pub struct Mark {
-    places: usize,
-    cells: usize,
-}
+pub struct Mark(usize);
 
 impl Values {
     /// An empty index, which takes values for so long.
@@ -106,7 +108,8 @@ impl Values {
             cells: Vec::new(),
             exact: Vec::new(),
             hasher: RandomState::new(),
-            groups: Groups::default(),
+            groups: Mutex::default(),
+            read: HashSet::new(),
             texts: 0,
             is_out_of_space: false,
             until: Instant::now() + time,
@@ -114,27 +117,55 @@ impl Values {
         }
     }
 
+    /// An index with the tables that this one has whole, which takes the values of the others for so long.
+    #[must_use]
+    pub fn resume(&self, time: Duration) -> Self {
+        let mut resumed = Self::new(time);
+        resumed.places.clone_from(&self.places);
+        resumed.read.clone_from(&self.read);
+        resumed.is_out_of_space = self.is_out_of_space;
+        let is_whole =
+            |cell: &&Cell| self.places.get(cell.place as usize).is_some_and(|(table, _)| self.read.contains(table));
+        resumed.cells = self.cells.iter().filter(is_whole).cloned().collect();
+        resumed.texts = resumed.cells.iter().map(|cell| cell.text.len() + BLOCK).sum();
+        resumed
+    }
+
     /// How much it holds, for [`Self::forget`].
     #[must_use]
     pub fn mark(&self) -> Mark {
-        Mark { places: self.places.len(), cells: self.cells.len() }
+        Mark(self.cells.len())
     }
 
-    /// Takes back all that was added since.
-    pub fn forget(&mut self, Mark { places, cells }: Mark) {
-        let groups: usize = self.cells[cells..].iter().map(|cell| cell.groups as usize).sum();
-        self.texts -= self.cells[cells..].iter().map(|cell| cell.text.len() + BLOCK).sum::<usize>();
-        self.groups.numbers.truncate(self.groups.numbers.len() - groups);
-        self.exact.truncate(cells);
+    /// Takes back all values that were added since.
+    pub fn forget(&mut self, Mark(cells): Mark) {
+        let Some(forgotten) = self.cells.get(cells..).filter(|cells| !cells.is_empty()) else { return };
+        self.texts -= forgotten.iter().map(|cell| cell.text.len() + BLOCK).sum::<usize>();
         self.cells.truncate(cells);
-        self.places.truncate(places);
         self.is_out_of_space = false;
     }
 
-    /// A place for the values of a column.
+    /// A place for the values of a column. Of equally good cells those of the place that was made first come first.
     pub fn place(&mut self, table: &Arc<str>, column: &str) -> usize {
         self.places.push((Arc::clone(table), column.to_owned()));
         self.places.len() - 1
+    }
+
+    /// How many places were made.
+    #[must_use]
+    pub fn places(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Notes that all values of a table are there, as far as they are looked at.
+    pub fn complete(&mut self, table: &Arc<str>) {
+        self.read.insert(Arc::clone(table));
+    }
+
+    /// Whether nothing more of a table is to be read.
+    #[must_use]
+    pub fn is_complete(&self, table: &str) -> bool {
+        self.is_out_of_space || self.read.contains(table)
     }
 
     /// A digest of a text, by which callers know which values of a column they have added.
@@ -145,41 +176,52 @@ impl Values {
 
     /// Whether no further value is taken, for lack of space or time.
     pub fn is_full(&mut self) -> bool {
-        let is_late = Instant::now() >= self.until;
+        let is_late = self.is_late();
         self.is_partial |= is_late;
         self.is_out_of_space || is_late
     }
 
+    /// Whether its time was up before it had no space.
+    #[must_use]
+    pub fn is_late(&self) -> bool {
+        !self.is_out_of_space && Instant::now() >= self.until
+    }
+
     /// Adds a value, once for each column that has it.
     pub fn add(&mut self, place: usize, text: &str) {
-        let (Ok(id), Ok(place)) = (u32::try_from(self.cells.len()), u32::try_from(place)) else {
-            return;
-        };
-        let groups = trigrams(text);
+        let Ok(place) = u32::try_from(place) else { return };
         let bytes = text.len() + BLOCK;
-        let grown = grown_by(&self.cells, 1) + grown_by(&self.exact, 1) + self.groups.grown_by(groups.len());
-        self.is_out_of_space |= self.bytes() + grown + bytes + SEEN > BYTES;
+        let grown = grown_by(&self.cells, 1) + EXACT;
+        self.is_out_of_space |= self.bytes() + grown + bytes + SEEN > BYTES / 2;
         if self.is_out_of_space {
             return;
         }
         self.texts += bytes;
         reserve(&mut self.cells, 1);
-        reserve(&mut self.exact, 1);
-        self.groups.add(&groups);
-        self.exact.push((self.hasher.hash_one(normal(text)), id));
-        self.cells.push(Cell { place, groups: u32::try_from(groups.len()).unwrap_or(u32::MAX), text: text.into() });
+        self.cells.push(Cell { place, text: text.into() });
     }
 
-    /// What it holds while it is built.
+    /// The bytes of values that it holds while it is built.
     fn bytes(&self) -> usize {
-        let cells = held(&self.cells) + SEEN * self.cells.len();
-        self.texts + cells + held(&self.exact) + self.groups.bytes()
+        self.texts + held(&self.cells) + (SEEN + EXACT) * self.cells.len()
     }
 
     /// Makes what was added ready to be found; called once, after the last value.
     pub fn finish(&mut self) {
-        self.groups.finish(self.cells.iter().map(|cell| cell.groups));
+        self.cells.sort_by_key(|cell| cell.place);
+        let digest = |(cell, id): (&Cell, u32)| (self.hasher.hash_one(normal(&cell.text)), id);
+        self.exact = self.cells.iter().zip(0..).map(digest).collect();
         self.exact.sort_unstable();
+    }
+
+    /// The groups of all cells, made on first use.
+    fn groups(&self, check: &impl Fn() -> Result<(), SqlError>) -> Result<Arc<Groups>, SqlError> {
+        let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(groups) = groups.as_ref() {
+            return Ok(Arc::clone(groups));
+        }
+        let made = Arc::new(Groups::new(self.cells.iter().map(|cell| &*cell.text), BYTES / 2, check)?);
+        Ok(Arc::clone(groups.insert(made)))
     }
 
     /// Cells that match each phrase, best first. `check` is called before each phrase.
@@ -194,15 +236,19 @@ impl Values {
         check: impl Fn() -> Result<(), SqlError>,
     ) -> Result<Vec<Vec<Hit>>, SqlError> {
         let limit = limit.min(HITS / phrases.len().max(1));
-        let mut shared = Shared { counts: vec![0; self.cells.len()], touched: Vec::new() };
+        let groups = match how {
+            Match::Ngram | Match::Fuzzy => Some(self.groups(&check)?),
+            _ => None,
+        };
+        let mut shared = groups.as_deref().map(Shared::new);
         let mut find = |Phrase { text: phrase, is_cut }: &Phrase| {
             check()?;
             let scored = match how {
                 // What is longer than every value equals none.
                 Match::Exact if *is_cut => Vec::new(),
                 Match::Exact => self.equal(&normal(phrase)),
-                Match::Ngram => self.by_groups(phrase, &mut shared),
-                Match::Fuzzy => self.by_distance(phrase, &mut shared),
+                Match::Ngram => shared.as_mut().map_or_else(Vec::new, |shared| by_groups(phrase, shared)),
+                Match::Fuzzy => shared.as_mut().map_or_else(Vec::new, |shared| self.by_distance(phrase, shared)),
                 Match::Vector | Match::Other(_) => Vec::new(),
             };
             let best = self.best(scored, phrase, limit);
@@ -233,25 +279,14 @@ impl Values {
         scored
     }
 
-    /// Dice's coefficient of the groups of cells that share enough of them with the phrase.
-    fn by_groups(&self, phrase: &str, shared: &mut Shared) -> Vec<(f64, u32)> {
-        let groups = trigrams(phrase);
-        let score = |(id, shared): (u32, u32)| {
-            let all = groups.len() as f64 + f64::from(self.cells.get(id as usize)?.groups);
-            Some((2.0 * f64::from(shared) / all, id))
-        };
-        let postings = groups.iter().map(|group| self.groups.cells(group));
-        shared.count(postings).filter_map(score).filter(|(score, _)| *score >= NGRAM_FLOOR).collect()
-    }
-
     /// Edit distance in proportion to length, of those that share most groups.
-    fn by_distance(&self, phrase: &str, shared: &mut Shared) -> Vec<(f64, u32)> {
+    fn by_distance(&self, phrase: &str, shared: &mut Shared<'_>) -> Vec<(f64, u32)> {
         let wanted = normal(phrase);
         let score = |(_, id): (f64, u32)| {
             let text = &self.cells.get(id as usize)?.text;
             Some((normalized_damerau_levenshtein(&wanted, &normal(text)), id))
         };
-        let near = self.best(self.by_groups(phrase, shared), phrase, MEASURED);
+        let near = self.best(by_groups(phrase, shared), phrase, MEASURED);
         near.into_iter().filter_map(score).filter(|(score, _)| *score >= FUZZY_FLOOR).collect()
     }
 
@@ -272,92 +307,14 @@ impl Values {
     }
 }
 
-/// How many groups each cell shares with a phrase.
-struct Shared {
-    counts: Vec<u32>,
-    touched: Vec<u32>,
-}
-
-impl Shared {
-    /// Counts anew, over the lists of cells of a phrase's groups.
-    fn count<'p>(&mut self, postings: impl Iterator<Item = &'p [u32]>) -> impl Iterator<Item = (u32, u32)> {
-        for ids in postings {
-            for id in ids {
-                if let Some(count) = self.counts.get_mut(*id as usize) {
-                    if *count == 0 {
-                        self.touched.push(*id);
-                    }
-                    *count += 1;
-                }
-            }
-        }
-        let counts = &mut self.counts;
-        self.touched.drain(..).filter_map(|id| Some((id, std::mem::take(counts.get_mut(id as usize)?))))
-    }
-}
-
-/// The cells of each group.
-#[derive(Default)]
-struct Groups {
-    /// The number of each group.
-    known: HashMap<Trigram, u32>,
-    /// While the index is built: the numbers of the groups of each cell, one cell after the other.
-    numbers: Vec<u32>,
-    /// Then: the cells of each group, one group after the other, and where those of each group begin.
-    cells: Vec<u32>,
-    starts: Vec<u32>,
-}
-
-impl Groups {
-    fn add(&mut self, groups: &[Trigram]) {
-        reserve(&mut self.numbers, groups.len());
-        for group in groups {
-            let next = u32::try_from(self.known.len()).unwrap_or(u32::MAX);
-            self.numbers.push(*self.known.entry(*group).or_insert(next));
-        }
-    }
-
-    /// Sorts the cells by group; `counts` are the numbers of groups of each cell.
-    fn finish(&mut self, counts: impl Iterator<Item = u32>) {
-        let numbers = mem::take(&mut self.numbers);
-        self.starts = vec![0; self.known.len() + 1];
-        for number in &numbers {
-            self.starts[*number as usize + 1] += 1;
-        }
-        for at in 1..self.starts.len() {
-            self.starts[at] += self.starts[at - 1];
-        }
-        self.cells = vec![0; numbers.len()];
-        let cells = (0..).zip(counts).flat_map(|(cell, count)| std::iter::repeat_n(cell, count as usize));
-        for (number, cell) in numbers.iter().zip(cells) {
-            let next = &mut self.starts[*number as usize];
-            self.cells[*next as usize] = cell;
-            *next += 1;
-        }
-        // Each begins where the one before it ends now.
-        self.starts.rotate_right(1);
-        self.starts[0] = 0;
-    }
-
-    fn cells(&self, group: &Trigram) -> &[u32] {
-        let Some(number) = self.known.get(group) else { return &[] };
-        let at = *number as usize;
-        let range = self.starts[at] as usize..self.starts[at + 1] as usize;
-        &self.cells[range]
-    }
-
-    /// What it holds at the most: the list of numbers and the sorted cells stand beside each other.
-    fn bytes(&self) -> usize {
-        let known = self.known.capacity() * GROUP + self.known.len() * size_of::<u32>();
-        known + held(&self.numbers) + self.numbers.len() * size_of::<u32>()
-    }
-
-    /// How many more bytes it would hold with so many groups of a cell: a table that grows stands beside the old one.
-    fn grown_by(&self, groups: usize) -> usize {
-        let is_grown = self.known.len() + groups > self.known.capacity();
-        let known = if is_grown { 2 * self.known.capacity() * GROUP } else { 0 };
-        known + grown_by(&self.numbers, groups) + 2 * groups * size_of::<u32>()
-    }
+/// Dice's coefficient of the groups of cells that share enough of them with the phrase.
+fn by_groups(phrase: &str, shared: &mut Shared<'_>) -> Vec<(f64, u32)> {
+    let groups = trigrams(phrase);
+    let score = |(id, shared, all): (u32, u32, u32)| {
+        let all = groups.len() as f64 + f64::from(all);
+        (2.0 * f64::from(shared) / all, id)
+    };
+    shared.count(&groups).map(score).filter(|(score, _)| *score >= NGRAM_FLOOR).collect()
 }
 
 /// Bytes of a list.
@@ -391,34 +348,103 @@ fn normal(text: &str) -> String {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_index_holds_no_more_than_its_bound() {
-        let mut index = Values::new(Duration::from_secs(3_600));
-        let (mut number, mut most) = (0_u32, 0);
-        while !index.is_full() {
-            // Nearly all groups of these texts are different ones, which take most.
+    /// Texts of Chinese characters, nearly all of whose groups are different ones.
+    fn crowd(count: usize) -> impl Iterator<Item = String> {
+        let mut number = 0_u32;
+        (0..count).map(move |_| {
             let text = (0..100).filter_map(|_| {
                 number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                 char::from_u32(0x4E00 + (number >> 8) % 20_000)
             });
-            index.add(0, &text.collect::<String>());
-            most = most.max(index.bytes());
-        }
-        assert!((BYTES / 3..=BYTES).contains(&most), "{most}");
-        assert!(index.groups.known.len() > 100_000, "{}", index.groups.known.len());
+            text.collect()
+        })
     }
 
     #[test]
-    fn each_group_has_its_cells() {
-        let mut groups = Groups::default();
-        let texts = ["Cat", "", "cat dog", "dog"];
-        let all: Vec<Vec<Trigram>> = texts.iter().map(|text| trigrams(text)).collect();
-        all.iter().for_each(|cell| groups.add(cell));
-        groups.finish(all.iter().map(|cell| cell.len() as u32));
-        let cells = |group: [char; 3]| groups.cells(&group).to_vec();
-        assert_eq!(cells(['c', 'a', 't']), [0, 2]);
-        assert_eq!(cells(['d', 'o', 'g']), [2, 3]);
-        assert_eq!(cells(['o', 'g', ' ']), [2, 3]);
-        assert!(cells(['x', 'x', 'x']).is_empty());
+    fn the_index_holds_no_more_than_its_bound() {
+        let mut index = Values::new(Duration::from_secs(3_600));
+        let mut most = 0;
+        for text in crowd(usize::MAX) {
+            if index.is_full() {
+                break;
+            }
+            index.add(0, &text);
+            most = most.max(index.bytes());
+        }
+        assert!((BYTES / 3..=BYTES / 2).contains(&most), "{most}");
+        assert!(!index.is_partial && index.is_complete("any"));
+    }
+
+    fn small() -> Values {
+        let mut index = Values::new(Duration::from_secs(3_600));
+        let (people, towns): (Arc<str>, Arc<str>) = ("people".into(), "towns".into());
+        assert_eq!([index.place(&people, "name"), index.place(&towns, "name")], [0, 1]);
+        index.add(1, "Vienna");
+        index.complete(&towns);
+        index.add(0, "Vienna");
+        index.add(0, "Graz");
+        index
+    }
+
+    fn found(index: &Values, phrase: &str, how: &Match) -> Vec<String> {
+        let phrases = Phrase::all(&[phrase.to_owned()]).unwrap();
+        let mut found = index.find(&phrases, how, 5, || Ok(())).unwrap();
+        found.remove(0).into_iter().map(|hit| hit.id).collect()
+    }
+
+    #[test]
+    fn cells_come_in_the_order_of_their_places() {
+        let mut index = small();
+        index.finish();
+        for how in [Match::Exact, Match::Ngram, Match::Fuzzy] {
+            assert_eq!(found(&index, "vienna", &how), ["people.name#0", "towns.name#2"], "{how:?}");
+        }
+        assert_eq!(found(&index, "viena", &Match::Fuzzy).len(), 2);
+    }
+
+    #[test]
+    fn an_index_resumes_with_the_tables_that_it_has_whole() {
+        let mut index = small();
+        index.finish();
+        let mut resumed = index.resume(Duration::from_secs(3_600));
+        assert!(resumed.is_complete("towns") && !resumed.is_complete("people"));
+        resumed.add(0, "Graz");
+        resumed.complete(&"people".into());
+        resumed.finish();
+        assert_eq!(found(&resumed, "vienna", &Match::Exact), ["towns.name#1"]);
+        assert_eq!(found(&resumed, "graz", &Match::Exact), ["people.name#0"]);
+        assert_eq!(resumed.texts, "ViennaGraz".len() + 2 * BLOCK);
+    }
+
+    #[test]
+    fn a_call_whose_time_is_up_makes_no_groups() {
+        let mut index = small();
+        index.finish();
+        let phrases = Phrase::all(&["vienna".to_owned()]).unwrap();
+        let late = || Err(SqlError::new(syrch_core::SqlErrorKind::Timeout, "late"));
+        assert!(index.find(&phrases, &Match::Ngram, 5, late).is_err());
+        assert!(index.groups.lock().unwrap().is_none());
+        assert_eq!(found(&index, "vienna", &Match::Exact).len(), 2);
+        assert!(index.groups.lock().unwrap().is_none(), "equality needs no groups");
+        assert_eq!(found(&index, "vienna", &Match::Ngram).len(), 2);
+    }
+
+    #[test]
+    fn what_is_forgotten_leaves_no_trace() {
+        let mut index = small();
+        let (mark, bytes) = (index.mark(), index.texts);
+        index.add(0, "Ben");
+        index.forget(mark);
+        index.forget(mark);
+        assert_eq!((index.texts, index.cells.len()), (bytes, 3));
+    }
+
+    #[test]
+    fn groups_that_find_no_space_are_left_out() {
+        let texts: Vec<String> = crowd(200).collect();
+        let groups = Groups::new(texts.iter().map(String::as_str), 1 << 18, &|| Ok(())).unwrap();
+        let mut shared = Shared::new(&groups);
+        assert_eq!(shared.count(&trigrams(&texts[0])).map(|(id, ..)| id).collect::<Vec<_>>(), [0]);
+        assert_eq!(shared.count(&trigrams(&texts[199])).count(), 0);
     }
 }

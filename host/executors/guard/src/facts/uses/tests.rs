@@ -1,0 +1,294 @@
+//! Which uses a statement has.
+
+use syrch_core::ports::{Use, UseKind};
+use syrch_core::{Catalog, Column, Dialect, ForeignKey, Table};
+
+use super::super::facts;
+
+fn table(name: &str, columns: &[&str], key: &[&str]) -> Table {
+    let columns = columns.iter().map(|&name| Column { name: name.into(), ..Column::default() }).collect();
+    let primary_key = key.iter().map(|&name| name.to_owned()).collect();
+    Table { name: name.into(), columns, primary_key, foreign_keys: Vec::<ForeignKey>::new(), ..Table::default() }
+}
+
+fn catalog(dialect: Dialect) -> Catalog {
+    let tables = vec![
+        table("birds", &["id", "kind", "mass", "seen", "site"], &["id"]),
+        table("sites", &["id", "name", "Opened"], &["id"]),
+        table("counts", &["site", "bird", "n"], &[]),
+    ];
+    Catalog { database: "d".into(), dialect, tables }
+}
+
+fn uses(text: &str, dialect: Dialect) -> Vec<Use> {
+    match facts(text, &[], &catalog(dialect)) {
+        Ok(facts) => facts.uses,
+        Err(error) => panic!("{text}: {error}"),
+    }
+}
+
+/// Each use as a line.
+fn shown(text: &str, dialect: Dialect) -> Vec<String> {
+    let line = |one: Use| {
+        let value = one.value.map(|value| format!(" as {value}")).unwrap_or_default();
+        let filter = one.filter.map(|filter| format!(" where {filter}")).unwrap_or_default();
+        let kind = match one.kind {
+            UseKind::Number(by) => format!("number {by}"),
+            UseKind::Cast => "cast".to_owned(),
+            UseKind::Order(by) => format!("order {by}"),
+            UseKind::Join { table, column } => format!("join {table}.{column}"),
+            UseKind::Compared { operator, number } => format!("compared {operator} {number}"),
+            UseKind::ComparedText(operator) => format!("compared text {operator}"),
+            UseKind::Ratio => "ratio".to_owned(),
+            UseKind::Groups { keys, .. } if keys.is_empty() => "groups".to_owned(),
+            UseKind::Groups { keys, .. } => format!("groups beside {}", keys.join(", ")),
+            UseKind::NotIn => "not in".to_owned(),
+            UseKind::Day { operator, day } => format!("day {operator} {day}"),
+            UseKind::Texts(texts) => format!("texts {}", texts.join("|")),
+            UseKind::Date => "date".to_owned(),
+            UseKind::Condition => "condition".to_owned(),
+            UseKind::Beside { keys } => format!("beside {keys:?}"),
+        };
+        format!("{kind}: {}.{}{value}{filter}", one.table, one.column)
+    };
+    uses(text, dialect).into_iter().map(line).collect()
+}
+
+/// Compares all uses but groups and joins, which most statements have.
+#[track_caller]
+fn assert_uses(dialect: Dialect, cases: &[(&str, &[&str])]) {
+    for (text, wanted) in cases {
+        let mut found = shown(text, dialect.clone());
+        found.retain(|line| !line.starts_with("groups") && !line.starts_with("join"));
+        assert_eq!(found, *wanted, "{text}");
+    }
+}
+
+#[track_caller]
+fn assert_all_uses(dialect: Dialect, cases: &[(&str, &[&str])]) {
+    for (text, wanted) in cases {
+        assert_eq!(shown(text, dialect.clone()), *wanted, "{text}");
+    }
+}
+
+#[test]
+fn arithmetic_and_order_are_uses_as_numbers() {
+    assert_uses(
+        Dialect::Sqlite,
+        &[
+            ("SELECT avg(mass) FROM birds", &["number AVG: birds.mass"]),
+            ("SELECT sum(b.mass * 2) FROM birds b", &["number *: birds.mass"]),
+            ("SELECT SUM(CASE WHEN id > n THEN mass ELSE 0 END) FROM birds, counts", &["number SUM: birds.mass"]),
+            ("SELECT max(id, mass), 1 + count(*) FROM birds GROUP BY id, mass", &[]),
+            ("SELECT round(avg(coalesce(mass, 0)), 2) FROM birds", &["number AVG: birds.mass"]),
+            ("SELECT avg(nullif(mass, 'NA')) FROM birds", &["number AVG: birds.mass as nullif(\"mass\", 'NA')"]),
+            ("SELECT max(mass) FROM birds", &["order MAX: birds.mass"]),
+            ("SELECT kind AS k FROM birds ORDER BY mass DESC LIMIT 1", &["order ORDER BY: birds.mass"]),
+            ("SELECT mass AS m FROM birds ORDER BY m", &["order ORDER BY: birds.mass"]),
+            ("SELECT id FROM birds ORDER BY 1", &["order ORDER BY: birds.id"]),
+            ("SELECT rank() OVER (ORDER BY mass) FROM birds", &["order ORDER BY: birds.mass"]),
+            (
+                "SELECT id FROM birds WHERE mass > 3 AND 4 >= mass",
+                &["compared > 3: birds.mass", "compared <= 4: birds.mass"],
+            ),
+        ],
+    );
+    assert_uses(
+        Dialect::Sqlite,
+        &[
+            (
+                "SELECT id FROM birds WHERE mass BETWEEN 1 AND '7'",
+                &["compared >= 1: birds.mass", "compared <= 7: birds.mass"],
+            ),
+            ("SELECT kind || mass, count(*) FROM birds GROUP BY 1", &[]),
+            (
+                "SELECT avg(s) FROM (SELECT mass AS s FROM birds WHERE kind <> site) x",
+                &["number AVG: birds.mass where (\"kind\" <> \"site\")"],
+            ),
+            (
+                "WITH m AS (SELECT * FROM birds WHERE mass <> kind) SELECT sum(mass) FROM m WHERE id <> site",
+                &["number SUM: birds.mass where (\"mass\" <> \"kind\") AND (\"id\" <> \"site\")"],
+            ),
+            // Of a union nobody knows which table a value comes from.
+            ("SELECT sum(m) FROM (SELECT mass AS m FROM birds UNION ALL SELECT n FROM counts) x", &[]),
+        ],
+    );
+}
+
+#[test]
+fn casts_are_uses_of_what_is_cast() {
+    assert_uses(
+        Dialect::Sqlite,
+        &[
+            ("SELECT avg(CAST(mass AS REAL)) FROM birds", &["cast: birds.mass"]),
+            (
+                "SELECT CAST(replace(mass, ',', '') AS INTEGER) FROM birds",
+                &["cast: birds.mass as replace(\"mass\", ',', '')"],
+            ),
+            ("SELECT CAST(seen AS DATE) FROM birds", &["cast: birds.seen"]),
+            (
+                "SELECT CAST(strftime('%Y', seen) AS INTEGER) FROM birds",
+                &["date: birds.seen as strftime('%Y', \"seen\")"],
+            ),
+            ("SELECT CAST(mass AS TEXT) FROM birds", &[]),
+            // What is left out by its text is left out on purpose; what is left out by its value as a number is not.
+            (
+                "SELECT sum(CAST(mass AS REAL)) FROM birds WHERE mass <> 'NA' AND site > 3",
+                &[
+                    "cast: birds.mass where (\"mass\" <> 'NA') AND (\"site\" > 3)",
+                    "texts NA: birds.mass where (\"site\" > 3)",
+                    "compared > 3: birds.site where (\"mass\" <> 'NA')",
+                ],
+            ),
+            ("SELECT CAST(mass AS REAL) FROM birds WHERE CAST(mass AS REAL) > 3", &["cast: birds.mass"]),
+        ],
+    );
+    let own = "SELECT sum(CAST(CASE WHEN mass ~ '^[0-9]+$' THEN mass END AS NUMERIC)) FROM birds";
+    assert_uses(Dialect::Postgres, &[(own, &["cast: birds.mass"])]);
+    assert_uses(Dialect::Duckdb, &[("SELECT TRY_CAST(mass AS DOUBLE) FROM birds", &["cast: birds.mass"])]);
+    assert_uses(Dialect::Spark, &[("SELECT CAST(`mass` AS DOUBLE) FROM birds", &["cast: birds.mass"])]);
+}
+
+#[test]
+fn days_and_texts_are_compared() {
+    for dialect in [Dialect::Sqlite, Dialect::Postgres, Dialect::Duckdb, Dialect::Spark] {
+        for (condition, wanted) in [
+            ("seen = '2024-05-11'", "day = 2024-05-11"),
+            ("'2024-05-11' >= seen", "day <= 2024-05-11"),
+            ("seen = DATE '2024-05-11'", "day = 2024-05-11"),
+            ("seen = CAST('2024-05-11' AS DATE)", "day = 2024-05-11"),
+            ("seen IN ('2024-05-11')", "day = 2024-05-11"),
+            ("kind <> 'Auk'", "texts Auk"),
+            ("(kind = 'Auk' OR kind IN ('auk', 'Gull'))", "texts Auk|auk|Gull"),
+        ] {
+            let text = format!("SELECT id FROM birds WHERE {condition}");
+            let found = shown(&text, dialect.clone());
+            assert!(found.len() == 1 && found[0].starts_with(&format!("{wanted}: birds.")), "{text}: {found:?}");
+        }
+    }
+    assert_uses(
+        Dialect::Sqlite,
+        &[
+            (
+                "SELECT count(*) FROM birds WHERE lower(kind) = 'auk' AND kind LIKE 'A%'",
+                &["condition: birds.kind as lower(\"kind\") = 'auk' where \"kind\" IS NOT NULL"],
+            ),
+            (
+                "SELECT (SELECT count(*) FROM birds WHERE kind = 'a'), (SELECT count(*) FROM birds WHERE kind = 'A')",
+                &["texts a|A: birds.kind"],
+            ),
+            (
+                "SELECT id FROM birds WHERE date(seen) = '2024-05-11'",
+                &[
+                    "condition: birds.seen as date(\"seen\") = '2024-05-11' where \"seen\" IS NOT NULL",
+                    "date: birds.seen as date(\"seen\")",
+                ],
+            ),
+        ],
+    );
+}
+
+#[test]
+fn columns_beside_aggregates_are_found_unless_the_groups_decide_them() {
+    assert_uses(
+        Dialect::Sqlite,
+        &[
+            ("SELECT kind, count(*), site FROM birds GROUP BY kind", &["beside Some([\"\\\"kind\\\"\"]): birds.site"]),
+            ("SELECT kind, count(*) FROM birds", &["beside Some([]): birds.kind"]),
+            (
+                "SELECT kind FROM birds GROUP BY site ORDER BY count(*)",
+                &["beside Some([\"\\\"site\\\"\"]): birds.kind"],
+            ),
+            (
+                "SELECT s.name, count(*) FROM birds b JOIN sites s ON b.site = s.id GROUP BY b.kind",
+                &["beside None: sites.name"],
+            ),
+            // Grouped, by the key or by what is equal to it.
+            ("SELECT kind, count(*) FROM birds GROUP BY kind ORDER BY count(*)", &[]),
+            ("SELECT kind AS k, count(*) FROM birds GROUP BY k", &[]),
+            ("SELECT lower(kind), count(*) FROM birds GROUP BY lower(kind)", &[]),
+            ("SELECT kind, site, count(*) FROM birds GROUP BY id", &[]),
+            ("SELECT s.name, count(*) FROM birds b JOIN sites s ON b.site = s.id GROUP BY b.site", &[]),
+            ("SELECT s.name, b.kind, count(*) FROM birds b JOIN sites s ON b.site = s.id GROUP BY b.id", &[]),
+            ("SELECT name, count(*) FROM counts JOIN sites ON counts.site = sites.id GROUP BY counts.site", &[]),
+            // The row of the one minimum or maximum.
+            ("SELECT kind, count(*), max(n) FROM birds, counts", &["order MAX: counts.n"]),
+            ("SELECT kind, (SELECT count(*) FROM counts) FROM birds", &[]),
+            ("SELECT kind, count(*) OVER () FROM birds", &[]),
+        ],
+    );
+}
+
+#[test]
+fn a_statement_has_a_bounded_number_of_uses() {
+    let sums: Vec<String> = (0..300).map(|n| format!("sum(mass) + count(kind = 'k{n}')")).collect();
+    let text = format!("SELECT {} FROM birds", sums.join(", "));
+    assert!(uses(&text, Dialect::Sqlite).len() <= super::USES);
+}
+
+#[test]
+fn groups_and_lists_are_uses() {
+    assert_all_uses(
+        Dialect::Sqlite,
+        &[
+            ("SELECT kind, count(*) FROM birds GROUP BY 1", &["groups: birds.kind"]),
+            ("SELECT kind AS k, count(*) FROM birds GROUP BY k", &["groups: birds.kind"]),
+            ("SELECT DISTINCT kind FROM birds", &["groups: birds.kind"]),
+            ("SELECT count(DISTINCT kind), count(site) FROM birds", &["groups: birds.kind"]),
+            ("SELECT lower(kind), count(*) FROM birds GROUP BY lower(kind)", &[]),
+            ("SELECT id FROM birds WHERE id NOT IN (SELECT bird FROM counts)", &["not in: counts.bird"]),
+            ("SELECT id FROM birds WHERE id NOT IN (SELECT bird FROM counts WHERE bird IS NOT NULL)", &[]),
+            (
+                "SELECT id FROM birds WHERE NOT (id IN (SELECT bird FROM counts WHERE n > 1))",
+                &["compared > 1: counts.n", "not in: counts.bird where (\"n\" > 1)"],
+            ),
+            (
+                "SELECT id FROM birds WHERE id NOT IN (3, NULL)",
+                &[
+                    "condition: birds.id as \"id\" NOT IN (3, NULL) where \"id\" IS NOT NULL",
+                    "not in: birds.id as NULL where (\"id\" NOT IN (3, NULL))",
+                ],
+            ),
+            (
+                "SELECT kind, site, count(*) FROM birds GROUP BY 1, 2",
+                &["groups beside \"site\": birds.kind", "groups beside \"kind\": birds.site"],
+            ),
+            ("SELECT sum(n) / count(*) FROM counts", &["number SUM: counts.n"]),
+            ("SELECT count(n) * 100 / count(*) FROM counts", &["ratio: counts.site"]),
+            ("SELECT id FROM birds WHERE id IN (SELECT bird FROM counts)", &[]),
+            ("SELECT id FROM birds WHERE id NOT IN (SELECT max(bird) FROM counts)", &["order MAX: counts.bird"]),
+        ],
+    );
+    assert_uses(
+        Dialect::Sqlite,
+        &[
+            ("SELECT id FROM birds WHERE kind = 1", &["compared = 1: birds.kind"]),
+            (
+                "SELECT id FROM birds WHERE kind <> NULL",
+                &["condition: birds.kind as \"kind\" <> NULL where \"kind\" IS NOT NULL"],
+            ),
+            ("SELECT id FROM birds WHERE kind IS NULL", &[]),
+        ],
+    );
+}
+
+#[test]
+fn equal_columns_of_two_tables_are_uses() {
+    assert_all_uses(
+        Dialect::Sqlite,
+        &[
+            ("SELECT b.id FROM birds b JOIN sites s ON s.id = b.site", &["join sites.id: birds.site"]),
+            ("SELECT b.id FROM birds b, counts c WHERE c.bird = b.id", &["join counts.bird: birds.id"]),
+            ("SELECT n FROM counts JOIN birds USING (site)", &["join counts.site: birds.site"]),
+            ("SELECT a.id FROM birds a JOIN birds b ON a.id = b.mass", &[]),
+            (
+                "SELECT x.s FROM (SELECT site AS s FROM birds) x JOIN sites ON x.s = sites.id",
+                &["join sites.id: birds.site"],
+            ),
+            (
+                "SELECT id FROM birds WHERE EXISTS (SELECT 1 FROM counts WHERE bird = birds.id)",
+                &["join counts.bird: birds.id"],
+            ),
+        ],
+    );
+}
