@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use secrecy::{ExposeSecret, SecretString};
 use syrch_core::ports::DatabaseError;
+use syrch_core::types::string_secrets;
 use syrch_core::{Dialect, Limits};
 
 use crate::places::DUCKDB_ENTRY;
@@ -120,7 +121,8 @@ impl AdbcConfig {
         let mut text = text.to_owned();
         for value in self.database.values().chain(self.connection.values()) {
             let value = value.expose_secret();
-            for secret in std::iter::once(value).chain(passwords(value)) {
+            let within = string_secrets(value);
+            for secret in std::iter::once(value).chain(passwords(value)).chain(within.iter().map(String::as_str)) {
                 // Short values such as `true` are no secrets, and parts of other words.
                 if secret.len() >= 4 && !matches!(secret, "true" | "false") {
                     text = text.replace(secret, "…");
@@ -177,6 +179,9 @@ mod tests {
         ] {
             assert_eq!(config().scrubbed(text), expected);
         }
+        let mut odbc = config();
+        odbc.database.insert("uri".into(), "Driver=x;Uid=ann;Pwd={hunter;22}".into());
+        assert_eq!(odbc.scrubbed("access denied (`hunter;22`)"), "access denied (`…`)");
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(crate) enum Stage {
 /// Why a database was not opened.
 pub(crate) fn opening(error: &Error, config: &AdbcConfig) -> DatabaseError {
     let path = config.shown();
-    let reason = config.scrubbed(&message(&error.message));
+    let reason = config.scrubbed(&message(&error.message, &config.dialect));
     let has = |text: &str| error.message.contains(text);
     if config.dialect == Dialect::Duckdb {
         // DuckDB takes a file of SQLite for one that an extension reads.
@@ -51,7 +51,7 @@ pub(crate) fn opening(error: &Error, config: &AdbcConfig) -> DatabaseError {
 /// The error of a statement.
 pub(crate) fn statement(error: &Error, stage: Stage, config: &AdbcConfig) -> SqlError {
     let state: String = error.sqlstate.iter().map(|byte| char::from(byte.cast_unsigned())).collect();
-    let text = config.scrubbed(&message(&error.message));
+    let text = config.scrubbed(&message(&error.message, &config.dialect));
     classified(&text, Some(&state), error.status, stage)
 }
 
@@ -61,11 +61,12 @@ pub(crate) fn stream(error: &ArrowError, config: &AdbcConfig) -> SqlError {
         ArrowError::CDataInterface(text) => text.clone(),
         other => other.to_string(),
     };
-    classified(&config.scrubbed(&message(&text)), None, Status::Unknown, Stage::Running)
+    classified(&config.scrubbed(&message(&text, &config.dialect)), None, Status::Unknown, Stage::Running)
 }
 
-/// What a driver's message says: without the driver's name, the statement that it repeats, and hints.
-fn message(text: &str) -> String {
+/// What a driver's message says: without the driver's name, the statement that it repeats, and hints. The engines whose messages are known say
+/// all of it in one line.
+fn message(text: &str, dialect: &Dialect) -> String {
     // `[libpq] Failed to execute query 'SELECT …': ERROR:  relation "a" does not exist` with further lines.
     let text = text.rsplit_once("ERROR: ").map_or(text, |(_, rest)| rest);
     // `[SQLite] Failed to prepare query: no such table: a` and the query in a second line.
@@ -75,8 +76,34 @@ fn message(text: &str) -> String {
         None => text,
     };
     let text = text.strip_prefix("Failed to prepare query: ").unwrap_or(text);
-    let line = text.trim_start().lines().next().unwrap_or_default().trim_end();
-    clip(line, MESSAGE).to_owned()
+    let has_one_line = matches!(dialect, Dialect::Duckdb | Dialect::Sqlite | Dialect::Postgres);
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let lines: Vec<&str> = lines.take(if has_one_line { 1 } else { usize::MAX }).collect();
+    match lines.iter().position(|line| diagnostic(line).is_some()) {
+        // What failed, as the driver calls it, says nothing to a user where the records of ODBC say why.
+        Some(first) => {
+            let records: Vec<&str> = lines[first..].iter().map(|line| diagnostic(line).unwrap_or(line)).collect();
+            clip(&records.join("; "), MESSAGE).to_owned()
+        }
+        None => clip(&lines.join(" "), MESSAGE).to_owned(),
+    }
+}
+
+/// The text of a record of ODBC, `[42S22] (1054) [driver][server]Unknown column 'a'. Vendor code: 1054. SQLSTATE: 42S22`; `None` if a line is none.
+fn diagnostic(line: &str) -> Option<&str> {
+    let (state, mut rest) = line.strip_prefix('[')?.split_once(']')?;
+    if state.len() != 5 || !state.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit()) {
+        return None;
+    }
+    rest = rest.trim_start();
+    if let Some((_, after)) = rest.strip_prefix('(').and_then(|code| code.split_once(')')) {
+        rest = after.trim_start();
+    }
+    while let Some((_, after)) = rest.strip_prefix('[').and_then(|source| source.split_once(']')) {
+        rest = after.trim_start();
+    }
+    let end = [". Vendor code: ", ". SQLSTATE: "].iter().filter_map(|tail| rest.find(tail)).min();
+    Some(&rest[..end.unwrap_or(rest.len())])
 }
 
 fn classified(text: &str, state: Option<&str>, status: Status, stage: Stage) -> SqlError {
@@ -117,7 +144,11 @@ fn beginning(message: &str) -> &str {
         return known.copied().unwrap_or("a function does not take a value that it is given");
     }
     let message = plain(message);
-    let end = message.find(['"', '\'', ':', '(', '`', '[', '{']).unwrap_or(message.len());
+    let is_quote =
+        |at: usize, mark: &str| mark != "'" || !message[..at].ends_with('n') || !message[at..].starts_with("'t ");
+    let marks = message.match_indices(['"', '\'', ':', '(', '`', '[', '{']);
+    let end = marks.map(|(at, mark)| (at, is_quote(at, mark))).find(|(_, is_quote)| *is_quote).map(|(at, _)| at);
+    let end = end.unwrap_or(message.len());
     let end = message[..end].find(" with value ").unwrap_or(end);
     message[..end].trim_end()
 }
@@ -190,7 +221,10 @@ fn by_words(text: &str) -> Option<Class> {
             Class::ruled(K::Timeout, "deadline")
         } else if starts("Conversion Error") || starts("Mismatch Type Error") || starts("Invalid type Error") {
             Class::data(K::TypeMismatch)
-        } else if has("mbiguous reference") || starts("ambiguous column name") {
+        } else if has("mbiguous reference")
+            || starts("ambiguous column name")
+            || (starts("Column '") && text.ends_with("is ambiguous"))
+        {
             Class::text(K::AmbiguousName)
         } else if starts("Catalog Error") {
             Class::text(if has("Function with name") { K::Other } else { K::UnknownTable })
@@ -313,9 +347,49 @@ mod tests {
             ),
         ];
         for (text, kind, expected) in cases {
-            let error = classified(&message(text), None, Status::Internal, Stage::Running);
+            let error = classified(&message(text, &Dialect::Duckdb), None, Status::Internal, Stage::Running);
             assert_eq!((error.kind, error.message.as_str()), (kind, expected), "{text}");
         }
+    }
+
+    /// Drivers of which no more is known than that they are drivers.
+    #[test]
+    fn a_message_of_several_lines_has_all_of_them() {
+        let odbc = |record: &str| format!("[ODBC] SQLExecDirect failed\n  {record}");
+        for (text, expected) in [
+            (
+                odbc(
+                    "[42S22] (1054) [ma-3.1.15][10.11.14-MariaDB]Unknown column 'a' in 'SELECT'. Vendor code: 1054. SQLSTATE: 42S22",
+                ),
+                "Unknown column 'a' in 'SELECT'",
+            ),
+            (
+                odbc("[IM002] (0) [unixODBC][Driver Manager]Data source name not found. SQLSTATE: IM002"),
+                "Data source name not found",
+            ),
+            (odbc("[42000] [Microsoft][SQL Server]One\n  [42000] Two"), "One; Two"),
+            ("[ODBC] SQLExecDirect failed".to_owned(), "SQLExecDirect failed"),
+            (
+                "[Snowflake] 904 (42000): SQL compilation error: error line 1\ninvalid identifier 'A'".to_owned(),
+                "904 (42000): SQL compilation error: error line 1 invalid identifier 'A'",
+            ),
+        ] {
+            assert_eq!(message(&text, &Dialect::Mysql), expected);
+        }
+        let error = |text: &str, state: &str| {
+            classified(&message(&odbc(text), &Dialect::Mysql), Some(state), Status::Unknown, Stage::Running)
+        };
+        let unknown = error("[42S02] (1146) [ma][m]Table 'shop.nope' doesn't exist", "42S02");
+        assert_eq!(
+            (unknown.kind, unknown.message.as_str()),
+            (SqlErrorKind::UnknownTable, "Table 'shop.nope' doesn't exist")
+        );
+        // Of what may quote a cell no more is kept than before; an apostrophe quotes nothing.
+        assert_eq!(
+            error("[22007] (1292) [ma][m]Truncated incorrect DOUBLE value: 'sk-SECRET'", "22007").message,
+            "Truncated incorrect DOUBLE value"
+        );
+        assert_eq!(error("[HY000] (1) [ma][m]It can't compute 'sk-SECRET'", "HY000").message, "It can't compute");
     }
 
     #[test]

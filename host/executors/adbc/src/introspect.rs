@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use syrch_arrow_engine::Schema;
 use syrch_core::text::clip;
 use syrch_core::{Column, Dialect, ForeignKey, SqlError, SqlErrorKind, Table};
+use syrch_guard::sets;
 
 use crate::execute::Work;
 use crate::objects;
@@ -25,6 +26,8 @@ struct Statements {
     columns: &'static str,
     /// Schema, table, name of the key, `p` or `f`, column, and for `f` schema, table and column that it refers to; in order.
     keys: &'static str,
+    /// Schema, table and condition of each CHECK constraint.
+    checks: &'static str,
 }
 
 const DUCKDB: Statements = Statements {
@@ -42,6 +45,9 @@ const DUCKDB: Statements = Statements {
            FROM (SELECT *, unnest(generate_series(1, len(constraint_column_names))) AS place FROM duckdb_constraints()) \
            WHERE database_name = current_database() AND constraint_type IN ('PRIMARY KEY', 'FOREIGN KEY') \
            ORDER BY schema_name, table_name, constraint_index, place",
+    checks: "SELECT schema_name, table_name, expression FROM duckdb_constraints() \
+             WHERE database_name = current_database() AND constraint_type = 'CHECK' \
+             ORDER BY schema_name, table_name, constraint_index",
 };
 
 /// All functions by name, and whether they are DuckDB's own.
@@ -72,6 +78,9 @@ const POSTGRES: Statements = Statements {
            LEFT JOIN pg_class fc ON fc.oid = k.confrelid LEFT JOIN pg_namespace fn ON fn.oid = fc.relnamespace \
            LEFT JOIN pg_attribute fa ON fa.attrelid = k.confrelid AND fa.attnum = u.other \
            WHERE k.contype IN ('p', 'f') ORDER BY n.nspname, c.relname, k.conname, u.place",
+    checks: "SELECT n.nspname::text, c.relname::text, pg_get_expr(k.conbin, k.conrelid) \
+             FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace \
+             WHERE k.contype = 'c' AND k.convalidated ORDER BY n.nspname, c.relname, k.conname",
 };
 
 /// Reads the catalog.
@@ -117,6 +126,15 @@ pub(crate) fn read(work: &mut Work<'_>) -> Result<Schema, SqlError> {
             _ => {}
         }
     }
+    for row in work.rows(statements.checks, &mut left)? {
+        let [Some(schema), Some(table), Some(condition)] = cells(row) else { continue };
+        let Some(table) = tables.get(&schema, &table) else { continue };
+        for (name, values) in sets::read_condition(&condition, &work.connector.config.dialect) {
+            if let Some(column) = table.columns.iter_mut().find(|column| column.name.eq_ignore_ascii_case(&name)) {
+                column.set_values(values, 0);
+            }
+        }
+    }
     let (tables, left_out) = views::checked(work, tables.finish(), &path, &mut left)?;
     Ok(Schema { tables, path, left_out, ..Schema::default() })
 }
@@ -150,7 +168,13 @@ pub(crate) fn cells<const N: usize>(row: Row) -> [Option<String>; N] {
 /// A column whose type's name has a bounded length.
 pub(crate) fn column(name: String, sql_type: String, nullable: bool, comment: Option<String>) -> Column {
     let comment = comment.filter(|comment| !comment.is_empty());
-    Column { name, sql_type: clip(&sql_type, TYPE).to_owned(), nullable, comment, ..Column::default() }
+    let labels = sets::read_enumeration(&sql_type);
+    let mut column =
+        Column { name, sql_type: clip(&sql_type, TYPE).to_owned(), nullable, comment, ..Column::default() };
+    if let Some(labels) = labels {
+        column.set_values(labels, 0);
+    }
+    column
 }
 
 type Name = (String, String);

@@ -204,7 +204,10 @@ fn size(table: &Table) -> usize {
     let columns: usize = table
         .columns
         .iter()
-        .map(|column| size_of_val(column) + column.name.len() + column.sql_type.len() + text(&column.comment))
+        .map(|column| {
+            let extra: usize = column.extra.iter().map(|(key, value)| key.len() + value.len()).sum();
+            size_of_val(column) + column.name.len() + column.sql_type.len() + text(&column.comment) + extra
+        })
         .sum();
     let keys: usize = table
         .foreign_keys

@@ -2,7 +2,7 @@
 
 use syrch_core::ports::DatabaseError;
 use syrch_core::text::nearest;
-use syrch_core::{Catalog, SqlError, SqlErrorKind};
+use syrch_core::{Catalog, Column, SqlError, SqlErrorKind};
 use tokio_postgres::Error;
 use tokio_postgres::error::{DbError, ErrorPosition};
 
@@ -30,6 +30,9 @@ pub(crate) fn opening(error: &Error, path: String) -> DatabaseError {
     }
 }
 
+/// How the message of a label begins that an enumeration does not have; the name of the enumeration follows, and then the label.
+const WRONG_LABEL: &str = "invalid input value for enum ";
+
 /// The error of a statement whose time is over.
 pub(crate) fn deadline(limit: std::time::Duration) -> SqlError {
     let message = format!("the statement ran longer than {} s", limit.as_secs_f64());
@@ -46,7 +49,11 @@ pub(crate) fn statement(error: &Error, sql: &str, is_running: bool, limit: std::
         );
     };
     let code = error.code().code();
-    let text = if is_running || code.starts_with("22") { beginning(error.message()) } else { error.message() };
+    let text = match error.message().split_once(": ") {
+        Some((text, _)) if text.starts_with(WRONG_LABEL) => text,
+        _ if is_running || code.starts_with("22") => beginning(error.message()),
+        _ => error.message(),
+    };
     let (kind, rule) = kind(code);
     if code == "57014" {
         return deadline(limit);
@@ -106,8 +113,14 @@ fn kind(code: &str) -> (SqlErrorKind, Option<&'static str>) {
     }
 }
 
-/// An error with the nearest names, where it is about a name.
+/// An error with the nearest names, where it is about a name, or with the labels, where it is about one.
 pub(crate) fn with_nearest(error: SqlError, catalog: &Catalog) -> SqlError {
+    if let Some(enumeration) = error.message.strip_prefix(WRONG_LABEL) {
+        let mut columns = catalog.tables.iter().flat_map(|table| &table.columns);
+        let labels = columns.find(|column| column.is_of_enumeration(enumeration)).and_then(Column::values_in_words);
+        let labels = labels.map(|labels| format!(": {labels}")).unwrap_or_default();
+        return SqlError { message: format!("{}{labels}", error.message), ..error };
+    }
     if error.kind != SqlErrorKind::UnknownColumn {
         return error;
     }

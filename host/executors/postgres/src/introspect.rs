@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use globset::GlobSet;
 use syrch_core::ports::ColumnStats;
-use syrch_core::{Column, ForeignKey, Index, Table};
+use syrch_core::{Column, Dialect, ForeignKey, Index, Table};
+use syrch_guard::sets;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error, Row};
 
@@ -24,6 +25,22 @@ const COLUMNS: &str = "SELECT attrelid, attname::text, format_type(atttypid, att
      col_description(attrelid, attnum) \
      FROM pg_attribute WHERE attrelid = ANY ($1) AND attnum > 0 AND NOT attisdropped \
      AND has_column_privilege(attrelid, attnum, 'SELECT') ORDER BY attrelid, attnum";
+
+/// The enumerations that columns are made of, also through domains and arrays.
+const ENUMERATIONS: &str = "WITH RECURSIVE base(relation, name, type) AS (\
+     SELECT attrelid, attname::text, atttypid FROM pg_attribute \
+     WHERE attrelid = ANY ($1) AND attnum > 0 AND NOT attisdropped \
+     UNION ALL SELECT b.relation, b.name, CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.typelem END \
+     FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd' OR (t.typcategory = 'A' AND t.typelem <> 0)) \
+     SELECT b.relation, b.name, b.type FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'e'";
+
+/// The first labels of enumerations, and how many there are.
+const LABELS: &str = "SELECT t.oid, format_type(t.oid, NULL), \
+     ARRAY(SELECT enumlabel::text FROM pg_enum WHERE enumtypid = t.oid ORDER BY enumsortorder LIMIT 100), \
+     (SELECT count(*) FROM pg_enum WHERE enumtypid = t.oid) FROM pg_type t WHERE t.oid = ANY ($1)";
+
+const CHECKS: &str = "SELECT conrelid, pg_get_expr(conbin, conrelid) FROM pg_constraint \
+     WHERE conrelid = ANY ($1) AND contype = 'c' AND convalidated ORDER BY conrelid, conname";
 
 const KEYS: &str = "SELECT k.conrelid, k.contype::text, k.confrelid, \
      (SELECT array_agg(a.attname::text ORDER BY u.place) FROM unnest(k.conkey) WITH ORDINALITY u(number, place) \
@@ -97,6 +114,7 @@ pub(crate) async fn read(client: &Client, globs: Option<&GlobSet>, foreign_table
     }
     let places: HashMap<u32, usize> = oids.iter().enumerate().map(|(place, oid)| (*oid, place)).collect();
     columns(client, &oids, &places, &mut schema.tables).await?;
+    close_sets(client, &oids, &places, &mut schema.tables).await?;
     keys(client, &oids, &places, &mut schema.tables).await?;
     indexes(client, &oids, &places, &mut schema.tables).await?;
     Ok(schema)
@@ -138,6 +156,48 @@ async fn columns(
                 comment: row.try_get(4)?,
                 ..Column::default()
             });
+        }
+    }
+    Ok(())
+}
+
+/// Notes the only texts that columns can have: the labels of enumerations, and what constraints allow.
+async fn close_sets(
+    client: &Client,
+    oids: &Vec<u32>,
+    places: &HashMap<u32, usize>,
+    tables: &mut [Table],
+) -> Result<(), Error> {
+    let mut made_of: Vec<(usize, String, u32)> = Vec::new();
+    for row in client.query_typed(ENUMERATIONS, &[(oids, Type::OID_ARRAY)]).await? {
+        if let Some(place) = places.get(&row.try_get(0)?) {
+            made_of.push((*place, row.try_get(1)?, row.try_get(2)?));
+        }
+    }
+    let types: HashSet<u32> = made_of.iter().map(|(_, _, oid)| *oid).collect();
+    let mut labels: HashMap<u32, (String, Vec<String>, usize)> = HashMap::new();
+    for row in client.query_typed(LABELS, &[(&types.into_iter().collect::<Vec<_>>(), Type::OID_ARRAY)]).await? {
+        let first: Vec<String> = row.try_get(2)?;
+        let count = usize::try_from(row.try_get::<_, i64>(3)?).unwrap_or(0);
+        let more = count.saturating_sub(first.len());
+        labels.insert(row.try_get(0)?, (row.try_get(1)?, first, more));
+    }
+    for (place, name, oid) in made_of {
+        let column = tables[place].columns.iter_mut().find(|column| column.name == name);
+        if let Some((column, (enumeration, first, more))) = column.zip(labels.get(&oid)) {
+            column.set_enumeration(enumeration);
+            column.set_values(first.iter().cloned(), *more);
+        }
+    }
+    for row in client.query_typed(CHECKS, &[(oids, Type::OID_ARRAY)]).await? {
+        let (Some(place), Some(condition)) = (places.get(&row.try_get(0)?), row.try_get::<_, Option<String>>(1)?)
+        else {
+            continue;
+        };
+        for (name, values) in sets::read_condition(&condition, &Dialect::Postgres) {
+            if let Some(column) = tables[*place].columns.iter_mut().find(|column| column.name == name) {
+                column.set_values(values, 0);
+            }
         }
     }
     Ok(())

@@ -4,8 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use syrch_core::Limits;
 use syrch_core::ports::DatabaseError;
+use syrch_core::{Limits, Table};
+
+use crate::cells::ValueStore;
 
 /// How to open a SQLite database.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,12 +20,41 @@ pub struct SqliteConfig {
     pub name: Option<String>,
     /// Patterns of the tables and views that may be seen, letter case aside. If there are none, all may be seen.
     pub tables: Vec<String>,
+    /// Comments of the catalog, for which the engine has no place.
+    pub comments: Vec<Comment>,
     /// Deadline, caps and concurrency of statements.
     pub limits: Limits,
     /// Bytes of memory that the engine may take while a statement runs.
     pub memory: usize,
     /// How long to wait for somebody else's lock.
     pub busy: Duration,
+    /// Where the index of values is stored. `None` if it is built anew by each process.
+    pub values: Option<ValueStore>,
+}
+
+/// A comment about a table or one of its columns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Comment {
+    /// The name of the table.
+    pub table: String,
+    /// The name of the column; `None` if the comment is about the table.
+    pub column: Option<String>,
+    /// The comment.
+    pub text: String,
+}
+
+impl Comment {
+    /// Writes the comment into the catalog, if its table and column are there.
+    pub(crate) fn write(&self, tables: &mut [Table]) {
+        let Some(table) = tables.iter_mut().find(|table| table.name == self.table) else { return };
+        match &self.column {
+            None => table.comment = Some(self.text.clone()),
+            Some(name) => {
+                let column = table.columns.iter_mut().find(|column| column.name == *name);
+                column.into_iter().for_each(|column| column.comment = Some(self.text.clone()));
+            }
+        }
+    }
 }
 
 impl SqliteConfig {
@@ -35,9 +66,11 @@ impl SqliteConfig {
             shown_as: None,
             name: None,
             tables: Vec::new(),
+            comments: Vec::new(),
             limits: Limits::default(),
             memory: 256 << 20,
             busy: Duration::from_secs(1),
+            values: None,
         }
     }
 

@@ -195,6 +195,11 @@ pub(crate) fn limit_values(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_limit(Limit::SQLITE_LIMIT_VDBE_OP, 50_000).map(|_| ())
 }
 
+/// Says whether a name in double quotes that nothing has is a text, as it is to the engine by itself, and in the texts that made views.
+pub(crate) fn read_names_as_texts(connection: &Connection, are_read: bool) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, are_read).map(|_| ())
+}
+
 /// Reads the schema and connects the virtual tables, whose modules then run statements of their own: later, while a guest's is being
 /// compiled, the authorizer could not distinguish these from the guest's.
 ///

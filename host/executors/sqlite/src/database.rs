@@ -13,11 +13,11 @@ use syrch_core::ports::{
     Sample, SqlQuery, current_search,
 };
 use syrch_core::{Catalog, Dialect, Hit, ResultSet, SqlError, SqlErrorKind, blocking};
-use syrch_guard::values::{Phrase, Values};
+use syrch_guard::values::Phrase;
 use syrch_guard::{Bounds, Spliced, Unresolved, prelex, splice};
 
 use crate::bench::SqliteBench;
-use crate::cells;
+use crate::cells::{self, ValueIndex};
 use crate::config::SqliteConfig;
 use crate::connect;
 use crate::deadline::{self, Allowance, Cancel};
@@ -29,7 +29,7 @@ use crate::session::Session;
 use crate::slots::{LeaveOnDrop, NoSlot, Occupied, Slots};
 use crate::state::{self, FileState};
 use crate::threads;
-use crate::watch::{SchemaVersion, Snapshot, Watch};
+use crate::watch::{Snapshot, Watch};
 
 /// How much longer than its deadline a statement may take before its thread is left to itself.
 pub(crate) const GRACE_PERIOD: Duration = Duration::from_secs(1);
@@ -39,9 +39,6 @@ const RETRIES: usize = 3;
 
 /// Columns of the widest table that the engine can make.
 const COLUMNS: usize = 32_767;
-
-/// Time to build the index of values; half of a statement's deadline when that is shorter.
-const INDEXING: Duration = Duration::from_secs(10);
 
 /// A SQLite database, opened read-only.
 pub struct SqliteDatabase(Arc<Inner>);
@@ -53,7 +50,7 @@ pub(crate) struct Inner {
     watch: Mutex<Watch>,
     idle: Mutex<Vec<Session>>,
     slots: Slots,
-    index: Mutex<Option<(SchemaVersion, Arc<Values>)>>,
+    pub(crate) index: ValueIndex,
     /// What has to live as long as the database, such as a file that is removed after it. It is dropped after all connections.
     _held: Box<dyn Any + Send + Sync>,
 }
@@ -78,7 +75,7 @@ impl SqliteDatabase {
         let mut watch = Watch::open(&path, &config)?;
         watch.snapshot(&path, &name, &config)?;
         let slots = Slots::new(config.limits.sql_in_flight);
-        let (watch, idle, index) = (Mutex::new(watch), Mutex::new(Vec::new()), Mutex::new(None));
+        let (watch, idle, index) = (Mutex::new(watch), Mutex::new(Vec::new()), ValueIndex::default());
         Ok(Self(Arc::new(Inner { config, path, name, watch, idle, slots, index, _held: held })))
     }
 
@@ -88,6 +85,11 @@ impl SqliteDatabase {
     /// When the file cannot be read.
     pub fn identity(&self) -> Result<String, DatabaseError> {
         state::identity(&self.0.path, &self.0.config)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn inner(&self) -> &Arc<Inner> {
+        &self.0
     }
 
     fn bounds(&self) -> Bounds {
@@ -247,11 +249,7 @@ impl Inner {
             let is_late = |error: &SqlError| error.kind == SqlErrorKind::Timeout;
             let result =
                 result.map_err(|error| if is_late(&error) { deadline::deadline_error(deadline) } else { error });
-            let mut idle = lock(&self.idle);
-            if idle.len() < self.config.limits.sql_in_flight {
-                idle.push(session);
-            }
-            drop(idle);
+            self.give_back(session);
             let file = snapshot.version.file;
             // Only a file at rest is read without locks.
             if !file.is_at_rest() || FileState::read(&self.path, &self.config).is_ok_and(|now| now == file) {
@@ -261,8 +259,16 @@ impl Inner {
         Err(unavailable("the file changes all the time".to_owned()))
     }
 
+    /// Leaves a connection to the next statement.
+    pub(crate) fn give_back(&self, session: Session) {
+        let mut idle = lock(&self.idle);
+        if idle.len() < self.config.limits.sql_in_flight {
+            idle.push(session);
+        }
+    }
+
     /// An idle connection that still fits the database, or a new one.
-    fn session(&self, snapshot: &Snapshot) -> rusqlite::Result<Session> {
+    pub(crate) fn session(&self, snapshot: &Snapshot) -> rusqlite::Result<Session> {
         let idle = {
             let mut idle = lock(&self.idle);
             idle.retain(|session| session.version.is_same_file(&snapshot.version));
@@ -283,18 +289,12 @@ impl Inner {
         session.version = snapshot.version;
         Ok(session)
     }
+}
 
-    /// The index of values of this state of the database, built on first use.
-    fn index(&self, session: &Session, snapshot: &Snapshot) -> Result<Arc<Values>, SqlError> {
-        let mut index = lock(&self.index);
-        if let Some((_, index)) = index.as_ref().filter(|(version, _)| *version == snapshot.version) {
-            return Ok(Arc::clone(index));
-        }
-        let built = Arc::new(threads::for_all(|| {
-            cells::build(session, snapshot, self.config.limits.sql_deadline.min(INDEXING * 2) / 2)
-        })?);
-        *index = Some((snapshot.version, Arc::clone(&built)));
-        Ok(built)
+impl Drop for SqliteDatabase {
+    /// Nobody waits for the index of values any more.
+    fn drop(&mut self) {
+        self.0.index.cancel();
     }
 }
 
@@ -385,21 +385,22 @@ impl CellIndex for SqliteDatabase {
             return Err(PortError::Unsupported);
         }
         let phrases = Phrase::all(phrases)?;
-        self.with_session(move |inner, session, snapshot| {
-            let index = inner.index(session, snapshot)?;
-            index.find(&phrases, &how, limit as usize, || session.check_deadline())
-        })
-        .await
-        .map_err(port_error)
+        let snapshot = self.snapshot().await.map_err(|error| PortError::Unavailable(error.to_string()))?;
+        let index = blocking::awaited(self.0.values(snapshot)).await?;
+        self.with_session(move |_, session, _| index.find(&phrases, &how, limit as usize, || session.check_deadline()))
+            .await
+            .map_err(port_error)
     }
 
     fn is_repeatable(&self) -> bool {
-        lock(&self.0.index).as_ref().is_some_and(|(_, index)| !index.is_partial)
+        self.0.index.is_whole()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use syrch_guard::values::Values;
+
     use super::*;
 
     fn small(folder: &tempfile::TempDir) -> PathBuf {
@@ -437,7 +438,8 @@ mod tests {
         let writer = rusqlite::Connection::open(&path).unwrap();
         writer.pragma_update(None, "journal_mode", "wal").unwrap();
         drop(writer);
-        let SqliteDatabase(inner) = SqliteDatabase::open(SqliteConfig::new(path.clone())).unwrap();
+        let database = SqliteDatabase::open(SqliteConfig::new(path.clone())).unwrap();
+        let inner = database.inner();
         let (cancel, deadline, rounds) = (Arc::new(Cancel::default()), Duration::from_secs(2), Mutex::new(0));
         let work = |_: &Inner, _: &Session, _: &Snapshot| {
             *lock(&rounds) += 1;
@@ -475,36 +477,21 @@ mod tests {
         }
     }
 
-    #[tokio::test(flavor = "multi_thread")]
-    async fn an_index_of_values_that_ended_for_want_of_time_is_known() {
-        let folder = tempfile::tempdir().unwrap();
-        let database = SqliteDatabase::open(SqliteConfig::new(small(&folder))).unwrap();
-        let is_partial = |time: Duration| {
-            database.with_session(move |_, session, snapshot| {
-                cells::build(session, snapshot, time).map(|index| index.is_partial)
-            })
-        };
-        assert!(is_partial(Duration::ZERO).await.unwrap());
-        assert!(!is_partial(Duration::from_secs(60)).await.unwrap());
-        assert!(!database.is_repeatable());
-        assert_eq!(database.find(&["Anna".to_owned()], Match::Exact, 5).await.unwrap()[0].len(), 1);
-        assert!(database.is_repeatable());
-    }
-
     #[test]
     fn a_call_that_nobody_waits_for_ends_between_its_parts() {
         let folder = tempfile::tempdir().unwrap();
         let path = small(&folder);
-        let SqliteDatabase(inner) = SqliteDatabase::open(SqliteConfig::new(path)).unwrap();
+        let database = SqliteDatabase::open(SqliteConfig::new(path)).unwrap();
+        let inner = database.inner();
         let snapshot = inner.snapshot().unwrap();
         let mut session = inner.session(&snapshot).unwrap();
         let allowance = Allowance { deadline: Duration::from_secs(3_600), memory: usize::MAX };
         let columns = ["a".to_owned()];
         let phrases = Phrase::all(&["Anna".to_owned()]).unwrap();
+        let (index, _) = cells::build(&session, &snapshot, Values::new(Duration::from_secs(60)));
         for is_cancelled in [false, true] {
             let cancel = Arc::new(Cancel::default());
             let both = |session: &Session| {
-                let index = inner.index(session, &snapshot)?;
                 if is_cancelled {
                     cancel.cancel();
                 }

@@ -11,7 +11,7 @@ use syrch_core::{SqlError, SqlErrorKind};
 use crate::guard::Authorizer;
 use crate::memory;
 use crate::slots::Slot;
-use crate::threads;
+use crate::threads::{self, Neighbours};
 
 /// Virtual machine steps between two checks of the deadline. One step may be a function that works on the longest value for milliseconds.
 const STEPS: i32 = 100;
@@ -53,6 +53,11 @@ impl Cancel {
 
     fn is_stopped(&self) -> bool {
         self.why.load(Ordering::Relaxed) != RUNNING
+    }
+
+    /// Whether somebody cancelled it.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.why.load(Ordering::Relaxed) == CANCELLED
     }
 
     /// One that also makes a slow statement give way.
@@ -110,7 +115,8 @@ impl Deadline {
     pub(crate) fn is_over(&self) -> bool {
         let mut now = Instant::now();
         if self.check_slow(now) {
-            let has_waited = threads::give_way(self.until, &|| self.cancel.is_stopped());
+            let neighbours = || self.cancel.slot.as_ref().map_or(Neighbours::Some, |slot| slot.neighbours());
+            let has_waited = threads::give_way(&neighbours, self.until, &|| self.cancel.is_stopped());
             if let Some(slot) = self.cancel.slot.as_ref().filter(|_| has_waited) {
                 slot.charge(threads::cpu_time().saturating_sub(self.started.1));
             }

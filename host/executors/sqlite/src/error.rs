@@ -50,6 +50,14 @@ const LIMITS: [(&str, &str); 13] = [
     ("query aborted", "statement-size"),
 ];
 
+/// How the engine's message of a name in double quotes ends that nothing has, and that it would otherwise take for a text.
+const NO_TEXT: &str = " - should this be a string literal in single-quotes?";
+
+/// Whether a name that is no text may stand in a view: the engine knows no place of it in the statement.
+pub(crate) fn may_be_text_in_view(error: &Error) -> bool {
+    matches!(error, Error::SqliteFailure(_, Some(message)) if message.ends_with(NO_TEXT))
+}
+
 /// An error while a statement is compiled.
 pub(crate) fn compiling(error: &Error, context: &Context<'_>) -> SqlError {
     let mut classified = classify(error);
@@ -176,6 +184,7 @@ const SYNTAX: [&str; 3] = ["syntax error", "incomplete input", "unrecognized tok
 
 /// Errors that differ only in their text.
 fn by_message(text: String) -> SqlError {
+    let text = text.trim_end_matches(NO_TEXT).to_owned();
     let kind = if text.starts_with("no such table")
         || text.starts_with("no such module")
         || text.contains("is not a function")
@@ -200,8 +209,10 @@ fn by_message(text: String) -> SqlError {
 }
 
 fn with_nearest(error: SqlError, catalog: &Catalog) -> SqlError {
-    let name =
-        error.message.rsplit([' ', '.']).next().unwrap_or_default().trim_matches(|c| matches!(c, '"' | '\'' | '`'));
+    let name = match error.message.split_once('"') {
+        Some((_, name)) => name.trim_end_matches('"'),
+        None => error.message.rsplit([' ', '.']).next().unwrap_or_default().trim_matches(['\'', '`']),
+    };
     let near = match error.kind {
         SqlErrorKind::UnknownTable => nearest(name, catalog.tables.iter().map(|table| table.name.as_str())),
         _ => {

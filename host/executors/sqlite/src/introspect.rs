@@ -7,7 +7,7 @@ use globset::GlobSet;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Row};
 use syrch_core::{Column, Dialect, ForeignKey, Index, Table};
-use syrch_guard::Kind;
+use syrch_guard::{Kind, sets};
 
 use crate::connect::{self, COLUMNS};
 use crate::declaration::{self, Declaration};
@@ -294,6 +294,9 @@ fn table(
     if entry.sql.to_ascii_lowercase().contains("references") {
         table.foreign_keys = foreign_keys(connection, &entry.name, space)?;
     }
+    if entry.sql.to_ascii_lowercase().contains("check") {
+        close_sets(&mut table, &entry.sql, space);
+    }
     let name = entry.name.to_lowercase();
     if declared.tables.contains(&name) || entry.is_without_rowid() {
         table.indexes = indexes(connection, &entry.name, declared, space)?;
@@ -308,6 +311,16 @@ fn table(
         }
     };
     Ok(Ok(table))
+}
+
+/// Notes the only texts that columns can have, by the constraints of the declaration.
+fn close_sets(table: &mut Table, sql: &str, space: &mut Space) {
+    for (name, values) in sets::read_declaration(sql) {
+        let column = table.columns.iter_mut().find(|column| column.name.eq_ignore_ascii_case(&name));
+        if let Some(column) = column.filter(|_| space.take(size(&values)).is_ok()) {
+            column.set_values(values, 0);
+        }
+    }
 }
 
 /// The text that made a view.

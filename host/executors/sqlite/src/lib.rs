@@ -26,7 +26,9 @@ mod threads;
 mod value;
 mod watch;
 
-pub use config::SqliteConfig;
+pub use cells::{INDEX, ValueStore};
+pub use config::{Comment, SqliteConfig};
 pub use database::SqliteDatabase;
 pub use journal::Journal;
 pub use memory::count_memory;
+pub use syrch_guard::with_single_quotes;

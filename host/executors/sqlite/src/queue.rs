@@ -95,6 +95,13 @@ impl Queue {
             }
     }
 
+    /// Whether a statement beside a slow one of this search waits or is in progress, but for those of the search itself. Under [`NO_SEARCH`]
+    /// every other is unrelated.
+    pub(crate) fn has_others(&self, search: u64) -> bool {
+        self.waiting.load(Ordering::Relaxed) > 0
+            || self.state().taken.keys().any(|other| *other != search || search == NO_SEARCH)
+    }
+
     fn give_back(self: Arc<Self>, search: u64) {
         let mut state = self.state();
         if let Entry::Occupied(mut taken) = state.taken.entry(search) {
@@ -195,6 +202,20 @@ mod tests {
         drop(waiting);
         drop((again, place));
         assert!(queue.state().taken.is_empty());
+    }
+
+    /// A slow statement has given its place back.
+    #[tokio::test]
+    async fn a_slow_statement_is_alone_beside_those_of_its_search() {
+        let queue = Queue::new(2);
+        assert!(!queue.has_others(1) && !queue.has_others(NO_SEARCH));
+        let own = queue.take(1).await;
+        assert!(!queue.has_others(1) && queue.has_others(2) && queue.has_others(NO_SEARCH));
+        drop(own);
+        let unrelated = queue.take(NO_SEARCH).await;
+        assert!(queue.has_others(1) && queue.has_others(NO_SEARCH));
+        drop(unrelated);
+        assert!(!queue.has_others(1) && !queue.has_others(NO_SEARCH));
     }
 
     #[tokio::test]

@@ -1,11 +1,12 @@
-//! One statement on one connection: compiled under the authorizer, run under the progress handler, and interrupted when its future
+//! One statement on one connection: compiled under the authorizer, in which a name in double quotes is never a text, run under the progress handler, and interrupted when its future
 //! is gone.
 
 use std::sync::Arc;
 
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, Statement};
-use syrch_core::{SqlError, SqlErrorKind};
+use syrch_core::{Dialect, SqlError, SqlErrorKind};
+use syrch_guard::{Kind, Token};
 
 use crate::connect::{self, LENGTH};
 use crate::deadline::{self, Allowance, Cancel, Deadline};
@@ -38,6 +39,7 @@ impl Session {
         cancel.aim(None);
         self.authorizer.own();
         connect::limit_values(&self.connection).map_err(broken)?;
+        connect::read_names_as_texts(&self.connection, true).map_err(broken)?;
         deadline::remove(&mut self.connection, &self.authorizer).map_err(broken)?;
         result.map_err(|error| {
             if error.rule.as_deref() != Some(INTERRUPTED) {
@@ -54,9 +56,28 @@ impl Session {
         if self.authorizer.is_over() { Err(interrupt_marker()) } else { Ok(()) }
     }
 
-    fn compile_within(&self, program: i32, length: i32, sql: &str) -> rusqlite::Result<Statement<'_>> {
+    fn compile_within(
+        &self,
+        program: i32,
+        length: i32,
+        sql: &str,
+        grant: &Arc<Grant>,
+    ) -> rusqlite::Result<Statement<'_>> {
         self.connection.set_limit(Limit::SQLITE_LIMIT_VDBE_OP, program)?;
         self.connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, length)?;
+        connect::read_names_as_texts(&self.connection, false)?;
+        let compiled = self.prepare(sql, grant);
+        if !compiled.as_ref().is_err_and(error::may_be_text_in_view) {
+            return compiled;
+        }
+        let Some(names) = with_backticks(sql) else { return compiled };
+        connect::read_names_as_texts(&self.connection, true)?;
+        drop(self.prepare(&names, grant)?);
+        self.prepare(sql, grant)
+    }
+
+    fn prepare(&self, sql: &str, grant: &Arc<Grant>) -> rusqlite::Result<Statement<'_>> {
+        self.authorizer.compile(grant);
         self.connection.prepare(sql)
     }
 
@@ -67,11 +88,9 @@ impl Session {
         grant: &Arc<Grant>,
         context: &Context<'_>,
     ) -> Result<Statement<'s>, SqlError> {
-        self.authorizer.compile(grant);
-        let mut compiled = self.compile_within(PROGRAM, LENGTH, sql);
+        let mut compiled = self.compile_within(PROGRAM, LENGTH, sql, grant);
         if compiled.as_ref().is_err_and(|error| is_program(error) && !self.authorizer.is_over()) {
-            self.authorizer.compile(grant);
-            compiled = self.compile_within(LONG_PROGRAM, LENGTH / (LONG_PROGRAM / PROGRAM), sql);
+            compiled = self.compile_within(LONG_PROGRAM, LENGTH / (LONG_PROGRAM / PROGRAM), sql, grant);
         }
         let statement = compiled.map_err(|error| match self.authorizer.refusal() {
             Some(refusal) => located(refusal, &context.query.text),
@@ -107,6 +126,20 @@ impl Session {
     }
 }
 
+/// The statement with backticks for double quotes: names that the engine never takes for texts, while views keep the meaning that they have.
+fn with_backticks(sql: &str) -> Option<String> {
+    let tokens = syrch_guard::lex(sql, &Dialect::Sqlite, usize::MAX).ok()?;
+    let is_name = |token: &&Token| token.kind == Kind::Quoted && token.text(sql).starts_with('"');
+    let mut out = String::with_capacity(sql.len());
+    let mut end = 0;
+    for token in tokens.iter().filter(is_name) {
+        out.push_str(&sql[end..token.start]);
+        out.push_str(&format!("`{}`", token.name(sql)?.replace('`', "``")));
+        end = token.end;
+    }
+    Some(out + &sql[end..])
+}
+
 /// Steps of a program over values of any allowed length.
 const PROGRAM: i32 = 3_000;
 /// Steps of any program. The values of a longer one are shorter in proportion, since thousands of functions can stand in one row, and the
@@ -131,9 +164,8 @@ fn interrupt_marker() -> SqlError {
 
 /// A refusal with the place of the name that it is about.
 fn located(refusal: Refusal, text: &str) -> SqlError {
-    let tokens = syrch_guard::lex(text, &syrch_core::Dialect::Sqlite, usize::MAX).unwrap_or_default();
-    let is_it =
-        |token: &&syrch_guard::Token| token.name(text).is_some_and(|name| name.eq_ignore_ascii_case(&refusal.token));
+    let tokens = syrch_guard::lex(text, &Dialect::Sqlite, usize::MAX).unwrap_or_default();
+    let is_it = |token: &&Token| token.name(text).is_some_and(|name| name.eq_ignore_ascii_case(&refusal.token));
     let position = tokens.iter().find(is_it).and_then(|token| u32::try_from(token.start).ok());
     SqlError { position, ..refusal.error }
 }

@@ -10,6 +10,7 @@ use tokio::sync::Notify;
 
 use crate::deadline::Cancel;
 use crate::queue::{Place, Queue};
+use crate::threads::Neighbours;
 
 /// Threads of the process that may be left to themselves, beside those that somebody waits for.
 const LEFT: usize = 32;
@@ -105,6 +106,14 @@ impl Slot {
     /// Whether the statement is to give way early: see [`Queue::should_give_way`].
     pub(crate) fn should_give_way(&self) -> bool {
         self.queue.should_give_way(self.search)
+    }
+
+    /// Whether statements of others are in progress or wait beside this one, which is slow.
+    pub(crate) fn neighbours(&self) -> Neighbours {
+        match self.queue.has_others(self.search) {
+            true => Neighbours::Some,
+            false => Neighbours::None,
+        }
     }
 
     /// Charges the search the CPU time that the statement has used so far, without what it was charged before.

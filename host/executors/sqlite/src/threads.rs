@@ -1,5 +1,6 @@
-//! The threads on which statements run. One whose statement is slow gives way to all others for the rest of its life: it takes the lowest
-//! priority, and ends with the statement, since only the system's administrator could raise it again. As many of them as there are cores
+//! The threads on which statements run. One whose statement is slow beside others gives way to all of them for the rest of its life: it takes
+//! the lowest priority, and ends with the statement, since only the system's administrator could raise it again. Alone it retains its
+//! priority: other programs of a busy machine would leave it no time within its deadline. As many of them as there are cores
 //! compute at once, each for a while in turn.
 
 use std::cell::Cell;
@@ -27,7 +28,7 @@ type Job = Box<dyn FnOnce() + Send>;
 static WAITING: Mutex<Vec<(ThreadId, SyncSender<Job>)>> = Mutex::new(Vec::new());
 
 thread_local! {
-    /// Whether this thread gives way to others.
+    /// Whether this thread has the lowest priority.
     static GIVES_WAY: Cell<bool> = const { Cell::new(false) };
     /// Whether others wait for what this thread does.
     static IS_FOR_ALL: Cell<bool> = const { Cell::new(false) };
@@ -158,22 +159,32 @@ impl Drop for Turn {
     }
 }
 
-/// Makes this thread give way to all others from now on. Call it repeatedly while the statement runs: when its turn is over, it waits for the
-/// next one, until `until` at most or until the work is stopped. Whoever stops the work must unpark the thread. Returns whether it needed a
-/// new turn.
-pub(crate) fn give_way(until: Instant, is_stopped: &dyn Fn() -> bool) -> bool {
+/// Whether statements of others are in progress or wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Neighbours {
+    None,
+    Some,
+}
+
+/// Makes this thread take turns with other slow ones and, once there are neighbours at the beginning of a turn, give way to all others for
+/// good. Call it repeatedly while the statement runs: when its turn is over, it waits for the next one, until `until` at most or until the
+/// work is stopped. Whoever stops the work must unpark the thread. Returns whether it needed a new turn.
+pub(crate) fn give_way(neighbours: &dyn Fn() -> Neighbours, until: Instant, is_stopped: &dyn Fn() -> bool) -> bool {
     if IS_FOR_ALL.get() {
         return false;
     }
-    if !GIVES_WAY.replace(true) {
+    if let Some(turn) = TURN_OF_THREAD.take().filter(|turn| turn.0.elapsed() < TURN) {
+        TURN_OF_THREAD.set(Some(turn));
+        return false;
+    }
+    if !GIVES_WAY.get() && neighbours() == Neighbours::Some {
+        GIVES_WAY.set(true);
         // A thread whose priority stays the same works as before.
         #[cfg(target_os = "linux")]
         let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), 19);
     }
-    let turn = TURN_OF_THREAD.take().filter(|turn| turn.0.elapsed() < TURN);
-    let is_over = turn.is_none();
-    TURN_OF_THREAD.set(turn.or_else(|| Turn::begin(until, is_stopped)));
-    is_over
+    TURN_OF_THREAD.set(Turn::begin(until, is_stopped));
+    true
 }
 
 /// Does work that others wait for, too: it gives way to nobody.
@@ -205,10 +216,10 @@ mod tests {
     #[tokio::test]
     async fn threads_are_used_again_unless_they_gave_way() {
         let id = || std::thread::current().id();
-        let run = async |slow: bool| {
+        let run = async |slow: Option<Neighbours>| {
             let work = move || {
-                if slow {
-                    give_way(Instant::now() + IDLE, &|| false);
+                if let Some(neighbours) = slow {
+                    give_way(&|| neighbours, Instant::now() + IDLE, &|| false);
                 }
                 id()
             };
@@ -217,10 +228,12 @@ mod tests {
             tokio::time::sleep(Duration::from_millis(50)).await;
             ran
         };
-        let first = run(false).await;
-        assert_eq!(run(false).await, first);
-        assert_eq!(run(true).await, first);
-        assert_ne!(run(false).await, first, "a thread of the lowest priority was used again");
+        let first = run(None).await;
+        assert_eq!(run(None).await, first);
+        // Alone it has the priority of all.
+        assert_eq!(run(Some(Neighbours::None)).await, first);
+        assert_eq!(run(Some(Neighbours::Some)).await, first);
+        assert_ne!(run(None).await, first, "a thread of the lowest priority was used again");
         assert!(turns().running.is_empty());
         assert!(turns().waiting.is_empty());
         assert!(spawn(|| panic!("on purpose")).unwrap().await.is_err());

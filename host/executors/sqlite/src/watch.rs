@@ -108,6 +108,7 @@ impl Watch {
         schema.hide(self.hidden.keys());
         let views = schema.tables.iter().filter(|table| table.is_view()).map(|view| view.columns.len());
         let columns = views.filter_map(|width| i32::try_from(width).ok()).fold(schema.columns, i32::max);
+        config.comments.iter().for_each(|comment| comment.write(&mut schema.tables));
         let catalog = Catalog { database: name.to_owned(), dialect: Dialect::Sqlite, tables: schema.tables };
         let snapshot = Arc::new(Snapshot {
             catalog: Arc::new(catalog),

@@ -10,7 +10,7 @@ use syrch_arrow_engine::ArrowEngine;
 use syrch_core::ports::{Database, DatabaseError, SqlQuery};
 use syrch_core::{ForeignKey, Limits, SqlErrorKind, Value};
 use syrch_guard::{Bounds, Granted, admit};
-use syrch_kit::corpus::lines;
+use syrch_kit::corpus::{is_same, lines};
 use syrch_kit::duckdb::{library, script};
 use tempfile::TempDir;
 
@@ -19,8 +19,9 @@ use crate::common::{Direct, is_capped, single, text};
 const SHOP: &[&str] = &[
     "CREATE TABLE people (id INTEGER PRIMARY KEY, name VARCHAR NOT NULL, height DOUBLE, mood ENUM ('good', 'bad'))",
     "INSERT INTO people VALUES (1, 'Zoë', 1.75, 'good'), (2, '名前 🦆', NULL, NULL)",
-    "CREATE TABLE orders (id BIGINT, person INTEGER REFERENCES people(id), total DECIMAL(10, 2), PRIMARY KEY (id, total))",
-    "INSERT INTO orders VALUES (10, 1, 5.50)",
+    "CREATE TABLE orders (id BIGINT, person INTEGER REFERENCES people(id), total DECIMAL(10, 2), \
+     state VARCHAR CHECK (state IN ('open', 'paid')), PRIMARY KEY (id, total))",
+    "INSERT INTO orders VALUES (10, 1, 5.50, 'paid')",
     "CREATE SCHEMA old",
     "CREATE TABLE old.people (\"Full \"\"Name\"\"\" VARCHAR)",
     "CREATE VIEW tall AS SELECT name FROM people WHERE height > 1",
@@ -88,6 +89,9 @@ async fn the_catalog_has_tables_views_keys_and_comments() {
     assert_eq!(columns, expected);
     assert_eq!((people.comment.as_deref(), people.row_estimate), (Some("who buys"), Some(2)));
     assert_eq!(people.columns[2].comment.as_deref(), Some("in metres"));
+    assert_eq!(people.columns[3].values_in_words().as_deref(), Some("one of 'good', 'bad'"));
+    assert_eq!(orders.columns[3].values_in_words().as_deref(), Some("one of 'open', 'paid'"));
+    assert_eq!(people.columns[1].values(), None);
     assert_eq!(
         (people.primary_key.as_slice(), orders.primary_key.as_slice()),
         (["id".to_owned()].as_slice(), ["id".to_owned(), "total".to_owned()].as_slice())
@@ -381,7 +385,7 @@ async fn a_changed_file_is_read_anew_and_has_another_identity() {
     let before = direct.engine.identity().await;
     assert!(before.is_some() && direct.engine.identity().await == before);
     assert_eq!(shop.open(Limits::default()).await.engine.identity().await, before);
-    shop.replace("INSERT INTO orders VALUES (11, 2, 1)");
+    shop.replace("INSERT INTO orders VALUES (11, 2, 1, NULL)");
     assert_ne!(direct.engine.identity().await, before);
     assert_eq!(direct.rows(count).await, [[Value::Integer(2)]]);
     fs::remove_file(&shop.file).unwrap();
@@ -452,26 +456,32 @@ async fn a_statement_that_the_guard_wrote_again_gives_the_same_rows() {
     let file = folder.path().join("corpus.duckdb");
     script(&library, &file, &CORPUS);
     let config = AdbcConfig { sha256: Some(digest(&library).unwrap()), ..AdbcConfig::duckdb(&library, &file) };
-    let catalog = AdbcDatabase::open(config.clone()).await.unwrap().catalog().await.unwrap();
+    let database = AdbcDatabase::open(config.clone()).await.unwrap();
+    let catalog = database.catalog().await.unwrap();
     let (granted, direct) = (Granted::new(&catalog, Vec::new()), Direct::open(config).await);
-    let lines = lines(&syrch_kit::repository().join("tests/sql/benign.jsonl"), "duckdb");
+    let statements = syrch_kit::repository().join("tests/sql");
+    let forms = lines(&statements.join("forms.jsonl"), "duckdb");
+    let mut lines = lines(&statements.join("benign.jsonl"), "duckdb");
+    lines.extend(forms.into_iter().filter(|line| line["reading"] == "read"));
     let mut wrong = Vec::new();
     for line in &lines {
         let sql = syrch_kit::corpus::text(line);
         let admitted = admit(&sql, &granted, &Bounds::default()).unwrap().sql;
         let (given, written) = (direct.run(&sql).await, direct.run(&admitted).await);
-        let is_same = match (&given, &written) {
-            (Ok(given), Ok(written)) => given.rows(0, u64::MAX) == written.rows(0, u64::MAX),
+        let same = match (&given, &written) {
+            (Ok(given), Ok(written)) => is_same(&sql, &given.rows(0, u64::MAX), &written.rows(0, u64::MAX)),
             _ => false,
         };
-        if !is_same {
+        let query = SqlQuery::new(sql.as_str());
+        let checked = database.check(&query).await.err().or(database.run(&query).await.err());
+        if !same || checked.is_some() {
             wrong.push(format!(
-                "{sql}\n  {admitted}\n  {:?}\n  {:?}",
+                "{sql}\n  {checked:?}\n  {admitted}\n  {:?}\n  {:?}",
                 given.map(|r| r.rows(0, 9)),
                 written.map(|r| r.rows(0, 9))
             ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(lines.len() > 50, "{}", lines.len());
+    assert!(lines.len() > 100, "{}", lines.len());
 }

@@ -1,8 +1,10 @@
-//! Databases over real drivers: DuckDB's library, and those for SQLite and PostgreSQL.
+//! Databases over real drivers: DuckDB's library, and those for SQLite, PostgreSQL and ODBC.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail loudly")]
 
 mod common;
 mod duckdb;
+#[cfg(target_os = "linux")]
+mod mariadb;
 #[cfg(unix)]
 mod postgres;
 mod sqlite;

@@ -82,6 +82,7 @@ pub(super) const AGGREGATES: &[&str] = &[
     "every",
     "max",
     "min",
+    "regr_count",
     "stddev",
     "stddev_pop",
     "stddev_samp",

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use syrch_core::ports::{Admitted, Bench, BenchLimits, CANDIDATE, Compared, DatabaseError, Plan, ResultSize, Timing};
 use syrch_core::{Column, Dialect, SqlError, SqlErrorKind};
+use syrch_guard::deterministic::{Checked, RealSums};
 use syrch_guard::{Bounds, Kind, deterministic, lex};
 use tokio::time::timeout;
 
@@ -75,10 +76,11 @@ impl PostgresBench {
     }
 
     /// The first check; returns the statement as the guard wrote it again, and whether it has an order.
-    fn read(&self, text: &str) -> Result<(String, bool), SqlError> {
-        let checked = deterministic::admit(text, &self.snapshot.catalog, &Dialect::Postgres)?;
+    fn read(&self, text: &str) -> Result<Checked, SqlError> {
+        let sums = RealSums::from_flag(self.limits.real_sums);
+        let checked = deterministic::admit_with(text, &self.snapshot.catalog, &Dialect::Postgres, sums)?;
         let admitted = syrch_guard::admit(&checked.sql, &self.snapshot.granted, &self.bounds)?;
-        Ok((admitted.sql, checked.is_ordered))
+        Ok(Checked { sql: admitted.sql, ..checked })
     }
 
     /// Runs a statement, whose rows are counted and, for a comparison, retained.
@@ -173,16 +175,16 @@ fn clock_word(sql: &str) -> Option<&'static str> {
 #[async_trait]
 impl Bench for PostgresBench {
     async fn admit(&mut self, text: &str, within: Option<&[String]>) -> Result<Admitted, SqlError> {
-        let (sql, is_ordered) = self.read(text)?;
+        let Checked { sql, tables: _, is_ordered, unnamed } = self.read(text)?;
         let checked = self.connection.work(&sql, |pinned, sql| Box::pin(analysed(pinned, sql))).await;
         let catalog = &self.snapshot.catalog;
         let (used, objects) =
             checked.and_then(|checked| checked).map_err(|error| error::with_nearest(error, catalog))?;
-        let tables = objects.judge(&used, catalog)?;
+        let tables = objects.judge(&used, catalog, self.limits.real_sums)?;
         let outside = within.and_then(|within| tables.iter().find(|table| !within.contains(table)));
         match outside {
             Some(table) => Err(analysed::refuse("within", table, "the original does not read it")),
-            None => Ok(Admitted { sql, tables, is_ordered }),
+            None => Ok(Admitted { sql, tables, is_ordered, unnamed }),
         }
     }
 

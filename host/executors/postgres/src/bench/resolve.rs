@@ -90,7 +90,7 @@ impl Objects {
     ///
     /// # Errors
     /// The first refusal, with its rule.
-    pub(super) fn judge(&self, used: &Used, catalog: &Catalog) -> Result<Vec<String>, SqlError> {
+    pub(super) fn judge(&self, used: &Used, catalog: &Catalog, real_sums: bool) -> Result<Vec<String>, SqlError> {
         let tables = self.tables(used, catalog)?;
         for oid in &used.types {
             if !is_listed_type(*oid) {
@@ -121,7 +121,7 @@ impl Objects {
             judge_function(oid, schema, &operator.name, operator.first.as_deref(), operator.second.as_deref())?;
         }
         for aggregate in &used.aggregates {
-            self.judge_aggregate(aggregate)?;
+            self.judge_aggregate(aggregate, real_sums)?;
         }
         self.judge_merges(used)?;
         Ok(tables)
@@ -151,7 +151,7 @@ impl Objects {
         Ok(tables.into_iter().collect())
     }
 
-    fn judge_aggregate(&self, aggregate: &Aggregate) -> Result<(), SqlError> {
+    fn judge_aggregate(&self, aggregate: &Aggregate, real_sums: bool) -> Result<(), SqlError> {
         let function = self.get('f', aggregate.function)?;
         let (name, argument) = (function.name.as_str(), argument(function));
         let is_own = function.schema == "pg_catalog" && aggregate.function < FIRST_OF_USERS;
@@ -159,13 +159,16 @@ impl Objects {
             return Ok(());
         }
         let is_extreme = matches!(name, "min" | "max");
+        // These count.
+        let counts = matches!(name, "count" | "regr_count");
         let is_floating = lists::FLOATING.binary_search(&name).is_ok()
-            || (matches!(argument, "float4" | "float8") && !is_extreme && name != "count");
+            || (matches!(argument, "float4" | "float8") && !is_extreme && !counts);
         let is_listed = lists::AGGREGATES.binary_search(&name).is_ok();
-        if is_own && is_floating && (is_listed || lists::FLOATING.binary_search(&name).is_ok()) {
+        let is_floating = is_floating && (is_listed || lists::FLOATING.binary_search(&name).is_ok());
+        if is_own && is_floating && !real_sums {
             return Err(refuse("float-aggregate", name, "sums of floating-point numbers depend on the order of rows"));
         }
-        if !is_own || !is_listed {
+        if !is_own || !(is_listed || is_floating) {
             return Err(refuse("aggregate", name, "it is not on the list: its result may depend on the order of rows"));
         }
         if !aggregate.is_full {

@@ -8,6 +8,7 @@ use futures::StreamExt;
 use serde_json::Value as Json;
 use syrch_core::ports::{Database, SqlQuery};
 use syrch_core::{ResultSet, SqlError, SqlErrorKind, text::clip};
+use syrch_guard::{Bounds, Granted, admit};
 use syrch_kit::corpus::{lines, text};
 use syrch_kit::data_root;
 use syrch_kit::postgres::Server;
@@ -116,4 +117,36 @@ async fn hostile_statements_have_no_effect_and_benign_ones_run() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(hostile.len() > 100 && benign.len() > 50, "{} {}", hostile.len(), benign.len());
     assert_eq!(state(&server), before);
+}
+
+/// The tables that the statements of the table of forms speak of.
+const FORMS: &str = "CREATE TABLE customers (id integer, name text NOT NULL, city text); \
+    CREATE TABLE orders (id integer, customer_id integer, total double precision, ordered_on date); \
+    CREATE TABLE events (id integer, payload jsonb); \
+    INSERT INTO customers VALUES (1, 'Ada', 'Vienna'), (2, 'Bo', NULL), (3, 'Åsa', 'Graz'), (4, 'Dee', 'Vienna'); \
+    INSERT INTO orders VALUES (1, 1, 10.5, '2024-01-05'), (2, 1, 30, '2024-02-29'), (3, 2, 22, '2023-12-31'), (4, 4, 7.25, '2024-06-01'); \
+    INSERT INTO events VALUES (1, '{\"kind\": \"login\", \"tags\": [\"a\", \"b\"]}'), (2, '{\"kind\": \"logout\", \"tags\": []}')";
+
+// What runs is what the guard has written again: it has to mean what the user wrote.
+#[tokio::test(flavor = "multi_thread")]
+async fn each_form_that_is_read_gives_the_same_rows_when_it_was_written_again() {
+    let Some(server) = Server::start() else { return };
+    let grant = "CREATE ROLE reader LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader";
+    server.database("forms", &format!("{FORMS}; {grant}"));
+    let database = PostgresDatabase::open(config(&server, "reader", "forms")).await.unwrap();
+    let granted = Granted::new(&database.catalog().await.unwrap(), Vec::new());
+    let forms = lines(&syrch_kit::repository().join("tests/sql/forms.jsonl"), "postgres");
+    let mut wrong = Vec::new();
+    for line in forms.iter().filter(|line| line["reading"] == "read") {
+        let sql = text(line);
+        let written = admit(&sql, &granted, &Bounds::default()).unwrap().sql;
+        let rows = (server.psql("forms", &sql), server.psql("forms", &written));
+        let run = database.run(&SqlQuery::new(sql.as_str())).await;
+        let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+        let is_same = matches!(&rows, (Ok(given), Ok(written)) if syrch_kit::corpus::is_same(&sql, &lines(given), &lines(written)));
+        if !is_same || run.is_err() {
+            wrong.push(format!("{sql}\n  {written}\n  {rows:?}\n  {:?}", run.err()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -354,3 +354,53 @@ async fn a_session_with_traces_of_a_statement_is_not_used_again() {
     }
     assert_ne!(server.psql("shop", sessions).unwrap(), before);
 }
+
+const VISITS: &str = "
+CREATE TYPE visit_kind AS ENUM ('FIRST', 'FOLLOW_UP', 'REMOTE');
+CREATE TYPE \"Odd Kind\" AS ENUM ('it''s');
+CREATE DOMAIN known_kind AS visit_kind; CREATE DOMAIN some_kinds AS known_kind[];
+CREATE TABLE visits(id int, kind visit_kind, other known_kind, several visit_kind[], more some_kinds, odd \"Odd Kind\",
+  state text CHECK (state IN ('open', 'closed')), size varchar(9) CHECK (size = 'S' OR size = 'L'), n int CHECK (n > 0));
+INSERT INTO visits VALUES (1, 'FIRST', 'REMOTE', '{FIRST}', '{REMOTE}', 'it''s', 'open', 'S', 1);
+DO $$ BEGIN EXECUTE (SELECT 'CREATE TYPE huge AS ENUM (' || string_agg(quote_literal('label ' || i), ',' ORDER BY i) || ')'
+  FROM generate_series(1, 100000) i); END $$;
+CREATE TABLE wide(h huge);
+";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn closed_sets_stand_in_the_catalog_and_in_the_error_of_a_wrong_label() {
+    let Some(server) = Server::start() else { return };
+    server.database("clinic", VISITS);
+    let database = PostgresDatabase::open(config(&server, "admin", "clinic")).await.unwrap();
+    let catalog = database.catalog().await.unwrap();
+    let words = |table: &str, column: &str| catalog.table(table).unwrap().column(column).unwrap().values_in_words();
+    let kinds = "one of 'FIRST', 'FOLLOW_UP', 'REMOTE'";
+    for (column, expected) in [
+        ("kind", Some(kinds)),
+        ("other", Some(kinds)),
+        ("several", Some(kinds)),
+        ("more", Some(kinds)),
+        ("odd", Some("one of 'it''s'")),
+        ("state", Some("one of 'open', 'closed'")),
+        ("size", Some("one of 'S', 'L'")),
+        ("n", None),
+        ("id", None),
+    ] {
+        assert_eq!(words("visits", column).as_deref(), expected, "{column}");
+    }
+    let huge = words("wide", "h").unwrap();
+    assert!(huge.len() < 140 && huge.starts_with("one of 'label 1', 'label 2'") && huge.ends_with(" more"), "{huge}");
+    assert_eq!(catalog.table("wide").unwrap().columns[0].values().unwrap().1, 100_000 - 50);
+    for (sql, kind) in [
+        ("SELECT count(*) FROM visits WHERE kind = 'TELEMEDICINE'", "visit_kind"),
+        ("SELECT count(*) FROM visits WHERE other IN ('FIRST', 'sk-SECRET')", "visit_kind"),
+        ("SELECT count(*) FROM visits WHERE 'x' = ANY (several)", "visit_kind"),
+    ] {
+        for error in [refusal(&database, sql).await, database.check(&SqlQuery::new(sql)).await.unwrap_err()] {
+            assert_eq!(error.kind, SqlErrorKind::TypeMismatch, "{sql}: {error:?}");
+            assert_eq!(error.message, format!("invalid input value for enum public.{kind}: {kinds}"), "{sql}");
+        }
+    }
+    let error = refusal(&database, "SELECT 1 FROM visits WHERE odd = 'x'").await;
+    assert_eq!(error.message, "invalid input value for enum public.\"Odd Kind\": one of 'it''s'");
+}

@@ -15,6 +15,7 @@ use syrch_core::ports::{
     TOO_MANY_ROWS, Timing,
 };
 use syrch_core::{Column, Dialect, SqlError, SqlErrorKind};
+use syrch_guard::deterministic::{Checked, RealSums};
 use syrch_guard::{Bounds, deterministic, prelex, splice};
 
 use crate::connect;
@@ -219,14 +220,18 @@ fn refuse(rule: &str, token: &str, why: &str) -> SqlError {
 impl Bench for SqliteBench {
     async fn admit(&mut self, text: &str, within: Option<&[String]>) -> Result<Admitted, SqlError> {
         let text = text.to_owned();
+        let sums = RealSums::from_flag(self.limits.real_sums);
         let admitted = self.work(move |session, snapshot| {
-            let checked = deterministic::admit(&text, &snapshot.catalog, &Dialect::Sqlite)?;
+            let checked = deterministic::admit_with(&text, &snapshot.catalog, &Dialect::Sqlite, sums)?;
             let statement = Statement::new(&checked.sql)?;
             let without_place = |error: SqlError| SqlError { position: None, ..error };
             let tables = tables(&statement, session, snapshot).map_err(without_place)?;
             match tables.iter().find(|table| !checked.tables.contains(table)) {
                 Some(table) => Err(refuse("tables", table, "the engine reads it, and the text does not name it")),
-                None => Ok(Admitted { sql: checked.sql, tables: checked.tables, is_ordered: checked.is_ordered }),
+                None => {
+                    let Checked { sql, tables, is_ordered, unnamed } = checked;
+                    Ok(Admitted { sql, tables, is_ordered, unnamed })
+                }
             }
         });
         let admitted = admitted.await?;

@@ -50,6 +50,25 @@ async fn rule(bench: &mut dyn Bench, sql: &str, within: Option<&[String]>) -> St
     }
 }
 
+/// A sum of reals is admitted where the limits say so, and compared with all of its digits.
+#[tokio::test(flavor = "multi_thread")]
+async fn sums_of_reals_are_compared_bit_for_bit() {
+    let place = Place::new();
+    let limits = BenchLimits { real_sums: true, ..BenchLimits::default() };
+    let mut bench = place.bench(limits).await;
+    let sum = admitted(bench.as_mut(), "SELECT sum(r) FROM t").await;
+    assert_eq!(sum.unnamed, ["sum(r)"]);
+    bench.snapshot().await.unwrap();
+    let same = admitted(bench.as_mut(), "SELECT sum(r) AS s FROM t WHERE id < 9").await;
+    assert_eq!(bench.compare(&sum, &same).await.unwrap(), Compared::Equal(1));
+    let near = admitted(bench.as_mut(), "SELECT sum(r) + 2e-16 FROM t").await;
+    assert_eq!(bench.compare(&sum, &near).await.unwrap(), Compared::Different);
+    assert_eq!(
+        rule(place.bench(BenchLimits::default()).await.as_mut(), "SELECT sum(r) FROM t", None).await,
+        "float-aggregate"
+    );
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_engine_reports_the_tables_behind_common_table_expressions() {
     let place = Place::new();
@@ -111,7 +130,7 @@ async fn a_comparison_reads_one_snapshot_and_a_writer_is_noticed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_endless_or_too_large_ends_within_its_limits() {
     let place = Place::new();
-    let limits = BenchLimits { rows: 100, bytes: 10_000, statement_ms: 300, lock_ms: 50 };
+    let limits = BenchLimits { rows: 100, bytes: 10_000, statement_ms: 300, lock_ms: 50, real_sums: false };
     let mut bench = place.bench(limits).await;
     let joins: String = (0..12).map(|n| format!(" CROSS JOIN t AS t{n} CROSS JOIN t AS u{n}")).collect();
     let (many, one) = (format!("SELECT t.id FROM t{joins}"), admitted(&mut *bench, "SELECT id FROM t").await);

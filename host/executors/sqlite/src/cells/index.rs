@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
 
 use rusqlite::types::ValueRef;
 use syrch_core::{Dialect, SqlError, SqlErrorKind, Table, text};
@@ -18,88 +17,140 @@ const ROWS: u64 = 200_000;
 const COLUMNS: usize = 100;
 const STATEMENT: usize = 60 << 10;
 
-/// Reads the tables in the catalog's order until the index is full or the time is up. Views are left out: their values stand in tables.
-pub(crate) fn build(session: &Session, snapshot: &Snapshot, time: Duration) -> Result<Values, SqlError> {
-    let mut index = Values::new(time);
-    for table in snapshot.catalog.tables.iter().filter(|table| !table.is_view()) {
-        let mut left_out = Vec::new();
-        for columns in statements(table) {
-            read(&mut index, session, snapshot, &table.name, &columns, &mut left_out)?;
+/// How reading a table ended.
+enum Ended {
+    Whole,
+    /// The time was up.
+    Late,
+    /// Somebody else's lock was in the way.
+    Busy,
+}
+
+/// Reads the tables that an index lacks, the small ones first, until it is full or its time is up. Views are left out: their values stand in
+/// tables. Returns the index, ready to be found in, and how many tables it has more.
+///
+/// Each call has a table more at least: one for which all of its time is not enough has the values that were found in it.
+pub(crate) fn build(session: &Session, snapshot: &Snapshot, mut index: Values) -> (Values, usize) {
+    let tables = tables(&mut index, snapshot);
+    let mut read = 0;
+    for (table, place) in &tables {
+        if index.is_complete(&table.name) {
+            continue;
         }
-        if !left_out.is_empty() {
-            let columns = text::few(&left_out);
-            tracing::warn!(table = table.name, columns, "values of a table are not indexed");
+        match read_table(&mut index, session, snapshot, table, *place) {
+            Ended::Busy => continue,
+            Ended::Late if read > 0 => break,
+            Ended::Late => tracing::warn!(table = table.name, "the index of values has a part of a table"),
+            Ended::Whole => {}
         }
-        if index.is_full() {
-            tracing::info!(table = table.name, "the index of values ends here");
-            break;
-        }
+        index.complete(&table.name.as_str().into());
+        read += 1;
+    }
+    index.is_partial = tables.iter().any(|(table, _)| !index.is_complete(&table.name));
+    if index.is_partial {
+        tracing::info!(read, "the index of values ends here, and goes on when it is next asked for");
     }
     index.finish();
-    Ok(index)
+    (index, read)
 }
 
-/// Reads columns by one statement, and each half of them by one of its own if it fails for a reason that may be that of one column. What
-/// cannot be read is not found; that is better than no index at all.
-fn read(
-    index: &mut Values,
-    session: &Session,
-    snapshot: &Snapshot,
-    table: &str,
-    columns: &[String],
-    left_out: &mut Vec<String>,
-) -> Result<(), SqlError> {
-    if index.is_full() {
-        return Ok(());
-    }
-    let before = index.mark();
-    let Err(error) = read_all(index, session, snapshot, table, columns) else { return Ok(()) };
-    if is_of_all(&error) {
-        return Err(error);
-    }
-    // It may have been too much memory or time for all.
-    session.check_deadline()?;
-    index.is_partial |= error.kind == SqlErrorKind::Unavailable;
-    if columns.len() == 1 || error.kind == SqlErrorKind::Unavailable {
-        left_out.extend(columns.iter().map(|column| format!("{} ({})", text::clip(column, 64), error.message)));
-        return Ok(());
-    }
-    index.forget(before);
-    let (first, second) = columns.split_at(columns.len() / 2);
-    read(index, session, snapshot, table, first, left_out)?;
-    read(index, session, snapshot, table, second, left_out)
-}
-
-fn read_all(
-    index: &mut Values,
-    session: &Session,
-    snapshot: &Snapshot,
-    table: &str,
-    columns: &[String],
-) -> Result<(), SqlError> {
-    let list = columns.iter().map(|column| short(column)).collect::<Vec<_>>().join(", ");
-    let sql = format!("SELECT {list} FROM {} LIMIT {ROWS}", Dialect::Sqlite.quoted(table));
-    let mut statement = compile(&sql, session, snapshot)?;
-    let name: Arc<str> = table.into();
-    let places: Vec<usize> = columns.iter().map(|column| index.place(&name, column)).collect();
-    let mut seen: Vec<HashSet<u64>> = vec![HashSet::new(); columns.len()];
-    let mut rows = statement.raw_query();
-    while let Some(row) = rows.next().map_err(|error| session.step_error(&error))? {
-        for (column, seen) in seen.iter_mut().enumerate() {
-            let Ok(ValueRef::Text(bytes)) = row.get_ref(column) else { continue };
-            let Ok(text) = std::str::from_utf8(bytes) else { continue };
-            let digest = index.digest(text);
-            let is_new = seen.len() < VALUES && !text.trim().is_empty() && !seen.contains(&digest);
-            if is_new && text.chars().count() <= CHARACTERS {
-                seen.insert(digest);
-                index.add(places[column], text);
+/// The tables, each with the place of its first column in the index, which are in the catalog's order.
+fn tables<'s>(index: &mut Values, snapshot: &'s Snapshot) -> Vec<(&'s Table, usize)> {
+    let is_new = index.places() == 0;
+    let mut next = 0;
+    let mut tables = Vec::new();
+    for table in snapshot.catalog.tables.iter().filter(|table| !table.is_view()) {
+        tables.push((table, next));
+        next += table.columns.len();
+        if is_new {
+            let name: Arc<str> = table.name.as_str().into();
+            for column in &table.columns {
+                index.place(&name, &column.name);
             }
         }
-        if index.is_full() {
-            break;
-        }
     }
-    Ok(())
+    tables.sort_by_key(|(table, _)| table.row_estimate.unwrap_or(ROWS));
+    tables
+}
+
+fn read_table(index: &mut Values, session: &Session, snapshot: &Snapshot, table: &Table, place: usize) -> Ended {
+    let mut reading = Reading { session, snapshot, table: &table.name, left_out: Vec::new(), is_busy: false };
+    let mut place = place;
+    for columns in statements(table) {
+        if reading.read(index, &columns, place).is_err() {
+            return Ended::Late;
+        }
+        place += columns.len();
+    }
+    if !reading.left_out.is_empty() {
+        let columns = text::few(&reading.left_out);
+        tracing::warn!(table = table.name, columns, "values of a table are not indexed");
+    }
+    match reading.is_busy {
+        true => Ended::Busy,
+        false => Ended::Whole,
+    }
+}
+
+/// The time is up, or nobody waits any more.
+struct Over;
+
+/// The reading of one table.
+struct Reading<'r> {
+    session: &'r Session,
+    snapshot: &'r Snapshot,
+    table: &'r str,
+    left_out: Vec<String>,
+    is_busy: bool,
+}
+
+impl Reading<'_> {
+    /// Reads columns by one statement, and each half of them by one of its own if it fails for a reason that may be that of one column. What
+    /// cannot be read is not found; that is better than no index at all.
+    fn read(&mut self, index: &mut Values, columns: &[String], place: usize) -> Result<(), Over> {
+        let before = index.mark();
+        let Err(error) = self.read_all(index, columns, place) else {
+            return if index.is_late() { Err(Over) } else { Ok(()) };
+        };
+        // It may have been too much memory or time for all.
+        if is_of_all(&error) || self.session.check_deadline().is_err() {
+            return Err(Over);
+        }
+        self.is_busy |= error.kind == SqlErrorKind::Unavailable;
+        if columns.len() == 1 || error.kind == SqlErrorKind::Unavailable {
+            let name = |column: &String| format!("{} ({})", text::clip(column, 64), error.message);
+            self.left_out.extend(columns.iter().map(name));
+            return Ok(());
+        }
+        index.forget(before);
+        let (first, second) = columns.split_at(columns.len() / 2);
+        self.read(index, first, place)?;
+        self.read(index, second, place + first.len())
+    }
+
+    fn read_all(&self, index: &mut Values, columns: &[String], place: usize) -> Result<(), SqlError> {
+        let list = columns.iter().map(|column| short(column)).collect::<Vec<_>>().join(", ");
+        let sql = format!("SELECT {list} FROM {} LIMIT {ROWS}", Dialect::Sqlite.quoted(self.table));
+        let mut statement = compile(&sql, self.session, self.snapshot)?;
+        let mut seen: Vec<HashSet<u64>> = vec![HashSet::new(); columns.len()];
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next().map_err(|error| self.session.step_error(&error))? {
+            for (column, seen) in seen.iter_mut().enumerate() {
+                let Ok(ValueRef::Text(bytes)) = row.get_ref(column) else { continue };
+                let Ok(text) = std::str::from_utf8(bytes) else { continue };
+                let digest = index.digest(text);
+                let is_new = seen.len() < VALUES && !text.trim().is_empty() && !seen.contains(&digest);
+                if is_new && text.chars().count() <= CHARACTERS {
+                    seen.insert(digest);
+                    index.add(place + column, text);
+                }
+            }
+            if index.is_full() {
+                break;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// An expression for the values of a column that are looked at. The engine skips long texts and blobs by their header, without reading them.

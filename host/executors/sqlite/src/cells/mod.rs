@@ -3,6 +3,8 @@
 
 mod index;
 mod samples;
+mod shared;
+mod stored;
 
 use rusqlite::Statement;
 use syrch_core::SqlError;
@@ -13,8 +15,11 @@ use crate::error::Context;
 use crate::session::Session;
 use crate::watch::Snapshot;
 
+#[cfg(test)]
 pub(crate) use index::build;
 pub(crate) use samples::{column_stats, samples};
+pub(crate) use shared::ValueIndex;
+pub use stored::{INDEX, ValueStore};
 
 /// Compiles one of our own statements as if it were a guest's.
 fn compile<'s>(sql: &str, session: &'s Session, snapshot: &Snapshot) -> Result<Statement<'s>, SqlError> {

@@ -232,3 +232,19 @@ fn a_column_that_cannot_be_read_does_not_take_the_others_out_of_the_index() {
         assert_eq!(find(&database, value, Match::Ngram)[0].path, path, "{value}");
     }
 }
+
+#[test]
+fn the_texts_that_constraints_allow_stand_in_the_catalog() {
+    let fixture = Fixture::new(
+        "CREATE TABLE visits(id INTEGER PRIMARY KEY, kind TEXT NOT NULL CHECK (kind IN ('FIRST', 'FOLLOW_UP')), \"my state\" TEXT,
+           score INTEGER CHECK (score > 0), CONSTRAINT known CHECK (\"my state\" = 'open' OR \"my state\" = 'closed'));
+         CREATE TABLE plain(kind TEXT, checked TEXT);",
+    );
+    let catalog = catalog(&fixture.open());
+    let words = |table: &str, column: &str| catalog.table(table).unwrap().column(column).unwrap().values_in_words();
+    assert_eq!(words("visits", "kind").as_deref(), Some("one of 'FIRST', 'FOLLOW_UP'"));
+    assert_eq!(words("visits", "my state").as_deref(), Some("one of 'open', 'closed'"));
+    for (table, column) in [("visits", "score"), ("plain", "kind"), ("plain", "checked")] {
+        assert_eq!(words(table, column), None, "{table}.{column}");
+    }
+}

@@ -44,6 +44,7 @@ fn the_guard_agrees_with_the_engine() {
             let database = SqliteDatabase::open(SqliteConfig::new(path)).unwrap();
             let catalog = runtime.block_on(database.catalog()).unwrap();
             for (sql, is_gold) in statements {
+                let sql = syrch_guard::with_single_quotes(&sql, &catalog).unwrap_or(sql);
                 *(if is_gold { &mut golds } else { &mut answers }) += 1;
                 let checked = runtime.block_on(database.check(&SqlQuery::new(sql.as_str())));
                 let resolved = syrch_guard::facts(&sql, &[], &catalog);

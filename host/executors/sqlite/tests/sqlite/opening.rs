@@ -52,7 +52,7 @@ fn a_pipe_is_refused_without_waiting() {
     let path = folder.path().join("pipe.db");
     let made = std::process::Command::new("mkfifo").arg(&path).status();
     if !made.is_ok_and(|status| status.success()) {
-        println!("skipped: no mkfifo");
+        syrch_kit::skip("there is no `mkfifo`: install coreutils");
         return;
     }
     assert!(matches!(failure(&path), DatabaseError::NotADatabase { .. }));

@@ -336,7 +336,7 @@ fn what_only_the_engine_parses_is_checked_by_it() {
     for text in [
         "SELECT name FROM customers WHERE name IN secrets",
         "SELECT name FROM customers NOT INDEXED WHERE country ISNULL",
-        "SELECT name FROM customers WHERE name = \"Anna\"",
+        "SELECT \"name\" FROM customers WHERE \"name\" IS NOT DISTINCT FROM 'Anna'",
         "SELECT title, rank FROM notes WHERE notes MATCH 'quick' ORDER BY rank",
         "SELECT rowid, bm25(notes) FROM notes('fox')",
     ] {
@@ -525,4 +525,83 @@ fn full_text_tables_are_known_however_they_are_declared() {
         assert!(error.message.contains("its content is a view"), "{error:?}");
     }
     assert_eq!(rows(&database, "SELECT a FROM \"it's\"").len(), 1);
+}
+
+#[test]
+fn a_name_in_double_quotes_that_nothing_has_is_an_unknown_column_everywhere() {
+    let fixture = Fixture::new(
+        "CREATE TABLE samples(sample_id INTEGER PRIMARY KEY, origin TEXT, status TEXT, \"odd`name\" TEXT);
+         INSERT INTO samples VALUES (1, 'a', 'done', 'x'), (2, 'b', 'open', 'y'), (3, 'c', 'done', 'z');
+         CREATE VIEW finished AS SELECT sample_id, status, \"final\" AS state FROM samples WHERE status = \"done\";",
+    );
+    let database = fixture.open();
+    let runtime = runtime();
+    for sql in [
+        "SELECT DISTINCT \"lab_name\" FROM samples",
+        "SELECT count(*) FROM samples WHERE \"state\" = 'done'",
+        "SELECT count(*) FROM samples WHERE status = \"done\"",
+        "SELECT sample_id FROM samples ORDER BY \"pionts\" DESC",
+        "SELECT count(*) FROM samples GROUP BY \"pionts\"",
+        "SELECT status FROM samples GROUP BY status HAVING \"pionts\" > 1",
+        "SELECT a.sample_id FROM samples a LEFT JOIN samples b ON a.sample_id = \"b_id\"",
+        "SELECT upper(\"lab_name\") FROM samples",
+        "SELECT sample_id FROM samples WHERE origin IN (SELECT \"lab_name\" FROM samples)",
+        "WITH c AS (SELECT \"lab_name\" AS x FROM samples) SELECT x FROM c",
+        "SELECT sum(sample_id) OVER (PARTITION BY \"lab_name\") FROM samples",
+        "SELECT sum(sample_id) OVER w FROM samples WINDOW w AS (ORDER BY \"lab_name\")",
+        "SELECT value FROM json_each(\"lab_name\")",
+        "VALUES (\"lab_name\")",
+        "SELECT \"lab_name\" FROM finished",
+        "SELECT f.state FROM finished f JOIN samples s ON s.sample_id = \"f_id\"",
+        "SELECT sample_id FROM finished ORDER BY \"pionts\"",
+    ] {
+        let query = SqlQuery::new(sql);
+        let run = runtime.block_on(database.run(&query)).unwrap_err();
+        let check = runtime.block_on(database.check(&query)).unwrap_err();
+        let explain = runtime.block_on(database.explain(&query)).unwrap_err();
+        for error in [run, check, explain] {
+            assert_eq!(error.kind, SqlErrorKind::UnknownColumn, "{sql}: {error:?}");
+            assert!(error.message.starts_with("no such column") && !error.message.contains("literal"), "{error:?}");
+        }
+    }
+    let error = refusal(&database, "SELECT DISTINCT \"orgin\" FROM samples");
+    assert_eq!((error.position, error.suggestions.as_slice()), (Some(16), ["origin".to_owned()].as_slice()));
+    let error = refusal(&database, "SELECT count(*) FROM samples WHERE status = \"done\"");
+    assert!(error.message.ends_with("a text is written in single quotes: 'done'"), "{error:?}");
+}
+
+#[test]
+fn names_in_double_quotes_and_texts_in_views_mean_what_they_did() {
+    let fixture = Fixture::new(
+        "CREATE TABLE samples(sample_id INTEGER PRIMARY KEY, status TEXT, \"odd`\"\"name\" TEXT);
+         INSERT INTO samples VALUES (1, 'done', 'x'), (2, 'open', 'y'), (3, 'done', 'z');
+         CREATE VIEW finished AS SELECT sample_id, status, \"final\" AS state FROM samples WHERE status = \"done\";
+         CREATE VIEW above AS SELECT count(*) AS n FROM finished WHERE state = \"final\";",
+    );
+    let database = fixture.open();
+    let integer = |n: i64| vec![vec![Value::Integer(n)]];
+    for (sql, expected) in [
+        ("SELECT count(*) FROM finished", integer(2)),
+        (
+            "SELECT count(*) FROM \"finished\" AS \"f\" WHERE \"f\".\"state\" = 'final' AND \"sample_id\" > 1",
+            integer(1),
+        ),
+        ("SELECT n FROM above", integer(2)),
+        ("SELECT \"n\" AS \"odd\" FROM above ORDER BY \"odd\"", integer(2)),
+        ("SELECT count(\"odd`\"\"name\") FROM samples JOIN finished USING (\"sample_id\")", integer(2)),
+        ("SELECT \"count(*)\" FROM (SELECT count(*) FROM samples)", integer(3)),
+        ("SELECT \"max(\"\"sample_id\"\")\" FROM (SELECT max(\"sample_id\") FROM samples)", integer(3)),
+        ("SELECT \"ROWID\" FROM samples WHERE status = 'open'", integer(2)),
+    ] {
+        assert_eq!(rows(&database, sql), expected, "{sql}");
+    }
+    let result = run(&database, "SELECT \"sample_id\" + 1 FROM finished").unwrap();
+    assert_eq!(result.columns()[0].name, "\"sample_id\" + 1");
+    // The samples of a view and the plans of statements over it are read as before.
+    let samples = runtime().block_on(async {
+        use syrch_core::ports::CellIndex;
+        database.run(&SqlQuery::new("SELECT count(*) FROM finished")).await.unwrap();
+        database.samples("finished", &["state".to_owned()], 3).await.unwrap()
+    });
+    assert_eq!(samples[0].frequent, [(Value::Text("final".into()), 2)]);
 }

@@ -149,6 +149,7 @@ const ADMITTED: &[(&str, &str, &[&str])] = &[
             FROM public.t",
         &["t"],
     ),
+    ("AR-08", "SELECT regr_count(r, g), count(r) FROM public.t", &["t"]),
     ("AR-08", "SELECT sum(i), avg(i), sum(DISTINCT g) FILTER (WHERE b) FROM public.t", &["t"]),
     (
         "AR-09",
@@ -277,6 +278,22 @@ async fn the_servers_analysis_refuses_and_admits_by_the_rules() {
     assert_eq!(error.rule.as_deref(), Some("tree"), "{error:?}");
     // A refusal leaves the snapshot as it was.
     assert_eq!(bench.connection.snapshots, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sums_of_reals_are_admitted_where_the_limits_say_so() {
+    let Some(server) = Server::start() else { return };
+    server.database("sums", "CREATE TABLE t(id int PRIMARY KEY, g int, r float8); ANALYZE");
+    let mut bench = bench(&server, "admin", "sums").await;
+    bench.limits.real_sums = true;
+    for sql in
+        ["SELECT sum(r), avg(r::real), corr(g, id), regr_slope(r, g) FROM public.t", "SELECT stddev(r) FROM public.t"]
+    {
+        assert_eq!(second(&mut bench, sql).await.unwrap(), ["t"], "{sql}");
+    }
+    for sql in ["SELECT array_agg(r) FROM public.t", "SELECT sum(r) OVER (ORDER BY id) FROM public.t"] {
+        second(&mut bench, sql).await.unwrap_err();
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -21,7 +21,7 @@ async fn bench(server: &Server, user: &str, database: &str) -> PostgresBench {
 async fn second(bench: &mut PostgresBench, sql: &str) -> Result<Vec<String>, SqlError> {
     let checked = bench.connection.work(sql, |pinned, sql| Box::pin(analysed(pinned, sql))).await;
     let (used, objects) = checked.and_then(|checked| checked)?;
-    objects.judge(&used, &bench.snapshot.catalog)
+    objects.judge(&used, &bench.snapshot.catalog, bench.limits.real_sums)
 }
 
 /// AR-20: what every session of a bench is, whatever the role, the database and a statement before it have set.

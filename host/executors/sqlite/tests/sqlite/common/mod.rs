@@ -1,6 +1,6 @@
 //! What the tests share: databases made on the spot and a small runtime.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rusqlite::Connection;
@@ -11,13 +11,7 @@ use tempfile::TempDir;
 
 /// The folder of shared test data, when it is there.
 pub(crate) fn data() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared/data");
-    let folder = option_env!("SYRCH_TEST_DATA").map_or(beside, PathBuf::from);
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("skipped: no test data at {}; set SYRCH_TEST_DATA", folder.display());
-    None
+    syrch_kit::data_root()
 }
 
 /// A database file made by a script, in a folder of its own.
