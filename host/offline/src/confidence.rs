@@ -8,6 +8,7 @@ use super::lexicon;
 use super::query::{Condition, Expression, Function, LogicalQuery, Operand, Operator};
 use super::resolve::Resolver;
 use super::schema::{ColumnRef, ColumnView, Holds, Schema};
+use super::shapes;
 use super::values::is_stop;
 use super::words::{self, Kind};
 
@@ -23,7 +24,8 @@ pub(crate) fn of(
         * (0.5 + 0.5 * fit(reading))
         * (0.7 + 0.3 * clearness(reading, resolver))
         * simplicity(reading, draft, query).powf(0.7)
-        * doubt(reading, draft, query, schema);
+        * doubt(reading, draft, query, schema)
+        * shapes::doubt(reading, draft, query, schema);
     score.clamp(0.01, 0.99)
 }
 
@@ -75,10 +77,6 @@ fn doubt(reading: &Reading, draft: &Draft, query: &LogicalQuery, schema: &Schema
     if reading.unknown.iter().any(|at| lexicon::BEYOND.contains(&reading.tokens[*at].lower.as_str())) {
         factor *= 0.5;
     }
-    // Without its negation a question asks for the opposite.
-    if draft.negations.iter().any(|negation| is_lost(*negation, draft, query)) {
-        factor *= 0.3;
-    }
     // Joining drops the rows that have nothing at all, which are fewer than any number.
     if matches!(draft.having, Some((_, Operator::Less | Operator::AtMost, _))) {
         factor *= 0.8;
@@ -86,6 +84,9 @@ fn doubt(reading: &Reading, draft: &Draft, query: &LogicalQuery, schema: &Schema
     // A number of rows that come first has no meaning without an order.
     if query.limit.is_some() && query.order.is_empty() {
         factor *= 0.3;
+    }
+    if is_open_share(query) {
+        factor *= 0.7;
     }
     if claims_all(draft, query) {
         factor *= 0.5;
@@ -102,9 +103,16 @@ fn doubt(reading: &Reading, draft: &Draft, query: &LogicalQuery, schema: &Schema
     if groups_unasked(reading, draft) || sums_repeated_rows(query, schema) {
         factor *= 0.5;
     }
+    // A row without a name is shown whole, which is more than what was asked for.
+    if query.limit.is_some() && !draft.everything && matches!(query.select.as_slice(), [Expression::AllColumns(_)]) {
+        factor *= 0.8;
+    }
     // Whether each is meant once is open.
     if lists_repeated_rows(query, schema) {
         factor *= 0.9;
+    }
+    if names_model(reading) || is_open_best(reading, query, schema) || claims_frequency(query, schema) {
+        factor *= 0.75;
     }
     if is_other_kind(reading, query, schema) {
         factor *= 0.5;
@@ -116,6 +124,12 @@ fn doubt(reading: &Reading, draft: &Draft, query: &LogicalQuery, schema: &Schema
         factor *= sense(&filter.condition, schema);
     }
     factor * 0.6_f64.powi(i32::try_from(draft.unmet).unwrap_or(i32::MAX))
+}
+
+/// Whether a condition may be of the part or of the whole: `the share of female penguins by island`.
+fn is_open_share(query: &LogicalQuery) -> bool {
+    let is_open = |item: &Expression| matches!(item, Expression::Share(share) if !share.part.is_empty());
+    !query.group.is_empty() && query.select.iter().any(is_open)
 }
 
 /// Whether a flag in numbers, such as `discontinued`, is selected as it is. It is a condition rather than what a
@@ -133,11 +147,20 @@ fn counts_nothing(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> b
     let is_no_number = |item: &Expression| match item {
         Expression::Column(at) => matches!(schema.column(*at).holds, Holds::Text | Holds::Time),
         Expression::AllColumns(_) => true,
-        Expression::Aggregate(..) | Expression::CountDistinct(_) | Expression::Length(_) | Expression::CountRows => {
-            false
-        }
+        Expression::Aggregate(..)
+        | Expression::CountDistinct(_)
+        | Expression::Length(_)
+        | Expression::Share(_)
+        | Expression::CountRows => false,
     };
-    let counts = reading.items.iter().any(|item| matches!(item.what, What::Cue(Cue::Count)));
+    // `the top 3 customers by number of orders` asks for customers.
+    let is_measure = |at: usize| {
+        let before = at.checked_sub(1).map(|before| &reading.items[before].what);
+        matches!(before, Some(What::Cue(Cue::By | Cue::OrderBy)))
+            && query.order.iter().any(|(item, _)| *item == Expression::CountRows)
+    };
+    let counts =
+        (0..reading.items.len()).any(|at| matches!(reading.items[at].what, What::Cue(Cue::Count)) && !is_measure(at));
     counts && query.select.iter().all(is_no_number)
 }
 
@@ -170,7 +193,12 @@ fn groups_unasked(reading: &Reading, draft: &Draft) -> bool {
     let is_plain = |asked: &&Asked| asked.head && matches!(asked.expression, Expression::Column(_));
     let plain = || draft.asked.iter().filter(is_plain);
     let counted = draft.counted.iter().filter(|counted| counted.head).map(|counted| counted.item);
-    let is_sum = |asked: &&Asked| matches!(asked.expression, Expression::Aggregate(Function::Sum | Function::Avg, _));
+    let is_sum = |asked: &&Asked| {
+        matches!(
+            asked.expression,
+            Expression::Aggregate(Function::Sum | Function::Avg, _) | Expression::CountDistinct(_)
+        )
+    };
     let summed = draft.asked.iter().filter(|asked| asked.head).filter(is_sum).map(|asked| asked.item);
     let mut measured = counted.chain(summed);
     draft.keys.is_empty() && measured.any(|item| plain().any(|asked| follows(item, asked.item)))
@@ -196,6 +224,64 @@ fn lists_repeated_rows(query: &LogicalQuery, schema: &Schema) -> bool {
     };
     let is_once = query.distinct || query.intersect.is_some();
     !is_once && query.group.is_empty() && query.limit.is_none() && query.select.iter().all(repeats)
+}
+
+/// Whether a value is sought by the best of its rows although it may have several: the best row and the best sum differ.
+fn is_open_best(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> bool {
+    let [(Expression::Column(by), _)] = query.order.as_slice() else { return false };
+    // In one year each name is there once.
+    let is_one_year = |condition: &Condition| {
+        let is_year = schema.column(condition.column).required.iter().any(|stem| stem == "year");
+        is_year && condition.operator == Operator::Equal
+    };
+    let is_name = |item: &Expression| item.column().is_some_and(|at| at.column == 0);
+    if query.conditions().any(is_one_year) && !schema.adds_up(*by) && query.select.iter().all(is_name) {
+        return false;
+    }
+    let names_rows = reading.items.iter().any(|item| matches!(item.what, What::Table(_)));
+    // The first column names the rows where no other does, and no year repeats them.
+    let is_first = |at: ColumnRef| {
+        let table = &schema.tables[at.table];
+        let is_year = |view: &ColumnView| view.required.iter().any(|stem| stem == "year");
+        at.column == 0 && table.labels.is_empty() && !table.columns.iter().any(is_year)
+    };
+    let may_be_open = |item: &Expression| match item {
+        Expression::Column(at) => at != by && schema.repeats(*at) && !is_first(*at),
+        _ => false,
+    };
+    let is_open = query.select.iter().any(may_be_open) && (schema.adds_up(*by) || !names_rows);
+    query.limit.is_some() && query.group.is_empty() && is_open
+}
+
+/// Whether two cells of different columns are one name, as a maker and its model: the second may suffice.
+fn names_model(reading: &Reading) -> bool {
+    let is_coded = |item: &Item| {
+        reading.tokens[item.from..item.to].iter().any(|one| one.text.contains(|c: char| c.is_ascii_digit()))
+    };
+    reading.items.windows(2).any(|pair| match pair {
+        [first, second] => match (&first.what, &second.what) {
+            (What::Cell(one), What::Cell(other)) => {
+                let is_same = one.iter().any(|cell| other.iter().any(|next| next.column == cell.column));
+                first.to == second.from && !is_same && is_coded(second)
+            }
+            _ => false,
+        },
+        _ => false,
+    })
+}
+
+/// Whether the most rows are sought in a table whose name is that of amounts: `the most sales`.
+fn claims_frequency(query: &LogicalQuery, schema: &Schema) -> bool {
+    let tables = query.all_tables();
+    let [table] = tables.as_slice() else { return false };
+    let is_amount =
+        schema.tables[*table].stems.iter().any(|stem| lexicon::ADDED.iter().any(|word| words::stem(word) == *stem));
+    let has_amount =
+        (0..schema.tables[*table].columns.len()).any(|column| schema.adds_up(ColumnRef { table: *table, column }));
+    let by_rows = query.order.iter().any(|(item, _)| *item == Expression::CountRows);
+    // The tips are the rows of `tips` and the amounts of its column `tip`.
+    let is_column = schema.measures(*table).any(|at| schema.column(at).required == schema.tables[*table].stems);
+    by_rows && (is_column || is_amount && has_amount)
 }
 
 /// Whether the question begins with `where`, `when` or `who`, and no place, time or name is selected.
@@ -233,7 +319,7 @@ fn is_left_out(named: &Named, reading: &Reading, query: &LogicalQuery, schema: &
     let is_selected = query.select.iter().any(|item| match item {
         Expression::Column(at) | Expression::CountDistinct(at) => is_own(at),
         Expression::AllColumns(_) | Expression::CountRows => true,
-        Expression::Aggregate(..) | Expression::Length(_) => false,
+        Expression::Aggregate(..) | Expression::Length(_) | Expression::Share(_) => false,
     });
     joined && named.head && named.negated.is_none() && !is_selected
 }
@@ -253,13 +339,6 @@ fn sense(condition: &Condition, schema: &Schema) -> f64 {
         Operand::Number(_) if holds == Holds::Text => 0.8,
         _ => 1.0,
     }
-}
-
-/// Whether no part of the query expresses a negation.
-fn is_lost(negation: usize, draft: &Draft, query: &LogicalQuery) -> bool {
-    let filtered = draft.filters.iter().any(|filter| filter.negated == Some(negation));
-    let excluded = draft.named.iter().any(|named| named.negated == Some(negation) && query.excludes(named.table));
-    !(filtered || excluded || draft.settled.contains(&negation))
 }
 
 /// Whether `every` means all rows of another table (`who visited every museum`), which a join does not express.

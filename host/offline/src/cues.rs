@@ -53,6 +53,8 @@ pub(crate) enum Cue {
     Or,
     And,
     Like(Part),
+    /// A part of a whole, such as `percentage of` and `share of`; true is of a hundred.
+    Share(bool),
     /// A limit, such as `top 3`.
     Top(u64),
     /// All columns, such as `all the information`.
@@ -280,6 +282,12 @@ impl Reader<'_> {
     }
 
     fn amount(&self) -> Option<(usize, Cue)> {
+        if let Some(length) = self.any(&["percentage of", "percent of"]) {
+            return Some((length, Cue::Share(true)));
+        }
+        if let Some(length) = self.any(&["share of", "proportion of", "fraction of"]) {
+            return Some((length, Cue::Share(false)));
+        }
         let rows = ["number of", "numbers of", "amount of", "count of"];
         if let Some(scale) = lexicon::superlative(self.word(0)).filter(|scale| scale.of.is_empty()) {
             let the = self.any(&["most of"]).map(|length| (length, Cue::MostRows(true)));
@@ -329,6 +337,9 @@ impl Reader<'_> {
         }
         match self.word(0) {
             "average" | "mean" | "avg" => Some((1, Cue::Aggregate(Function::Avg))),
+            // `how many in total`.
+            "total" if self.any_before(&["in"]) && self.word(1).is_empty() => Some((1, Cue::Trigger)),
+            "overall" | "altogether" if self.word(1).is_empty() => Some((1, Cue::Trigger)),
             "total" | "sum" | "combined" | "overall" => {
                 Some((self.any(&["total amount of", "sum of", "total"]).unwrap_or(1), Cue::Aggregate(Function::Sum)))
             }
@@ -344,7 +355,7 @@ impl Reader<'_> {
                 return Some((2, Cue::Superlative(Scale { up: scale.up == (self.word(0) == "most"), ..scale })));
             }
         }
-        if matches!(self.word(0), "recent" | "recently" | "expensive") {
+        if matches!(self.word(0), "recent" | "recently" | "expensive" | "populous" | "profitable" | "powerful") {
             return None;
         }
         lexicon::superlative(self.word(0)).map(|scale| (1, Cue::Superlative(scale)))

@@ -9,6 +9,8 @@ pub(crate) struct Syntax {
     pub(crate) is_strict: bool,
     /// Whether NULL is the greatest value, and so the first in descending order.
     pub(crate) nulls_are_greatest: bool,
+    /// Whether NULL is the least value, and so the first in ascending order.
+    pub(crate) nulls_are_least: bool,
     /// The operators that compare with a pattern whatever the letter case.
     pub(crate) like: &'static str,
     pub(crate) not_like: &'static str,
@@ -32,6 +34,7 @@ pub(crate) struct Syntax {
 const PLAIN: Syntax = Syntax {
     is_strict: false,
     nulls_are_greatest: false,
+    nulls_are_least: false,
     like: "LIKE",
     not_like: "NOT LIKE",
     text: None,
@@ -53,11 +56,13 @@ impl Syntax {
             Dialect::Postgres => Self { nulls_are_greatest: true, text: Some("TEXT"), ..STRICT },
             Dialect::Duckdb => Self { text: Some("VARCHAR"), has_try_cast: true, quotes_freely: true, ..STRICT },
             Dialect::Spark | Dialect::Databricks => {
-                Self { text: Some("STRING"), has_try_cast: true, escapes: true, quotes_freely: true, ..STRICT }
+                let plain = Self { text: Some("STRING"), has_try_cast: true, ..STRICT };
+                Self { escapes: true, quotes_freely: true, nulls_are_least: true, ..plain }
             }
             // The plain function of MySQL counts bytes.
             Dialect::Mysql => Self { escapes: true, length: "CHAR_LENGTH", ..PLAIN },
-            Dialect::Sqlite | Dialect::Ansi | Dialect::Other(_) => PLAIN,
+            Dialect::Sqlite => Self { nulls_are_least: true, ..PLAIN },
+            Dialect::Ansi | Dialect::Other(_) => PLAIN,
         }
     }
 
@@ -114,6 +119,11 @@ pub(crate) fn is_number(declared: &str) -> bool {
 /// Whether a column of that declared type, in lower case, holds dates, with the time of day or without.
 pub(crate) fn is_date(declared: &str) -> bool {
     ["date", "timestamp"].iter().any(|kind| declared.contains(kind))
+}
+
+/// Whether a column of that declared type, in lower case, holds dates with the time of day.
+pub(crate) fn is_timestamp(declared: &str) -> bool {
+    ["timestamp", "datetime"].iter().any(|kind| declared.contains(kind))
 }
 
 /// Words that most grammars reserve.

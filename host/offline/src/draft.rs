@@ -80,6 +80,12 @@ pub(crate) struct Draft {
     pub(crate) direction: Option<bool>,
     pub(crate) wants_order: bool,
     pub(crate) limit: Option<u64>,
+    /// The aggregate of the best rows: the sum of the five highest.
+    pub(crate) fold: Option<Function>,
+    /// A part of a whole is asked for; true is of a hundred.
+    pub(crate) share: Option<bool>,
+    /// The column that is divided; `None` divides the number of rows.
+    pub(crate) share_of: Option<ColumnRef>,
     pub(crate) frequent: Option<bool>,
     pub(crate) everything: bool,
     pub(crate) distinct: bool,

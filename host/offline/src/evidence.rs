@@ -2,18 +2,26 @@
 
 use syrch_core::Problem;
 
+use super::lexicon;
+
 /// The beginning of a clarifying question about the measure of a superlative.
 const BY_WHAT: &str = "By what ";
 
 /// The question with defined terms written out, and with the answers so far in place of what they explain, else at its end.
 pub(crate) fn explained(question: &str, problem: &Problem) -> String {
     let mut text = question.to_owned();
-    for (term, meaning) in definitions(problem.evidence.as_deref().unwrap_or_default()) {
+    let evidence = problem.evidence.as_deref().unwrap_or_default();
+    for (term, meaning) in definitions(evidence) {
         text = replaced(&text, term, meaning);
+    }
+    for (term, meaning) in sentences(evidence).filter_map(meant) {
+        if let Some(term) = part_of(&text, term) {
+            text = replaced(&text, &term, &measured(&term, meaning));
+        }
     }
     for (asked, answer) in &problem.answers {
         text = match term_in_doubt(asked, &text) {
-            Some(term) if asked.starts_with(BY_WHAT) => replaced(&text, &term, &format!("{term} by {}", answer.trim())),
+            Some(term) if asked.starts_with(BY_WHAT) => replaced(&text, &term, &measured(&term, answer)),
             Some(term) => replaced(&text, &term, meaning(answer, &term)),
             None => format!("{} ({})", text.trim_end(), answer.trim()),
         };
@@ -23,11 +31,62 @@ pub(crate) fn explained(question: &str, problem: &Problem) -> String {
 
 /// The words whose meaning a clarifying question asks for: the first words that it quotes, if they are a proper part of the user's question.
 fn term_in_doubt(asked: &str, question: &str) -> Option<String> {
-    let quoted = asked.split('"').nth(1)?.trim();
+    part_of(question, asked.split('"').nth(1)?.trim())
+}
+
+/// The words as they stand in the question, if they are a proper part of it.
+fn part_of(question: &str, quoted: &str) -> Option<String> {
     let at = question.to_ascii_lowercase().find(&quoted.to_ascii_lowercase())?;
     let term = &question[at..at + quoted.len()];
     (!term.is_empty() && replaced(question, term, "") != question && term.len() < question.trim().len())
         .then(|| term.to_owned())
+}
+
+/// `TERM means MEANING`, where the meaning is words.
+fn meant(sentence: &str) -> Option<(&str, &str)> {
+    /// Words between what is explained and what explains it.
+    const VERBS: [&str; 6] = [" is measured by ", " are measured by ", " refers to ", " means ", " mean ", " = "];
+    /// Words before what is explained.
+    const BEFORE: [&str; 4] = ["by ", "the ", "a ", "an "];
+    let (term, meaning) = VERBS.iter().find_map(|verb| sentence.split_once(verb))?;
+    let quotes = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ',');
+    let mut term = term.trim_matches(quotes);
+    while let Some(rest) = BEFORE.iter().find_map(|word| strip(term, word)) {
+        term = rest.trim_matches(quotes);
+    }
+    let term = term.strip_suffix(" I").unwrap_or(term).trim_matches(quotes);
+    let meaning = meaning.trim().trim_end_matches(['.', '!', ';']);
+    let is_words = meaning.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | ',' | '\'' | '_'));
+    // `TERM = …` of one word is a definition of an abbreviation.
+    let is_short = !term.contains(' ') && sentence.contains('=');
+    (is_words && !is_short && !term.is_empty() && !meaning.is_empty()).then_some((term, meaning))
+}
+
+/// The words in doubt with what measures them: of `biggest customer`, `customer with the highest number of orders`. The meaning of other words
+/// takes their place.
+fn measured(term: &str, answer: &str) -> String {
+    let plain = ["by ", "the "].iter().fold(answer.trim(), |rest, word| strip(rest, word).unwrap_or(rest));
+    let scales = |text: &str| text.split(' ').any(|word| lexicon::superlative(&word.to_lowercase()).is_some());
+    if !scales(term) {
+        return meaning(answer, term).to_owned();
+    }
+    let (first, rest) = term.split_once(' ').unwrap_or((term, ""));
+    let scale = lexicon::superlative(&first.to_lowercase()).filter(|_| !rest.starts_with(|c: char| c.is_ascii_digit()));
+    let Some(scale) = scale.filter(|_| !rest.is_empty()) else { return format!("{term} by {plain}") };
+    if scales(plain) {
+        let is_whole = plain.to_lowercase().contains(&rest.to_lowercase());
+        return if is_whole { plain.to_owned() } else { format!("{rest} with the {plain}") };
+    }
+    match strip(plain, "number of ") {
+        Some(_) => format!("{rest} with the {} {plain}", if scale.up { "highest" } else { "lowest" }),
+        None => format!("{term} by {plain}"),
+    }
+}
+
+/// The text after such a beginning, letter case aside.
+fn strip<'a>(text: &'a str, beginning: &str) -> Option<&'a str> {
+    let head = text.get(..beginning.len())?;
+    head.eq_ignore_ascii_case(beginning).then(|| text[beginning.len()..].trim_start())
 }
 
 /// The meaning without the words that only introduce it: of `zorblats are customers` and `I mean customers`, `customers`.
@@ -45,8 +104,11 @@ fn meaning<'a>(answer: &'a str, term: &str) -> &'a str {
 
 /// `TERM = meaning` and `TERM (meaning) = formula`: one short term, and a meaning in words.
 fn definitions(evidence: &str) -> Vec<(&str, &str)> {
-    let sentences = evidence.split(['\n', ';']).flat_map(|line| line.split(". "));
-    sentences.filter_map(definition).collect()
+    sentences(evidence).filter_map(definition).collect()
+}
+
+fn sentences(evidence: &str) -> impl Iterator<Item = &str> {
+    evidence.split(['\n', ';']).flat_map(|line| line.split(". "))
 }
 
 fn definition(sentence: &str) -> Option<(&str, &str)> {
@@ -90,6 +152,28 @@ mod tests {
         let evidence = "ALD = average loan days. Filter names with LIKE.\nNB (number of books) = count(*)";
         let asked = explained("What are ALD and NB per member, NBA aside?", &problem(evidence));
         assert_eq!(asked, "What are average loan days and number of books per member, NBA aside?");
+    }
+
+    #[test]
+    fn what_measures_a_superlative_is_written_out() {
+        for (evidence, asked) in [
+            ("biggest customer means number of orders", "Who is the customer with the highest number of orders?"),
+            ("\"biggest customer\" means most orders.", "Who is the customer with the most orders?"),
+            ("the biggest customer is measured by revenue", "Who is the biggest customer by revenue?"),
+            ("Biggest customer = number of reviews", "Who is the customer with the highest number of reviews?"),
+            ("biggest customer = sum(x)", "Who is the biggest customer?"),
+            ("smallest customer means few orders", "Who is the biggest customer?"),
+        ] {
+            assert_eq!(explained("Who is the biggest customer?", &problem(evidence)), asked, "{evidence}");
+        }
+        let said = |answer: &str| {
+            let question = "By what is \"smallest customer\" measured?".to_owned();
+            let answers = vec![(question, answer.to_owned())];
+            explained("Who is the smallest customer?", &Problem { answers, ..Problem::default() })
+        };
+        assert_eq!(said("number of orders"), "Who is the customer with the lowest number of orders?");
+        assert_eq!(said("by the number of orders"), "Who is the customer with the lowest number of orders?");
+        assert_eq!(said("age"), "Who is the smallest customer by age?");
     }
 
     #[test]

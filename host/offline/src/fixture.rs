@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use syrch_core::ports::{CellIndex, Match, PortError, Sample};
-use syrch_core::{Catalog, Column, Corpus, Dialect, ForeignKey, Hit, Table};
+use syrch_core::{Catalog, Column, Corpus, Dialect, ForeignKey, Hit, Table, Value};
 
 use super::interpret::interpret;
 
-fn table(name: &str, columns: &[(&str, &str)], key: &str, references: &[(&str, &str, &str)]) -> Table {
+pub(crate) fn table(name: &str, columns: &[(&str, &str)], key: &str, references: &[(&str, &str, &str)]) -> Table {
     let column = |(name, sql_type): &(&str, &str)| Column {
         name: (*name).to_owned(),
         sql_type: (*sql_type).to_owned(),
@@ -143,12 +143,61 @@ const CELLS: &[(&str, &str, &str)] = &[
     ("employee", "name", "Ben Roth"),
     ("employee", "title", "Sales Manager"),
     ("product", "name", "Kettle"),
+    ("sales", "region", "North"),
+    ("sales", "region", "South"),
+    ("penguins", "sex", "female"),
+    ("penguins", "island", "Biscoe"),
+    ("samples", "origin", "GERMLINE"),
+    ("samples", "origin", "Germline"),
+    ("samples", "origin", "germline"),
+    ("samples", "origin", "Somatic"),
+    ("states", "state", "Texas"),
+    ("states", "region", "Midwest"),
+    ("tickets", "status", "cancelled"),
+    ("tickets", "town", "Ulm"),
+    ("orders", "category", "Furniture"),
+    ("planes", "manufacturer", "AIRBUS"),
+    ("planes", "model", "A320-232"),
+    ("firms", "country", "Japan"),
+    ("cars93", "origin", "Germany"),
+    ("nations", "continent", "Oceania"),
+    ("trips", "origin", "EWR"),
+    ("trips", "origin", "LGA"),
+    ("birds", "species", "Gentoo"),
+    ("cars", "kind", "Van"),
+    ("weather", "sky", "sun"),
+    ("salaries", "rank", "Prof"),
+    ("salaries", "discipline", "A"),
+    ("jobs", "status", "done"),
+    ("jobs", "owner", "Will"),
+    ("jobs", "grade", "A"),
+    ("orders", "status", "shipped"),
+    ("orders", "status", "delivered"),
 ];
 
 #[async_trait]
 impl CellIndex for Cells {
-    async fn samples(&self, _: &str, _: &[String], _: u32) -> Result<Vec<Sample>, PortError> {
-        Err(PortError::Unsupported)
+    async fn samples(&self, table: &str, columns: &[String], _: u32) -> Result<Vec<Sample>, PortError> {
+        let text = |value: &str| Value::Text(value.to_owned());
+        let values = match (table, columns) {
+            ("tips", [column]) if column == "smoker" => vec![text("No"), text("Yes")],
+            ("tips", [column]) if column == "day" => vec![text("Fri"), text("Sat")],
+            ("salaries", [column]) if column == "rank" => vec![text("AsstProf"), text("Prof")],
+            ("birds", [column]) if column == "island" => vec![text("Dream"), text("NA"), text("Torgersen")],
+            ("calls", [column]) if column == "client" => vec![Value::Integer(7), Value::Integer(9)],
+            ("homes", [column]) if column == "garages" => vec![Value::Integer(0), Value::Integer(3)],
+            ("midwest", [column]) if column == "county" => {
+                (0..20).map(|number| Value::Text(format!("County {number}"))).collect()
+            }
+            ("cars", [column]) if column == "year" => vec![Value::Integer(1999), Value::Integer(2008)],
+            ("weather", [column]) if column == "date" => vec![text("2012-01-01"), text("2015-12-31")],
+            _ => return Err(PortError::Unsupported),
+        };
+        let ends = [values.first(), values.last()].map(|end| end.cloned().unwrap_or(Value::Null));
+        let [least, greatest] = ends;
+        // Each value occurs twice, so that none names a row.
+        let frequent = values.into_iter().map(|value| (value, 2)).collect();
+        Ok(vec![Sample { column: columns[0].clone(), least, greatest, frequent }])
     }
 
     async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {

@@ -20,8 +20,12 @@ pub(crate) fn begins(tokens: &[Token]) -> bool {
 }
 
 /// Whether there are only conditions, and nothing is asked for.
-pub(crate) fn asks_nothing(draft: &Draft) -> bool {
-    draft.asked.is_empty()
+pub(crate) fn asks_nothing(tokens: &[Token], draft: &Draft) -> bool {
+    // `which are paid` asks for rows.
+    let asks_which = tokens.first().is_some_and(|token| token.lower == "which");
+    !asks_which
+        && draft.share.is_none()
+        && draft.asked.is_empty()
         && draft.counted.is_empty()
         && draft.named.is_empty()
         && draft.keys.is_empty()

@@ -5,13 +5,18 @@ use syrch_core::{Catalog, text};
 
 use super::assemble::Assembler;
 use super::confidence;
+use super::cues::Cue;
 use super::draft::Draft;
 use super::items::{self, Reading, What};
+use super::joins;
 use super::lexicon;
+use super::query::LogicalQuery;
 use super::resolve::{Choice, Ranks, Resolver};
+use super::samples::{self, Samples};
 use super::schema::{ColumnRef, Edge, Schema};
+use super::shapes;
 use super::writer::Writer;
-use super::{fragment, imperative, values, walk, words};
+use super::{account, daytexts, fragment, imperative, values, walk, words};
 
 /// The words that are read at most: longer questions are never understood, and the work is bounded.
 const WORDS: usize = 300;
@@ -49,6 +54,7 @@ pub(crate) async fn interpret(question: &str, catalog: &Catalog, index: Option<&
         None => Vec::new(),
     };
     let reading = items::read(tokens, &schema, found);
+    let (reading, several) = choose_tables(&schema, reading);
     let bias = |edge: &Edge| bias(&schema, &reading, edge);
     let ranks = Ranks::new(&schema, &reading);
     if let Some(sql) = imperative::statement(&schema, &reading) {
@@ -56,17 +62,38 @@ pub(crate) async fn interpret(question: &str, catalog: &Catalog, index: Option<&
         return Interpretations { list, unknown: Vec::new(), objection: None };
     }
     let mut objection = fragment::begins(&reading.tokens).then(|| fragment::WHY.to_owned());
+    objection = objection.or(several);
     let mut list: Vec<Interpretation> = Vec::new();
+    let mut dropped: Vec<String> = Vec::new();
+    let mut known = Samples::new(index);
+    let fillers = match index {
+        Some(index) => values::find_fillers(&reading, &schema, index).await,
+        None => Vec::new(),
+    };
     for (rank, choice) in choices(&reading).into_iter().enumerate() {
         let resolver = Resolver::new(&schema, &reading, &ranks, choice);
-        let draft = walk::walk(&schema, &reading, &resolver);
+        let mut draft = walk::walk(&schema, &reading, &resolver);
+        samples::read_yes(&schema, &reading, &mut draft, &mut known).await;
         if rank == 0 {
-            let is_part = reading.unknown.is_empty() && fragment::asks_nothing(&draft);
+            let is_part = reading.unknown.is_empty() && fragment::asks_nothing(&reading.tokens, &draft);
             let part = || is_part.then(|| fragment::WHY.to_owned());
             objection = objection.or_else(|| unmeasured(&schema, &reading, &draft)).or_else(part);
         }
         let assembler = Assembler { schema: &schema, reading: &reading, resolver: &resolver, choice, bias: &bias };
         let Some(query) = assembler.query(&draft) else { continue };
+        if !account::is_sound(&schema, &draft, &query) {
+            continue;
+        }
+        if !daytexts::are_days(&schema, &query, &mut known).await {
+            continue;
+        }
+        let mut words = account::dropped(&schema, &reading, &draft, &query);
+        let cells = fillers.iter().filter(|cell| query.reads(cell.column.table));
+        words.extend(cells.map(|cell| reading.tokens[cell.from].text.clone()));
+        if !words.is_empty() || draft.unmet > 0 {
+            dropped.extend(words);
+            continue;
+        }
         let Some(sql) = (Writer { schema: &schema, bias: &bias }).text(&query) else { continue };
         if list.iter().any(|other| other.sql == sql) {
             continue;
@@ -75,14 +102,136 @@ pub(crate) async fn interpret(question: &str, catalog: &Catalog, index: Option<&
         // Every other choice lowers the confidence, the more the clearer the likeliest one is.
         let discount =
             if rank == 0 { 1.0 } else { 0.75 - 0.3 * choice.item.map_or(0.3, |(item, _)| resolver.margin(item)) };
-        list.push(Interpretation { sql, confidence: sure * discount });
+        let doubt = doubt_values(&schema, &reading, &draft, &query, &mut known).await;
+        list.push(Interpretation { sql, confidence: sure * discount * doubt });
     }
     // The likeliest choice stays first, whatever the others' confidence.
     if let Some((_, rest)) = list.split_first_mut() {
         rest.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
     }
-    let unknown = reading.unknown.iter().map(|at| reading.tokens[*at].text.clone()).collect();
+    let mut unknown: Vec<String> = reading.unknown.iter().map(|at| reading.tokens[*at].text.clone()).collect();
+    if list.is_empty() {
+        unknown.extend(dropped);
+    }
     Interpretations { list, unknown, objection }
+}
+
+/// The factor by which what the columns hold lowers the confidence.
+async fn doubt_values(
+    schema: &Schema,
+    reading: &Reading,
+    draft: &Draft,
+    query: &LogicalQuery,
+    known: &mut Samples<'_>,
+) -> f64 {
+    let mut factor = 1.0;
+    if samples::is_outside(schema, query, known).await {
+        factor *= 0.6;
+    }
+    if samples::has_ties(schema, query, known).await {
+        factor *= 0.75;
+    }
+    if shapes::lists_numbers(draft, reading, query, schema) && !samples::is_of_one_row(schema, query, known).await {
+        // A number of each row is not how many there are.
+        let counts = reading.items.iter().any(|item| item.what == What::Cue(Cue::Count));
+        factor *= if counts { 0.5 } else { 0.75 };
+    }
+    if samples::counts_no_rows(schema, reading, query, known).await || samples::has_zeros(schema, query, known).await {
+        factor *= 0.5;
+    }
+    if samples::is_repeated_name(schema, query, known).await {
+        factor *= 0.75;
+    }
+    factor
+}
+
+/// The reading with the one table of several schemas that the question fits, and else the question about it.
+fn choose_tables(schema: &Schema, reading: Reading) -> (Reading, Option<String>) {
+    let Some((at, rivals)) = same_names(schema, &reading) else { return (reading, None) };
+    // A declared join speaks for its table.
+    let readings = rivals.iter().map(|table| with_table(schema, &reading, *table));
+    let mut fitting: Vec<(usize, Reading)> =
+        readings.filter_map(|reading| Some((guessed_joins(schema, &reading)?, reading))).collect();
+    let least = fitting.iter().map(|(guessed, _)| *guessed).min();
+    fitting.retain(|(guessed, _)| Some(*guessed) == least);
+    if fitting.len() == 1
+        && let Some((_, only)) = fitting.pop()
+    {
+        return (only, None);
+    }
+    let item = &reading.items[at];
+    let words: Vec<&str> = reading.tokens[item.from..item.to].iter().map(|token| token.text.as_str()).collect();
+    let names = rivals.iter().take(text::NAMED).map(|table| {
+        let view = &schema.tables[*table];
+        view.schema.as_ref().map_or_else(|| view.name.clone(), |schema| format!("{schema}.{}", view.name))
+    });
+    let names: Vec<String> = names.collect();
+    let several = format!("several tables have the name: {} ({})", words.join(" "), names.join(", "));
+    (reading, Some(several))
+}
+
+/// The first item that may mean tables of one name in several schemas, and these tables.
+fn same_names(schema: &Schema, reading: &Reading) -> Option<(usize, Vec<usize>)> {
+    let decided = |table: &usize| reading.items.iter().any(|item| item.what == What::Table(*table));
+    reading.items.iter().enumerate().find_map(|(at, item)| {
+        let tables: Vec<usize> = match &item.what {
+            What::Table(_) => item.rivals.clone(),
+            What::Column(columns) => {
+                let best = columns.first()?.1;
+                columns.iter().filter(|(_, score)| *score == best).map(|(column, _)| column.table).collect()
+            }
+            What::Cell(cells) => cells.iter().map(|cell| cell.column.table).collect(),
+            _ => Vec::new(),
+        };
+        let first = *tables.first()?;
+        let is_rival = |table: &usize| *table == first || schema.namesakes(first).any(|other| other == *table);
+        let mut rivals: Vec<usize> = tables.iter().copied().filter(is_rival).collect();
+        rivals.sort_unstable();
+        rivals.dedup();
+        let is_named = matches!(item.what, What::Table(_)) || !rivals.iter().any(decided);
+        (rivals.len() > 1 && is_named).then_some((at, rivals))
+    })
+}
+
+/// The reading in which a table is meant, and none of its name in another schema.
+fn with_table(schema: &Schema, reading: &Reading, table: usize) -> Reading {
+    let is_other = |other: usize| schema.namesakes(table).any(|namesake| namesake == other);
+    let mut reading = reading.clone();
+    for item in &mut reading.items {
+        match &mut item.what {
+            What::Table(named) if is_other(*named) => *named = table,
+            What::Column(columns) if columns.iter().any(|(column, _)| column.table == table) => {
+                columns.retain(|(column, _)| !is_other(column.table));
+            }
+            What::Cell(cells) if cells.iter().any(|cell| cell.column.table == table) => {
+                cells.retain(|cell| !is_other(cell.column.table));
+            }
+            _ => {}
+        }
+    }
+    reading
+}
+
+/// The number of joins of the likeliest choice that no key declares; `None` if it makes no statement, or one that drops a word.
+fn guessed_joins(schema: &Schema, reading: &Reading) -> Option<usize> {
+    let bias = |edge: &Edge| bias(schema, reading, edge);
+    let ranks = Ranks::new(schema, reading);
+    let choice = Choice::default();
+    let resolver = Resolver::new(schema, reading, &ranks, choice);
+    let draft = walk::walk(schema, reading, &resolver);
+    let assembler = Assembler { schema, reading, resolver: &resolver, choice, bias: &bias };
+    let query = assembler.query(&draft)?;
+    let tree = joins::tree(schema, &query.all_tables(), &bias)?;
+    let is_read = draft.named.iter().all(|named| query.reads(named.table));
+    let is_understood = is_read && draft.unmeasured.is_none() && is_accounted(schema, reading, &draft, &query);
+    let guessed = tree.iter().filter(|(_, edge)| edge.is_some_and(|edge| !edge.declared)).count();
+    is_understood.then_some(guessed)
+}
+
+/// Whether the query is sound and drops no word.
+fn is_accounted(schema: &Schema, reading: &Reading, draft: &Draft, query: &LogicalQuery) -> bool {
+    let dropped = account::dropped(schema, reading, draft, query);
+    draft.unmet == 0 && dropped.is_empty() && account::is_sound(schema, draft, query)
 }
 
 /// The question about a superlative without a measure, with its possible measures.

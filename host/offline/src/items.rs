@@ -1,10 +1,12 @@
 //! The question as a sequence of items: cues, tables, columns, cells, numbers and texts.
 
+use super::calendar;
 use super::cues::{self, Cue};
+use super::lexicon;
 use super::link::{self, Mention};
 use super::schema::{ColumnRef, Schema};
-use super::values::{Found, is_stop};
-use super::words::{Kind, Token};
+use super::values::{self, Found, is_stop};
+use super::words::{self, Kind, Token};
 
 /// The kind of an item.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +19,8 @@ pub(crate) enum What {
     /// A quoted text that is no cell, or the word after `contains`.
     Text(String),
     Date(String),
+    /// The first and the last of some months of a year.
+    Months(u32, u32),
 }
 
 /// One item and the tokens it covers. `head` is whether it is in the part that asks for something, not in a condition.
@@ -28,6 +32,8 @@ pub(crate) struct Item {
     pub(crate) head: bool,
     /// How well the words match the name.
     pub(crate) score: f64,
+    /// The tables of that name in several schemas.
+    pub(crate) rivals: Vec<usize>,
 }
 
 /// A question that was read: its words, its items, and the words that are in no item.
@@ -50,7 +56,9 @@ pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Re
     // Words that ask for something are cues first; only whole names of several words may swallow them.
     let alone = cues::cues(&tokens, &vec![false; tokens.len()]);
     let cue_at = |at: usize| {
-        alone.iter().any(|cue| (cue.from..cue.to).contains(&at) && !matches!(cue.cue, Cue::Trigger | Cue::Request))
+        alone.iter().any(|cue| {
+            (cue.from..cue.to).contains(&at) && !matches!(cue.cue, Cue::Trigger | Cue::Request | Cue::Share(_))
+        })
     };
     let mut mentions = link::link(&tokens, schema, found);
     mentions.retain(|mention| {
@@ -64,21 +72,56 @@ pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Re
     for mention in &mentions {
         taken[mention.from..mention.to].fill(true);
     }
+    let named = named_schemas(&tokens, schema, &mut mentions, &mut taken);
     let mut items: Vec<Item> = Vec::new();
+    for at in rows(&tokens, &taken) {
+        let mut tables = mentions.iter().filter(|mention| mention.table_score() > 0.9);
+        let named = tables.next().filter(|_| tables.next().is_none()).map(|mention| mention.tables[0].0);
+        let table = if schema.tables.len() == 1 { Some(0) } else { named };
+        if let Some(table) = table {
+            items.push(Item {
+                from: at,
+                to: at + 1,
+                what: What::Table(table),
+                head: false,
+                score: 1.0,
+                rivals: Vec::new(),
+            });
+            taken[at] = true;
+        }
+    }
     for (from, to) in reports(&tokens, &taken) {
         let columns: Vec<(ColumnRef, f64)> = schema.superiors().map(|column| (column, 0.9)).collect();
         if !columns.is_empty() {
-            items.push(Item { from, to, what: What::Column(columns), head: false, score: 0.9 });
+            items.push(Item { from, to, what: What::Column(columns), head: false, score: 0.9, rivals: Vec::new() });
             taken[from..to].fill(true);
         }
     }
     for at in cues::cues(&tokens, &taken) {
-        items.push(Item { from: at.from, to: at.to, what: What::Cue(at.cue), head: false, score: 1.0 });
+        items.push(Item {
+            from: at.from,
+            to: at.to,
+            what: What::Cue(at.cue),
+            head: false,
+            score: 1.0,
+            rivals: Vec::new(),
+        });
         taken[at.from..at.to].fill(true);
+    }
+    // `out of stock` has none of it, and `out of Boston` comes from there.
+    for item in &mut items {
+        let is_cell =
+            |mention: &Mention| mention.from == item.to && !mention.cells.is_empty() && mention.columns.is_empty();
+        if item.what == What::Cue(Cue::Not) && tokens[item.from].lower == "out" && mentions.iter().any(is_cell) {
+            item.what = What::Cue(Cue::Trigger);
+        }
     }
     let sought: Vec<usize> =
         items.iter().filter(|item| matches!(item.what, What::Cue(Cue::Like(_)))).map(|item| item.to).collect();
-    for mention in mentions {
+    for mut mention in mentions {
+        if is_measured(&tokens, &items, &mention, schema) {
+            mention.tables.clear();
+        }
         items.extend(item(&tokens, mention, &sought));
     }
     for (at, token) in tokens.iter().enumerate() {
@@ -88,18 +131,88 @@ pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Re
             Kind::Quoted => What::Text(token.text.clone()),
             Kind::Date => What::Date(token.text.clone()),
             Kind::Word if is_sought(&tokens, at, &sought) => What::Text(token.text.clone()),
-            Kind::Word | Kind::Break | Kind::Sign => continue,
+            Kind::Word => match calendar::months(&tokens, at) {
+                Some((first, last)) => What::Months(first, last),
+                None => continue,
+            },
+            Kind::Break | Kind::Sign => continue,
         };
-        items.push(Item { from: at, to: at + 1, what, head: false, score: 1.0 });
+        items.push(Item { from: at, to: at + 1, what, head: false, score: 1.0, rivals: Vec::new() });
         taken[at] = true;
     }
     items.sort_by_key(|item| item.from);
     mark_heads(&tokens, &mut items);
     let means = |at: &usize| {
+        if named.contains(at) {
+            return false;
+        }
         let word = matches!(tokens[*at].kind, Kind::Word | Kind::Sign);
-        word && !taken[*at] && (!is_stop(&tokens[*at]) || carries_meaning(&tokens, &items, *at))
+        let is_meant =
+            !is_stop(&tokens[*at]) || carries_meaning(&tokens, &items, *at) || values::is_letter(&tokens, *at, at + 1);
+        word && !taken[*at] && is_meant
     };
     Reading { unknown: (0..tokens.len()).filter(means).collect(), tokens, items }
+}
+
+/// Narrows names that tables of several schemas have to those of a schema that the question names; the tokens of its name.
+fn named_schemas(tokens: &[Token], schema: &Schema, mentions: &mut [Mention], taken: &mut [bool]) -> Vec<usize> {
+    let mut places = Vec::new();
+    for (at, token) in tokens.iter().enumerate().filter(|(_, token)| token.kind == Kind::Word) {
+        let is_own = |table: usize| {
+            let view = &schema.tables[table];
+            !view.is_only && view.schema.as_ref().is_some_and(|name| name.eq_ignore_ascii_case(&token.text))
+        };
+        let mut is_used = false;
+        for mention in mentions.iter_mut().filter(|mention| !(mention.from..mention.to).contains(&at)) {
+            if mention.tables.iter().any(|(table, _)| is_own(*table)) {
+                mention.tables.retain(|(table, _)| is_own(*table));
+                is_used = true;
+            }
+            if mention.columns.iter().any(|(column, _)| is_own(column.table)) {
+                mention.columns.retain(|(column, _)| is_own(column.table));
+                is_used = true;
+            }
+            if mention.cells.iter().any(|cell| is_own(cell.column.table)) {
+                mention.cells.retain(|cell| is_own(cell.column.table));
+            }
+        }
+        if is_used {
+            taken[at] = true;
+            places.push(at);
+        }
+    }
+    places
+}
+
+/// Returns whether a table is named by the name of its own column of numbers, and the words around mean the numbers: `average tip`.
+fn is_measured(tokens: &[Token], items: &[Item], mention: &Mention, schema: &Schema) -> bool {
+    let [(table, _), ..] = mention.tables.as_slice() else { return false };
+    let is_own = |(at, score): &(ColumnRef, f64)| {
+        at.table == *table && *score > 0.9 && schema.measures(*table).any(|measure| measure == *at)
+    };
+    let Some((own, _)) = mention.columns.iter().find(|column| is_own(column)) else { return false };
+    // A whole number may as well number the rows: the flight of `flights`.
+    let view = schema.column(*own);
+    let is_amount = !view.declared.contains("int")
+        || view.required.iter().any(|stem| lexicon::MONEY.iter().any(|word| words::stem(word) == *stem));
+    let before = items.iter().find(|item| item.to == mention.from).map(|item| &item.what);
+    is_amount
+        && match before {
+            Some(What::Cue(Cue::Superlative(scale))) => scale.of.is_empty() && !scale.counts,
+            Some(What::Cue(Cue::Aggregate(_) | Cue::Share(_))) => true,
+            // `the tip of table 4`, but not `the tips of Sunday`.
+            Some(What::Cue(Cue::Count | Cue::MostRows(_))) => false,
+            _ => {
+                let word = &tokens[mention.to - 1].lower;
+                *word == view.name.to_lowercase() && *word != schema.tables[*table].name.to_lowercase()
+            }
+        }
+}
+
+/// Words that stand for the rows of a table: `how many rows are there`.
+fn rows(tokens: &[Token], taken: &[bool]) -> Vec<usize> {
+    let is_rows = |at: &usize| !taken[*at] && lexicon::ROWS.contains(&tokens[*at].lower.as_str());
+    (0..tokens.len()).filter(is_rows).collect()
 }
 
 /// Where the question mentions who reports to whom: `reports to`, or `report` at the end of a sentence.
@@ -143,7 +256,7 @@ fn item(tokens: &[Token], mention: Mention, sought: &[usize]) -> Option<Item> {
     let quoted = first.kind == Kind::Quoted;
     let proper = first.is_capitalised() && mention.from > 0 && exact && named < 0.99;
     let (from, to) = (mention.from, mention.to);
-    let make = |what: What, score: f64| Some(Item { from, to, what, head: false, score });
+    let make = |what: What, score: f64| Some(Item { from, to, what, head: false, score, rivals: Vec::new() });
     if quoted && is_sought(tokens, from, sought) {
         return make(What::Text(first.text.clone()), 1.0);
     }
@@ -151,7 +264,8 @@ fn item(tokens: &[Token], mention: Mention, sought: &[usize]) -> Option<Item> {
         return make(What::Cell(mention.cells), 1.0);
     }
     if table >= column && table > 0.0 {
-        make(What::Table(mention.tables[0].0), table)
+        let alike = mention.tables.iter().filter(|(_, score)| *score == table).map(|(at, _)| *at).collect();
+        make(What::Table(mention.tables[0].0), table).map(|item| Item { rivals: alike, ..item })
     } else {
         make(What::Column(mention.columns), column)
     }

@@ -2,11 +2,15 @@
 //!
 //! `words` divides the question into tokens, `values` and `link` find the cells, tables and columns that they name, `cues` the words for
 //! operations, and `items` puts these in a sequence. `walk` goes through it and collects a draft of the query, `assemble` makes the query,
+//! `account` checks that it drops no word that carries meaning,
 //! `writer` writes its SQL in the catalog's `dialect`, and `confidence` rates it.
 
+mod account;
 mod assemble;
+mod calendar;
 mod confidence;
 mod cues;
+mod daytexts;
 mod dialect;
 mod draft;
 mod evidence;
@@ -20,14 +24,22 @@ mod link;
 mod provider;
 mod query;
 mod resolve;
+mod samples;
 mod schema;
+mod shapes;
 mod values;
 mod walk;
 mod words;
 mod writer;
 
 #[cfg(test)]
+mod doubtful;
+#[cfg(test)]
 mod fixture;
+#[cfg(test)]
+mod kinds;
+#[cfg(test)]
+mod repeats;
 #[cfg(test)]
 mod tests;
 

@@ -192,6 +192,8 @@ fn mention(
         }
         let score = if column.joined.contains(&joined) {
             Some(1.0)
+        } else if is_shortened(&content, &column.required) {
+            Some(0.95)
         } else {
             covers(&content, &column.required, &column.optional)
         };
@@ -210,6 +212,16 @@ fn mention(
         return None;
     }
     Some(Mention { from, to, tables, columns, cells: Vec::new(), words: content.len() })
+}
+
+/// Returns whether two words are a name whose second word is cut off: `life expectancy` of `life_exp`.
+fn is_shortened(content: &[&Word<'_>], required: &[String]) -> bool {
+    match (content, required) {
+        ([first, second], [whole, cut]) => {
+            first.stem == whole && cut.len() >= 3 && second.stem.len() >= cut.len() + 3 && second.stem.starts_with(cut)
+        }
+        _ => false,
+    }
 }
 
 /// How well the words cover a name: 1 when they are it; `None` if a word is not in it or nothing of its own is covered.

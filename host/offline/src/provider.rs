@@ -131,7 +131,7 @@ fn unsupported(purpose: &Purpose) -> LlmError {
 }
 
 fn usage() -> Usage {
-    Usage { input_tokens: 0, output_tokens: 0, cost_micros: Some(0), model: NAME.to_owned() }
+    Usage { cost_micros: Some(0), model: NAME.to_owned(), ..Usage::default() }
 }
 
 /// The words to understand: the task's, or the user's.

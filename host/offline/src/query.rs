@@ -22,6 +22,20 @@ pub(crate) enum Expression {
     Length(ColumnRef),
     CountRows,
     AllColumns(usize),
+    Share(Box<Share>),
+}
+
+/// A part of all rows, or of the sum of a column.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Share {
+    /// The column that is summed up; `None` counts rows.
+    pub(crate) column: Option<ColumnRef>,
+    /// Whether it is of a hundred, not of one.
+    pub(crate) percent: bool,
+    /// The conditions of the part. Without any, the part is the group, and the whole is all rows of the table.
+    pub(crate) part: Vec<Vec<Condition>>,
+    /// The table of the rows.
+    pub(crate) table: usize,
 }
 
 impl Expression {
@@ -29,6 +43,7 @@ impl Expression {
     pub(crate) fn column(&self) -> Option<ColumnRef> {
         match self {
             Self::Column(at) | Self::Aggregate(_, at) | Self::CountDistinct(at) | Self::Length(at) => Some(*at),
+            Self::Share(share) => share.column,
             Self::AllColumns(_) | Self::CountRows => None,
         }
     }
@@ -92,6 +107,8 @@ impl Operator {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Operand {
     Text(String),
+    /// Any of several spellings of one text.
+    Texts(Vec<String>),
     Number(String),
     Range(Box<Operand>, Box<Operand>),
     Query(Box<LogicalQuery>),
@@ -99,18 +116,28 @@ pub(crate) enum Operand {
     Null,
 }
 
-/// One condition; `year` compares the year of a date.
+/// A part of a date that is compared as a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Field {
+    Year,
+    Month,
+}
+
+/// One condition.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Condition {
     pub(crate) column: ColumnRef,
     pub(crate) operator: Operator,
     pub(crate) operand: Operand,
-    pub(crate) year: bool,
+    /// The part of a date that is compared; `None` compares the value itself.
+    pub(crate) field: Option<Field>,
 }
 
 /// One SELECT. `filters` hold together; within one of them any condition suffices.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct LogicalQuery {
+    /// Aggregates the one column that it selects, over the rows that its limit leaves: the sum of the five highest.
+    pub(crate) fold: Option<Function>,
     pub(crate) distinct: bool,
     pub(crate) select: Vec<Expression>,
     /// Tables that must be joined although no column of theirs is named.
@@ -129,6 +156,7 @@ impl LogicalQuery {
     pub(crate) fn all_tables(&self) -> Vec<usize> {
         let of = |expression: &Expression| match expression {
             Expression::AllColumns(table) => Some(*table),
+            Expression::Share(share) => Some(share.table),
             other => other.column().map(|at| at.table),
         };
         let mut seen = BTreeSet::new();
@@ -163,7 +191,7 @@ impl LogicalQuery {
             || self.order.iter().any(|(expression, _)| is(expression))
             || self.having.iter().any(|(expression, ..)| is(expression))
             || self.group.contains(&column)
-            || self.filters.iter().flatten().any(|condition| condition.column == column)
+            || self.conditions().any(|condition| condition.column == column)
             || self.inner().any(|query| query.names(column))
     }
 
@@ -175,8 +203,18 @@ impl LogicalQuery {
         })
     }
 
-    fn inner(&self) -> impl Iterator<Item = &LogicalQuery> {
-        let operands = self.filters.iter().flatten().filter_map(|condition| match &condition.operand {
+    /// Its conditions, those of a share among them.
+    pub(crate) fn conditions(&self) -> impl Iterator<Item = &Condition> {
+        let shares = self.select.iter().filter_map(|item| match item {
+            Expression::Share(share) => Some(share.part.iter().flatten()),
+            _ => None,
+        });
+        self.filters.iter().flatten().chain(shares.flatten())
+    }
+
+    /// The queries within it.
+    pub(crate) fn inner(&self) -> impl Iterator<Item = &LogicalQuery> {
+        let operands = self.conditions().filter_map(|condition| match &condition.operand {
             Operand::Query(query) => Some(query.as_ref()),
             _ => None,
         });

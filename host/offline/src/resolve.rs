@@ -83,6 +83,25 @@ impl<'a> Resolver<'a> {
         self.near(at).into_iter().find_map(|table| self.schema.time(table))
     }
 
+    /// The column of a table near the item that a day is compared with.
+    pub(crate) fn day(&self, at: usize) -> Option<ColumnRef> {
+        let table = self.near(at).into_iter().find(|table| self.schema.is_dated(*table))?;
+        self.schema.day(table)
+    }
+
+    /// The column of a table near the item that says the month: a number, else a date.
+    pub(crate) fn month(&self, at: usize) -> Option<ColumnRef> {
+        let is_dated = |table: &usize| self.schema.month(*table).is_some() || self.schema.is_dated(*table);
+        let table = self.near(at).into_iter().find(is_dated)?;
+        self.schema.month(table).or_else(|| self.schema.day(table))
+    }
+
+    /// The columns of the nearest table that has some which the scale measures, and whether in the opposite direction.
+    pub(crate) fn all_measured(&self, at: usize, scale: Scale) -> (Vec<ColumnRef>, bool) {
+        let measured = self.near(at).into_iter().map(|table| self.schema.all_measured(table, scale.of));
+        measured.into_iter().find(|(columns, _)| !columns.is_empty()).unwrap_or_default()
+    }
+
     /// The column that names the rows of the nearest table.
     pub(crate) fn label(&self, at: usize) -> Option<ColumnRef> {
         let table = *self.near(at).first()?;

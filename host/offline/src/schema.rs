@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use syrch_core::{Catalog, Column, Dialect, Table};
 
-use super::{lexicon, words};
+use super::{dialect, lexicon, words};
 
 /// A column by position: table, then column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,9 +50,11 @@ pub(crate) struct TableView {
     pub(crate) stems: Vec<String>,
     pub(crate) joined: String,
     pub(crate) columns: Vec<ColumnView>,
+    /// Whether a key is declared.
+    pub(crate) is_keyed: bool,
     /// The column that identifies a row.
     pub(crate) key: Option<usize>,
-    /// The columns that name a row to people, such as `title`, or first and last name.
+    /// The columns that name a row to people, such as `title`, or first and last name; empty where none does.
     pub(crate) labels: Vec<usize>,
 }
 
@@ -164,6 +166,86 @@ impl Schema {
         })
     }
 
+    /// The columns of that table that one of these words measures, those of the earliest such word; the second part as of
+    /// [`measured`](Self::measured).
+    pub(crate) fn all_measured(&self, table: usize, of: &[&str]) -> (Vec<ColumnRef>, bool) {
+        let Some((first, turned)) = self.measured(table, of) else { return (Vec::new(), false) };
+        let fits = |word: &&&str| self.column(first).required.contains(&words::stem(word.trim_start_matches('-')));
+        let Some(stem) = of.iter().find(fits).map(|word| words::stem(word.trim_start_matches('-'))) else {
+            return (vec![first], turned);
+        };
+        let columns = self.tables[table].columns.iter().enumerate();
+        let fits = |view: &ColumnView| view.required.contains(&stem) && !view.is_key && view.holds != Holds::Text;
+        let others = columns.filter(|(_, view)| fits(view)).map(|(column, _)| ColumnRef { table, column });
+        let mut all: Vec<ColumnRef> = others.collect();
+        if !all.contains(&first) {
+            all.insert(0, first);
+        }
+        (all, turned)
+    }
+
+    /// The column of that table that a day is compared with: its one column of dates, else its one column with a time of day. Of several,
+    /// the one that only says that it is a date of the table, as `order_date` of an order.
+    pub(crate) fn day(&self, table: usize) -> Option<ColumnRef> {
+        let columns = self.tables[table].columns.iter().enumerate();
+        let dates: Vec<(usize, bool)> = columns
+            .filter(|(_, view)| view.holds == Holds::Time && !view.is_key)
+            .map(|(column, view)| (column, dialect::is_timestamp(&view.declared)))
+            .collect();
+        [false, true].into_iter().find_map(|timed| {
+            let fits: Vec<usize> =
+                dates.iter().filter(|(_, other)| *other == timed).map(|(column, _)| *column).collect();
+            let is_plain = |column: &&usize| {
+                let required = &self.tables[table].columns[**column].required;
+                required.iter().all(|stem| lexicon::TIME_WORDS.contains(&stem.as_str()))
+            };
+            let mut plain = fits.iter().filter(is_plain);
+            let own = plain.next().filter(|_| plain.next().is_none());
+            let column = if let [only] = fits.as_slice() { Some(only) } else { own };
+            column.map(|column| ColumnRef { table, column: *column })
+        })
+    }
+
+    /// Whether that table holds any date.
+    pub(crate) fn is_dated(&self, table: usize) -> bool {
+        self.tables[table].columns.iter().any(|view| view.holds == Holds::Time)
+    }
+
+    /// The column of that table that holds months as numbers.
+    pub(crate) fn month(&self, table: usize) -> Option<ColumnRef> {
+        let is_month = |view: &ColumnView| view.holds == Holds::Number && view.required == ["month"];
+        let column = self.tables[table].columns.iter().position(is_month)?;
+        Some(ColumnRef { table, column })
+    }
+
+    /// Whether the values of a column may repeat over the rows: its table declares no key, and it neither numbers nor names
+    /// the rows. The rows of a table with a year repeat their names, too.
+    pub(crate) fn repeats(&self, at: ColumnRef) -> bool {
+        let table = &self.tables[at.table];
+        let view = self.column(at);
+        let is_year = |view: &ColumnView| view.required.iter().any(|stem| stem == "year");
+        let names = |stem: &String| matches!(stem.as_str(), "name" | "titl");
+        let is_label = table.labels.contains(&at.column) && (at.column == 0 || view.required.iter().any(names));
+        let is_name = is_label && !table.columns.iter().any(is_year);
+        let is_value = matches!(view.holds, Holds::Text | Holds::Time) || is_year(view);
+        is_value && !table.is_keyed && !view.is_key && !is_name
+    }
+
+    /// Whether the numbers of a column are amounts, which may be added up over rows.
+    pub(crate) fn adds_up(&self, at: ColumnRef) -> bool {
+        let view = self.column(at);
+        let any = |list: &[&str]| list.iter().any(|word| view.required.contains(&words::stem(word)));
+        let is_amount = any(&["amount", "revenue", "value"]) || any(lexicon::ADDED);
+        view.holds == Holds::Number && !view.is_key && is_amount && !any(lexicon::RATES)
+    }
+
+    /// The tables of other schemas that have the name of that one.
+    pub(crate) fn namesakes(&self, table: usize) -> impl Iterator<Item = usize> {
+        let name = &self.tables[table].name;
+        let is_other = move |at: &usize| *at != table && self.tables[*at].name.eq_ignore_ascii_case(name);
+        (0..self.tables.len()).filter(is_other)
+    }
+
     /// The columns of that table by whose numbers its rows can be compared; a year or a place on a map is none.
     pub(crate) fn measures(&self, table: usize) -> impl Iterator<Item = ColumnRef> {
         const PLACES: &[&str] = &["year", "date", "latitud", "longitud", "zip", "phone", "number"];
@@ -186,7 +268,12 @@ impl Schema {
 
 fn table_view(table: &Table, prefix: usize) -> TableView {
     let own = words::identifier(&table.name[prefix..]);
-    let mut stems: Vec<String> = own.iter().map(|word| words::stem(word)).collect();
+    // `cars93` is about cars.
+    let bare = |word: &String| {
+        let bare = word.trim_end_matches(|c: char| c.is_ascii_digit());
+        words::stem(if bare.len() >= 3 { bare } else { word })
+    };
+    let mut stems: Vec<String> = own.iter().map(bare).collect();
     // `book_list`, `book_data` and `ref_book` are about books.
     if stems.iter().any(|stem| !lexicon::CONTAINERS.contains(&stem.as_str())) {
         stems.retain(|stem| !lexicon::CONTAINERS.contains(&stem.as_str()));
@@ -203,6 +290,7 @@ fn table_view(table: &Table, prefix: usize) -> TableView {
         joined: words::stem(&own.concat()),
         stems,
         columns,
+        is_keyed: !table.primary_key.is_empty(),
         key,
         labels,
     }
@@ -233,13 +321,14 @@ fn column_view(table: &Table, column: &Column, cut: usize, table_stems: &[String
         required.clone_from(&optional);
     }
     let name = column.name.to_lowercase();
+    let plain: String = name[cut..].chars().filter(|c| c.is_alphanumeric()).collect();
     let foreign = table.foreign_keys.iter().any(|key| key.columns.iter().any(|c| c.eq_ignore_ascii_case(&name)));
     let primary = table.primary_key.len() == 1 && table.primary_key[0].eq_ignore_ascii_case(&name);
     // The number of a thing names it: `FlightNo` of a flight.
     let like_number = required == ["number"] && !optional.is_empty();
     let like_id = like_number || required.iter().any(|stem| stem == "id") || (name.ends_with("id") && name.len() <= 3);
     ColumnView {
-        joined: [words::stem(&name[cut..].replace(['_', ' '], "")), words::stem(&parts.concat())],
+        joined: [words::stem(&plain), words::stem(&parts.concat())],
         holds: holds(column, &required),
         declared: column.sql_type.to_lowercase(),
         nullable: column.nullable,
@@ -307,7 +396,6 @@ fn labels(columns: &[ColumnView], table_stems: &[String], key: Option<usize>) ->
         .position(|view| plain(view) && view.required.iter().any(|stem| stem == "name" || stem == "titl"))
         .or_else(|| exact(&["description"]))
         .or(key)
-        .or_else(|| columns.iter().position(plain))
         .into_iter()
         .collect()
 }

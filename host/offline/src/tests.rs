@@ -96,10 +96,13 @@ fn rows_are_rated_by_what_was_said_of_them_on_average() {
         ],
         &rated(" DESC"),
     );
-    assert_reads(&["worst rated product", "lowest-rated product", "Which product is rated worst?"], &rated(""));
+    assert_reads(
+        &["worst rated product", "lowest-rated product", "Which product is rated worst?"],
+        &rated(" NULLS LAST"),
+    );
     assert_reads(&["the 3 best rated products", "top 3 rated products"], &rated(" DESC").replace("LIMIT 1", "LIMIT 3"));
     assert_unsure(&["best and worst rated product", "highest rated and cheapest product", "well rated products"]);
-    assert_reads(&["lowest priced product"], "SELECT name FROM product ORDER BY price LIMIT 1");
+    assert_reads(&["lowest priced product"], "SELECT name FROM product ORDER BY price NULLS LAST LIMIT 1");
 }
 
 #[test]
@@ -288,9 +291,8 @@ fn a_text_that_holds_dates_or_numbers_is_cast_where_it_may_hold_others() {
     };
     retyped(&mut shop, "product", "price", "VARCHAR");
     retyped(&mut shop, "review", "product_id", "VARCHAR");
-    let [duckdb, spark, databricks] = in_others("What is the average price of the products?", &shop);
-    assert_eq!(duckdb, "SELECT AVG(TRY_CAST(price AS DOUBLE)) FROM product");
-    assert_eq!((&spark, &databricks), (&duckdb, &duckdb));
+    // A text that is no number would be left out of the average without a word.
+    assert_eq!(in_others("What is the average price of the products?", &shop), ["", "", ""]);
     let [duckdb, spark, _] = in_others("How many products have reviews?", &shop);
     assert!(duckdb.ends_with("ON review.product_id = CAST(product.id AS VARCHAR)"), "{duckdb}");
     assert!(spark.ends_with("ON review.product_id = CAST(product.id AS STRING)"), "{spark}");

@@ -1,9 +1,14 @@
 //! Cells that the question names, found by its phrases in the index of values.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
 use syrch_core::Hit;
 use syrch_core::ports::{CellIndex, Match};
 
+use super::items::Reading;
 use super::lexicon;
+use super::query::Operand;
 use super::schema::{ColumnRef, Schema};
 use super::words::{Kind, Token};
 
@@ -20,8 +25,22 @@ pub(crate) struct Found {
     pub(crate) column: ColumnRef,
     /// The cell as the database spells it.
     pub(crate) text: String,
+    /// Further spellings of it in the same column, which differ in letter case only.
+    pub(crate) also: Vec<String>,
     /// The likeness: 1 for the phrase itself, less for another form of it.
     pub(crate) weight: f64,
+}
+
+impl Found {
+    /// What a column is compared with to find the cell in all its spellings.
+    pub(crate) fn operand(self) -> Operand {
+        if self.also.is_empty() {
+            return Operand::Text(self.text);
+        }
+        let mut also = self.also;
+        also.sort_unstable();
+        Operand::Texts(std::iter::once(self.text).chain(also).collect())
+    }
 }
 
 struct Phrase {
@@ -47,7 +66,49 @@ pub(crate) async fn find(question: &str, tokens: &[Token], schema: &Schema, inde
         let same = |f: &Found| letters(&f.text) == letters(&tokens[f.from].text);
         found.extend(near.into_iter().filter(same));
     }
-    found
+    join_spellings(found)
+}
+
+/// Finds the cells that are words in no item, which are mostly filler or begin with a capital letter: `done`, `Will`.
+pub(crate) async fn find_fillers(reading: &Reading, schema: &Schema, index: &dyn CellIndex) -> Vec<Found> {
+    let is_in_item = |at: usize| reading.items.iter().any(|item| (item.from..item.to).contains(&at));
+    let may_be_cell = |at: &usize| {
+        let token = &reading.tokens[*at];
+        let is_name = *at > 0 && token.is_capitalised();
+        token.kind == Kind::Word && (lexicon::is_filler(&token.lower) || is_name) && !is_in_item(*at)
+    };
+    let places = (0..reading.tokens.len()).filter(may_be_cell);
+    let phrase = |at: usize| Phrase { from: at, to: at + 1, text: reading.tokens[at].text.clone(), weight: 1.0 };
+    let phrases: Vec<Phrase> = places.map(phrase).collect();
+    if phrases.is_empty() {
+        return Vec::new();
+    }
+    look_up(&phrases, Match::Exact, schema, index).await
+}
+
+/// Makes one of the cells of a column that differ in letter case only; the likeliest spelling is the first.
+fn join_spellings(found: Vec<Found>) -> Vec<Found> {
+    let mut joined: Vec<Found> = Vec::with_capacity(found.len());
+    let mut places: BTreeMap<(usize, usize, ColumnRef, String), usize> = BTreeMap::new();
+    for mut one in found {
+        match places.entry((one.from, one.to, one.column, one.text.to_lowercase())) {
+            Entry::Vacant(free) => {
+                free.insert(joined.len());
+                joined.push(one);
+            }
+            Entry::Occupied(taken) => {
+                let known = &mut joined[*taken.get()];
+                if one.weight > known.weight {
+                    std::mem::swap(known, &mut one);
+                    known.also.append(&mut one.also);
+                }
+                if one.text != known.text && !known.also.contains(&one.text) {
+                    known.also.push(one.text);
+                }
+            }
+        }
+    }
+    joined
 }
 
 fn letters(text: &str) -> String {
@@ -68,7 +129,14 @@ fn place(phrase: &Phrase, hit: &Hit, schema: &Schema) -> Option<Found> {
     let text = hit.snippet.clone()?;
     // The same word in another case is as good as the word.
     let weight = if text == phrase.text { phrase.weight } else { phrase.weight - 0.05 };
-    Some(Found { from: phrase.from, to: phrase.to, column: ColumnRef { table, column }, text, weight })
+    Some(Found {
+        from: phrase.from,
+        to: phrase.to,
+        column: ColumnRef { table, column },
+        text,
+        also: Vec::new(),
+        weight,
+    })
 }
 
 fn phrases(question: &str, tokens: &[Token]) -> Vec<Phrase> {
@@ -77,7 +145,7 @@ fn phrases(question: &str, tokens: &[Token]) -> Vec<Phrase> {
     for from in 0..tokens.len() {
         for to in from + 1..=tokens.len().min(from + LONGEST) {
             let span = &tokens[from..to];
-            if !may_name(span) {
+            if !may_name(span) && !is_letter(tokens, from, to) {
                 continue;
             }
             let text = match span {
@@ -96,11 +164,21 @@ fn phrases(question: &str, tokens: &[Token]) -> Vec<Phrase> {
     out
 }
 
+/// Returns whether a span is a single capital letter that is no article: it ends the question, or a part of it, as in `discipline A`.
+pub(crate) fn is_letter(tokens: &[Token], from: usize, to: usize) -> bool {
+    let one = &tokens[from];
+    let ends = tokens.get(to).is_none_or(|next| {
+        next.kind == Kind::Break || matches!(next.lower.as_str(), "and" | "or" | "with" | "by" | "per" | "is" | "are")
+    });
+    to == from + 1 && from > 0 && one.kind == Kind::Word && one.text.len() == 1 && one.is_capitalised() && ends
+}
+
 /// Whether a span may be a name: no sentence ends in it, and it is more than a stop word or a number.
 fn may_name(span: &[Token]) -> bool {
     let (Some(first), Some(last)) = (span.first(), span.last()) else { return false };
     if span.len() == 1 {
-        let word = matches!(first.kind, Kind::Word) && !is_stop(first);
+        let rows = lexicon::ROWS.contains(&first.text.as_str());
+        let word = matches!(first.kind, Kind::Word) && !is_stop(first) && !rows;
         return word || first.kind == Kind::Quoted;
     }
     let inner = span.iter().any(|token| token.kind == Kind::Quoted || matches!(token.text.as_str(), "?" | ";"));

@@ -3,7 +3,7 @@
 use syrch_words::abbreviation;
 pub(crate) use syrch_words::stem;
 
-use super::lexicon;
+use super::{calendar, lexicon};
 
 /// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub(crate) struct Token {
 }
 
 impl Token {
-    fn new(text: &str, kind: Kind, place: std::ops::Range<usize>) -> Self {
+    pub(crate) fn new(text: &str, kind: Kind, place: std::ops::Range<usize>) -> Self {
         let lower = text.to_lowercase();
         let lower = if kind == Kind::Number { lower.replace(',', "") } else { lower };
         Self { text: text.to_owned(), stem: stem(&lower), lower, kind, place }
@@ -79,7 +79,10 @@ pub(crate) fn tokens(question: &str) -> Vec<Token> {
             let end = (at + 1..chars.len()).find(|end| !is_comparison(chars[*end])).unwrap_or(chars.len());
             let end = if is_comparison(c) { end } else { at + 1 };
             let text: String = chars[at..end].iter().collect();
+            let within = at > 0 && chars[at - 1].is_alphanumeric() && chars.get(end).is_some_and(|c| c.is_alphabetic());
             match c {
+                // `archive.invoices` and `loc.lat` are names.
+                '.' if within => {}
                 '.' | ',' | '?' | ';' | '!' | '(' | ')' | ':' => out.push(Token::new(&text, Kind::Break, at..end)),
                 '–' | '—' => out.push(Token::new(",", Kind::Break, at..end)),
                 // The unit of a number is that of its column.
@@ -92,7 +95,7 @@ pub(crate) fn tokens(question: &str) -> Vec<Token> {
             at = end;
         }
     }
-    out
+    calendar::join_days(out)
 }
 
 /// Whether the sign before a number is its own: a dash between two is none.

@@ -4,26 +4,31 @@ use std::collections::BTreeSet;
 
 use syrch_core::Dialect;
 
+use super::calendar;
 use super::dialect::{self, Syntax};
 use super::joins;
-use super::query::{Condition, Expression, Function, LogicalQuery, Operand, Operator};
+use super::query::{Condition, Expression, Field, Function, LogicalQuery, Operand, Operator, Share};
 use super::schema::{ColumnRef, Edge, Schema};
 
 /// Writes queries as SQL text.
 pub(crate) struct Writer<'a> {
     pub(crate) schema: &'a Schema,
-    pub(crate) bias: &'a dyn Fn(&Edge) -> f64,
+    pub(crate) bias: &'a (dyn Fn(&Edge) -> f64 + Sync),
 }
 
 impl Writer<'_> {
     /// The text; `None` if its tables cannot be joined or it selects nothing.
     pub(crate) fn text(&self, query: &LogicalQuery) -> Option<String> {
         let query = &self.strict(query);
+        if let Some(function) = query.fold {
+            return self.folded(query, function);
+        }
         let tables = query.all_tables();
         let tree = joins::tree(self.schema, &tables, self.bias)?;
         let single = tree.len() == 1;
         let mut out = String::from(if query.distinct { "SELECT DISTINCT " } else { "SELECT " });
-        out += &self.list(query.select.iter().map(|item| self.expression(item, single)))?;
+        let select: Option<Vec<String>> = query.select.iter().map(|item| self.expression(item, single)).collect();
+        out += &self.list(select?.into_iter())?;
         out += " FROM ";
         for (table, edge) in &tree {
             match edge {
@@ -42,19 +47,29 @@ impl Writer<'_> {
             out += &format!(" GROUP BY {group}");
         }
         if let Some((expression, operator, number)) = &query.having {
-            out += &format!(" HAVING {} {} {number}", self.expression(expression, single), operator.text());
+            out += &format!(" HAVING {} {} {number}", self.expression(expression, single)?, operator.text());
         }
         if let Some(other) = &query.intersect {
             out += &format!(" INTERSECT {}", self.text(other)?);
         }
-        let order = query.order.iter().map(|(item, down)| self.expression(item, single) + self.direction(item, *down));
-        if let Some(order) = self.list(order) {
+        let order = query.order.iter();
+        let order = order.map(|(item, down)| Some(self.expression(item, single)? + self.direction(item, *down, query)));
+        let order: Option<Vec<String>> = order.collect();
+        if let Some(order) = self.list(order?.into_iter()) {
             out += &format!(" ORDER BY {order}");
         }
         if let Some(limit) = query.limit {
             out += &format!(" LIMIT {limit}");
         }
         Some(out)
+    }
+
+    /// The aggregate of the one column of the rows that a limit leaves.
+    fn folded(&self, query: &LogicalQuery, function: Function) -> Option<String> {
+        let [Expression::Column(column)] = query.select.as_slice() else { return None };
+        let rows = self.text(&LogicalQuery { fold: None, ..query.clone() })?;
+        let name = self.aggregate(function, self.name(*column, true), *column);
+        Some(format!("SELECT {name} FROM ({rows}) AS best"))
     }
 
     fn syntax(&self) -> Syntax {
@@ -101,14 +116,18 @@ impl Writer<'_> {
         query
     }
 
-    /// PostgreSQL takes NULL for greater than everything: without a word it would be the first of the greatest.
-    fn direction(&self, expression: &Expression, down: bool) -> &'static str {
+    /// PostgreSQL takes NULL for greater than everything, and SQLite for less: without a word it would be the first of the greatest or
+    /// of the least.
+    fn direction(&self, expression: &Expression, down: bool, query: &LogicalQuery) -> &'static str {
         let may_be_null = expression.column().is_some_and(|at| {
             let is_counted = matches!(expression, Expression::CountDistinct(_));
             !is_counted && (self.schema.column(at).nullable || matches!(expression, Expression::Aggregate(..)))
         });
         match down {
             true if self.syntax().nulls_are_greatest && may_be_null => " DESC NULLS LAST",
+            // A text whose characters are counted is there.
+            false if matches!(expression, Expression::Length(_)) => "",
+            false if self.syntax().nulls_are_least && may_be_null && query.limit.is_some() => " NULLS LAST",
             true => " DESC",
             false => "",
         }
@@ -147,22 +166,32 @@ impl Writer<'_> {
         let (syntax, at) = (self.syntax(), condition.column);
         let name = self.name(at, single);
         let is_pattern = matches!(condition.operator, Operator::Like | Operator::NotLike);
-        let name = match condition.year {
-            true => self.year(&name, at),
-            false if is_pattern => self.as_text(name, at),
-            false if syntax.casts => self.comparable(name, condition),
-            false => name,
+        if let Some(text) = self.days(&name, condition) {
+            return Some(text);
+        }
+        let name = match condition.field {
+            Some(field) => self.field(&name, at, field),
+            None if is_pattern => self.as_text(name, at),
+            None if syntax.casts => self.comparable(name, condition),
+            None => name,
         };
         let operator = self.operator(condition.operator);
         let is_boolean = syntax.has_booleans && self.schema.column(at).declared.starts_with("bool");
         let is_equality =
             !matches!(condition.operator, Operator::Greater | Operator::AtLeast | Operator::Less | Operator::AtMost);
         Some(match &condition.operand {
-            Operand::Number(number) if is_boolean && !condition.year => {
+            Operand::Number(number) if is_boolean && condition.field.is_none() => {
                 format!("{name} {operator} {}", if number == "0" { "FALSE" } else { "TRUE" })
             }
-            Operand::Number(number) if syntax.casts && is_equality && !condition.year && self.holds_text(at) => {
+            Operand::Number(number)
+                if syntax.casts && is_equality && condition.field.is_none() && self.holds_text(at) =>
+            {
                 format!("{name} {operator} {}", syntax.literal(number))
+            }
+            Operand::Texts(texts) => {
+                let texts: Vec<String> = texts.iter().map(|text| syntax.literal(text)).collect();
+                let operator = if condition.operator == Operator::NotEqual { "NOT IN" } else { "IN" };
+                format!("{name} {operator} ({})", texts.join(", "))
             }
             Operand::Text(text) if is_pattern => format!("{name} {operator} {}", syntax.pattern(text)),
             Operand::Range(low, high) => {
@@ -172,6 +201,34 @@ impl Writer<'_> {
             Operand::Null => format!("{name} IS NOT NULL"),
             other => format!("{name} {operator} {}", self.operand(other)?),
         })
+    }
+
+    /// A whole day against a column with a time of day, as a range: from its beginning to the beginning of the next.
+    fn days(&self, name: &str, condition: &Condition) -> Option<String> {
+        let declared = &self.schema.column(condition.column).declared;
+        if condition.field.is_some() || !dialect::is_timestamp(declared) {
+            return None;
+        }
+        let (first, last) = match &condition.operand {
+            Operand::Text(day) => (day, day),
+            Operand::Range(low, high) => match (low.as_ref(), high.as_ref()) {
+                (Operand::Text(low), Operand::Text(high)) => (low, high),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        calendar::day(first)?;
+        let from = self.syntax().literal(first);
+        let to = self.syntax().literal(&calendar::day_after(last)?);
+        match condition.operator {
+            Operator::Equal | Operator::Between => Some(format!("{name} >= {from} AND {name} < {to}")),
+            Operator::NotEqual | Operator::NotBetween => Some(format!("({name} < {from} OR {name} >= {to})")),
+            Operator::Greater => Some(format!("{name} >= {to}")),
+            Operator::AtLeast => Some(format!("{name} >= {from}")),
+            Operator::Less => Some(format!("{name} < {from}")),
+            Operator::AtMost => Some(format!("{name} < {to}")),
+            Operator::Like | Operator::NotLike | Operator::In | Operator::NotIn => None,
+        }
     }
 
     /// The left side of a comparison, cast where a strict engine would refuse its right side or fail at a row. With a number, texts are compared
@@ -186,7 +243,8 @@ impl Writer<'_> {
         };
         match operand {
             Operand::Number(_) if self.holds_text(at) && !is_equality => self.syntax().number_of(&name),
-            Operand::Number(_) if dialect::is_date(declared) => self.year(&name, at),
+            Operand::Number(_) if dialect::is_date(declared) => self.field(&name, at, Field::Year),
+            Operand::Texts(_) if !self.holds_text(at) => self.as_text(name, at),
             Operand::Text(text) if dialect::is_number(declared) || declared.starts_with("bool") || !is_day(text) => {
                 self.as_text(name, at)
             }
@@ -210,7 +268,7 @@ impl Writer<'_> {
             Operand::Text(text) => self.syntax().literal(text),
             Operand::Number(number) => number.clone(),
             Operand::Query(query) => format!("({})", self.text(query)?),
-            Operand::Range(..) | Operand::Null => return None,
+            Operand::Range(..) | Operand::Texts(_) | Operand::Null => return None,
         })
     }
 
@@ -237,35 +295,41 @@ impl Writer<'_> {
         match self.syntax().casts {
             true if self.holds_text(at) => self.syntax().number_of(&name),
             true if declared.starts_with("bool") => format!("CAST({name} AS INTEGER)"),
-            true if dialect::is_date(declared) => self.year(&name, at),
+            true if dialect::is_date(declared) => self.field(&name, at, Field::Year),
             _ => name,
         }
     }
 
-    fn year(&self, name: &str, at: ColumnRef) -> String {
+    /// A part of a date as a number.
+    fn field(&self, name: &str, at: ColumnRef, field: Field) -> String {
         let declared = &self.schema.column(at).declared;
+        let (format, word) = match field {
+            Field::Year => ("%Y", "YEAR"),
+            Field::Month => ("%m", "MONTH"),
+        };
         match self.schema.dialect {
-            Dialect::Sqlite => format!("CAST(strftime('%Y', {name}) AS INTEGER)"),
+            Dialect::Sqlite => format!("CAST(strftime('{format}', {name}) AS INTEGER)"),
             // A date that is declared as a text.
             _ if self.syntax().casts && !dialect::is_date(declared) => {
-                format!("EXTRACT(YEAR FROM {})", self.syntax().date_of(&self.as_text(name.to_owned(), at)))
+                format!("EXTRACT({word} FROM {})", self.syntax().date_of(&self.as_text(name.to_owned(), at)))
             }
-            _ => format!("EXTRACT(YEAR FROM {name})"),
+            _ => format!("EXTRACT({word} FROM {name})"),
         }
     }
 
-    fn expression(&self, expression: &Expression, single: bool) -> String {
-        match expression {
+    fn aggregate(&self, function: Function, name: String, at: ColumnRef) -> String {
+        match function {
+            Function::Avg => format!("AVG({})", self.as_number(name, at)),
+            Function::Min => format!("MIN({name})"),
+            Function::Max => format!("MAX({name})"),
+            Function::Sum => format!("SUM({})", self.as_number(name, at)),
+        }
+    }
+
+    fn expression(&self, expression: &Expression, single: bool) -> Option<String> {
+        Some(match expression {
             Expression::Column(at) => self.name(*at, single),
-            Expression::Aggregate(function, at) => {
-                let name = self.name(*at, single);
-                match function {
-                    Function::Avg => format!("AVG({})", self.as_number(name, *at)),
-                    Function::Min => format!("MIN({name})"),
-                    Function::Max => format!("MAX({name})"),
-                    Function::Sum => format!("SUM({})", self.as_number(name, *at)),
-                }
-            }
+            Expression::Aggregate(function, at) => self.aggregate(*function, self.name(*at, single), *at),
             Expression::CountDistinct(at) => format!("COUNT(DISTINCT {})", self.name(*at, single)),
             Expression::Length(at) => {
                 format!("{}({})", self.syntax().length, self.as_text(self.name(*at, single), *at))
@@ -273,7 +337,26 @@ impl Writer<'_> {
             Expression::CountRows => "COUNT(*)".to_owned(),
             Expression::AllColumns(_) if single => "*".to_owned(),
             Expression::AllColumns(table) => format!("{}.*", self.qualifier(*table)),
+            Expression::Share(share) => self.share(share, single)?,
+        })
+    }
+
+    /// A part divided by its whole: of a group, the rows that fulfil the conditions by all; without conditions, the group by all groups.
+    fn share(&self, share: &Share, single: bool) -> Option<String> {
+        let scale = if share.percent { "100.0" } else { "1.0" };
+        let column = share.column.map(|at| self.name(at, single));
+        let whole = column.as_ref().map_or_else(|| "COUNT(*)".to_owned(), |name| format!("SUM({name})"));
+        if share.part.is_empty() {
+            // The whole is of one table, so its columns need no table.
+            let all = share.column.map_or_else(|| whole.clone(), |at| format!("SUM({})", self.name(at, true)));
+            return Some(format!("{scale} * {whole} / (SELECT {all} FROM {})", self.table(share.table)));
         }
+        let part: Option<Vec<String>> = share.part.iter().map(|any| self.any_of(any, single)).collect();
+        let part = part?.join(" AND ");
+        Some(match column {
+            Some(name) => format!("{scale} * SUM(CASE WHEN {part} THEN {name} ELSE 0 END) / {whole}"),
+            None => format!("{scale} * COUNT(CASE WHEN {part} THEN 1 END) / {whole}"),
+        })
     }
 
     fn table(&self, table: usize) -> String {
@@ -315,7 +398,7 @@ fn row_of_the_extreme(query: &mut LogicalQuery) {
         column: at,
         operator: Operator::NotEqual,
         operand: Operand::Null,
-        year: false,
+        field: None,
     }]);
     query.order = vec![(Expression::Column(at), function == Function::Max)];
     (query.limit, query.distinct) = (Some(1), false);

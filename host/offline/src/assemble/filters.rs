@@ -6,7 +6,7 @@ use crate::draft::{Draft, Filter};
 use crate::items::What;
 use crate::joins;
 use crate::query::{Condition, Expression, Function, LogicalQuery, Operand, Operator};
-use crate::schema::ColumnRef;
+use crate::schema::{ColumnRef, Holds};
 
 impl Assembler<'_> {
     /// Counting rows that belong to the best row: the best row is found in a subquery.
@@ -19,7 +19,7 @@ impl Assembler<'_> {
             column,
             operator: Operator::Equal,
             operand: Operand::Query(Box::new(extreme)),
-            year: false,
+            field: None,
         }]);
     }
 
@@ -77,7 +77,7 @@ impl Assembler<'_> {
             column,
             operator: Operator::NotIn,
             operand: Operand::Query(Box::new(inner)),
-            year: false,
+            field: None,
         }])
     }
 
@@ -93,6 +93,9 @@ impl Assembler<'_> {
                 _ => groups.push(vec![filter]),
             }
         }
+        if self.is_of_one_row(draft, query, filters) {
+            join_values(&mut groups);
+        }
         let twice = Self::intersects(&groups);
         let base = query.filters.clone();
         for (at, group) in groups.iter().enumerate() {
@@ -107,6 +110,49 @@ impl Assembler<'_> {
             other.filters.extend(rest.map(|(_, group)| group.iter().map(|filter| filter.condition.clone()).collect()));
             query.intersect = Some(Box::new(other));
         }
+    }
+
+    /// Returns whether the conditions are all of the rows of one table, and what is selected of them is said of each row, so that no row
+    /// fulfils two of one column: the flights from two places.
+    fn is_of_one_row(&self, draft: &Draft, query: &LogicalQuery, filters: &[&Filter]) -> bool {
+        let mut tables = query.all_tables();
+        tables.extend(filters.iter().map(|filter| filter.condition.column.table));
+        tables.dedup();
+        let of_row = |item: &Expression| match item {
+            Expression::Column(at) => self.schema.column(*at).holds == Holds::Number && !self.schema.column(*at).is_key,
+            Expression::AllColumns(_) | Expression::CountDistinct(_) | Expression::Share(_) => false,
+            _ => true,
+        };
+        tables.len() == 1 && !draft.both && query.group.is_empty() && query.select.iter().all(of_row)
+    }
+
+    /// Excludes the values of a column of which any row is excluded, and not these rows alone: `islands without gentoo`.
+    pub(super) fn exclude_values(&self, query: &mut LogicalQuery) {
+        let [Expression::Column(column)] = *query.select.as_slice() else { return };
+        let is_plain = query.order.is_empty()
+            && query.limit.is_none()
+            && query.group.is_empty()
+            && query.intersect.is_none()
+            && query.all_tables().len() == 1;
+        let excludes = |condition: &Condition| {
+            condition.operator == Operator::NotEqual
+                && condition.column != column
+                && matches!(condition.operand, Operand::Text(_) | Operand::Texts(_))
+        };
+        let is_excluded = |any: &Vec<Condition>| matches!(any.as_slice(), [only] if excludes(only));
+        if !is_plain || !self.schema.repeats(column) || !query.filters.iter().any(is_excluded) {
+            return;
+        }
+        let (excluded, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut query.filters).into_iter().partition(is_excluded);
+        let inner = LogicalQuery {
+            select: vec![Expression::Column(column)],
+            filters: std::iter::once(excluded.iter().flatten().map(positive).collect()).chain(kept.clone()).collect(),
+            ..LogicalQuery::default()
+        };
+        let operand = Operand::Query(Box::new(inner));
+        query.distinct = true;
+        query.filters = vec![vec![Condition { column, operator: Operator::NotIn, operand, field: None }]];
+        query.filters.extend(kept);
     }
 
     pub(super) fn alternatives(&self, draft: &Draft, first: &Filter, second: &Filter) -> bool {
@@ -142,7 +188,7 @@ impl Assembler<'_> {
             .collect();
         for (i, (first, a)) in single.iter().enumerate() {
             for (second, b) in &single[i + 1..] {
-                let same = a.column == b.column && a.operand != b.operand;
+                let same = a.column == b.column && a.field == b.field && a.operand != b.operand;
                 let values = a.operator == Operator::Equal && b.operator == Operator::Equal;
                 if same && (values || apart(a, b)) {
                     return Some((*first, *second));
@@ -151,6 +197,29 @@ impl Assembler<'_> {
         }
         None
     }
+}
+
+/// Makes alternatives of the single values of one column that no row has together.
+fn join_values(groups: &mut Vec<Vec<&Filter>>) {
+    let is_value = |group: &[&Filter]| {
+        group.iter().all(|filter| {
+            filter.condition.operator == Operator::Equal
+                && filter.condition.field.is_none()
+                && matches!(filter.condition.operand, Operand::Text(_) | Operand::Texts(_) | Operand::Number(_))
+        })
+    };
+    let mut joined: Vec<Vec<&Filter>> = Vec::new();
+    for group in std::mem::take(groups) {
+        let same = joined.iter_mut().find(|other| {
+            let column = |group: &[&Filter]| group.first().map(|filter| filter.condition.column);
+            is_value(other) && is_value(&group) && column(other) == column(&group)
+        });
+        match same {
+            Some(other) => other.extend(group),
+            None => joined.push(group),
+        }
+    }
+    *groups = joined;
 }
 
 /// Whether no number fulfils both: above 40 and below 30.

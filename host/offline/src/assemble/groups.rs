@@ -63,7 +63,8 @@ impl Assembler<'_> {
             Key::Column(column) => {
                 let expression = Expression::Column(column);
                 if !query.select.contains(&expression) {
-                    query.select.insert(0, expression);
+                    // The keys stand first, in the order of the question.
+                    query.select.insert(query.group.len().min(query.select.len()), expression);
                 }
                 query.group.push(column);
             }

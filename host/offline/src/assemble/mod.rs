@@ -2,11 +2,12 @@
 
 mod filters;
 mod groups;
+mod repeats;
 
-use super::draft::{Asked, Draft, Key, Measure};
+use super::draft::{Asked, Draft, Filter, Key, Measure};
 use super::items::Reading;
 use super::joins;
-use super::query::{Condition, Expression, LogicalQuery, Operand, Operator};
+use super::query::{Condition, Expression, LogicalQuery, Operand, Operator, Share};
 use super::resolve::{Choice, Resolver};
 use super::schema::{ColumnRef, Edge, Holds, Schema};
 
@@ -15,13 +16,16 @@ pub(crate) struct Assembler<'a> {
     pub(crate) reading: &'a Reading,
     pub(crate) resolver: &'a Resolver<'a>,
     pub(crate) choice: Choice,
-    pub(crate) bias: &'a dyn Fn(&Edge) -> f64,
+    pub(crate) bias: &'a (dyn Fn(&Edge) -> f64 + Sync),
 }
 
 impl Assembler<'_> {
     /// The query; `None` if the draft does not contain what to select.
     pub(crate) fn query(&self, draft: &Draft) -> Option<LogicalQuery> {
         let main = self.main(draft)?;
+        if let Some(percent) = draft.share {
+            return self.share(draft, main, percent);
+        }
         let mut query = LogicalQuery { distinct: draft.distinct != self.choice.distinct, ..LogicalQuery::default() };
         let asked = self.asked(draft);
         query.tables = self.tables(draft, main);
@@ -30,14 +34,76 @@ impl Assembler<'_> {
         if query.select.is_empty() {
             self.labels(main).for_each(|label| query.select.push(Expression::Column(label)));
         }
+        if query.select.is_empty() {
+            // Rows without a name are shown whole.
+            query.select.push(Expression::AllColumns(main));
+        }
         self.order(draft, &mut query);
         // Last, since an intersection repeats what is there.
         self.filters(draft, main, &mut query);
+        self.exclude_values(&mut query);
         if query.distinct && query.select == [Expression::CountRows] {
             query.distinct = false;
         }
         self.count_once(draft, &mut query);
+        query.fold = draft.fold;
+        let is_folded = matches!(query.select.as_slice(), [Expression::Column(_)])
+            && query.group.is_empty()
+            && query.intersect.is_none()
+            && !query.distinct;
+        if query.fold.is_some() && !is_folded {
+            return None;
+        }
+        self.merge_repeats(query)
+    }
+
+    /// The part of a whole: of the rows that fulfil the conditions, or of each group. Only over one table, whose rows no join repeats.
+    fn share(&self, draft: &Draft, main: usize, percent: bool) -> Option<LogicalQuery> {
+        let is_plain = draft.asked.is_empty()
+            && draft.counted.is_empty()
+            && draft.best.is_none()
+            && draft.having.is_none()
+            && draft.frequent.is_none()
+            && draft.limit.is_none();
+        // `of the orders of 2024` is the whole, `were cancelled` the part. A single condition is the part.
+        let (whole, part) = match draft.filters.as_slice() {
+            [] | [_] => (Vec::new(), draft.filters.clone()),
+            filters => filters.iter().cloned().partition(|filter| self.is_of_whole(filter)),
+        };
+        let mut query = LogicalQuery::default();
+        self.filters(&Draft { filters: part, ..draft.clone() }, main, &mut query);
+        let part = std::mem::take(&mut query.filters);
+        self.filters(&Draft { filters: whole, ..draft.clone() }, main, &mut query);
+        let keys: Option<Vec<ColumnRef>> = draft
+            .keys
+            .iter()
+            .map(|key| match key {
+                Key::Column(column) => Some(*column),
+                Key::Table(_) => None,
+            })
+            .collect();
+        let keys = keys?;
+        let is_one = query.intersect.is_none()
+            && keys.iter().chain(&draft.share_of).all(|column| column.table == main)
+            && part.iter().chain(&query.filters).flatten().all(|condition| condition.column.table == main)
+            && draft.named.iter().all(|named| named.table == main);
+        // A group is divided by all groups, without a condition on them.
+        if !is_plain || !is_one || (part.is_empty() && (keys.is_empty() || !query.filters.is_empty())) {
+            return None;
+        }
+        query.select = keys.iter().map(|key| Expression::Column(*key)).collect();
+        let share = Share { column: draft.share_of, percent, part, table: main };
+        query.select.push(Expression::Share(Box::new(share)));
+        query.group = keys;
+        self.order(draft, &mut query);
         Some(query)
+    }
+
+    /// Whether a condition stands before the verb that says what is true of a part.
+    fn is_of_whole(&self, filter: &Filter) -> bool {
+        let is_verb = |word: &str| matches!(word, "is" | "are" | "was" | "were" | "has" | "have" | "that" | "who");
+        let verb = self.reading.tokens.iter().rposition(|token| is_verb(&token.lower));
+        verb.is_some_and(|verb| self.reading.items[filter.item].from < verb)
     }
 
     /// Counts each row once, although it is joined with several of another table.
@@ -63,20 +129,26 @@ impl Assembler<'_> {
 
     /// Counts the groups that fulfil a condition: `how many members have more than 3 loans`.
     fn count_groups(&self, draft: &Draft, query: &mut LogicalQuery) {
+        if let [Expression::CountDistinct(column)] = *query.select.as_slice() {
+            let inner =
+                LogicalQuery { select: vec![Expression::Column(column)], group: vec![column], ..std::mem::take(query) };
+            return Self::count_among(column, Expression::CountDistinct(column), inner, query);
+        }
         let [counted] = draft.counted.as_slice() else { return };
         let key = counted.table.and_then(|table| Some(ColumnRef { table, column: self.schema.tables[table].key? }));
         let of_other = !matches!(draft.having, Some((Measure::Rows(Some(table)), ..)) if Some(table) == counted.table);
         if let Some(column) = key.filter(|_| of_other && query.select == [Expression::CountRows]) {
             let groups =
                 LogicalQuery { select: vec![Expression::Column(column)], group: vec![column], ..std::mem::take(query) };
-            let operand = Operand::Query(Box::new(groups));
-            let among = Condition { column, operator: Operator::In, operand, year: false };
-            *query = LogicalQuery {
-                select: vec![Expression::CountRows],
-                filters: vec![vec![among]],
-                ..LogicalQuery::default()
-            };
+            Self::count_among(column, Expression::CountRows, groups, query);
         }
+    }
+
+    /// Counts what is among the groups of another query.
+    fn count_among(column: ColumnRef, count: Expression, groups: LogicalQuery, query: &mut LogicalQuery) {
+        let operand = Operand::Query(Box::new(groups));
+        let among = Condition { column, operator: Operator::In, operand, field: None };
+        *query = LogicalQuery { select: vec![count], filters: vec![vec![among]], ..LogicalQuery::default() };
     }
 
     /// The table whose rows the question is about.
@@ -90,6 +162,7 @@ impl Assembler<'_> {
             let head = before.clone().rfind(|named| named.head);
             head.or_else(|| before.next_back()).map(|named| named.table)
         });
+        let by_share = draft.share_of.map(|column| column.table);
         let by_column = draft.asked.iter().find(|asked| asked.head).and_then(|asked| asked.expression.column());
         let by_count = draft.counted.iter().find_map(|counted| counted.table);
         let by_key = draft.keys.first().map(|key| match key {
@@ -98,6 +171,7 @@ impl Assembler<'_> {
         });
         before_not
             .or(by_name)
+            .or(by_share)
             .or(by_key)
             .or(by_column.map(|column| column.table))
             .or(by_count)
@@ -130,6 +204,11 @@ impl Assembler<'_> {
             if reached && sure && !tables.contains(&named.table) {
                 tables.push(named.table);
             }
+        }
+        // `How many bookings`, by the column that numbers them.
+        if tables.is_empty() {
+            tables
+                .extend(draft.counted.iter().filter_map(|counted| counted.table).find(|table| far[*table].is_finite()));
         }
         tables
     }
@@ -165,7 +244,7 @@ impl Assembler<'_> {
                 && self.schema.column(column).nullable
             {
                 // Engines differ in where they put a text that is missing.
-                let condition = Condition { column, operator: Operator::NotEqual, operand: Operand::Null, year: false };
+                let condition = Condition { column, operator: Operator::NotEqual, operand: Operand::Null, field: None };
                 query.filters.push(vec![condition]);
             }
             if !draft.wants_order || draft.limit.is_some() {

@@ -34,7 +34,16 @@ const STOP: &[&str] = &[
     "exists",
     "fetch",
     "given",
+    "go",
+    "goes",
     "got",
+    "happen",
+    "happened",
+    "happens",
+    "occur",
+    "occurred",
+    "occurs",
+    "went",
     "having",
     "he",
     "her",
@@ -75,6 +84,11 @@ const STOP: &[&str] = &[
 /// Whether a word in lower case carries no meaning of its own in a question.
 pub(crate) fn is_stop_word(lower: &str) -> bool {
     syrch_words::is_stop_word(lower) || STOP.contains(&lower)
+}
+
+/// Returns whether a word in lower case mostly carries no meaning, and may still be a column or a cell: `done`.
+pub(crate) fn is_filler(lower: &str) -> bool {
+    STOP.contains(&lower)
 }
 
 /// Stems of words for superiors.
@@ -133,7 +147,7 @@ const SYNONYMS: &[&[&str]] = &[
     &["worker", "employee", "staff"],
     &["movie", "film"],
     &["vehicle", "automobile", "car"],
-    &["manufacturer", "maker", "producer"],
+    &["manufacturer", "mfr", "mfg", "maker", "producer"],
     &["company", "firm", "organization", "business"],
     &["phone", "telephone"],
     &["kind", "type", "category"],
@@ -146,7 +160,7 @@ const SYNONYMS: &[&[&str]] = &[
     &["seller", "salesperson"],
     &["age", "old"],
     &["height", "tall"],
-    &["weight", "weigh", "heavy"],
+    &["weight", "weigh", "heavy", "mass"],
     &["length", "long"],
     &["birth", "born"],
     &["destination", "arrive", "arrival", "land", "arriving"],
@@ -160,6 +174,7 @@ const SYNONYMS: &[&[&str]] = &[
     &["user", "reader"],
     &["picture", "photo", "image"],
     &["spend", "spent", "expense"],
+    &["population", "people", "inhabitant", "resident"],
     &["kill", "death", "dead"],
     &["creation", "create", "created"],
     &["text", "message", "content"],
@@ -189,8 +204,21 @@ pub(crate) fn number_word(lower: &str) -> Option<&'static str> {
         ("ten", "10"),
         ("eleven", "11"),
         ("twelve", "12"),
+        ("thirteen", "13"),
+        ("fourteen", "14"),
+        ("fifteen", "15"),
+        ("sixteen", "16"),
+        ("seventeen", "17"),
+        ("eighteen", "18"),
+        ("nineteen", "19"),
         ("twenty", "20"),
+        ("thirty", "30"),
+        ("forty", "40"),
         ("fifty", "50"),
+        ("sixty", "60"),
+        ("seventy", "70"),
+        ("eighty", "80"),
+        ("ninety", "90"),
         ("hundred", "100"),
         ("thousand", "1000"),
         ("million", "1000000"),
@@ -291,6 +319,14 @@ pub(crate) const BEYOND: &[&str] = &[
     "proportion",
     "percentage",
     "percent",
+    "share",
+    "fraction",
+    "mode",
+    "variance",
+    "deviation",
+    "quartile",
+    "percentile",
+    "range",
     "difference",
     "change",
     "rank",
@@ -320,6 +356,7 @@ pub(crate) const BEYOND: &[&str] = &[
     "consecutive",
     "unless",
     "exactly",
+    "non",
     "nearly",
     "almost",
     "approximately",
@@ -352,6 +389,132 @@ pub(crate) const PLACES: &[&str] = &[
     "site",
     "capital",
 ];
+
+/// Words for times that depend on today or that no column holds.
+pub(crate) const TIMES: &[&str] = &[
+    "today",
+    "yesterday",
+    "tomorrow",
+    "tonight",
+    "now",
+    "currently",
+    "ago",
+    "recently",
+    "morning",
+    "afternoon",
+    "evening",
+    "night",
+    "midnight",
+    "noon",
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "weekday",
+    "weekdays",
+    "spring",
+    "summer",
+    "autumn",
+    "winter",
+    "quarter",
+    "hourly",
+    "yearly",
+    "decade",
+    "century",
+];
+
+/// Words for the rows of any table.
+pub(crate) const ROWS: &[&str] =
+    &["row", "rows", "record", "records", "entry", "entries", "observation", "observations"];
+
+/// Words of columns whose values are added up where a total of rows is asked for.
+pub(crate) const AMOUNTS: &[&str] = &["amount", "total", "revenue", "value"];
+
+/// Further words of columns whose values are added up.
+pub(crate) const ADDED: &[&str] = &[
+    "sales",
+    "profit",
+    "quantity",
+    "units",
+    "turnover",
+    "earnings",
+    "spending",
+    "precipitation",
+    "rain",
+    "rainfall",
+    "snowfall",
+    "votes",
+    "goals",
+    "deaths",
+];
+
+/// Words of columns whose values are not added up, whatever else their names say.
+pub(crate) const RATES: &[&str] = &[
+    "price",
+    "rate",
+    "average",
+    "avg",
+    "mean",
+    "median",
+    "margin",
+    "percent",
+    "percentage",
+    "ratio",
+    "share",
+    "max",
+    "min",
+    "rank",
+    "per",
+    "target",
+];
+
+/// Words of columns of which more is worse.
+pub(crate) const HARMS: &[&str] = &[
+    "delay",
+    "late",
+    "lateness",
+    "mortality",
+    "death",
+    "deaths",
+    "murder",
+    "crime",
+    "accident",
+    "error",
+    "loss",
+    "losses",
+    "pollution",
+    "poverty",
+    "unemployment",
+    "inflation",
+    "debt",
+    "defect",
+    "complaint",
+    "injury",
+    "failure",
+    "price",
+    "cost",
+    "waiting",
+    "rank",
+    "place",
+    "position",
+    "time",
+];
+
+/// Words of columns that hold how much there is at a time: the numbers of several times do not add up.
+pub(crate) const STANDING: &[&str] =
+    &["population", "pop", "inhabitant", "stock", "inventory", "balance", "headcount", "staff", "capacity", "debt"];
+
+/// Words of columns of money, whose whole numbers number no rows.
+pub(crate) const MONEY: &[&str] = &[
+    "salary", "wage", "price", "cost", "amount", "fee", "tip", "bill", "income", "revenue", "sales", "payment",
+    "profit", "expense", "budget", "score", "rating",
+];
+
+/// Words for the whole of an amount, at the end of a question.
+pub(crate) const TOTALS: &[&str] = &["total", "altogether", "overall"];
 
 /// Words for a column of dates or years.
 pub(crate) const TIME_WORDS: &[&str] = scales::TIME;

@@ -22,13 +22,17 @@ const fn scale(up: bool, of: &'static [&'static str]) -> Scale {
     Scale { up, of, counts: false }
 }
 
-const AGE: &[&str] = &["age", "-birth", "-born", "-year", "-date"];
+const AGE: &[&str] = &["age", "-birth", "-born", "-year", "-date", "-founded", "-built", "-established", "-opened"];
 pub(crate) const TIME: &[&str] = &["date", "year", "time", "datetime", "timestamp", "founded", "created"];
 const PRICE: &[&str] = &["price", "cost", "amount"];
 const HEIGHT: &[&str] = &["height", "altitude", "elevation"];
 /// Words of columns with ratings.
 pub(crate) const JUDGEMENTS: &[&str] = &["rating", "score", "star", "grade"];
 const LENGTH: &[&str] = &["length", "duration", "distance"];
+const WEIGHT: &[&str] = &["weight", "mass"];
+const DISTANCE: &[&str] = &["distance"];
+const PEOPLE: &[&str] = &["population"];
+const HEAT: &[&str] = &["temperature"];
 
 /// What a superlative measures: `oldest`, `highest`, `most`.
 pub(crate) fn superlative(lower: &str) -> Option<Scale> {
@@ -44,14 +48,29 @@ pub(crate) fn superlative(lower: &str) -> Option<Scale> {
         "tallest" => scale(true, HEIGHT),
         "shortest" => scale(false, &["length", "duration", "distance", "height"]),
         "longest" => scale(true, LENGTH),
-        "heaviest" => scale(true, &["weight"]),
-        "lightest" => scale(false, &["weight"]),
+        "heaviest" => scale(true, WEIGHT),
+        "lightest" => scale(false, WEIGHT),
         "earliest" => scale(false, TIME),
         "latest" | "newest" | "recent" | "recently" => scale(true, TIME),
         "cheapest" => scale(false, PRICE),
         "priciest" | "expensive" => scale(true, PRICE),
         "fastest" => scale(true, &["speed"]),
         "slowest" => scale(false, &["speed"]),
+        "farthest" | "furthest" => scale(true, DISTANCE),
+        "nearest" | "closest" => scale(false, DISTANCE),
+        "deepest" => scale(true, &["depth"]),
+        "shallowest" => scale(false, &["depth"]),
+        "widest" => scale(true, &["width"]),
+        "narrowest" => scale(false, &["width"]),
+        "hottest" | "warmest" => scale(true, HEAT),
+        "coldest" | "coolest" => scale(false, HEAT),
+        "wettest" | "rainiest" => scale(true, &["precipitation", "rain", "rainfall"]),
+        "windiest" => scale(true, &["wind"]),
+        "richest" => scale(true, &["wealth", "worth", "income", "revenue", "salary"]),
+        "poorest" => scale(false, &["wealth", "worth", "income", "revenue", "salary"]),
+        "populous" => scale(true, PEOPLE),
+        "profitable" => scale(true, &["profit", "earnings", "income"]),
+        "powerful" => scale(true, &["power", "horsepower", "hp"]),
         _ => return None,
     })
 }
@@ -91,8 +110,8 @@ pub(crate) fn comparative(lower: &str) -> Option<Scale> {
         "taller" => scale(true, HEIGHT),
         "shorter" => scale(false, &["length", "duration", "height"]),
         "longer" => scale(true, LENGTH),
-        "heavier" => scale(true, &["weight"]),
-        "lighter" => scale(false, &["weight"]),
+        "heavier" => scale(true, WEIGHT),
+        "lighter" => scale(false, WEIGHT),
         "later" | "newer" | "after" => scale(true, TIME),
         "earlier" | "before" => scale(false, TIME),
         "cheaper" => scale(false, PRICE),
@@ -108,7 +127,7 @@ pub(crate) fn measure(lower: &str) -> &'static [&'static str] {
         "old" => &["age"],
         "tall" | "high" => HEIGHT,
         "long" => LENGTH,
-        "heavy" | "weigh" => &["weight"],
+        "heavy" | "weigh" => WEIGHT,
         "expensive" => PRICE,
         "fast" => &["speed"],
         _ => &[],

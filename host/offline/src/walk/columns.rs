@@ -3,15 +3,20 @@
 use super::Walk;
 use crate::cues::Cue;
 use crate::draft::{Asked, Counted, Filter, Key, Measure};
-use crate::items::What;
+use crate::items::{Item, What};
 use crate::lexicon::{self, Scale};
 use crate::query::{Condition, Expression, Function, Operand, Operator};
 use crate::schema::{ColumnRef, Holds};
 use crate::values::is_stop;
-use crate::words::Kind;
+use crate::words::{self, Kind};
 
 impl Walk<'_> {
     pub(super) fn column(&mut self, at: usize, column: ColumnRef) {
+        // `in total` does not name a column such as `total_bill`.
+        let first = self.item(at).from;
+        let words = &self.reading.tokens[first.saturating_sub(1)..self.item(at).to];
+        self.draft.unmet +=
+            usize::from(matches!(words, [before, word] if before.lower == "in" && word.lower == "total"));
         if self.says_measure(at) {
             let function = self.pending.functions.pop();
             self.measured_by(function.map_or(Measure::Column(column), |one| Measure::Aggregate(one, column)));
@@ -19,8 +24,19 @@ impl Walk<'_> {
             self.missing(at, column, negation);
         } else if self.refers(at, column) {
             // The reference is a condition.
-        } else if std::mem::take(&mut self.pending.each) {
+        } else if self.measures_amount(at, column) {
+            self.pending.functions.clear();
+            let expression = Expression::Aggregate(Function::Sum, column);
+            self.draft.asked.push(Asked { item: at, head: true, expression });
+        } else if self.follows_share(at, column) {
+            self.draft.share_of = Some(column);
+        } else if std::mem::take(&mut self.pending.each) || self.continues_keys(at) {
             self.draft.keys.push(Key::Column(column));
+            self.keyed = Some(at);
+            // `for each number of cylinders`.
+            self.pending.count = None;
+        } else if self.is_state(at, column) {
+            self.filter(at, column, Operator::Equal, Operand::Number("1".to_owned()));
         } else if self.pending.ordering {
             self.order(column);
         } else if let Some((operator, _)) = self.pending.compare {
@@ -32,17 +48,31 @@ impl Walk<'_> {
             }
         } else if let Some(up) = self.pending.most_rows.take() {
             let numeric = self.schema.column(column).holds == Holds::Number && !self.schema.column(column).is_key;
+            if numeric && self.draft.limit.is_none() && self.asks_value(at) {
+                self.pending.functions.push(if up { Function::Max } else { Function::Min });
+                return self.aggregated(at, column);
+            }
             self.best_by(if numeric { Measure::Column(column) } else { Measure::Rows(None) }, up);
         } else if let Some(scale) = self.pending.superlative.take() {
             self.extreme(at, column, scale);
         } else if self.follows_top(at) {
             self.best_by(Measure::Column(column), true);
+        } else if let (true, [function @ (Function::Sum | Function::Avg)]) =
+            (self.is_after_top(at), self.pending.functions.as_slice())
+        {
+            let function = *function;
+            self.pending.functions.clear();
+            self.fold(at, column, function, true);
         } else if !self.pending.functions.is_empty() {
             self.aggregated(at, column);
         } else if self.is_within(at, column) {
             self.filter(at, column, Operator::Greater, Operand::Number("0".to_owned()));
-        } else if self.pending.count.take().is_some() {
-            self.counted_column(at, column);
+        } else if self.counts_cell(at) {
+            // `number of professors in discipline A`: the cell says what is counted, and the column a condition.
+            self.settle_count();
+            self.ask(at, Expression::Column(column));
+        } else if let Some(count) = self.pending.count.take() {
+            self.counted_column(at, count, column);
         } else if self.continues_count(at) {
             self.ask(at, Expression::CountDistinct(column));
         } else if self.repeats(at, column) {
@@ -57,6 +87,55 @@ impl Walk<'_> {
             self.draft.distinct |= std::mem::take(&mut self.pending.distinct) && self.item(at).head;
             self.ask(at, Expression::Column(column));
         }
+    }
+
+    /// `the total amount of the orders by weight`, as the user answers what the amount is.
+    fn measures_amount(&self, at: usize, column: ColumnRef) -> bool {
+        let [Function::Sum] = self.pending.functions.as_slice() else { return false };
+        let (Some(by), Some(named)) = (at.checked_sub(1), at.checked_sub(2)) else { return false };
+        let is_amount = |item: &Item| {
+            let words = &self.reading.tokens[item.from..item.to];
+            matches!(item.what, What::Cue(Cue::Aggregate(Function::Sum)))
+                && words.iter().any(|one| one.lower == "amount")
+        };
+        matches!(self.item(by).what, What::Cue(Cue::By))
+            && matches!(self.item(named).what, What::Table(_))
+            && self.reading.items[..named].iter().any(is_amount)
+            && self.schema.measures(column.table).any(|measure| measure == column)
+    }
+
+    /// `the share of revenue`: what is divided.
+    fn follows_share(&self, at: usize, column: ColumnRef) -> bool {
+        let after = at > 0 && matches!(self.item(at - 1).what, What::Cue(Cue::Share(_)));
+        let view = self.schema.column(column);
+        after && view.holds == Holds::Number && !view.is_key
+    }
+
+    /// `for each carrier and origin` groups by both.
+    fn continues_keys(&self, at: usize) -> bool {
+        let Some(keyed) = self.keyed.filter(|keyed| keyed + 2 == at) else { return false };
+        let and = self.item(at - 1);
+        matches!(and.what, What::Cue(Cue::And))
+            && and.from == self.item(keyed).to
+            && and.to == self.item(at).from
+            && self.pending.functions.is_empty()
+            && self.pending.count.is_none()
+    }
+
+    /// Whether a flag is said of the rows: `which are ok`, `how many are paid`, `paid orders`.
+    fn is_state(&self, at: usize, column: ColumnRef) -> bool {
+        const VERBS: &[&str] = &["is", "are", "was", "were", "be", "been", "being"];
+        if self.schema.column(column).holds != Holds::Flag || !self.schema.column(column).declared.contains("bool") {
+            return false;
+        }
+        let word =
+            |at: Option<usize>| at.and_then(|at| self.reading.tokens.get(at)).map_or("", |one| one.lower.as_str());
+        let before = word(self.item(at).from.checked_sub(1));
+        let is_said = VERBS.contains(&before) || before.ends_with("n't") || lexicon::NEGATIONS.contains(&before);
+        let describes = self.reading.items.get(at + 1).is_some_and(|next| {
+            matches!(next.what, What::Table(table) if table == column.table) && next.from == self.item(at).to
+        });
+        is_said || describes
     }
 
     /// The negation by which rows have none of the column's values: `no email`, `do not have an email`.
@@ -89,7 +168,7 @@ impl Walk<'_> {
             Holds::Number | Holds::Flag => Operand::Number("0".to_owned()),
             Holds::Text | Holds::Time => Operand::Text(String::new()),
         };
-        let condition = Condition { column, operator: Operator::Equal, operand, year: false };
+        let condition = Condition { column, operator: Operator::Equal, operand, field: None };
         self.draft.filters.push(Filter { item, condition, negated: None });
         self.draft.settled.push(negation);
     }
@@ -100,13 +179,13 @@ impl Walk<'_> {
         let first = self.item(at).from;
         let says_in = first > 0 && self.reading.tokens[first - 1].lower == "in";
         let compared = matches!(self.what(at + 1), Some(What::Number(_) | What::Cue(Cue::Compare(..) | Cue::Between)));
-        says_in && !compared && view.holds == Holds::Number && !view.is_key
+        let is_total = self.reading.tokens[first].lower == "total";
+        says_in && !is_total && !compared && view.holds == Holds::Number && !view.is_key
     }
 
     /// `top 3 rated products`.
     fn follows_top(&self, at: usize) -> bool {
-        let top = at > 0 && matches!(self.item(at - 1).what, What::Cue(Cue::Top(_)));
-        top && self.reading.tokens[self.item(at).from].is_past()
+        self.is_after_top(at) && self.reading.tokens[self.item(at).from].is_past()
     }
 
     pub(super) fn order(&mut self, column: ColumnRef) {
@@ -122,6 +201,8 @@ impl Walk<'_> {
     /// `the highest age`: the value itself where it is asked for, else the row that has it.
     pub(super) fn extreme(&mut self, at: usize, column: ColumnRef, scale: Scale) {
         let asks = self.item(at).head && self.asks_extreme(at);
+        // The worst delay is the longest one.
+        let scale = if self.is_worse_with_more(at, column) { Scale { up: !scale.up, ..scale } } else { scale };
         if scale.is_length() && self.schema.column(column).holds == Holds::Text {
             if asks {
                 self.ask(at, Expression::Column(column));
@@ -129,22 +210,62 @@ impl Walk<'_> {
             self.best_by(Measure::Length(column), scale.up);
             return;
         }
+        // `the most deaths` are not the latest of their days.
+        self.draft.unmet += usize::from(scale.counts && self.schema.column(column).holds != Holds::Number);
         // What the word measures is not what the column holds: `the heaviest price`.
         self.draft.unmet += usize::from(!scale.of.is_empty());
         let asks = asks && self.draft.limit.is_none();
         let of_groups = at > 0 && self.is_of_groups(at - 1);
         // The highest of several averages itself needs a query over groups.
         self.draft.unmet += usize::from(asks && of_groups);
+        // `the average and maximum age` asks for both, `the sum of the highest ages` for neither.
+        let listed = at > 1 && matches!(self.item(at - 2).what, What::Cue(Cue::And | Cue::Comma));
+        self.draft.unmet += usize::from(asks && !of_groups && !listed && !self.pending.functions.is_empty());
         if asks && !of_groups {
             self.pending.functions.push(if scale.up { Function::Max } else { Function::Min });
             self.aggregated(at, column);
+        } else if let (false, Some(_), Some(function @ (Function::Sum | Function::Avg))) =
+            (of_groups, self.draft.limit, self.pending.functions.last().copied())
+        {
+            self.pending.functions.clear();
+            self.fold(at, column, function, scale.up);
         } else if let Some(function) = self.pending.functions.pop() {
+            self.draft.unmet += usize::from(!of_groups && matches!(function, Function::Sum | Function::Avg));
             // `best and worst rated` asks for both.
             self.draft.unmet += usize::from(!of_groups && matches!(function, Function::Max | Function::Min));
             self.best_by(Measure::Aggregate(function, column), scale.up);
         } else {
             self.best_by(Measure::Column(column), scale.up);
         }
+    }
+
+    /// Returns whether `best` or `worst` was said of a column whose greater values are worse.
+    fn is_worse_with_more(&self, at: usize, column: ColumnRef) -> bool {
+        let is_superlative = |item: &&Item| matches!(item.what, What::Cue(Cue::Superlative(_)));
+        let said = self.reading.items[..at].iter().rev().find(is_superlative);
+        let judges = said.is_some_and(|item| matches!(self.reading.tokens[item.from].lower.as_str(), "best" | "worst"));
+        judges && lexicon::HARMS.iter().any(|word| self.schema.column(column).required.contains(&words::stem(word)))
+    }
+
+    /// Whether `the largest number of seats` asks for that number, and not for who has it.
+    fn asks_value(&self, at: usize) -> bool {
+        let owner =
+            |word: &str| matches!(word, "who" | "which" | "where" | "when" | "whose" | "has" | "have" | "had" | "with");
+        let before = &self.reading.tokens[..self.item(at).from];
+        let is_number = before.iter().any(|token| matches!(token.stem.as_str(), "number" | "amount"));
+        let is_owned = before.iter().any(|token| owner(&token.lower));
+        is_number && !is_owned && self.item(at).head && self.asks_extreme(at)
+    }
+
+    fn is_after_top(&self, at: usize) -> bool {
+        at > 0 && matches!(self.item(at - 1).what, What::Cue(Cue::Top(_)))
+    }
+
+    /// The aggregate of the best values: `the sum of the 5 highest amounts`.
+    fn fold(&mut self, at: usize, column: ColumnRef, function: Function, up: bool) {
+        self.draft.fold = Some(function);
+        self.ask(at, Expression::Column(column));
+        self.best_by(Measure::Column(column), up);
     }
 
     /// Whether an extreme value is asked for itself: not if its owner was already mentioned (`which author has the
@@ -162,8 +283,16 @@ impl Walk<'_> {
         let said = self.reading.items[before].iter().any(|item| matches!(item.what, What::Table(_) | What::Column(_)));
         let word = self.item(at).from.checked_sub(1).map(|i| self.reading.tokens[i].lower.as_str()).unwrap_or_default();
         // `the best rated product` is a product.
-        let rates = self.reading.tokens[self.item(at).from].is_past();
+        let rates = self.reading.tokens[self.item(at).from].is_past() || self.qualifies_rows(at);
         !rates && (!said || formal(word) || !self.draft.keys.is_empty())
+    }
+
+    /// `the highest price product`: the rows are meant that follow at once.
+    fn qualifies_rows(&self, at: usize) -> bool {
+        self.reading
+            .items
+            .get(at + 1)
+            .is_some_and(|next| matches!(next.what, What::Table(_)) && next.from == self.item(at).to)
     }
 
     pub(super) fn aggregated(&mut self, at: usize, column: ColumnRef) {
@@ -187,7 +316,14 @@ impl Walk<'_> {
         let possessive = before.is_some_and(|word| matches!(word, "their" | "its" | "his" | "her"));
         let is_first = self.draft.asked.is_empty() && self.draft.counted.is_empty();
         let named = self.draft.named.iter().find(|named| named.head && named.negated.is_none()).copied();
-        let Some(named) = named.filter(|_| possessive && is_first && self.item(at).head) else { return };
+        // `states and area`.
+        let joined = at > 1
+            && matches!(self.item(at - 1).what, What::Cue(Cue::And | Cue::Comma))
+            && matches!(self.item(at - 2).what, What::Table(_))
+            && self.item(at - 2).to == self.item(at - 1).from
+            && self.item(at - 1).to == self.item(at).from;
+        let lists = (possessive || joined) && is_first && self.item(at).head;
+        let Some(named) = named.filter(|_| lists) else { return };
         for label in &self.schema.tables[named.table].labels {
             self.ask(named.item, Expression::Column(ColumnRef { table: named.table, column: *label }));
         }
@@ -204,12 +340,48 @@ impl Walk<'_> {
         (joined && near && view.holds == Holds::Number && !view.is_key).then(|| functions.clone())
     }
 
-    pub(super) fn counted_column(&mut self, at: usize, column: ColumnRef) {
+    /// Whether the number of what a column counts is the sum over the rows: `the total number of units`, and `the number of
+    /// units` where no row that has them is named.
+    fn sums_up(&self, count: usize, column: ColumnRef) -> bool {
+        let token = &self.reading.tokens[self.item(count).from];
+        let owned = |word: &str| matches!(word, "has" | "have" | "had" | "each" | "every" | "per" | "its" | "their");
+        let is_owned = self.reading.tokens.iter().any(|token| owned(&token.lower));
+        let names = |item: &Item| matches!(item.what, What::Table(table) if table == column.table);
+        token.lower == "total" || !(is_owned || self.reading.items.iter().any(names))
+    }
+
+    /// Returns whether a cell follows the word that counts, and the column stands apart from it.
+    fn counts_cell(&self, at: usize) -> bool {
+        let Some(count) = self.pending.count else { return false };
+        let cell = self.reading.items.get(count + 1).filter(|item| matches!(item.what, What::Cell(_)));
+        cell.is_some_and(|cell| count + 1 < at && cell.to < self.item(at).from && !self.item(at).head)
+    }
+
+    /// Whether a column numbers the rows of its table: the first one, of whole numbers, named in the singular where the
+    /// question has the plural. `How many bookings` are rows where the column is `booking`, and a sum where it is `bookings`.
+    fn numbers_rows(&self, at: usize, column: ColumnRef) -> bool {
+        let view = self.schema.column(column);
+        let asked = &self.reading.tokens[self.item(at).to - 1].lower;
+        column.column == 0
+            && view.declared.contains("int")
+            && asked.ends_with('s')
+            && !view.name.to_lowercase().ends_with('s')
+    }
+
+    pub(super) fn counted_column(&mut self, at: usize, count: usize, column: ColumnRef) {
         let view = self.schema.column(column);
         let distinct = std::mem::take(&mut self.pending.distinct);
-        if view.holds == Holds::Number && !view.is_key && !distinct {
-            self.ask(at, Expression::Column(column));
-        } else if view.is_key && !distinct {
+        let is_part = |parts: &[&str]| view.holds == Holds::Number && parts.contains(&view.required.join(" ").as_str());
+        if is_part(&["year"]) {
+            return self.ask(at, Expression::CountDistinct(column));
+        }
+        // A day of a month is no number of days, and the same day is in each month.
+        self.draft.unmet += usize::from(is_part(&["day", "month", "week", "hour", "minut", "quarter"]) && !distinct);
+        if view.holds == Holds::Number && !view.is_key && !distinct && !self.numbers_rows(at, column) {
+            let sums = self.sums_up(count, column);
+            let summed = Expression::Aggregate(Function::Sum, column);
+            self.ask(at, if sums { summed } else { Expression::Column(column) });
+        } else if (view.is_key || self.numbers_rows(at, column)) && !distinct {
             let head = self.item(at).head;
             self.draft.counted.push(Counted { item: at, table: Some(column.table), distinct, head });
         } else {

@@ -4,7 +4,7 @@ use super::Walk;
 use crate::cues::{Cue, Part};
 use crate::draft::Filter;
 use crate::items::What;
-use crate::query::{Condition, Expression, Function, LogicalQuery, Operand, Operator};
+use crate::query::{Condition, Expression, Field, Function, LogicalQuery, Operand, Operator};
 use crate::schema::{ColumnRef, Holds};
 
 impl Walk<'_> {
@@ -14,9 +14,9 @@ impl Walk<'_> {
             Operand::Range(low, high) => number(low) && number(high),
             one => number(one),
         };
-        let year = self.schema.column(column).holds == Holds::Time && years;
+        let field = (self.schema.column(column).holds == Holds::Time && years).then_some(Field::Year);
         let negated = self.pending.not;
-        self.draft.filters.push(Filter { item, condition: Condition { column, operator, operand, year }, negated });
+        self.draft.filters.push(Filter { item, condition: Condition { column, operator, operand, field }, negated });
         self.pending.compare = None;
         self.pending.compared = None;
         self.pending.superlative = None;
@@ -95,7 +95,7 @@ impl Walk<'_> {
         self.draft.unmet += usize::from(!matches!(compared, Operator::Equal | Operator::NotEqual));
         let differs = self.pending.not.is_some() != (compared == Operator::NotEqual);
         let operator = if differs { Operator::NotEqual } else { Operator::Equal };
-        self.filter(at, column, operator, Operand::Text(cell.text));
+        self.filter(at, column, operator, cell.operand());
     }
 
     /// Whether no column stands before the number or its comparison.
@@ -140,6 +140,66 @@ impl Walk<'_> {
         self.resolver.column(next_is)
     }
 
+    /// The column just before, if it holds dates: a day is no number.
+    fn dated_before(&mut self, at: usize) -> Option<ColumnRef> {
+        let is_column = |at: &usize| matches!(self.item(*at).what, What::Column(_));
+        let column = self.resolver.column((0..at).rev().find(is_column)?)?;
+        if self.schema.column(column).holds == Holds::Time { self.before(at) } else { None }
+    }
+
+    /// Months of a year: of a column of months, else of a date.
+    pub(super) fn months(&mut self, at: usize, first: u32, last: u32) {
+        let number = |month: u32| Operand::Number(month.to_string());
+        let (low, high) = match self.pending.between {
+            true => match self.pending.low.take() {
+                Some(low) => (low, number(last)),
+                None => return self.pending.low = Some(number(first)),
+            },
+            false => (number(first), number(last)),
+        };
+        let is_month = |column: &ColumnRef| {
+            let view = self.schema.column(*column);
+            view.holds == Holds::Time || (view.holds == Holds::Number && view.required == ["month"])
+        };
+        let before = at.checked_sub(1).and_then(|before| self.resolver.column(before)).filter(is_month);
+        let column = before.and_then(|_| self.before(at)).or_else(|| self.resolver.month(at));
+        let Some(column) = column else { return self.draft.loose.push(at) };
+        let is_date = self.schema.column(column).holds == Holds::Time;
+        self.day_of_month(at, column);
+        // Without a year, a month is before another in each year alone.
+        let compare = self.pending.compare.map(|(operator, _)| operator);
+        self.draft.unmet += usize::from(compare.is_some() && (is_date || first != last));
+        let (operator, operand) = match compare {
+            Some(operator) => (operator, low),
+            None if low == high => (Operator::Equal, low),
+            None => (Operator::Between, Operand::Range(Box::new(low), Box::new(high))),
+        };
+        self.pending.between = false;
+        self.filter(at, column, operator, operand);
+        if let Some(filter) = self.draft.filters.last_mut().filter(|_| is_date) {
+            filter.condition.field = Some(Field::Month);
+        }
+    }
+
+    /// The number after a month, as in `February 14`, is a day of it: of a column of days, else no rule expresses it.
+    fn day_of_month(&mut self, at: usize, month: ColumnRef) {
+        let next = self.reading.items.get(at + 1).filter(|next| next.from == self.item(at).to);
+        let Some(What::Number(number)) = next.map(|next| next.what.clone()) else { return };
+        if !number.parse::<u32>().is_ok_and(|day| (1..=31).contains(&day)) {
+            return;
+        }
+        self.used[at + 1] = true;
+        let columns = self.schema.tables[month.table].columns.iter();
+        let mut days = columns.enumerate().filter(|(_, view)| view.holds == Holds::Number && view.required == ["day"]);
+        match days.next() {
+            Some((day, _)) if self.pending.compare.is_none() => {
+                let column = ColumnRef { table: month.table, column: day };
+                self.filter(at + 1, column, Operator::Equal, Operand::Number(number));
+            }
+            _ => self.draft.unmet += 1,
+        }
+    }
+
     pub(super) fn date(&mut self, at: usize, date: String) {
         if self.pending.between {
             self.range(at, Operand::Text(date));
@@ -150,7 +210,7 @@ impl Walk<'_> {
             Operator::Equal if self.pending.not.is_some() => Operator::NotEqual,
             other => other,
         };
-        match self.before(at).or_else(|| self.resolver.time(at)) {
+        match self.dated_before(at).or_else(|| self.resolver.day(at)) {
             Some(column) => self.filter(at, column, operator, Operand::Text(date)),
             None => self.draft.loose.push(at),
         }

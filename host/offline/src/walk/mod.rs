@@ -7,12 +7,13 @@ mod numbers;
 mod references;
 
 use super::cues::{Cue, Part};
-use super::draft::{Counted, Draft, Key, Measure, Named};
+use super::draft::{Counted, Draft, Key, Measure, Named, Unmeasured};
 use super::items::{Item, Reading, What};
 use super::lexicon::{self, Scale};
 use super::query::{Expression, Function, Operand, Operator};
 use super::resolve::Resolver;
 use super::schema::{ColumnRef, Holds, Schema};
+use super::words::{self, Token};
 
 /// A cue that waits for its object.
 #[derive(Debug, Default)]
@@ -44,6 +45,8 @@ pub(crate) struct Walk<'a> {
     used: Vec<bool>,
     /// The item of the last aggregated column, and how it was aggregated.
     aggregated: Option<(usize, Vec<Function>)>,
+    /// The item of the last column that is a key of groups.
+    keyed: Option<usize>,
 }
 
 /// Walks over a question that was read.
@@ -57,6 +60,7 @@ pub(crate) fn walk(schema: &Schema, reading: &Reading, resolver: &Resolver<'_>) 
         draft: Draft::default(),
         used,
         aggregated: None,
+        keyed: None,
     };
     for at in 0..reading.items.len() {
         if !walk.used[at] {
@@ -89,6 +93,7 @@ impl Walk<'_> {
             What::Number(number) => self.number(at, number),
             What::Text(text) => self.text(at, text),
             What::Date(date) => self.date(at, date),
+            What::Months(first, last) => self.months(at, first, last),
         }
     }
 
@@ -101,6 +106,7 @@ impl Walk<'_> {
         let opens_clause = cue == Cue::And && self.opens_clause(at);
         let mut before = self.reading.tokens[..self.item(at).from].iter().rev().map(|token| token.lower.as_str());
         let for_all = before.find(|word| !matches!(*word, "all" | "the")) == Some("for");
+        let ends_negation = self.ends_negation(at);
         let pending = &mut self.pending;
         match cue {
             Cue::Count => pending.count = Some(at),
@@ -136,7 +142,10 @@ impl Walk<'_> {
             Cue::By if self.draft.limit.is_some() && self.draft.best.is_none() && self.draft.unmeasured.is_none() => {
                 pending.ordering = true;
             }
-            Cue::By => pending.each |= by_groups,
+            Cue::By => {
+                pending.each |= by_groups;
+                self.draft.unmet += usize::from(!by_groups && self.is_rows_by_text(at));
+            }
             Cue::OrderBy => {
                 pending.ordering = true;
                 self.draft.wants_order = true;
@@ -163,8 +172,14 @@ impl Walk<'_> {
             Cue::Both => self.draft.both = true,
             Cue::Like(part) => pending.like = Some(part),
             Cue::Top(count) => self.draft.limit = Some(count),
+            Cue::Share(percent) => {
+                self.draft.unmet += usize::from(self.draft.share.is_some());
+                self.draft.share = Some(percent);
+            }
             Cue::Everything => self.draft.everything = true,
             Cue::Request => {
+                self.settle_count();
+                self.sum_of_table();
                 self.count_unmet();
                 let ordering = self.pending.ordering;
                 self.pending = Pending { ordering, ..Pending::default() };
@@ -173,6 +188,8 @@ impl Walk<'_> {
             }
             Cue::Only => self.draft.unmet += 1,
             Cue::And if opens_clause => pending.not = None,
+            // `not in Oslo with an age above 30`: the negation has its object.
+            Cue::Trigger if ends_negation => pending.not = None,
             Cue::Or | Cue::And | Cue::OrMore(_) | Cue::Trigger | Cue::Comma => {}
         }
     }
@@ -180,13 +197,32 @@ impl Walk<'_> {
     /// `by` groups when something is aggregated and a name follows at once.
     fn groups_by(&self, at: usize) -> bool {
         let aggregated = !self.draft.counted.is_empty()
+            || self.draft.share.is_some()
             || self.pending.count.is_some()
             || self.draft.asked.iter().any(|asked| matches!(asked.expression, Expression::Aggregate(..)));
         let near = self.reading.items.get(at + 1).is_some_and(|next| next.from <= self.item(at).to + 1);
+        if self.counts_by(at) {
+            return true;
+        }
         let verb =
             self.item(at).from.checked_sub(1).is_some_and(|before| self.reading.tokens[before].lower.ends_with("ed"));
         let grouped = self.item(at).from.checked_sub(1).is_some_and(|b| self.reading.tokens[b].lower == "grouped");
         aggregated && near && (!verb || grouped) && matches!(self.what(at + 1), Some(What::Column(_) | What::Table(_)))
+    }
+
+    /// Whether `by` stands between the only table and a column of texts, and nothing else: `senators by province`.
+    fn is_rows_by_text(&self, at: usize) -> bool {
+        let [table, by, column] = self.reading.items.as_slice() else { return false };
+        let is_table = matches!(table.what, What::Table(_)) && table.to == by.from && at == 1;
+        let is_near = column.from == by.to && matches!(column.what, What::Column(_));
+        let is_text = self.resolver.column(2).is_some_and(|column| self.schema.column(column).holds == Holds::Text);
+        self.schema.tables.len() == 1 && is_table && is_near && is_text
+    }
+
+    /// Whether `by` counts rows. `tips by day` may be the rows of `tips` or the amounts of its column `tip`.
+    fn counts_by(&self, at: usize) -> bool {
+        let is_own = |one: ColumnRef| self.schema.column(one).required == self.schema.tables[one.table].stems;
+        self.is_rows_by_text(at) && !self.schema.measures(0).any(is_own)
     }
 
     fn aggregate(&mut self, at: usize, function: Function) {
@@ -259,11 +295,29 @@ impl Walk<'_> {
             }
             return;
         }
+        // `the longest air time`: what is named next is measured itself.
+        let near = self.reading.items.get(at + 1).is_some_and(|next| next.from == self.item(at).to);
+        let own = self.resolver.column(at + 1).filter(|_| near && scale.is_length());
+        let is_number = |column: &ColumnRef| {
+            let view = self.schema.column(*column);
+            view.holds == Holds::Number && !view.is_key
+        };
+        if own.filter(is_number).is_some() {
+            self.pending.superlative = Some(Scale { of: &[], ..scale });
+            return;
+        }
+        if let Some(several) = self.fitting(at, scale).filter(|several| several.len() > 1) {
+            let table = several[0].table;
+            self.draft.unmeasured = Some(Unmeasured { item: at, to: at, table, up: scale.up });
+            return;
+        }
         // The length of a text is not in a column.
         let next = self.resolver.column(at + 1).filter(|column| self.schema.column(*column).holds == Holds::Text);
         let elsewhere = |column: ColumnRef| scale.is_length() && next.is_some_and(|next| next.table != column.table);
-        match self.resolver.measured(at, scale).filter(|(column, _)| !elsewhere(*column)) {
-            Some((column, turned)) => {
+        let (_, turned) = self.resolver.all_measured(at, scale);
+        let fitting = self.fitting(at, scale).and_then(|fitting| fitting.first().copied());
+        match fitting.filter(|column| !elsewhere(*column)) {
+            Some(column) => {
                 self.best_by(Measure::Column(column), scale.up != turned);
                 // `the earliest year`: the column that is named is the measure itself.
                 if matches!(self.what(at + 1), Some(What::Column(_))) && self.resolver.column(at + 1) == Some(column) {
@@ -272,6 +326,18 @@ impl Walk<'_> {
             }
             None => self.pending.superlative = Some(scale),
         }
+    }
+
+    /// The columns near that a superlative may measure: those that the words after it name, as `bill` in `the longest bill`, if any.
+    fn fitting(&self, at: usize, scale: Scale) -> Option<Vec<ColumnRef>> {
+        let (columns, _) = self.resolver.all_measured(at, scale);
+        let after = self.item(at).to;
+        let next: Vec<&str> = self.reading.tokens.iter().skip(after).take(3).map(|token| token.stem.as_str()).collect();
+        let names = |column: &&ColumnRef| {
+            self.schema.column(**column).required.iter().any(|stem| next.contains(&stem.as_str()))
+        };
+        let named: Vec<ColumnRef> = columns.iter().filter(names).copied().collect();
+        Some(if named.is_empty() { columns } else { named }).filter(|columns| !columns.is_empty())
     }
 
     fn table(&mut self, at: usize, table: usize) {
@@ -336,6 +402,15 @@ impl Walk<'_> {
         lexicon::opens_clause(&next.lower) || (found && next.is_past())
     }
 
+    /// Returns whether the word opens a condition of its own after a negation that has its object.
+    fn ends_negation(&self, at: usize) -> bool {
+        let word = self.reading.tokens[self.item(at).from].lower.as_str();
+        let is_denied = self.draft.filters.last().is_some_and(|filter| {
+            filter.negated.is_some() && filter.negated == self.pending.not && filter.item + 1 == at
+        });
+        is_denied && matches!(word, "with" | "having" | "whose" | "who")
+    }
+
     /// Counts the cues without an object.
     fn count_unmet(&mut self) {
         let pending = &self.pending;
@@ -343,11 +418,86 @@ impl Walk<'_> {
             pending.compare.is_some(),
             pending.superlative.is_some(),
             pending.between,
-            pending.each,
+            pending.each && !self.ends_with_each(),
             pending.like.is_some(),
             !pending.functions.is_empty(),
         ];
         self.draft.unmet += waiting.into_iter().filter(|waits| *waits).count();
+    }
+
+    /// Whether nothing follows the last `each`: `the types and the number of pets of each`.
+    fn ends_with_each(&self) -> bool {
+        let last = self.reading.items.iter().rfind(|item| matches!(item.what, What::Cue(Cue::Each)));
+        let next = last.map(|item| self.reading.tokens.get(item.to));
+        next.is_some_and(|next| next.is_none_or(Token::ends_sentence))
+    }
+
+    /// Counts the rows that fulfil the conditions where no name followed: `how many were cancelled`.
+    fn settle_count(&mut self) {
+        if let Some(item) = self.pending.count.take() {
+            let head = self.item(item).head;
+            self.draft.counted.push(Counted { item, table: None, distinct: false, head });
+        }
+    }
+
+    /// Counts the rows of a table named before `per`, if nothing else is asked for: `flights per origin`.
+    fn count_per(&mut self) {
+        let is_per =
+            |item: &Item| matches!(item.what, What::Cue(Cue::Each)) && self.reading.tokens[item.from].lower == "per";
+        let by = Some(1).filter(|at| matches!(self.what(*at), Some(What::Cue(Cue::By))) && self.counts_by(*at));
+        let Some(per) = self.reading.items.iter().position(is_per).or(by) else { return };
+        let draft = &mut self.draft;
+        let is_free = draft.asked.is_empty()
+            && draft.counted.is_empty()
+            && draft.best.is_none()
+            && draft.share.is_none()
+            && draft.frequent.is_none()
+            && !draft.keys.is_empty();
+        let named = draft.named.iter().find(|named| named.head && named.negated.is_none() && named.item < per);
+        // `countries per continent`, where the countries are a column.
+        if let ([asked], [Key::Column(key)], true) =
+            (draft.asked.as_mut_slice(), draft.keys.as_slice(), named.is_none())
+            && let Expression::Column(column) = asked.expression
+            && column.table == key.table
+            && asked.item < per
+            && self.schema.repeats(column)
+            && self.reading.tokens[self.reading.items[asked.item].to - 1].lower.ends_with('s')
+        {
+            asked.expression = Expression::CountDistinct(column);
+        }
+        if let Some(named) = named.copied().filter(|_| is_free) {
+            draft.counted.push(Counted { item: named.item, table: Some(named.table), distinct: false, head: true });
+        }
+    }
+
+    /// Adds up the amounts of a table that is named where a column was meant, `the total amount of the orders`: its one
+    /// column of amounts, else the user is asked.
+    fn sum_of_table(&mut self) {
+        let head = self.draft.named.iter().find(|named| named.head && named.negated.is_none()).copied();
+        let is_sum = |item: &&Item| matches!(item.what, What::Cue(Cue::Aggregate(Function::Sum)));
+        let cue = self.reading.items.iter().position(|item| is_sum(&item));
+        let (Some(named), Some(cue), [Function::Sum]) = (head, cue, self.pending.functions.as_slice()) else { return };
+        if named.item < cue || !self.draft.asked.is_empty() {
+            return;
+        }
+        self.pending.functions.clear();
+        let measures = self.schema.measures(named.table);
+        let is_amount = |column: &ColumnRef| {
+            let view = self.schema.column(*column);
+            lexicon::AMOUNTS.iter().any(|word| view.required.contains(&words::stem(word)))
+        };
+        // The tips of the table `tips` are in its column `tip`.
+        let is_own = |column: &ColumnRef| self.schema.column(*column).required == self.schema.tables[named.table].stems;
+        if let Some(own) = self.schema.measures(named.table).find(is_own) {
+            return self.ask(named.item, Expression::Aggregate(Function::Sum, own));
+        }
+        let mut amounts = measures.filter(is_amount);
+        match amounts.next().filter(|_| amounts.next().is_none()) {
+            Some(column) => self.ask(named.item, Expression::Aggregate(Function::Sum, column)),
+            None => {
+                self.draft.unmeasured = Some(Unmeasured { item: cue, to: named.item, table: named.table, up: true });
+            }
+        }
     }
 
     /// Completes the cues that still wait for an object.
@@ -369,11 +519,10 @@ impl Walk<'_> {
             });
         }
         self.average_judgements();
+        self.sum_of_table();
         self.count_unmet();
-        if let Some(item) = self.pending.count.take() {
-            let head = self.item(item).head;
-            self.draft.counted.push(Counted { item, table: None, distinct: false, head });
-        }
+        self.settle_count();
+        self.count_per();
         if let Some(up) = self.pending.most_rows.take() {
             self.best_by(Measure::Rows(None), up);
         }

@@ -25,7 +25,7 @@ impl Walk<'_> {
             return;
         }
         let compared = self.pending.compared;
-        if compared.is_none() && self.before_is_free(at) {
+        if compared.is_none() && (self.before_is_free(at) || self.counts_next(at)) {
             let near = self.reading.items.get(next).is_some_and(|item| item.from <= self.item(at).to + 3);
             match self.what(next) {
                 Some(What::Table(table)) if near && operator.is_some() => {
@@ -47,8 +47,18 @@ impl Walk<'_> {
             }
         }
         let year = (is_year(&number) && operator.is_none()).then(|| self.year(at)).flatten();
+        // `the amounts in 2021` are of that year.
+        let said_in = self
+            .item(at)
+            .from
+            .checked_sub(1)
+            .is_some_and(|before| matches!(self.reading.tokens[before].lower.as_str(), "in" | "during"));
+        let dated = (said_in && is_year(&number) && operator.is_none() && !self.follows_time(at))
+            .then(|| self.resolver.time(at))
+            .flatten();
         let left = compared
             .or(year)
+            .or(dated)
             .or_else(|| self.before(at))
             .or_else(|| scale.filter(|s| !s.of.is_empty()).and_then(|s| Some(self.resolver.measured(at, s)?.0)))
             .or_else(|| self.alternative(at))
@@ -59,8 +69,31 @@ impl Walk<'_> {
         }
     }
 
+    /// Returns whether the column just after the number is named whole, and the one before it in part: `seat 7 passengers`.
+    fn counts_next(&self, at: usize) -> bool {
+        let Some(next) = self.reading.items.get(at + 1) else { return false };
+        let before = at.checked_sub(1).map_or(1.0, |before| self.item(before).score);
+        next.from == self.item(at).to && matches!(next.what, What::Column(_)) && next.score > 0.9 && before < 0.8
+    }
+
+    /// Whether the item before is a column of dates or years.
+    fn follows_time(&self, at: usize) -> bool {
+        let mut back = at;
+        while back > 0 && matches!(self.item(back - 1).what, What::Cue(Cue::Trigger | Cue::Not)) {
+            back -= 1;
+        }
+        let before = back.checked_sub(1).and_then(|before| self.resolver.column(before));
+        before.is_some_and(|column| {
+            let view = self.schema.column(column);
+            view.holds == Holds::Time || view.required.iter().any(|stem| stem == "year")
+        })
+    }
+
     /// For a year right after a column that holds none (`June 2021`): the column of years.
     pub(super) fn year(&self, at: usize) -> Option<ColumnRef> {
+        if matches!(self.item(at.checked_sub(1)?).what, What::Months(..)) {
+            return self.resolver.time(at);
+        }
         let previous = self.resolver.column(at.checked_sub(1)?).or_else(|| Some(self.resolver.cell(at - 1)?.column))?;
         let of_time = self.schema.time(previous.table).filter(|column| *column != previous);
         of_time.filter(|_| {
@@ -104,7 +137,9 @@ impl Walk<'_> {
         let column = between
             .and_then(|cue| self.before(cue))
             .or_else(|| matches!(operand, Operand::Number(_)).then(|| self.resolver.column(after)).flatten())
-            .or_else(|| self.resolver.time(at));
+            .or_else(
+                || if matches!(operand, Operand::Text(_)) { self.resolver.day(at) } else { self.resolver.time(at) },
+            );
         match column {
             Some(column) => {
                 self.filter(at, column, Operator::Between, Operand::Range(Box::new(low), Box::new(operand)))

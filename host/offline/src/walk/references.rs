@@ -39,8 +39,8 @@ impl Walk<'_> {
             any.push(Condition {
                 column: cell.column,
                 operator: Operator::Equal,
-                operand: Operand::Text(cell.text),
-                year: false,
+                operand: cell.operand(),
+                field: None,
             });
             // `to Ada or Ben`.
             let joined = matches!(self.what(place + 1), Some(What::Cue(Cue::Or | Cue::And)));
@@ -50,7 +50,7 @@ impl Walk<'_> {
             LogicalQuery { select: vec![Expression::Column(inner)], filters: vec![any], ..LogicalQuery::default() };
         let negated = self.pending.not;
         let condition =
-            Condition { column: outer, operator: Operator::In, operand: Operand::Query(Box::new(among)), year: false };
+            Condition { column: outer, operator: Operator::In, operand: Operand::Query(Box::new(among)), field: None };
         self.draft.filters.push(Filter { item: at, condition, negated });
         let named = Named { item: at, table: column.table, head: self.item(at).head, negated: None };
         self.draft.named.push(named);
