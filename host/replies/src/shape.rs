@@ -7,13 +7,19 @@ mod choice;
 mod confidence;
 mod document;
 mod json;
+mod marks;
+mod mend;
 mod prose;
 mod sql;
+mod thinking;
 mod yaml;
+
+pub use thinking::has_thinking;
 
 use std::sync::Arc;
 
-use syrch_core::ports::{LlmError, Shape};
+use serde_json::json;
+use syrch_core::ports::{LlmError, Shape, SqlReply};
 use syrch_core::text::clip;
 use syrch_core::{Json, Limits};
 use syrch_schema::{Patterns, Schema, SchemaError};
@@ -69,25 +75,63 @@ fn unsupported(error: SchemaError) -> LlmError {
 /// [`LlmError::Malformed`] with the beginning of the reply if it has no such value, [`LlmError::TooLarge`] over the limits, and the errors
 /// of [`accept`].
 pub fn parse(text: &str, shape: &Shape, limits: &Limits) -> Result<Option<Json>, LlmError> {
-    accept(shape, limits)?;
-    if text.len() > limits.reply_bytes {
-        return Err(LlmError::TooLarge);
-    }
+    check(text, shape, limits)?;
     let found = match shape {
         Shape::Text => return Ok(None),
         Shape::Sql => sql::parse(text, limits),
         Shape::Json(schema) => json::parse(text, schema, limits)?,
-        Shape::Yaml(keys) => yaml::parse(text, keys, limits),
+        Shape::Yaml(keys) => yaml::parse(text, keys, limits).or_else(|| statement_alone(text, keys, limits)),
         Shape::Choice(words) => choice::parse(text, words),
         Shape::Vectors | Shape::Other(_) => return Err(malformed(text)),
     };
     found.map_or_else(|| Err(malformed(text)), |json| Ok(Some(json)))
 }
 
+/// The value of the shape in a reply that was cut off at its limit of `tokens`. Only what is whole counts: a statement that a semicolon or the
+/// end of its fence ends, a document or a fenced mapping that is closed, and only if nothing after it may be another one.
+///
+/// # Errors
+/// [`LlmError::Cut`] if it has no such value, and the errors of [`parse`].
+pub fn parse_cut(text: &str, shape: &Shape, limits: &Limits, tokens: u32) -> Result<Option<Json>, LlmError> {
+    check(text, shape, limits)?;
+    let found = match shape {
+        Shape::Text => return Ok(None),
+        Shape::Sql => sql::parse_cut(text, limits),
+        Shape::Json(schema) => json::parse_cut(text, schema, limits)?,
+        Shape::Yaml(keys) => yaml::parse_cut(text, keys, limits)
+            .or_else(|| mapping_of(&sql::parse_cut(text, limits).filter(|_| *keys == ["sql"])?)),
+        Shape::Choice(words) => choice::parse_cut(text, words),
+        Shape::Vectors | Shape::Other(_) => None,
+    };
+    found.map(Some).ok_or_else(|| LlmError::Cut { tokens, begins: beginning(text) })
+}
+
+/// Checks the shape and the size of a reply.
+fn check(text: &str, shape: &Shape, limits: &Limits) -> Result<(), LlmError> {
+    accept(shape, limits)?;
+    if text.len() > limits.reply_bytes { Err(LlmError::TooLarge) } else { Ok(()) }
+}
+
+/// The mapping of a reply that holds a statement where a mapping with nothing else was expected.
+fn statement_alone(text: &str, keys: &[String], limits: &Limits) -> Option<Json> {
+    mapping_of(&sql::parse(text, limits).filter(|_| *keys == ["sql"])?)
+}
+
+/// The mapping of the statement of a [`SqlReply`].
+fn mapping_of(reply: &str) -> Option<Json> {
+    let SqlReply { sql, .. } = serde_json::from_str(reply).ok()?;
+    Some(json!({ "sql": sql }).to_string())
+}
+
 /// The error for a reply without the expected shape.
 fn malformed(text: &str) -> LlmError {
+    LlmError::Malformed(beginning(text))
+}
+
+/// The beginning of a reply as errors show it.
+fn beginning(text: &str) -> String {
     let text = text.trim();
-    LlmError::Malformed(if text.is_empty() { "(empty)".into() } else { clip(text, BEGINNING).to_owned() })
+    if text.is_empty() { "(empty)".into() } else { clip(text, BEGINNING).to_owned() }
 }
 
 #[cfg(test)]
@@ -119,7 +163,7 @@ mod tests {
         match result {
             Ok(None) => matches!(shape, Shape::Text),
             Ok(Some(json)) => serde_json::from_str::<serde_json::Value>(json).is_ok(),
-            Err(error) => matches!(error, LlmError::Malformed(_)),
+            Err(error) => matches!(error, LlmError::Malformed(_) | LlmError::Cut { .. }),
         }
     }
 
@@ -133,6 +177,16 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_statement_stands_for_a_mapping_that_holds_nothing_else() {
+        let read = |keys: &[&str]| {
+            let keys = keys.iter().map(|key| (*key).to_owned()).collect();
+            parse("Here:\n```sql\nSELECT 1\n```", &Shape::Yaml(keys), &Limits::default())
+        };
+        assert_eq!(read(&["sql"]), Ok(Some("{\"sql\":\"SELECT 1\"}".into())));
+        assert!(read(&["sql", "why"]).is_err() && read(&["query"]).is_err());
     }
 
     #[test]
@@ -158,12 +212,14 @@ mod tests {
         #[test]
         fn nothing_panics_on_what_replies_are_made_of(parts in prop::collection::vec(prop::sample::select(vec![
             "```", "```sql\n", "\n", "SELECT ", "WITH a AS (", "FROM t", "'", "\"", ";", ")", "{", "}", "[", "]", "\"sql\":", ",",
-            "confidence", ":", "0.7", "%", "<think>", "</think>", "n: 1", "list:", " - ", "Answer: ", "B", "A", "é", "--", "/*", "*/", "(",
+            "confidence", ":", "0.7", "%", "<think>", "</think>", "n: 1", "list:", " - ", "Answer: ", "B", "<|channel|>", "final", "<|message|>", "[think]", ";", "analysis", "A", "é", "--", "/*", "*/", "(",
             ". ", "-", "`",
         ]), 0..40)) {
             let text = parts.concat();
             for shape in shapes() {
                 prop_assert!(is_honest(&parse(&text, &shape, &Limits::default()), &shape));
+                let cut = parse_cut(&text, &shape, &Limits::default(), 9);
+                prop_assert!(is_honest(&cut, &shape), "{cut:?}");
             }
         }
     }

@@ -14,9 +14,13 @@ use syrch_core::Limits;
 
 /// Bytes parsed for one reply, all attempts together.
 const PARSE_BYTES: usize = 1 << 20;
+/// Bytes of prose that are searched for the ends of statements, those of one reply together.
+const PROSE_BYTES: usize = 1 << 20;
 /// Bytes that an attempt counts in addition to its own.
 const ATTEMPT_BYTES: usize = 256;
-/// Statements of one piece of code that are examined; if there are more, the last ones.
+/// Bytes that are weighed for what the parsing of one costs.
+const WEIGHING: usize = 16;
+/// Statements of one piece of code that are examined; if there are more, the first ones.
 const MAX_STATEMENTS: usize = 64;
 /// Words and operators of a statement that is parsed at most: a chain of operators is as deep as it is long.
 const MAX_WEIGHT: usize = 10_000;
@@ -89,13 +93,16 @@ pub fn parser(grammar: &dyn Dialect) -> Parser<'_> {
 /// Reads statements out of one reply, with a bound on the work for all of them.
 pub(crate) struct Reader {
     sql_bytes: usize,
+    /// Bytes that may still be parsed.
     left: usize,
+    /// Bytes of prose that may still be searched for the end of a statement.
+    prose: usize,
 }
 
 impl Reader {
     /// A reader for one reply.
     pub(crate) fn new(limits: &Limits) -> Self {
-        Self { sql_bytes: limits.sql_bytes, left: PARSE_BYTES }
+        Self { sql_bytes: limits.sql_bytes, left: PARSE_BYTES, prose: PROSE_BYTES }
     }
 
     /// The kind of the text, if it is exactly one statement of a common dialect.
@@ -108,7 +115,12 @@ impl Reader {
             &DuckDbDialect {},
             &DatabricksDialect {},
         ];
-        if sql.len() > self.sql_bytes || weight(sql) > MAX_WEIGHT {
+        // To weigh a statement is work, too.
+        if sql.len() > self.sql_bytes || sql.len() > self.left {
+            return None;
+        }
+        self.left -= sql.len() / WEIGHING;
+        if weight(sql) > MAX_WEIGHT {
             return None;
         }
         dialects.into_iter().find_map(|dialect| {
@@ -138,7 +150,7 @@ impl Reader {
             }
             from = (end + 1).min(place.end);
         }
-        parts.drain(..parts.len().saturating_sub(MAX_STATEMENTS));
+        parts.truncate(MAX_STATEMENTS);
         parts
     }
 
@@ -160,9 +172,21 @@ impl Reader {
         start + inside[..paragraph].trim_end().len()
     }
 
+    /// The part of a text that may belong to a statement by its size.
+    fn within<'t>(&self, text: &'t str) -> &'t str {
+        syrch_core::text::clip(text, self.sql_bytes)
+    }
+
+    /// The part of a prose that may belong to a statement by its size; `None` if too much of the reply has been searched.
+    pub(crate) fn take<'t>(&mut self, text: &'t str) -> Option<&'t str> {
+        let near = self.within(text);
+        self.prose = self.prose.checked_sub(near.len())?;
+        Some(near)
+    }
+
     /// The end of the text that may belong to a statement: its semicolon, or its greatest size.
     fn region(&self, text: &str, start: usize) -> usize {
-        let inside = syrch_core::text::clip(&text[start..], self.sql_bytes);
+        let inside = self.within(&text[start..]);
         start + separators(inside).first().copied().unwrap_or(inside.len())
     }
 }
@@ -268,8 +292,8 @@ fn ends_in_a_remark(text: &str) -> bool {
         && !before.trim_end().ends_with([',', '(', '='])
 }
 
-/// Whether a text continues a statement.
-fn continues(text: &str) -> bool {
+/// Whether a text begins with a word or a sign that continues a statement, rather than with a sentence of prose.
+pub(crate) fn continues(text: &str) -> bool {
     const WORDS: [&str; 34] = [
         "from",
         "where",
@@ -313,6 +337,52 @@ fn continues(text: &str) -> bool {
         text.starts_with(|c: char| c.is_ascii_uppercase()) && text[1..].starts_with(|c: char| c.is_ascii_lowercase());
     text.starts_with([',', ')', '(', '+', '|', '=', '<', '>', '/', '%'])
         || WORDS.contains(&word.as_str()) && !is_sentence
+}
+
+/// Whether a text begins with a keyword that only a part of a statement begins with.
+pub(crate) fn begins_clause(text: &str) -> bool {
+    const WORDS: [&str; 14] = [
+        "where",
+        "group",
+        "order",
+        "having",
+        "limit",
+        "join",
+        "left",
+        "inner",
+        "union",
+        "except",
+        "intersect",
+        "and",
+        "or",
+        "from",
+    ];
+    let text = text.trim_start();
+    let size = text.bytes().take(12).take_while(u8::is_ascii_alphabetic).count();
+    let is_word = text[size..].starts_with(char::is_whitespace);
+    is_word && WORDS.iter().any(|word| word.eq_ignore_ascii_case(&text[..size]))
+}
+
+/// Whether a statement may go on with the text behind a mark that should end it. Only a text that is certainly prose does not: one on a new
+/// line that continues nothing, or a sentence.
+pub(crate) fn may_go_on(behind: &str) -> bool {
+    let near = syrch_core::text::clip(behind, 1_024);
+    let text = without_comments(near);
+    let Some(first) = text.chars().next() else { return !near.trim().is_empty() || near.len() < behind.len() };
+    let is_new_line = near[..near.len() - text.len()].contains('\n');
+    let is_list = text.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(['.', ')']);
+    if first == ';' || first.is_ascii_digit() && is_new_line && is_list {
+        return false;
+    }
+    if first.is_ascii_digit() || "'\"`.".contains(first) || continues(text) || begins_clause(text) {
+        return true;
+    }
+    const WORDS: [&str; 12] =
+        ["is", "like", "ilike", "glob", "desc", "asc", "collate", "nulls", "over", "filter", "regexp", "qualify"];
+    let is_sentence = first.is_uppercase() && text.chars().nth(1).is_some_and(char::is_lowercase);
+    let word: String = text.chars().take_while(char::is_ascii_alphabetic).take(12).collect();
+    let is_keyword = WORDS.iter().any(|known| known.eq_ignore_ascii_case(&word));
+    if is_new_line { is_keyword && !is_sentence } else { is_keyword || !is_sentence }
 }
 
 #[cfg(test)]

@@ -55,4 +55,8 @@ impl Protocol for Anthropic {
     fn answer(body: &Value, model: &str) -> Option<Answer> {
         wire::answer(body, model)
     }
+
+    fn whole(events: &[Value], _: bool) -> Option<Value> {
+        wire::whole(events)
+    }
 }

@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value, json};
 use syrch_core::ports::{Message, Request, Shape, Speaker, Usage};
-use syrch_replies::size::output_tokens;
 
 use crate::http::values::{self, count, decimal, schema_in_words};
 use crate::http::{Answer, Settings, Stopped};
@@ -15,7 +14,7 @@ pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
     let (system, turns) = turns(request);
     let mut body = Map::new();
     body.insert("model".into(), settings.model.into());
-    body.insert("max_tokens".into(), output_tokens(request, settings.max_tokens).into());
+    body.insert("max_tokens".into(), settings.max_tokens.into());
     if !system.is_empty() {
         body.insert("system".into(), system.into());
     }
@@ -81,8 +80,37 @@ pub(super) fn answer(body: &Value, model: &str) -> Option<Answer> {
         Some("max_tokens" | "model_context_window_exceeded" | "pause_turn") => Stopped::Length,
         _ => Stopped::Complete,
     };
-    let called_tools = blocks.iter().any(|block| kind(block, "tool_use"));
-    Some(Answer { text, stopped, called_tools, logprob: None, usage: usage(body, model) })
+    let calls = blocks.iter().filter(|block| kind(block, "tool_use"));
+    let tool_calls = calls.map(|block| block.get("input").map(values::text).unwrap_or_default()).collect();
+    let thought = blocks.iter().any(|block| kind(block, "thinking") || kind(block, "redacted_thinking"));
+    Some(Answer { text, thought, stopped, tool_calls, usage: usage(body, model), ..Answer::default() })
+}
+
+/// The body that the events of a stream add up to; `None` if they lack its beginning or its end.
+pub(super) fn whole(events: &[Value]) -> Option<Value> {
+    if let Some(error) = events.iter().find(|event| event["type"] == "error") {
+        return Some(error.clone());
+    }
+    let mut body = events.iter().find(|event| event["type"] == "message_start")?.get("message")?.clone();
+    let text_of = |kind: &str, field: &str| -> String {
+        let deltas = events.iter().filter_map(|event| event.get("delta")).filter(|delta| delta["type"] == kind);
+        deltas.filter_map(|delta| delta.get(field)?.as_str()).collect()
+    };
+    let mut blocks = vec![json!({"type": "text", "text": text_of("text_delta", "text")})];
+    if !text_of("thinking_delta", "thinking").is_empty() {
+        blocks.push(json!({"type": "thinking"}));
+    }
+    let input = text_of("input_json_delta", "partial_json");
+    if !input.is_empty() {
+        blocks.push(json!({"type": "tool_use", "input": input}));
+    }
+    let end = events.iter().rfind(|event| event["type"] == "message_delta")?;
+    body["content"] = blocks.into();
+    body["stop_reason"] = end["delta"]["stop_reason"].clone();
+    if let Some(tokens) = end.pointer("/usage/output_tokens") {
+        body["usage"]["output_tokens"] = tokens.clone();
+    }
+    Some(body)
 }
 
 /// The tokens of a prompt are reported in three parts: new ones, and those read from and written to a prompt cache.
@@ -91,7 +119,9 @@ fn usage(body: &Value, model: &str) -> Option<Usage> {
     let tokens = |name: &str| usage.get(name).and_then(count);
     let cached = ["cache_creation_input_tokens", "cache_read_input_tokens"].into_iter().filter_map(tokens);
     let input = tokens("input_tokens").map(|input| cached.fold(input, u32::saturating_add));
-    values::usage(body, input, tokens("output_tokens"), model)
+    let read = values::usage(body, input, tokens("output_tokens"), model)?;
+    let cached_tokens = tokens("cache_read_input_tokens").unwrap_or(0).min(read.input_tokens);
+    Some(Usage { cached_tokens, ..read })
 }
 
 #[cfg(test)]
@@ -116,6 +146,7 @@ mod tests {
             stop: vec!["END".into(), "\n".into()],
             logprobs: true,
             sample: 3,
+            seed: 0,
         }
     }
 
@@ -182,16 +213,36 @@ mod tests {
             answer(&json!({"type": "message", "content": content, "stop_reason": reason}), "m").unwrap()
         };
         let blocks = json!([{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "a"}, {"type": "text", "text": "b"}]);
-        assert_eq!(read(blocks, "end_turn"), Answer { text: "ab".into(), ..Answer::default() });
+        assert_eq!(read(blocks, "end_turn"), Answer { text: "ab".into(), thought: true, ..Answer::default() });
         let text = json!([{"type": "text", "text": "a"}]);
         assert_eq!(read(text.clone(), "stop_sequence").stopped, Stopped::Complete);
         assert_eq!(read(text.clone(), "max_tokens").stopped, Stopped::Length);
         assert_eq!(read(text.clone(), "pause_turn").stopped, Stopped::Length);
         assert_eq!(read(text, "refusal").stopped, Stopped::Refused("a".into()));
         assert!(matches!(read(json!([]), "refusal").stopped, Stopped::Refused(why) if why.contains("would not")));
-        assert!(read(json!([{"type": "tool_use", "name": "t", "input": {}}]), "tool_use").called_tools);
+        let call = json!([{"type": "tool_use", "name": "t", "input": {"sql": "SELECT 1"}}, {"type": "tool_use"}]);
+        assert_eq!(read(call, "tool_use").tool_calls, ["{\"sql\":\"SELECT 1\"}", ""]);
         assert_eq!(answer(&json!({"type": "error", "error": {"message": "no"}}), "m"), None);
         assert_eq!(answer(&json!({"choices": []}), "m"), None);
+    }
+
+    #[test]
+    fn a_stream_adds_up_to_a_message() {
+        let text = |text: &str| json!({"type": "content_block_delta", "delta": {"type": "text_delta", "text": text}});
+        let usage = json!({"input_tokens": 5, "output_tokens": 1});
+        let events = [
+            json!({"type": "message_start", "message": {"type": "message", "model": "m-1", "content": [], "usage": usage}}),
+            text("SELECT "),
+            text("1"),
+            json!({"type": "message_delta", "delta": {"stop_reason": "max_tokens"}, "usage": {"output_tokens": 7}}),
+            json!({"type": "message_stop"}),
+        ];
+        let answer = answer(&whole(&events).unwrap(), "m").unwrap();
+        assert_eq!((answer.text.as_str(), answer.stopped), ("SELECT 1", Stopped::Length));
+        assert_eq!(answer.usage.map(|usage| (usage.input_tokens, usage.output_tokens)), Some((5, 7)));
+        assert_eq!((whole(&events[..3]), whole(&events[1..])), (None, None));
+        let error = json!({"type": "error", "error": {"type": "overloaded_error"}});
+        assert_eq!(whole(&[events[0].clone(), error.clone()]), Some(error));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Client, StatusCode, Url};
+use reqwest::{Client, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use syrch_core::ports::{LlmError, Preview, Retry};
@@ -11,10 +11,14 @@ use syrch_core::text::clip;
 use syrch_core::validate;
 use syrch_http::{client, is_exposed, read, root_cause};
 
-use super::{EndpointConfig, EndpointError, Protocol, status, values};
+use super::events::{self, Events};
+use super::status::{Cause, Said, advice};
+use super::{EndpointConfig, EndpointError, Protocol, values};
 
 /// Characters of an endpoint's own error text that are shown.
 const ERROR_TEXT: usize = 200;
+/// Bytes from which on a key of letters and digits is certainly no value of a database.
+const CERTAIN: usize = 16;
 /// Bytes of an error's body that are read.
 const ERROR_BODY: usize = 64 << 10;
 /// JSON values of a reply at most. With log probabilities, a token has about ten.
@@ -27,14 +31,17 @@ pub(super) enum Failure {
     Unsent(LlmError, Retry),
     /// The request was sent, so the endpoint may have processed it.
     Sent(LlmError, Retry),
-    /// The endpoint answered with an error status.
-    Status {
-        status: StatusCode,
-        /// The endpoint's message, shortened and without the key.
-        text: String,
-        /// Whether the same request may succeed later.
-        retry: Retry,
-    },
+    /// The endpoint answered with an error.
+    Refused(Said),
+}
+
+/// The body of a reply.
+#[derive(Debug)]
+pub(super) enum Body {
+    /// One document.
+    Json(Value),
+    /// A stream.
+    Events(Events),
 }
 
 /// The HTTP client of one endpoint.
@@ -79,8 +86,8 @@ impl Endpoint {
         Preview { method: "POST".to_owned(), url: self.target.to_string(), headers: self.shown.clone(), body }
     }
 
-    /// Sends one request and reads the reply as JSON.
-    pub(super) async fn post(&self, body: &Value) -> Result<Value, Failure> {
+    /// Sends one request and reads the reply.
+    pub(super) async fn post(&self, body: &Value) -> Result<Body, Failure> {
         let response =
             self.client.post(self.target.clone()).json(body).send().await.map_err(|error| self.failed(error))?;
         let status = response.status();
@@ -88,14 +95,17 @@ impl Endpoint {
             let headers = response.headers().clone();
             // If the body of an error cannot be read, the error has no text.
             let (bytes, _) = read(response, ERROR_BODY).await.unwrap_or_default();
-            let retry = status::retry(status, &headers, &bytes);
-            return Err(Failure::Status { status, text: self.quote(&values::error_text(&bytes)), retry });
+            return Err(Failure::Refused(Said::new(status, &headers, &bytes)));
         }
         let (bytes, is_whole) = read(response, self.body_bytes).await.map_err(|error| self.failed(error))?;
         if !is_whole || !validate::has_few_values(&bytes, VALUES) {
             return Err(Failure::Sent(LlmError::TooLarge, Retry::No));
         }
-        serde_json::from_slice(&bytes).map_err(|error| {
+        if events::is_stream(&bytes) {
+            return Ok(Body::Events(events::read(&bytes)));
+        }
+        let read = serde_json::from_slice::<Value>(&bytes);
+        read.or_else(|error| values::lenient(&bytes).ok_or(error)).map(Body::Json).map_err(|error| {
             let begins = self.quote(&String::from_utf8_lossy(&bytes));
             let error_text = self.broken(&format!("its reply is no JSON and begins `{begins}`"));
             // A document that ends too early was cut off on its way.
@@ -109,12 +119,23 @@ impl Endpoint {
         LlmError::Unavailable(format!("{base} does not answer with {reply}: {what}; check the base URL"))
     }
 
-    /// The error for an error status.
-    pub(super) fn refused(&self, status: StatusCode, text: &str, model: &str) -> LlmError {
-        let (base, advice) = (&self.base, status::advice(status, self.key.is_some(), model));
+    /// The error for what the endpoint says in place of a reply.
+    pub(super) fn refused(&self, said: &Said, model: &str) -> LlmError {
+        let base = &self.base;
+        let text = self.quote(&said.text);
+        match said.cause {
+            Cause::Filter => return LlmError::Refused(format!("a content filter stopped it: {text}")),
+            Cause::Context(_) => {
+                return LlmError::Overflow(format!(
+                    "{base} says: {text}; give the server a longer context, or lower --max-tokens"
+                ));
+            }
+            Cause::Loading | Cause::Other => {}
+        }
+        let advice = advice(said, self.key.is_some(), model);
         let reason = if text.is_empty() { String::new() } else { format!("; it says: {text}") };
-        let name = status.canonical_reason().map_or_else(String::new, |name| format!(" {name}"));
-        LlmError::Unavailable(format!("{base} answered {}{name}: {advice}{reason}", status.as_str()))
+        let name = said.status.canonical_reason().map_or_else(String::new, |name| format!(" {name}"));
+        LlmError::Unavailable(format!("{base} answered {}{name}: {advice}{reason}", said.status.as_str()))
     }
 
     /// A text of the endpoint as it is shown: one line, shortened, without the key.
@@ -132,6 +153,21 @@ impl Endpoint {
         }
     }
 
+    /// What a model said, without a key that it repeats. It is read and stored, so that a word such as `none` stays as it is, and only what can
+    /// be no value of a database is taken out: a long key of letters and digits.
+    pub(super) fn without_key(&self, said: &mut String) {
+        let is_certain = |key: &str| {
+            let has = |is: fn(&u8) -> bool| key.as_bytes().iter().any(is);
+            key.len() >= CERTAIN && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
+        };
+        if let Some(key) = &self.key
+            && is_certain(key.expose_secret())
+            && said.contains(key.expose_secret())
+        {
+            *said = self.scrub(said);
+        }
+    }
+
     fn failed(&self, error: reqwest::Error) -> Failure {
         let base = &self.base;
         if error.is_builder() {
@@ -144,11 +180,11 @@ impl Endpoint {
             return Failure::Unsent(LlmError::Unavailable(text), Retry::Yes);
         }
         let seconds = self.timeout.as_secs_f64();
-        let text = if error.is_timeout() {
-            format!("no reply from {base} within {seconds} s; raise the timeout or use a faster model")
-        } else {
-            format!("the exchange with {base} broke off: {}", self.quote(&root_cause(&error)))
-        };
+        if error.is_timeout() {
+            let text = format!("no reply from {base} within {seconds} s; raise the timeout or use a faster model");
+            return Failure::Sent(LlmError::Unavailable(text), Retry::Shorter);
+        }
+        let text = format!("the exchange with {base} broke off: {}", self.quote(&root_cause(&error)));
         Failure::Sent(LlmError::Unavailable(text), Retry::Yes)
     }
 }
@@ -178,6 +214,8 @@ fn mask(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use reqwest::StatusCode;
+
     use super::*;
     use crate::anthropic::Anthropic;
     use crate::openai::OpenAi;
@@ -200,7 +238,10 @@ mod tests {
     #[test]
     fn errors_for_statuses_name_what_to_check() {
         let endpoint = endpoint::<OpenAi>("k").unwrap();
-        let message = |status: u16| endpoint.refused(StatusCode::from_u16(status).unwrap(), "x", "m").to_string();
+        let message = |status: u16| {
+            let said = Said::new(StatusCode::from_u16(status).unwrap(), &HeaderMap::new(), b"x");
+            endpoint.refused(&said, "m").to_string()
+        };
         assert!(message(401).contains("401 Unauthorized: check the API key; it says: x"), "{}", message(401));
         assert!(
             message(404).contains("model `m`")

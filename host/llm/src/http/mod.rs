@@ -7,6 +7,8 @@
 
 mod config;
 mod endpoint;
+mod events;
+mod lenient;
 mod protocol;
 mod provider;
 mod quirks;

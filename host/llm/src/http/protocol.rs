@@ -42,10 +42,22 @@ pub trait Protocol: Send + Sync + 'static {
     fn parse(text: &str, expect: &Shape, limits: &Limits) -> Result<Option<Json>, LlmError> {
         shape::parse(text, expect, limits)
     }
+    /// The same for a text that was cut off at its limit of `tokens`.
+    ///
+    /// # Errors
+    /// [`LlmError::Cut`] if there is no value that is whole, [`LlmError::TooLarge`] over the limits.
+    fn parse_cut(text: &str, expect: &Shape, limits: &Limits, tokens: u32) -> Result<Option<Json>, LlmError> {
+        shape::parse_cut(text, expect, limits, tokens)
+    }
     /// The body of a request. Only its texts and clamped numbers come from the guest.
     fn body(request: &Request, settings: &Settings<'_>) -> Value;
     /// Reads the body of a successful reply; `None` if it is not of this protocol. `model` is the name of the model if the reply has none.
     fn answer(body: &Value, model: &str) -> Option<Answer>;
+    /// The body that the events of a stream add up to; `None` if they are not of this protocol, or the stream has no end.
+    fn whole(events: &[Value], is_ended: bool) -> Option<Value> {
+        let _ = (events, is_ended);
+        None
+    }
 }
 
 /// A request for the list of an endpoint's models. Not `Debug`: it holds the key.
@@ -73,7 +85,7 @@ pub struct Settings<'a> {
     pub model: &'a str,
     /// The temperature of requests that set none.
     pub temperature: Option<f32>,
-    /// Output tokens at most.
+    /// Output tokens of this request at most.
     pub max_tokens: u32,
     /// What the endpoint has refused so far.
     pub quirks: &'a Quirks,
@@ -84,10 +96,14 @@ pub struct Settings<'a> {
 pub struct Answer {
     /// The text; empty if there is none.
     pub text: String,
+    /// What the model thought, if it is apart from the text.
+    pub thinking: String,
+    /// Whether tokens of the reply were spent on thinking.
+    pub thought: bool,
     /// Why the text ends.
     pub stopped: Stopped,
-    /// Whether it called tools, though none were offered.
-    pub called_tools: bool,
+    /// The arguments of the tools that it called, though none were offered.
+    pub tool_calls: Vec<String>,
     /// The sum of the tokens' log probabilities.
     pub logprob: Option<f64>,
     /// The reported tokens, unless the report cannot be true.

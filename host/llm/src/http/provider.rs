@@ -2,24 +2,29 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::Value;
 use syrch_core::ports::{
-    Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview, Reply, Request, Retry, Shape, Usage,
+    Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview, Reply, Request, Retry, Shape, SqlReply, Usage,
 };
 use syrch_replies::shape;
 use syrch_replies::size::{output_tokens, prompt_tokens};
 
-use super::endpoint::{Endpoint, Failure};
+use super::endpoint::{Body, Endpoint, Failure};
 use super::quirks::Learnt;
+use super::status::{Cause, Said};
 use super::values;
 use super::{Answer, EndpointConfig, EndpointError, Protocol, Quirks, Settings, Stopped};
 
 /// Tokens that a chat template adds to each message, and once more.
 const TEMPLATE_TOKENS: u64 = 8;
+/// The fewest output tokens with which a request is worth making again after it did not fit into a context.
+const LEAST_OUTPUT: u32 = 64;
+/// The output tokens with which it is made again where nothing says how many fit.
+const LITTLE_OUTPUT: u32 = 256;
 
 /// The provider of one endpoint. Each call makes one request. If the endpoint refuses its form, the provider remembers that and returns a
 /// delay of zero ([`Retry::After`]), and the next request of the call is made in a simpler form.
@@ -65,62 +70,211 @@ impl<P: Protocol> HttpProvider<P> {
 
     /// The body of a request to that model, without what the endpoint has refused.
     fn body(&self, request: &Request, model: &str, quirks: &Quirks) -> Value {
-        let settings =
-            Settings { model, temperature: self.config.temperature, max_tokens: self.config.max_tokens, quirks };
-        P::body(request, &settings)
+        let max_tokens = self.output_tokens(request, model, quirks);
+        P::body(request, &Settings { model, temperature: self.config.temperature, max_tokens, quirks })
+    }
+
+    /// Output tokens of a request: what it asks for, else what its shape needs, or all that the user allows for a model that thinks. Never
+    /// more than the user and the endpoint allow.
+    fn output_tokens(&self, request: &Request, model: &str, quirks: &Quirks) -> u32 {
+        let most = quirks.most_tokens.map_or(self.config.max_tokens, |most| most.min(self.config.max_tokens));
+        let known = self.learnt().tokens(model, request);
+        let tokens = match (request.max_tokens, known) {
+            (Some(asked), Some(known)) => asked.min(known),
+            (Some(tokens), None) | (None, Some(tokens)) => tokens,
+            // Models that call the limit by its newer name think.
+            (None, None) if quirks.thinks || quirks.completion_tokens => most,
+            (None, None) => output_tokens(request, most),
+        };
+        tokens.clamp(1, most.max(1))
+    }
+
+    fn learnt(&self) -> MutexGuard<'_, Learnt> {
+        self.learnt.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn known(&self, request: &Request, model: &str) -> Quirks {
-        self.learnt.lock().unwrap_or_else(PoisonError::into_inner).of(model, &request.expect)
+        self.learnt().of(model, &request.expect)
     }
 
-    /// The outcome of an error status. The call used nothing; if there is a simpler form, it may be made again at once.
-    fn refused(&self, sent: &Sent<'_>, status: reqwest::StatusCode, text: &str, retry: Retry) -> ModelOutcome {
-        let model = sent.model;
-        let simpler = sent.quirks.after(status.as_u16(), text, &sent.body, P::OPTIONAL);
-        let retry = simpler.map_or(retry, |quirks| {
-            tracing::warn!(model, base = self.endpoint.base(), %status, reason = %text, "the request is made again in a simpler form");
-            let mut learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
-            learnt.learn(model, &sent.request.expect, text, &quirks);
+    /// The outcome of an error. The call used nothing; if there is another form, it may be made again at once.
+    fn refused(&self, sent: &Sent<'_>, said: &Said) -> ModelOutcome {
+        let retry = if self.learn(sent, said) {
+            let reason = self.endpoint.quote(&said.text);
+            let (model, base, status) = (sent.model, self.endpoint.base(), said.status);
+            tracing::warn!(model, base, %status, %reason, "the request is made again in another form");
             Retry::After(Duration::ZERO)
-        });
-        let nothing = Usage { cost_micros: Some(0), model: model.to_owned(), ..Usage::default() };
-        ModelOutcome::sent(Err(self.endpoint.refused(status, text, model)), Some(nothing)).retry(retry)
+        } else {
+            said.retry
+        };
+        let nothing = Usage { cost_micros: Some(0), model: sent.model.to_owned(), ..Usage::default() };
+        ModelOutcome::sent(Err(self.endpoint.refused(said, sent.model)), Some(nothing)).retry(retry)
     }
 
-    /// Reads the body of a successful reply.
-    fn read(&self, request: &Request, model: &str, reply: &Value) -> ModelOutcome {
-        let Some(mut answer) = P::answer(reply, model) else {
+    /// Whether there is another form of a request that was refused, which is remembered then.
+    fn learn(&self, sent: &Sent<'_>, said: &Said) -> bool {
+        let Sent { request, model, quirks, max_tokens, .. } = sent;
+        let fewer = match said.cause {
+            Cause::Context(Some(tokens)) => Some(tokens).filter(|tokens| *tokens >= LEAST_OUTPUT),
+            Cause::Context(None) => Some(LITTLE_OUTPUT),
+            _ => None,
+        };
+        if let Some(fewer) = fewer.filter(|fewer| fewer < max_tokens) {
+            self.learnt().set_tokens(model, request, fewer);
+            return true;
+        }
+        if matches!(said.cause, Cause::Context(_) | Cause::Filter) {
+            return false;
+        }
+        if let Some(allowed) = said.allowed(*max_tokens) {
+            self.learnt().set(model, &Quirks { most_tokens: Some(allowed), ..Quirks::default() });
+            return true;
+        }
+        let simpler = quirks.after(said.status.as_u16(), &said.words, &sent.body, P::OPTIONAL);
+        if let Some(quirks) = &simpler {
+            self.learnt().learn(model, &request.expect, &said.words, quirks);
+        }
+        simpler.is_some()
+    }
+
+    /// Reads the body of a reply.
+    fn read(&self, sent: &Sent<'_>, body: &Body) -> ModelOutcome {
+        let whole;
+        let reply = match body {
+            Body::Json(reply) => reply,
+            Body::Events(events) => match P::whole(&events.all, events.is_ended) {
+                Some(body) => {
+                    whole = body;
+                    &whole
+                }
+                None => {
+                    let error = self.endpoint.broken("its stream of events broke off");
+                    return ModelOutcome::sent(Err(error), None).retry(Retry::Yes);
+                }
+            },
+        };
+        if let Some(said) = Said::in_reply(reply) {
+            return self.refused(sent, &said);
+        }
+        let Some(mut answer) = P::answer(reply, sent.model) else {
             let text = self.endpoint.quote(&values::error_text(reply.to_string().as_bytes()));
             return ModelOutcome::sent(Err(self.endpoint.broken(&format!("it says `{text}`"))), None);
         };
-        if let Some(usage) = &mut answer.usage {
-            // The name of the model is stored and shown, so it must not contain the key.
-            usage.model = self.endpoint.scrub(&usage.model);
+        if sent.request.expect != Shape::Vectors {
+            let texts = [&mut answer.text, &mut answer.thinking].into_iter().chain(&mut answer.tool_calls);
+            texts.for_each(|text| self.endpoint.without_key(text));
         }
-        let usage = answer.usage.clone();
-        ModelOutcome::sent(self.reply(request, model, answer), usage)
+        let mut usage = answer.usage.take().unwrap_or_else(|| estimate(sent, &answer));
+        // The name of the model is stored and shown, so it must not contain the key.
+        usage.model = self.endpoint.scrub(&usage.model);
+        let thinks = answer.thought || !answer.thinking.trim().is_empty() || shape::has_thinking(&answer.text);
+        if thinks && !sent.quirks.thinks && sent.request.expect != Shape::Vectors {
+            self.learnt().set(sent.model, &Quirks { thinks, ..Quirks::default() });
+        }
+        let result = self.reply(sent, &answer, usage.clone());
+        let retry = if self.gets_more(sent, &answer, &result) { Retry::After(Duration::ZERO) } else { Retry::No };
+        ModelOutcome::sent(result, Some(usage)).retry(retry)
+    }
+
+    /// Whether a reply that was cut off is asked for once more with all the output tokens that the user allows: if it was cut off before its
+    /// answer or in it, rather than in prose. What a request limits by itself stays so.
+    fn gets_more(&self, sent: &Sent<'_>, answer: &Answer, result: &Result<Reply, LlmError>) -> bool {
+        let Sent { request, model, quirks, max_tokens, .. } = sent;
+        let most = quirks.most_tokens.map_or(self.config.max_tokens, |most| most.min(self.config.max_tokens));
+        if !matches!(result, Err(LlmError::Cut { .. })) || request.max_tokens.is_some() {
+            return false;
+        }
+        if *max_tokens >= most {
+            self.learnt().set(model, &Quirks { rambles: true, ..Quirks::default() });
+            return false;
+        }
+        // A limit that is known came from an earlier try.
+        if quirks.rambles || self.learnt().tokens(model, request).is_some() {
+            return false;
+        }
+        let text = answer.text.to_lowercase();
+        let is_begun = ["```", "{", "select"].iter().any(|sign| text.contains(sign));
+        let is_thought = answer.thought || text.trim().is_empty() || shape::has_thinking(&text);
+        if is_begun || is_thought {
+            self.learnt().set_tokens(model, request, most);
+        }
+        is_begun || is_thought
     }
 
     /// The answer, checked against the expected shape.
-    fn reply(&self, request: &Request, model: &str, answer: Answer) -> Result<Reply, LlmError> {
-        // The digits of vectors may happen to contain a short key.
-        let is_text = request.expect != Shape::Vectors;
-        let text = if is_text { self.endpoint.scrub(&answer.text) } else { answer.text.clone() };
+    fn reply(&self, sent: &Sent<'_>, answer: &Answer, usage: Usage) -> Result<Reply, LlmError> {
+        let Sent { request, max_tokens, .. } = sent;
         if let Stopped::Refused(reason) = &answer.stopped {
             return Err(LlmError::Refused(self.endpoint.quote(reason)));
         }
         let truncated = answer.stopped == Stopped::Length;
-        if text.trim().is_empty() {
-            return Err(LlmError::Malformed(match (answer.called_tools, truncated) {
-                (true, _) => "(no text: the model called a tool, and none was offered)".into(),
-                (_, true) => "(no text: the model reached its length limit before it answered)".into(),
-                _ => "(empty)".into(),
-            }));
+        let limits = &self.config.limits;
+        let parse = |text: &str| match truncated {
+            true => P::parse_cut(text, &request.expect, limits, *max_tokens),
+            false => P::parse(text, &request.expect, limits),
+        };
+        let from_text = if answer.text.trim().is_empty() {
+            Err(self.without_text(answer, *max_tokens))
+        } else {
+            parse(&answer.text).map(|parsed| (answer.text.clone(), parsed))
+        };
+        // A model that wants to run the statement itself calls a tool with it.
+        let called = answer.tool_calls.join("\n");
+        let is_fit = |error: &LlmError| matches!(error, LlmError::Malformed(_) | LlmError::Cut { .. });
+        let (text, parsed) = match from_text {
+            Err(why) if request.expect != Shape::Text && is_fit(&why) && !called.trim().is_empty() => {
+                let parsed = parse(&called).map_err(|_| why)?;
+                (called, parsed)
+            }
+            Err(why) if is_fit(&why) && answer.text.trim().is_empty() && !truncated => {
+                let parsed = P::parse(&answer.thinking, &request.expect, limits).ok().flatten();
+                let parsed = parsed.filter(|parsed| is_alone(parsed, &answer.thinking, &request.expect)).ok_or(why)?;
+                (answer.thinking.clone(), Some(parsed))
+            }
+            other => other?,
+        };
+        Ok(Reply { text, parsed, truncated, logprob: answer.logprob, usage })
+    }
+
+    /// The error for a reply without text.
+    fn without_text(&self, answer: &Answer, tokens: u32) -> LlmError {
+        let thought = answer.thinking.trim().len();
+        if answer.stopped == Stopped::Length {
+            return LlmError::Cut { tokens, begins: "(no text: it reached the limit before it answered)".into() };
         }
-        let parsed = P::parse(&text, &request.expect, &self.config.limits)?;
-        let unreported = Usage { model: model.to_owned(), ..Usage::default() };
-        Ok(Reply { text, parsed, truncated, logprob: answer.logprob, usage: answer.usage.unwrap_or(unreported) })
+        LlmError::Malformed(match (answer.tool_calls.is_empty(), thought) {
+            (false, _) => "(no text: the model called a tool, and none was offered)".into(),
+            (true, 0) => "(empty)".into(),
+            (true, bytes) => {
+                format!("(no text: the reply has {bytes} bytes of reasoning alone, and no answer apart from it)")
+            }
+        })
+    }
+}
+
+/// The usage of a reply whose endpoint does not report it: a token for every three bytes.
+fn estimate(sent: &Sent<'_>, answer: &Answer) -> Usage {
+    let bytes = answer.text.len() + answer.thinking.len() + answer.tool_calls.iter().map(String::len).sum::<usize>();
+    let is_text = sent.request.expect != Shape::Vectors;
+    Usage {
+        input_tokens: u32::try_from(prompt_tokens(sent.request)).unwrap_or(u32::MAX),
+        output_tokens: if is_text { u32::try_from(bytes.div_ceil(3)).unwrap_or(u32::MAX) } else { 0 },
+        model: sent.model.to_owned(),
+        is_estimate: true,
+        ..Usage::default()
+    }
+}
+
+/// Whether what was found in a model's thinking can be nothing but its answer: one statement alone, a document that is all of the text, or a
+/// word that is.
+fn is_alone(parsed: &str, thinking: &str, expect: &Shape) -> bool {
+    /// Bytes of a text that holds a word and nothing else.
+    const WORD: usize = 64;
+    match expect {
+        Shape::Sql => serde_json::from_str::<SqlReply>(parsed).is_ok_and(|reply| reply.statements.len() <= 1),
+        Shape::Json(_) | Shape::Yaml(_) => thinking.trim_start().starts_with(['{', '[', '`']),
+        Shape::Choice(_) => thinking.trim().len() <= WORD,
+        _ => false,
     }
 }
 
@@ -129,6 +283,7 @@ struct Sent<'a> {
     request: &'a Request,
     model: &'a str,
     quirks: Quirks,
+    max_tokens: u32,
     body: Value,
 }
 
@@ -159,7 +314,8 @@ impl<P: Protocol> ModelProvider for HttpProvider<P> {
     fn estimate(&self, call: &ModelCall) -> Estimate {
         let request = &call.request;
         let template = TEMPLATE_TOKENS * (request.messages.len() as u64 + 1);
-        let output_tokens = u64::from(output_tokens(request, self.config.max_tokens));
+        let model = request.model.as_deref().unwrap_or(&self.config.model);
+        let output_tokens = u64::from(self.output_tokens(request, model, &self.known(request, model)));
         Estimate { input_tokens: prompt_tokens(request) + template, output_tokens, cost_micros: None }
     }
 
@@ -173,12 +329,14 @@ impl<P: Protocol> ModelProvider for HttpProvider<P> {
             Err(error) => return ModelOutcome::unsent(error),
         };
         let quirks = self.known(request, model);
-        let sent = Sent { body: self.body(request, model, &quirks), request, model, quirks };
+        let max_tokens = self.output_tokens(request, model, &quirks);
+        let body = self.body(request, model, &quirks);
+        let sent = Sent { body, max_tokens, request, model, quirks };
         match self.endpoint.post(&sent.body).await {
-            Ok(reply) => self.read(request, model, &reply),
+            Ok(reply) => self.read(&sent, &reply),
             Err(Failure::Unsent(error, retry)) => ModelOutcome::unsent(error).retry(retry),
             Err(Failure::Sent(error, retry)) => ModelOutcome::sent(Err(error), None).retry(retry),
-            Err(Failure::Status { status, text, retry }) => self.refused(&sent, status, &text, retry),
+            Err(Failure::Refused(said)) => self.refused(&sent, &said),
         }
     }
 }

@@ -1,9 +1,10 @@
 //! What an endpoint has refused so far, so that it is not sent again: endpoints of the same protocol accept different parameters.
 
 use std::collections::{BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
-use syrch_core::ports::Shape;
+use syrch_core::ports::{Request, RequestKey, Shape};
 
 /// How a JSON document is requested, from the strictest form to the loosest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -19,6 +20,28 @@ pub enum Structured {
 
 /// Schemas whose refusal is remembered.
 const MAX_SCHEMAS: usize = 256;
+/// Requests whose limit of output tokens is remembered.
+const MAX_REQUESTS: usize = 1_024;
+/// Words of errors that refuse a system prompt.
+const SYSTEM: [&str; 6] = [
+    "system role not supported",
+    "system role is not supported",
+    "system message",
+    "developer instruction is not enabled",
+    "only user and assistant roles",
+    "roles must alternate",
+];
+/// Words of errors that refuse a reply in one piece.
+const STREAM: [&str; 8] = [
+    "stream must be set to true",
+    "stream must be true",
+    "stream=true",
+    "only support stream",
+    "only supports stream",
+    "non-stream",
+    "streaming is required",
+    "streaming only",
+];
 /// Statuses by which an endpoint refuses a parameter.
 const REFUSALS: [u16; 3] = [400, 404, 422];
 /// Words of errors that refuse the requested format.
@@ -34,6 +57,16 @@ pub struct Quirks {
     pub completion_tokens: bool,
     /// The parameters that are left out.
     pub dropped: BTreeSet<&'static str>,
+    /// Whether the reply is asked for as a stream.
+    pub streams: bool,
+    /// Whether the system prompt stands at the beginning of the user's first message, and roles alternate.
+    pub folds_system: bool,
+    /// Whether the model thinks before it answers, so that a reply needs all the output tokens that the user allows.
+    pub thinks: bool,
+    /// Whether a reply of the model was cut off with all the output tokens that the user allows, so that more are asked for no more.
+    pub rambles: bool,
+    /// The most output tokens that the endpoint allows.
+    pub most_tokens: Option<u32>,
 }
 
 impl Quirks {
@@ -46,12 +79,20 @@ impl Quirks {
     /// The next form after this refusal of this body; `None` if no other form would help. Of the parameters, only the `optional` ones can be
     /// left out.
     pub(super) fn after(&self, status: u16, error: &str, body: &Value, optional: &[&'static str]) -> Option<Self> {
+        let error = error.to_lowercase();
+        let mut next = self.clone();
+        let has = |list: &[&str]| list.iter().any(|word| error.contains(word));
+        // Templates of local servers fail with other statuses.
+        if status >= 400 && has(&SYSTEM) {
+            next.folds_system = true;
+            return (next != *self).then_some(next);
+        }
         if !REFUSALS.contains(&status) {
             return None;
         }
-        let error = error.to_lowercase();
-        let mut next = self.clone();
-        if body.get("max_tokens").is_some() && error.contains("max_completion_tokens") {
+        if body.get("stream").is_some() && has(&STREAM) {
+            next.streams = true;
+        } else if body.get("max_tokens").is_some() && error.contains("max_completion_tokens") {
             next.completion_tokens = true;
         } else if body.get("response_format").is_some() && FORMAT.iter().any(|word| error.contains(word)) {
             next.structured = match self.structured {
@@ -70,6 +111,11 @@ impl Quirks {
         self.structured = self.structured.max(other.structured);
         self.completion_tokens |= other.completion_tokens;
         self.dropped.extend(&other.dropped);
+        self.streams |= other.streams;
+        self.folds_system |= other.folds_system;
+        self.thinks |= other.thinks;
+        self.rambles |= other.rambles;
+        self.most_tokens = self.most_tokens.into_iter().chain(other.most_tokens).min();
     }
 }
 
@@ -78,6 +124,8 @@ impl Quirks {
 pub(super) struct Learnt {
     models: HashMap<String, Quirks>,
     schemas: HashMap<(String, String), Quirks>,
+    /// The output tokens of requests whose reply was cut off, or which did not fit into a context with more.
+    tokens: HashMap<u64, u32>,
 }
 
 impl Learnt {
@@ -92,6 +140,24 @@ impl Learnt {
         quirks
     }
 
+    /// The output tokens that are known to suit this request; `None` if it has not been made yet.
+    pub(super) fn tokens(&self, model: &str, request: &Request) -> Option<u32> {
+        if self.tokens.is_empty() { None } else { self.tokens.get(&identity(model, request)).copied() }
+    }
+
+    /// Remembers the output tokens of this request.
+    pub(super) fn set_tokens(&mut self, model: &str, request: &Request, tokens: u32) {
+        if self.tokens.len() >= MAX_REQUESTS {
+            self.tokens.clear();
+        }
+        self.tokens.insert(identity(model, request), tokens);
+    }
+
+    /// Remembers something about a model.
+    pub(super) fn set(&mut self, model: &str, quirks: &Quirks) {
+        self.models.entry(model.to_owned()).or_default().merge(quirks);
+    }
+
     /// Remembers the form that follows from a refusal with this text.
     pub(super) fn learn(&mut self, model: &str, shape: &Shape, error: &str, quirks: &Quirks) {
         if let Shape::Json(schema) = shape
@@ -103,9 +169,17 @@ impl Learnt {
             }
             self.schemas.entry((model.to_owned(), schema.clone())).or_default().merge(quirks);
         } else {
-            self.models.entry(model.to_owned()).or_default().merge(quirks);
+            self.set(model, quirks);
         }
     }
+}
+
+/// A digest of what a reply depends on, apart from the limit of output tokens.
+fn identity(model: &str, request: &Request) -> u64 {
+    let key = RequestKey { max_tokens: None, ..request.key() };
+    let mut hasher = DefaultHasher::new();
+    (model, serde_json::to_string(&key).unwrap_or_default()).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Whether a refusal is about this schema rather than about all, so that others may still be sent.
@@ -124,6 +198,7 @@ fn names(text: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use syrch_core::ports::{Message, Purpose, Speaker};
 
     use super::*;
 
@@ -151,6 +226,37 @@ mod tests {
         assert_eq!(Quirks::default().after(400, "the server was stopped", &body, OPTIONAL), None);
         assert_eq!(Quirks::default().after(500, error, &body, OPTIONAL), None);
         assert_eq!(Quirks::default().after(404, "model `x` not found", &body, OPTIONAL), None);
+    }
+
+    #[test]
+    fn streams_and_system_prompts_are_known_by_their_words() {
+        let body = json!({"stream": false});
+        let after = |status, error| Quirks::default().after(status, error, &body, OPTIONAL);
+        assert!(after(400, "Stream must be set to true").unwrap().streams);
+        assert!(after(422, "this model only supports streaming").unwrap().streams);
+        assert!(after(500, "jinja: System role not supported").unwrap().folds_system);
+        assert!(after(400, "Developer instruction is not enabled for models/gemma-3").unwrap().folds_system);
+        assert!(after(400, "Conversation roles must alternate user/assistant/user").unwrap().folds_system);
+        assert_eq!(after(400, "the stream broke"), None);
+        let folded = Quirks { folds_system: true, ..Quirks::default() };
+        assert_eq!(folded.after(400, "system role not supported", &body, OPTIONAL), None);
+    }
+
+    #[test]
+    fn a_limit_belongs_to_one_request() {
+        let request = |text: &str| {
+            let message = Message { speaker: Speaker::User, text: text.to_owned() };
+            Request::new(Purpose::Generate, vec![message], Shape::Sql)
+        };
+        let mut learnt = Learnt::default();
+        learnt.set_tokens("m", &request("a"), 7);
+        let limited = Request { max_tokens: Some(9), ..request("a") };
+        assert_eq!((learnt.tokens("m", &limited), learnt.tokens("m", &request("b"))), (Some(7), None));
+        assert_eq!(learnt.tokens("n", &request("a")), None);
+        for number in 0..3_000 {
+            learnt.set_tokens("m", &request(&number.to_string()), 1);
+        }
+        assert!(learnt.tokens.len() <= MAX_REQUESTS);
     }
 
     #[test]

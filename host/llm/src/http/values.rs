@@ -4,6 +4,8 @@ use serde_json::Value;
 use syrch_core::ports::Usage;
 use syrch_core::text::clip;
 
+pub(crate) use super::lenient::lenient;
+
 /// Bytes of a model's name in a reply that are used.
 const NAME_BYTES: usize = 200;
 
@@ -29,9 +31,19 @@ pub(crate) fn usage(body: &Value, input: Option<u32>, output: Option<u32>, model
     Some(Usage {
         input_tokens: input.unwrap_or(0),
         output_tokens: output.unwrap_or(0),
-        cost_micros: None,
+        cost_micros: body.get("usage").and_then(cost),
         model: clip(model, NAME_BYTES).to_owned(),
+        ..Usage::default()
     })
+}
+
+/// The price in millionths of a dollar that some endpoints report with the tokens of a call.
+fn cost(usage: &Value) -> Option<u64> {
+    /// A higher price of one call is a mistake.
+    const HIGHEST: f64 = 1e6;
+    let places = ["/cost", "/cost/total_cost", "/total_cost", "/estimated_cost"];
+    let dollars = places.iter().find_map(|place| usage.pointer(place)?.as_f64())?;
+    (0.0..=HIGHEST).contains(&dollars).then(|| (dollars * 1e6).ceil() as u64)
 }
 
 /// A count of tokens; `None` if the value is no count.
@@ -44,15 +56,22 @@ pub(crate) fn count(value: &Value) -> Option<u32> {
     Some(u32::try_from(number).unwrap_or(u32::MAX))
 }
 
+/// A text as it is, and any other value as JSON.
+pub(crate) fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
 /// The message in an error's body, in one of the usual forms; else the whole body.
 pub(crate) fn error_text(body: &[u8]) -> String {
-    let text = String::from_utf8_lossy(body);
-    let message = serde_json::from_str::<Value>(&text).ok().and_then(|value| {
-        let error = value.get("error").or_else(|| value.get("detail")).or_else(|| value.get("message"))?.clone();
-        let message = error.get("message").cloned().unwrap_or(error);
-        Some(message.as_str().map_or_else(|| message.to_string(), str::to_owned))
+    let message = lenient(body).and_then(|value| {
+        let value = value.get(0).unwrap_or(&value);
+        let error = value.get("error").or_else(|| value.get("detail")).or_else(|| value.get("message"))?;
+        let message = self::text(error.get("message").unwrap_or(error));
+        // A gateway quotes what its own endpoint says.
+        let quoted = error.pointer("/metadata/raw").map(|raw| format!(": {}", self::text(raw)));
+        Some(message + &quoted.unwrap_or_default())
     });
-    message.unwrap_or_else(|| text.into_owned())
+    message.unwrap_or_else(|| String::from_utf8_lossy(body).into_owned())
 }
 
 #[cfg(test)]
@@ -69,6 +88,22 @@ mod tests {
         assert_eq!(error_text(b"{\"error\":\"no\"}"), "no");
         assert_eq!(error_text(b"{\"detail\":[{\"loc\":1}]}"), "[{\"loc\":1}]");
         assert_eq!(error_text(b"<html>"), "<html>");
+        assert_eq!(error_text(b"[{\"error\":{\"message\":\"no\"}}]"), "no");
+        assert_eq!(error_text(b"{\"error\":{\"message\":\"failed\",\"metadata\":{\"raw\":\"no\"}}}"), "failed: no");
+    }
+
+    #[test]
+    fn a_cost_that_is_reported_is_read() {
+        let read = |usage: Value| {
+            let body = serde_json::json!({ "usage": usage });
+            super::usage(&body, Some(1), Some(1), "m").unwrap().cost_micros
+        };
+        assert_eq!(read(serde_json::json!({"cost": 0.001_234_5})), Some(1_235));
+        assert_eq!(read(serde_json::json!({"cost": {"total_cost": 0.5}})), Some(500_000));
+        assert_eq!(read(serde_json::json!({"estimated_cost": 0})), Some(0));
+        for none in [serde_json::json!({}), serde_json::json!({"cost": -1}), serde_json::json!({"cost": "dear"})] {
+            assert_eq!(read(none), None);
+        }
     }
 
     #[test]

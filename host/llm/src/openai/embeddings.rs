@@ -43,6 +43,10 @@ impl Protocol for Embeddings {
         Ok(None)
     }
 
+    fn parse_cut(_: &str, _: &Shape, _: &Limits, _: u32) -> Result<Option<Json>, LlmError> {
+        Ok(None)
+    }
+
     fn body(request: &Request, settings: &Settings<'_>) -> Value {
         let texts: Vec<&str> = request.messages.iter().map(|message| message.text.as_str()).collect();
         json!({ "model": settings.model, "input": texts, "encoding_format": "float" })

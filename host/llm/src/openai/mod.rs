@@ -28,7 +28,7 @@ pub struct OpenAi;
 impl Protocol for OpenAi {
     const NAME: &'static str = "openai";
     const REPLY: &'static str = "a chat completion";
-    const OPTIONAL: &'static [&'static str] = &["temperature", "top_p", "seed", "stop", "logprobs"];
+    const OPTIONAL: &'static [&'static str] = &["temperature", "top_p", "seed", "stop", "logprobs", "stream_options"];
 
     /// The base URL ends with `/v1`; the full address is accepted, too.
     fn address(base: &str) -> (String, String) {
@@ -46,5 +46,9 @@ impl Protocol for OpenAi {
 
     fn answer(body: &Value, model: &str) -> Option<Answer> {
         wire::answer(body, model)
+    }
+
+    fn whole(events: &[Value], is_ended: bool) -> Option<Value> {
+        wire::whole(events, is_ended)
     }
 }

@@ -2,18 +2,17 @@
 
 use serde_json::{Map, Value, json};
 use syrch_core::ports::{Message, Request, Shape, Speaker, Usage};
-use syrch_replies::size::output_tokens;
 
 use crate::http::values::{self, count, decimal, schema_in_words};
-use crate::http::{Answer, Settings, Stopped, Structured};
+use crate::http::{Answer, Quirks, Settings, Stopped, Structured};
 
 /// The body of a request.
 pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
     let quirks = settings.quirks;
     let mut body = Map::new();
     body.insert("model".into(), settings.model.into());
-    body.insert("messages".into(), messages(request, quirks.structured));
-    body.insert(quirks.limit().into(), output_tokens(request, settings.max_tokens).into());
+    body.insert("messages".into(), messages(request, quirks));
+    body.insert(quirks.limit().into(), settings.max_tokens.into());
     let mut optional = |name: &'static str, value: Option<Value>| {
         if let Some(value) = value.filter(|_| !quirks.dropped.contains(name)) {
             body.insert(name.into(), value);
@@ -21,20 +20,21 @@ pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
     };
     optional("temperature", request.temperature.or(settings.temperature).and_then(|value| decimal(value, 2.0)));
     optional("top_p", request.top_p.and_then(|value| decimal(value, 1.0)));
-    optional("seed", Some(request.sample.into()));
+    optional("seed", Some(request.number().into()));
     optional("stop", (!request.stop.is_empty()).then(|| json!(request.stop)));
     optional("logprobs", request.logprobs.then_some(Value::Bool(true)));
-    body.insert("stream".into(), Value::Bool(false));
+    optional("stream_options", quirks.streams.then(|| json!({"include_usage": true})));
+    body.insert("stream".into(), Value::Bool(quirks.streams));
     if let Some(format) = response_format(&request.expect, quirks.structured) {
         body.insert("response_format".into(), format);
     }
     Value::Object(body)
 }
 
-fn messages(request: &Request, structured: Structured) -> Value {
-    let mut messages: Vec<Message> = request.messages.clone();
+fn messages(request: &Request, quirks: &Quirks) -> Value {
+    let mut messages = if quirks.folds_system { fold(&request.messages) } else { request.messages.clone() };
     if let (Shape::Json(schema), Structured::Object | Structured::Prompt, Some(last)) =
-        (&request.expect, structured, messages.last_mut())
+        (&request.expect, quirks.structured, messages.last_mut())
     {
         last.text.push_str(&schema_in_words(schema));
     }
@@ -44,6 +44,19 @@ fn messages(request: &Request, structured: Structured) -> Value {
         Speaker::Assistant => "assistant",
     };
     messages.iter().map(|message| json!({"role": role(message.speaker), "content": message.text})).collect()
+}
+
+/// The messages without a system prompt, which stands at the beginning of what the user says first, and with no two of one role in a row.
+fn fold(messages: &[Message]) -> Vec<Message> {
+    let mut folded: Vec<Message> = Vec::new();
+    for message in messages {
+        let speaker = if message.speaker == Speaker::System { Speaker::User } else { message.speaker };
+        match folded.last_mut() {
+            Some(last) if last.speaker == speaker => last.text = format!("{}\n\n{}", last.text, message.text),
+            _ => folded.push(Message { speaker, text: message.text.clone() }),
+        }
+    }
+    folded
 }
 
 fn response_format(shape: &Shape, structured: Structured) -> Option<Value> {
@@ -62,14 +75,27 @@ fn response_format(shape: &Shape, structured: Structured) -> Option<Value> {
 pub(super) fn answer(body: &Value, model: &str) -> Option<Answer> {
     let choice = body.get("choices")?.get(0)?;
     let message = choice.get("message").filter(|message| message.is_object())?;
-    let filled = |value: &Value| value.as_array().is_some_and(|list| !list.is_empty());
     Some(Answer {
         text: content(message.get("content")),
+        thinking: thinking(message),
+        thought: has_thought(body.get("usage")),
         stopped: stopped(message.get("refusal"), choice.get("finish_reason")),
-        called_tools: message.get("tool_calls").is_some_and(filled),
+        tool_calls: tool_calls(message),
         logprob: choice.get("logprobs").and_then(logprob),
         usage: usage(body, model),
     })
+}
+
+/// The arguments of the tools that a message calls, in the present form and in the first one, `function_call`.
+fn tool_calls(message: &Value) -> Vec<String> {
+    let listed = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
+    let functions = listed.map(|call| call.get("function").or_else(|| call.get("custom")));
+    let first = message.get("function_call").filter(|call| call.is_object()).map(Some);
+    let arguments = |function: Option<&Value>| {
+        let function = function?;
+        function.get("arguments").or_else(|| function.get("input")).map(values::text)
+    };
+    functions.chain(first).map(|function| arguments(function).unwrap_or_default()).collect()
 }
 
 fn stopped(refusal: Option<&Value>, finish: Option<&Value>) -> Stopped {
@@ -86,11 +112,28 @@ fn stopped(refusal: Option<&Value>, finish: Option<&Value>) -> Stopped {
 
 /// The text of a message: a string, or the parts of a list that are text.
 fn content(value: Option<&Value>) -> String {
+    let is_text = |part: &&Value| {
+        part.get("type").and_then(Value::as_str).is_none_or(|kind| ["text", "output_text"].contains(&kind))
+    };
     match value {
         Some(Value::String(text)) => text.clone(),
-        Some(Value::Array(parts)) => parts.iter().filter_map(|part| part.get("text")?.as_str()).collect(),
+        Some(Value::Array(parts)) => {
+            parts.iter().filter(is_text).filter_map(|part| part.get("text")?.as_str()).collect()
+        }
         _ => String::new(),
     }
+}
+
+/// What a message has of the model's thinking, in the fields of the servers that keep it apart.
+fn thinking(message: &Value) -> String {
+    let fields = ["reasoning_content", "reasoning", "thinking"];
+    fields.iter().find_map(|field| message.get(field)?.as_str()).unwrap_or_default().to_owned()
+}
+
+/// Whether a report of usage names tokens of thinking.
+fn has_thought(usage: Option<&Value>) -> bool {
+    let tokens = usage.and_then(|usage| usage.pointer("/completion_tokens_details/reasoning_tokens"));
+    tokens.and_then(count).is_some_and(|tokens| tokens > 0)
 }
 
 fn logprob(value: &Value) -> Option<f64> {
@@ -102,7 +145,82 @@ fn logprob(value: &Value) -> Option<f64> {
 fn usage(body: &Value, model: &str) -> Option<Usage> {
     let usage = body.get("usage")?;
     let tokens = |name: &str| usage.get(name).and_then(count);
-    values::usage(body, tokens("prompt_tokens"), tokens("completion_tokens"), model)
+    let cached = usage.pointer("/prompt_tokens_details/cached_tokens").or_else(|| usage.get("prompt_cache_hit_tokens"));
+    let cached_tokens = cached.and_then(count).unwrap_or(0);
+    let read = values::usage(body, tokens("prompt_tokens"), tokens("completion_tokens"), model)?;
+    Some(Usage { cached_tokens: cached_tokens.min(read.input_tokens), ..read })
+}
+
+/// The body that the events of a stream add up to.
+pub(super) fn whole(events: &[Value], is_ended: bool) -> Option<Value> {
+    if let Some(error) = events.iter().find(|event| event.get("error").is_some_and(|error| !error.is_null())) {
+        return Some(error.clone());
+    }
+    let mut sum = Sum::default();
+    let mut body = json!({});
+    for event in events {
+        for name in ["model", "usage"] {
+            if let Some(value) = event.get(name).filter(|value| !value.is_null()) {
+                body[name] = value.clone();
+            }
+        }
+        if let Some(choice) = event.get("choices").and_then(|choices| choices.get(0)) {
+            sum.add(choice);
+        }
+    }
+    if !sum.is_begun || !is_ended && sum.finish.is_none() {
+        return None;
+    }
+    body["choices"] = json!([sum.choice()]);
+    Some(body)
+}
+
+/// The parts of a choice that a stream has brought so far.
+#[derive(Default)]
+struct Sum {
+    is_begun: bool,
+    content: String,
+    thinking: String,
+    refusal: String,
+    calls: Vec<String>,
+    logprobs: Vec<Value>,
+    finish: Option<Value>,
+}
+
+impl Sum {
+    fn add(&mut self, choice: &Value) {
+        self.is_begun = true;
+        // A server that answers in one piece within a stream sends a message.
+        let delta = choice.get("delta").or_else(|| choice.get("message")).unwrap_or(&Value::Null);
+        self.content += &content(delta.get("content"));
+        self.thinking += &thinking(delta);
+        self.refusal += delta.get("refusal").and_then(Value::as_str).unwrap_or_default();
+        for (place, call) in delta.get("tool_calls").and_then(Value::as_array).into_iter().flatten().enumerate() {
+            let place = call
+                .get("index")
+                .and_then(Value::as_u64)
+                .and_then(|index| usize::try_from(index).ok())
+                .unwrap_or(place);
+            // More calls than this are no reply.
+            let place = place.min(63);
+            self.calls.resize(self.calls.len().max(place + 1), String::new());
+            self.calls[place] += call.pointer("/function/arguments").and_then(Value::as_str).unwrap_or_default();
+        }
+        self.logprobs
+            .extend(choice.pointer("/logprobs/content").and_then(Value::as_array).into_iter().flatten().cloned());
+        self.finish = choice.get("finish_reason").filter(|reason| !reason.is_null()).cloned().or(self.finish.take());
+    }
+
+    fn choice(self) -> Value {
+        let Self { content, thinking, refusal, calls, logprobs, finish, .. } = self;
+        let calls: Vec<Value> =
+            calls.into_iter().map(|arguments| json!({"function": {"arguments": arguments}})).collect();
+        let message = json!({
+            "role": "assistant", "content": content, "reasoning_content": thinking, "refusal": refusal, "tool_calls": calls
+        });
+        let logprobs = if logprobs.is_empty() { Value::Null } else { json!({ "content": logprobs }) };
+        json!({"message": message, "finish_reason": finish, "logprobs": logprobs})
+    }
 }
 
 #[cfg(test)]
@@ -125,6 +243,7 @@ mod tests {
             stop: vec!["END".into()],
             logprobs: true,
             sample: 3,
+            seed: 0,
         }
     }
 
@@ -150,6 +269,7 @@ mod tests {
             structured: Structured::Object,
             completion_tokens: true,
             dropped: ["temperature", "seed", "stop", "logprobs"].into(),
+            ..Quirks::default()
         };
         let body = body_of(schema, &quirks);
         assert_eq!(body["response_format"], json!({"type": "json_object"}));
@@ -179,6 +299,66 @@ mod tests {
     }
 
     #[test]
+    fn a_system_prompt_is_folded_into_what_the_user_says() {
+        let message = |speaker, text: &str| Message { speaker, text: text.into() };
+        let messages = vec![
+            message(Speaker::System, "rules"),
+            message(Speaker::User, "a"),
+            message(Speaker::Assistant, "b"),
+            message(Speaker::User, "c"),
+            message(Speaker::User, "d"),
+        ];
+        let request = Request { messages, ..request(Shape::Sql) };
+        let quirks = Quirks { folds_system: true, ..Quirks::default() };
+        let body = body(&request, &Settings { model: "m", temperature: None, max_tokens: 100, quirks: &quirks });
+        let expected = json!([
+            {"role": "user", "content": "rules\n\na"}, {"role": "assistant", "content": "b"},
+            {"role": "user", "content": "c\n\nd"}
+        ]);
+        assert_eq!(body["messages"], expected);
+    }
+
+    #[test]
+    fn a_stream_adds_up_to_a_reply() {
+        let delta = |delta: Value, finish: Value| json!({"model": "m-1", "choices": [{"delta": delta, "finish_reason": finish}]});
+        let call = |arguments: &str| json!({"tool_calls": [{"index": 0, "function": {"arguments": arguments}}]});
+        let events = [
+            delta(json!({"role": "assistant", "content": ""}), Value::Null),
+            delta(json!({"reasoning_content": "hm"}), Value::Null),
+            delta(json!({"content": "SELECT "}), Value::Null),
+            delta(json!({"content": "1"}), Value::Null),
+            delta(call("{\"a\""), Value::Null),
+            delta(call(": 1}"), json!("length")),
+            json!({"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 2}}),
+        ];
+        let answer = answer(&whole(&events, false).unwrap(), "m").unwrap();
+        assert_eq!((answer.text.as_str(), answer.thinking.as_str()), ("SELECT 1", "hm"));
+        assert_eq!((answer.stopped, answer.tool_calls), (Stopped::Length, vec!["{\"a\": 1}".to_owned()]));
+        assert_eq!(answer.usage.map(|usage| (usage.input_tokens, usage.model)), Some((5, "m-1".into())));
+        assert_eq!(whole(&events[..4], false), None, "it broke off");
+        assert!(whole(&events[..4], true).is_some());
+        assert_eq!(whole(&[], true), None);
+        let error = json!({"error": {"code": 429}});
+        assert_eq!(whole(&[events[0].clone(), error.clone()], true), Some(error));
+    }
+
+    #[test]
+    fn tokens_of_the_endpoints_own_cache_are_read() {
+        let read = |usage: Value| {
+            let body = json!({"choices": [{"message": {"content": "x"}}], "usage": usage});
+            answer(&body, "m").unwrap().usage.unwrap().cached_tokens
+        };
+        let details = |cached: u32| json!({"cached_tokens": cached});
+        assert_eq!(read(json!({"prompt_tokens": 10, "completion_tokens": 1, "prompt_tokens_details": details(9)})), 9);
+        assert_eq!(
+            read(json!({"prompt_tokens": 10, "completion_tokens": 1, "prompt_tokens_details": details(99)})),
+            10
+        );
+        assert_eq!(read(json!({"prompt_tokens": 10, "completion_tokens": 1, "prompt_cache_hit_tokens": 4})), 4);
+        assert_eq!(read(json!({"prompt_tokens": 10, "completion_tokens": 1})), 0);
+    }
+
+    #[test]
     fn texts_come_in_several_forms() {
         let read =
             |message: Value| answer(&json!({"choices": [{"message": message, "finish_reason": "stop"}]}), "m").unwrap();
@@ -186,8 +366,21 @@ mod tests {
             read(json!({"content": [{"type": "text", "text": "a"}, {"type": "image"}, {"text": "b"}]})).text,
             "ab"
         );
+        let parts = json!([{"type": "reasoning", "text": "SELECT 0"}, {"type": "text", "text": "a"}, {"type": "thinking", "thinking": []}]);
+        assert_eq!(read(json!({"content": parts})).text, "a");
+        assert_eq!(read(json!({"content": null, "reasoning": "b"})).thinking, "b");
         let tools = read(json!({"content": null, "reasoning_content": "hm", "tool_calls": [{"id": "1"}]}));
-        assert!(tools.text.is_empty() && tools.called_tools);
+        assert_eq!((tools.text.as_str(), tools.tool_calls), ("", vec![String::new()]));
+        let called = |message: Value| read(message).tool_calls;
+        let function = json!({"name": "run", "arguments": "{\"sql\": \"SELECT 1\"}"});
+        assert_eq!(
+            called(json!({"content": null, "tool_calls": [{"function": function}]})),
+            ["{\"sql\": \"SELECT 1\"}"]
+        );
+        assert_eq!(called(json!({"content": null, "function_call": function})), ["{\"sql\": \"SELECT 1\"}"]);
+        let object = json!({"tool_calls": [{"function": {"arguments": {"q": 1}}}, {"custom": {"input": "SELECT 1"}}]});
+        assert_eq!(called(object), ["{\"q\":1}", "SELECT 1"]);
+        assert_eq!(called(json!({"content": "x", "tool_calls": null, "function_call": null})), [""; 0]);
         assert_eq!(answer(&json!({"choices": []}), "m"), None);
     }
 }

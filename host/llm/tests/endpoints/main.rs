@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails where it unwraps or panics")]
 
 mod anthropic;
+mod faults;
 mod layered;
 mod openai;
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use syrch_core::text::clip;
 
-use super::prose::without_thinking;
+use super::thinking::without_thinking;
 
 /// Words after which a model names its choice.
 const MARKERS: [&str; 6] = ["answer", "choice", "verdict", "decision", "result", "conclusion"];
@@ -19,6 +19,18 @@ pub(super) fn parse(text: &str, words: &[String]) -> Option<String> {
     let words: Vec<&str> = words.iter().map(|word| word.trim()).filter(|word| !word.is_empty()).collect();
     let chosen = whole(&text, &words).or_else(|| marked(&text, &words)).or_else(|| only(&text, &words))?;
     serde_json::to_string(chosen).ok()
+}
+
+/// The word of a reply that was cut off: the whole text or its first line. A word that begins another one, and may have been cut, is none.
+pub(super) fn parse_cut(text: &str, words: &[String]) -> Option<String> {
+    let text = without_thinking(text);
+    let text = text.trim_start();
+    let words: Vec<&str> = words.iter().map(|word| word.trim()).filter(|word| !word.is_empty()).collect();
+    let (first, is_ended) = text.split_once('\n').map_or((text, false), |(first, _)| (first, true));
+    let chosen = whole(first, &words)?;
+    let lower = chosen.to_lowercase();
+    let begins_another = words.iter().any(|word| *word != chosen && word.to_lowercase().starts_with(&lower));
+    (is_ended || !begins_another).then(|| serde_json::to_string(chosen).ok())?
 }
 
 /// The word that is the whole text, without quotes and markup.
@@ -102,6 +114,22 @@ mod tests {
         }
         assert_eq!(read("They are not equal.", &["equal", "not equal"]).as_deref(), Some("not equal"));
         assert_eq!(read("Clearly YES.", &["yes", "no"]).as_deref(), Some("yes"));
+    }
+
+    #[test]
+    fn of_a_reply_that_was_cut_off_the_first_word_counts_if_it_is_whole() {
+        let cut = |text: &str, words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            parse_cut(text, &words).map(|json| serde_json::from_str::<String>(&json).unwrap())
+        };
+        for text in ["B", "**B**", "<think>A</think>\nB", "B\nsince A lacks"] {
+            assert_eq!(cut(text, &["A", "B"]).as_deref(), Some("B"), "{text}");
+        }
+        for text in ["I prefer B to", "Answer: A is tempting, but", "<think>B", "Is it A"] {
+            assert_eq!(cut(text, &["A", "B"]), None, "{text}");
+        }
+        assert_eq!(cut("not", &["not", "not equal"]), None);
+        assert_eq!(cut("not\nb", &["not", "not equal"]).as_deref(), Some("not"));
     }
 
     #[test]

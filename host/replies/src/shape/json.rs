@@ -1,11 +1,15 @@
 //! The shape `json`: a document that matches a schema.
 
+use std::ops::Range;
+
 use syrch_core::ports::LlmError;
 use syrch_core::{Json, Limits};
 
 use super::document::{documents, strict};
-use super::prose::{fences, without_thinking};
+use super::marks::{Mark, mark};
+use super::prose::fences;
 use super::schema_of;
+use super::thinking::without_thinking;
 
 /// The document that matches: the whole reply, else one in a fence, else one in the prose. Models write drafts and examples first, so of
 /// several the last one counts.
@@ -25,6 +29,19 @@ pub(super) fn parse(text: &str, schema: &str, limits: &Limits) -> Result<Option<
         .or_else(in_prose)
         .map(|value| value.to_string())
         .filter(|json| json.len() <= limits.json_bytes))
+}
+
+/// The document of a reply that was cut off: the last one of the text, if it matches and nothing follows that may be another one.
+pub(super) fn parse_cut(text: &str, schema: &str, limits: &Limits) -> Result<Option<Json>, LlmError> {
+    let schema = schema_of(schema, limits)?;
+    let text = without_thinking(text);
+    let last = documents(&text, limits.json_depth).pop();
+    let is_last = |place: &Range<usize>| {
+        let rest = &text[place.end..];
+        !rest.contains(['{', '[']) && mark(rest) != Mark::Final
+    };
+    let fits = last.filter(|(place, value)| is_last(place) && schema.accepts(value));
+    Ok(fits.map(|(_, value)| value.to_string()).filter(|json| json.len() <= limits.json_bytes))
 }
 
 #[cfg(test)]
@@ -51,6 +68,24 @@ mod tests {
             "```json\n{\"n\": 7}",
         ] {
             assert_eq!(read(text).as_deref(), Some("{\"n\":7}"), "{text}");
+        }
+    }
+
+    #[test]
+    fn of_a_reply_that_was_cut_off_only_a_whole_last_document_counts() {
+        let cut = |text: &str| parse_cut(text, SCHEMA, &Limits::default()).unwrap();
+        for text in ["{\"n\": 7}", "```json\n{\"n\": 7}\n```\nIt is the", "Sure: {\"n\": 7}. I chose th"] {
+            assert_eq!(cut(text).as_deref(), Some("{\"n\":7}"), "{text}");
+        }
+        for text in [
+            "{\"n\": 7",
+            "{\"n\": 1} no, {\"n\": 7",
+            "{\"n\": 1}\n```json\n{",
+            "{\"n\": 1} That is wrong, since",
+            "<think>{\"n\": 1} fits",
+            "{\"n\": 1} and {\"m\": 2}",
+        ] {
+            assert_eq!(cut(text), None, "{text}");
         }
     }
 

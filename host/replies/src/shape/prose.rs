@@ -1,9 +1,6 @@
-//! What models write around an answer: reasoning and code fences.
+//! What models write around an answer: code fences and tags.
 
 use std::ops::Range;
-
-/// The tags around a model's reasoning.
-const THINKING: [&str; 3] = ["think", "thinking", "reasoning"];
 
 /// Fences of one reply that are examined.
 const MAX_FENCES: usize = 64;
@@ -28,40 +25,27 @@ const LANGUAGES: [&str; 16] = [
     "plaintext",
 ];
 
-/// The text without the model's reasoning. A block without an end reaches to the end of the text; a closing tag without an opening one
-/// (chat templates often remove the first) ends a block that began with the text.
-pub(super) fn without_thinking(text: &str) -> String {
-    let lower = text.to_ascii_lowercase();
-    let mut prose = String::new();
-    let mut at = 0;
-    let mut from = 0;
-    while let Some(tag) = lower[at..].find('<').map(|offset| at + offset) {
-        let Some((name, closing)) = tag_at(&lower[tag..]) else {
-            at = tag + 1;
-            continue;
-        };
-        if closing {
-            prose.clear();
-            at = tag + name.len() + 3;
-        } else {
-            prose.push_str(&text[from..tag]);
-            let end = format!("</{name}>");
-            let Some(offset) = lower[tag..].find(&end) else { return prose };
-            at = tag + offset + end.len();
-        }
-        from = at;
-    }
-    prose.push_str(&text[from..]);
-    prose
-}
+/// Tags that enclose a statement.
+const TAGS: [&str; 12] = [
+    "sql_query",
+    "sqlquery",
+    "sql",
+    "query",
+    "statement",
+    "code",
+    "pre",
+    "final_answer",
+    "final",
+    "answer",
+    "parameter",
+    "arg_value",
+];
 
-/// The thinking tag that the text begins with, and whether it closes.
-fn tag_at(text: &str) -> Option<(&'static str, bool)> {
-    let inner = text.strip_prefix('<')?;
-    let (inner, closing) = inner.strip_prefix('/').map_or((inner, false), |rest| (rest, true));
-    let name = THINKING.into_iter().find(|name| inner.strip_prefix(name).is_some_and(|rest| rest.starts_with('>')))?;
-    Some((name, closing))
-}
+/// Those of [`TAGS`] that enclose nothing else.
+const SQL_TAGS: [&str; 3] = ["sql_query", "sqlquery", "sql"];
+
+/// Bytes of a tag behind its name at most.
+const ATTRIBUTES: usize = 128;
 
 /// A block between backticks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,6 +71,75 @@ pub(super) fn fences(text: &str) -> Vec<Fence> {
         let Some(close) = close else { break };
         at = close.end;
     }
+    found
+}
+
+/// The fences of a text, and where it has none what stands between tags such as `<sql>` and `</sql>` or lines of tildes, in order.
+pub(super) fn blocks(text: &str) -> Vec<Fence> {
+    let mut found = fences(text);
+    if found.is_empty() {
+        found = tagged(text);
+    }
+    if found.is_empty() {
+        found = tildes(text);
+    }
+    found
+}
+
+/// What stands between tags. A tag without an end reaches to the next one or the end of the text.
+fn tagged(text: &str) -> Vec<Fence> {
+    let mut found: Vec<Fence> = Vec::new();
+    let mut at = 0;
+    while found.len() < MAX_FENCES {
+        let Some(open) = text[at..].find('<').map(|offset| at + offset) else { break };
+        let Some((name, start)) = opening(text, open) else {
+            at = open + 1;
+            continue;
+        };
+        let close = text[start..].match_indices("</").map(|(offset, _)| start + offset).find(|end| {
+            let inside = &text[end + 2..];
+            inside.get(..name.len()).is_some_and(|word| word.eq_ignore_ascii_case(name))
+        });
+        let end = close.unwrap_or(text.len());
+        let language = if SQL_TAGS.contains(&name) { "sql" } else { "" };
+        found.push(Fence { language: language.to_owned(), body: start..end, closed: close.is_some() });
+        at = close.map_or(text.len(), |close| close + 2);
+    }
+    found
+}
+
+/// The name of the tag that opens at a place, and where its content begins.
+fn opening(text: &str, at: usize) -> Option<(&'static str, usize)> {
+    let inside = &text[at + 1..];
+    let is_name = |name: &&str| inside.get(..name.len()).is_some_and(|word| word.eq_ignore_ascii_case(name));
+    let name = TAGS.into_iter().find(|name| {
+        let follows = |rest: &str| rest.starts_with(['>', ' ', '=']);
+        is_name(name) && follows(&inside[name.len()..])
+    })?;
+    let rest = syrch_core::text::clip(&inside[name.len()..], ATTRIBUTES);
+    let end = rest.find('>').filter(|end| !rest[..*end].contains('\n'))?;
+    Some((name, at + 1 + name.len() + end + 1))
+}
+
+/// What stands between lines of at least three tildes.
+fn tildes(text: &str) -> Vec<Fence> {
+    let mut found = Vec::new();
+    let mut open: Option<(String, usize)> = None;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim();
+        if bare.starts_with("~~~") && found.len() < MAX_FENCES {
+            match open.take() {
+                Some((language, start)) => found.push(Fence { language, body: start..at, closed: true }),
+                None => {
+                    let language = bare.trim_start_matches('~').trim().to_ascii_lowercase();
+                    open = Some((language, at + line.len()));
+                }
+            }
+        }
+        at += line.len();
+    }
+    found.extend(open.map(|(language, start)| Fence { language, body: start..text.len(), closed: false }));
     found
 }
 
@@ -123,15 +176,6 @@ mod tests {
 
     fn blocks(text: &str) -> Vec<(String, &str, bool)> {
         fences(text).into_iter().map(|fence| (fence.language, text[fence.body].trim(), fence.closed)).collect()
-    }
-
-    #[test]
-    fn thinking_is_removed() {
-        assert_eq!(without_thinking("a<think>b</think>c"), "ac");
-        assert_eq!(without_thinking("b</THINK>c"), "c");
-        assert_eq!(without_thinking("a<Thinking>b"), "a");
-        assert_eq!(without_thinking("<think>a<think>b</think>c</think>d"), "d");
-        assert_eq!(without_thinking("a < b and <i>"), "a < b and <i>");
     }
 
     #[test]

@@ -1,36 +1,129 @@
-//! The shape `sql`: one statement of a reply, and the confidence that the reply states.
+//! The shape `sql`: the statements of a reply, and the confidence that the reply states for each.
 //!
-//! The order is: a JSON object with the statement in it, fences, bare text. Of several statements the last query counts, since models write
-//! drafts first. Text that begins like a query ("With pleasure, …") counts if it parses; a statement that does not parse counts if it cannot
-//! be prose, so that its syntax error can be repaired.
+//! The statements are those of JSON documents; else those of fences and tags; else those in bare text. A reply with several gives all of
+//! them in the order in which they are tried: one that is called final or a correction, then those in the order of the reply, then what is
+//! called an alternative or a draft. Text that begins like a query ("With pleasure, …") counts if it parses; a statement that does not
+//! parse counts if it cannot be prose, so that its syntax error can be repaired.
 
 use std::ops::Range;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
+use syrch_core::ports::{SqlReply, WrittenStatement};
 use syrch_core::{Json, Limits};
 
 use super::confidence;
 use super::document::{documents, strict};
-use super::prose::{Fence, fences, without_thinking};
+use super::marks::{Mark, mark};
+use super::mend::{Curly, hides_line, is_damaged, mend, plain_blanks, without_brackets};
+use super::prose::{Fence, blocks, fences};
+use super::thinking::without_thinking;
 use crate::statement::{Reader, Standing, keyword, looks_like_query};
 
-/// Keys of a JSON reply that may hold the statement.
-const SQL_KEYS: [&str; 4] = ["sql", "query", "sql_query", "statement"];
+/// Keys of a JSON reply that may hold the statement, in lower case and without signs between their words.
+const SQL_KEYS: [&str; 8] =
+    ["sql", "query", "sqlquery", "statement", "sqlstatement", "finalsql", "finalquery", "correctedsql"];
+/// Keys under which a call of a tool has its arguments.
+const ARGUMENT_KEYS: [&str; 5] = ["arguments", "args", "input", "parameters", "params"];
 /// Languages of a fence that does not hold SQL.
 const NOT_SQL: [&str; 12] =
     ["json", "jsonc", "yaml", "yml", "python", "py", "bash", "sh", "csv", "markdown", "md", "javascript"];
+/// Statements of a reply that are tried at most.
+const MOST: usize = 16;
+/// Statements of a reply that are examined at most.
+const MAX_FOUND: usize = 64;
+/// Values of a document that are examined at most.
+const MAX_VALUES: usize = 256;
+/// Documents and texts within each other that are read at most.
+const MAX_NESTING: usize = 12;
 
-/// `{"sql": …, "confidence": number or null}`.
+/// A statement that was found in a reply.
+struct Found {
+    sql: String,
+    standing: Standing,
+    mark: Mark,
+    confidence: Option<f64>,
+    /// Its place in the text, or that of the code around it.
+    place: Range<usize>,
+    /// Whether its end is marked: by that of its block or document, or by a semicolon.
+    ended: bool,
+}
+
+/// The document [`SqlReply`].
 pub(super) fn parse(text: &str, limits: &Limits) -> Option<Json> {
     let text = without_thinking(text);
-    let mut reader = Reader::new(limits);
-    let (sql, confidence) =
-        from_json(&text, limits, &mut reader).or_else(|| from_fences(&text, &mut reader)).or_else(|| {
-            let found = from_prose(&text, &mut reader)?;
-            Some((text[found.clone()].to_owned(), confidence::stated(&without(&text, vec![found]))))
-        })?;
-    let sql = sql.trim().trim_end_matches(|c: char| c == ';' || c.is_whitespace());
-    (!sql.is_empty()).then(|| json!({"sql": sql, "confidence": confidence}).to_string())
+    reply(Reading { limits, nesting: 0, values: 0 }.statements(&text, &mut Reader::new(limits)))
+}
+
+/// The document [`SqlReply`] of a reply that was cut off; `None` if one of its statements may go on, or another one may follow.
+pub(super) fn parse_cut(text: &str, limits: &Limits) -> Option<Json> {
+    let text = without_thinking(text);
+    let text = without_cut_confidence(&text);
+    let found = Reading { limits, nesting: 0, values: 0 }.statements(text, &mut Reader::new(limits));
+    let end = found.iter().map(|found| found.place.end).max()?;
+    let is_whole = found.iter().all(|found| found.ended) && !begins_another(text, end);
+    is_whole.then(|| reply(found))?
+}
+
+/// The text without a last line that states a confidence whose last digits may be missing.
+fn without_cut_confidence(text: &str) -> &str {
+    let (before, last) = text.rsplit_once('\n').unwrap_or(("", text));
+    let is_open = !last.trim_end().ends_with(['}', '`', ';']);
+    if is_open && confidence::stated(last).is_some() { before } else { text }
+}
+
+/// Whether a text that was cut off may have begun another statement after that place, or has announced one.
+fn begins_another(text: &str, end: usize) -> bool {
+    let is_mark = |c: char| c.is_whitespace() || ";`~".contains(c);
+    if let Some(open) = blocks(text).into_iter().find(|block| !block.closed) {
+        return open.body.start > end || !text[end..].trim_matches(is_mark).is_empty();
+    }
+    let rest = text[end..].trim_start_matches(is_mark);
+    let is_head = |at: usize| {
+        let word = rest[at..].trim_start_matches('(').get(..2).unwrap_or_default();
+        word.chars().all(char::is_uppercase) || word.chars().all(char::is_lowercase)
+    };
+    rest.contains("{\"") || starts(rest, true).into_iter().any(is_head) || mark(rest) == Mark::Final
+}
+
+/// The document of these statements.
+fn reply(mut found: Vec<Found>) -> Option<Json> {
+    if found.iter().any(|found| found.standing != Standing::Other) {
+        found.retain(|found| found.standing != Standing::Other);
+    }
+    let statements = in_order(found);
+    // Of statements that all fail, one that parses fails for a better reason.
+    let best = statements.iter().find(|(standing, _)| *standing == Standing::Query).or(statements.first())?.1.clone();
+    let statements: Vec<_> = statements.into_iter().map(|(_, statement)| statement).collect();
+    let WrittenStatement { sql, confidence, .. } = best;
+    let reply = SqlReply { sql, confidence, statements: Vec::new() };
+    Some(if statements.len() > 1 { SqlReply { statements, ..reply } } else { reply }.json())
+}
+
+/// The statements in the order in which they are tried, each text once.
+fn in_order(found: Vec<Found>) -> Vec<(Standing, WrittenStatement)> {
+    let mut tried: Vec<(Mark, Standing, WrittenStatement)> = Vec::new();
+    for Found { sql, standing, mark, confidence, .. } in found {
+        let sql = plain_blanks(&sql);
+        let sql = sql.trim().trim_end_matches(|c: char| c == ';' || c.is_whitespace());
+        let sql = without_brackets(sql);
+        if sql.is_empty() {
+            continue;
+        }
+        match tried.iter_mut().find(|(.., known)| known.sql == sql) {
+            Some((known, ..)) => *known = mark.max(*known),
+            None => {
+                let number = tried.len() + 1;
+                tried.push((mark, standing, WrittenStatement { sql: sql.to_owned(), confidence, number }));
+            }
+        }
+    }
+    tried.sort_by_key(|(mark, _, statement)| {
+        // A correction replaces those before it, and a draft those drafts.
+        let place = isize::try_from(statement.number).unwrap_or(isize::MAX);
+        (std::cmp::Reverse(*mark), if matches!(mark, Mark::Final | Mark::Draft) { -place } else { place })
+    });
+    tried.truncate(MOST);
+    tried.into_iter().map(|(_, standing, statement)| (standing, statement)).collect()
 }
 
 /// The text with those parts left out.
@@ -47,63 +140,160 @@ fn without(text: &str, mut parts: Vec<Range<usize>>) -> String {
     rest
 }
 
-/// The last object that holds a statement under one of [`SQL_KEYS`].
-fn from_json(text: &str, limits: &Limits, reader: &mut Reader) -> Option<(String, Option<f64>)> {
-    let depth = limits.json_depth;
-    let mut found = strict(text, depth).map(|value| (0..text.len(), value)).into_iter().collect::<Vec<_>>();
-    if found.is_empty() {
-        found = fences(text)
-            .into_iter()
-            .filter_map(|fence| strict(&text[fence.body.clone()], depth).map(|value| (fence.body, value)))
-            .collect();
+/// Reads one reply, with a bound on what lies within each other.
+struct Reading<'a> {
+    limits: &'a Limits,
+    nesting: usize,
+    values: usize,
+}
+
+impl Reading<'_> {
+    /// The statements of a text, in its order.
+    fn statements(&mut self, text: &str, reader: &mut Reader) -> Vec<Found> {
+        if self.nesting >= MAX_NESTING {
+            return Vec::new();
+        }
+        self.nesting += 1;
+        let mut found = self.read_documents(text, reader);
+        if found.is_empty() {
+            found = from_blocks(text, reader);
+        }
+        if found.is_empty() {
+            found = from_prose(text, reader);
+        }
+        self.nesting -= 1;
+        found
     }
-    if found.is_empty() && text.contains("\":") {
-        found = documents(text, depth);
+
+    /// The statements in the JSON documents of a text.
+    fn read_documents(&mut self, text: &str, reader: &mut Reader) -> Vec<Found> {
+        let depth = self.limits.json_depth;
+        let mut read = strict(text, depth).map(|value| (0..text.len(), value)).into_iter().collect::<Vec<_>>();
+        if read.is_empty() {
+            read = fences(text)
+                .into_iter()
+                .filter_map(|fence| strict(&text[fence.body.clone()], depth).map(|value| (fence.body, value)))
+                .collect();
+        }
+        if read.is_empty() && (text.contains("\":") || text.contains("\" :")) {
+            read = documents(text, depth);
+        }
+        let mut found = Vec::new();
+        let mut from = 0;
+        for (place, value) in read {
+            let mark = mark(text.get(from..place.start).unwrap_or_default());
+            from = place.end;
+            let mut inside = Vec::new();
+            self.read_value(&value, false, reader, &mut inside);
+            inside.truncate(MAX_FOUND.saturating_sub(found.len()));
+            let stated = || confidence::stated(&without(text, vec![place.clone()]));
+            found.extend(inside.into_iter().map(|one| Found {
+                mark: one.mark.max(mark).min(if mark < Mark::Plain { mark } else { Mark::Final }),
+                confidence: if is_silent(&value) { one.confidence.or_else(stated) } else { one.confidence },
+                place: place.clone(),
+                ended: true,
+                ..one
+            }));
+        }
+        found
     }
-    found.into_iter().rev().find_map(|(place, value)| {
-        let object = value.as_object()?;
-        let entry = |keys: &[&str]| {
-            object
-                .iter()
-                .find(|(key, _)| keys.iter().any(|wanted| key.eq_ignore_ascii_case(wanted)))
-                .map(|(_, value)| value)
-        };
-        let sql = statement_of(entry(&SQL_KEYS)?.as_str()?, reader)?;
-        let confidence = match entry(&["confidence"]) {
+
+    /// The statements in a value: those under [`SQL_KEYS`], else those in the values below it. `is_call`: it has the arguments of a tool.
+    fn read_value(&mut self, value: &Value, is_call: bool, reader: &mut Reader, found: &mut Vec<Found>) {
+        self.values += 1;
+        if self.values > MAX_VALUES || self.nesting >= MAX_NESTING {
+            return;
+        }
+        self.nesting += 1;
+        match value {
+            Value::Object(object) => self.read_object(object, is_call, reader, found),
+            Value::Array(list) => list.iter().for_each(|value| self.read_value(value, is_call, reader, found)),
+            // A text that is only a text of the document: a whole query, or a fence.
+            Value::String(text) if is_call || text.contains("```") || looks_like_query(text) => {
+                found.extend(self.statements(text, reader).into_iter().filter(|one| one.standing == Standing::Query));
+            }
+            Value::String(text) if self.nesting == 2 => found.extend(self.statements(text, reader)),
+            _ => {}
+        }
+        self.nesting -= 1;
+    }
+
+    fn read_object(&mut self, object: &Map<String, Value>, is_call: bool, reader: &mut Reader, found: &mut Vec<Found>) {
+        let before = found.len();
+        if let Some(text) = entry(object, &SQL_KEYS).and_then(Value::as_str) {
+            found.extend(self.read_statements(text, reader));
+        }
+        if found.len() == before {
+            for (key, value) in object {
+                self.read_value(value, is_call || ARGUMENT_KEYS.contains(&plain_key(key).as_str()), reader, found);
+            }
+        }
+        let confidence = match entry(object, &["confidence"]) {
             Some(Value::Number(number)) => number.as_f64().filter(|value| (0.0..=1.0).contains(value)),
             Some(Value::String(text)) => confidence::value(text),
-            _ => confidence::stated(&without(text, vec![place])),
+            _ => None,
         };
-        Some((sql, confidence))
-    })
-}
-
-/// The statement that a JSON string holds, fenced or bare.
-fn statement_of(text: &str, reader: &mut Reader) -> Option<String> {
-    if let Some((sql, _)) = from_fences(text, reader) {
-        return Some(sql);
+        found[before..].iter_mut().for_each(|one| one.confidence = confidence.or(one.confidence));
     }
-    let (place, _) = best_of(text, 0..text.len(), true, reader)?;
-    Some(text[place].to_owned())
+
+    /// The statements that the value of a key of [`SQL_KEYS`] holds, fenced or bare.
+    fn read_statements(&mut self, text: &str, reader: &mut Reader) -> Vec<Found> {
+        let found = from_blocks(text, reader);
+        let silent = |one: Found| Found { confidence: None, ..one };
+        if !found.is_empty() {
+            return found.into_iter().map(silent).collect();
+        }
+        from_code(text, 0..text.len(), 0, true, reader)
+    }
 }
 
-/// The best statement of all fences: one that parses before one that does not, a query before anything else, the last before
-/// earlier ones.
-fn from_fences(text: &str, reader: &mut Reader) -> Option<(String, Option<f64>)> {
+/// Whether no object of a document states a confidence.
+fn is_silent(value: &Value) -> bool {
+    value.as_object().is_none_or(|object| entry(object, &["confidence"]).is_none_or(Value::is_null))
+}
+
+/// The value under the first of the object's keys that is one of these.
+fn entry<'a>(object: &'a Map<String, Value>, keys: &[&str]) -> Option<&'a Value> {
+    object.iter().find(|(key, _)| keys.contains(&plain_key(key).as_str())).map(|(_, value)| value)
+}
+
+/// A key in lower case and without signs.
+fn plain_key(key: &str) -> String {
+    syrch_core::text::clip(key, 64).chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// The statements in fences and between tags.
+fn from_blocks(text: &str, reader: &mut Reader) -> Vec<Found> {
     let blocks: Vec<Fence> =
-        fences(text).into_iter().filter(|fence| !NOT_SQL.contains(&fence.language.as_str())).collect();
-    let (chosen, place, _) = blocks
-        .iter()
-        .enumerate()
-        .filter_map(|(index, fence)| {
-            let labelled = !["", "text", "plaintext", "txt"].contains(&fence.language.as_str());
-            let body = fence.body.start..code_end(text, &fence.body);
-            best_of(text, body, labelled, reader).map(|(place, standing)| (index, place, standing))
-        })
-        .max_by_key(|(index, _, standing)| (*standing, *index))?;
-    let others = blocks.iter().enumerate().filter(|(index, _)| *index != chosen).map(|(_, fence)| fence.body.clone());
-    let hidden = others.chain([place.clone()]).collect();
-    Some((text[place].to_owned(), confidence::stated(&without(text, hidden))))
+        blocks(text).into_iter().filter(|fence| !NOT_SQL.contains(&fence.language.as_str())).collect();
+    let mut found: Vec<Found> = Vec::new();
+    for block in &blocks {
+        let is_labelled = !["", "text", "plaintext", "txt"].contains(&block.language.as_str());
+        let body = block.body.start..code_end(text, &block.body);
+        let from = found.last().map_or(0, |found| found.place.end);
+        let code = from_code(text, body, from, is_labelled, reader);
+        found.extend(code.into_iter().map(|one| Found { ended: block.closed || is_ended(text, &one.place), ..one }));
+    }
+    found.truncate(MAX_FOUND);
+    let places: Vec<Range<usize>> = found.iter().map(|found| found.place.clone()).collect();
+    for (index, one) in found.iter_mut().enumerate() {
+        // What the reply says of this statement stands before the next one; else the reply may say it of all.
+        let others = blocks.iter().map(|block| block.body.clone()).filter(|body| !body.contains(&one.place.start));
+        let hidden: Vec<Range<usize>> = others.chain([one.place.clone()]).collect();
+        let until = places.get(index + 1..).and_then(|later| later.iter().find(|later| later.start >= one.place.end));
+        let near = until.and_then(|next| {
+            let inside = hidden.iter().filter(|part| part.start >= one.place.start && part.end <= next.start);
+            let parts = inside.map(|part| part.start - one.place.start..part.end - one.place.start).collect();
+            confidence::stated(&without(&text[one.place.start..next.start], parts))
+        });
+        one.confidence = near.or_else(|| confidence::stated(&without(text, hidden)));
+    }
+    found
+}
+
+/// Whether a semicolon ends what stands at that place.
+fn is_ended(text: &str, place: &Range<usize>) -> bool {
+    text[place.clone()].trim_end().ends_with(';') || text[place.end..].trim_start().starts_with(';')
 }
 
 /// Where a fence's code ends: before a line that states the confidence.
@@ -119,54 +309,121 @@ fn code_end(text: &str, body: &Range<usize>) -> usize {
     body.end
 }
 
-/// The best statement of a place with code; `labelled` is whether it is marked as SQL.
-fn best_of(text: &str, place: Range<usize>, labelled: bool, reader: &mut Reader) -> Option<(Range<usize>, Standing)> {
-    reader
-        .split(text, place)
-        .into_iter()
-        .filter_map(|part| {
-            let sql = &text[part.clone()];
-            let standing = match reader.standing(sql) {
-                Some(Standing::Other) if !labelled => return None,
-                Some(standing) => standing,
-                None if looks_like_query(sql) || (labelled && keyword(sql).is_some()) => Standing::Broken,
-                None => return None,
-            };
-            Some((part, standing))
-        })
-        .max_by_key(|(part, standing)| (*standing, part.start))
+/// The statements of a place with code, as they are written or, if none of them is a query or they are damaged, as they are mended. `from` is where the
+/// statement before it ends; `is_labelled`: it is marked as SQL.
+fn from_code(text: &str, place: Range<usize>, from: usize, is_labelled: bool, reader: &mut Reader) -> Vec<Found> {
+    let code = &text[place.clone()];
+    let before = text.get(from..place.start).unwrap_or_default();
+    let mut found = examine(code, before, is_labelled, reader);
+    for one in &mut found {
+        one.place = place.start + one.place.start..place.start + one.place.end;
+    }
+    let is_query = |found: &Found| found.standing == Standing::Query;
+    let is_damaged = is_damaged(code);
+    if found.iter().any(is_query) && !is_damaged && !hides_line(code, true) {
+        return found;
+    }
+    let mended = [Curly::Names, Curly::Texts].into_iter().filter_map(|curly| mend(unquoted(code).as_ref(), curly));
+    let read: Vec<Found> = mended.flat_map(|code| examine(&code, before, is_labelled, reader)).collect();
+    let (mut instead, broken): (Vec<Found>, Vec<Found>) = read.into_iter().partition(is_query);
+    if instead.is_empty() && is_damaged {
+        // What parses in spite of its damage is a part of the statement, or another one.
+        instead = broken;
+    }
+    if instead.is_empty() && code.trim_start().starts_with('>') {
+        instead = examine(unquoted(code).as_ref(), before, is_labelled, reader).into_iter().filter(is_query).collect();
+    }
+    if instead.is_empty() {
+        return found;
+    }
+    instead.into_iter().map(|one| Found { place: place.clone(), ..one }).collect()
 }
 
-/// The last statement in prose without a fence: one at the beginning of a line, else one within a line.
-fn from_prose(text: &str, reader: &mut Reader) -> Option<Range<usize>> {
-    let mut broken = None;
-    let mut found = None;
-    let mut at = 0;
-    for start in starts(text, true) {
-        if start < at {
-            continue;
-        }
-        if let Some(end) = reader.longest(text, start) {
-            found = Some(start..end);
-            at = end;
-        } else if looks_like_query(&text[start..]) {
-            let end = reader.first_end(text, start);
-            broken = Some(start..end);
-            at = end;
-        }
+/// The code without the marks of a quotation before each of its lines.
+fn unquoted(code: &str) -> std::borrow::Cow<'_, str> {
+    let lines = || code.lines().filter(|line| !line.trim().is_empty());
+    if lines().next().is_none() || !lines().all(|line| line.trim_start().starts_with('>')) {
+        return code.into();
     }
-    if found.is_some() || broken.is_some() {
-        return found.or(broken);
-    }
-    for start in starts(text, false) {
-        if start >= at
-            && let Some(end) = reader.longest(text, start)
-        {
-            found = Some(start..end);
-            at = end;
-        }
+    let bare = |line: &str| line.trim_start().trim_start_matches('>').to_owned() + "\n";
+    code.lines().map(bare).collect::<String>().into()
+}
+
+/// The statements of code, each at its place in it. `before` is the text before the code.
+fn examine(code: &str, before: &str, is_labelled: bool, reader: &mut Reader) -> Vec<Found> {
+    let mut found: Vec<Found> = Vec::new();
+    for part in reader.split(code, 0..code.len()) {
+        let sql = &code[part.clone()];
+        let standing = match reader.standing(sql) {
+            Some(Standing::Other) if !is_labelled => continue,
+            Some(standing) => standing,
+            None if looks_like_query(sql) || (is_labelled && keyword(sql).is_some()) => Standing::Broken,
+            None => continue,
+        };
+        let mark = match found.last() {
+            Some(last) => mark(&code[last.place.end..part.start]),
+            None => mark(&format!("{before}{}", &code[..part.start])),
+        };
+        let ended = is_ended(code, &part);
+        found.push(Found { sql: sql.to_owned(), standing, mark, confidence: None, place: part, ended });
     }
     found
+}
+
+/// The statements in prose without a fence: those at the beginnings of lines, else those within lines.
+fn from_prose(text: &str, reader: &mut Reader) -> Vec<Found> {
+    let mut found: Vec<Found> = Vec::new();
+    let mut at = 0;
+    let mut take = |found: &mut Vec<Found>, at: &mut usize, start: usize, is_head: bool| {
+        if start < *at {
+            return;
+        }
+        let read = query_at(text, start, reader).map(|(sql, end)| (sql, end, Standing::Query)).or_else(|| {
+            let is_broken = is_head && looks_like_query(&text[start..]);
+            let end = is_broken.then(|| reader.first_end(text, start))?;
+            Some((vec![text[start..end].to_owned()], end, Standing::Broken))
+        });
+        if let Some((statements, end, standing)) = read {
+            let mark = mark(&text[*at..start]);
+            let place = start..end;
+            let ended = is_ended(text, &place);
+            let with = |sql| Found { sql, standing, mark, confidence: None, place: place.clone(), ended };
+            found.extend(statements.into_iter().map(with));
+            *at = end;
+        }
+    };
+    starts(text, true).into_iter().for_each(|start| take(&mut found, &mut at, start, true));
+    if found.is_empty() {
+        starts(text, false).into_iter().for_each(|start| take(&mut found, &mut at, start, false));
+    }
+    let places: Vec<Range<usize>> = found.iter().map(|found| found.place.clone()).collect();
+    for one in &mut found {
+        let next = places.iter().find(|later| later.start >= one.place.end).map_or(text.len(), |later| later.start);
+        let near = confidence::stated(&text[one.place.end..next]);
+        one.confidence = near.or_else(|| confidence::stated(&without(text, places.clone())));
+    }
+    found
+}
+
+/// The query that begins at a place of prose, as it is written or as it is mended in one of several ways, and where it ends.
+fn query_at(text: &str, start: usize, reader: &mut Reader) -> Option<(Vec<String>, usize)> {
+    let rest = reader.take(&text[start..])?;
+    let paragraph = reader.first_end(text, start);
+    // A paragraph ends at a semicolon, with which a character reference ends too.
+    let near = text.get(start..=paragraph).unwrap_or(&text[start..paragraph]);
+    let is_damaged = is_damaged(near) || hides_line(near, true);
+    if !is_damaged && let Some(end) = reader.longest(text, start) {
+        return Some((vec![text[start..end].to_owned()], end));
+    }
+    let mended = [Curly::Names, Curly::Texts].into_iter().filter_map(|curly| mend(rest, curly));
+    let mut queries: Vec<String> =
+        mended.filter_map(|mended| reader.longest(&mended, 0).map(|end| mended[..end].to_owned())).collect();
+    queries.dedup();
+    if !queries.is_empty() {
+        return Some((queries, paragraph));
+    }
+    let end = reader.longest(text, start).filter(|_| is_damaged)?;
+    Some((vec![text[start..end].to_owned()], end))
 }
 
 /// The places of words that begin a query, at the beginning of lines (after a label or a bullet) or anywhere.
@@ -179,14 +436,18 @@ fn starts(text: &str, lines: bool) -> Vec<usize> {
             return false;
         };
         let before = text[line..at].trim();
-        before.is_empty() || before.ends_with(':') && before.len() <= 24 || before.chars().all(|c| "-*>(#`".contains(c))
+        let is_label = before.ends_with([':', '：']) && before.len() <= 24;
+        before.is_empty() || is_label || before.ends_with("\\n") || before.chars().all(|c| "-*>(#`".contains(c))
     };
     let mut from = 0;
     let mut found = Vec::new();
     for word in text.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
-        if keyword(word).is_some() && (!lines || head(from)) && found.len() < MOST {
+        // A line break that is written as `\n` belongs to no word.
+        let is_broken = word.starts_with('n') && text[..from].ends_with('\\');
+        let start = from + usize::from(is_broken);
+        if keyword(&word[start - from..]).is_some() && (!lines || head(start)) && found.len() < MOST {
             // A union may begin with its first part in brackets.
-            found.push(text[..from].trim_end_matches('(').len());
+            found.push(text[..start].trim_end_matches('(').len());
         }
         from += word.len();
         from += text[from..].chars().next().map_or(0, char::len_utf8);
@@ -220,11 +481,11 @@ mod tests {
     }
 
     #[test]
-    fn of_several_fences_the_last_query_counts() {
+    fn of_several_fences_the_first_query_counts_unless_a_later_one_corrects_it() {
         assert_eq!(sql("```sql\nSELECT 1\n```\nbetter:\n```sql\nSELECT 2\n```").as_deref(), Some("SELECT 2"));
         assert_eq!(sql("```sql\nSELECT 1\n```\n```sql\nCREATE INDEX i ON t (a)\n```").as_deref(), Some("SELECT 1"));
         assert_eq!(sql("```sql\nSELECT 1\n```\nshows\n```\n| n |\n| 1 |\n```").as_deref(), Some("SELECT 1"));
-        assert_eq!(sql("```sql\nSELECT 1;\nSELECT 2;\n```").as_deref(), Some("SELECT 2"));
+        assert_eq!(sql("```sql\nSELECT 1;\nSELECT 2;\n```").as_deref(), Some("SELECT 1"));
         assert_eq!(sql("```python\nprint(1)\n```\n```sql\nSELECT 1\n```").as_deref(), Some("SELECT 1"));
     }
 

@@ -4,7 +4,9 @@ use serde_json::Value;
 use serde_saphyr::{Options, budget, options};
 use syrch_core::{Json, Limits};
 
-use super::prose::{fences, without_thinking};
+use super::marks::{Mark, mark};
+use super::prose::fences;
+use super::thinking::without_thinking;
 
 /// Lines of prose after a bare mapping that are removed at most.
 const MAX_TRAILING_LINES: usize = 32;
@@ -15,6 +17,15 @@ pub(super) fn parse(text: &str, keys: &[String], limits: &Limits) -> Option<Json
     let read = |yaml: &str| mapping(yaml, keys, limits);
     let fenced = fences(&text).into_iter().rev().find_map(|fence| read(&text[fence.body]));
     let value = fenced.or_else(|| read(&text)).or_else(|| bare(&text, keys, read))?;
+    Some(value.to_string()).filter(|json| json.len() <= limits.json_bytes)
+}
+
+/// The mapping of a reply that was cut off: that of its last fence, if it is closed and no other begins or is announced.
+pub(super) fn parse_cut(text: &str, keys: &[String], limits: &Limits) -> Option<Json> {
+    let text = without_thinking(text);
+    let last = fences(&text).pop().filter(|fence| fence.closed)?;
+    let value =
+        mapping(&text[last.body.clone()], keys, limits).filter(|_| mark(&text[last.body.end..]) != Mark::Final)?;
     Some(value.to_string()).filter(|json| json.len() <= limits.json_bytes)
 }
 
@@ -100,6 +111,23 @@ mod tests {
             "{sql: SELECT 1, why: [a, no]}",
         ] {
             assert_eq!(read(text).as_deref(), Some(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn of_a_reply_that_was_cut_off_only_a_closed_fence_counts() {
+        let cut = |text: &str| parse_cut(text, &["sql".into(), "why".into()], &Limits::default());
+        let whole = "```yaml\nsql: SELECT 1\nwhy: a\n```";
+        for text in [whole.to_owned(), format!("{whole}\nIt reads the")] {
+            assert_eq!(cut(&text).as_deref(), Some("{\"sql\":\"SELECT 1\",\"why\":\"a\"}"), "{text}");
+        }
+        for text in [
+            "why: a\nsql: SELECT 1",
+            "```yaml\nwhy: a\nsql: SELECT 1",
+            &format!("{whole}\nThat is wrong, since"),
+            &format!("{whole}\n```yaml\nsql: "),
+        ] {
+            assert_eq!(cut(text), None, "{text}");
         }
     }
 

@@ -95,7 +95,7 @@ fn unsupported(why: &str) -> LlmError {
 }
 
 fn usage() -> Usage {
-    Usage { input_tokens: 0, output_tokens: 0, cost_micros: Some(0), model: NAME.to_owned() }
+    Usage { cost_micros: Some(0), model: NAME.to_owned(), ..Usage::default() }
 }
 
 #[async_trait]

@@ -188,7 +188,13 @@ mod tests {
     }
 
     fn exchange(request: Request, text: &str) -> Exchange {
-        let usage = Usage { input_tokens: 7, output_tokens: 2, cost_micros: Some(50), model: "m".to_owned() };
+        let usage = Usage {
+            input_tokens: 7,
+            output_tokens: 2,
+            cost_micros: Some(50),
+            model: "m".to_owned(),
+            ..Usage::default()
+        };
         let reply =
             Reply { text: text.to_owned(), parsed: None, truncated: false, logprob: None, usage: usage.clone() };
         Exchange { request, outcome: ModelOutcome::sent(Ok(reply), Some(usage)) }

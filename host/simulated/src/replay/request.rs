@@ -24,7 +24,7 @@ pub(super) fn key_of_any_length(request: &Request, default: Option<&String>) -> 
 }
 
 /// The fields other than the messages with their names, for messages to the user.
-pub(super) fn fields(request: &Request) -> [(&'static str, String); 9] {
+pub(super) fn fields(request: &Request) -> [(&'static str, String); 10] {
     fn number<T: ToString>(value: Option<T>) -> String {
         value.map_or_else(|| "unset".to_owned(), |value| value.to_string())
     }
@@ -38,6 +38,7 @@ pub(super) fn fields(request: &Request) -> [(&'static str, String); 9] {
         ("stop", request.stop.join(" ")),
         ("logprobs", request.logprobs.to_string()),
         ("sample", request.sample.to_string()),
+        ("seed", request.seed.to_string()),
     ]
 }
 
@@ -76,7 +77,7 @@ mod tests {
     #[test]
     fn whatever_is_sent_makes_another_request() {
         let plain = request(Purpose::Generate, ["Rules.", "Count the orders."]);
-        let changes: [Change; 11] = [
+        let changes: [Change; 12] = [
             |request| request.purpose = Purpose::Repair,
             |request| request.messages[1].text.push(' '),
             |request| request.messages[1].speaker = Speaker::Assistant,
@@ -88,6 +89,7 @@ mod tests {
             |request| request.stop = vec![";".to_owned()],
             |request| request.logprobs = true,
             |request| request.sample = 1,
+            |request| request.seed = 1,
         ];
         let changed = changes.map(|change| {
             let mut request = plain.clone();

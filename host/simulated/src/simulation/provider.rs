@@ -144,7 +144,7 @@ impl SimulatedProvider {
 
     fn usage(&self, source: &Chance) -> Usage {
         let (input_tokens, output_tokens) = tokens(&self.config.knobs, source);
-        Usage { input_tokens, output_tokens, cost_micros: None, model: NAME.to_owned() }
+        Usage { input_tokens, output_tokens, model: NAME.to_owned(), ..Usage::default() }
     }
 
     fn source(&self, question: &SimulatedQuestion, request: &Request) -> Chance {

@@ -1,0 +1,487 @@
+//! The shapes in which models put a statement into a reply, each with the statement that is read.
+
+use proptest::prelude::*;
+use syrch_core::Limits;
+use syrch_core::ports::{LlmError, Shape, SqlReply};
+use syrch_replies::shape::{parse, parse_cut};
+
+const COUNT: &str = "SELECT COUNT(*) FROM samples WHERE status = 'done'";
+
+fn read(text: &str) -> Option<SqlReply> {
+    let parsed = parse(text, &Shape::Sql, &Limits::default()).ok()??;
+    serde_json::from_str(&parsed).ok()
+}
+
+fn sql(text: &str) -> Option<String> {
+    read(text).map(|reply| reply.sql)
+}
+
+/// The statements in the order in which they are tried.
+fn tried(text: &str) -> Vec<String> {
+    let statements = read(text).map(|reply| reply.statements).unwrap_or_default();
+    statements.into_iter().map(|statement| statement.sql).collect()
+}
+
+/// Each reply holds [`COUNT`], which stands in it as `{}`, and no other statement.
+#[track_caller]
+fn all_read(replies: &[&str]) {
+    for reply in replies {
+        let reply = reply.replace("{}", COUNT);
+        assert_eq!(sql(&reply).as_deref(), Some(COUNT), "{reply}");
+        assert_eq!(read(&reply).map(|reply| reply.statements.len()), Some(0), "{reply}");
+    }
+}
+
+#[test]
+fn fences_and_bare_text() {
+    all_read(&[
+        "{}",
+        "{};",
+        "```sql\n{}\n```",
+        "```sqlite\n{};\n```",
+        "```SQL {} ```",
+        "```\n{}\n```",
+        "```sql\n{}",
+        "~~~sql\n{}\n~~~",
+        "~~~\n{};\n~~~\nThat is all.",
+        "Here it is:\n\n```sql\n{}\n```\n\nIt counts the rows.",
+        "sql\n{}",
+        "SQL: {}",
+        "SQLQuery: {}\nSQLResult: 3\nAnswer: 3",
+        "`{}`",
+        "> ```sql\n> {}\n> ```",
+        "-- the done ones\n{} ",
+        "<think>SELECT 1?</think>\n```sql\n{}\n```",
+        "SELECT 1? No.</think>\n{}",
+    ]);
+}
+
+#[test]
+fn documents_and_calls_of_tools() {
+    all_read(&[
+        r#"{"sql": "{}"}"#,
+        r#"{"query": "{};", "success": true}"#,
+        r#"{"sqlQuery" : "{}"}"#,
+        r#"{"result": {"sql": "{}"}}"#,
+        r#"[{"sql": "{}"}]"#,
+        r#"{"name": "run_sql", "arguments": {"sql": "{}"}}"#,
+        r#"{"name": "run", "arguments": "{\"q\": \"{}\"}"}"#,
+        "<tool_call>\n{\"name\": \"db\", \"arguments\": {\"query\": \"{}\"}}\n</tool_call>",
+        r#"[TOOL_CALLS][{"name": "db", "arguments": {"statement": "{}"}}]"#,
+        "<function=run_sql>{\"sql\": \"{}\"}</function>",
+        "<tool_call><function=run><parameter=sql>{}</parameter></function></tool_call>",
+        "<invoke name=\"run\"><parameter name=\"q\">{}</parameter></invoke>",
+        "run_sql(\"{}\")",
+        "\"```sql\\n{}\\n```\"",
+        "\"{}\"",
+        r#"{"answer": "Of course:\n```sql\n{}\n```\nDone."}"#,
+        r#"{"sql": "```sql\n{}\n```"}"#,
+        r#"{"text": "{}", "lang": "en"}"#,
+    ]);
+}
+
+#[test]
+fn tags_and_tokens() {
+    all_read(&[
+        "<sql>{}</sql>",
+        "Here:\n<SQL>\n{};\n</SQL>\nThat is it.",
+        "<sql>{}",
+        "<answer>\n{}\n</answer>",
+        "<sql_query lang=\"sqlite\">{}</sql_query>",
+        "<sql>\n```sql\n{}\n```\n</sql>",
+        "<answer>The query is {}</answer>",
+        "{}<|im_end|>",
+        "{};<|eot_id|>",
+        "{}</s>",
+        "{} <|endoftext|>\nHuman: and",
+        "{}<end_of_turn>",
+        "{}<｜end▁of▁sentence｜>",
+        "```sql\n{}<|im_end|>\n```",
+        "```sql\n{}\n```<|im_end|>",
+        "<|im_start|>assistant\n{}<|im_end|>",
+        "[INST] [/INST] {} </s>",
+        r#"{"sql": "{}<|im_end|>"}<|im_end|>"#,
+    ]);
+}
+
+#[test]
+fn characters_that_stand_for_others() {
+    all_read(&[
+        "SELECT\u{a0}COUNT(*)\u{a0}FROM samples WHERE status\u{202f}= 'done'",
+        "SELECT\u{2009}COUNT(*) FROM\u{3000}samples WHERE status = 'done'",
+        "```sql\nSELECT COUNT(*) FROM\u{a0}samples WHERE status = 'done'\n```",
+        "SELECT COUNT(*) FROM samples WHERE status = ‘done’",
+        "```sql\nSELECT COUNT(*) FROM samples WHERE status = ’done’;\n```",
+        "SELECT COUNT（*） FROM samples WHERE status ＝ 'done'；",
+        "```sql\nSELECT COUNT（＊） FROM samples WHERE status = ＇done＇\n```",
+        "SELECT COUNT(*) FROM samples WHERE status = &#39;done&#39;",
+        "```sql\nSELECT COUNT(*) FROM samples WHERE status = &apos;done&apos;;\n```",
+        "<pre><code>SELECT COUNT(*) FROM samples WHERE status = &#x27;done&#x27;</code></pre>",
+        "({})",
+        "```sql\n({});\n```",
+        "(({}))",
+    ]);
+    for (reply, expected) in [
+        (r"SELECT a\nFROM t\nWHERE b = 'c\nd'", "SELECT a\nFROM t\nWHERE b = 'c\\nd'"),
+        (r"Here is the query:\n\nSELECT a\nFROM t\n\nIt lists a.", "SELECT a\nFROM t"),
+        (r"```sql\nSELECT a\nFROM t\n```", "SELECT a\nFROM t"),
+        (r"-- all of them\nSELECT a\nFROM t", "SELECT a\nFROM t"),
+        ("SELECT a FROM t WHERE b &lt; 5 AND c &gt;= 2", "SELECT a FROM t WHERE b < 5 AND c >= 2"),
+        ("```sql\nSELECT a FROM t WHERE b &lt;&gt; 5;\n```", "SELECT a FROM t WHERE b <> 5"),
+        ("SELECT a FROM t WHERE b &lt; 5; That is it.", "SELECT a FROM t WHERE b < 5"),
+        ("SELECT “Full Name” FROM “Patients”", "SELECT \"Full Name\" FROM \"Patients\""),
+        ("SELECT a FROM t WHERE b = ‘O'Brien’", "SELECT a FROM t WHERE b = 'O''Brien'"),
+        ("SELECT a，b FROM t WHERE c = '（x），y'", "SELECT a,b FROM t WHERE c = '（x），y'"),
+        ("(SELECT 1) UNION (SELECT 2)", "(SELECT 1) UNION (SELECT 2)"),
+    ] {
+        assert_eq!(sql(reply).as_deref(), Some(expected), "{reply}");
+    }
+    let either = tried("SELECT a FROM t WHERE b = “done”");
+    assert_eq!(either, ["SELECT a FROM t WHERE b = \"done\"", "SELECT a FROM t WHERE b = 'done'"]);
+}
+
+#[test]
+fn nothing_inside_a_literal_changes() {
+    for text in ["a&lt;b", "“x”", "</s>", "<|im_end|>", "（a），b；", "a\u{a0}b", "x\\ny", "<sql>", "&#39;", "~~~"]
+    {
+        let statement = format!("SELECT a FROM t WHERE b = '{text}'");
+        assert_eq!(sql(&statement).as_deref(), Some(statement.as_str()));
+        let fenced = format!("```sql\n{statement}\n```");
+        assert_eq!(sql(&fenced).as_deref(), Some(statement.as_str()));
+    }
+}
+
+#[test]
+fn several_statements_are_tried_in_the_order_of_the_reply() {
+    let good = "SELECT count(*) FROM t";
+    let fence = |sql: &str| format!("\n```sql\n{sql};\n```\n");
+    let list = "SELECT * FROM t";
+    let template = "SELECT column_name FROM table_name";
+    for (reply, other) in [
+        (format!("{}In general:{}", fence(good), fence(template)), template),
+        (format!("{}If your table is another:{}", fence(good), fence(template)), template),
+        (format!("{}Alternatively, to see all rows:{}", fence(good), fence(list)), list),
+        (format!("{good};\n{list};"), list),
+        (fence(&format!("{good};\n-- or all rows\n{list}")), list),
+        (format!("The general form is:{}Here:{}", fence(template), fence(good)), template),
+        (format!("A first draft:{}Final query:{}", fence(list), fence(good)), list),
+        (format!("Step 1:{}Step 2:{}", fence(list), fence(good)), list),
+        (format!("{}Wait, that lists them. Corrected:{}", fence(list), fence(good)), list),
+        (format!("{list}\n\nSQLQuery: {good}\n"), list),
+        (format!("{{\"sql\": \"{good}\"}}\nor, to see them:\n{{\"sql\": \"{list}\"}}"), list),
+        (format!("<sql>{good}</sql> or <sql>{list}</sql>"), list),
+        (format!("{{\"queries\": [\"{good}\", \"{list}\"]}}"), list),
+    ] {
+        assert_eq!(tried(&reply), [good, other], "{reply}");
+        assert_eq!(sql(&reply).as_deref(), Some(good), "{reply}");
+    }
+}
+
+#[test]
+fn each_statement_has_the_confidence_that_is_stated_for_it() {
+    let reply = "```sql\nSELECT 1\n```\nConfidence: 0.9\n\nOr:\n```sql\nSELECT 2\n```\nConfidence: 0.4";
+    let several = read(reply).unwrap();
+    assert_eq!((several.sql.as_str(), several.confidence), ("SELECT 1", Some(0.9)));
+    let stated: Vec<_> = several.statements.iter().map(|one| (one.number, one.confidence)).collect();
+    assert_eq!(stated, [(1, Some(0.9)), (2, Some(0.4))]);
+    let twice = read("SELECT 1;\nConfidence: 0.9\nSELECT 1;").unwrap();
+    assert_eq!((twice.sql.as_str(), twice.statements.len()), ("SELECT 1", 0));
+}
+
+#[test]
+fn what_is_no_statement_is_none() {
+    for reply in
+        ["", "I cannot answer that.", "<sql></sql>", "<|im_end|>", "“Select” is a word.", "{\"sql\": \"\"}", "()"]
+    {
+        assert_eq!(sql(reply), None, "{reply}");
+    }
+}
+
+#[test]
+fn hostile_replies_take_little_time() {
+    let parts = [
+        "“",
+        "‘x",
+        "&quot;",
+        "\\\"",
+        "<sql>",
+        "</",
+        "<answer>SELECT ",
+        "SELECT “a ",
+        "<|",
+        "(SELECT ",
+        "SELECT a&lt;",
+        "~~~\n",
+        "```sql\nSELECT 1\n```\n",
+        "$a",
+        "SELECT 1;\n",
+        "```sql\nSELECT 1;SELECT 2;SELECT 3;SELECT 4;SELECT 5;SELECT 6;SELECT 7;SELECT 8;\n```\n",
+        "{\"a\":\"SELECT a FROM b\"}",
+        "[[\"```",
+        "\\n",
+        "WITH a（",
+        "\u{a0}SELECT\u{a0}",
+    ];
+    for part in parts {
+        let before = std::time::Instant::now();
+        let _ = sql(&part.repeat(200_000 / part.len()));
+        assert!(before.elapsed().as_secs() < 20, "{part}: {:?}", before.elapsed());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn a_plain_statement_comes_back_unchanged_from_any_fence(
+        literal in "[^'`\\x00-\\x1f]{0,20}",
+        frame in prop::sample::select(vec![
+            ("", ""),
+            ("```sql\n", "\n```"),
+            ("```\n", "\n```\n"),
+            ("Here:\n```sqlite\n", "\n```\nThat is it."),
+            ("~~~sql\n", "\n~~~"),
+            ("<sql>", "</sql>"),
+            ("SQLQuery: ", ""),
+            ("```sql\n", ""),
+            ("", "<|im_end|>"),
+            ("(", ")"),
+        ]),
+    ) {
+        let lower = literal.to_lowercase();
+        prop_assume!(!["</", "<think", "<reasoning"].iter().any(|tag| lower.contains(tag)));
+        let statement = format!("SELECT a FROM t WHERE b = '{literal}'");
+        prop_assert_eq!(sql(&format!("{}{statement}{}", frame.0, frame.1)), Some(statement));
+    }
+
+    #[test]
+    fn nothing_panics_on_damaged_replies(parts in prop::collection::vec(prop::sample::select(vec![
+        "SELECT ", "a", " FROM t", "“", "”", "‘", "’", "（", "）", "；", "\u{a0}", "&lt;", "&#39;", "&", ";", "'", "\"", "\\n", "\\\"",
+        "<sql>", "</sql>", "<|im_end|>", "</s>", "<br>", "```", "~~~\n", "\n", "{", "}", "\"sql\":", "(", ")", "--", "$$", "final:", "or",
+    ]), 0..40)) {
+        let text = parts.concat();
+        if let Some(read) = read(&text) {
+            prop_assert!(!read.sql.trim().is_empty());
+            prop_assert!(read.statements.len() != 1 && read.statements.len() <= 16);
+        }
+    }
+}
+
+/// The statement of a reply that was cut off.
+fn cut(text: &str) -> Option<String> {
+    match parse_cut(text, &Shape::Sql, &Limits::default(), 512) {
+        Ok(parsed) => serde_json::from_str::<SqlReply>(&parsed?).ok().map(|reply| reply.sql),
+        Err(LlmError::Cut { tokens, begins }) => {
+            assert!(tokens == 512 && text.trim().starts_with(&begins), "{begins}");
+            None
+        }
+        Err(error) => {
+            assert_eq!(error.to_string(), "", "{text}");
+            None
+        }
+    }
+}
+
+#[test]
+fn a_statement_of_a_cut_reply_counts_if_its_end_is_marked() {
+    for reply in [
+        "{};",
+        "```sql\n{}\n```",
+        "```sql\n{}\n```\nIt counts the rows whose sta",
+        "```sql\n{};\n",
+        "```sql\n{}\n```\nWith this you get one r",
+        "<sql>{}</sql> and",
+        "~~~sql\n{}\n~~~\nThat is",
+        "{\"sql\": \"{}\", \"confidence\": 0.9}",
+        "```json\n{\"sql\": \"{}\"}\n```\nIt rea",
+        "The statement:\n\n{};\n\nThis doesn't read mo",
+        "<think>SELECT 1?</think>\n```sql\n{}\n```\nConfidence: 0.",
+    ] {
+        let reply = reply.replace("{}", COUNT);
+        assert_eq!(cut(&reply).as_deref(), Some(COUNT), "{reply}");
+    }
+}
+
+#[test]
+fn a_statement_of_a_cut_reply_that_may_go_on_is_none() {
+    for reply in [
+        "{}",
+        "```sql\n{}",
+        "```sql\n{}\n",
+        "```\n{}\nGROUP BY status",
+        "SQL: {}",
+        "The query is {}. It doesn't",
+        "<sql>{}",
+        "~~~sql\n{}",
+        "{\"sql\": \"{}",
+        "{\"sql\": \"{}\"",
+        "<think>I take\n```sql\n{}\n```\nor",
+        "<|channel|>analysis<|message|>```sql\n{}\n```\nWe",
+        "[THINK]```sql\n{}\n```",
+        "```sql\n{}\n```\nThat is wrong, since the status",
+        "```sql\n{}\n```\n**Corrected query:**\n",
+        "```sql\n{}\n```\nbetter:\n```sql\nSELECT 2",
+        "```sql\n{}\n```\nbetter:\n```sql",
+        "{};\n\nSELECT name FROM samples",
+        "{};\nSELECT",
+        "```sql\n{};\nSELECT 2",
+    ] {
+        let reply = reply.replace("{}", COUNT);
+        assert_eq!(cut(&reply), None, "{reply}");
+    }
+}
+
+#[test]
+fn a_confidence_whose_end_may_be_missing_is_none() {
+    let read = |text: &str| {
+        let parsed = parse_cut(text, &Shape::Sql, &Limits::default(), 9).unwrap().unwrap();
+        serde_json::from_str::<SqlReply>(&parsed).unwrap().confidence
+    };
+    assert_eq!(read("```sql\nSELECT 1\n```\nConfidence: 0.9\nIt"), Some(0.9));
+    assert_eq!(read("```sql\nSELECT 1\n```\nConfidence: 1"), None);
+}
+
+/// The thinking of each family of models, before and around the statement that counts.
+#[test]
+fn thinking_of_every_family_is_no_answer() {
+    let draft = "First idea:\n```sql\nSELECT 1 AS wrong\n```\n";
+    for (before, between) in [
+        ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"),
+        ("analysis", "assistantfinal"),
+        ("<think>", "</think>"),
+        ("", "</think>"),
+        ("[THINK]", "[/THINK]"),
+        ("<|channel>thought\n", "<channel|>"),
+        ("<|START_THINKING|>", "<|END_THINKING|><|START_RESPONSE|>"),
+        ("◁think▷", "◁/think▷"),
+    ] {
+        for answer in [format!("```sql\n{COUNT}\n```"), COUNT.to_owned()] {
+            let reply = format!("{before}{draft}{between}{answer}");
+            assert_eq!(sql(&reply).as_deref(), Some(COUNT), "{reply}");
+        }
+        if !before.is_empty() && before != "analysis" {
+            assert_eq!(sql(&format!("{before}{draft}")), None, "{before}");
+        }
+    }
+}
+
+/// Each reply holds the statement `expected`, if any, and never a part of it.
+#[track_caller]
+fn right_or_silent(cases: &[(&str, Option<&str>)]) {
+    let is_same = |read: &str, expected: &str| {
+        read.split_whitespace().collect::<Vec<_>>() == expected.split_whitespace().collect::<Vec<_>>()
+    };
+    for (code, expected) in cases {
+        for reply in [format!("```sql\n{code}\n```"), (*code).to_owned(), format!("Here:\n\n{code}\n\nThat is it.")] {
+            let read = sql(&reply);
+            let is_right = match expected {
+                Some(expected) => read.as_deref().is_some_and(|read| is_same(read, expected)),
+                None => read.as_deref().is_none_or(|read| !syrch_parses(read)),
+            };
+            assert!(is_right, "{reply}: {read:?}");
+        }
+    }
+}
+
+/// Whether an engine may take the text for a statement.
+fn syrch_parses(sql: &str) -> bool {
+    syrch_replies::parser(&*syrch_replies::grammar(&syrch_core::Dialect::Sqlite))
+        .try_with_sql(sql)
+        .and_then(|mut parser| parser.parse_statements())
+        .is_ok()
+}
+
+#[test]
+fn a_mark_within_a_statement_does_not_end_it() {
+    right_or_silent(&[
+        (
+            "SELECT count(*) FROM orders</sql> WHERE status='delivered'",
+            Some("SELECT count(*) FROM orders WHERE status='delivered'"),
+        ),
+        ("SELECT count(*) FROM orders WHERE id [/inst] > 5", Some("SELECT count(*) FROM orders WHERE id > 5")),
+        ("SELECT a FROM t</s></sql>\nORDER BY a", Some("SELECT a FROM t ORDER BY a")),
+        ("SELECT a FROM t WHERE b <|im_end|> IS NULL", Some("SELECT a FROM t WHERE b IS NULL")),
+        ("SELECT a FROM t<|im_end|>\nWHERE b = 1", Some("SELECT a FROM t WHERE b = 1")),
+        ("SELECT a FROM t</sql> u WHERE u.b = 'x'", Some("SELECT a FROM t u WHERE u.b = 'x'")),
+        ("SELECT a FROM t WHERE b = 1 [/inst] - 1", Some("SELECT a FROM t WHERE b = 1 - 1")),
+        ("SELECT a FROM t</sql> WHERE = 'x'", None),
+    ]);
+}
+
+#[test]
+fn a_line_within_a_comment_belongs_to_the_statement() {
+    right_or_silent(&[
+        (
+            r"SELECT count(*) FROM orders -- only open ones\nWHERE status = 'delivered'",
+            Some("SELECT count(*) FROM orders -- only open ones WHERE status = 'delivered'"),
+        ),
+        (r"SELECT a -- it\nFROM t -- all\nLIMIT 3", Some("SELECT a -- it FROM t -- all LIMIT 3")),
+        ("SELECT a FROM t -- open\\nWHERE b = 1\nLIMIT 3", Some("SELECT a FROM t -- open WHERE b = 1 LIMIT 3")),
+        ("SELECT a FROM t -- replace \\n with x\nLIMIT 3", Some(r"SELECT a FROM t -- replace \n with x LIMIT 3")),
+    ]);
+    let reply = r"SELECT a FROM t -- open\nWHERE b = 1";
+    assert_eq!(sql(reply).as_deref(), Some("SELECT a FROM t -- open\nWHERE b = 1"));
+}
+
+#[test]
+fn what_is_valid_is_not_changed() {
+    for statement in [
+        "SELECT a FROM t WHERE a = '&lt;b&gt;'",
+        "SELECT a FROM t WHERE a = '“b” ‘c’'",
+        "SELECT a FROM t WHERE a = 'x; SELECT 2; --'",
+        "SELECT a FROM t WHERE a = 'x</sql> WHERE b'",
+        "SELECT a FROM t WHERE a = '-- x\\nWHERE b'",
+        "SELECT a /* x\\nWHERE b */ FROM t",
+        "SELECT \"a;b\" FROM t WHERE a <b AND b> c",
+        "SELECT a FROM t WHERE a = 'it''s &amp; ’s'",
+    ] {
+        for reply in [format!("```sql\n{statement}\n```"), statement.to_owned(), format!("<sql>{statement};</sql>")] {
+            if reply.starts_with("<sql>") && statement.contains("</sql>") {
+                continue;
+            }
+            assert_eq!(sql(&reply).as_deref(), Some(statement), "{reply}");
+        }
+    }
+}
+
+#[test]
+fn statements_around_thinking_and_templates() {
+    for (reply, expected) in [
+        ("<|channel|>analysis<|message|><think>SELECT 1</think><|channel|>final<|message|>SELECT 2", Some("SELECT 2")),
+        ("<|channel|>final<|message|>SELECT 1<|end|><|channel|>analysis<|message|>SELECT 2", Some("SELECT 1")),
+        ("<think>\n```sql\nSELECT 1\n```\n</think>\n```sql\nSELECT 2\n```", Some("SELECT 2")),
+        ("<think>```sql\nSELECT 1\n", None),
+        ("[THINK]SELECT 1[/THINK]<think>SELECT 2</think>SELECT 3", Some("SELECT 3")),
+        ("/* the count */ -- of all\nSELECT 1", Some("SELECT 1")),
+        ("```sql\n/* a; b */\n-- c; d\nSELECT 1\n```", Some("SELECT 1")),
+        ("```sql\nSELECT a FROM <table>\n```\n```sql\nSELECT a FROM t\n```", Some("SELECT a FROM t")),
+        ("```sql\nSELECT a FROM <table>;\nSELECT a FROM t;\n```", Some("SELECT a FROM t")),
+        ("SELECT a FROM <table>;\nSELECT a FROM t;", Some("SELECT a FROM t")),
+    ] {
+        assert_eq!(sql(reply).as_deref(), expected, "{reply}");
+    }
+}
+
+/// The time for a reply grows with its size, not with the square of it.
+#[test]
+fn time_is_linear_in_the_size_of_a_reply() {
+    const UNITS: [&str; 4] = ["--\n", "<|end|>", "<s>\n", "-- \\n"];
+    let took = |unit: &str, size: usize, end: &str| {
+        let text = format!("```sql\né {}SELECT 1 ≤ 1{end}", unit.repeat(size / unit.len()));
+        let bare = text["```sql\né ".len()..].to_owned();
+        let read = |text: &str| {
+            let before = std::time::Instant::now();
+            let _ = sql(text);
+            before.elapsed()
+        };
+        let took = read(&text);
+        if unit.starts_with('-') { took } else { took + read(&bare) }
+    };
+    for unit in UNITS {
+        let small = took(unit, 60 << 10, "\n```");
+        let large = took(unit, 240 << 10, "\n```");
+        // Four times the size: a square would take sixteen times as long.
+        let most = small * 10 + std::time::Duration::from_millis(500);
+        assert!(large < most, "{unit:?}: {small:?}, {large:?}");
+    }
+}
