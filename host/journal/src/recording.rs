@@ -56,6 +56,10 @@ pub enum Again {
     No,
     /// Another try may succeed after a while.
     Yes,
+    /// Another try may succeed when the endpoint is ready.
+    WhenReady,
+    /// Another try may succeed for a shorter reply.
+    Shorter,
     /// Another try may succeed after that many milliseconds.
     AfterMs(u64),
 }
@@ -65,6 +69,8 @@ impl From<Retry> for Again {
         match retry {
             Retry::No => Self::No,
             Retry::Yes => Self::Yes,
+            Retry::WhenReady => Self::WhenReady,
+            Retry::Shorter => Self::Shorter,
             Retry::After(delay) => Self::AfterMs(u64::try_from(delay.as_millis()).unwrap_or(u64::MAX)),
         }
     }
@@ -75,6 +81,8 @@ impl From<Again> for Retry {
         match again {
             Again::No => Self::No,
             Again::Yes => Self::Yes,
+            Again::WhenReady => Self::WhenReady,
+            Again::Shorter => Self::Shorter,
             Again::AfterMs(millis) => Self::After(Duration::from_millis(millis)),
         }
     }

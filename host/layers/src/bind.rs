@@ -6,9 +6,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use syrch_core::ports::{
     ColumnStats, Facts, Flight, InspectPort, LlmError, LlmPort, ModelCall, ModelProvider, Plan, PortError, Relation,
-    Reply, Request, SqlPort, SqlQuery, Ticket,
+    Reply, Request, Shape, SqlPort, SqlQuery, SqlReply, Ticket,
 };
-use syrch_core::{Catalog, Problem, ResultSet, SqlError, Task};
+use syrch_core::{Catalog, Problem, ResultSet, SqlError, SqlErrorKind, Task};
 
 use crate::Memo;
 
@@ -23,6 +23,10 @@ pub struct ModelPort {
     pub task: Option<Arc<Task>>,
     /// The catalog that the role sees.
     pub catalog: Arc<Catalog>,
+    /// Checks the statements of a reply that holds several.
+    pub inspect: Arc<dyn InspectPort>,
+    /// The seed of the search.
+    pub seed: u64,
 }
 
 #[async_trait]
@@ -33,14 +37,34 @@ impl LlmPort for ModelPort {
 
     async fn issue(&self, _: Ticket, request: Request) -> Flight<Result<Reply, LlmError>> {
         let call = ModelCall {
-            request,
+            request: Request { seed: self.seed, ..request },
             problem: Arc::clone(&self.problem),
             task: self.task.clone(),
             catalog: Arc::clone(&self.catalog),
         };
         let provider = Arc::clone(&self.provider);
-        Box::pin(async move { provider.complete(&call).await.result })
+        let inspect = Arc::clone(&self.inspect);
+        Box::pin(async move {
+            let reply = provider.complete(&call).await.result?;
+            Ok(choose_statement(reply, &call.request.expect, inspect.as_ref()).await)
+        })
     }
+}
+
+/// The reply with the first of its statements that passes the check. If none does, it stays as it is, so that the reason can be repaired.
+async fn choose_statement(reply: Reply, expect: &Shape, inspect: &dyn InspectPort) -> Reply {
+    let Some(several) = SqlReply::with_several(expect, &reply) else { return reply };
+    for statement in &several.statements {
+        match inspect.check(&statement.sql).await {
+            Ok(_) => {
+                let parsed = Some(several.clone().with(statement).json());
+                return Reply { parsed, ..reply };
+            }
+            Err(error) if matches!(error.kind, SqlErrorKind::Cancelled | SqlErrorKind::Unavailable) => break,
+            Err(_) => {}
+        }
+    }
+    reply
 }
 
 /// The ports `sql` and `inspect` of one role call.
@@ -95,6 +119,8 @@ impl InspectPort for SqlBinding {
 
 #[cfg(test)]
 mod tests {
+    use syrch_core::ports::WrittenStatement;
+
     use super::*;
     use crate::fakes::{FakeDatabase, FakeModel, call, request};
 
@@ -103,12 +129,54 @@ mod tests {
         let provider = Arc::new(FakeModel::using(1, 1));
         let ModelCall { problem, catalog, .. } = call("x");
         let task = Some(Arc::new(Task { id: "A".into(), ..Task::default() }));
-        let port = ModelPort { provider: Arc::clone(&provider) as _, problem, task, catalog };
+        let inspect = Arc::new(SqlBinding::new(Memo::new(Arc::new(FakeDatabase::default())), Vec::new(), 7));
+        let provider_of_port = Arc::clone(&provider) as _;
+        let port = ModelPort { provider: provider_of_port, problem, task, catalog, inspect, seed: 7 };
         assert_eq!(port.models(), ["fake"]);
         assert!(port.issue(1, request("hello")).await.await.is_ok());
         let seen = provider.last().unwrap();
         assert_eq!((seen.request.messages[0].text.as_str(), seen.task.unwrap().id.as_str()), ("hello", "A"));
         assert_eq!(seen.problem.question, "q");
+    }
+
+    /// Passes the statements of these texts.
+    struct Passes(&'static [&'static str], SqlErrorKind);
+
+    #[async_trait]
+    impl InspectPort for Passes {
+        async fn check(&self, text: &str) -> Result<Facts, SqlError> {
+            let is_good = self.0.contains(&text);
+            if is_good { Ok(Facts::default()) } else { Err(SqlError::new(self.1, "no")) }
+        }
+
+        async fn explain(&self, _: &str) -> Result<Plan, SqlError> {
+            Err(SqlError::new(self.1, "no"))
+        }
+
+        async fn column_stats(&self, table: &str, _: &[String]) -> Result<Vec<ColumnStats>, PortError> {
+            Err(PortError::UnknownName(table.to_owned()))
+        }
+    }
+
+    #[tokio::test]
+    async fn of_several_statements_the_first_that_passes_is_taken() {
+        let statement = |number, sql: &str, confidence| WrittenStatement { sql: sql.to_owned(), confidence, number };
+        let statements = vec![statement(2, "a", None), statement(1, "b", Some(0.5)), statement(3, "c", None)];
+        let several = SqlReply { sql: "a".to_owned(), confidence: None, statements };
+        let whole = FakeModel::using(1, 1).complete(&call("x")).await.result.unwrap();
+        let reply = Reply { parsed: Some(several.json()), ..whole };
+        let read = async |expect: Shape, passes: Passes| {
+            let chosen = choose_statement(reply.clone(), &expect, &passes).await;
+            let read: SqlReply = serde_json::from_str(&chosen.parsed.unwrap()).unwrap();
+            (read.sql.clone(), read.confidence, read.remark())
+        };
+        let (sql, confidence, remark) = read(Shape::Sql, Passes(&["b", "c"], SqlErrorKind::Syntax)).await;
+        assert_eq!((sql.as_str(), confidence), ("b", Some(0.5)));
+        assert_eq!(remark, "the reply held 3 statements; number 1 is used");
+        assert_eq!(read(Shape::Sql, Passes(&["c"], SqlErrorKind::UnknownTable)).await.0, "c");
+        assert_eq!(read(Shape::Sql, Passes(&[], SqlErrorKind::Denied)).await.0, "a");
+        assert_eq!(read(Shape::Sql, Passes(&["b"], SqlErrorKind::Unavailable)).await.0, "a");
+        assert_eq!(read(Shape::Text, Passes(&["b"], SqlErrorKind::Syntax)).await.0, "a");
     }
 
     #[tokio::test]

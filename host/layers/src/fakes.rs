@@ -185,8 +185,8 @@ impl ModelProvider for FakeModel {
         let usage = |input: u64, output| Usage {
             input_tokens: u32::try_from(input).unwrap(),
             output_tokens: output,
-            cost_micros: None,
             model: "fake".into(),
+            ..Usage::default()
         };
         let usage = match self.behaviour {
             Behaviour::Reports(used) => Some(usage(0, used)),

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use syrch_core::ports::{
-    ColumnStats, Facts, Flight, InspectPort, LlmError, LlmPort, Plan, PortError, Ports, Reply, Request, SqlPort, Ticket,
+    ColumnStats, Facts, Flight, InspectPort, LlmError, LlmPort, Plan, PortError, Ports, Reply, Request, SqlPort,
+    SqlReply, Ticket,
 };
 use syrch_core::{ResultSet, SqlError};
 
@@ -12,6 +13,8 @@ use syrch_core::{ResultSet, SqlError};
 pub trait CallObserver: Send + Sync {
     /// Called when a model call has ended.
     fn replied(&self, ticket: Ticket, result: &Result<Reply, LlmError>);
+    /// Called when the reply of a model call held several statements, before [`replied`](Self::replied).
+    fn held_several(&self, reply: &SqlReply);
     /// Called when a statement has ended.
     fn ran(&self, text: &str, result: &Result<Arc<ResultSet>, SqlError>);
     /// Called when a statement could not be checked or explained.
@@ -41,10 +44,18 @@ impl LlmPort for Observed<dyn LlmPort> {
     }
 
     async fn issue(&self, ticket: Ticket, request: Request) -> Flight<Result<Reply, LlmError>> {
+        let expect = request.expect.clone();
         let flight = self.inner.issue(ticket, request).await;
         let observer = Arc::clone(&self.observer);
         Box::pin(async move {
-            let reply = flight.await;
+            let mut reply = flight.await;
+            if let Ok(reply) = &mut reply
+                && let Some(several) = SqlReply::with_several(&expect, reply)
+            {
+                observer.held_several(&several);
+                // A guest gets the statement that is used.
+                reply.parsed = Some(several.alone().json());
+            }
             observer.replied(ticket, &reply);
             reply
         })
@@ -80,5 +91,58 @@ impl InspectPort for Observed<dyn InspectPort> {
 
     async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
         self.inner.column_stats(table, columns).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use syrch_core::ports::{ModelProvider, Shape, WrittenStatement};
+
+    use super::*;
+    use crate::fakes::{FakeModel, call, request};
+
+    /// A model whose replies hold two statements.
+    struct Two;
+
+    #[async_trait]
+    impl LlmPort for Two {
+        fn models(&self) -> Vec<String> {
+            Vec::new()
+        }
+
+        async fn issue(&self, _: Ticket, _: Request) -> Flight<Result<Reply, LlmError>> {
+            let statement = |number| WrittenStatement { sql: format!("SELECT {number}"), confidence: None, number };
+            let statements = vec![statement(1), statement(2)];
+            let several = SqlReply { sql: "SELECT 2".to_owned(), confidence: Some(0.5), statements };
+            let reply = FakeModel::using(1, 1).complete(&call("x")).await.result;
+            Box::pin(async move { reply.map(|reply| Reply { parsed: Some(several.json()), ..reply }) })
+        }
+    }
+
+    #[derive(Default)]
+    struct Counted(AtomicUsize);
+
+    impl CallObserver for Counted {
+        fn replied(&self, _: Ticket, _: &Result<Reply, LlmError>) {}
+
+        fn held_several(&self, reply: &SqlReply) {
+            self.0.fetch_add(reply.statements.len(), Ordering::Relaxed);
+        }
+
+        fn ran(&self, _: &str, _: &Result<Arc<ResultSet>, SqlError>) {}
+
+        fn refused(&self, _: &SqlError) {}
+    }
+
+    #[tokio::test]
+    async fn a_guest_gets_the_statement_that_is_used_and_the_observer_learns_of_the_others() {
+        let counted = Arc::new(Counted::default());
+        let observed = Observed { inner: Arc::new(Two) as Arc<dyn LlmPort>, observer: Arc::clone(&counted) as _ };
+        let request = Request { expect: Shape::Sql, ..request("x") };
+        let reply = observed.issue(1, request).await.await.unwrap();
+        assert_eq!(reply.parsed.as_deref(), Some(r#"{"sql":"SELECT 2","confidence":0.5}"#));
+        assert_eq!(counted.0.load(Ordering::Relaxed), 2);
     }
 }

@@ -20,6 +20,14 @@ pub struct Price {
     input: u64,
     /// The price of one token of a reply, likewise.
     output: u64,
+    /// The price of one token of a prompt that the endpoint had in its own prompt cache, likewise.
+    cached: u64,
+}
+
+/// Dollars for a million tokens in [`PARTS`].
+fn parts(dollars: f64) -> Result<u64, PriceError> {
+    let is_price = (0.0..=HIGHEST).contains(&dollars);
+    if is_price { Ok((dollars * PARTS).round() as u64) } else { Err(PriceError::Amount(dollars)) }
 }
 
 impl Price {
@@ -28,20 +36,38 @@ impl Price {
     /// # Errors
     /// When a number is negative, not a number, or more than a million.
     pub fn new(input: f64, output: f64) -> Result<Self, PriceError> {
-        let parts = |dollars: f64| {
-            let is_price = (0.0..=HIGHEST).contains(&dollars);
-            if is_price { Ok((dollars * PARTS).round() as u64) } else { Err(PriceError::Amount(dollars)) }
-        };
-        Ok(Self { input: parts(input)?, output: parts(output)? })
+        let input = parts(input)?;
+        Ok(Self { input, output: parts(output)?, cached: input })
+    }
+
+    /// The same with another price, in dollars for a million tokens, for those of a prompt that the endpoint had in its prompt cache.
+    ///
+    /// # Errors
+    /// When the number is negative, not a number, or more than a million.
+    pub fn with_cached(self, cached: f64) -> Result<Self, PriceError> {
+        Ok(Self { cached: parts(cached)?, ..self })
     }
 
     /// The cost of that many tokens, in millionths of a dollar, rounded up.
     #[must_use]
     pub fn micros(&self, input_tokens: u64, output_tokens: u64) -> u64 {
-        let cost = |tokens: u64, price: u64| u128::from(tokens) * u128::from(price);
-        let parts = cost(input_tokens, self.input).saturating_add(cost(output_tokens, self.output));
-        u64::try_from(parts.div_ceil(PARTS as u128)).unwrap_or(u64::MAX)
+        sum([(input_tokens, self.input), (output_tokens, self.output)])
     }
+
+    /// The cost of a call, in millionths of a dollar, rounded up.
+    #[must_use]
+    pub fn micros_of(&self, usage: &Usage) -> u64 {
+        let cached = usage.cached_tokens.min(usage.input_tokens);
+        let new = u64::from(usage.input_tokens - cached);
+        sum([(new, self.input), (cached.into(), self.cached), (usage.output_tokens.into(), self.output)])
+    }
+}
+
+/// The cost of tokens with their prices in [`PARTS`], in millionths of a dollar, rounded up.
+fn sum<const N: usize>(tokens: [(u64, u64); N]) -> u64 {
+    let parts = tokens.map(|(tokens, price)| u128::from(tokens) * u128::from(price));
+    let sum = parts.into_iter().fold(0, u128::saturating_add);
+    u64::try_from(sum.div_ceil(PARTS as u128)).unwrap_or(u64::MAX)
 }
 
 /// Why a table of prices cannot be used.
@@ -133,7 +159,7 @@ impl ModelLayer for PricedModel {
         // What the budget will charge is what is priced, reported or not.
         let is_free = self.inner.estimate(call).tokens() == 0;
         let usage = believable(&call.request, &outcome, is_free).map(|usage| {
-            let cost = price.micros(usage.input_tokens.into(), usage.output_tokens.into());
+            let cost = price.micros_of(&usage);
             Usage { cost_micros: usage.cost_micros.or(Some(cost)), ..usage }
         });
         if let (Ok(reply), Some(usage)) = (&mut outcome.result, &usage) {
@@ -164,6 +190,18 @@ mod tests {
         for wrong in [-0.1, f64::NAN, f64::INFINITY, 2e6] {
             assert!(Price::new(wrong, 1.0).is_err() && Price::new(1.0, wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn tokens_of_the_endpoints_cache_have_a_price_of_their_own() {
+        let usage =
+            |cached_tokens| Usage { input_tokens: 10_000, output_tokens: 10, cached_tokens, ..Usage::default() };
+        let price = Price::new(2.5, 10.0).unwrap();
+        assert_eq!((price.micros_of(&usage(0)), price.micros_of(&usage(9_900))), (25_100, 25_100));
+        let cheaper = price.with_cached(1.25).unwrap();
+        assert_eq!((cheaper.micros_of(&usage(0)), cheaper.micros_of(&usage(9_900))), (25_100, 12_725));
+        assert_eq!(cheaper.micros_of(&usage(u32::MAX)), 12_600);
+        assert!(price.with_cached(-1.0).is_err());
     }
 
     #[test]

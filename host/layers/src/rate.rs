@@ -14,6 +14,8 @@ use crate::route::RoutedModel;
 const MINUTE: f64 = 60.0;
 /// The shortest wait for a bucket; timers are no finer.
 const TICK: Duration = Duration::from_millis(1);
+/// The wait for a call to end, which ends with that.
+const LONG: Duration = Duration::from_secs(3_600);
 /// The rounding error that sums of fractions may have.
 const ROUNDING: f64 = 1e-6;
 
@@ -74,6 +76,100 @@ struct State {
     requests: Option<Bucket>,
     tokens: Option<Bucket>,
     paused_until: Option<Instant>,
+    crowd: Crowd,
+}
+
+/// The calls in flight, and how many the endpoint has turned out to serve at once.
+#[derive(Debug, Default)]
+struct Crowd {
+    /// The calls that were admitted and have not ended.
+    admitted: usize,
+    /// The calls that were sent and have not ended.
+    sent: usize,
+    /// The most calls that are admitted; `None` until a call took too long beside others.
+    most: Option<usize>,
+    /// The replies in a row that came in time since that number changed.
+    timely: usize,
+    /// The shortest time that a reply took.
+    quickest: Option<Duration>,
+}
+
+impl Crowd {
+    /// Lets one more call in after so many replies in time for each that is admitted.
+    const TIMELY: usize = 16;
+    /// With so many calls there is no bound any more.
+    const MANY: usize = 64;
+
+    fn is_full(&self) -> bool {
+        self.most.is_some_and(|most| self.admitted >= most)
+    }
+
+    /// Notes a reply that came in time.
+    fn note(&mut self, took: Duration) {
+        self.quickest = Some(self.quickest.map_or(took, |quickest| quickest.min(took)));
+        let Some(most) = self.most else { return };
+        self.timely += 1;
+        if self.timely >= most.saturating_mul(Self::TIMELY) {
+            self.timely = 0;
+            self.most = Some(most + 1).filter(|most| *most < Self::MANY);
+        }
+    }
+
+    /// Halves the calls that are admitted, after one of so many took too long.
+    fn halve(&mut self, calls: usize) {
+        self.timely = 0;
+        self.most = Some((calls / 2).max(1).min(self.most.unwrap_or(usize::MAX)));
+    }
+}
+
+/// A call that was sent and has not ended.
+pub(crate) struct Sending<'a> {
+    limiter: &'a Limiter,
+    began: Instant,
+    /// The calls in flight when it was sent, itself included.
+    beside: usize,
+}
+
+impl Sending<'_> {
+    /// Notes how the call ended. One that took too long beside others may have waited for them: then fewer are sent at once from now on, and
+    /// it may be tried again as it is, once the endpoint can have worked off what nobody waits for any more.
+    pub(crate) fn end(self, outcome: ModelOutcome) -> ModelOutcome {
+        let mut state = self.limiter.state();
+        if outcome.retry != Retry::Shorter {
+            if outcome.result.is_ok() {
+                state.crowd.note(self.began.elapsed());
+            }
+            return outcome;
+        }
+        let calls = self.beside.max(state.crowd.sent);
+        if calls < 2 {
+            return outcome;
+        }
+        let still = state.crowd.sent;
+        state.crowd.halve(still);
+        let now = Instant::now();
+        let longest = now.checked_add(self.limiter.patience / 2);
+        let begins = state.paused_until.map_or(now, |until| until.max(now));
+        let ends = begins.checked_add(state.crowd.quickest.unwrap_or_default()).min(longest);
+        state.paused_until = state.paused_until.max(ends);
+        let most = state.crowd.most.unwrap_or(1);
+        drop(state);
+        tracing::warn!(calls, most, "a call took too long beside others: fewer are sent at once from now on");
+        let result = outcome.result.map_err(|error| match error {
+            LlmError::Unavailable(text) => LlmError::Unavailable(format!(
+                "{text}; {calls} calls were in flight: if the server takes one at a time, use --max-concurrency 1"
+            )),
+            other => other,
+        });
+        ModelOutcome { result, retry: Retry::Yes, ..outcome }
+    }
+}
+
+impl Drop for Sending<'_> {
+    fn drop(&mut self) {
+        let mut state = self.limiter.state();
+        state.crowd.sent = state.crowd.sent.saturating_sub(1);
+    }
 }
 
 /// Admits calls to one endpoint in the order in which they come.
@@ -103,6 +199,7 @@ impl Limiter {
             requests: rates.requests_per_minute.map(|requests| Bucket::new(f64::from(requests.max(1)))),
             tokens: rates.tokens_per_minute.map(|tokens| Bucket::new(tokens.max(1) as f64)),
             paused_until: None,
+            crowd: Crowd::default(),
         };
         Arc::new(Self {
             patience: rates.patience,
@@ -111,6 +208,13 @@ impl Limiter {
             state: Mutex::new(state),
             changed: Notify::new(),
         })
+    }
+
+    /// Notes that a call is sent.
+    pub(crate) fn send(&self) -> Sending<'_> {
+        let mut state = self.state();
+        state.crowd.sent += 1;
+        Sending { limiter: self, began: Instant::now(), beside: state.crowd.sent }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -142,15 +246,20 @@ impl Limiter {
     /// Takes a request and its tokens from the buckets, or returns how long to wait for them.
     fn weigh(&self, tokens: f64) -> Result<Duration, Duration> {
         let mut state = self.state();
+        if state.crowd.is_full() {
+            // A call that ends wakes the one that waits.
+            return Ok(LONG);
+        }
         let pause = state.paused_until.map_or(Duration::ZERO, |until| until.saturating_duration_since(Instant::now()));
         if pause > self.patience {
             return Err(pause);
         }
-        let State { requests, tokens: bucket, .. } = &mut *state;
+        let State { requests, tokens: bucket, crowd, .. } = &mut *state;
         let requests_wait = requests.as_mut().map_or(Duration::ZERO, |bucket| bucket.wait(1.0));
         let tokens_wait = bucket.as_mut().map_or(Duration::ZERO, |bucket| bucket.wait(tokens));
         let wait = pause.max(requests_wait).max(tokens_wait);
         if wait.is_zero() {
+            crowd.admitted += 1;
             requests.iter_mut().for_each(|bucket| bucket.take(1.0));
             bucket.iter_mut().for_each(|bucket| bucket.take(tokens));
         }
@@ -172,6 +281,13 @@ impl Pass {
         if let Retry::After(delay) = outcome.retry {
             state.paused_until = state.paused_until.max(Instant::now().checked_add(delay));
         }
+    }
+}
+
+impl Drop for Pass {
+    fn drop(&mut self) {
+        let mut state = self.limiter.state();
+        state.crowd.admitted = state.crowd.admitted.saturating_sub(1);
         drop(state);
         self.limiter.changed.notify_waiters();
     }
@@ -180,7 +296,8 @@ impl Pass {
 /// A provider that applies the rate limits of the endpoint that each call goes to.
 ///
 /// It is above the budget, so that a call that is dropped while it waits is not charged, and below the layer that tries again, so that each
-/// try waits. An endpoint that names a time to come back gets no call from anybody until then.
+/// try waits. An endpoint that names a time to come back gets no call from anybody until then, and one that cannot answer as many calls at
+/// once as it got gets half as many from then on.
 pub struct RatedModel {
     inner: Arc<dyn ModelProvider>,
     routes: Arc<RoutedModel>,
@@ -295,6 +412,76 @@ mod tests {
         let outcomes = join_all((0..9).map(|at| searches[at % 2].complete(&call))).await;
         assert!(outcomes.iter().all(|outcome| outcome.result.is_ok()));
         assert_eq!((model.calls(), model.peak()), (9, 2));
+    }
+
+    /// A server that answers one call after the other, each in 3 s, also those for which nobody waits any more. Its client waits for 8 s.
+    struct OneSlot {
+        free_at: Mutex<Instant>,
+        calls: std::sync::atomic::AtomicUsize,
+    }
+
+    #[async_trait]
+    impl ModelProvider for OneSlot {
+        fn name(&self) -> &str {
+            "one"
+        }
+
+        fn models(&self) -> Vec<String> {
+            vec!["one".to_owned()]
+        }
+
+        fn estimate(&self, _: &ModelCall) -> syrch_core::ports::Estimate {
+            syrch_core::ports::Estimate::default()
+        }
+
+        async fn complete(&self, _: &ModelCall) -> ModelOutcome {
+            self.calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            let ends = {
+                let mut free_at = self.free_at.lock().unwrap();
+                *free_at = (*free_at).max(Instant::now()) + 3 * SECOND;
+                *free_at
+            };
+            match tokio::time::timeout(8 * SECOND, tokio::time::sleep_until(ends)).await {
+                Ok(()) => answered(),
+                Err(_) => failed(Retry::Shorter),
+            }
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_of_one_slot_loses_no_call_of_many() {
+        for (calls, most) in [(2, 2), (5, 8), (8, 14)] {
+            let server = Arc::new(OneSlot {
+                free_at: Mutex::new(Instant::now()),
+                calls: std::sync::atomic::AtomicUsize::new(0),
+            });
+            let rated = rated(Arc::clone(&server) as _, &Limiter::new(Rates::default()));
+            let model = crate::RetriedModel::new(rated, crate::Retries::default());
+            let call = call("x");
+            let outcomes = join_all((0..calls).map(|_| model.complete(&call))).await;
+            assert!(outcomes.iter().all(|outcome| outcome.result.is_ok()), "{calls}: {outcomes:?}");
+            let sent = server.calls.load(std::sync::atomic::Ordering::Relaxed);
+            assert!(sent <= most, "{sent} of {calls}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn more_are_sent_again_once_many_came_in_time() {
+        let limiter = Limiter::new(Rates::default());
+        let one = limiter.send();
+        let other = limiter.send();
+        let outcome = one.end(failed(Retry::Shorter));
+        assert_eq!(outcome.retry, Retry::Yes);
+        assert!(outcome.result.unwrap_err().to_string().contains("2 calls were in flight"));
+        assert_eq!(limiter.state().crowd.most, Some(1));
+        for _ in 0..Crowd::TIMELY {
+            limiter.send().end(answered());
+        }
+        drop(other);
+        assert_eq!(limiter.state().crowd.most, Some(2));
+        // Alone, a call that takes too long is no sign of too many.
+        assert_eq!(limiter.send().end(failed(Retry::Shorter)), failed(Retry::Shorter));
+        assert_eq!(limiter.state().crowd.most, Some(2));
     }
 
     #[tokio::test(start_paused = true)]

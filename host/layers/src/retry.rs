@@ -6,10 +6,18 @@ use std::time::Duration;
 use async_trait::async_trait;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use syrch_core::ports::{LlmError, ModelCall, ModelLayer, ModelOutcome, ModelProvider, Retry};
+use syrch_core::ports::{LlmError, ModelCall, ModelLayer, ModelOutcome, ModelProvider, Request, Retry};
 
 /// The most simplifications of one request, each after the endpoint rejected the form before.
 const MAX_PLAINER: u32 = 8;
+/// The longest time that a call waits for an endpoint that is not ready: local servers load a model for up to two minutes.
+const READY: Duration = Duration::from_secs(120);
+/// The most waits for one endpoint that is not ready.
+const MAX_WAITS: u32 = 64;
+/// The fewest tokens of a reply that is asked for once more because the one before took too long.
+const SHORTEST: u32 = 64;
+/// The longest of these waits.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// How often and when a call is tried again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +49,7 @@ impl Default for Retries {
 /// A provider that tries failed calls again when their outcome allows it.
 ///
 /// It is above the budget, so that each try is reserved, charged and counted by itself. While it waits it holds neither a slot nor a
-/// reservation. It waits as long as the endpoint asks, and at least a random part of a delay that doubles from try to try ("full jitter",
+/// reservation. A call that took too long is tried once more at the most, for a shorter reply. It waits as long as the endpoint asks, and at least a random part of a delay that doubles from try to try ("full jitter",
 /// M. Brooker, "Exponential Backoff and Jitter", AWS Architecture Blog, 2015). Dropping a call ends its wait.
 pub struct RetriedModel {
     inner: Arc<dyn ModelProvider>,
@@ -63,13 +71,29 @@ impl RetriedModel {
         most.mul_f64(self.random.lock().unwrap_or_else(PoisonError::into_inner).random())
     }
 
+    /// The call for a reply of at most half as many tokens.
+    fn shorten(&self, call: &ModelCall) -> ModelCall {
+        let most = u32::try_from(self.inner.estimate(call).output_tokens).unwrap_or(u32::MAX);
+        let half = Some((most / 2).max(SHORTEST).min(most)).filter(|half| *half > 0);
+        let request = Request { max_tokens: half.or(call.request.max_tokens), ..call.request.clone() };
+        ModelCall { request, ..call.clone() }
+    }
+
     /// The reaction to a failure.
-    fn next(&self, retry: Retry, tries: u32, plainer: u32) -> Next {
+    fn next(&self, retry: Retry, tries: u32, plainer: u32, waited: &Waited, is_shorter: bool) -> Next {
         match retry {
             Retry::No => Next::End(None),
+            Retry::WhenReady if waited.waits >= MAX_WAITS || waited.time >= READY => {
+                Next::End(Some(format!("waited for it for {} s", waited.time.as_secs())))
+            }
+            Retry::WhenReady => Next::WaitForIt(waited.next(self.retries.base)),
             Retry::After(Duration::ZERO) if plainer < MAX_PLAINER => Next::Plainer,
             Retry::After(Duration::ZERO) => Next::End(Some("it refuses every way of asking".to_owned())),
             _ if tries >= self.retries.attempts => Next::End((tries > 1).then(|| format!("tried {tries} times"))),
+            Retry::Shorter if is_shorter => {
+                Next::End(Some(format!("tried {tries} times, the last time for a shorter reply")))
+            }
+            Retry::Shorter => Next::Shorter,
             Retry::After(delay) if delay > self.retries.patience => Next::End(Some(format!(
                 "it asks for a wait of {:.0} s, and a call waits {} s at most",
                 delay.as_secs_f64().ceil(),
@@ -88,6 +112,24 @@ enum Next {
     Plainer,
     /// The request is sent again after this time.
     Wait(Duration),
+    /// A request for a shorter reply is sent at once.
+    Shorter,
+    /// The request is sent again after this time, which does not count as a try.
+    WaitForIt(Duration),
+}
+
+/// The waits of a call for an endpoint that is not ready.
+#[derive(Default)]
+struct Waited {
+    waits: u32,
+    time: Duration,
+}
+
+impl Waited {
+    /// The next wait: each is twice as long as the one before, up to a bound.
+    fn next(&self, first: Duration) -> Duration {
+        first.saturating_mul(1_u32.checked_shl(self.waits).unwrap_or(u32::MAX)).min(LONGEST_WAIT)
+    }
 }
 
 fn with_reason(error: LlmError, reason: &str) -> LlmError {
@@ -110,18 +152,30 @@ impl ModelLayer for RetriedModel {
 
     async fn call(&self, call: &ModelCall) -> ModelOutcome {
         let (mut tries, mut plainer, mut sent) = (1, 0, false);
+        let mut waited = Waited::default();
+        let mut shorter = None;
         loop {
-            let mut outcome = self.inner.complete(call).await;
+            let mut outcome = self.inner.complete(shorter.as_ref().unwrap_or(call)).await;
             sent |= outcome.sent;
             outcome.sent = sent;
             let Err(error) = &outcome.result else { return outcome };
-            match self.next(outcome.retry, tries, plainer) {
+            match self.next(outcome.retry, tries, plainer, &waited, shorter.is_some()) {
                 Next::End(None) => return outcome,
                 Next::End(Some(reason)) => {
                     outcome.result = Err(with_reason(error.clone(), &reason));
                     return outcome;
                 }
                 Next::Plainer => plainer += 1,
+                Next::Shorter => {
+                    tracing::info!(tries, %error, "trying again for a shorter reply");
+                    shorter = Some(self.shorten(call));
+                    tries += 1;
+                }
+                Next::WaitForIt(wait) => {
+                    tracing::info!(wait_ms = wait.as_millis() as u64, %error, "waiting until the endpoint is ready");
+                    tokio::time::sleep(wait).await;
+                    waited = Waited { waits: waited.waits + 1, time: waited.time + wait };
+                }
                 Next::Wait(wait) => {
                     tracing::info!(tries, wait_ms = wait.as_millis() as u64, %error, "trying again");
                     tokio::time::sleep(wait).await;
@@ -172,6 +226,45 @@ mod tests {
         assert_eq!(inner.times().len(), 3);
         let (inner, model) = retried(vec![failed(Retry::Yes); 9], Retries { attempts: 1, ..Retries::default() });
         assert_eq!(model.complete(&call("x")).await, failed(Retry::Yes));
+        assert_eq!(inner.times().len(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_endpoint_that_is_not_ready_is_waited_for_within_bounds() {
+        let outcomes = vec![failed(Retry::WhenReady); 12].into_iter().chain([answered()]).collect();
+        let (inner, model) = retried(outcomes, Retries::default());
+        let began = Instant::now();
+        assert!(model.complete(&call("x")).await.result.is_ok());
+        assert_eq!(inner.times().len(), 13);
+        assert!((30 * SECOND..60 * SECOND).contains(&began.elapsed()), "{:?}", began.elapsed());
+        for base in [SECOND / 2, Duration::ZERO] {
+            let (inner, model) = retried(vec![failed(Retry::WhenReady); 99], Retries { base, ..Retries::default() });
+            let began = Instant::now();
+            let text = model.complete(&call("x")).await.result.unwrap_err().to_string();
+            assert!(text.contains("waited for it for"), "{text}");
+            assert!(inner.times().len() <= 65 && began.elapsed() < 130 * SECOND, "{:?}", began.elapsed());
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_took_too_long_is_tried_once_more_for_a_shorter_reply() {
+        let (inner, model) = retried(vec![failed(Retry::Shorter); 9], Retries::default());
+        let text = model.complete(&call("x")).await.result.unwrap_err().to_string();
+        assert_eq!(text, "failed (tried 2 times, the last time for a shorter reply)");
+        // The fake may use 50 tokens; a limit that is as short stays so.
+        assert_eq!(inner.limits(), [None, Some(50)]);
+        for (outcomes, tries) in [
+            (vec![failed(Retry::Shorter), answered()], 2),
+            // A failure of another kind between them changes nothing.
+            (vec![failed(Retry::Yes), failed(Retry::Shorter), failed(Retry::Shorter)], 3),
+            (vec![failed(Retry::Shorter), failed(Retry::Yes), failed(Retry::Shorter)], 3),
+        ] {
+            let (inner, model) = retried(outcomes, Retries::default());
+            let _ = model.complete(&call("x")).await;
+            assert_eq!(inner.times().len(), tries);
+        }
+        let (inner, model) = retried(vec![failed(Retry::Shorter); 9], Retries { attempts: 1, ..Retries::default() });
+        assert_eq!(model.complete(&call("x")).await, failed(Retry::Shorter));
         assert_eq!(inner.times().len(), 1);
     }
 

@@ -86,14 +86,14 @@ impl RoutedModel {
         }
     }
 
-    /// The provider that a call goes to, and the call with that provider's model name.
-    fn onward<'a>(&self, call: &'a ModelCall) -> Option<(&dyn ModelProvider, Cow<'a, ModelCall>)> {
+    /// The route that a call takes, and the call with that provider's model name.
+    fn onward<'a>(&self, call: &'a ModelCall) -> Option<(&Route, Cow<'a, ModelCall>)> {
         let route = self.route(call)?;
         let mut onward = Cow::Borrowed(call);
         if route.model != call.request.model {
             onward.to_mut().request.model.clone_from(&route.model);
         }
-        Some((route.provider.as_ref(), onward))
+        Some((route, onward))
     }
 }
 
@@ -109,25 +109,27 @@ impl ModelProvider for RoutedModel {
     }
 
     fn identity(&self, call: &ModelCall) -> Option<String> {
-        let (provider, call) = self.onward(call)?;
-        provider.identity(&call)
+        let (route, call) = self.onward(call)?;
+        route.provider.identity(&call)
     }
 
     fn estimate(&self, call: &ModelCall) -> Estimate {
-        self.onward(call).map(|(provider, call)| provider.estimate(&call)).unwrap_or_default()
+        self.onward(call).map(|(route, call)| route.provider.estimate(&call)).unwrap_or_default()
     }
 
     fn preview(&self, call: &ModelCall) -> Option<Preview> {
-        let (provider, call) = self.onward(call)?;
-        provider.preview(&call)
+        let (route, call) = self.onward(call)?;
+        route.provider.preview(&call)
     }
 
     async fn complete(&self, call: &ModelCall) -> ModelOutcome {
-        let Some((provider, onward)) = self.onward(call) else {
+        let Some((route, onward)) = self.onward(call) else {
             let name = call.request.model.as_deref().unwrap_or_default();
             return ModelOutcome::unsent(LlmError::Denied(format!("the model `{name}` is not configured")));
         };
-        provider.complete(&onward).await
+        let sending = route.limiter.send();
+        let outcome = route.provider.complete(&onward).await;
+        sending.end(outcome)
     }
 
     fn layers(&self) -> Vec<&'static str> {

@@ -3,30 +3,32 @@
 use std::sync::Arc;
 
 use syrch_cache::Cache;
-use syrch_core::Limits;
 use syrch_core::ledger::Ledger;
-use syrch_core::ports::{Database, ModelProvider, Ports};
+use syrch_core::ports::{Database, ModelProvider, Ports, RowsGrant};
+use syrch_core::{Catalog, Limits};
 use syrch_journal::{CallId, EventLog, Recording, RowRetention};
 
 use crate::consent::{Consent, ConsentedModel};
 use crate::observe::{CallObserver, observed};
 use crate::preview::{PreviewedModel, Previews};
+use crate::quotes::{Meaning, MeantModel};
 use crate::taint::TaintOfCall;
 use crate::time::{Time, TimedModel};
 use crate::{
-    BudgetedDatabase, BudgetedModel, CachedDatabase, CachedModel, Memo, RatedModel, RecordedModel, RetriedModel,
-    Retries, RoutedModel, journalled,
+    BudgetedDatabase, BudgetedModel, CachedDatabase, CachedModel, DoubtingDatabase, Memo, RatedModel, RecordedModel,
+    RetriedModel, Retries, RoutedModel, journalled,
 };
 
 /// The layers that every call of a role passes first, outermost first.
 pub const ROLE_LAYERS: [&str; 3] = ["observer", "journal", "taint"];
 /// The layers that a model call passes then. At most one of cache and recording is present, since a recording must hold what the model
 /// itself answers. The layers of an optimization have `consent` before `route`.
-pub const MODEL_LAYERS: [&str; 8] = ["time", "cache", "retry", "recording", "rate", "budget", "route", "price"];
+pub const MODEL_LAYERS: [&str; 9] =
+    ["quotes", "time", "cache", "retry", "recording", "rate", "budget", "route", "price"];
 /// The layers that a model call passes in a dry run, which neither waits nor tries again.
-pub const DRY_LAYERS: [&str; 6] = ["time", "cache", "budget", "preview", "route", "price"];
+pub const DRY_LAYERS: [&str; 7] = ["quotes", "time", "cache", "budget", "preview", "route", "price"];
 /// The layers that a statement passes then.
-pub const STATEMENT_LAYERS: [&str; 4] = ["grant", "memo", "budget", "cache"];
+pub const STATEMENT_LAYERS: [&str; 5] = ["grant", "memo", "doubts", "budget", "cache"];
 
 /// What the layers of a search's model calls need.
 pub struct ModelParts {
@@ -48,13 +50,15 @@ pub struct ModelParts {
     pub previews: Option<Previews>,
     /// What sends nothing without the user's consent; `None` where sending was asked for, as in a search.
     pub consent: Option<Consent>,
+    /// How the statements of replies are meant, and the catalog of all that is granted.
+    pub meaning: (Meaning, Arc<Catalog>),
 }
 
 /// Builds the layers of a search's model calls. A reply from the cache takes no slot and costs no money; each try of a call that is sent is
 /// charged.
 #[must_use]
 pub fn model_stack(parts: ModelParts) -> Arc<dyn ModelProvider> {
-    let ModelParts { model, time, ledger, limits, cache, recording, retries, previews, consent } = parts;
+    let ModelParts { model, time, ledger, limits, cache, recording, retries, previews, consent, meaning } = parts;
     let budgeted = |inner| Arc::new(BudgetedModel::new(inner, Arc::clone(&ledger), limits));
     let has_recording = recording.is_some();
     let mut stack: Arc<dyn ModelProvider> = match previews {
@@ -75,20 +79,24 @@ pub fn model_stack(parts: ModelParts) -> Arc<dyn ModelProvider> {
     if let Some((cache, temperature)) = cache.filter(|_| !has_recording) {
         stack = Arc::new(CachedModel::new(stack, cache, ledger).sending(temperature));
     }
-    Arc::new(TimedModel::new(stack, time))
+    let (meaning, catalog) = meaning;
+    Arc::new(MeantModel::new(Arc::new(TimedModel::new(stack, time)), catalog, meaning))
 }
 
 /// Builds the layers of a search's statements. A statement that the search has run before is not charged again; one whose result an earlier
-/// search left in the cache is charged like any other.
+/// search left in the cache is charged like any other. What is counted for the doubts about a result is not charged; they hold cell text as far as
+/// `grant` shows it.
 #[must_use]
 pub fn statement_stack(
     database: Arc<dyn Database>,
     cache: Option<&Arc<Cache>>,
     ledger: &Arc<Ledger>,
     limits: &Limits,
+    grant: RowsGrant,
 ) -> Arc<Memo> {
     let cached = cached_database(database, cache, limits);
-    Memo::new(Arc::new(BudgetedDatabase::new(cached, Arc::clone(ledger), limits)))
+    let budgeted = Arc::new(BudgetedDatabase::new(Arc::clone(&cached), Arc::clone(ledger), limits));
+    Memo::new(Arc::new(DoubtingDatabase::new(budgeted, cached, grant)))
 }
 
 /// The database behind the cache, if there is one: for calls that no search is charged for.
@@ -143,6 +151,7 @@ mod tests {
         let route = Route { name: "m".into(), provider, model: None, limiter: Limiter::new(Rates::default()) };
         let model = Arc::new(RoutedModel::new(route, Vec::new(), &BTreeMap::new()).unwrap());
         let opened = Cache::open(folder.path(), syrch_cache::Options::default());
+        let catalog = Catalog { database: "d".into(), dialect: syrch_core::Dialect::Sqlite, tables: Vec::new() };
         let parts = ModelParts {
             model,
             time: Arc::new(Always),
@@ -153,6 +162,7 @@ mod tests {
             retries: Retries::default(),
             previews: None,
             consent: None,
+            meaning: (|_, _| None, Arc::new(catalog)),
         };
         (folder, parts)
     }
@@ -178,7 +188,13 @@ mod tests {
     fn statements_pass_theirs() {
         let (_folder, parts) = parts(true);
         let (cache, _) = parts.cache.unwrap();
-        let memo = statement_stack(Arc::new(FakeDatabase::default()), Some(&cache), &parts.ledger, &Limits::default());
+        let memo = statement_stack(
+            Arc::new(FakeDatabase::default()),
+            Some(&cache),
+            &parts.ledger,
+            &Limits::default(),
+            RowsGrant::Full,
+        );
         // Grant and memo are around the database and no databases themselves.
         assert_eq!(memo.database().layers(), STATEMENT_LAYERS[2..]);
     }
@@ -203,7 +219,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::open(folder.path(), syrch_cache::Options::default());
         let engine = Arc::new(FakeDatabase::default());
-        let stack = statement_stack(engine, Some(&cache), &ledger, &Limits::default());
+        let stack = statement_stack(engine, Some(&cache), &ledger, &Limits::default(), RowsGrant::Full);
         let limits = syrch_core::ports::BenchLimits { rows: 7, ..Default::default() };
         let error = stack.database().bench(limits).await.err();
         assert_eq!(error, Some(syrch_core::ports::PortError::Unavailable("no bench for 7 rows".to_owned())));

@@ -20,6 +20,9 @@ const MAX_CODE: u64 = 768 << 20;
 /// The most bytes of an error message that are read from a child.
 const MAX_MESSAGE: u64 = 4 << 10;
 
+/// The wall time of a child, as a multiple of that of a compilation in this process.
+const STANDSTILL: u32 = 15;
+
 /// How to start a process of this host's binary that calls [`compile_component`] on its standard streams, and nothing else. Two further
 /// arguments are its limits: bytes of memory and seconds of CPU time.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,9 +67,11 @@ impl CompileProcess {
             drop(stdout);
             child.wait().await
         };
-        let status = tokio::time::timeout(limits.compile, exchange)
+        // The limit is the CPU time: on a busy machine it takes far longer. This ends a child that does not get on at all.
+        let longest = limits.compile * STANDSTILL;
+        let status = tokio::time::timeout(longest, exchange)
             .await
-            .map_err(|_| LoadError::CompileLimit(format!("{} s", limits.compile.as_secs_f64())))?
+            .map_err(|_| LoadError::CompileLimit(format!("{} s", longest.as_secs_f64())))?
             .map_err(failed)?;
         if code.len() as u64 > MAX_CODE {
             return Err(LoadError::CompileLimit(format!("{} MiB of compiled code", MAX_CODE >> 20)));

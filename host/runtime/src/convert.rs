@@ -186,22 +186,49 @@ variant_to!(wit::llm::Speaker => port::Speaker { System, User, Assistant ; });
 record_to!(wit::llm::Message => port::Message { speaker, text });
 variant_to!(wit::llm::Purpose => port::Purpose { Link, Plan, Generate, Repair, Judge, Select, Calibrate, Clarify, Summarise, Rewrite ; Other });
 variant_to!(wit::llm::Shape => port::Shape { Text, Sql ; Json, Yaml, Choice, Other });
-record_to!(wit::llm::Request => port::Request {
-    purpose, messages, expect, model, subjects, temperature, top_p, max_tokens, stop, logprobs, sample
-});
-record_to!(port::Usage => wit::llm::Usage { input_tokens, output_tokens, cost_micros, model });
+impl Conv<port::Request> for wit::llm::Request {
+    fn conv(self) -> port::Request {
+        port::Request {
+            purpose: self.purpose.conv(),
+            messages: self.messages.conv(),
+            expect: self.expect.conv(),
+            model: self.model,
+            subjects: self.subjects,
+            temperature: self.temperature,
+            top_p: self.top_p,
+            max_tokens: self.max_tokens,
+            stop: self.stop,
+            logprobs: self.logprobs,
+            sample: self.sample,
+            // The host sets it.
+            seed: 0,
+        }
+    }
+}
+
 record_to!(port::Reply => wit::llm::Reply { text, parsed, truncated, logprob, usage });
+
+impl Conv<wit::llm::Usage> for port::Usage {
+    fn conv(self) -> wit::llm::Usage {
+        // Where the numbers come from is for the host alone.
+        let Self { input_tokens, output_tokens, cost_micros, model, cached_tokens: _, is_estimate: _ } = self;
+        wit::llm::Usage { input_tokens, output_tokens, cost_micros, model }
+    }
+}
 
 impl Conv<wit::llm::LlmError> for port::LlmError {
     fn conv(self) -> wit::llm::LlmError {
         use wit::llm::LlmError as To;
         match self {
             Self::Budget => To::Budget,
-            Self::TooLarge => To::TooLarge,
+            Self::TooLarge | Self::Overflow(_) => To::TooLarge,
             Self::Cancelled => To::Cancelled,
             Self::Denied(text) => To::Denied(text),
             Self::Refused(text) => To::Refused(text),
             Self::Malformed(text) => To::Malformed(text),
+            Self::Cut { tokens, begins } => {
+                To::Malformed(format!("(cut off at the limit of {tokens} tokens: reply with less) {begins}"))
+            }
             Self::Unsupported(text) => To::Unsupported(text),
             Self::Unavailable(text) => To::Unavailable(text),
             // The message of a miss is for the user alone.
@@ -212,7 +239,17 @@ impl Conv<wit::llm::LlmError> for port::LlmError {
 }
 
 record_to!(port::Literal => wit::inspect::Literal { table, column, text });
-record_to!(port::Facts => wit::inspect::Facts { tables, columns, functions, literals, subqueries, tasks, ordered, normalized, skeleton });
+
+impl Conv<wit::inspect::Facts> for port::Facts {
+    fn conv(self) -> wit::inspect::Facts {
+        // The uses of columns are for the host alone.
+        let Self { tables, columns, functions, literals, subqueries, tasks, ordered, normalized, skeleton, uses: _ } =
+            self;
+        let literals = literals.conv();
+        wit::inspect::Facts { tables, columns, functions, literals, subqueries, tasks, ordered, normalized, skeleton }
+    }
+}
+
 record_to!(port::Plan => wit::inspect::Plan { format, text, cost, rows });
 record_to!(port::ColumnStats => wit::inspect::ColumnStats { column, distinct, null_fraction, correlation, average_width });
 variant_to!(wit::sql::Equality => core::Equality { Bag, Set, Ordered ; Other });

@@ -1,10 +1,14 @@
-//! Whether a guest is active: running, or waiting in a port. A guest that is neither (it sleeps in WASI, say) is stopped, since epochs
-//! cannot interrupt a wait inside a host call.
+//! The time in which a guest is idle: neither running nor waiting in a port, but sleeping in WASI, say. It is summed over a call and bounded,
+//! since epochs cannot interrupt a wait inside a host call.
 
 use std::future::Future;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
+
+use tokio::time::Sleep;
 
 use crate::meter::Meter;
 use crate::slices::TimeSlice;
@@ -15,9 +19,6 @@ use crate::state::hit;
 pub(crate) struct Liveness(Arc<Inner>);
 
 struct Inner {
-    start: Instant,
-    /// Milliseconds from `start` to when the guest was last active.
-    seen: AtomicU64,
     waiting: AtomicBool,
     meter: Meter,
     slice: TimeSlice,
@@ -25,18 +26,8 @@ struct Inner {
 
 impl Liveness {
     pub(crate) fn new() -> Self {
-        let inner = Inner {
-            start: Instant::now(),
-            seen: AtomicU64::new(0),
-            waiting: AtomicBool::new(false),
-            meter: Meter::new(),
-            slice: TimeSlice::default(),
-        };
+        let inner = Inner { waiting: AtomicBool::new(false), meter: Meter::new(), slice: TimeSlice::default() };
         Self(Arc::new(inner))
-    }
-
-    fn now(&self) -> u64 {
-        u64::try_from(self.0.start.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
     /// The meter of the guest's CPU time.
@@ -49,22 +40,11 @@ impl Liveness {
         &self.0.slice
     }
 
-    /// Called when the guest is running.
-    pub(crate) fn mark_active(&self) {
-        self.0.seen.store(self.now(), Ordering::Relaxed);
-    }
-
-    /// Called when the guest starts or ends waiting in a port, which has a deadline of its own.
-    pub(crate) fn set_waiting(&self, waiting: bool) {
-        self.0.waiting.store(waiting, Ordering::Relaxed);
-        self.mark_active();
-    }
-
-    /// Waits for work whose duration is not up to the guest.
+    /// Waits for work whose duration is not up to the guest: a port has a deadline of its own.
     pub(crate) async fn waiting<T>(&self, work: impl Future<Output = T>) -> T {
-        self.set_waiting(true);
+        self.0.waiting.store(true, Ordering::Relaxed);
         let result = work.await;
-        self.set_waiting(false);
+        self.0.waiting.store(false, Ordering::Relaxed);
         result
     }
 
@@ -74,22 +54,191 @@ impl Liveness {
         limit: Duration,
         call: impl Future<Output = wasmtime::Result<T>>,
     ) -> wasmtime::Result<T> {
-        self.mark_active();
-        let stalled = async {
-            // Summed over the call: a guest that wakes now and then is no better than one that does not.
-            let (step, mut idle, mut last) = (limit / 20, Duration::ZERO, u64::MAX);
-            while idle <= limit {
-                tokio::time::sleep(step).await;
-                let seen = self.0.seen.load(Ordering::Relaxed);
-                if seen == last && !self.0.waiting.load(Ordering::Relaxed) {
-                    idle += step;
-                }
-                last = seen;
+        let call = self.0.meter.counting(&self.0.slice, call);
+        let clock = Arc::new(Clock::default());
+        let waker = Waker::from(Arc::clone(&clock));
+        let alarm = pin!(tokio::time::sleep(limit));
+        Watched { liveness: &self, limit, idle: Duration::ZERO, clock, waker, alarm, call: pin!(call) }.await
+    }
+}
+
+/// A call whose idle time is measured between its polls: from the end of one that leaves the guest asleep to the moment at which it is woken. The
+/// time that it waits for a thread after that is not its own.
+struct Watched<'a, F> {
+    liveness: &'a Liveness,
+    limit: Duration,
+    /// The idle time so far.
+    idle: Duration,
+    clock: Arc<Clock>,
+    /// The same as a waker.
+    waker: Waker,
+    /// Ends a sleep in which the limit is reached.
+    alarm: Pin<&'a mut Sleep>,
+    call: Pin<&'a mut F>,
+}
+
+impl<T, F: Future<Output = wasmtime::Result<T>>> Future for Watched<'_, F> {
+    type Output = wasmtime::Result<T>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.get_mut();
+        this.idle += this.clock.end();
+        if this.idle < this.limit {
+            this.clock.set_task(context.waker());
+            let polled = this.call.as_mut().poll(&mut Context::from_waker(&this.waker));
+            if polled.is_ready() || this.liveness.0.waiting.load(Ordering::Relaxed) {
+                return polled;
             }
-        };
-        tokio::select! {
-            result = self.0.meter.counting(&self.0.slice, call) => result,
-            () = stalled => hit("idle", format!("{} s without running or calling a port", limit.as_secs_f64())),
+            this.clock.start();
+            this.alarm.as_mut().reset(tokio::time::Instant::now() + (this.limit - this.idle));
+            // Polled so that it wakes this task.
+            if this.alarm.as_mut().poll(context).is_pending() {
+                return Poll::Pending;
+            }
         }
+        let limit = this.limit.as_secs_f64();
+        Poll::Ready(hit("idle", format!("{limit} s without running or calling a port")))
+    }
+}
+
+/// The clock of a sleep, which runs until the sleeper is woken.
+#[derive(Default)]
+struct Clock(Mutex<Sleeping>);
+
+#[derive(Default)]
+struct Sleeping {
+    /// The task of the call.
+    task: Option<Waker>,
+    /// The start of the present sleep.
+    since: Option<Instant>,
+    /// Whether the task was woken since its last poll, which can happen before that poll ends.
+    is_woken: bool,
+    /// The length of a sleep that has ended.
+    slept: Duration,
+}
+
+impl Clock {
+    fn with<T>(&self, change: impl FnOnce(&mut Sleeping) -> T) -> T {
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Sets the task that is woken, before it is polled.
+    fn set_task(&self, task: &Waker) {
+        self.with(|sleeping| {
+            sleeping.is_woken = false;
+            match &mut sleeping.task {
+                Some(known) => known.clone_from(task),
+                none => *none = Some(task.clone()),
+            }
+        });
+    }
+
+    /// Starts a sleep, unless the sleeper was woken already.
+    fn start(&self) {
+        self.with(|sleeping| sleeping.since = (!sleeping.is_woken).then(Instant::now));
+    }
+
+    /// Ends the sleep, and returns how long it was.
+    fn end(&self) -> Duration {
+        self.with(|sleeping| {
+            let running = sleeping.since.take().map(|since| since.elapsed());
+            std::mem::take(&mut sleeping.slept) + running.unwrap_or_default()
+        })
+    }
+}
+
+impl Wake for Clock {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        let task = self.with(|sleeping| {
+            sleeping.is_woken = true;
+            sleeping.slept += sleeping.since.take().map(|since| since.elapsed()).unwrap_or_default();
+            sleeping.task.clone()
+        });
+        if let Some(task) = task {
+            task.wake();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::sleep;
+
+    use super::*;
+
+    const LIMIT: Duration = Duration::from_millis(200);
+
+    /// Runs a call that ends by itself after two seconds at most, and returns how long it took and why it ended, if it was stopped.
+    async fn watch(liveness: Liveness, call: impl Future<Output = ()>) -> (Duration, Option<String>) {
+        let started = Instant::now();
+        let call = async {
+            call.await;
+            Ok(())
+        };
+        let ended = liveness.watch(LIMIT, call).await;
+        (started.elapsed(), ended.err().map(|error| format!("{error:?}")))
+    }
+
+    async fn nap(length: Duration) {
+        for _ in 0..(2_000_000 / length.as_micros()) {
+            sleep(length).await;
+        }
+    }
+
+    /// Lets others run and is ready at once, as a guest that has computed for a tick.
+    async fn give_way() {
+        let mut is_done = false;
+        std::future::poll_fn(|context| {
+            if std::mem::replace(&mut is_done, true) {
+                return Poll::Ready(());
+            }
+            context.waker().wake_by_ref();
+            Poll::Pending
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_sleep_in_small_pieces_is_summed() {
+        for length in [1, 5, 20, 2_000].map(Duration::from_millis) {
+            let (took, stopped) = watch(Liveness::new(), nap(length)).await;
+            assert!(stopped.is_some_and(|why| why.contains("idle")), "{length:?}");
+            assert!(took >= LIMIT && took < LIMIT * 4, "{length:?}: {took:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn ports_and_turns_of_others_are_no_idle_time() {
+        let liveness = Liveness::new();
+        let port = liveness.clone();
+        let (took, stopped) = watch(liveness, async move {
+            for _ in 0..6 {
+                port.waiting(sleep(LIMIT / 4)).await;
+                sleep(LIMIT / 20).await;
+            }
+            port.waiting(sleep(LIMIT * 2)).await;
+        })
+        .await;
+        assert!(stopped.is_none() && took > LIMIT * 3, "{stopped:?} {took:?}");
+
+        // A task that is ready, on a thread that others keep from it.
+        let busy = tokio::spawn(async {
+            for _ in 0..20 {
+                std::thread::sleep(LIMIT / 5);
+                tokio::task::yield_now().await;
+            }
+        });
+        let (took, stopped) = watch(Liveness::new(), async {
+            for _ in 0..10 {
+                give_way().await;
+            }
+        })
+        .await;
+        assert!(stopped.is_none() && took > LIMIT, "{stopped:?} {took:?}");
+        busy.await.unwrap();
     }
 }

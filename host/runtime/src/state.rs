@@ -85,7 +85,6 @@ impl State {
 
     /// Charges the CPU time since the last charge.
     pub(crate) fn charge_cpu(&mut self) -> wasmtime::Result<()> {
-        self.liveness.mark_active();
         let used = self.liveness.meter().used();
         let spent = used.saturating_sub(self.charged);
         self.charged = used;

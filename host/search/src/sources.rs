@@ -183,6 +183,7 @@ impl Documents {
             let mut hit = Hit { id: note.id.clone(), ..hit(Corpus::Notes, path, Some(&note.text)) };
             hit.table.clone_from(&note.table);
             hit.column.clone_from(&note.column);
+            hit.payload = (note.text.len() > SNIPPET).then(|| json!({ "note": note.text }).to_string());
             documents.push(hit, &note.text);
         }
         documents

@@ -8,7 +8,7 @@ use syrch_core::ports::{Message, Purpose, Shape, Speaker};
 use super::*;
 
 fn recorded(text: &str, result: Result<(), LlmError>, again: Again) -> Recorded {
-    let usage = Usage { input_tokens: 3, output_tokens: 4, cost_micros: None, model: "m".to_owned() };
+    let usage = Usage { input_tokens: 3, output_tokens: 4, model: "m".to_owned(), ..Usage::default() };
     let request = Request {
         temperature: Some(0.7),
         ..Request::new(Purpose::Generate, vec![Message { speaker: Speaker::User, text: text.to_owned() }], Shape::Sql)

@@ -137,4 +137,7 @@ pub struct ModelNode {
     pub prompt: Vec<Message>,
     /// The reply; `None` when it is hidden or there was none.
     pub reply: Option<String>,
+    /// Which of several statements of the reply is used; `None` if it held no more than one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remark: Option<String>,
 }

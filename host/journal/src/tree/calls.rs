@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use syrch_core::Ledger;
 use syrch_core::ledger::{Budgets, Entry};
-use syrch_core::ports::{Reply, Request, Ticket};
+use syrch_core::ports::{Reply, Request, SqlReply, Ticket};
 
 use super::{CallEnd, Cost, ModelNode, PortCall, Saved, What};
 use crate::record::{Ask, CallId, Got};
@@ -97,6 +97,11 @@ impl Calls {
                 (model.input_tokens, model.output_tokens) = (usage.input_tokens, usage.output_tokens);
                 (model.cost_micros, model.cached) = (usage.cost_micros, hit);
                 model.reply = prompts.then(|| reply.text.clone());
+                if let Ask::Llm(request) = &ask {
+                    let several = SqlReply::with_several(&request.expect, reply).map(|several| several.remark());
+                    let is_cut = || reply.truncated.then(|| "the reply was cut off at its limit of length".to_owned());
+                    model.remark = several.or_else(is_cut);
+                }
             }
             (What::Statement { rows, .. }, Got::Rows(Ok(stored))) => *rows = Some(stored.rows),
             (

@@ -19,7 +19,7 @@ pub(crate) fn believable(request: &Request, outcome: &ModelOutcome, is_free: boo
         // Vectors are no tokens.
         Ok(_) if request.expect == Shape::Vectors => 0,
         Ok(reply) => reply.text.len(),
-        Err(LlmError::Malformed(beginning)) => beginning.len(),
+        Err(LlmError::Malformed(begins) | LlmError::Cut { begins, .. }) => begins.len(),
         Err(_) => 0,
     };
     let bound = |bytes: usize, density: usize| u32::try_from((bytes / density) as u64).unwrap_or(u32::MAX);
@@ -35,6 +35,7 @@ pub(crate) fn believable(request: &Request, outcome: &ModelOutcome, is_free: boo
         (None, Ok(reply)) => Some(Usage {
             input_tokens: bound(input, USUAL),
             output_tokens: bound(output, USUAL),
+            is_estimate: true,
             ..reply.usage.clone()
         }),
         (None, Err(_)) => None,

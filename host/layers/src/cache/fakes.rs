@@ -22,7 +22,8 @@ pub(super) fn scratch() -> (tempfile::TempDir, Arc<Cache>) {
 
 /// A whole reply that used some tokens.
 pub(super) fn reply(text: &str) -> Reply {
-    let usage = Usage { input_tokens: 11, output_tokens: 7, cost_micros: Some(5), model: "m-2".into() };
+    let usage =
+        Usage { input_tokens: 11, output_tokens: 7, cost_micros: Some(5), model: "m-2".into(), ..Usage::default() };
     Reply {
         text: text.into(),
         parsed: Some("{\"a\":1.0}".into()),

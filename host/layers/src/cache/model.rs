@@ -113,7 +113,8 @@ async fn store(lead: Lead<'_>, outcome: &ModelOutcome) {
 
 /// Whether the same call of another search would have failed with the same error.
 fn is_shared(error: &LlmError) -> bool {
-    matches!(error, LlmError::Refused(_) | LlmError::Malformed(_) | LlmError::Unsupported(_) | LlmError::Unavailable(_))
+    use LlmError::{Malformed, Overflow, Refused, Unavailable, Unsupported};
+    matches!(error, Refused(_) | Malformed(_) | Overflow(_) | Unsupported(_) | Unavailable(_))
 }
 
 #[async_trait]

@@ -14,7 +14,7 @@ pub(crate) fn failed(retry: Retry) -> ModelOutcome {
 
 /// An answered call, which used 10 tokens.
 pub(crate) fn answered() -> ModelOutcome {
-    let usage = Usage { input_tokens: 8, output_tokens: 2, cost_micros: None, model: "scripted".into() };
+    let usage = Usage { input_tokens: 8, output_tokens: 2, model: "scripted".into(), ..Usage::default() };
     let reply = Reply { text: "x".into(), parsed: None, truncated: false, logprob: None, usage: usage.clone() };
     ModelOutcome::sent(Ok(reply), Some(usage))
 }
@@ -51,6 +51,11 @@ impl ScriptedModel {
     /// The first message of each call.
     pub(crate) fn prompts(&self) -> Vec<String> {
         self.asked.lock().unwrap().iter().map(|(_, request)| request.messages[0].text.clone()).collect()
+    }
+
+    /// The output limit of each call.
+    pub(crate) fn limits(&self) -> Vec<Option<u32>> {
+        self.asked.lock().unwrap().iter().map(|(_, request)| request.max_tokens).collect()
     }
 
     /// The model that each call named.

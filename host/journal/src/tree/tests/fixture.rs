@@ -91,7 +91,7 @@ impl Fixture {
     }
 
     fn reply(&mut self, call: u64, ticket: u32, purpose: &str, tokens: u32, is_cached: bool) {
-        let usage = Usage { input_tokens: tokens, output_tokens: 5, cost_micros: None, model: "small-1".to_owned() };
+        let usage = Usage { input_tokens: tokens, output_tokens: 5, model: "small-1".to_owned(), ..Usage::default() };
         let (purpose, text) = (purpose.to_owned(), format!("the reply of {purpose}"));
         let entry = if is_cached {
             Entry::Hit { purpose, tokens: u64::from(tokens) + 5, output_tokens: 5, cost_micros: None }

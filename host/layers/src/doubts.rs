@@ -1,0 +1,284 @@
+//! Doubts about the result of a statement that ran: arithmetic over texts, a day against times, a column that any row of a group may give.
+//!
+//! The facts of a statement say what may be wrong with it. The data decide, so this layer counts them by statements of its own. Those are
+//! bounded in time and number, and are not charged: a search's statements are those that it ran itself. One that fails gives no doubt.
+
+mod joins;
+mod kinds;
+mod probe;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use syrch_core::ports::{
+    Bench, BenchLimits, CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, Plan, PortError, RowsGrant,
+    Sample, SqlQuery, Use,
+};
+use syrch_core::{Catalog, Dialect, Doubt, Hit, ResultSet, SqlError, Value};
+
+/// The longest time of the statements that count for one statement, all together.
+const TIME: Duration = Duration::from_secs(3);
+/// Statements that count for one statement.
+const PROBES: usize = 16;
+/// Rows of a result that are searched for spellings.
+const SHOWN: u64 = 10_000;
+/// Doubts about one statement.
+const DOUBTS: usize = 8;
+/// Statements whose uses are remembered, and counts.
+const REMEMBERED: usize = 1_000;
+
+/// A database whose results carry the doubts about them.
+pub struct DoubtingDatabase {
+    inner: Arc<dyn Database>,
+    /// The database that counts: the one below the budget.
+    counting: Arc<dyn Database>,
+    shows_cells: bool,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The uses of the statements that were checked last, by their composed text.
+    uses: Remembered<Arc<[Use]>>,
+    /// The first row of each statement that counted.
+    counts: Remembered<Counted>,
+}
+
+/// What a statement that counts gave.
+#[derive(Debug, Clone, PartialEq)]
+enum Counted {
+    Rows(Arc<Vec<Vec<Value>>>),
+    /// Its time was up.
+    Late,
+    /// The engine refused it.
+    Failed,
+}
+
+struct Remembered<T> {
+    values: HashMap<String, T>,
+    order: VecDeque<String>,
+}
+
+impl<T> Default for Remembered<T> {
+    fn default() -> Self {
+        Self { values: HashMap::new(), order: VecDeque::new() }
+    }
+}
+
+impl<T: Clone> Remembered<T> {
+    fn get(&self, key: &str) -> Option<T> {
+        self.values.get(key).cloned()
+    }
+
+    fn insert(&mut self, key: String, value: T) {
+        if self.values.insert(key.clone(), value).is_none() {
+            self.order.push_back(key);
+        }
+        if self.order.len() > REMEMBERED
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.values.remove(&oldest);
+        }
+    }
+}
+
+impl DoubtingDatabase {
+    /// Creates the layer around a database. `counting` is the same database below what charges statements. Doubts hold cell text as far as
+    /// `grant` shows it.
+    #[must_use]
+    pub fn new(inner: Arc<dyn Database>, counting: Arc<dyn Database>, grant: RowsGrant) -> Self {
+        let shows_cells = matches!(grant, RowsGrant::Sample(_) | RowsGrant::Full);
+        Self { inner, counting, shows_cells, state: Mutex::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The uses of a statement with all that its relations are made of.
+    async fn read_uses(&self, query: &SqlQuery) -> Option<Arc<[Use]>> {
+        let sql = query.key(self.counting.as_ref()).ok()?;
+        if let Some(known) = self.state().uses.get(&sql) {
+            return Some(known);
+        }
+        let check = SqlQuery::new(sql.clone());
+        let facts = self.counting.check(&check).await.ok()?;
+        let uses: Arc<[Use]> = facts.uses.into();
+        self.state().uses.insert(sql, Arc::clone(&uses));
+        Some(uses)
+    }
+
+    async fn doubts(&self, query: &SqlQuery, results: &ResultSet) -> Vec<Doubt> {
+        let started = Instant::now();
+        let read = async {
+            let uses = self.read_uses(query).await.filter(|uses| !uses.is_empty())?;
+            Some((uses, self.counting.catalog().await.ok()?))
+        };
+        let Ok(Some((uses, catalog))) = tokio::time::timeout(TIME, read).await else { return Vec::new() };
+        let dialect = &catalog.dialect;
+        let results = Seen(results);
+        let mut judge = Judge { layer: self, catalog: &catalog, dialect, uses: &uses, results, started, left: PROBES };
+        let mut doubts: Vec<Doubt> = Vec::new();
+        for one in uses.iter() {
+            let Some(doubt) = judge.doubt(one).await else { continue };
+            // One reason is enough for one column.
+            if !doubts.contains(&doubt) && doubts.len() < DOUBTS {
+                doubts.push(doubt);
+            }
+        }
+        doubts
+    }
+}
+
+/// What the result itself shows, for which no statement has to count.
+#[derive(Clone, Copy)]
+struct Seen<'r>(&'r ResultSet);
+
+impl Seen<'_> {
+    /// Returns whether the result says nothing: it has no rows, or one of zeros and NULL.
+    fn is_void(self) -> bool {
+        let nothing = |value: &Value| matches!(value, Value::Null | Value::Integer(0)) || *value == Value::Real(0.0);
+        match self.0.rows(0, 2).as_slice() {
+            [] => true,
+            [only] => only.iter().all(nothing),
+            _ => false,
+        }
+    }
+
+    /// Returns whether two texts of one column differ in letter case or in blanks around them alone, or the rows are too few or too many to tell.
+    fn may_have_spellings(self) -> bool {
+        let rows = self.0.rows(0, SHOWN + 1);
+        if rows.len() < 2 || rows.len() as u64 > SHOWN {
+            return true;
+        }
+        let mut known: HashMap<(usize, String), &str> = HashMap::new();
+        rows.iter().flat_map(|row| row.iter().enumerate()).any(|(column, value)| {
+            let Value::Text(text) = value else { return false };
+            *known.entry((column, text.trim().to_lowercase())).or_insert(text) != text.as_str()
+        })
+    }
+}
+
+/// Judges the uses of one statement.
+struct Judge<'j> {
+    layer: &'j DoubtingDatabase,
+    catalog: &'j Catalog,
+    dialect: &'j Dialect,
+    uses: &'j [Use],
+    results: Seen<'j>,
+    started: Instant,
+    /// Statements that may still count.
+    left: usize,
+}
+
+impl Judge<'_> {
+    /// The rows of a statement that counts; within `most` and what is left of the time of all.
+    async fn count(&mut self, sql: String, most: Duration) -> Counted {
+        if let Some(known) = self.layer.state().counts.get(&sql) {
+            return known;
+        }
+        let left = TIME.saturating_sub(self.started.elapsed()).min(most);
+        if self.left == 0 || left.is_zero() {
+            return Counted::Late;
+        }
+        self.left -= 1;
+        let query = SqlQuery::new(sql.clone());
+        let counted = match tokio::time::timeout(left, self.layer.counting.run(&query)).await {
+            Ok(Ok(results)) => Counted::Rows(Arc::new(results.rows(0, probe::ROWS))),
+            Ok(Err(error)) if error.kind == syrch_core::SqlErrorKind::Timeout => Counted::Late,
+            Ok(Err(error)) => {
+                tracing::debug!(sql, %error, "a statement that counts failed");
+                Counted::Failed
+            }
+            Err(_) => Counted::Late,
+        };
+        // One that was late may be in time when less else is running.
+        if counted != Counted::Late {
+            self.layer.state().counts.insert(sql, counted.clone());
+        }
+        counted
+    }
+}
+
+#[async_trait]
+impl CellIndex for DoubtingDatabase {
+    async fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError> {
+        self.inner.samples(table, columns, limit).await
+    }
+
+    async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+        self.inner.find(phrases, how, limit).await
+    }
+
+    fn is_repeatable(&self) -> bool {
+        self.inner.is_repeatable()
+    }
+}
+
+#[async_trait]
+impl Database for DoubtingDatabase {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.inner.dialect()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.inner.warnings()
+    }
+
+    async fn identity(&self) -> Option<String> {
+        self.inner.identity().await
+    }
+
+    async fn catalog(&self) -> Result<Arc<Catalog>, DatabaseError> {
+        self.inner.catalog().await
+    }
+
+    fn layers(&self) -> Vec<&'static str> {
+        std::iter::once("doubts").chain(self.inner.layers()).collect()
+    }
+
+    fn compose(&self, query: &SqlQuery) -> Result<String, SqlError> {
+        self.inner.compose(query)
+    }
+
+    async fn check(&self, query: &SqlQuery) -> Result<Facts, SqlError> {
+        let facts = self.inner.check(query).await?;
+        // What is checked is run next as a rule. The facts of one that names finished tasks are not those of all of it.
+        if query.relations.is_empty()
+            && let Ok(sql) = query.key(self.inner.as_ref())
+        {
+            self.state().uses.insert(sql, facts.uses.clone().into());
+        }
+        Ok(facts)
+    }
+
+    async fn explain(&self, query: &SqlQuery) -> Result<Plan, SqlError> {
+        self.inner.explain(query).await
+    }
+
+    async fn run(&self, query: &SqlQuery) -> Result<ResultSet, SqlError> {
+        let results = self.inner.run(query).await?;
+        Ok(match self.doubts(query, &results).await {
+            none if none.is_empty() => results,
+            doubts => results.with_doubts(doubts),
+        })
+    }
+
+    async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
+        self.inner.column_stats(table, columns).await
+    }
+
+    // What is measured must reach the engine.
+    async fn bench(&self, limits: BenchLimits) -> Result<Box<dyn Bench>, PortError> {
+        self.inner.bench(limits).await
+    }
+}

@@ -1,0 +1,241 @@
+//! The statements that count, in each dialect.
+
+use syrch_core::ports::Use;
+use syrch_core::{Catalog, Dialect, Table};
+
+/// Rows that are read of a statement that counts.
+pub(super) const ROWS: u64 = 6;
+
+/// A plain number, in the regular expressions that all engines share: without separators, units, or a comma.
+const NUMBER: &str = "^ *[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)? *$";
+/// A number in which nothing but its digits before the point decides whether texts are in the order of numbers.
+const DIGITS: &str = "^[0-9]+([.][0-9]+)?$";
+/// A day that begins with its day or month.
+const OTHER_DAY: &str = "^ *[0-9]{1,2}([/.-])[0-9]{1,2}[/.-][0-9]{4}( .*)?$";
+/// The days that SQLite knows, counted in Julian days: of the years 0 to 9999.
+const JULIAN: [&str; 2] = ["1721059.5", "5373484.5"];
+/// A day, and a day with a time, in patterns of LIKE.
+const DAY: &str = "____-__-__%";
+const TIMES: [&str; 2] = ["____-__-__ _%", "____-__-__T_%"];
+
+/// The values of a use as a table with the one column `v`.
+struct Values<'u> {
+    dialect: &'u Dialect,
+    one: &'u Use,
+    table: String,
+}
+
+/// Writes the statements that count the values of one use.
+pub(super) struct Probe<'u>(Values<'u>);
+
+impl<'u> Probe<'u> {
+    /// `None` if the catalog has no such table.
+    pub(super) fn new(one: &'u Use, catalog: &Catalog, dialect: &'u Dialect) -> Option<Self> {
+        let table = quoted(catalog.table(&one.table)?, dialect);
+        Some(Self(Values { dialect, one, table }))
+    }
+
+    fn column(&self) -> String {
+        self.0.dialect.quoted(&self.0.one.column)
+    }
+
+    fn value(&self) -> String {
+        self.0.one.value.clone().unwrap_or_else(|| self.column())
+    }
+
+    /// FROM, with these conditions besides those of the use.
+    fn from(&self, conditions: &[String]) -> String {
+        let all: Vec<String> =
+            self.0.one.filter.iter().chain(conditions).map(|condition| format!("({condition})")).collect();
+        let filter = if all.is_empty() { String::new() } else { format!(" WHERE {}", all.join(" AND ")) };
+        format!("FROM {}{filter}", self.0.table)
+    }
+
+    /// The values of the use, as what a statement can read.
+    fn values(&self) -> String {
+        format!("(SELECT {} AS v {}) AS t", self.value(), self.from(&[]))
+    }
+
+    /// Whether a value matches a regular expression. `None` in a dialect that has none.
+    fn matches(&self, pattern: &str) -> Option<String> {
+        Some(match self.0.dialect {
+            Dialect::Sqlite => format!("v REGEXP '{pattern}'"),
+            Dialect::Postgres => format!("CAST(v AS TEXT) ~ '{pattern}'"),
+            Dialect::Duckdb => format!("regexp_matches(CAST(v AS VARCHAR), '{pattern}')"),
+            Dialect::Spark | Dialect::Databricks => format!("CAST(v AS STRING) RLIKE '{pattern}'"),
+            Dialect::Mysql => format!("CAST(v AS CHAR) REGEXP '{pattern}'"),
+            Dialect::Ansi | Dialect::Other(_) => return None,
+        })
+    }
+
+    fn is_sqlite(&self) -> bool {
+        *self.0.dialect == Dialect::Sqlite
+    }
+
+    /// Whether there is a text at all among the values of a column that promises none: 0 or 1.
+    pub(super) fn any_text(&self) -> String {
+        let text = [format!("typeof({}) = 'text'", self.value())];
+        format!("SELECT count(*) AS n FROM (SELECT 1 AS v {} LIMIT 1) AS t", self.from(&text))
+    }
+
+    /// Counts of the values, of the texts, of the numbers among the values, of the texts that are digits with a point at most, and of those
+    /// that are days which do not begin with the year; and the fewest and the most digits before the point.
+    pub(super) fn numbers(&self) -> Option<String> {
+        let number = self.matches(NUMBER)?;
+        let digits = self.matches(DIGITS)?;
+        let (is_text, is_number) = if self.is_sqlite() {
+            ("typeof(v) = 'text'", format!("typeof(v) IN ('integer', 'real') OR {number}"))
+        } else {
+            ("v IS NOT NULL", number)
+        };
+        let count = |condition: &str| format!("sum(CASE WHEN {condition} THEN 1 ELSE 0 END)");
+        let find = if *self.0.dialect == Dialect::Postgres { "strpos" } else { "instr" };
+        let whole = format!("CASE WHEN {find}(v, '.') > 0 THEN {find}(v, '.') - 1 ELSE length(v) END");
+        let length = |which: &str| format!("{which}(CASE WHEN {is_text} AND {digits} THEN {whole} END)");
+        Some(format!(
+            "SELECT count(v) AS n, {} AS texts, {} AS numbers, {} AS digits, {} AS days, {} AS shortest, {} AS longest FROM {}",
+            count(is_text),
+            count(&is_number),
+            count(&format!("{is_text} AND {digits}")),
+            count(&format!("{is_text} AND {}", self.matches(OTHER_DAY)?)),
+            length("min"),
+            length("max"),
+            self.values(),
+        ))
+    }
+
+    /// Three counts: the values, those that begin with a day, and those that have a time behind it.
+    pub(super) fn days(&self) -> String {
+        let count = |condition: &str| format!("sum(CASE WHEN {condition} THEN 1 ELSE 0 END)");
+        let [first, second] = TIMES;
+        format!(
+            "SELECT count(v) AS n, {} AS days, {} AS times FROM {}",
+            count(&format!("v LIKE '{DAY}'")),
+            count(&format!("v LIKE '{first}' OR v LIKE '{second}'")),
+            self.values(),
+        )
+    }
+
+    /// Whether a column of times holds any other than midnight: 0 or 1.
+    pub(super) fn any_time(&self) -> String {
+        let column = self.column();
+        let time = [format!("{column} <> CAST({column} AS DATE)")];
+        format!("SELECT count(*) AS n FROM (SELECT 1 AS v {} LIMIT 1) AS t", self.from(&time))
+    }
+
+    /// Whether the use's value is anything but NULL for any row that has the column: 0 or 1.
+    pub(super) fn any_value(&self) -> String {
+        let given = [format!("{} IS NOT NULL", self.column()), format!("({}) IS NOT NULL", self.value())];
+        format!("SELECT count(*) AS n FROM (SELECT 1 AS v {} LIMIT 1) AS t", self.from(&given))
+    }
+
+    /// Whether the use's value is anything but NULL for a number that is no Julian day in SQLite's range of dates: 0 or 1.
+    pub(super) fn any_day_beyond(&self) -> String {
+        let column = self.column();
+        let [first, last] = JULIAN;
+        let beyond = [
+            format!("typeof({column}) IN ('integer', 'real') AND ({column} < {first} OR {column} >= {last})"),
+            format!("({}) IS NOT NULL", self.value()),
+        ];
+        format!("SELECT count(*) AS n FROM (SELECT 1 AS v {} LIMIT 1) AS t", self.from(&beyond))
+    }
+
+    /// Whether a text of the column is that number in another spelling, such as `007` or `1,200`: 0 or 1. For SQLite.
+    pub(super) fn any_spelling_of_number(&self, number: &str) -> String {
+        let column = self.column();
+        let spelled = [
+            format!(
+                "typeof({column}) = 'text' AND {column} <> '{number}' AND {column} REGEXP '^ *[+-]?[0-9][0-9,.]* *$'"
+            ),
+            format!("CAST(replace({column}, ',', '') AS REAL) = {number}"),
+        ];
+        format!("SELECT count(*) AS n FROM (SELECT 1 AS v {} LIMIT 1) AS t", self.from(&spelled))
+    }
+
+    /// Whether any row has the column: 0 or 1.
+    pub(super) fn any_row(&self) -> String {
+        let given = [format!("{} IS NOT NULL", self.column())];
+        format!("SELECT count(*) AS n FROM (SELECT 1 AS v {} LIMIT 1) AS t", self.from(&given))
+    }
+
+    /// Two counts: the rows that have the column, and those for which the use's value is not NULL.
+    pub(super) fn given(&self) -> String {
+        format!(
+            "SELECT count(c) AS n, count(v) AS given FROM (SELECT {} AS c, {} AS v {}) AS t",
+            self.column(),
+            self.value(),
+            self.from(&[]),
+        )
+    }
+
+    /// The further spellings of texts, each with its count, the most frequent first. `None` if a text cannot be written in the dialect for
+    /// certain.
+    pub(super) fn spellings(&self, texts: &[String]) -> Option<String> {
+        let has_escapes = matches!(self.0.dialect, Dialect::Spark | Dialect::Databricks | Dialect::Mysql);
+        if texts.iter().any(|text| text.contains('\0') || (has_escapes && text.contains('\\'))) {
+            return None;
+        }
+        let written: Vec<String> = texts.iter().map(|text| format!("'{}'", text.replace('\'', "''"))).collect();
+        let folded: Vec<String> = written.iter().map(|text| format!("lower(trim({text}))")).collect();
+        let column = self.column();
+        let another = [
+            format!("lower(trim({column})) IN ({})", folded.join(", ")),
+            format!("{column} NOT IN ({})", written.join(", ")),
+        ];
+        Some(format!(
+            "SELECT {column} AS v, count(*) AS n {} GROUP BY {column} ORDER BY count(*) DESC, {column} LIMIT {ROWS}",
+            self.from(&another)
+        ))
+    }
+
+    /// Two spellings of each value that differ in letter case or in blanks around them, the values that have several in one group of the keys, in
+    /// order.
+    pub(super) fn several_spellings(&self, keys: &[String]) -> String {
+        let column = self.column();
+        let named = keys.iter().enumerate().map(|(number, key)| format!(", {key} AS k{number}")).collect::<String>();
+        let grouped = keys.iter().map(|key| format!(", {key}")).collect::<String>();
+        let outer = (0..keys.len()).map(|number| format!(", k{number}")).collect::<String>();
+        format!(
+            "SELECT min(v) AS one, max(v) AS other FROM (SELECT {column} AS v{named} {} GROUP BY {column}{grouped}) AS t \
+             GROUP BY lower(trim(v)){outer} HAVING count(*) > 1 ORDER BY 1 LIMIT {ROWS}",
+            self.from(&[])
+        )
+    }
+
+    /// Whether the column and one of another table have a value in common: 0 or 1.
+    pub(super) fn any_pair(&self, table: &Table, column: &str) -> String {
+        let dialect = self.0.dialect;
+        let condition = format!("a.{} = b.{}", self.column(), dialect.quoted(column));
+        let tables = format!("{} AS a JOIN {} AS b", self.0.table, quoted(table, dialect));
+        format!("SELECT count(*) AS n FROM (SELECT 1 AS v FROM {tables} ON {condition} LIMIT 1) AS t")
+    }
+
+    /// Whether the column is NULL in any row: 0 or 1.
+    pub(super) fn any_null(&self) -> String {
+        let null = [format!("{} IS NULL", self.column())];
+        format!("SELECT count(*) AS n FROM (SELECT 1 AS v {} LIMIT 1) AS t", self.from(&null))
+    }
+
+    /// Counts the values of the column in the group that has most of them, up to 2. NULL is a value.
+    pub(super) fn values_of_group(&self, keys: &[String]) -> String {
+        let column = self.column();
+        if keys.is_empty() {
+            return format!(
+                "SELECT count(*) AS n FROM (SELECT DISTINCT {column} AS v {} LIMIT 2) AS t",
+                self.from(&[])
+            );
+        }
+        format!(
+            "SELECT 1 + count(*) AS n FROM (SELECT 1 AS v {} GROUP BY {} HAVING min({column}) <> max({column}) \
+             OR count({column}) > 0 AND count({column}) < count(*) LIMIT 1) AS t",
+            self.from(&[]),
+            keys.join(", "),
+        )
+    }
+}
+
+/// A table with its schema, as it may stand in a statement.
+fn quoted(table: &Table, dialect: &Dialect) -> String {
+    let schema = table.schema_name.as_ref().map(|schema| format!("{}.", dialect.quoted(schema)));
+    format!("{}{}", schema.unwrap_or_default(), dialect.quoted(&table.name))
+}
