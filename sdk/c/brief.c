@@ -8,6 +8,8 @@
 #define STATEMENT 4000u
 #define TASK 2000u
 #define COLUMNS 50u
+// The most bytes of all solved examples before the question.
+#define EXAMPLES 6000u
 
 static void put_line(syrch_buffer *out, const char *label, syrch_string_t text) {
   syrch_puts(out, label);
@@ -27,7 +29,7 @@ static void put_plan(syrch_buffer *out, const syrch_task_t *task) {
 static syrch_string_t hit_text(const syrch_hit_t *hit) {
   syrch_string_t path = syrch_line(hit->path, 120);
   syrch_string_t snippet = hit->snippet.is_some ? syrch_trim(hit->snippet.val) : syrch_text("");
-  return snippet.len == 0 ? path : syrch_concat(path, syrch_text(" ("), syrch_line(snippet, 160), syrch_text(")"));
+  return snippet.len == 0 ? path : syrch_concat(path, syrch_text(" ("), syrch_line(snippet, syrch_hit_most(hit)), syrch_text(")"));
 }
 
 static void put_relation(syrch_buffer *out, uint32_t parent_rows, const syrch_dialect_t *dialect, const syrch_relation_t *relation, syrch_string_t reported) {
@@ -96,7 +98,20 @@ syrch_brief_t syrch_brief(const syrch_solve_t *in, uint32_t catalog_bytes, uint3
   const syrch_task_t *task = in->task;
   const syrch_dialect_t *dialect = &in->catalog->dialect;
   syrch_buffer out = {0};
-  syrch_put(&out, syrch_prompt_problem(in->problem));
+  syrch_problem_t asked = *in->problem;
+  syrch_list_hit_t others = {0};
+  syrch_list_example_t examples = {0};
+  for (size_t i = 0; i < in->problem->hints.len; i++) {
+    const syrch_hit_t *hit = &in->problem->hints.ptr[i];
+    syrch_example_t example;
+    if (hit->corpus.tag != SYRCH_CORPUS_EXAMPLES) {
+      syrch_push(&others, *hit);
+    } else if (syrch_example_of(hit, &example)) {
+      syrch_push(&examples, example);
+    }
+  }
+  asked.hints.ptr = others.ptr;
+  asked.hints.len = others.len;
   if (!syrch_equal(syrch_trim(task->text), syrch_trim(in->problem->question))) {
     put_line(&out, "The question above is the setting. Your task is this part of it: ", syrch_line(task->text, TASK));
   }
@@ -104,12 +119,38 @@ syrch_brief_t syrch_brief(const syrch_solve_t *in, uint32_t catalog_bytes, uint3
   put_plan(&out, task);
   for (size_t i = 0; i < in->parents.len; i++) put_found(&out, parent_rows, dialect, &in->parents.ptr[i]);
   put_join_hints(&out, dialect, task, in->parents);
-  return (syrch_brief_t){.catalog = in->catalog, .catalog_bytes = catalog_bytes, .task = syrch_built(&out)};
+  return (syrch_brief_t){
+      .catalog = in->catalog,
+      .catalog_bytes = catalog_bytes,
+      .problem = syrch_prompt_problem(in->problem),
+      .asked = syrch_prompt_problem(&asked),
+      .examples = examples,
+      .example_bytes = EXAMPLES,
+      .rest = syrch_built(&out),
+  };
 }
 
 bool syrch_shorten(syrch_brief_t *brief) {
   brief->catalog_bytes /= 2;
+  brief->example_bytes /= 2;
   return brief->catalog_bytes >= 500;
+}
+
+static syrch_string_t tables(const syrch_brief_t *brief) {
+  return syrch_concat(syrch_text("Tables:\n"), syrch_prompt_catalog(brief->catalog, brief->catalog_bytes));
+}
+
+// The solved examples that fit, the most like the question first.
+static syrch_list_example_t shown_examples(const syrch_brief_t *brief) {
+  syrch_list_example_t shown = {0};
+  size_t left = brief->example_bytes;
+  for (size_t i = 0; i < brief->examples.len; i++) {
+    size_t bytes = brief->examples.ptr[i].question.len + brief->examples.ptr[i].sql.len;
+    if (bytes > left) continue;
+    left -= bytes;
+    syrch_push(&shown, brief->examples.ptr[i]);
+  }
+  return shown;
 }
 
 syrch_request_t syrch_brief_request(const syrch_brief_t *brief, syrch_list_tried_t tried, uint32_t sample) {
@@ -118,8 +159,18 @@ syrch_request_t syrch_brief_request(const syrch_brief_t *brief, syrch_list_tried
     if (tried.ptr[i].sql.len > 0) syrch_push(&subjects, tried.ptr[i].sql);
   }
   syrch_request_t request = syrch_ask(subjects.len == 0 ? SYRCH_PURPOSE_GENERATE : SYRCH_PURPOSE_REPAIR);
-  syrch_system(&request, syrch_brief_instructions(brief));
-  syrch_user(&request, syrch_concat(syrch_brief_setting(brief), syrch_feedback(tried)));
+  syrch_list_example_t examples = shown_examples(brief);
+  if (examples.len == 0) {
+    syrch_system(&request, syrch_brief_instructions(brief));
+    syrch_user(&request, syrch_concat(syrch_brief_setting(brief), syrch_feedback(tried)));
+  } else {
+    syrch_system(&request, syrch_concat(syrch_brief_instructions(brief), syrch_text("\n\n"), tables(brief)));
+    for (size_t i = examples.len; i-- > 0;) {
+      syrch_user(&request, syrch_concat(syrch_text("Question: "), examples.ptr[i].question, syrch_text("\n")));
+      syrch_assistant(&request, syrch_concat(syrch_text("```sql\n"), examples.ptr[i].sql, syrch_text("\n```\nConfidence: 0.95")));
+    }
+    syrch_user(&request, syrch_concat(brief->asked, brief->rest, syrch_feedback(tried)));
+  }
   syrch_expect_sql(&request);
   request.subjects = subjects;
   request.sample = sample;
@@ -127,7 +178,7 @@ syrch_request_t syrch_brief_request(const syrch_brief_t *brief, syrch_list_tried
 }
 
 syrch_string_t syrch_brief_setting(const syrch_brief_t *brief) {
-  return syrch_concat(syrch_text("Tables:\n"), syrch_prompt_catalog(brief->catalog, brief->catalog_bytes), syrch_text("\n"), brief->task);
+  return syrch_concat(tables(brief), syrch_text("\n"), brief->problem, brief->rest);
 }
 
 syrch_string_t syrch_brief_instructions(const syrch_brief_t *brief) {

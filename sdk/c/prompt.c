@@ -5,6 +5,11 @@
 #include <inttypes.h>
 
 #define COMMENT 160u
+// The most characters of a note, and bytes of a solved example: a longer example is left out, since a part of a statement is none.
+#define NOTE 4000u
+// The most hints, and the most bytes of all. One that does not fit is left out whole.
+#define MOST 20u
+#define HINTS (12u * 1024u)
 #define CELL 60u
 #define QUESTION (8u * 1024u)
 
@@ -16,6 +21,38 @@ static void put_line(syrch_buffer *out, const char *label, syrch_string_t text) 
   syrch_puts(out, "\n");
 }
 
+// A text of a hit's payload; false if there is none.
+static bool payload_text(const syrch_hit_t *hit, const char *key, syrch_string_t *out) {
+  return hit->payload.is_some && syrch_json_string(syrch_json_get(syrch_json_read(hit->payload.val, NULL), key), out);
+}
+
+bool syrch_example_of(const syrch_hit_t *hit, syrch_example_t *out) {
+  syrch_string_t question, sql;
+  if (hit->corpus.tag != SYRCH_CORPUS_EXAMPLES || !payload_text(hit, "question", &question) || !payload_text(hit, "sql", &sql)) return false;
+  *out = (syrch_example_t){.question = syrch_line(question, NOTE), .sql = syrch_trim(sql)};
+  return out->sql.len > 0 && out->question.len + out->sql.len <= NOTE;
+}
+
+size_t syrch_hit_most(const syrch_hit_t *hit) {
+  bool is_told = hit->corpus.tag == SYRCH_CORPUS_NOTES || hit->corpus.tag == SYRCH_CORPUS_EXAMPLES;
+  return is_told || (hit->corpus.tag == SYRCH_CORPUS_CELLS && !hit->column.is_some) ? NOTE : COMMENT;
+}
+
+// A hit as prompt text; empty for a solved example that is too long.
+static syrch_string_t hint_text(const syrch_hit_t *hit) {
+  if (hit->corpus.tag == SYRCH_CORPUS_EXAMPLES && hit->payload.is_some) {
+    syrch_example_t example;
+    if (!syrch_example_of(hit, &example)) return syrch_text("");
+    return syrch_concat(syrch_text("Solved before: "), example.question, syrch_text("\n```sql\n"), example.sql, syrch_text("\n```\n"));
+  }
+  syrch_string_t text = syrch_text("");
+  bool is_some = hit->corpus.tag == SYRCH_CORPUS_NOTES && payload_text(hit, "note", &text);
+  if (!is_some && hit->snippet.is_some) text = hit->snippet.val;
+  syrch_string_t path = syrch_line(hit->path, COMMENT);
+  if (!is_some && !hit->snippet.is_some) return syrch_concat(syrch_text("Hint: "), path, syrch_text("\n"));
+  return syrch_concat(syrch_text("Hint: "), path, syrch_text(": "), syrch_line(text, syrch_hit_most(hit)), syrch_text("\n"));
+}
+
 syrch_string_t syrch_prompt_problem(const syrch_problem_t *problem) {
   syrch_buffer out = {0};
   put_line(&out, "Question: ", syrch_clip(syrch_trim(problem->question), QUESTION));
@@ -25,11 +62,12 @@ syrch_string_t syrch_prompt_problem(const syrch_problem_t *problem) {
     syrch_string_t question = syrch_line(problem->answers.ptr[i].f0, 400), answer = syrch_line(problem->answers.ptr[i].f1, 400);
     put_line(&out, "Clarified: ", syrch_concat(question, syrch_text(" Answer: "), answer));
   }
-  for (size_t i = 0; i < problem->hints.len && i < 20; i++) {
-    const syrch_hit_t *hit = &problem->hints.ptr[i];
-    syrch_string_t text = syrch_line(hit->path, COMMENT);
-    if (hit->snippet.is_some) text = syrch_concat(text, syrch_text(": "), syrch_line(hit->snippet.val, COMMENT));
-    put_line(&out, "Hint: ", text);
+  size_t left = HINTS;
+  for (size_t i = 0; i < problem->hints.len && i < MOST; i++) {
+    syrch_string_t hint = hint_text(&problem->hints.ptr[i]);
+    if (hint.len > left) continue;
+    left -= hint.len;
+    syrch_put(&out, hint);
   }
   return syrch_built(&out);
 }

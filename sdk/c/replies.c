@@ -12,6 +12,7 @@ static void add(syrch_request_t *request, syrch_speaker_t speaker, syrch_string_
 
 void syrch_system(syrch_request_t *request, syrch_string_t text) { add(request, SYRCH_SPEAKER_SYSTEM, text); }
 void syrch_user(syrch_request_t *request, syrch_string_t text) { add(request, SYRCH_SPEAKER_USER, text); }
+void syrch_assistant(syrch_request_t *request, syrch_string_t text) { add(request, SYRCH_SPEAKER_ASSISTANT, text); }
 void syrch_expect_sql(syrch_request_t *request) { request->expect.tag = SYRCH_SHAPE_SQL; }
 
 void syrch_expect_json(syrch_request_t *request, syrch_string_t schema) {

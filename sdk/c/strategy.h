@@ -41,18 +41,37 @@ typedef struct syrch_list_tried_t {
   size_t len;
 } syrch_list_tried_t;
 
-// The part that all prompts of one task share.
+// A question with the statement that answers it, as the user gave it.
+typedef struct syrch_example_t {
+  syrch_string_t question;
+  syrch_string_t sql;
+} syrch_example_t;
+typedef struct syrch_list_example_t {
+  syrch_example_t *ptr;
+  size_t len;
+} syrch_list_example_t;
+
+// Reads the solved example of a hit; false for any other hit, and for an example of more than 4,000 bytes.
+bool syrch_example_of(const syrch_hit_t *hit, syrch_example_t *out);
+// The most characters of a hit's text in a prompt: what people wrote, and facts about a table (cells of no column), are whole.
+size_t syrch_hit_most(const syrch_hit_t *hit);
+
+// The part that all prompts of one task share: the question with its hints, the same without solved examples, these, and the task.
 typedef struct syrch_brief_t {
   const syrch_catalog_t *catalog;
   size_t catalog_bytes;
-  syrch_string_t task;
+  syrch_string_t problem;
+  syrch_string_t asked;
+  syrch_list_example_t examples;
+  size_t example_bytes;
+  syrch_string_t rest;
 } syrch_brief_t;
 
 // Collects the task, its question and the results of its dependencies, with at most `parent_rows` rows of each. It calls `rows.read`.
 syrch_brief_t syrch_brief(const syrch_solve_t *in, uint32_t catalog_bytes, uint32_t parent_rows);
-// Halves the catalog of the prompts; false if it is too short for that.
+// Halves the catalog of the prompts, and what solved examples may fill; false if it is too short for that.
 bool syrch_shorten(syrch_brief_t *brief);
-// The request for the next statement. With earlier statements it is a repair.
+// The request for the next statement, after solved examples as turns. With earlier statements it is a repair.
 syrch_request_t syrch_brief_request(const syrch_brief_t *brief, syrch_list_tried_t tried, uint32_t sample);
 // The tables and the task, for a prompt of a strategy's own, and the rules for a statement.
 syrch_string_t syrch_brief_setting(const syrch_brief_t *brief);
@@ -64,6 +83,7 @@ syrch_string_t syrch_feedback(syrch_list_tried_t tried);
 syrch_request_t syrch_ask(uint8_t purpose);
 void syrch_system(syrch_request_t *request, syrch_string_t text);
 void syrch_user(syrch_request_t *request, syrch_string_t text);
+void syrch_assistant(syrch_request_t *request, syrch_string_t text);
 // What the reply must be; without one of these, any text.
 void syrch_expect_sql(syrch_request_t *request);
 void syrch_expect_json(syrch_request_t *request, syrch_string_t schema);

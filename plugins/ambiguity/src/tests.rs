@@ -70,7 +70,7 @@ fn an_unknown_name_is_named_with_near_ones_to_choose() {
     let questions = assess(&FakeHost::default(), &[lost]);
     assert_eq!(
         questions[0].text,
-        "What do you mean by \"Regions\" in \"regions of buyers\"? The database has nothing of that name."
+        "What do you mean by \"Regions\" in \"regions of buyers\"? The nearest names of the database are these."
     );
     assert_eq!(questions[0].choices, ["customer_region"]);
 }
@@ -80,6 +80,22 @@ fn what_a_provider_did_not_understand_is_asked_about() {
     let why = "the model provider gave no answer: not understood: regional, moons";
     let questions = assess(&FakeHost::default(), &[seen("A", failed(FailureKind::Model, why), &[])]);
     assert!(questions[0].text.starts_with("What do you mean by \"regional, moons\" in \"regions of buyers\"?"));
+}
+
+#[test]
+fn a_name_without_a_near_one_is_not_in_the_database() {
+    let why = "the model provider gave no answer: not understood: moons";
+    let questions = assess(&FakeHost::default(), &[seen("A", failed(FailureKind::Model, why), &[])]);
+    assert!(questions[0].text.ends_with("The database has nothing of that name."), "{}", questions[0].text);
+    assert!(questions[0].choices.is_empty());
+}
+
+#[test]
+fn a_name_in_two_schemas_is_asked_about_with_both_tables() {
+    let why = "the model provider gave no answer: several tables have the name: invoices (archive.invoices, billing.invoices)";
+    let questions = assess(&FakeHost::default(), &[seen("A", failed(FailureKind::Model, why), &[])]);
+    assert_eq!(questions[0].text, "Which \"invoices\" do you mean? Several tables have that name.");
+    assert_eq!(questions[0].choices, ["archive.invoices", "billing.invoices"]);
 }
 
 #[test]

@@ -3,14 +3,14 @@
 use serde_json::Value as JsonValue;
 use syrch_plugin::brief::{Brief, Tried};
 use syrch_plugin::prelude::*;
+use syrch_plugin::prompt::Example;
 use syrch_plugin::replies::plan_of;
 use syrch_plugin::serde_json;
-use syrch_plugin::text::{clip, line};
+use syrch_plugin::text::clip;
 
 use crate::Settings;
 
-// The most bytes of a stored example, so that a long one does not fill the prompt.
-const EXAMPLE: usize = 2000;
+const AT_ONCE: &str = "Write the statement at once.";
 
 /// A way to write a statement, after CHASE-SQL's three.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +68,11 @@ impl<'a> Prompts<'a> {
             planned: Brief::new(host, settings, problem, catalog, task, parents),
             plain: Brief::new(host, settings, problem, catalog, &bare, parents),
             has_plan: !plan_of(task).is_empty(),
-            examples: if settings.direct > 0 { examples(host, settings.examples, task) } else { String::new() },
+            examples: match settings.direct {
+                0 => String::new(),
+                _ if problem.hints.iter().any(|hit| Example::from_hit(hit).is_some()) => AT_ONCE.to_owned(),
+                _ => examples(host, settings.examples, task),
+            },
             temperature: settings.temperature,
         }
     }
@@ -80,12 +84,14 @@ impl<'a> Prompts<'a> {
             return brief.request(tried, sample);
         }
         let system = format!("{}\n{}", brief.instructions(), self.method(generator));
-        Ask::new(Purpose::Generate)
-            .system(system)
-            .user(brief.setting())
-            .temperature(self.temperature)
-            .sample(sample)
-            .sql()
+        // Replies with nothing but a statement are no examples of the other two.
+        let ask = match generator {
+            Generator::Direct => brief.ask(Purpose::Generate, system, ""),
+            Generator::QueryPlan | Generator::DivideAndConquer => {
+                Ask::new(Purpose::Generate).system(system).user(brief.setting())
+            }
+        };
+        ask.temperature(self.temperature).sample(sample).sql()
     }
 
     /// Makes all prompts shorter; false when that is no more use.
@@ -128,7 +134,7 @@ fn without_plan(task: &Task) -> Option<String> {
 /// examples, here in the same call).
 fn examples(host: &impl Search, most: u32, task: &Task) -> String {
     if most == 0 {
-        return "Write the statement at once.".to_owned();
+        return AT_ONCE.to_owned();
     }
     let query = RetrievalQuery {
         corpus: Corpus::Examples,
@@ -146,12 +152,10 @@ fn examples(host: &impl Search, most: u32, task: &Task) -> String {
              statement for the question that was asked; only that stands in a fence."
         );
     }
-    format!("Questions like this one, and the statements that answer them:\n{solved}Write the statement at once.")
+    format!("Questions like this one, and the statements that answer them:\n{solved}{AT_ONCE}")
 }
 
 fn example(hit: &Hit) -> Option<String> {
-    let payload: JsonValue = serde_json::from_str(hit.payload.as_deref()?).ok()?;
-    let sql = payload.get("sql")?.as_str()?.trim();
-    let question = payload.get("question")?.as_str()?;
-    (!sql.is_empty()).then(|| format!("Question: {}\nSQL: {}\n", line(question, 400), clip(sql, EXAMPLE)))
+    let Example { question, sql } = Example::from_hit(hit)?;
+    Some(format!("Question: {question}\nSQL: {sql}\n"))
 }

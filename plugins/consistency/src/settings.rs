@@ -13,7 +13,7 @@ syrch_plugin::settings! {
         repair: bool = false;
         /// Whether a result without rows may vote.
         empty_counts: bool = false;
-        /// The temperature of fresh samples when there are several; 0 leaves it to the model.
+        /// The temperature of fresh samples. Where there are several, 0 leaves it to the model, since equal samples cannot vote.
         temperature: f64 = 0.7, 0.0 ..= 2.0;
         /// The confidence of a statement for which the model states none.
         unstated: f64 = 0.7, 0.0 ..= 1.0;

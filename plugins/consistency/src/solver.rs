@@ -39,10 +39,16 @@ impl<'a> Samples<'a> {
         Self { settings, attempts, most, brief }
     }
 
-    /// The groups that vote; results without rows when there are no others.
+    /// The groups that vote. What would be repaired has no vote.
+    fn voting(&self, pool: &Pool) -> Vec<Cluster> {
+        let empty = self.settings.empty_counts;
+        if self.settings.repair { pool.sound_clusters(empty) } else { pool.clusters(empty) }
+    }
+
+    /// The groups that vote; if there are none, results with faults, and then those without rows.
     fn clusters(&self, pool: &Pool) -> Vec<Cluster> {
-        let voting = pool.clusters(self.settings.empty_counts);
-        if voting.is_empty() { pool.clusters(true) } else { voting }
+        let all = [self.voting(pool), pool.clusters(self.settings.empty_counts), pool.clusters(true)];
+        all.into_iter().find(|clusters| !clusters.is_empty()).unwrap_or_default()
     }
 
     /// `(agreeing − 1 + w·claim) / (ran − 1 + w)`: the mean confidence that the model states for the members counts as `w` results beside
@@ -64,8 +70,8 @@ impl<'a> Samples<'a> {
 impl Sampler for Samples<'_> {
     fn request(&mut self, number: u32, pool: &Pool) -> Request {
         let empty = self.settings.empty_counts;
-        let tried = if self.settings.repair { pool.tried_lately(empty, self.attempts) } else { Vec::new() };
-        let temperature = Some(self.settings.temperature).filter(|heat| self.settings.samples > 1 && *heat > 0.0);
+        let tried = if self.settings.repair { pool.unsound_lately(empty, self.attempts) } else { Vec::new() };
+        let temperature = Some(self.settings.temperature).filter(|heat| self.settings.samples == 1 || *heat > 0.0);
         request(&self.brief, &tried, number, temperature)
     }
 
@@ -79,7 +85,7 @@ impl Sampler for Samples<'_> {
         if self.settings.agree == 0 {
             return left;
         }
-        let largest = pool.clusters(self.settings.empty_counts).first().map_or(0, |cluster| cluster.members.len());
+        let largest = self.voting(pool).first().map_or(0, |cluster| cluster.members.len());
         self.settings.agree.saturating_sub(count32(largest)).min(left)
     }
 

@@ -68,7 +68,7 @@ fn one_sample_is_one_call_and_keeps_its_claim() {
     assert_eq!(candidates[0].raw_confidence, Some(0.9));
     assert_eq!((candidates[0].signals.samples, candidates[0].signals.agreeing), (1, 1));
     assert_eq!(host.model.requests().len(), 1);
-    assert_eq!(host.model.requests()[0].temperature, None);
+    assert_eq!(host.model.requests()[0].temperature, Some(0.7));
     for part in ["How much?", "Table orders", "total", "SQLite"] {
         assert!(host.model.prompt(0).contains(part), "{part} is missing");
     }
@@ -333,6 +333,10 @@ fn prompts_that_are_too_large_are_made_shorter() {
 
 #[test]
 fn the_claim_the_temperature_and_the_overflow_are_settings() {
+    // A single sample may have the temperature 0, as in the strategy `single`.
+    let single = host(&["SELECT 1"]);
+    solve(&single, r#"{"samples":1,"temperature":0.0}"#).unwrap();
+    assert_eq!(single.model.requests()[0].temperature, Some(0.0));
     let host = host(&["SELECT 1", "SELECT 1", "SELECT 2"]);
     let gate = r#"{"samples":3,"unstated":0.5,"claim_weight":1.0,"temperature":0.0,"overflow_rows":1}"#;
     let candidates = solve(&host, gate).unwrap().candidates;
@@ -369,4 +373,64 @@ fn rows_of_dependencies_stand_in_the_prompt_as_far_as_wanted_and_granted() {
     assert!(!prompt(r#"{"samples":1,"parent_rows":1}"#, Some(3)).contains("\n8\n"));
     let without = prompt(r#"{"samples":1}"#, None);
     assert!(without.contains("can stand in FROM as t_A (id), 2 rows") && !without.contains("\n7\n"));
+}
+
+/// No row has the country `GERMANY`, and the count of one says so only in words that the host or the index of values adds.
+fn germany(host: &mut FakeHost, right: &str, repaired: &str) {
+    let literal = Literal {
+        table: Some("customers".into()),
+        column: Some("country".into()),
+        text: if right.contains("GERMANY") { "GERMANY" } else { "Germany" }.into(),
+    };
+    let facts = syrch_plugin::fakes::facts(right, &["customers"]);
+    let rows = |n: i64| FakeRows::new(&["n"], vec![vec![Value::Integer(n)]]);
+    host.database.answer_with(right, Facts { literals: vec![literal], ..facts }, rows(0));
+    host.database.answer(repaired, rows(60));
+    let cell = Hit {
+        corpus: Corpus::Cells,
+        id: "1".into(),
+        path: "customers.country".into(),
+        table: Some("customers".into()),
+        column: Some("country".into()),
+        snippet: Some("Germany".into()),
+        payload: None,
+        score: 1.0,
+    };
+    host.database.hits.insert("GERMANY".into(), vec![cell]);
+}
+
+#[test]
+fn a_count_of_nothing_is_repaired_by_the_value_that_exists() {
+    let first = "SELECT count(*) FROM customers WHERE country = 'GERMANY'";
+    let second = "SELECT count(*) FROM customers WHERE country = 'Germany'";
+    let mut host = FakeHost::default();
+    host.model.reply_sql(first, Some(0.9)).reply_sql(second, Some(0.9));
+    germany(&mut host, first, second);
+    let candidates = solve(&host, RETRY).unwrap().candidates;
+    assert_eq!(candidates[0].sql, second);
+    assert!(candidates[0].raw_confidence > Some(0.5));
+    assert!(host.model.prompt(1).contains("customers.country has no known value `GERMANY`; the nearest: `Germany`"));
+
+    // Without a repair it stays, with little confidence.
+    let mut host = FakeHost::default();
+    for _ in 0..3 {
+        host.model.reply_sql(first, Some(0.9));
+    }
+    germany(&mut host, first, second);
+    let candidates = solve(&host, RETRY).unwrap().candidates;
+    assert_eq!((candidates.len(), candidates[0].sql.as_str(), candidates[0].raw_confidence), (1, first, Some(0.5)));
+}
+
+#[test]
+fn a_result_of_which_the_host_warns_is_repaired() {
+    let rows = |n: i64| FakeRows::new(&["n"], vec![vec![Value::Integer(n)]]);
+    for (second, best) in [(rows(2), "SELECT 2"), (rows(2).warned("x is no number"), "SELECT 1")] {
+        let mut host = FakeHost::default();
+        host.model.reply_sql("SELECT 1", Some(0.9)).reply_sql("SELECT 2", Some(0.9)).reply_sql("SELECT 1", Some(0.9));
+        host.database.answer("SELECT 1", rows(1).warned("2 of 9 values of mass are no numbers"));
+        host.database.answer("SELECT 2", second);
+        let candidates = solve(&host, RETRY).unwrap().candidates;
+        assert_eq!(candidates[0].sql, best);
+        assert!(host.model.prompt(1).contains("What was wrong: 2 of 9 values of mass are no numbers"));
+    }
 }

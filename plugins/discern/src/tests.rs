@@ -35,7 +35,14 @@ fn numbers(columns: &[&str], rows: &[i64]) -> FakeRows {
 
 fn ran(facts: Facts, rows: &FakeRows) -> Ran {
     let results = rows.handle();
-    Ran { facts, profile: results.profile(), results, doubts: Vec::new(), fingerprint: String::new() }
+    Ran {
+        facts,
+        profile: results.profile(),
+        results,
+        doubts: Vec::new(),
+        faults: Vec::new(),
+        fingerprint: String::new(),
+    }
 }
 
 fn compared(table: &str, column: &str, text: &str) -> Literal {

@@ -67,20 +67,20 @@ fn failures(tree: &Tree<'_>, place: usize) -> Vec<Tried> {
 }
 
 fn revision(host: &impl Rows, brief: &Brief<'_>, tree: &Tree<'_>, place: usize) -> Request {
-    let mut user = format!("{}\nA statement for this task that runs:\n", brief.setting());
-    user += &reported(host, tree, place);
+    let mut more = "\nA statement for this task that runs:\n".to_owned();
+    more += &reported(host, tree, place);
     let others = others(tree, place);
     if !others.is_empty() {
-        user += "\nOther statements for it run too and give something else:\n";
-        user.extend(others.iter().map(|other| reported(host, tree, *other)));
+        more += "\nOther statements for it run too and give something else:\n";
+        more.extend(others.iter().map(|other| reported(host, tree, *other)));
     }
     let failed = failures(tree, place);
-    user += &feedback(&failed);
-    user += "\nCompare what they return with what is asked, and write the statement that answers it. \
+    more += &feedback(&failed);
+    more += "\nCompare what they return with what is asked, and write the statement that answers it. \
              Repeat the first one if it does.\n";
     let ran = [place].into_iter().chain(others).map(|place| tree.nodes[place].candidate.sql.clone());
     let subjects = ran.chain(failed.into_iter().map(|tried| tried.sql)).collect();
-    Ask::new(Purpose::Repair).system(brief.instructions()).user(user).subjects(subjects).sql()
+    brief.ask(Purpose::Repair, brief.instructions(), &more).subjects(subjects).sql()
 }
 
 /// The earliest statement of each other result, the strongest result first.

@@ -31,7 +31,11 @@ syrch_plugin::settings! {
         closure: u32 = 4, 0 ..= 16;
         /// Whether a model is asked for keywords first (CHESS).
         keywords: bool = false;
-        /// Found cells, notes and examples that the other roles get, at most.
+        /// Found cells and notes that the other roles get, at most.
         hints: u32 = 8, 0 ..= 20;
+        /// Solved examples that the other roles get, at most: those that are most like the question.
+        examples: u32 = 4, 0 ..= 12;
+        /// Whether they get the values of columns with few, and the ends of numbers and dates, as far as cells are granted.
+        facts: bool = true;
     }
 }

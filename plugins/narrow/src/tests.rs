@@ -148,7 +148,8 @@ fn a_catalog_that_fits_stays_whole_and_still_gets_hints() {
     assert!(host.search.queries().iter().all(|query| matches!(query.corpus, Corpus::Notes | Corpus::Examples)));
     assert!(host.model.requests().is_empty());
     let quiet = FakeHost::default();
-    let none = link_of(&quiet, json!({ "hints": 0 }), &Problem::new(QUESTION), &small).unwrap();
+    let none =
+        link_of(&quiet, json!({ "hints": 0, "examples": 0, "facts": false }), &Problem::new(QUESTION), &small).unwrap();
     assert!(none.tables.is_empty() && none.hints.is_empty() && quiet.search.queries().is_empty());
 }
 
@@ -264,7 +265,9 @@ fn notes_and_examples_lead_to_their_tables_and_are_reported() {
     assert_eq!(linked.hints[1].snippet.as_deref(), Some("Who ordered? => SELECT * FROM \"other_08\" o"));
     assert_eq!(linked.hints.len(), 2);
     assert_eq!(names(&link(&host, json!({ "notes": 0.0 })))[0], "customers");
-    assert_eq!(link(&host, json!({ "hints": 1 })).hints, [note]);
+    assert_eq!(link(&host, json!({ "hints": 1, "examples": 0 })).hints, [note]);
+    let examples = link(&host, json!({ "hints": 0 })).hints;
+    assert_eq!(examples.iter().map(|hit| hit.id.as_str()).collect::<Vec<_>>(), ["example 1"]);
 }
 
 #[test]
@@ -348,4 +351,51 @@ fn the_same_question_is_narrowed_the_same_way() {
     for _ in 0..3 {
         assert_eq!(link(&host(), json!({})), first);
     }
+}
+
+#[test]
+fn facts_about_columns_stand_in_one_hint_for_each_table() {
+    let text = |text: &str| Value::Text(text.into());
+    let sample = |column: &str, ends: [Value; 2], count: u64, frequent: Vec<Value>| {
+        let [least, greatest] = ends;
+        let frequent = frequent.into_iter().map(|value| (value, count)).collect();
+        Sample { column: column.into(), least, greatest, frequent }
+    };
+    let many = |value: fn(i64) -> Value| (0..9).map(value).collect::<Vec<_>>();
+    let samples = vec![
+        sample("name", [text("Ada"), text("Zoe")], 1, many(|n| Value::Text(format!("name {n}")))),
+        sample("state", [text("Ohio"), text("Texas")], 20, vec![text("Texas"), text("Ohio")]),
+        sample("since", [text("2020-01-02"), text("2024-11-30")], 1, many(|n| Value::Text(format!("2020-01-0{n}")))),
+        sample("phone", [Value::Integer(3), Value::Integer(900)], 1, many(Value::Integer)),
+    ];
+    let mut host = host();
+    host.database.samples.insert("customers".into(), samples);
+    let of_rows = |rows: u64| {
+        let mut all = catalog();
+        all.tables[80].row_estimate = Some(rows);
+        all
+    };
+    let small = Catalog { tables: of_rows(40).tables.split_off(80), ..catalog() };
+    let facts = |host: &FakeHost, settings: serde_json::Value, catalog: &Catalog| {
+        let linked = link_of(host, settings, &Problem::new(QUESTION), catalog).unwrap();
+        let facts = linked.hints.into_iter().filter(|hit| hit.path == "values of customers");
+        facts.filter_map(|hit| hit.snippet).collect::<Vec<_>>()
+    };
+    let expected = "state is 'Texas', 'Ohio'; since from '2020-01-02' to '2024-11-30'; phone from 3 to 900";
+    assert_eq!(facts(&host, json!({}), &small), [expected]);
+    assert_eq!(facts(&host, json!({}), &of_rows(40)), [expected], "of a narrowed catalog as well");
+    // Of a hundred rows the two values are some of the frequent ones, of a thousand they are none.
+    let some = Catalog { tables: of_rows(100).tables.split_off(80), ..catalog() };
+    assert!(facts(&host, json!({}), &some)[0].starts_with("state is often 'Texas', 'Ohio'; since from"));
+    let thousand = Catalog { tables: of_rows(1000).tables.split_off(80), ..catalog() };
+    assert!(facts(&host, json!({}), &thousand)[0].starts_with("since from"));
+    assert!(facts(&host, json!({ "facts": false }), &small).is_empty());
+    // A job for each sample is too slow.
+    assert!(facts(&host, json!({}), &Catalog { dialect: Dialect::Databricks, ..small.clone() }).is_empty());
+    // Of large tables only as many columns as take no time, here none is left after two.
+    let mut large = small.clone();
+    large.tables[0].row_estimate = Some(10_000_000);
+    assert!(facts(&host, json!({}), &large).is_empty());
+    host.database.granted_rows = None;
+    assert!(facts(&host, json!({}), &small).is_empty());
 }

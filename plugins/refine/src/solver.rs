@@ -1,8 +1,8 @@
 //! The loop of attempts at one task.
 
 use syrch_plugin::attempt::{
-    Chain, Ended, Statement, Trials, Written, accept, candidate_id, carry_on, judged, nothing, rejection, too_large,
-    written,
+    Chain, Ended, Ran, Statement, Trials, Written, accept, candidate_id, carry_on, judged, nothing, rejection,
+    too_large, written,
 };
 use syrch_plugin::brief::Brief;
 use syrch_plugin::prelude::*;
@@ -122,17 +122,17 @@ impl<H: SolverHost> Attempts<'_, H> {
                 Next::Failed(failure)
             }
             (None, Ended::Failed(wrong)) => self.drop(&candidate, wrong.clone()),
-            (None, Ended::Ran(ran)) => self.judge(candidate, &ran.doubts),
+            (None, Ended::Ran(ran)) => self.judge(candidate, ran),
         }
     }
 
-    fn judge(&mut self, mut candidate: Candidate, doubts: &[String]) -> Next {
+    fn judge(&mut self, mut candidate: Candidate, ran: &Ran) -> Next {
         match judged(self.host, self.task, std::slice::from_ref(&candidate)).first() {
             Some(Verdict::Rejected(opinion)) => return self.drop(&candidate, rejection(opinion)),
             Some(Verdict::Accepted(opinion)) => accept(&mut candidate, opinion),
             Some(Verdict::Unavailable(_)) | None => {}
         }
-        let confidence = self.calibrated(&candidate);
+        let confidence = ran.limit(self.calibrated(&candidate));
         candidate.confidence = Some(confidence);
         let sql = candidate.sql.clone();
         self.accepted.push(candidate);
@@ -141,7 +141,7 @@ impl<H: SolverHost> Attempts<'_, H> {
         }
         let trust =
             format!("it ran, but is trusted only {confidence:.2} where {:.2} is asked for", self.high_confidence);
-        let doubts = doubts.iter().map(|doubt| format!("{doubt}; ")).collect::<String>();
+        let doubts = ran.doubts.iter().map(|doubt| format!("{doubt}; ")).collect::<String>();
         self.chain.fail(&sql, doubts + &trust);
         Next::Repair
     }

@@ -42,6 +42,19 @@ fn a_trusted_statement_ends_the_loop() {
     assert_eq!(host.trace.kept("A.1").unwrap(), "the only statement that ran");
 }
 
+#[test]
+fn a_result_of_which_the_host_warns_is_repaired_and_comes_last() {
+    let mut host = FakeHost::default();
+    host.model.reply_sql("SELECT 1", Some(1.0)).reply_sql("SELECT 2", Some(0.9));
+    host.database.answer("SELECT 1", rows(1).warned("2 of 9 values of n are no numbers"));
+    host.database.answer("SELECT 2", rows(1));
+    assert_eq!(ids(&solved(&host)), ["A.2", "A.1"]);
+    let requests = host.model.requests();
+    assert_eq!(requests.len(), 2);
+    let repair: String = requests[1].messages.iter().map(|message| message.text.as_str()).collect();
+    assert!(repair.contains("2 of 9 values of n are no numbers"), "{repair}");
+}
+
 // syrch 0.1.2, bug 13: feedback was overwritten, so that three attempts had one and the same prompt.
 #[test]
 fn a_repair_carries_all_earlier_statements_and_what_was_wrong() {

@@ -16,7 +16,8 @@ pub(crate) const JUDGEMENT: [&str; 4] = ["score", "reasoning", "verdict", "feedb
 /// The prompts of one task.
 pub(crate) struct Prompts<'a> {
     catalog: &'a Catalog,
-    question: String,
+    /// The question and its task, with the solved examples that stand before it as turns.
+    brief: Brief<'a>,
     schema_bytes: usize,
     self_healing: bool,
     /// Whether statements are asked for in a YAML block, or, where a provider has no YAML, alone.
@@ -32,13 +33,11 @@ impl<'a> Prompts<'a> {
         task: &Task,
         parents: &[Parent],
     ) -> Self {
-        // The question, the task where it is another, and what its dependencies found. The tables stand in the workflow's own form.
-        let bare = Catalog { tables: Vec::new(), ..catalog.clone() };
+        // The tables stand in the workflow's own form.
         let size = PromptSize { catalog_bytes: settings.schema_bytes, parent_rows: settings.shown_rows };
-        let setting = Brief::new(host, size, problem, &bare, task, parents).setting();
         Self {
             catalog,
-            question: setting.strip_prefix("Tables:\n\n").unwrap_or(&setting).to_owned(),
+            brief: Brief::new(host, size, problem, catalog, task, parents),
             schema_bytes: settings.schema_bytes as usize,
             self_healing: settings.self_healing,
             is_yaml: true,
@@ -55,7 +54,7 @@ impl<'a> Prompts<'a> {
                 format!(
                     "The schema of a {dialect} database:\n{schema}\n{}\nWrite one {dialect} SELECT statement that answers the \
                      question (WITH is fine). Nothing may be changed.\nRules of {dialect}:\n{rules}",
-                    self.question
+                    self.brief.task()
                 ),
                 Vec::new(),
             ),
@@ -66,15 +65,26 @@ impl<'a> Prompts<'a> {
                     "This {dialect} statement did not do:\n```sql\n{}\n```\nIt was written for this:\n{}\nThe schema:\n{schema}\n\
                      What was wrong: {}\n{}\nWrite the corrected {dialect} SELECT statement. Nothing may be changed.\nRules of {dialect}:\n{rules}",
                     clip(&last.sql, STATEMENT),
-                    self.question,
+                    self.brief.task(),
                     last.wrong,
                     feedback(shown)
                 );
                 (Purpose::Repair, user, subjects)
             }
         };
-        let ask = Ask::new(purpose).user(user + self.form()).subjects(subjects).sample(sample);
+        let ask = self.brief.add_turns(Ask::new(purpose), |sql| self.reply(sql));
+        let ask = ask.user(user + self.form()).subjects(subjects).sample(sample);
         if self.is_yaml { yaml(ask, &["sql"]) } else { ask.sql() }
+    }
+
+    /// A statement as the reply that is asked for.
+    fn reply(&self, sql: &str) -> String {
+        if self.is_yaml {
+            let lines: String = sql.lines().map(|line| format!("  {line}\n")).collect();
+            format!("```yaml\nsql: |\n{lines}```")
+        } else {
+            format!("```sql\n{sql}\n```")
+        }
     }
 
     fn form(&self) -> &'static str {
@@ -95,7 +105,7 @@ impl<'a> Prompts<'a> {
              Its result: {}, with the columns {}.\n",
             self.catalog.dialect.name(),
             self.schema(),
-            self.question,
+            self.brief.task(),
             clip(sql, STATEMENT),
             count(profile.rows, "row"),
             columns.join(", ")
@@ -114,6 +124,7 @@ impl<'a> Prompts<'a> {
 
     /// Makes the prompts half as long where they can be; false when that is no more use.
     pub(crate) fn shorten(&mut self) -> bool {
+        self.brief.shorten();
         self.schema_bytes /= 2;
         self.schema_bytes >= 250
     }

@@ -117,6 +117,8 @@ static syrch_list_hit_t hits_of(const syrch_json *list) {
   for (size_t i = 0; i < syrch_json_length(list); i++) {
     const syrch_json *from = syrch_json_at(list, i), *name;
     syrch_hit_t hit = {.id = text_of(from, "id"), .path = text_of(from, "path"), .snippet = option_of(from, "snippet"), .score = number_of(from, "score")};
+    hit.column = option_of(from, "column");
+    hit.payload = option_of(from, "payload");
     hit.corpus.tag = case_of(CORPORA, syrch_json_get(from, "corpus"), &name);
     syrch_push(&hits, hit);
   }

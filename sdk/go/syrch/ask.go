@@ -98,6 +98,9 @@ func (r Request) System(text string) Request { return r.message(System, text) }
 // User adds what the user says.
 func (r Request) User(text string) Request { return r.message(User, text) }
 
+// Assistant adds what the model said, as in an example of a reply.
+func (r Request) Assistant(text string) Request { return r.message(Assistant, text) }
+
 // About sets the SQL texts that the call is about, which are never sent.
 func (r Request) About(subjects ...string) Request {
 	r.Subjects = subjects

@@ -13,6 +13,8 @@ const (
 	statementBytes = 4000
 	taskLength     = 2000
 	shownColumns   = 50
+	// The most bytes of all solved examples before the question.
+	examplesBytes = 6000
 )
 
 // A Tried is a statement that failed, which is empty if the reply had none, and what was wrong with it, in words that a model can use.
@@ -33,15 +35,28 @@ var DefaultPromptSize = PromptSize{ParentRows: 3, CatalogBytes: 48_000}
 
 // A Brief is the part that all prompts of one task share.
 type Brief struct {
-	catalog *Catalog
-	bytes   int
-	task    string
+	catalog      *Catalog
+	bytes        int
+	problem      string
+	asked        string
+	examples     []*Example
+	exampleBytes int
+	rest         string
 }
 
 // NewBrief collects the task, its question, and the results of its dependencies.
 func NewBrief(host RowsPort, size PromptSize, problem *Problem, catalog *Catalog, task *Task, parents []Parent) *Brief {
 	var out strings.Builder
-	out.WriteString(ProblemText(problem))
+	asked := *problem
+	asked.Hints = nil
+	var examples []*Example
+	for at := range problem.Hints {
+		if problem.Hints[at].Corpus != CorpusExamples {
+			asked.Hints = append(asked.Hints, problem.Hints[at])
+		} else if example := ExampleOf(&problem.Hints[at]); example != nil {
+			examples = append(examples, example)
+		}
+	}
 	if strings.TrimSpace(task.Text) != strings.TrimSpace(problem.Question) {
 		fmt.Fprintf(&out, "The question above is the setting. Your task is this part of it: %s\n", Line(task.Text, taskLength))
 	}
@@ -58,11 +73,12 @@ func NewBrief(host RowsPort, size PromptSize, problem *Problem, catalog *Catalog
 		out.WriteString(found(host, size.ParentRows, catalog.Dialect, &parents[at]))
 	}
 	out.WriteString(joinHints(catalog.Dialect, task, parents))
-	return &Brief{catalog, int(size.CatalogBytes), out.String()}
+	return &Brief{catalog, int(size.CatalogBytes), ProblemText(problem), ProblemText(&asked), examples, examplesBytes, out.String()}
 }
 
-// Shorten halves the catalog of the prompts; false if it is too short for that.
+// Shorten halves the catalog of the prompts, and what solved examples may fill; false if it is too short for that.
 func (b *Brief) Shorten() bool {
+	b.exampleBytes /= 2
 	b.bytes /= 2
 	return b.bytes >= 500
 }
@@ -80,12 +96,54 @@ func (b *Brief) Request(tried []Tried, sample uint32) Request {
 	if len(subjects) > 0 {
 		purpose = ForRepair
 	}
-	return Ask(purpose).System(b.Instructions()).User(b.Setting() + Feedback(tried)).About(subjects...).Number(sample).SQL()
+	return b.Ask(purpose, b.Instructions(), Feedback(tried)).About(subjects...).Number(sample).SQL()
 }
 
-// Setting returns the tables and the task, for a prompt of a strategy's own.
+// Ask returns a request with these instructions, the tables and the task, for a reply in the form of Instructions; more follows the task.
+// Solved examples are turns before it, and the tables then stand before them.
+func (b *Brief) Ask(purpose Purpose, instructions, more string) Request {
+	if len(b.shownExamples()) == 0 {
+		return Ask(purpose).System(instructions).User(b.Setting() + more)
+	}
+	reply := func(sql string) string { return "```sql\n" + sql + "\n```\nConfidence: 0.95" }
+	return b.AddTurns(Ask(purpose).System(instructions+"\n\n"+b.tables()), reply).User(b.Task() + more)
+}
+
+// AddTurns adds the solved examples as turns, the one that is most like the question last: the user asks it, and the assistant gives the
+// reply of its statement. The question itself is then that of Task.
+func (b *Brief) AddTurns(request Request, reply func(sql string) string) Request {
+	shown := b.shownExamples()
+	for at := len(shown) - 1; at >= 0; at-- {
+		request = request.User("Question: " + shown[at].Question + "\n").Assistant(reply(shown[at].SQL))
+	}
+	return request
+}
+
+// Task returns the task without tables and solved examples, for a prompt of a strategy's own.
+func (b *Brief) Task() string {
+	return b.asked + b.rest
+}
+
+// Setting returns the tables and the task with solved examples among its hints, for a prompt of a strategy's own.
 func (b *Brief) Setting() string {
-	return "Tables:\n" + CatalogText(b.catalog, b.bytes) + "\n" + b.task
+	return b.tables() + "\n" + b.problem + b.rest
+}
+
+func (b *Brief) tables() string {
+	return "Tables:\n" + CatalogText(b.catalog, b.bytes)
+}
+
+// shownExamples returns the solved examples that fit, the most like the question first.
+func (b *Brief) shownExamples() []*Example {
+	var shown []*Example
+	left := b.exampleBytes
+	for _, example := range b.examples {
+		if bytes := len(example.Question) + len(example.SQL); bytes <= left {
+			left -= bytes
+			shown = append(shown, example)
+		}
+	}
+	return shown
 }
 
 // Instructions returns the rules for a statement and the form of the reply.
@@ -111,10 +169,11 @@ func found(host RowsPort, rows uint32, dialect Dialect, parent *Parent) string {
 		return ""
 	}
 	var hits []string
-	for _, hit := range parent.Hits[:min(len(parent.Hits), 20)] {
+	for at := range parent.Hits[:min(len(parent.Hits), 20)] {
+		hit := &parent.Hits[at]
 		text := Line(hit.Path, 120)
 		if snippet := strings.TrimSpace(Or(hit.Snippet, "")); snippet != "" {
-			text += " (" + Line(snippet, 160) + ")"
+			text += " (" + Line(snippet, mostOf(hit)) + ")"
 		}
 		hits = append(hits, text)
 	}

@@ -12,6 +12,11 @@ import (
 
 const (
 	commentLength  = 160
+	// The most characters of a note, and bytes of a solved example: a longer example is left out, since a part of a statement is none.
+	noteLength = 4000
+	// The most hints, and the most bytes of all. One that does not fit is left out whole.
+	mostHints  = 20
+	hintsBytes = 12 * 1024
 	cellLength     = 60
 	questionLength = 8 * 1024
 )
@@ -29,14 +34,85 @@ func ProblemText(problem *Problem) string {
 	for _, said := range problem.Answers {
 		fmt.Fprintf(&out, "Clarified: %s Answer: %s\n", Line(said.Question, 400), Line(said.Answer, 400))
 	}
-	for _, hit := range problem.Hints[:min(len(problem.Hints), 20)] {
-		snippet := ""
-		if hit.Snippet != nil {
-			snippet = ": " + Line(*hit.Snippet, commentLength)
+	left := hintsBytes
+	for at := range problem.Hints[:min(len(problem.Hints), mostHints)] {
+		if hint := hintText(&problem.Hints[at]); len(hint) <= left {
+			left -= len(hint)
+			out.WriteString(hint)
 		}
-		fmt.Fprintf(&out, "Hint: %s%s\n", Line(hit.Path, commentLength), snippet)
 	}
 	return out.String()
+}
+
+// hintText returns a hit as prompt text; empty for a solved example that is too long.
+func hintText(hit *Hit) string {
+	if hit.Corpus == CorpusExamples && hit.Payload != nil {
+		example := ExampleOf(hit)
+		if example == nil {
+			return ""
+		}
+		return "Solved before: " + example.Question + "\n```sql\n" + example.SQL + "\n```\n"
+	}
+	text := hit.Snippet
+	if whole := payloadOf(hit).Note; hit.Corpus == CorpusNotes && whole != nil {
+		text = whole
+	}
+	snippet := ""
+	if text != nil {
+		snippet = ": " + Line(*text, mostOf(hit))
+	}
+	return fmt.Sprintf("Hint: %s%s\n", Line(hit.Path, commentLength), snippet)
+}
+
+// mostOf returns the most characters of a hit's text: what people wrote, and facts about a table (cells of no column), are whole.
+func mostOf(hit *Hit) int {
+	if hit.Corpus == CorpusNotes || hit.Corpus == CorpusExamples || hit.Corpus == CorpusCells && hit.Column == nil {
+		return noteLength
+	}
+	return commentLength
+}
+
+// A hitPayload has the texts of a hit's payload.
+type hitPayload struct {
+	Note     *string
+	Question *string
+	SQL      *string
+}
+
+func payloadOf(hit *Hit) (payload hitPayload) {
+	if hit.Payload == nil {
+		return
+	}
+	texts := map[string]any{}
+	if ReadJSON(*hit.Payload, &texts) != nil {
+		return
+	}
+	text := func(key string) *string {
+		if text, is := texts[key].(string); is {
+			return &text
+		}
+		return nil
+	}
+	return hitPayload{Note: text("note"), Question: text("question"), SQL: text("sql")}
+}
+
+// An Example is a question with the statement that answers it, as the user gave it.
+type Example struct {
+	Question string
+	SQL      string
+}
+
+// ExampleOf returns the solved example of a hit; nil for any other hit, and for an example of more than 4,000 bytes.
+func ExampleOf(hit *Hit) *Example {
+	payload := payloadOf(hit)
+	if hit.Corpus != CorpusExamples || payload.Question == nil || payload.SQL == nil {
+		return nil
+	}
+	example := Example{Line(*payload.Question, noteLength), strings.TrimSpace(*payload.SQL)}
+	if example.SQL == "" || len(example.Question)+len(example.SQL) > noteLength {
+		return nil
+	}
+	return &example
 }
 
 type detail uint8

@@ -149,7 +149,9 @@ func catalogOf(o object) *syrch.Catalog {
 
 func hits(list []object) (out []syrch.Hit) {
 	for _, o := range list {
-		out = append(out, syrch.Hit{Path: o.text("path"), Snippet: o.option("snippet")})
+		out = append(out, syrch.Hit{
+			Corpus: syrch.Corpus(o.text("corpus")), Path: o.text("path"), Column: o.option("column"), Snippet: o.option("snippet"), Payload: o.option("payload"),
+		})
 	}
 	return out
 }

@@ -4,37 +4,48 @@ import { ask } from "./ask.js";
 import { dialectName, dialectRules } from "./dialect.js";
 import { PortError } from "./errors.js";
 import { shown } from "./names.js";
-import { catalogText, problemText, rowsText } from "./prompt.js";
+import { catalogText, exampleOf, mostOf, problemText, rowsText } from "./prompt.js";
 import { joinKeysOf, planOf } from "./replies.js";
-import { clip, count, line, trim } from "./text.js";
+import { byteLength, clip, count, line, trim } from "./text.js";
 
 // Enough to repair by, and a bound on what a hostile reply can put into the next prompt.
 const STATEMENT = 4000;
 const TASK = 2000;
 const COLUMNS = 50;
+// The most bytes of all solved examples before the question.
+const EXAMPLES = 6000;
 
 /** The part that all prompts of one task share. */
 export class Brief {
   #catalog;
   #bytes;
-  #task;
+  #problem;
+  #asked;
+  #examples;
+  #exampleBytes = EXAMPLES;
+  #rest;
 
   /** Collects the task, its question, and the results of its dependencies. The limits are those of `solverSettings`. */
   constructor(host, { catalogBytes = 48_000, parentRows = 3 }, { problem, catalog, task, parents = [] }) {
-    let out = problemText(problem);
+    const hints = problem.hints ?? [];
+    this.#problem = problemText(problem);
+    this.#asked = problemText({ ...problem, hints: hints.filter((hit) => hit.corpus !== "examples") });
+    this.#examples = hints.map(exampleOf).filter((example) => example !== null);
+    let out = "";
     if (trim(task.text) !== trim(problem.question)) {
       out += `The question above is the setting. Your task is this part of it: ${line(task.text, TASK)}\n`;
     }
     if (task.expected !== null && task.expected !== undefined) out += `The result should be: ${line(task.expected, 400)}\n`;
     out += planText(task);
     for (const parent of parents) out += found(host, parentRows, catalog.dialect, parent);
-    this.#task = out + joinHints(catalog.dialect, task, parents);
+    this.#rest = out + joinHints(catalog.dialect, task, parents);
     this.#catalog = catalog;
     this.#bytes = catalogBytes;
   }
 
-  /** Halves the catalog of the prompts; false if it is too short for that. */
+  /** Halves the catalog of the prompts, and what solved examples may fill; false if it is too short for that. */
   shorten() {
+    this.#exampleBytes = Math.floor(this.#exampleBytes / 2);
     this.#bytes = Math.floor(this.#bytes / 2);
     return this.#bytes >= 500;
   }
@@ -46,12 +57,50 @@ export class Brief {
   request(tried = [], sample = 0) {
     const subjects = tried.map(({ sql }) => sql).filter((sql) => sql !== "");
     const purpose = subjects.length === 0 ? "generate" : "repair";
-    return ask(purpose).system(this.instructions()).user(this.setting() + feedback(tried)).subjects(subjects).sample(sample).sql();
+    return this.ask(purpose, this.instructions(), feedback(tried)).subjects(subjects).sample(sample).sql();
   }
 
-  /** The tables and the task, for a prompt of a strategy's own. */
+  /**
+   * A request with these instructions, the tables and the task, for a reply in the form of `instructions`; `more` follows the task. Solved
+   * examples are turns before it, and the tables then stand before them.
+   */
+  ask(purpose, instructions, more = "") {
+    if (this.#shownExamples().length === 0) return ask(purpose).system(instructions).user(this.setting() + more);
+    const begun = ask(purpose).system(`${instructions}\n\n${this.#tables()}`);
+    return this.addTurns(begun, (sql) => `\`\`\`sql\n${sql}\n\`\`\`\nConfidence: 0.95`).user(this.task() + more);
+  }
+
+  /**
+   * Adds the solved examples as turns, the one that is most like the question last: the user asks it, and the assistant gives the `reply` of
+   * its statement. The question itself is then that of `task`.
+   */
+  addTurns(begun, reply) {
+    return this.#shownExamples().reduceRight((asked, { question, sql }) => asked.user(`Question: ${question}\n`).assistant(reply(sql)), begun);
+  }
+
+  /** The task without tables and solved examples, for a prompt of a strategy's own. */
+  task() {
+    return this.#asked + this.#rest;
+  }
+
+  // The solved examples that fit, the most like the question first.
+  #shownExamples() {
+    let left = this.#exampleBytes;
+    return this.#examples.filter(({ question, sql }) => {
+      const bytes = byteLength(question) + byteLength(sql);
+      if (bytes > left) return false;
+      left -= bytes;
+      return true;
+    });
+  }
+
+  #tables() {
+    return `Tables:\n${catalogText(this.#catalog, this.#bytes)}`;
+  }
+
+  /** The tables and the task with solved examples among its hints, for a prompt of a strategy's own. */
   setting() {
-    return `Tables:\n${catalogText(this.#catalog, this.#bytes)}\n${this.#task}`;
+    return `${this.#tables()}\n${this.#problem}${this.#rest}`;
   }
 
   /** The rules for a statement and the form of the reply. */
@@ -81,9 +130,10 @@ function found(host, parentRows, dialect, { task, output }) {
   return "";
 }
 
-function hitText({ path, snippet }) {
-  const shownPath = line(path, 120);
-  return snippet && trim(snippet) !== "" ? `${shownPath} (${line(trim(snippet), 160)})` : shownPath;
+function hitText(hit) {
+  const snippet = hit.snippet;
+  const shownPath = line(hit.path, 120);
+  return snippet && trim(snippet) !== "" ? `${shownPath} (${line(trim(snippet), mostOf(hit))})` : shownPath;
 }
 
 function relationText(host, parentRows, dialect, { name, results }, reported) {

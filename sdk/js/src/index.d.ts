@@ -609,6 +609,12 @@ export declare class Brief {
   shorten(): boolean;
   request(tried?: Tried[], sample?: number): Request;
   setting(): string;
+  /** The task without tables and solved examples. */
+  task(): string;
+  /** A request for a reply in the form of `instructions`, with solved examples as turns before the task. */
+  ask(purpose: Purpose, instructions: string, more?: string): Ask;
+  /** Adds the solved examples as turns, each with the `reply` of its statement. */
+  addTurns(begun: Ask, reply: (sql: string) => string): Ask;
   instructions(): string;
 }
 export declare function feedback(tried: Tried[]): string;

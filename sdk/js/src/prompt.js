@@ -5,6 +5,11 @@ import { findTable, shown } from "./names.js";
 import { byteLength, clip, count, digits, line, trim } from "./text.js";
 
 const COMMENT = 160;
+// The most characters of a note, and bytes of a solved example: a longer example is left out, since a part of a statement is none.
+const NOTE = 4000;
+// The most hints, and the most bytes of all. One that does not fit is left out whole.
+const MOST = 20;
+const HINTS = 12 * 1024;
 const CELL = 60;
 const QUESTION = 8 * 1024;
 
@@ -14,10 +19,48 @@ export function problemText(problem) {
   if (isGiven(problem.evidence)) out += `Explanation: ${clip(trim(problem.evidence), QUESTION)}\n`;
   if (isGiven(problem.goal)) out += `Goal: ${line(problem.goal, 400)}\n`;
   for (const [question, answer] of problem.answers ?? []) out += `Clarified: ${line(question, 400)} Answer: ${line(answer, 400)}\n`;
-  for (const hit of (problem.hints ?? []).slice(0, 20)) {
-    out += `Hint: ${line(hit.path, COMMENT)}${isGiven(hit.snippet) ? `: ${line(hit.snippet, COMMENT)}` : ""}\n`;
+  let left = HINTS;
+  for (const hint of (problem.hints ?? []).slice(0, MOST).map(hintText)) {
+    if (hint === null || byteLength(hint) > left) continue;
+    left -= byteLength(hint);
+    out += hint;
   }
   return out;
+}
+
+// A hit as prompt text; null for a solved example that is too long.
+function hintText(hit) {
+  if (hit.corpus === "examples" && isGiven(hit.payload)) {
+    const example = exampleOf(hit);
+    return example && `Solved before: ${example.question}\n\`\`\`sql\n${example.sql}\n\`\`\`\n`;
+  }
+  const text = (hit.corpus === "notes" ? payloadText(hit, "note") : null) ?? hit.snippet;
+  return `Hint: ${line(hit.path, COMMENT)}${isGiven(text) ? `: ${line(text, mostOf(hit))}` : ""}\n`;
+}
+
+/** The most characters of a hit's text: what people wrote, and facts about a table (cells of no column), are whole. */
+export function mostOf(hit) {
+  const isWhole = hit.corpus === "notes" || hit.corpus === "examples" || (hit.corpus === "cells" && !isGiven(hit.column));
+  return isWhole ? NOTE : COMMENT;
+}
+
+// A text of a hit's payload; null if there is none.
+function payloadText(hit, key) {
+  if (!isGiven(hit.payload)) return null;
+  try {
+    const payload = typeof hit.payload === "string" ? JSON.parse(hit.payload) : hit.payload;
+    return typeof payload?.[key] === "string" ? payload[key] : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The solved example `{ question, sql }` of a hit; null for any other hit, and for an example of more than 4,000 bytes. */
+export function exampleOf(hit) {
+  const [question, sql] = [payloadText(hit, "question"), payloadText(hit, "sql")];
+  if (hit.corpus !== "examples" || question === null || sql === null) return null;
+  const example = { question: line(question, NOTE), sql: trim(sql) };
+  return example.sql !== "" && byteLength(example.question) + byteLength(example.sql) <= NOTE ? example : null;
 }
 
 const isGiven = (value) => value !== null && value !== undefined;

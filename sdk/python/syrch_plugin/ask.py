@@ -31,6 +31,10 @@ class Ask:
         """Adds what the user says."""
         return self._message("user", text)
 
+    def assistant(self, text: str) -> Ask:
+        """Adds what the model said, as in an example of a reply."""
+        return self._message("assistant", text)
+
     def subjects(self, subjects: list[str]) -> Ask:
         """The SQL texts that the call is about, which are never sent."""
         return self._with(subjects=subjects)

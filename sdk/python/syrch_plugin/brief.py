@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Optional, Sequence, Union
+from dataclasses import dataclass, replace
+from typing import Callable, Optional, Sequence, Union
 
 from . import dialect as dialects
 from . import prompt
@@ -20,6 +20,8 @@ from .types import Catalog, Failed, Hit, Hits, Parent, Problem, Relation, Reques
 _STATEMENT = 4000
 _TASK = 2000
 _COLUMNS = 50
+# The most bytes of all solved examples before the question.
+_EXAMPLES = 6000
 
 
 @dataclass
@@ -52,7 +54,11 @@ class Brief:
     ) -> None:
         self.catalog = catalog
         self.catalog_bytes = size.catalog_bytes
-        out = prompt.problem(problem)
+        self.problem = prompt.problem(problem)
+        self.asked = prompt.problem(replace(problem, hints=[hit for hit in problem.hints if hit.corpus != "examples"]))
+        self.examples = [example for example in map(prompt.Example.from_hit, problem.hints) if example is not None]
+        self.example_bytes = _EXAMPLES
+        out = ""
         if trim(task.text) != trim(problem.question):
             out += f"The question above is the setting. Your task is this part of it: {line(task.text, _TASK)}\n"
         if task.expected is not None:
@@ -60,10 +66,11 @@ class Brief:
         out += _plan(task)
         for parent in parents:
             out += _found(host, size.parent_rows, catalog.dialect, parent)
-        self.task = out + _join_hints(catalog.dialect, task, parents)
+        self.rest = out + _join_hints(catalog.dialect, task, parents)
 
     def shorten(self) -> bool:
-        """Halves the catalog of the prompts; false if it is too short for that."""
+        """Halves the catalog of the prompts, and what solved examples may fill; false if it is too short for that."""
+        self.example_bytes //= 2
         self.catalog_bytes //= 2
         return self.catalog_bytes >= 500
 
@@ -71,12 +78,44 @@ class Brief:
         """The request for the next statement. If there are earlier statements, it is a repair with all of them and what was wrong.
         `sample`: the number of the draw that it is or repairs."""
         subjects = [one.sql for one in tried if one.sql]
-        ask = Ask("repair" if subjects else "generate").system(self.instructions()).user(self.setting() + feedback(tried))
+        ask = self.ask("repair" if subjects else "generate", self.instructions(), feedback(tried))
         return ask.subjects(subjects).sample(sample).sql()
 
+    def ask(self, purpose: str, instructions: str, more: str) -> Ask:
+        """A request with these instructions, the tables and the task, for a reply in the form of `instructions`; `more` follows the task.
+        Solved examples are turns before it, and the tables then stand before them."""
+        if not self._shown_examples():
+            return Ask(purpose).system(instructions).user(self.setting() + more)
+        ask = self.add_turns(Ask(purpose).system(f"{instructions}\n\n{self._tables()}"), lambda sql: f"```sql\n{sql}\n```\nConfidence: 0.95")
+        return ask.user(self.task() + more)
+
+    def add_turns(self, ask: Ask, reply: Callable[[str], str]) -> Ask:
+        """Adds the solved examples as turns, the one that is most like the question last: the user asks it, and the assistant gives the
+        `reply` of its statement. The question itself is then that of `task`."""
+        for example in reversed(self._shown_examples()):
+            ask = ask.user(f"Question: {example.question}\n").assistant(reply(example.sql))
+        return ask
+
+    def task(self) -> str:
+        """The task without tables and solved examples, for a prompt of a strategy's own."""
+        return self.asked + self.rest
+
+    def _shown_examples(self) -> list[prompt.Example]:
+        """The solved examples that fit, the most like the question first."""
+        shown, left = [], self.example_bytes
+        for example in self.examples:
+            size = len(example.question.encode()) + len(example.sql.encode())
+            if size <= left:
+                left -= size
+                shown.append(example)
+        return shown
+
+    def _tables(self) -> str:
+        return f"Tables:\n{prompt.catalog(self.catalog, self.catalog_bytes)}"
+
     def setting(self) -> str:
-        """The tables and the task, for a prompt of a strategy's own."""
-        return f"Tables:\n{prompt.catalog(self.catalog, self.catalog_bytes)}\n{self.task}"
+        """The tables and the task with solved examples among its hints, for a prompt of a strategy's own."""
+        return f"{self._tables()}\n{self.problem}{self.rest}"
 
     def instructions(self) -> str:
         """The rules for a statement and the form of the reply."""
@@ -110,7 +149,7 @@ def _found(host: Rows, parent_rows: int, dialect: str, parent: Parent) -> str:
 def _hit(hit: Hit) -> str:
     path = line(hit.path, 120)
     snippet = trim(hit.snippet or "")
-    return f"{path} ({line(snippet, 160)})" if snippet else path
+    return f"{path} ({line(snippet, prompt.most(hit))})" if snippet else path
 
 
 def _relation(host: Rows, parent_rows: int, dialect: str, relation: Relation, reported: str) -> str:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass
 from typing import Any, Optional
 
 from .names import shown
 from .text import clip, count, line, real, trim
-from .types import Catalog, Column, ForeignKey, Page, Problem, Table
+from .types import Catalog, Column, ForeignKey, Hit, Page, Problem, Table
 
 _COMMENT = 160
+# The most characters of a note, and bytes of a solved example: a longer example is left out, since a part of a statement is none.
+_NOTE = 4000
+# The most hints, and the most bytes of all. One that does not fit is left out whole.
+_MOST = 20
+_HINTS = 12 * 1024
 _CELL = 60
 _QUESTION = 8 * 1024
 # What a catalog shows, the most first.
@@ -24,10 +31,56 @@ def problem(problem: Problem) -> str:
         out += f"Goal: {line(problem.goal, 400)}\n"
     for question, answer in problem.answers:
         out += f"Clarified: {line(question, 400)} Answer: {line(answer, 400)}\n"
-    for hit in problem.hints[:20]:
-        snippet = "" if hit.snippet is None else f": {line(hit.snippet, _COMMENT)}"
-        out += f"Hint: {line(hit.path, _COMMENT)}{snippet}\n"
+    left = _HINTS
+    for hint in map(_hint, problem.hints[:_MOST]):
+        if hint is not None and _bytes(hint) <= left:
+            left -= _bytes(hint)
+            out += hint
     return out
+
+
+def _hint(hit: Hit) -> Optional[str]:
+    """A hit as prompt text; none for a solved example that is too long."""
+    if hit.corpus == "examples" and hit.payload is not None:
+        example = Example.from_hit(hit)
+        return None if example is None else f"Solved before: {example.question}\n```sql\n{example.sql}\n```\n"
+    text = _payload(hit, "note") if hit.corpus == "notes" else None
+    text = hit.snippet if text is None else text
+    snippet = "" if text is None else f": {line(text, most(hit))}"
+    return f"Hint: {line(hit.path, _COMMENT)}{snippet}\n"
+
+
+def most(hit: Hit) -> int:
+    """The most characters of a hit's text: what people wrote, and facts about a table (cells of no column), are whole."""
+    is_whole = hit.corpus in ("notes", "examples") or (hit.corpus == "cells" and hit.column is None)
+    return _NOTE if is_whole else _COMMENT
+
+
+def _payload(hit: Hit, key: str) -> Optional[str]:
+    """A text of a hit's payload."""
+    try:
+        payload = json.loads(hit.payload or "")
+    except ValueError:
+        return None
+    text = payload.get(key) if isinstance(payload, dict) else None
+    return text if isinstance(text, str) else None
+
+
+@dataclass
+class Example:
+    """A question with the statement that answers it, as the user gave it."""
+
+    question: str
+    sql: str
+
+    @staticmethod
+    def from_hit(hit: Hit) -> Optional[Example]:
+        """The solved example of a hit; none for any other hit, and for an example of more than 4,000 bytes."""
+        question, sql = _payload(hit, "question"), _payload(hit, "sql")
+        if hit.corpus != "examples" or question is None or sql is None:
+            return None
+        question, sql = line(question, _NOTE), trim(sql)
+        return Example(question, sql) if sql and _bytes(question) + _bytes(sql) <= _NOTE else None
 
 
 def catalog(catalog: Catalog, limit: int) -> str:

@@ -37,6 +37,11 @@ impl Ask {
         self.message(Speaker::User, text.into())
     }
 
+    /// Adds what the model said, as in an example of a reply.
+    pub fn assistant(self, text: impl Into<String>) -> Self {
+        self.message(Speaker::Assistant, text.into())
+    }
+
     /// The SQL texts that the call is about, which are never sent.
     pub fn subjects(mut self, subjects: Vec<String>) -> Self {
         self.0.subjects = subjects;

@@ -2,6 +2,7 @@
 
 use crate::names::shown;
 use crate::prelude::*;
+use crate::prompt::Example;
 use crate::replies::{join_keys_of, plan_of};
 use crate::{prompt, text};
 
@@ -11,6 +12,10 @@ const STATEMENT: usize = 4000;
 const TASK: usize = 2000;
 // The most columns of a dependency's result.
 const COLUMNS: usize = 50;
+// The most bytes of all solved examples before the question.
+const EXAMPLES: usize = 6000;
+// The confidence in the reply to a solved example.
+const SOLVED: f64 = 0.95;
 
 /// A statement that failed, and why.
 #[derive(Debug, Clone)]
@@ -35,6 +40,11 @@ pub struct PromptSize {
 pub struct Brief<'a> {
     catalog: &'a Catalog,
     catalog_bytes: usize,
+    /// The question with its hints, and without those that are solved examples.
+    problem: String,
+    asked: String,
+    examples: Vec<Example>,
+    example_bytes: usize,
     task: String,
 }
 
@@ -49,7 +59,7 @@ impl<'a> Brief<'a> {
         parents: &[Parent],
     ) -> Self {
         let size = size.into();
-        let mut out = prompt::problem(problem);
+        let mut out = String::new();
         if task.text.trim() != problem.question.trim() {
             let text = text::line(&task.text, TASK);
             out += &format!("The question above is the setting. Your task is this part of it: {text}\n");
@@ -62,11 +72,22 @@ impl<'a> Brief<'a> {
             out += &found(host, size.parent_rows, &catalog.dialect, parent);
         }
         out += &join_hints(&catalog.dialect, task, parents);
-        Self { catalog, catalog_bytes: size.catalog_bytes as usize, task: out }
+        let mut asked = problem.clone();
+        asked.hints.retain(|hit| hit.corpus != Corpus::Examples);
+        Self {
+            catalog,
+            catalog_bytes: size.catalog_bytes as usize,
+            problem: prompt::problem(problem),
+            asked: prompt::problem(&asked),
+            examples: problem.hints.iter().filter_map(Example::from_hit).collect(),
+            example_bytes: EXAMPLES,
+            task: out,
+        }
     }
 
-    /// Halves the catalog of the prompts; false if it is too short for that.
+    /// Halves the catalog of the prompts, and what solved examples may fill; false if it is too short for that.
     pub fn shorten(&mut self) -> bool {
+        self.example_bytes /= 2;
         self.catalog_bytes /= 2;
         self.catalog_bytes >= 500
     }
@@ -77,14 +98,54 @@ impl<'a> Brief<'a> {
     pub fn request(&self, tried: &[Tried], sample: u32) -> Request {
         let subjects: Vec<String> = tried.iter().map(|tried| tried.sql.clone()).filter(|sql| !sql.is_empty()).collect();
         let purpose = if subjects.is_empty() { Purpose::Generate } else { Purpose::Repair };
-        let user = format!("{}{}", self.setting(), feedback(tried));
-        Ask::new(purpose).system(self.instructions()).user(user).subjects(subjects).sample(sample).sql()
+        self.ask(purpose, self.instructions(), &feedback(tried)).subjects(subjects).sample(sample).sql()
     }
 
-    /// The tables and the task, for a prompt of a strategy's own.
+    /// A request with these instructions, the tables and the task, for a reply in the form of [`Brief::instructions`]; `more` follows the
+    /// task. Solved examples are turns before it, and the tables then stand before them.
+    pub fn ask(&self, purpose: Purpose, instructions: String, more: &str) -> Ask {
+        if self.shown_examples().is_empty() {
+            return Ask::new(purpose).system(instructions).user(format!("{}{more}", self.setting()));
+        }
+        let ask = Ask::new(purpose).system(format!("{instructions}\n\n{}", self.tables()));
+        let reply = |sql: &str| format!("```sql\n{sql}\n```\nConfidence: {SOLVED}");
+        self.add_turns(ask, reply).user(format!("{}{}{more}", self.asked, self.task))
+    }
+
+    /// Adds the solved examples as turns, the one that is most like the question last: the user asks it, and the assistant gives the
+    /// `reply` of its statement. The question itself is then that of [`Brief::task`].
+    pub fn add_turns(&self, ask: Ask, reply: impl Fn(&str) -> String) -> Ask {
+        self.shown_examples().into_iter().rev().fold(ask, |ask, example| {
+            ask.user(format!("Question: {}\n", example.question)).assistant(reply(&example.sql))
+        })
+    }
+
+    /// The task without tables and solved examples, for a prompt of a strategy's own.
+    #[must_use]
+    pub fn task(&self) -> String {
+        format!("{}{}", self.asked, self.task)
+    }
+
+    /// The solved examples that fit, the most like the question first.
+    fn shown_examples(&self) -> Vec<&Example> {
+        let mut left = self.example_bytes;
+        let fits = |example: &&Example| {
+            let bytes = example.question.len() + example.sql.len();
+            let is_fitting = bytes <= left;
+            left -= if is_fitting { bytes } else { 0 };
+            is_fitting
+        };
+        self.examples.iter().filter(fits).collect()
+    }
+
+    fn tables(&self) -> String {
+        format!("Tables:\n{}", prompt::catalog(self.catalog, self.catalog_bytes))
+    }
+
+    /// The tables and the task with solved examples among its hints, for a prompt of a strategy's own.
     #[must_use]
     pub fn setting(&self) -> String {
-        format!("Tables:\n{}\n{}", prompt::catalog(self.catalog, self.catalog_bytes), self.task)
+        format!("{}\n{}{}", self.tables(), self.problem, self.task)
     }
 
     /// The rules for a statement and the form of the reply.
@@ -131,7 +192,7 @@ fn found(host: &impl Rows, parent_rows: u32, dialect: &Dialect, parent: &Parent)
 fn hit_text(hit: &Hit) -> String {
     let path = text::line(&hit.path, 120);
     match hit.snippet.as_deref().map(str::trim).filter(|snippet| !snippet.is_empty()) {
-        Some(snippet) => format!("{path} ({})", text::line(snippet, 160)),
+        Some(snippet) => format!("{path} ({})", text::line(snippet, prompt::most(hit))),
         None => path,
     }
 }
@@ -220,6 +281,55 @@ mod tests {
             "{duckdb}"
         );
         assert!(of(Dialect::Spark).contains("- Names in `backticks`"));
+    }
+
+    fn example(question: &str, sql: &str) -> Hit {
+        Hit {
+            corpus: Corpus::Examples,
+            id: question.into(),
+            path: "example 1".into(),
+            table: None,
+            column: None,
+            snippet: Some(question.into()),
+            payload: Some(serde_json::json!({ "question": question, "sql": sql }).to_string()),
+            score: 1.0,
+        }
+    }
+
+    #[test]
+    fn solved_examples_are_turns_before_the_question() {
+        let catalog = Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
+        let size = PromptSize { catalog_bytes: 1000, parent_rows: 0 };
+        let long = format!("SELECT '{}'", "x".repeat(266));
+        let hints = vec![example("Near?", &long), example("Far?", "SELECT 2")];
+        let problem = Problem { hints, ..Problem::new("How much?") };
+        let task = Task::new("A", "How much?");
+        let mut brief = Brief::new(&FakeHost::default(), size, &problem, &catalog, &task, &[]);
+        let request = brief.request(&[Tried { sql: "SELECT 3".into(), wrong: "no rows".into() }], 0);
+        let said: Vec<(Speaker, &str)> =
+            request.messages.iter().map(|one| (one.speaker, one.text.as_str())).skip(1).collect();
+        let near = format!("```sql\n{long}\n```\nConfidence: 0.95");
+        let [question, feedback] = ["Question: How much?\n", "\nEarlier attempts, none of which did."];
+        assert_eq!(
+            said[..4],
+            [
+                (Speaker::User, "Question: Far?\n"),
+                (Speaker::Assistant, "```sql\nSELECT 2\n```\nConfidence: 0.95"),
+                (Speaker::User, "Question: Near?\n"),
+                (Speaker::Assistant, near.as_str()),
+            ]
+        );
+        assert!(said[4].1.starts_with(&format!("{question}{feedback}")) && said.len() == 5, "{said:?}");
+        assert!(request.messages[0].text.contains("from 0 to 1: how likely it is right.\n\nTables:\n"));
+        // A strategy with a prompt of its own has them as text.
+        assert!(brief.setting().contains(&long));
+        // What is too much is left out whole.
+        for _ in 0..5 {
+            brief.shorten();
+        }
+        let shorter = brief.request(&[], 0);
+        assert_eq!(shorter.messages.iter().filter(|one| one.speaker == Speaker::Assistant).count(), 1);
+        assert!(shorter.messages.iter().all(|one| !one.text.contains("xxx")));
     }
 
     #[test]

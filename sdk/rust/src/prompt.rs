@@ -1,11 +1,19 @@
 //! Problems, catalogs and rows as prompt text: in the order in which they came, bounded, one fact a line.
 
+use serde_json::Value as JsonValue;
+
 use crate::bindings::rows::Page;
-use crate::bindings::types::{Catalog, Dialect, ForeignKey, Problem, Table, Value};
+use crate::bindings::types::{Catalog, Corpus, Dialect, ForeignKey, Hit, Problem, Table, Value};
 use crate::names::shown;
 use crate::text::{clip, count, line};
 
 const COMMENT: usize = 160;
+// The most characters of a note, and bytes of a solved example: a longer example is left out, since a part of a statement is none.
+const NOTE: usize = 4000;
+// The most hints.
+const MOST: usize = 20;
+// The most bytes of all hints. One that does not fit is left out whole.
+const HINTS: usize = 12 * 1024;
 const CELL: usize = 60;
 const QUESTION: usize = 8 * 1024;
 
@@ -22,11 +30,68 @@ pub fn problem(problem: &Problem) -> String {
     for (question, answer) in &problem.answers {
         out += &format!("Clarified: {} Answer: {}\n", line(question, 400), line(answer, 400));
     }
-    for hit in problem.hints.iter().take(20) {
-        let snippet = hit.snippet.as_deref().map(|text| format!(": {}", line(text, COMMENT))).unwrap_or_default();
-        out += &format!("Hint: {}{snippet}\n", line(&hit.path, COMMENT));
+    let mut left = HINTS;
+    for hint in problem.hints.iter().take(MOST).filter_map(hint) {
+        if hint.len() <= left {
+            left -= hint.len();
+            out += &hint;
+        }
     }
     out
+}
+
+/// A hit as prompt text; `None` for a solved example that is too long.
+fn hint(hit: &Hit) -> Option<String> {
+    if hit.corpus == Corpus::Examples && hit.payload.is_some() {
+        let Example { question, sql } = Example::from_hit(hit)?;
+        return Some(format!("Solved before: {question}\n```sql\n{sql}\n```\n"));
+    }
+    let snippet = note(hit).or_else(|| hit.snippet.clone()).map(|text| format!(": {}", line(&text, most(hit))));
+    Some(format!("Hint: {}{}\n", line(&hit.path, COMMENT), snippet.unwrap_or_default()))
+}
+
+/// The most characters of a hit's text: what people wrote, and facts about the data, are whole.
+pub(crate) fn most(hit: &Hit) -> usize {
+    // Cells of no column are facts about a table.
+    let is_whole = match hit.corpus {
+        Corpus::Notes | Corpus::Examples => true,
+        Corpus::Cells => hit.column.is_none(),
+        _ => false,
+    };
+    if is_whole { NOTE } else { COMMENT }
+}
+
+/// The whole text of a note that is longer than a snippet.
+fn note(hit: &Hit) -> Option<String> {
+    if hit.corpus != Corpus::Notes {
+        return None;
+    }
+    let payload: JsonValue = serde_json::from_str(hit.payload.as_deref()?).ok()?;
+    Some(payload.get("note")?.as_str()?.to_owned())
+}
+
+/// A question with the statement that answers it, as the user gave it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Example {
+    /// The question, on one line.
+    pub question: String,
+    /// The whole statement.
+    pub sql: String,
+}
+
+impl Example {
+    /// The solved example of a hit; `None` for any other hit, and for an example of more than 4,000 bytes.
+    #[must_use]
+    pub fn from_hit(hit: &Hit) -> Option<Self> {
+        if hit.corpus != Corpus::Examples {
+            return None;
+        }
+        let payload: JsonValue = serde_json::from_str(hit.payload.as_deref()?).ok()?;
+        let question = line(payload.get("question")?.as_str()?, NOTE);
+        let sql = payload.get("sql")?.as_str()?.trim().to_owned();
+        let is_whole = !sql.is_empty() && question.len() + sql.len() <= NOTE;
+        is_whole.then_some(Self { question, sql })
+    }
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -229,6 +294,46 @@ mod tests {
         assert!(text.contains("Table `my sales`.`order` "), "{text}");
         assert!(text.contains("`customer id` INTEGER -> archive.customers.id\n"), "{text}");
         assert!(text.contains("Table `my sales`.customers\n") && text.contains("Table archive.customers\n"), "{text}");
+    }
+
+    fn hit(corpus: Corpus, snippet: &str, payload: Option<JsonValue>) -> Hit {
+        Hit {
+            corpus,
+            id: "1".into(),
+            path: "p".into(),
+            table: None,
+            column: None,
+            snippet: Some(snippet.into()),
+            payload: payload.map(|payload| payload.to_string()),
+            score: 1.0,
+        }
+    }
+
+    fn hints(hits: Vec<Hit>) -> String {
+        let text = problem(&Problem { hints: hits, ..Problem::new("q") });
+        text.strip_prefix("Question: q\n").unwrap().to_owned()
+    }
+
+    #[test]
+    fn notes_and_examples_are_whole_or_left_out() {
+        let note = format!("Revenue is {}and never cancelled orders.", "net ".repeat(60));
+        assert_eq!(hints(vec![hit(Corpus::Notes, &note, None)]), format!("Hint: p: {note}\n"));
+        let long = format!("{note}{}end", "more ".repeat(300));
+        let payload = Some(serde_json::json!({ "note": long }));
+        assert_eq!(hints(vec![hit(Corpus::Notes, &long[..1024], payload)]), format!("Hint: p: {long}\n"));
+        // A cell is short.
+        let cell = Hit { column: Some("c".into()), ..hit(Corpus::Cells, &note, None) };
+        assert!(hints(vec![cell]).ends_with("…\n"));
+        let example = |sql: &str| {
+            let payload = serde_json::json!({ "question": "Who\nspent?", "sql": sql });
+            hit(Corpus::Examples, "Who spent? => SELECT", Some(payload))
+        };
+        let sql = format!("SELECT c.name,\n  SUM(i.quantity) AS spent -- net\nFROM customers c {}", "x".repeat(300));
+        assert_eq!(hints(vec![example(&sql)]), format!("Solved before: Who spent?\n```sql\n{sql}\n```\n"));
+        let [fits, longer] = [3_990, 3_991].map(|bytes| example(&"x".repeat(bytes)));
+        assert!(hints(vec![fits.clone()]).len() > 4_000 && hints(vec![longer]).is_empty());
+        // As many as fit.
+        assert_eq!(hints(vec![fits; 9]).matches("Solved before").count(), 3);
     }
 
     #[test]

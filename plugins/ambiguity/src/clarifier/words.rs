@@ -32,15 +32,20 @@ pub(crate) fn by_model(
 pub(crate) fn by_rule(reported: &str, catalog: &Catalog, worst: &Observation) -> (String, Vec<String>) {
     let reported = text::line(reported, 200);
     let reason = reason(worst);
-    if let Some((term, choices)) = reason.as_deref().and_then(unmeasured) {
+    if let Some((term, choices)) = reason.as_deref().and_then(|reason| choice(reason, "no measure for: ")) {
         return (format!("By what is \"{term}\" measured?"), choices);
+    }
+    if let Some((term, choices)) = reason.as_deref().and_then(|reason| choice(reason, "several tables have the name: "))
+    {
+        return (format!("Which \"{term}\" do you mean? Several tables have that name."), choices);
     }
     if let Some(name) = reason.as_deref().and_then(|reason| unknown_name(reason, catalog)) {
         let choices = near(&name, catalog);
-        return (
-            format!("What do you mean by \"{name}\" in \"{reported}\"? The database has nothing of that name."),
-            choices,
-        );
+        let known = match choices.is_empty() {
+            true => "The database has nothing of that name.",
+            false => "The nearest names of the database are these.",
+        };
+        return (format!("What do you mean by \"{name}\" in \"{reported}\"? {known}"), choices);
     }
     let text = match reason {
         Some(reason) => format!(
@@ -83,9 +88,9 @@ fn unknown_name(reason: &str, catalog: &Catalog) -> Option<String> {
     quoted.filter(is_name).find(|name| !is_known(name, catalog)).map(str::to_owned)
 }
 
-/// What a provider without a model says of a superlative that could mean several things: its words, and what it could be measured by.
-fn unmeasured(reason: &str) -> Option<(String, Vec<String>)> {
-    let (_, rest) = reason.split_once("no measure for: ")?;
+/// What a provider without a model says, after such a beginning, of words that could mean several things: these words, and the things.
+fn choice(reason: &str, beginning: &str) -> Option<(String, Vec<String>)> {
+    let (_, rest) = reason.split_once(beginning)?;
     let (term, choices) = rest.split_once(" (")?;
     let choices = choices.split(')').next().unwrap_or_default();
     Some((term.to_owned(), choices.split(", ").filter(|choice| !choice.is_empty()).map(str::to_owned).collect()))

@@ -36,7 +36,7 @@ pub(crate) fn outcome<H: SolverHost>(explorer: &Explorer<'_, H>) -> Result<Outco
 }
 
 fn without_rows<'p>(path: &'p crate::solver::path::Path<'_>) -> Option<&'p Found> {
-    if path.viable.is_some() { None } else { path.empty.as_ref() }
+    if path.viable.is_some() { None } else { path.unsound.as_ref() }
 }
 
 /// How likely a choice among so many tied results is wrong: below 1, since one of them is right.

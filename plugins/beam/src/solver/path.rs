@@ -26,8 +26,8 @@ pub(crate) struct Path<'a> {
     pub(crate) chain: Chain,
     /// The viable statement, which ends the path.
     pub(crate) viable: Option<Found>,
-    /// The last statement that ran without a row.
-    pub(crate) empty: Option<Found>,
+    /// The last statement that ran and is to be repaired, as a rule for it has no rows; rather one that has some.
+    pub(crate) unsound: Option<Found>,
     /// The first statement that was out of scope, and so did not run.
     pub(crate) stray: Option<Candidate>,
     /// Whether no further attempt is of use.
@@ -36,7 +36,7 @@ pub(crate) struct Path<'a> {
 
 impl<'a> Path<'a> {
     pub(crate) fn new(primary: Primary<'a>, max_attempts: u32) -> Self {
-        Self { primary, chain: Chain::new(max_attempts), viable: None, empty: None, stray: None, is_closed: false }
+        Self { primary, chain: Chain::new(max_attempts), viable: None, unsound: None, stray: None, is_closed: false }
     }
 
     pub(crate) fn is_open(&self) -> bool {
@@ -51,8 +51,8 @@ impl<'a> Path<'a> {
             self.chain.tried.iter().map(|tried| tried.sql.clone()).filter(|sql| !sql.is_empty()).collect();
         let purpose = if subjects.is_empty() { Purpose::Generate } else { Purpose::Repair };
         let sample = asked.saturating_sub(count32(subjects.len()));
-        let user = format!("{}{}{}", brief.setting(), self.primary.reported(dialect), feedback(&self.chain.tried));
-        Ask::new(purpose).system(brief.instructions()).user(user).subjects(subjects).sample(sample).sql()
+        let more = format!("{}{}", self.primary.reported(dialect), feedback(&self.chain.tried));
+        brief.ask(purpose, brief.instructions(), &more).subjects(subjects).sample(sample).sql()
     }
 
     /// Whether the path has tried that statement before.

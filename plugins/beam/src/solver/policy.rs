@@ -22,7 +22,7 @@ pub(crate) fn search<H: SolverHost>(mut explorer: Explorer<'_, H>) -> Result<Out
             extra += 1;
         }
     }
-    if explorer.paths.iter().all(|path| path.viable.is_none() && path.empty.is_none()) {
+    if explorer.paths.iter().all(|path| path.viable.is_none() && path.unsound.is_none()) {
         explorer.last_resort();
     }
     outcome::outcome(&explorer)

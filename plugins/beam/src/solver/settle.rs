@@ -96,7 +96,7 @@ impl<H: SolverHost> Explorer<'_, H> {
             match ended {
                 Ok((facts, results)) => {
                     let signals = &mut stated.candidate.signals;
-                    let result = Ran::new(facts, results, self.settings.overflow_rows, signals);
+                    let result = Ran::new(self.host, facts, results, self.settings.overflow_rows, signals);
                     self.host.propose(&stated.candidate);
                     ran.push((stated, result));
                 }
@@ -136,24 +136,34 @@ impl<H: SolverHost> Explorer<'_, H> {
         }
     }
 
-    /// A result with rows is viable and ends its path. One without rows is the path's last resort, and its statement is repaired.
+    /// A result with rows and without faults is viable and ends its path, as does the last one with rows. Any other is the path's last
+    /// resort, and its statement is repaired.
     fn take(&mut self, stated: Stated, ran: Ran, reward: Option<f64>) {
         let Stated { path, mut candidate } = stated;
-        let Ran { facts, profile, doubts, fingerprint, .. } = ran;
+        let wrong = ran.to_repair(false);
+        let raw_confidence = candidate.raw_confidence.unwrap_or(if ran.profile.rows > 0 {
+            self.settings.unstated_with_rows
+        } else {
+            self.settings.unstated
+        });
+        candidate.raw_confidence = Some(ran.limit(raw_confidence));
+        let Ran { facts, profile, fingerprint, .. } = ran;
         // `PathScore.total` of syrch 0.3.7, which is also the score of the built-in reward.
         let quality = reward.unwrap_or_else(|| 0.5 + 0.5 * execution_signal(&candidate.signals));
         let fit = Fit::of(&self.needs, self.catalog, &facts, &profile, quality);
-        let unstated = if profile.rows > 0 { self.settings.unstated_with_rows } else { self.settings.unstated };
-        candidate.raw_confidence = Some(candidate.raw_confidence.unwrap_or(unstated));
         candidate.signals.reward = reward;
         candidate.score = Some(if profile.rows > 0 { fit.posterior() } else { 0.0 });
         self.host.event(Some(&candidate.id), "fit", &json!({ "signals": fit.signals(), "rows": profile.rows }));
         let path = &mut self.paths[path];
-        if profile.rows > 0 {
-            path.viable = Some(Found { candidate, fit, fingerprint, profile });
-        } else {
-            path.chain.fail(&candidate.sql, doubts.join("; "));
-            path.empty = Some(Found { candidate, fit, fingerprint, profile });
+        let is_last = path.chain.signals.attempts >= path.chain.signals.max_attempts;
+        match wrong.filter(|_| !is_last || profile.rows == 0) {
+            None => path.viable = Some(Found { candidate, fit, fingerprint, profile }),
+            Some(wrong) => {
+                path.chain.fail(&candidate.sql, wrong);
+                if profile.rows > 0 || path.unsound.as_ref().is_none_or(|known| known.profile.rows == 0) {
+                    path.unsound = Some(Found { candidate, fit, fingerprint, profile });
+                }
+            }
         }
     }
 }

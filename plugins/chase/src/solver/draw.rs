@@ -16,6 +16,24 @@ pub(crate) struct Contender {
     pub(crate) ran: Rc<Ran>,
 }
 
+/// How good a result is, the worst first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Worth {
+    Empty,
+    Faulty,
+    Sound,
+}
+
+impl Contender {
+    fn worth(&self) -> Worth {
+        match (self.ran.faults.is_empty(), self.ran.profile.rows) {
+            (_, 0) => Worth::Empty,
+            (false, _) => Worth::Faulty,
+            (true, _) => Worth::Sound,
+        }
+    }
+}
+
 /// What all draws gave.
 pub(crate) struct Drawn {
     /// Those that ran, in the order of their draws.
@@ -74,20 +92,26 @@ impl<'a, H: SolverHost> Drawing<'a, H> {
         }
     }
 
-    /// Takes a statement that ran as the draw's result. One without rows stays the result if its repair has none either.
+    /// Takes a statement that ran as the draw's result. One that is to be repaired stays the result if its repair is no better.
     fn ran(&mut self, place: usize, contender: Contender, chain: &mut Chain) {
         let draw = &mut self.draws[place];
         let id = &contender.candidate.id;
-        let is_empty = contender.ran.profile.rows == 0;
-        if is_empty && self.settings.repair_empty {
-            chain.fail(&contender.candidate.sql, contender.ran.doubts.join("; "));
+        if let Some(wrong) = contender.ran.to_repair(!self.settings.repair_empty) {
+            chain.fail(&contender.candidate.sql, wrong);
         }
-        match &draw.best {
-            Some(first) if is_empty => {
-                return self.host.discard(id, &format!("it has no rows either, as {}", first.candidate.id));
+        if let Some(first) = &draw.best {
+            let first_id = &first.candidate.id;
+            let is_empty = |one: &Contender| one.ran.profile.rows == 0;
+            match (first.worth(), contender.worth()) {
+                (Worth::Empty, Worth::Empty) => {
+                    return self.host.discard(id, &format!("it has no rows either, as {first_id}"));
+                }
+                (before, now) if now <= before => {
+                    return self.host.discard(id, &format!("it is no better than {first_id}, which it repairs"));
+                }
+                _ if is_empty(first) => self.host.discard(first_id, &format!("it has no rows; its repair {id} has")),
+                _ => self.host.discard(first_id, &format!("its repair {id} has fewer faults")),
             }
-            Some(first) => self.host.discard(&first.candidate.id, &format!("it has no rows; its repair {id} has")),
-            None => {}
         }
         draw.best = Some(contender);
     }
@@ -96,7 +120,7 @@ impl<'a, H: SolverHost> Drawing<'a, H> {
 impl<H: SolverHost> Tries for Drawing<'_, H> {
     fn is_open(&self, place: usize, chain: &Chain) -> bool {
         let draw = &self.draws[place];
-        let is_good = |best: &Contender| best.ran.profile.rows > 0 || !self.settings.repair_empty;
+        let is_good = |best: &Contender| best.ran.to_repair(!self.settings.repair_empty).is_none();
         let is_left = self.failed.is_none() && chain.signals.attempts < chain.signals.max_attempts;
         is_left && !draw.is_over && !draw.best.as_ref().is_some_and(is_good)
     }

@@ -115,7 +115,7 @@ fn candidate(settings: &Settings, contenders: &[Contender], group: &Group, repli
     signals.extra.push(("comparisons-lost".to_owned(), f64::from(group.standing.lost)));
     let pairs = contenders.len().saturating_sub(1) as f64;
     Candidate {
-        raw_confidence: Some(claim(settings, first, group, replied)),
+        raw_confidence: Some(contenders[group.members[0]].ran.limit(claim(settings, first, group, replied))),
         score: (pairs > 0.0).then(|| group.standing.points / pairs),
         signals,
         ..first.clone()

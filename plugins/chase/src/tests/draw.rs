@@ -267,3 +267,18 @@ fn the_largest_result_is_a_setting() {
     };
     assert_eq!((overflow(20), overflow(21)), (true, false));
 }
+
+#[test]
+fn a_result_of_which_the_host_warns_is_repaired() {
+    for (second, best) in [(numbers(&[2]), "SELECT 2"), (numbers(&[2]).warned("y"), "SELECT 1")] {
+        let mut host = FakeHost::default();
+        host.model.reply_sql("SELECT 1", None).reply_sql("SELECT 2", None);
+        host.database.answer("SELECT 1", numbers(&[1]).warned("8 of 344 values of mass are no numbers"));
+        host.database.answer("SELECT 2", second);
+        let candidates = solved(&host, Settings { repairs: 1, ..direct(1) });
+        assert_eq!(candidates.iter().map(|one| one.sql.as_str()).collect::<Vec<_>>(), [best]);
+        assert!(host.model.prompt(1).contains("8 of 344 values of mass are no numbers"));
+        let limit = if best == "SELECT 1" { 0.5 } else { 1.0 };
+        assert!(candidates[0].raw_confidence.unwrap() <= limit);
+    }
+}

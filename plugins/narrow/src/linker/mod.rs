@@ -1,6 +1,7 @@
 //! Finds the tables and columns that a question needs, and narrows the catalog to them.
 
 pub(crate) mod cells;
+pub(crate) mod facts;
 pub(crate) mod fit;
 pub(crate) mod fuse;
 pub(crate) mod joins;
@@ -24,7 +25,7 @@ use crate::linker::retrievers::Found;
 impl LinkerRole for Narrow {
     fn link(&self, host: &impl LinkerHost, problem: &Problem, catalog: &Catalog) -> Result<Linked, Failure> {
         let fits = prompt::catalog(catalog, usize::MAX).len() <= self.settings.catalog_bytes as usize;
-        if fits && self.settings.hints == 0 {
+        if fits && self.settings.hints == 0 && self.settings.examples == 0 && !self.settings.facts {
             return Ok(Linked { tables: Vec::new(), hints: Vec::new() });
         }
         let mut phrases = Phrases::of(problem);
@@ -34,7 +35,9 @@ impl LinkerRole for Narrow {
         let places = Places::new(catalog);
         let found = self.found(host, &phrases, &places, fits);
         let tables = if fits { Vec::new() } else { self.narrowed(host, catalog, &found) };
-        Ok(Linked { hints: found.hints(self.settings.hints as usize, &tables, &places), tables })
+        let mut hints = found.hints(&self.settings, &tables, &places);
+        hints.extend(facts::find(host, &self.settings, catalog, &tables));
+        Ok(Linked { hints, tables })
     }
 }
 
@@ -42,7 +45,7 @@ impl Narrow {
     /// What all retrievers find. For a catalog that fits, only hints.
     fn found(&self, host: &impl LinkerHost, phrases: &Phrases, places: &Places, fits: bool) -> Found {
         let mut found = if fits { Found::default() } else { retrievers::search(host, &self.settings, phrases, places) };
-        if self.settings.hints > 0 || self.settings.notes > 0.0 {
+        if self.settings.hints > 0 || self.settings.examples > 0 || self.settings.notes > 0.0 {
             retrievers::look_at_notes(host, &self.settings, phrases, places, &mut found);
         }
         if self.settings.hints > 0 || self.settings.values > 0.0 {

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
 use syrch_plugin::prelude::*;
-use syrch_plugin::text::clip;
+use syrch_plugin::prompt::Example;
 
 use crate::Settings;
 use crate::linker::fuse::List;
@@ -36,8 +35,9 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// The best hints, no text twice. Of a narrowed catalog, none that names a table which is not shown.
-    pub(crate) fn hints(&self, most: usize, shown: &[Relevant], places: &Places) -> Vec<Hit> {
+    /// The best hints, no text twice, and the solved examples that are most like the question. Of a narrowed catalog, none that names a
+    /// table which is not shown.
+    pub(crate) fn hints(&self, settings: &Settings, shown: &[Relevant], places: &Places) -> Vec<Hit> {
         let is_shown = |hit: &&Hit| match &hit.table {
             Some(name) if !shown.is_empty() => {
                 let place = places.table(name);
@@ -48,12 +48,17 @@ impl Found {
         let mut all: Vec<&Hit> = self.hints.iter().filter(|hit| hit.score >= HINTED).filter(is_shown).collect();
         all.sort_by(|a, b| b.score.total_cmp(&a.score));
         let mut hints: Vec<Hit> = Vec::new();
+        let mut examples: Vec<Hit> = Vec::new();
         for hint in all {
             let is_reported = |other: &Hit| (&other.path, &other.snippet) == (&hint.path, &hint.snippet);
-            if hints.len() < most && !hints.iter().any(is_reported) {
-                hints.push(hint.clone());
+            let is_example = hint.corpus == Corpus::Examples;
+            let most = if is_example { settings.examples } else { settings.hints };
+            let list = if is_example { &mut examples } else { &mut hints };
+            if list.len() < most as usize && !list.iter().any(is_reported) {
+                list.push(hint.clone());
             }
         }
+        hints.extend(examples);
         hints
     }
 }
@@ -158,18 +163,12 @@ pub(crate) fn look_at_notes(
     found.columns.push(List::of("notes", settings.notes, columns));
     found.tables.push(List::of("notes", settings.notes, tables));
     found.hints.extend(notes);
-    found.hints.extend(examples.iter().map(with_statement));
-}
-
-/// The statement of a solved example.
-fn statement(hit: &Hit) -> Option<String> {
-    let payload: Value = serde_json::from_str(hit.payload.as_deref()?).ok()?;
-    payload["sql"].as_str().map(str::to_owned)
+    found.hints.extend(examples.iter().filter_map(with_statement));
 }
 
 /// The tables whose names stand in the statement of a solved example.
 fn tables_of(hit: &Hit, places: &Places) -> Vec<usize> {
-    let Some(sql) = statement(hit) else { return Vec::new() };
+    let Some(Example { sql, .. }) = Example::from_hit(hit) else { return Vec::new() };
     let words = sql.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$' | '.')));
     // A word with a dot is a table with its schema, or else a column of a table.
     let table = |word: &str| places.table(word).or_else(|| word.split('.').find_map(|part| places.table(part)));
@@ -179,11 +178,8 @@ fn tables_of(hit: &Hit, places: &Places) -> Vec<usize> {
     tables
 }
 
-/// An example as a hint: its question, and the statement that answers it.
-fn with_statement(hit: &Hit) -> Hit {
-    let reported = match (&hit.snippet, statement(hit)) {
-        (Some(question), Some(sql)) => Some(format!("{question} => {}", clip(&sql, 2_000))),
-        (question, _) => question.clone(),
-    };
-    Hit { snippet: reported, ..hit.clone() }
+/// An example as a hint: its question, and the statement that answers it; `None` if it is too long for a prompt.
+fn with_statement(hit: &Hit) -> Option<Hit> {
+    let Example { question, sql } = Example::from_hit(hit)?;
+    Some(Hit { snippet: Some(format!("{question} => {sql}")), ..hit.clone() })
 }

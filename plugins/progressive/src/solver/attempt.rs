@@ -1,6 +1,6 @@
 //! One draft of a statement on its way through syntax repair, database and reward.
 
-use syrch_plugin::attempt::{accept, candidate_id, doubts, failed, is_over, words};
+use syrch_plugin::attempt::{Ran, accept, candidate_id, failed, is_over, words};
 use syrch_plugin::brief::Tried;
 use syrch_plugin::failure::llm_words;
 use syrch_plugin::prelude::*;
@@ -153,19 +153,19 @@ impl<H: SolverHost> Solve<'_, H> {
             let (tried, after) = (draft.tried.clone(), draft.after.clone());
             return Next::Ended(Came::Missed(Miss { tried, class: None, reason, below: None, after }));
         }
-        let ran = self.host.check(&statement.sql).and_then(|facts| Ok((facts, self.host.run(&statement.sql)?)));
+        let ran = self.host.check(&statement.sql).and_then(|facts| {
+            let results = self.host.run(&statement.sql)?;
+            Ok(Ran::new(self.host, facts, results, u64::MAX, &mut branch.signals))
+        });
         match &ran {
-            Ok((_, results)) => {
-                self.in_vain = 0;
-                drop(doubts(u64::MAX, &results.profile(), &mut branch.signals));
-            }
+            Ok(_) => self.in_vain = 0,
             Err(error) => drop(failed(error, &mut branch.signals)),
         }
         let candidate = self.candidate(branch, goal, draft, statement, reply);
         self.host.propose(&candidate);
         draft.after = Some(candidate.id.clone());
         match ran {
-            Ok((facts, results)) => Next::Ended(self.judge(branch, goal, draft, candidate, facts, &results)),
+            Ok(ran) => Next::Ended(self.judge(branch, goal, draft, candidate, ran)),
             Err(error) if is_over(error.kind) => {
                 self.host.discard(&candidate.id, &error.message);
                 self.stop = Some(Stop::Failed(sql_failure(&error)));
@@ -236,36 +236,50 @@ impl<H: SolverHost> Solve<'_, H> {
         branch: &mut Branch,
         goal: Goal,
         draft: &mut Draft,
-        candidate: Candidate,
-        facts: Facts,
-        results: &ResultSet,
+        mut candidate: Candidate,
+        ran: Ran,
     ) -> Came {
-        let profile = results.profile();
-        let columns: Vec<String> = profile.columns.into_iter().map(|column| column.column.name).collect();
+        candidate.raw_confidence = candidate.raw_confidence.map(|confidence| ran.limit(confidence));
+        let columns: Vec<String> = ran.profile.columns.iter().map(|column| column.column.name.clone()).collect();
         let made = Made {
-            rows: profile.rows,
+            rows: ran.profile.rows,
             columns: bounded(&columns),
-            fingerprint: results.fingerprint(&Equality::Bag),
+            fingerprint: ran.results.fingerprint(&Equality::Bag),
             reward: UNJUDGED,
             standing: Standing::Unjudged,
             is_whole: self.is_whole(goal),
             part: None,
             reason: String::new(),
             candidate,
-            facts,
+            facts: ran.facts,
         };
+        let faults = ran.faults.join("; ");
         match self.judged(branch, goal, &made.candidate) {
             Judged::Unjudged(why) => {
                 if self.is_whole(goal) || self.settings.judge_steps {
                     self.host.note(Level::Info, &format!("{} is not judged: {}", made.candidate.id, line(&why, 300)));
                 }
-                Came::Succeeded(Made { reason: why, ..made })
+                self.without_faults(draft, Made { reason: why, ..made }, faults)
             }
-            Judged::Accepted(opinion) => self.accepted(draft, made, &opinion),
+            Judged::Accepted(opinion) => match self.accepted(draft, made, &opinion) {
+                Came::Succeeded(made) => self.without_faults(draft, made, faults),
+                missed => missed,
+            },
             Judged::Rejected(opinion) => {
                 Came::Missed(self.rejected(branch, draft, &made.candidate, &opinion, "rejected"))
             }
         }
+    }
+
+    /// A statement with faults gets alternatives, as one whose reward is too low.
+    fn without_faults(&mut self, draft: &mut Draft, made: Made, faults: String) -> Came {
+        if faults.is_empty() {
+            return Came::Succeeded(made);
+        }
+        self.host.discard(&made.candidate.id, &faults);
+        let mut miss = self.miss(draft, &made.candidate.sql, None, faults);
+        miss.below = Some(Made { standing: Standing::Below, ..made });
+        Came::Missed(miss)
     }
 
     pub(super) fn rejected(

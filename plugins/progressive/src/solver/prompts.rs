@@ -20,15 +20,16 @@ impl<H: SolverHost> Solve<'_, H> {
     pub(super) fn request(&self, branch: &Branch, goal: Goal, tried: &[Tried], sample: u32) -> Request {
         let subjects: Vec<String> = tried.iter().map(|tried| tried.sql.clone()).filter(|sql| !sql.is_empty()).collect();
         let purpose = if subjects.is_empty() { Purpose::Generate } else { Purpose::Repair };
-        let system = match goal {
-            Goal::Step(_) if !self.is_whole(goal) => self.brief.instructions() + STEPWISE,
-            _ => self.brief.instructions(),
+        let more = format!("{}{}", self.step_text(branch, goal), feedback(tried));
+        // Whole statements are no examples of a step.
+        let ask = match goal {
+            Goal::Step(_) if !self.is_whole(goal) => {
+                let system = self.brief.instructions() + STEPWISE;
+                Ask::new(purpose).system(system).user(self.brief.setting() + &more)
+            }
+            _ => self.brief.ask(purpose, self.brief.instructions(), &more),
         };
-        let user = format!("{}{}{}", self.brief.setting(), self.step_text(branch, goal), feedback(tried));
-        Ask::new(purpose)
-            .system(system)
-            .user(user)
-            .subjects(subjects)
+        ask.subjects(subjects)
             .model(named(&self.settings.model_sql))
             .max_tokens(self.settings.sql_max_tokens)
             .sample(sample)

@@ -258,3 +258,18 @@ fn the_judge_knows_the_results_that_a_statement_reads() {
     stage.solve();
     assert_has(&stage.prompts(&Judge)[0], &["Results of earlier parts, which may be read like tables: task_P"]);
 }
+
+#[test]
+fn a_result_of_which_the_host_warns_gets_alternatives() {
+    let warned = || rows(2).warned("8 of 344 values of salary are no numbers");
+    for (alternative, best) in [(rows(1), FINAL), (rows(1).warned("y"), BOTH)] {
+        let mut stage = Stage::new(&[subtask(1, "keep salaries", 0.9, &[])]);
+        stage.settings = Settings { alternatives: 1, max_branch_depth: 1, ..Settings::default() };
+        stage.generates(BOTH).repairs(FINAL).runs(BOTH, 2).runs(FINAL, 1);
+        stage.host.database.answer(BOTH, warned()).answer(FINAL, alternative);
+        stage.judges(&[YES; 4]);
+        let outcome = stage.solve();
+        assert_eq!(outcome.candidates[0].sql, best);
+        assert_has(&stage.prompts(&Repair)[0], &["8 of 344 values of salary are no numbers"]);
+    }
+}

@@ -67,7 +67,9 @@ fn elected(host: &impl SolverHost, settings: &Settings, passed: &[Passed], repli
             }
             Some(best) => host.discard(id, &format!("as common as {}, but later", best.id)),
         }
-        candidates.push(claimed(settings, one.candidate.clone(), count32(size), replied));
+        let mut candidate = claimed(settings, one.candidate.clone(), count32(size), replied);
+        candidate.raw_confidence = candidate.raw_confidence.map(|confidence| one.ran.limit(confidence));
+        candidates.push(candidate);
     }
     candidates
 }

@@ -40,6 +40,19 @@ struct Try {
     /// Whether the last reply had no statement; a second one in a row ends the try.
     is_without_statement: bool,
     judgements: u32,
+    /// The first statement that ran and has faults, which stays if no repair of it does.
+    faulty: Option<Passed>,
+}
+
+impl Try {
+    /// The state in which the try ended. A statement with faults passes if none came after it.
+    fn end(self) -> State {
+        match (self.state, self.faulty) {
+            (State::Passed(passed), _) => State::Passed(passed),
+            (_, Some(faulty)) => State::Passed(Box::new(faulty)),
+            (state, None) => state,
+        }
+    }
 }
 
 /// All tries of one task.
@@ -63,7 +76,13 @@ impl<'a, H: SolverHost> Work<'a, H> {
             let note = format!("{}: the policy allows {}, not {wanted}", task.id, count(most.into(), "execution"));
             host.note(Level::Info, &note);
         }
-        let one = |_| Try { state: State::Open, without_statement: 0, is_without_statement: false, judgements: 0 };
+        let one = |_| Try {
+            state: State::Open,
+            without_statement: 0,
+            is_without_statement: false,
+            judgements: 0,
+            faulty: None,
+        };
         Self { host, settings, task, prompts, tries: (0..settings.votes).map(one).collect(), most, ran: Vec::new() }
     }
 
@@ -71,7 +90,7 @@ impl<'a, H: SolverHost> Work<'a, H> {
     pub(crate) fn run(mut self) -> Vec<State> {
         let Self { host, settings, task, most, .. } = self;
         run_tries(host, task, self.tries.len(), most, settings.overflow_rows, &mut self);
-        self.tries.into_iter().map(|one| one.state).collect()
+        self.tries.into_iter().map(Try::end).collect()
     }
 
     /// The statement of a reply, without the semicolon at its end.
@@ -134,6 +153,37 @@ impl<'a, H: SolverHost> Work<'a, H> {
         }
     }
 
+    /// Takes a statement that ran. One with faults is repaired while attempts are left, which PocketFlow's workflow does not do.
+    fn take(&mut self, place: usize, passed: Passed, chain: &mut Chain) {
+        let wrong = passed.ran.to_repair(true).filter(|_| chain.signals.attempts < self.most);
+        let one = &mut self.tries[place];
+        match (wrong, &one.faulty) {
+            (Some(wrong), first) => {
+                chain.fail(&passed.candidate.sql, wrong);
+                if let Some(first) = first {
+                    let id = &first.candidate.id;
+                    return self
+                        .host
+                        .discard(&passed.candidate.id, &format!("it is no better than {id}, which it repairs"));
+                }
+                one.faulty = Some(passed);
+            }
+            (None, Some(first)) if !passed.ran.faults.is_empty() => {
+                let id = &first.candidate.id;
+                self.host.discard(&passed.candidate.id, &format!("it is no better than {id}, which it repairs"));
+                one.state = State::Lost("no repair is without doubt".to_owned());
+            }
+            (None, first) => {
+                if let Some(first) = first {
+                    let why = format!("its repair {} has no faults", passed.candidate.id);
+                    self.host.discard(&first.candidate.id, &why);
+                }
+                one.faulty = None;
+                self.ran.push((place, passed));
+            }
+        }
+    }
+
     /// PocketFlow's workflow accepts the last statement when its attempts are used up; here such a try is lost.
     fn reject(&mut self, place: usize, candidate: &Candidate, feedback: &str, chain: &mut Chain) {
         self.host.discard(&candidate.id, &format!("the judge did not pass it: {feedback}"));
@@ -177,7 +227,7 @@ impl<H: SolverHost> Tries for Work<'_, H> {
 
     fn settled(&mut self, place: usize, candidate: Candidate, trial: Trial, chain: &mut Chain) {
         match (trial.ended, trial.stopped) {
-            (Ended::Ran(ran), _) => self.ran.push((place, Passed { candidate, ran })),
+            (Ended::Ran(ran), _) => self.take(place, Passed { candidate, ran }, chain),
             (Ended::Failed(_), Some(failure)) => self.tries[place].state = State::Failed(failure),
             (Ended::Failed(wrong), None) if chain.signals.attempts >= self.most => {
                 let lost = format!("Failed to execute SQL after {} attempts. Last error: {wrong}", self.most);

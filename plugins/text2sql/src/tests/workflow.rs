@@ -152,3 +152,20 @@ fn finished_dependencies_and_the_task_stand_in_the_prompt() {
         assert!(prompt.contains(part), "{part} is missing in {prompt}");
     }
 }
+
+#[test]
+fn a_result_of_which_the_host_warns_is_repaired_and_stays_without_a_better_one() {
+    for (second, best) in [("SELECT 2", "SELECT 2"), ("BAD 1", "SELECT 1")] {
+        let mut host = FakeHost::default();
+        database(&mut host);
+        host.database.answer("SELECT 1", numbers(&[1]).warned("8 of 344 values of mass are no numbers"));
+        says(&mut host, &Purpose::Generate, &["SELECT 1"]);
+        says(&mut host, &Purpose::Repair, &[second, "BAD 2"]);
+        let candidates = solved(&host, Settings::default());
+        assert_eq!(candidates[0].sql, best);
+        assert!(host.model.prompt(1).contains("What was wrong: 8 of 344 values of mass are no numbers"));
+        if best == "SELECT 1" {
+            assert!(candidates[0].raw_confidence.unwrap() <= 0.5);
+        }
+    }
+}

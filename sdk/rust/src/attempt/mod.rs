@@ -4,6 +4,7 @@
 //! [`judged`], [`carry_on`] and [`nothing`] are the end of a task.
 
 mod chain;
+mod literals;
 mod outcome;
 mod reply;
 mod trial;
@@ -69,7 +70,7 @@ pub fn words(error: &SqlError) -> String {
 }
 
 /// What a good answer would not look like, a sentence for each sign in the shape of a result: no rows, columns of NULL, more rows than
-/// `overflow_rows`. The signs are counted in `signals`.
+/// `overflow_rows`, and what the host warns of. The signs in the shape are counted in `signals`.
 pub fn doubts(overflow_rows: u64, profile: &Profile, signals: &mut Signals) -> Vec<String> {
     let mut doubts = Vec::new();
     signals.empty_result = profile.rows == 0;
@@ -98,9 +99,18 @@ pub fn doubts(overflow_rows: u64, profile: &Profile, signals: &mut Signals) -> V
             overflow_rows
         ));
     }
+    doubts.extend(warnings(profile).iter().take(NAMED).map(|warning| line(warning, 400)));
     doubts
 }
 
+/// What the host warns of in a result; without the first warning of a result that was cut, which says by which limit.
+#[must_use]
+pub fn warnings(profile: &Profile) -> &[String] {
+    profile.warnings.get(usize::from(profile.truncated)..).unwrap_or_default()
+}
+
+// The highest confidence in a result with faults.
+const DOUBTFUL: f64 = 0.5;
 // The most columns that a doubt names.
 const NAMED: usize = 20;
 // The length of the longest id that the host allows.
@@ -136,6 +146,18 @@ mod tests {
         assert_eq!(doubts(2), ("columns are NULL in all rows: c0, c1".to_owned(), 2));
         let (reported, number) = doubts(300);
         assert!(reported.ends_with("c18, c19 and 280 more") && number == 300, "{reported}");
+    }
+
+    #[test]
+    fn what_the_host_warns_of_is_a_doubt() {
+        let warned = |truncated: bool| {
+            let warnings = ["cut after 3 rows", "2 of 9 values of c are no numbers"].map(str::to_owned).to_vec();
+            let profile = Profile { rows: 3, truncated, warnings, ..Profile::default() };
+            doubts(1000, &profile, &mut Signals::default())
+        };
+        assert_eq!(warned(false), ["cut after 3 rows", "2 of 9 values of c are no numbers"]);
+        assert_eq!(warned(true).last().map(String::as_str), Some("2 of 9 values of c are no numbers"));
+        assert!(!warned(true).contains(&"cut after 3 rows".to_owned()));
     }
 
     #[test]

@@ -35,7 +35,7 @@ struct Call {
     pending: PendingReply,
 }
 
-impl<'a, H: Wait + Llm + Inspect + Sql + Trace> Drawing<'a, H> {
+impl<'a, H: Wait + Llm + Inspect + Sql + Rows + Cells + Trace> Drawing<'a, H> {
     /// A drawing of at most `most` statements. More rows than `overflow_rows` are a doubt.
     pub fn new(host: &'a H, task: &'a Task, most: u32, overflow_rows: u64) -> Self {
         Self {

@@ -85,9 +85,18 @@ impl Pool {
     /// Results without rows are left out unless `empty` says that they count.
     #[must_use]
     pub fn clusters(&self, empty: bool) -> Vec<Cluster> {
+        self.clusters_of(|ran| empty || ran.profile.rows > 0)
+    }
+
+    /// The groups of results that need no repair ([`Ran::to_repair`]), in the order of [`Pool::clusters`].
+    #[must_use]
+    pub fn sound_clusters(&self, empty: bool) -> Vec<Cluster> {
+        self.clusters_of(|ran| ran.to_repair(empty).is_none())
+    }
+
+    fn clusters_of(&self, is_voting: impl Fn(&Ran) -> bool) -> Vec<Cluster> {
         let voting = |draw: &&Draw| {
-            draw.ran()
-                .is_some_and(|ran| (empty || ran.profile.rows > 0) && !self.rejected.contains_key(&ran.fingerprint))
+            draw.ran().is_some_and(|ran| is_voting(ran) && !self.rejected.contains_key(&ran.fingerprint))
         };
         let draws: Vec<&Draw> = self.draws.iter().filter(voting).collect();
         let fingerprints: Vec<&str> =
@@ -111,13 +120,27 @@ impl Pool {
     /// carry it or what came before it.
     #[must_use]
     pub fn tried_lately(&self, empty: bool, attempts: u32) -> Vec<Tried> {
+        self.lately(attempts, |draw| self.wrong(draw, empty))
+    }
+
+    /// As [`Pool::tried_lately`], for the draws since the last one that needs no repair: those with faults are repaired, too.
+    #[must_use]
+    pub fn unsound_lately(&self, empty: bool, attempts: u32) -> Vec<Tried> {
+        self.lately(attempts, |draw| self.unsound(draw, empty))
+    }
+
+    fn lately(&self, attempts: u32, wrong: impl Fn(&Draw) -> Option<String>) -> Vec<Tried> {
         let lately = |draw: &Draw| {
-            let wrong = self.wrong(draw, empty).filter(|_| self.chain(draw) < attempts)?;
+            let wrong = wrong(draw).filter(|_| self.chain(draw) < attempts)?;
             Some(Tried { sql: draw.sql.clone(), wrong })
         };
         let mut tried: Vec<Tried> = self.draws.iter().rev().map_while(lately).collect();
         tried.reverse();
         tried
+    }
+
+    pub(super) fn unsound(&self, draw: &Draw, empty: bool) -> Option<String> {
+        self.wrong(draw, empty).or_else(|| draw.ran()?.to_repair(empty))
     }
 
     /// The number of statements from the first one of a chain to this repair of it.

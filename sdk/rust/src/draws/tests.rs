@@ -55,6 +55,21 @@ impl Sql for Backwards {
     }
 }
 
+impl Rows for Backwards {
+    fn read(&self, results: &ResultSet, offset: u64, limit: u32) -> Result<Page, PortError> {
+        self.0.read(results, offset, limit)
+    }
+}
+
+impl Cells for Backwards {
+    fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError> {
+        self.0.samples(table, columns, limit)
+    }
+    fn find(&self, phrases: &[String], how: &Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+        self.0.find(phrases, how, limit)
+    }
+}
+
 impl Trace for Backwards {
     fn note(&self, level: Level, message: &str) {
         self.0.note(level, message);

@@ -28,7 +28,7 @@ pub trait Tries {
 
 /// Makes `number` tries of at most `attempts` statements each. The requests of a round are made concurrently, and its statements run
 /// together. A request that failed in a way that the prompts can be adapted to is made again in its round.
-pub fn run_tries<H: Llm + Inspect + Sql + Trace>(
+pub fn run_tries<H: Llm + Inspect + Sql + Rows + Cells + Trace>(
     host: &H,
     task: &Task,
     number: usize,

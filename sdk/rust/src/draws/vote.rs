@@ -32,7 +32,7 @@ pub trait Voter: Sampler {
 ///
 /// # Errors
 /// What prevented the model or the database from giving even one acceptable statement.
-pub fn elect<H: Wait + Llm + Inspect + Sql + Evaluate + Trace>(
+pub fn elect<H: Wait + Llm + Inspect + Sql + Rows + Cells + Evaluate + Trace>(
     host: &H,
     task: &Task,
     most: u32,
@@ -110,7 +110,8 @@ impl<H: Trace> Poll<'_, H> {
     fn candidate(&self, standing: &Standing) -> Option<Candidate> {
         let draw = self.pool.draw(standing.cluster.first())?;
         let mut candidate = self.pool.candidate(self.task, draw, self.most);
-        candidate.raw_confidence = Some(standing.confidence);
+        let ran = draw.ran();
+        candidate.raw_confidence = Some(ran.map_or(standing.confidence, |ran| ran.limit(standing.confidence)));
         candidate.rationale = Some(standing.reason.clone());
         candidate.signals.samples = self.pool.ran();
         candidate.signals.agreeing = count32(standing.cluster.members.len());
@@ -148,7 +149,7 @@ impl<H: Trace> Poll<'_, H> {
     }
 
     fn out(&self, draw: &Draw) -> String {
-        self.pool.wrong(draw, false).unwrap_or_else(|| "it has no vote".to_owned())
+        self.pool.unsound(draw, false).unwrap_or_else(|| "it has no vote".to_owned())
     }
 
     fn nothing(&self, stopped: Stopped, started: u32) -> Result<Outcome, Failure> {

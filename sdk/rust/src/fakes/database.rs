@@ -39,6 +39,13 @@ impl FakeRows {
         self
     }
 
+    /// The same result, of which the host warns.
+    #[must_use]
+    pub fn warned(mut self, warning: &str) -> Self {
+        Rc::make_mut(&mut self.profile).warnings.push(warning.to_owned());
+        self
+    }
+
     /// As the handle that roles get.
     #[must_use]
     pub fn handle(&self) -> ResultSet {
@@ -158,6 +165,13 @@ impl FakeDatabase {
     pub fn answer(&mut self, sql: &str, rows: FakeRows) -> &mut Self {
         self.checks.insert(sql.to_owned(), Ok(facts(sql, &[])));
         self.runs.insert(sql.to_owned(), Ok(rows));
+        self
+    }
+
+    /// This statement passes its check with these facts, and gives these rows.
+    pub fn answer_with(&mut self, sql: &str, facts: Facts, rows: FakeRows) -> &mut Self {
+        self.answer(sql, rows);
+        self.checks.insert(sql.to_owned(), Ok(facts));
         self
     }
 

@@ -262,6 +262,11 @@ fn hit(path: &str, snippet: Option<&str>) -> Json {
     json!({"corpus": "notes", "id": "n1", "path": path, "snippet": snippet, "score": 0.5})
 }
 
+fn example(question: &str, sql: &str) -> Json {
+    let payload = json!({"question": question, "sql": sql}).to_string();
+    json!({"corpus": "examples", "id": question, "path": "example 1", "snippet": question, "payload": payload, "score": 0.5})
+}
+
 fn asked() -> Json {
     json!({
         "question": "  How many customers live in Vienna?\n",
@@ -289,6 +294,39 @@ fn prompts() -> Vec<Case> {
         ),
         prompt("answers that are cut", json!({"question": "q", "answers": [["w".repeat(401), "z".repeat(400)]]})),
         prompt("more than 20 hints", json!({"question": "q", "hints": hints})),
+        prompt("a long note is whole", json!({"question": "q", "hints": [hit("t", Some(&"note ".repeat(60)))]})),
+        prompt(
+            "a note that is longer than a snippet",
+            json!({"question": "q", "hints": [
+                {"corpus": "notes", "id": "n", "path": "t", "snippet": "be", "payload": "{\"note\":\"before\\nand after\"}", "score": 1.0},
+                {"corpus": "notes", "id": "o", "path": "t", "snippet": "as it is", "payload": "{\"note\":3}", "score": 1.0},
+            ]}),
+        ),
+        prompt(
+            "cells, and facts about a table",
+            json!({"question": "q", "hints": [
+                {"corpus": "cells", "id": "c", "path": "t.c", "table": "t", "column": "c", "snippet": "x".repeat(200), "score": 1.0},
+                {"corpus": "cells", "id": "f", "path": "values of t", "table": "t", "snippet": "y ".repeat(200), "score": 1.0},
+            ]}),
+        ),
+        prompt(
+            "examples are whole or left out",
+            json!({"question": "q", "hints": [
+                example("Who\nspent most?", &format!(" SELECT name -- who\n  FROM t{} ", "x".repeat(300))),
+                example("fits", &"x".repeat(3996)),
+                example("too long", &"x".repeat(3996)),
+                example("no statement", "  "),
+                {"corpus": "examples", "id": "o", "path": "example 2", "snippet": "an example of old", "score": 1.0},
+                {"corpus": "examples", "id": "b", "path": "example 3", "snippet": "damaged", "payload": "{\"question\":1}", "score": 1.0},
+            ]}),
+        ),
+        prompt(
+            "hints that are too much together",
+            json!({"question": "q", "hints": [
+                example("a", &"x".repeat(3990)), example("b", &"x".repeat(3990)), example("c", &"x".repeat(3990)),
+                example("d", &"x".repeat(3990)), hit("t", Some("small")),
+            ]}),
+        ),
         prompt(
             "hostile hints",
             json!({"question": "q", "hints": [hit(HOSTILE, Some(HOSTILE)), hit(&"p".repeat(170), Some(""))]}),
@@ -399,6 +437,10 @@ fn briefs() -> Vec<Case> {
         {"sql": "SELECT count(*) FROM customer", "wrong": "unknown table customer; near: customers"},
         {"sql": "", "wrong": "the reply held no statement"},
     ]);
+    let solved = json!({"question": "How many customers live in Vienna?", "hints": [
+        hit("customers.city", Some("Wien")), example("How many live in Graz?", "SELECT 1\nFROM customers -- all\n"),
+        example("Too long", &"x".repeat(3_980)), example("Who?", "SELECT name FROM customers"), example("What?", &"y".repeat(3_000)),
+    ]});
     let long = json!([{"sql": format!("SELECT '{}'", "ä".repeat(3000)), "wrong": "the result has no rows"}]);
     let columns: Vec<String> = (0..53).map(|number| format!("c{number}")).collect();
     let many = json!([relation("A", "all", "t_A", json!(columns), json!([]))]);
@@ -406,6 +448,9 @@ fn briefs() -> Vec<Case> {
     let mut cases = vec![
         request("first statement", json!({})),
         request("fifth sample", json!({"sample": 4})),
+        request("solved examples", json!({"problem": solved, "tried": tried})),
+        request("solved examples, shortened", json!({"problem": solved, "shortened": 5})),
+        case("brief.setting", "solved examples", with(json!({"problem": solved}))),
         request("repair", json!({"tried": tried, "sample": 2})),
         request(
             "repair of replies without a statement",
