@@ -38,7 +38,12 @@ pub(crate) fn document(
             context.run.trace.settle(task, &candidate.id, |known| known.status = CandidateStatus::Answer);
         }
         warnings.extend(grounded.answer.caveats.iter().cloned());
-        warnings.extend(grounded.results.profile().warnings);
+        // A caveat of the aggregator as a rule repeats the doubts about its rows.
+        for doubt in grounded.results.profile().warnings {
+            if !warnings.iter().any(|known| known.contains(&doubt)) {
+                warnings.push(doubt);
+            }
+        }
         warnings.extend(departure(&context.run.settings));
     }
     let spent = context.run.ledger.spent();
@@ -71,7 +76,7 @@ pub(crate) fn document(
             choices: question.choices.clone(),
             ambiguity: question.ambiguity,
         }),
-        cost: cost(&spent),
+        cost: CostReport { cut_off: context.notes.cut_off().0, ..cost(&spent) },
         time_ms: TimeReport {
             total: millis(times.total),
             plan: millis(times.plan),
@@ -108,6 +113,7 @@ pub(crate) fn cost(spent: &Spent) -> CostReport {
         usd: spent.cost_micros.map(dollars),
         sql_runs: spent.sql_runs,
         by_purpose: spent.by_purpose.clone(),
+        cut_off: 0,
     }
 }
 

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use syrch_core::ledger::Ledger;
 use syrch_core::ports::{
-    CellsPort, EvaluatePort, ModelProvider, Ports, Relation, RowsGrant, SearchPort, SqlPort, Ticket, Unrecorded,
+    CellsPort, EvaluatePort, InspectPort, LlmPort, ModelProvider, Ports, Relation, RowsGrant, SearchPort, SqlPort,
+    Ticket, Unrecorded,
 };
 use syrch_core::result_set::digest64;
 use syrch_core::roles::{Call, Linked, Role};
@@ -134,7 +135,8 @@ impl Context {
         let limits = &host.settings.limits;
         let (model, problem) = (model_calls::of_run(host, run), Arc::new(problem));
         let embedder = embedder(host, run, &model, &problem);
-        let memo = statement_stack(Arc::clone(&host.database), host.cache.as_ref(), &run.ledger, limits);
+        let memo =
+            statement_stack(Arc::clone(&host.database), host.cache.as_ref(), &run.ledger, limits, host.settings.rows);
         let backends = Backends {
             model,
             search: Arc::new(Retrieval::new(&run.catalog, &host.known.index, embedder, &run.given_up)),
@@ -206,18 +208,25 @@ impl Context {
         let evaluate =
             Arc::new(EvaluateOfTask { context: Arc::clone(self), task: task.cloned(), relations, caller: id });
         let complaint = Arc::default();
-        let ports = Ports {
-            run: Arc::new(RunOfCall { context: Arc::clone(self), seed }),
-            llm: Arc::new(ModelPort {
+        let inspect: Arc<dyn InspectPort> = match &self.within {
+            Some(tables) => Arc::new(NarrowedInspect::new(Arc::clone(&sql) as _, Arc::clone(tables))),
+            None => Arc::clone(&sql) as _,
+        };
+        let llm: Arc<dyn LlmPort> = match role {
+            Role::Clarifier if self.run.settings.max_questions == 0 => Arc::new(syrch_layers::wordless::Wordless),
+            _ => Arc::new(ModelPort {
                 provider: Arc::clone(&self.backends.model) as _,
                 problem: Arc::clone(&self.problem),
                 task: task.cloned(),
                 catalog: Arc::clone(&self.catalog),
+                inspect: Arc::clone(&inspect),
+                seed: self.run.settings.seed,
             }),
-            inspect: match &self.within {
-                Some(tables) => Arc::new(NarrowedInspect::new(Arc::clone(&sql) as _, Arc::clone(tables))),
-                None => Arc::clone(&sql) as _,
-            },
+        };
+        let ports = Ports {
+            run: Arc::new(RunOfCall { context: Arc::clone(self), seed }),
+            llm,
+            inspect,
             sql,
             rows: Arc::new(GrantedRows(self.run.settings.rows)),
             cells: Arc::clone(&self.backends.cells),
@@ -234,7 +243,8 @@ impl Context {
             }),
             wait: Arc::new(Unrecorded),
         };
-        let noted: Arc<dyn CallObserver> = Arc::new(NotedCall { context: Arc::clone(self), task: task_id, call: id });
+        let noted: Arc<dyn CallObserver> =
+            Arc::new(NotedCall { context: Arc::clone(self), task: task_id, call: id, label: label.clone() });
         let ports = role_stack(ports, &self.run.event_log, id, taint, &noted);
         let ports = match &self.apart {
             Some(apart) => apart.order.around(ports),

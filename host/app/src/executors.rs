@@ -1,7 +1,10 @@
 //! The table of database engines. Whatever configuration, help, `doctor`, suites, telemetry and errors need to know of one stands in its entry:
 //! another one is a crate in `host/executors/` and an entry here.
 
+mod foreign;
 mod open;
+
+pub(crate) use open::with_single_quotes;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -333,6 +336,9 @@ impl Executor {
     pub fn of(url: &DatabaseUrl) -> Result<Self, Error> {
         let Some(scheme) = url.scheme() else { return Self::of_path(&url.path()) };
         Self::all().find(|executor| executor.0.schemes.contains(&scheme.as_str())).ok_or_else(|| {
+            if let Some(tip) = foreign::tip(&url.expose().to_lowercase()) {
+                return Error::Config(format!("no executor for `{scheme}:` databases: {tip}"));
+            }
             let engines: Vec<String> = Self::all().map(|each| format!("{} ({})", each.0.takes, each.forms())).collect();
             Error::Config(format!("no executor for `{scheme}:` databases; this version takes {}", either(&engines)))
         })
@@ -383,6 +389,11 @@ impl Executor {
     #[must_use]
     pub fn server(self) -> Option<&'static ServerEntry> {
         self.0.server.as_ref()
+    }
+
+    /// Whether variables of the environment can name its servers.
+    pub(crate) fn reads_variables(self) -> bool {
+        self.server().is_some_and(|server| !server.variables.is_empty())
     }
 
     /// What a server is; `None` for an engine of files, and for one that cannot be asked.
@@ -553,9 +564,12 @@ mod tests {
         for text in ["shop.sqlite", "SQLITE:x", "sqlite://x.db", "x.unknown", "C:\\x.DB", "/a:b/c"] {
             assert_eq!(Executor::of(&url(text)).unwrap().name(), "sqlite", "{text}");
         }
-        let wrong = Executor::of(&url("oracle://ann:secret@h/x")).unwrap_err().to_string();
+        let foreign = Executor::of(&url("mysql+pymysql://ann:secret@h/x")).unwrap_err().to_string();
+        assert!(foreign.contains("`mysql+pymysql:`") && foreign.contains("adbc:odbc"), "{foreign}");
+        assert!(!foreign.contains("secret"));
+        let wrong = Executor::of(&url("kdb://ann:secret@h/x")).unwrap_err().to_string();
         assert!(wrong.starts_with(
-            "no executor for `oracle:` databases; this version takes the path of a SQLite file (PATH or sqlite:PATH)"
+            "no executor for `kdb:` databases; this version takes the path of a SQLite file (PATH or sqlite:PATH)"
         ));
         assert!(!wrong.contains("secret"));
         assert_eq!(database_path(&url("oracle:x")), None);

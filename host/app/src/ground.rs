@@ -8,7 +8,7 @@ use syrch_core::{Candidate, ResultSet, RoleError, Signals, Task, TaskId, Verdict
 use syrch_scheduler::Run;
 
 use crate::context::{Context, Prepared};
-use crate::runner::{Solved, relations_of};
+use crate::runner::{Solved, limit_confidence, relations_of, unacceptable};
 
 /// An answer with the rows that are its ground.
 pub(crate) struct Grounded {
@@ -57,7 +57,10 @@ async fn ground(
     answer.confidence = answer.confidence.min(ground.candidate.confidence.unwrap_or(0.0));
     if let Some(sql) = answer.sql.clone() {
         match own_statement(prepared, task, &sql).await? {
-            Ok(results) => return Ok(Some(Grounded { answer, candidate: None, results })),
+            Ok(results) => {
+                answer.confidence = limit_confidence(answer.confidence, &results);
+                return Ok(Some(Grounded { answer, candidate: None, results }));
+            }
             Err(reason) => warnings.push(format!(
                 "the tasks' results could not be put together ({reason}); the answer is that of task {} alone",
                 answer.task
@@ -65,6 +68,7 @@ async fn ground(
         }
     }
     let (candidate, results) = chosen(context, &answer, ground).await?;
+    answer.confidence = limit_confidence(answer.confidence, &results);
     Ok(Some(Grounded { answer, candidate: Some((ground.task.clone(), candidate)), results }))
 }
 
@@ -88,6 +92,9 @@ async fn own_statement(
         Ok(results) => results,
         Err(error) => return Ok(Err(error.to_string())),
     };
+    if let Some(reason) = unacceptable(&results) {
+        return Ok(Err(reason));
+    }
     let signals =
         Signals { attempts: 1, max_attempts: 1, empty_result: results.row_count() == 0, ..Signals::default() };
     let id = format!("{}.answer", task.id);

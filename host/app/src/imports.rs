@@ -1,31 +1,64 @@
-//! How files of rows, such as `sales.csv`, are read into a private database.
+//! How files of rows, such as `sales.csv`, are read into a private database, and where indexes of values are stored.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-pub use syrch_tabular::{ImportCaps, Imported, OnProgress, Progress, Stored, clear, stored};
+use serde::{Deserialize, Serialize};
 
-/// How files of rows are read into a private database.
-#[derive(Debug, Clone)]
+pub use syrch_tabular::{
+    DateOrder, Decimal, Encoding, ImportCaps, Imported, Note, OnProgress, Progress, ReadOptions, Stored, UnknownWord,
+    clear, stored,
+};
+
+/// How files of rows are read into a private database. Journals hold the options alone: they decide what the tables are.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ImportSettings {
-    /// The folder of private databases, which are used again while the files are unchanged. `None` if each is removed when it is closed.
+    /// The folder of private databases and of indexes of values, which are used again while the files are unchanged. `None` if each is removed
+    /// when it is closed.
+    #[serde(skip)]
     pub folder: Option<PathBuf>,
     /// How long one is retained that nobody uses.
+    #[serde(skip)]
     pub retained: Duration,
     /// Bytes of all of them at most, but for those in use.
+    #[serde(skip)]
     pub retained_bytes: u64,
     /// How much is read at most.
+    #[serde(skip)]
     pub caps: ImportCaps,
+    /// What the user knows of the files.
+    pub options: ReadOptions,
     /// Receives the progress of reading files.
+    #[serde(skip)]
     pub progress: Option<ImportProgress>,
+}
+
+impl ImportSettings {
+    /// These settings with the options of others, such as those of a run that is repeated.
+    #[must_use]
+    pub fn with_options_of(&self, other: &Self) -> Self {
+        Self { options: other.options.clone(), ..self.clone() }
+    }
+
+    pub(crate) fn is_default(&self) -> bool {
+        self.options == ReadOptions::default()
+    }
 }
 
 impl Default for ImportSettings {
     /// Nothing is retained, and what is read is bounded by [`ImportCaps::default`].
     fn default() -> Self {
         let syrch_cache::Options { ttl: retained, bytes: retained_bytes, .. } = syrch_cache::Options::default();
-        Self { folder: None, retained, retained_bytes, caps: ImportCaps::default(), progress: None }
+        Self {
+            folder: None,
+            retained,
+            retained_bytes,
+            caps: ImportCaps::default(),
+            options: ReadOptions::default(),
+            progress: None,
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use syrch_core::ports::ModelProvider;
 use syrch_layers::{ModelParts, Retries, model_stack};
 
 use crate::context::RunState;
+use crate::executors;
 use crate::host::Host;
 
 /// The host's models, for one run.
@@ -33,5 +34,6 @@ pub(crate) fn of_run(host: &Host, run: &RunState) -> Arc<dyn ModelProvider> {
         retries,
         previews: run.previews.clone(),
         consent: run.consent.clone(),
+        meaning: (executors::with_single_quotes, Arc::clone(&run.catalog)),
     })
 }

@@ -3,6 +3,7 @@
 pub use syrch_llm::{is_exposed, is_loopback, kept_local};
 pub use syrch_simulated::SimulatedKnobs;
 
+pub use crate::probe::{Probe, SchemaSupport, probe_endpoint};
 pub use crate::providers::{EndpointEntry, Provider};
 pub use crate::recordings::recorded_models;
 pub use crate::simulation::simulated_questions;

@@ -4,11 +4,12 @@
 use std::sync::Arc;
 
 use serde::Deserialize;
-use syrch_core::ports::{LlmError, Reply, Ticket};
+use syrch_core::ports::{Level, LlmError, Reply, SqlReply, Ticket};
 use syrch_core::{ResultSet, SqlError, TaskId};
 use syrch_journal::CallId;
 use syrch_layers::CallObserver;
 
+use crate::SearchEvent;
 use crate::context::Context;
 
 /// The observer of one role call, which notes how the call's model calls and statements ended.
@@ -16,6 +17,8 @@ pub(crate) struct NotedCall {
     pub(crate) context: Arc<Context>,
     pub(crate) task: TaskId,
     pub(crate) call: CallId,
+    /// The role with its task, as the trace names the call.
+    pub(crate) label: String,
 }
 
 /// The part of the offline rules' reply that holds their confidence, 0 to 1.
@@ -25,14 +28,32 @@ struct ByRules {
 }
 
 impl CallObserver for NotedCall {
+    fn held_several(&self, reply: &SqlReply) {
+        let (call, message) = (self.label.clone(), reply.remark());
+        self.context.run.trace.event(&SearchEvent::Note { call, level: Level::Info, message });
+    }
+
     fn replied(&self, ticket: Ticket, result: &Result<Reply, LlmError>) {
         let Context { run, notes, .. } = &*self.context;
+        if result.is_ok() {
+            notes.note_reply();
+        }
         match result {
             Ok(reply) if run.settings.model.is_by_rules() => {
                 let parsed = reply.parsed.as_ref().and_then(|parsed| serde_json::from_str::<ByRules>(parsed).ok());
                 parsed.into_iter().for_each(|ByRules { confidence }| notes.note_rules(confidence));
             }
             Err(LlmError::Unavailable(message)) => notes.note_model_error(self.call, ticket, message),
+            Err(LlmError::Malformed(_)) => {
+                notes.note_reply();
+                notes.note_shapeless();
+            }
+            Err(LlmError::Refused(_)) => notes.note_reply(),
+            Err(LlmError::Cut { tokens, .. }) => {
+                notes.note_cut(self.call, ticket, *tokens);
+                notes.note_shapeless();
+            }
+            Err(error @ LlmError::Overflow(_)) => notes.note_overflow(self.call, ticket, &error.to_string()),
             Err(LlmError::Missed(message)) => run.missed.note(message),
             _ => {}
         }

@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use syrch_cache::{Cache, Options};
 use syrch_core::DatabaseUrl;
-use syrch_core::ports::{CellIndex, Database, ModelProvider};
+use syrch_core::ports::{CellIndex, Database, ModelProvider, RowsGrant};
 use syrch_core::text::either;
-use syrch_layers::{GrantedIndex, Limiter, Price, PricedModel, Prices, Rates, Route, RoutedModel, cached_database};
+use syrch_layers::{
+    DoubtingDatabase, GrantedIndex, Limiter, Price, PricedModel, Prices, Rates, Route, RoutedModel, cached_database,
+};
 use syrch_llm::{EndpointConfig, EndpointError};
 use syrch_offline::{OfflineConfig, OfflineProvider};
 
@@ -24,10 +26,18 @@ use crate::{Error, Provider, Settings, Shared};
 /// When no engine has its scheme, and when it is missing, is something else, or cannot be read.
 pub async fn open_database(settings: &Settings) -> Result<Arc<dyn Database>, Error> {
     let url = DatabaseUrl::parse(&settings.database);
-    if url.is_empty() {
+    let executor = Executor::of(&url);
+    // Of some servers all is in variables, so that their scheme alone is an address.
+    if url.is_empty() && !executor.as_ref().is_ok_and(|executor| executor.reads_variables()) {
         return Err(Error::Config("no database is named".to_owned()));
     }
-    Ok(Executor::of(&url)?.open(of_settings(url, settings)).await?)
+    Ok(executor?.open(of_settings(url, settings)).await?)
+}
+
+/// The database with the doubts about the results of its statements, for statements that a user writes: nothing of them is hidden.
+#[must_use]
+pub fn doubting(database: &Arc<dyn Database>) -> Arc<dyn Database> {
+    Arc::new(DoubtingDatabase::new(Arc::clone(database), Arc::clone(database), RowsGrant::Full))
 }
 
 /// Asks the server of the settings' database what it is and what its user could do beyond reading; `None` for a file.
@@ -188,10 +198,11 @@ fn rates(rates: RateSettings, patience: Duration) -> Rates {
 /// The price table of the settings; a model that is `free` costs nothing unless the table names it.
 pub(crate) fn prices(model: &ModelSettings, free: Option<&str>) -> Result<Prices, Error> {
     let wrong = |error: syrch_layers::PriceError| Error::Config(error.to_string());
-    let prices = model
-        .prices
-        .iter()
-        .map(|(pattern, price)| Ok((pattern.clone(), Price::new(price.input, price.output).map_err(wrong)?)));
+    let prices = model.prices.iter().map(|(pattern, price)| {
+        let usual = Price::new(price.input, price.output).map_err(wrong)?;
+        let price = price.cached_input.map_or(Ok(usual), |cached| usual.with_cached(cached)).map_err(wrong)?;
+        Ok((pattern.clone(), price))
+    });
     // Of equally long patterns the one given last counts.
     let free = free.map(|name| Ok((name.to_owned(), Price::new(0.0, 0.0).map_err(wrong)?)));
     let prices = free.into_iter().chain(prices);

@@ -216,6 +216,7 @@ pub(crate) fn end(report: &Result<SearchReport, Error>, rows: RowRetention, besi
     }
     let outcome = match report.outcome {
         Outcome::Answered => "answered",
+        Outcome::Partial => "partial",
         Outcome::NoAnswer => "no-answer",
         Outcome::ClarificationNeeded => "clarification-needed",
     };

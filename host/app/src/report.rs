@@ -24,6 +24,8 @@ pub const ANSWER_SCHEMA: &str = "syrch.answer/1";
 pub enum Outcome {
     /// There is an answer.
     Answered,
+    /// A budget or the time ended while parts of the question were open: what was found answers the others.
+    Partial,
     /// No candidate was acceptable.
     NoAnswer,
     /// The user must be asked.
@@ -193,6 +195,9 @@ pub struct CostReport {
     pub sql_runs: u32,
     /// Model calls by purpose.
     pub by_purpose: BTreeMap<String, PurposeCost>,
+    /// Replies that were cut off before they held what was expected, and were not used.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cut_off: u32,
     /// What calls that a cache answered would have cost.
     #[serde(default, skip_serializing_if = "SavedReport::is_nothing")]
     pub saved: SavedReport,
@@ -215,7 +220,19 @@ impl SavedReport {
     }
 }
 
+/// Whether a count need not be written.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
 impl CostReport {
+    /// Model calls whose tokens are estimated, since the endpoint did not report them.
+    #[must_use]
+    pub fn estimated(&self) -> u32 {
+        self.by_purpose.values().map(|purpose| purpose.estimated).sum()
+    }
+
     /// Model calls that a cache answered.
     #[must_use]
     pub fn cached(&self) -> u32 {

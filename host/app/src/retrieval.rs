@@ -240,7 +240,7 @@ fn refusal(error: LlmError) -> PortError {
         LlmError::Budget => PortError::Budget,
         LlmError::Denied(reason) => PortError::Denied(reason),
         LlmError::Unsupported(_) => PortError::Unsupported,
-        LlmError::TooLarge => PortError::Other("the texts are too long".to_owned()),
+        LlmError::TooLarge | LlmError::Overflow(_) => PortError::Other("the texts are too long".to_owned()),
         // What a recording holds is not for a guest.
         LlmError::Missed(_) => PortError::Unavailable("the recording has no answer to this call".to_owned()),
         error => PortError::Unavailable(error.to_string()),

@@ -110,7 +110,7 @@ impl Host {
     ) -> Result<Searched, Error> {
         let (writer, journal) = Writer::resume(journal)?;
         is_search(&journal)?;
-        let catalog = self.database.catalog().await?;
+        let catalog = self.shown_catalog().await?;
         record::check_unchanged(self, &journal.header, identity)?;
         if journal.is_finished() {
             let run = &journal.header.run;
@@ -153,7 +153,7 @@ impl Host {
         if problem.question.trim().is_empty() {
             return Err(Error::Config("the question is empty".to_owned()));
         }
-        let catalog = self.database.catalog().await?;
+        let catalog = self.shown_catalog().await?;
         // Without a journal nothing needs the rows of results.
         let (mut mode, mut warning) = (Mode::Record(None, RowRetention::None), None);
         if let Some(place) = journal {
@@ -167,6 +167,13 @@ impl Host {
         let listener = telemetry::listener(self, id, &catalog, &mode);
         let run = self.run_state(id, mode, catalog, observer, stop, listener);
         Ok(RunState { warning, ..run })
+    }
+
+    /// The catalog as a run's roles see it.
+    async fn shown_catalog(&self) -> Result<Arc<Catalog>, Error> {
+        let catalog = self.database.catalog().await?;
+        let has_values = catalog.tables.iter().flat_map(|table| &table.columns).any(|column| column.values().is_some());
+        Ok(if has_values { Arc::new(Catalog::clone(&catalog).with_values_in_comments()) } else { catalog })
     }
 
     /// A run of this host. `listener` receives the records of its event log.

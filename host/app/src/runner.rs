@@ -9,7 +9,7 @@ use syrch_core::roles::{Output, Parent, Planner, Role, Solver};
 use syrch_core::text::clip;
 use syrch_core::{
     Candidate, Edit, Ending, Equality, Failure, FailureKind, Graph, Observation, Operation, Question, ResultSet,
-    RetrievalQuery, RoleError, Step, Task, TaskId, Turn, Verdict,
+    RetrievalQuery, RoleError, Step, Task, TaskId, Turn, Verdict, most_confidence,
 };
 use syrch_journal::{EventLog, Fact};
 use syrch_scheduler::{Ended, Order, Replanner, TaskRunner};
@@ -165,6 +165,11 @@ impl Runner {
             self.context.run.trace.propose(&task.id, &candidate);
             match prepared.sql.run(&candidate.sql).await {
                 Ok(results) => {
+                    if let Some(reason) = unacceptable(&results) {
+                        self.give_reason(task, &candidate, &reason);
+                        why = Some(reason);
+                        continue;
+                    }
                     let profile = results.profile();
                     candidate.signals.empty_result = profile.rows == 0;
                     let null = profile.columns.iter().filter(|column| profile.rows > 0 && column.nulls == profile.rows);
@@ -173,7 +178,7 @@ impl Runner {
                 }
                 Err(error) => {
                     let reason = format!("its SQL does not run: {error}");
-                    self.drop_candidate(task, &candidate, &reason);
+                    self.give_reason(task, &candidate, &reason);
                     why = Some(reason);
                 }
             }
@@ -183,7 +188,7 @@ impl Runner {
             candidate.signals.reward = match self.verdict(task, prepared, &candidate).await? {
                 Verdict::Rejected(opinion) => {
                     let reason = format!("rejected: {}", opinion.reason);
-                    self.drop_candidate(task, &candidate, &reason);
+                    self.give_reason(task, &candidate, &reason);
                     why = Some(reason);
                     continue;
                 }
@@ -193,7 +198,12 @@ impl Runner {
             accepted.push((candidate, results));
         }
         self.calibrate(prepared, &mut accepted).await?;
-        accepted.iter().for_each(|(candidate, _)| self.context.run.trace.propose(&task.id, candidate));
+        for (candidate, results) in &accepted {
+            self.context.run.trace.propose(&task.id, candidate);
+            if let Some((_, doubt)) = most_confidence(results.doubts()) {
+                self.give_reason(task, candidate, &format!("doubtful: {}", doubt.text));
+            }
+        }
         observation.candidates = accepted.iter().map(|(candidate, _)| candidate.clone()).collect();
         let mut accepted = accepted.into_iter();
         let Some((candidate, results)) = accepted.next() else {
@@ -210,11 +220,12 @@ impl Runner {
         Ok(Some(Solved { task: task.id.clone(), name: String::new(), candidate, others, results, relations }))
     }
 
-    fn drop_candidate(&self, task: &Task, candidate: &Candidate, reason: &str) {
+    /// Reports why a candidate was dropped, or is doubtful.
+    fn give_reason(&self, task: &Task, candidate: &Candidate, reason: &str) {
         self.context.run.trace.settle(&task.id, &candidate.id, |known| reason.clone_into(&mut known.reason));
     }
 
-    /// Overwrites what the guest claims with the calibrator's values.
+    /// Overwrites what the guest claims with the calibrator's values, none above what the doubts about the result leave.
     async fn calibrate(
         &self,
         prepared: &Prepared,
@@ -228,8 +239,8 @@ impl Runner {
             .map(|(candidate, _)| (candidate.raw_confidence.unwrap_or(UNSTATED_CONFIDENCE), candidate.signals.clone()))
             .collect();
         let calibrated = prepared.evaluate.calibrated(HOST, &claims).await?;
-        for ((candidate, _), confidence) in usable.iter_mut().zip(calibrated) {
-            candidate.confidence = Some(confidence);
+        for ((candidate, results), confidence) in usable.iter_mut().zip(calibrated) {
+            candidate.confidence = Some(limit_confidence(confidence, results));
         }
         Ok(())
     }
@@ -263,6 +274,17 @@ impl Runner {
             self.context.run.trace.settle(&task.id, &known.id, |known| known.cluster = Some(number));
         }
     }
+}
+
+/// Returns why a result is no acceptable answer, if a doubt leaves no confidence in it.
+pub(crate) fn unacceptable(results: &ResultSet) -> Option<String> {
+    let (_, doubt) = most_confidence(results.doubts()).filter(|(most, _)| *most <= 0.0)?;
+    Some(format!("not acceptable: {}", doubt.text))
+}
+
+/// The confidence that the doubts about a result leave.
+pub(crate) fn limit_confidence(confidence: f64, results: &ResultSet) -> f64 {
+    most_confidence(results.doubts()).map_or(confidence, |(most, _)| confidence.min(most))
 }
 
 fn parent(ended: Ended<Solved>) -> Parent {

@@ -7,7 +7,8 @@ use syrch_core::ledger::Exhausted;
 use syrch_core::result_set::digest64;
 use syrch_core::roles::{Clarifier, Linker, Planner, Role};
 use syrch_core::{
-    Ending, FailureKind, Graph, Observation, Problem, Question, RoleError, SqlError, SqlErrorKind, TaskId,
+    Ending, FailureKind, Graph, Join, Observation, Operation, Problem, Question, RoleError, SqlError, SqlErrorKind,
+    Task, TaskId,
 };
 use syrch_journal::{Fact, RowRetention};
 use syrch_offline::asks_for_change;
@@ -37,12 +38,12 @@ pub(crate) async fn search(
     loop {
         run.event_log.fact(Fact::Round { number: round });
         let context = linked(Arc::new(Context::new(host, problem.clone(), run))).await?;
-        let attempt = Attempt::make(&context).await;
+        let may_ask = run.event_log.known("may-ask", || ask.is_some()).await && round < run.settings.max_questions;
+        let attempt = Attempt::make(&context, may_ask).await;
         let interrupted = run.event_log.known("interrupted", || stop.is_triggered()).await;
         // Whatever fails after Ctrl-C, the user wanted an end and gets it.
         let attempt = attempt.map_err(|error| if interrupted { Error::Interrupted } else { error })?;
-        let may_ask = run.event_log.known("may-ask", || ask.is_some()).await;
-        if let Some(question) = attempt.question.as_ref().filter(|_| may_ask && round < run.settings.max_questions)
+        if let Some(question) = attempt.question.as_ref().filter(|_| may_ask)
             && let Some(answer) = answer(run, ask, question).await
         {
             problem.answers.push((question.text.clone(), answer));
@@ -97,7 +98,8 @@ struct Attempt {
 }
 
 impl Attempt {
-    async fn make(context: &Arc<Context>) -> Result<Self, Error> {
+    /// Makes it. `may_ask`: whether the user can be asked now.
+    async fn make(context: &Arc<Context>, may_ask: bool) -> Result<Self, Error> {
         let (clock, event_log) = (Instant::now(), &context.run.event_log);
         let graph = plan(context).await?;
         let plan_time = clock.elapsed();
@@ -132,7 +134,7 @@ impl Attempt {
         }
         let question = tokio::select! {
             biased;
-            question = clarify(context, &run, grounded.as_ref()) => question?,
+            question = clarify(context, &run, grounded.as_ref(), may_ask) => question?,
             () = event_log.over(Role::Clarifier, shutdown(context)) => None,
         };
         let times = Times {
@@ -168,6 +170,7 @@ impl Attempt {
                 self.warnings.extend(refuse(grounded, context));
                 Outcome::NoAnswer
             }
+            (Some(_), _) if self.is_cut_short(context) => Outcome::Partial,
             (Some(_), _) => Outcome::Answered,
             (None, _) if interrupted => return Err(Error::Interrupted),
             (None, _) => {
@@ -175,7 +178,7 @@ impl Attempt {
                 Outcome::NoAnswer
             }
         };
-        if outcome != Outcome::Answered {
+        if !matches!(outcome, Outcome::Answered | Outcome::Partial) {
             self.grounded = None;
         }
         if outcome != Outcome::ClarificationNeeded {
@@ -186,6 +189,31 @@ impl Attempt {
         let document = document(asked, context, grounded.as_ref(), question.as_ref(), times, warnings);
         let data = grounded.map(|grounded| grounded.results);
         Ok(SearchReport { outcome, interrupted, document, data, graph })
+    }
+
+    /// Whether a budget or the time ended while parts of the question were open.
+    fn is_cut_short(&self, context: &Context) -> bool {
+        let is_over = self.end == End::Deadline || exhausted(context).is_some();
+        is_over && self.open().0 > 0
+    }
+
+    /// The parts that the answer needs and that were not solved, and all that it needs. Of alternatives, one is enough.
+    fn open(&self) -> (usize, usize) {
+        let mut needed: Vec<&Task> = self.graph.tasks.iter().filter(|task| task.id == self.graph.answer).collect();
+        let mut at = 0;
+        while let Some(task) = needed.get(at).copied().filter(|_| at < self.graph.tasks.len()) {
+            let all =
+                self.graph.tasks.iter().filter(|other| task.join == Join::AllOf && task.depends_on.contains(&other.id));
+            let new: Vec<&Task> = all.filter(|other| needed.iter().all(|known| known.id != other.id)).collect();
+            needed.extend(new);
+            at += 1;
+        }
+        let is_solved = |task: &&Task| {
+            let ended = self.seen.iter().rfind(|observation| observation.task == task.id);
+            ended.is_some_and(|observation| matches!(observation.ending, Ending::Solved | Ending::Empty))
+        };
+        let parts: Vec<&Task> = needed.into_iter().filter(|task| task.operation == Operation::Solve).collect();
+        (parts.iter().filter(|task| !is_solved(task)).count(), parts.len())
     }
 
     /// Without an answer: is a plugin, the endpoint, the database or a budget to blame?
@@ -234,7 +262,13 @@ impl Attempt {
             }
         }
         self.warnings.extend(context.run.denied().map(|denied| denied.to_string()));
-        if outcome == Outcome::Answered {
+        self.warnings.extend(cut_off(context));
+        if let Outcome::Partial = outcome {
+            let (open, all) = self.open();
+            let what = format!("{open} of {all} parts of the question were not answered: this is what was found");
+            self.warnings.push(what);
+        }
+        if matches!(outcome, Outcome::Answered | Outcome::Partial) {
             self.warnings.extend(context.notes.faults().iter().map(ToString::to_string));
             let unjudged = |error: RoleError| format!("some candidates were not judged: {error}");
             self.warnings.extend(context.notes.failed_reward().map(unjudged));
@@ -247,6 +281,17 @@ impl Attempt {
             }
         }
     }
+}
+
+/// The warning of replies that were cut off and not used.
+fn cut_off(context: &Context) -> Option<String> {
+    let (count, tokens) = context.notes.cut_off();
+    let replies = match count {
+        0 => return None,
+        1 => "1 reply of the model was".to_owned(),
+        count => format!("{count} replies of the model were"),
+    };
+    Some(format!("{replies} cut off at the limit of {tokens} tokens and not used; --max-tokens raises it"))
 }
 
 fn exhausted(context: &Context) -> Option<Exhausted> {
@@ -363,6 +408,7 @@ async fn clarify(
     context: &Arc<Context>,
     run: &Run<Solved>,
     grounded: Option<&Grounded>,
+    may_ask: bool,
 ) -> Result<Option<Question>, Error> {
     let is_late = context.run.event_log.known("clarify", || context.run.clock.is_over()).await;
     let stopped = matches!(run.end, End::Stopped | End::Deadline) || is_late;
@@ -377,6 +423,13 @@ async fn clarify(
     }
     if let (None, Some(question)) = (grounded, context.notes.asks().into_iter().next()) {
         return Ok(Some(question));
+    }
+    // A question that would not be shown is not thought of, nor one about replies that held no statement at all.
+    let by_rules = context.run.settings.model.is_by_rules();
+    let is_hidden = !may_ask && !by_rules && run.ended.values().all(|ended| ended.output.is_none());
+    let is_shapeless = context.notes.is_shapeless() && context.run.trace.candidates().is_empty();
+    if grounded.is_none() && (is_hidden || is_shapeless) {
+        return Ok(None);
     }
     let prepared = context.prepare(Role::Clarifier, None, Vec::new(), None).await;
     let (call, clarifier) = (prepared.call.clone(), &context.run.plugins.clarifier);

@@ -36,7 +36,7 @@ pub struct Settings {
     #[serde(skip)]
     pub servers: ServerSettings,
     /// How files of rows are read, where the database is such files.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "ImportSettings::is_default")]
     pub imports: ImportSettings,
     /// Which tables a search may see, as globs. If there are none, it may see all.
     pub tables: Vec<String>,
@@ -55,7 +55,7 @@ pub struct Settings {
     /// An answer with a lower confidence (0 to 1) does not count as an answer; `None` accepts every answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_confidence: Option<f64>,
-    /// How often the user may be asked in one search.
+    /// How often the user may be asked in one search; with 0, nobody can answer, and no model is asked for the words of a question.
     pub max_questions: u32,
     /// How models are reached, and which one is the default.
     pub model: ModelSettings,
@@ -297,6 +297,9 @@ pub struct PriceSettings {
     pub input: f64,
     /// Of tokens of replies.
     pub output: f64,
+    /// Of tokens of prompts that the endpoint had in its own prompt cache; `None` if they cost as much as the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_input: Option<f64>,
 }
 
 /// What is cached of answers.

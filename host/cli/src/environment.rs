@@ -1,6 +1,7 @@
 //! The only file that reads the environment.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use syrch::Provider;
@@ -48,6 +49,11 @@ pub(crate) struct Environment {
 }
 
 impl Environment {
+    /// Returns the whole environment of this process, for the tools of a project.
+    pub(crate) fn all() -> Vec<(OsString, OsString)> {
+        std::env::vars_os().collect()
+    }
+
     /// Reads the environment of this process.
     #[allow(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
     pub(crate) fn read() -> Self {

@@ -115,7 +115,7 @@ fn hint(error: &Error) -> Option<String> {
         }
         Error::Exposed(_) => EXPOSED,
         Error::Database(error) => return database_hint(error),
-        Error::Model { .. } => "check --base-url, --model and the key, or answer without a model by --llm offline",
+        Error::Model { .. } => "`syrch-host doctor` checks the endpoint, and --llm offline answers without a model",
         Error::UnknownPlugin { name, .. } if Path::new(name).is_dir() => {
             return Some(format!("`{name}` is a folder: name the component in it, such as {name}/build/NAME.wasm"));
         }

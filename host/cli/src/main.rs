@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 use syrch::databases::database_files;
-use syrch::imports::{ImportProgress, Imported, Progress};
+use syrch::imports::{ImportProgress, Imported, Note, Progress};
 use syrch::settings::PluginSource;
 use syrch::strategies;
 use syrch::syrch_core::DatabaseUrl;
@@ -82,13 +82,14 @@ fn importing(console: &Arc<Console>) -> ImportProgress {
         Progress::Read(read) => {
             console.clear();
             console.note(&read_line(read));
+            note_lines(read).iter().for_each(|line| console.note(line));
         }
     }))
 }
 
 /// What a file has become, in a line: `read sales.csv as the table sales: 3 rows of id INTEGER, name TEXT`.
 fn read_line(read: &Imported) -> String {
-    let Imported { file, table, columns, rows, nested } = read;
+    let Imported { file, table, columns, rows, nested, .. } = read;
     let columns = columns.iter().map(|(name, kind)| format!("{name} {kind}"));
     let rows = if *rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") };
     let nested = match nested.is_empty() {
@@ -96,6 +97,23 @@ fn read_line(read: &Imported) -> String {
         false => format!("; lists and structures are left out: {}", few(nested.clone())),
     };
     format!("read {file} as the table {table}: {rows} of {}{nested}", few(columns.collect::<Vec<_>>()))
+}
+
+/// Lines about what reading a file has changed: `sales.price: written with a decimal comma`.
+fn note_lines(read: &Imported) -> Vec<String> {
+    /// Lines that are printed for a table.
+    const LINES: usize = 20;
+    let line = |note: &Note| match &note.column {
+        Some(column) => format!("{}.{column}: {}", read.table, note.text),
+        None => format!("{}: {}", read.table, note.text),
+    };
+    let mut lines: Vec<String> = read.notes.iter().take(LINES).map(line).collect();
+    let further = read.notes.len().saturating_sub(LINES);
+    if further > 0 {
+        lines
+            .push(format!("{}: {further} further notes are comments of its columns, which `schema` shows", read.table));
+    }
+    lines
 }
 
 fn by_hand<T: ValueEnum>(arguments: &[OsString], flag: &str) -> Option<T> {

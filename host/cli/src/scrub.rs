@@ -10,10 +10,23 @@ pub(crate) const MASK: &str = "***";
 
 /// What people give to local endpoints that want any key at all. They are no secrets, and hiding such common words would
 /// damage answers.
-const PLACEHOLDERS: [&str; 6] = ["ollama", "lm-studio", "no-key", "not-needed", "not-required", "sk-no-key-required"];
+const PLACEHOLDERS: [&str; 12] = [
+    "lm-studio",
+    "not-needed",
+    "not-required",
+    "sk-no-key-required",
+    "no-key-required",
+    "anything",
+    "whatever",
+    "placeholder",
+    "changeme",
+    "password",
+    "localhost",
+    "undefined",
+];
 
-/// A shorter key is no secret either.
-const SHORTEST: usize = 6;
+/// A shorter key is no secret either: it may be a word of the data.
+const SHORTEST: usize = 8;
 
 /// The secret between quotes, when it reads otherwise there.
 fn quoted(secret: &SecretString) -> Option<SecretString> {
@@ -109,7 +122,10 @@ mod tests {
 
     #[test]
     fn placeholders_are_no_secrets() {
-        assert_eq!(scrubber("ollama").text("I use ollama"), "I use ollama");
+        for word in ["ollama", "none", "Germany", "not-needed", "anything"] {
+            assert_eq!(scrubber(word).text(&format!("I use {word}")), format!("I use {word}"));
+        }
+        assert_eq!(scrubber("sesame-4711").text("key sesame-4711"), "key ***");
         assert_eq!(scrubber("").text("text"), "text");
     }
 }

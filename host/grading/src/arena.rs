@@ -65,7 +65,8 @@ impl Arena {
     pub(crate) async fn host(&self, arm: usize, db: &str) -> Result<Arc<Host>, Error> {
         let open = || async {
             let settings = self.arms.get(arm).ok_or_else(|| Error::Internal(format!("there is no arm {arm}")))?;
-            let settings = Settings { database: self.url(db)?, ..settings.clone() };
+            // Nobody answers a question that is asked back.
+            let settings = Settings { database: self.url(db)?, max_questions: 0, ..settings.clone() };
             Host::beside(settings, &self.shared, self.observer.as_ref()).await
         };
         self.hosts.get(&(arm, db.to_owned()), open).await

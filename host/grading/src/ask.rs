@@ -138,6 +138,7 @@ impl Searches {
 fn asked(Searched { report, cost }: Searched) -> Asked {
     let cost = cost_of(&cost);
     match report {
+        Ok(SearchReport { outcome: Outcome::Partial, document, .. }) => partial(&document),
         Ok(SearchReport { outcome, document, data, .. }) => Asked { data, ..of_document(end_of(outcome), document) },
         Err(error) => {
             let fault = Fault { class: error.class().to_owned(), message: error.to_string() };
@@ -150,6 +151,7 @@ fn asked(Searched { report, cost }: Searched) -> Asked {
 fn end_of(outcome: Outcome) -> End {
     match outcome {
         Outcome::Answered => End::Answered,
+        Outcome::Partial => End::Failed,
         Outcome::NoAnswer => End::NoAnswer,
         Outcome::ClarificationNeeded => End::Clarify,
     }
@@ -168,6 +170,13 @@ pub(crate) fn without_answer(fault: Fault, cost: Cost) -> Asked {
         cost,
         time_ms: 0.0,
     }
+}
+
+/// The result of a search that left parts of the question open, since a budget or its time was over. What it found is no answer.
+pub(crate) fn partial(document: &AnswerDocument) -> Asked {
+    let message = "a budget was used up before all parts of the question were answered".to_owned();
+    let asked = without_answer(Fault { class: "budget".to_owned(), message }, cost_of(&document.cost));
+    Asked { time_ms: document.time_ms.total, ..asked }
 }
 
 /// The answer that a document holds, without its rows.
@@ -192,7 +201,10 @@ fn ended(journal: &Journal) -> Option<Asked> {
         Record::Fact { fact: Fact::Answer { document, outcome, .. }, .. } => {
             let document: AnswerDocument = serde_json::from_value(document.clone()).ok()?;
             let outcome: Outcome = serde_json::from_value(outcome.as_str().into()).ok()?;
-            Some(of_document(end_of(outcome), document))
+            Some(match outcome {
+                Outcome::Partial => partial(&document),
+                outcome => of_document(end_of(outcome), document),
+            })
         }
         // A failure without a class, as old journals have them, and one that only ended that process are tried again.
         Record::Fact { fact: Fact::Failed { message, class }, .. } if !class.is_empty() && class != "interrupted" => {
@@ -220,7 +232,7 @@ fn cost_in(journal: &Journal) -> Cost {
     let syrch_journal::Cost { calls, input_tokens, output_tokens, usd, sql_runs, by_purpose, saved, .. } = cost;
     let Saved { input_tokens: saved_input, output_tokens: saved_output, usd: saved_usd } = saved;
     let saved = SavedReport { input_tokens: saved_input, output_tokens: saved_output, usd: saved_usd };
-    cost_of(&CostReport { calls, input_tokens, output_tokens, usd, sql_runs, by_purpose, saved })
+    cost_of(&CostReport { calls, input_tokens, output_tokens, usd, sql_runs, by_purpose, saved, cut_off: 0 })
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use syrch::databases::open_database;
+use syrch::databases::{open_database, with_single_quotes};
 use syrch::report::json_value;
 use syrch::settings::Withheld;
 use syrch::{Error, Host, Observer, Outcome, SearchReport, Settings, Stop, knowledge};
@@ -187,7 +187,8 @@ impl Eval {
 async fn expected(settings: &Settings, gold: Gold) -> Result<ResultSet, Error> {
     if let Gold::Sql(sql) = &gold {
         let database = open_database(&settings.for_database(&settings.database)).await?;
-        return database.run(&SqlQuery::new(sql)).await.map_err(|error| {
+        let query = SqlQuery::new(with_single_quotes(sql, database.as_ref()).await);
+        return database.run(&query).await.map_err(|error| {
             let message = format!("the expected statement: {}", error.message);
             Error::Sql(SqlError { message, ..error })
         });

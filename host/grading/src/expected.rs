@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use syrch::databases::with_single_quotes;
 use syrch_core::ports::{Database, SqlQuery};
 use syrch_core::{ResultSet, SqlError, SqlErrorKind};
 use syrch_grade::rules::Facts;
@@ -25,7 +26,10 @@ impl Expected {
         let mut expected = Self::default();
         for gold in &question.golds {
             let (results, sql) = match gold {
-                Gold::Sql(sql) => (lasting(database.run(&SqlQuery::new(sql)).await)?.map(Some), Some(sql.as_str())),
+                Gold::Sql(sql) => {
+                    let query = SqlQuery::new(with_single_quotes(sql, database.as_ref()).await);
+                    (lasting(database.run(&query).await)?.map(Some), Some(sql.as_str()))
+                }
                 other => (suite::expected(other).map_err(|error| error.to_string()), None),
             };
             match results {

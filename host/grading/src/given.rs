@@ -17,7 +17,7 @@ use syrch_grade::Question;
 use syrch_grade::run::{Arm, Cost, End, Fault, Shard};
 use syrch_grade::suite::Suite;
 
-use super::ask::{Asked, Asker, of_document, without_answer};
+use super::ask::{Asked, Asker, of_document, partial, without_answer};
 
 /// The greatest length of a message about a line, in bytes. A message may quote the line.
 const WORDS: usize = 1 << 10;
@@ -195,12 +195,15 @@ impl Line {
             let fault = Fault { class: error.class, message: error.message };
             return without_answer(fault, Cost::default());
         }
+        if let Some(document) = self.answer.as_ref().filter(|_| self.outcome == Some(Ending::Partial)) {
+            return partial(document);
+        }
         if let Some(document) = self.answer {
             let end = match self.outcome.unwrap_or(Ending::Answered) {
                 Ending::Answered => End::Answered,
                 Ending::NoAnswer => End::NoAnswer,
                 Ending::ClarificationNeeded => End::Clarify,
-                Ending::Failed => End::Failed,
+                Ending::Partial | Ending::Failed => End::Failed,
             };
             return of_document(end, document);
         }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use futures::{StreamExt, stream};
 use indexmap::IndexMap;
 use syrch::Error;
+use syrch::databases::with_single_quotes;
 use syrch_core::ports::{Database, SqlQuery};
 use syrch_core::text::NAMED;
 use syrch_grade::Question;
@@ -54,10 +55,13 @@ async fn fault(question: &Question, database: &Arc<dyn Database>) -> Option<Stri
     let mut first = None;
     for gold in &question.golds {
         let checked = match gold {
-            Gold::Sql(sql) => match expected::lasting(database.check(&SqlQuery::new(sql)).await) {
-                Ok(checked) => checked.map(drop),
-                Err(_) => return None,
-            },
+            Gold::Sql(sql) => {
+                let query = SqlQuery::new(with_single_quotes(sql, database.as_ref()).await);
+                match expected::lasting(database.check(&query).await) {
+                    Ok(checked) => checked.map(drop),
+                    Err(_) => return None,
+                }
+            }
             other => {
                 let other = other.clone();
                 let read = tokio::task::spawn_blocking(move || suite::expected(&other)).await;

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use futures::{StreamExt, stream};
-use syrch::databases::open_database;
+use syrch::databases::{open_database, with_single_quotes};
 use syrch::{Error, Settings, Silent};
 use syrch_core::ports::{Database, SqlQuery};
 use syrch_core::{DatabaseUrl, Equality, ResultSet, SqlError, SqlErrorKind};
@@ -130,6 +130,10 @@ async fn check(database: &Arc<dyn Database>, question: &Question, is_repeated: b
     let mut checked = Checked::default();
     for (number, gold) in (1..).zip(&question.golds) {
         let mut find = |kind, what: String| checked.findings.push((kind, Some(number), what));
+        let gold = match gold {
+            Gold::Sql(sql) => &Gold::Sql(with_single_quotes(sql, database.as_ref()).await),
+            other => other,
+        };
         let result = match rows(database, gold).await {
             Ok(result) => result,
             Err((kind, what)) => {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
+use syrch::databases::with_single_quotes;
 use syrch::{Error, Stop};
 use syrch_core::ports::{Database, SqlQuery};
 use syrch_grade::rules::{r_ves, time_ratio};
@@ -131,13 +132,14 @@ pub(crate) async fn time(
 /// How many times as fast as the expected statement the predicted one is. Both are run once before they are timed, so that neither pays for
 /// reading the file.
 async fn ratio(database: &Arc<dyn Database>, gold: &str, predicted: &str, repeats: u32) -> Option<f64> {
+    let gold = with_single_quotes(gold, database.as_ref()).await;
     let seconds = async |sql: &str| {
         let started = Instant::now();
         database.run(&SqlQuery::new(sql)).await.ok().map(|_| started.elapsed().as_secs_f64())
     };
     let (mut golds, mut predictions) = (Vec::new(), Vec::new());
     for round in 0..=repeats {
-        let (gold, predicted) = (seconds(gold).await?, seconds(predicted).await?);
+        let (gold, predicted) = (seconds(&gold).await?, seconds(predicted).await?);
         if round > 0 {
             golds.push(gold);
             predictions.push(predicted);

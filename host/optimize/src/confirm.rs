@@ -48,6 +48,14 @@ pub struct Confirmation {
     pub confirmed: bool,
 }
 
+impl Confirmation {
+    /// Whether the best statement is the slower one, in the median of the pairs or of the times.
+    #[must_use]
+    pub fn is_slower(&self) -> bool {
+        self.ratio < 1.0 || self.best_ns > self.original_ns
+    }
+}
+
 /// The final measurement under way.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Pairs {

@@ -1,5 +1,7 @@
 //! The counts and shares of many optimizations, and the bounds that they must meet.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{IterationState, Outcome, Report};
@@ -34,6 +36,10 @@ pub struct Gates {
     pub iterations: u64,
     /// The number of proposals that gave other rows.
     pub mismatches: u64,
+    /// The number of statements with each outcome that occurred.
+    pub outcomes: BTreeMap<Outcome, u64>,
+    /// The number of proposals with each state that occurred.
+    pub states: BTreeMap<IterationState, u64>,
     /// The bounds, each with its share.
     pub gates: Vec<Gate>,
     /// Whether every bound is met.
@@ -79,12 +85,18 @@ pub fn gates<'a>(reports: impl IntoIterator<Item = &'a Report>) -> Gates {
         confirmed: 0,
         iterations: 0,
         mismatches: 0,
+        outcomes: BTreeMap::new(),
+        states: BTreeMap::new(),
         gates: Vec::new(),
         passed: false,
         advice: None,
     };
     for report in reports {
         counts.total += 1;
+        *counts.outcomes.entry(report.outcome).or_default() += 1;
+        for iteration in &report.iterations {
+            *counts.states.entry(iteration.state).or_default() += 1;
+        }
         counts.unsupported += u64::from(report.outcome.is_unsupported());
         counts.errored += u64::from(report.outcome == Outcome::Error);
         counts.optimized += u64::from(report.outcome == Outcome::Optimized);

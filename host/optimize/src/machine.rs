@@ -218,6 +218,19 @@ impl Optimization {
             Some((outcome, reason)) => (*outcome, Some(reason.clone())),
             None => (Outcome::of(&self.iterations), None),
         };
+        let confirmation = self.pairs.clone().result().filter(|_| outcome == Outcome::Optimized);
+        // What was faster in its round and is slower in the end is nothing to use.
+        let slower = confirmation.as_ref().filter(|last| last.is_slower());
+        let (outcome, reason) = match slower {
+            Some(last) => {
+                let why = format!(
+                    "the last measurement found the accepted statement slower, at {:.2} times the speed",
+                    last.ratio
+                );
+                (Outcome::Unchanged, Some(why))
+            }
+            None => (outcome, reason),
+        };
         let is_optimized = outcome == Outcome::Optimized;
         let original = self.original.as_ref().map_or(self.given.as_str(), |original| original.sql.as_str());
         let best = self.best.as_ref().filter(|_| is_optimized).map_or(original, |best| best.sql.as_str());
@@ -234,7 +247,7 @@ impl Optimization {
             is_ordered: self.original.as_ref().is_some_and(|original| original.is_ordered),
             probe: self.probe(),
             iterations: self.iterations.clone(),
-            confirmation: self.pairs.clone().result().filter(|_| is_optimized),
+            confirmation,
             plans: self.before.clone().map(|before| Plans { before, after }),
             settings: self.settings,
         }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::Iteration;
 
 /// What became of one proposal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum IterationState {
     /// Equal and faster, so that it was accepted: it is the best statement from then on.
@@ -75,7 +75,7 @@ pub enum Outcome {
     NoValidCandidate,
     /// A proposal was equal and faster.
     Optimized,
-    /// Nothing faster was found: an equal statement was not fast enough, or the rewriter had nothing to propose.
+    /// Nothing faster was found: an equal statement was not fast enough, or slower in the last measurement, or the rewriter had nothing to propose.
     Unchanged,
     /// No proposal was equal, and one gave other rows.
     VerificationFailed,

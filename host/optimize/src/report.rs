@@ -15,7 +15,7 @@ const NOISY: f64 = 0.2;
 pub struct Report {
     /// What the optimization came to.
     pub outcome: Outcome,
-    /// Why it was an error, or why the statement is unsupported.
+    /// Why it was an error, why the statement is unsupported, or why an accepted statement is not used.
     pub reason: Option<String>,
     /// Why it ended early, if the user or the deadline ended it: what is reported was verified all the same.
     pub interrupted: Option<String>,
@@ -102,7 +102,8 @@ impl Report {
     /// The proposal whose statement is the best one; `None` when that is the original.
     #[must_use]
     pub fn kept(&self) -> Option<&Iteration> {
-        self.iterations.iter().rev().find(|iteration| iteration.state == IterationState::Kept)
+        let mut kept = self.iterations.iter().rev().filter(|iteration| iteration.state == IterationState::Kept);
+        kept.next().filter(|_| self.is_optimized())
     }
 
     /// Whether the best statement is another than the original.

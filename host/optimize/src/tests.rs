@@ -9,7 +9,7 @@ use syrch_core::ports::{Admitted, Compared, Plan, ResultSize, Timing};
 use syrch_core::roles::Proposal;
 use syrch_core::{Column, SqlError, SqlErrorKind};
 
-use crate::{Fed, Optimization, Proposed, Report, Settings, Step, Which};
+use crate::{Fed, IterationState, Optimization, Proposed, Purpose, Report, Settings, Step, Which};
 
 /// The results of the steps for one proposal.
 #[derive(Debug, Clone)]
@@ -35,12 +35,14 @@ struct Script {
     /// Fails the step of that number, from 0, with an outage.
     outage_at: Option<usize>,
     best_ms: u64,
+    /// The time of the best statement in the final measurement, where it is another than in its round.
+    last_ms: Option<u64>,
     versions: usize,
     steps: Vec<Step>,
 }
 
 fn admitted(sql: &str) -> Admitted {
-    Admitted { sql: sql.to_owned(), tables: vec!["t".to_owned()], is_ordered: false }
+    Admitted { sql: sql.to_owned(), tables: vec!["t".to_owned()], is_ordered: false, unnamed: Vec::new() }
 }
 
 fn columns(names: &[&str]) -> Vec<Column> {
@@ -75,6 +77,7 @@ impl Script {
             written_at: None,
             outage_at: None,
             best_ms: 1_000,
+            last_ms: None,
             versions: 0,
             steps: Vec::new(),
         }
@@ -115,9 +118,10 @@ impl Script {
             Step::Time(..) if is_out => Fed::Time(Err(out())),
             Step::Time(Which::Candidate, _) => Fed::Time(tried.unwrap().time.map(time)),
             Step::Time(Which::Best, _) => {
-                let accepted =
-                    machine.report().kept().and_then(|best| self.tried[best.n as usize - 1].time.clone().ok());
-                Fed::Time(Ok(time(accepted.unwrap_or(self.best_ms))))
+                let mut kept = machine.iterations().iter().rev().filter(|one| one.state == IterationState::Kept);
+                let accepted = kept.next().and_then(|best| self.tried[best.n as usize - 1].time.clone().ok());
+                let last = self.last_ms.filter(|_| matches!(step, Step::Time(_, Purpose::Final)));
+                Fed::Time(Ok(time(last.or(accepted).unwrap_or(self.best_ms))))
             }
             Step::Time(Which::Original, _) => Fed::Time(Ok(time(self.best_ms))),
             Step::Explain(_) if is_out => Fed::Plan(Err(out())),

@@ -272,7 +272,8 @@ impl Optimization {
             }
             Err(error) => return self.candidate_failed(&error),
         };
-        match difference(&self.columns, &columns) {
+        let unnamed = self.original.as_ref().map(|original| original.unnamed.as_slice()).unwrap_or_default();
+        match difference(&self.columns, &columns, unnamed) {
             Some(detail) => self.verdict(IterationState::FailedSchema, Trial::OtherColumns, Some(detail)),
             None => self.phase = Phase::Compare,
         }
@@ -386,12 +387,14 @@ fn described(error: &SqlError) -> String {
     }
 }
 
-/// The first difference of two results' columns in number, order, names and types.
-fn difference(original: &[Column], candidate: &[Column]) -> Option<String> {
+/// The first difference of two results' columns in number, order, names and types. The names of columns that the original does not name itself
+/// are labels of the engine.
+fn difference(original: &[Column], candidate: &[Column], unnamed: &[String]) -> Option<String> {
     if original.len() != candidate.len() {
         return Some(format!("{} columns in place of {}", candidate.len(), original.len()));
     }
-    let differs = |(a, b): &(&Column, &Column)| a.name != b.name || a.sql_type != b.sql_type;
+    let differs =
+        |(a, b): &(&Column, &Column)| (a.name != b.name && !unnamed.contains(&a.name)) || a.sql_type != b.sql_type;
     let (wanted, found) = original.iter().zip(candidate).find(differs)?;
     let written = |column: &Column| format!("`{}` {}", column.name, column.sql_type).trim_end().to_owned();
     Some(format!("the column {} in place of {}", written(found), written(wanted)))

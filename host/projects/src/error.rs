@@ -49,6 +49,18 @@ pub enum Error {
         /// How it is installed.
         install: String,
     },
+    /// An installer ended well, and a tool does not work.
+    #[error("`{installer}` ended well, and {tool} is missing or does not start: it was looked for at {place}")]
+    NotInstalled {
+        /// The tool.
+        tool: String,
+        /// The command that was to install it.
+        installer: String,
+        /// The path of its program.
+        place: String,
+        /// Causes that a user can remove.
+        hint: String,
+    },
     /// A tool could not be started, or ended with a failure.
     #[error("{command} failed ({status}){}", after(.output))]
     Failed {
@@ -88,6 +100,7 @@ impl Error {
             Self::Name { .. } => "such as `short` or `short-answers`",
             Self::Occupied(_) => "give the path of a new folder by --into DIR, or empty this one",
             Self::Missing { install, .. } => return Some(install.clone()),
+            Self::NotInstalled { hint, .. } => return Some(hint.clone()),
             Self::File { path, .. } if Path::new(path).ends_with(FILE) => {
                 "name the folder of a plugin's project, as `syrch-host plugin new` makes it"
             }

@@ -39,7 +39,7 @@ pub struct Totals {
     pub no_answer: u64,
     /// Those with a question to the user.
     pub clarification_needed: u64,
-    /// Those with an error.
+    /// Those with an error, and those of which a budget left parts open.
     pub failed: u64,
     /// Model calls, those that a cache answered included.
     pub calls: u64,
@@ -80,6 +80,8 @@ pub struct Ended {
 enum Done {
     Searched(Box<Searched>),
     NoHost(NoHost),
+    /// The time of the whole batch was over before.
+    Late,
 }
 
 /// A line under way: its place in the order, its id and its number.
@@ -158,7 +160,7 @@ impl<'a> Answers<'a> {
             Ending::Answered => &mut totals.answered,
             Ending::NoAnswer => &mut totals.no_answer,
             Ending::ClarificationNeeded => &mut totals.clarification_needed,
-            Ending::Failed => &mut totals.failed,
+            Ending::Partial | Ending::Failed => &mut totals.failed,
         } += 1;
         Some(reply)
     }
@@ -200,7 +202,14 @@ impl<'a> Answers<'a> {
         let fault = match (question, self.totals.used_up) {
             (Ok(question), None) => {
                 let (hosts, traces) = (Arc::clone(&self.hosts), self.options.traces.clone());
-                let task = self.running.spawn(async move { ask(&hosts, question, traces.as_deref()).await });
+                let left = self.options.budgets.time.map(|most| most.saturating_sub(self.began.elapsed()));
+                let task = self.running.spawn(async move {
+                    let asked = ask(&hosts, question, traces.as_deref());
+                    match left {
+                        Some(left) => tokio::time::timeout(left, asked).await.unwrap_or(Done::Late),
+                        None => asked.await,
+                    }
+                });
                 self.under_way.insert(task.id(), UnderWay { place, id, number });
                 return;
             }
@@ -229,6 +238,11 @@ impl<'a> Answers<'a> {
             Ok((_, Done::Searched(searched))) => {
                 self.pay(&searched.cost);
                 Reply::of(id, number, *searched, self.hosts.simulated())
+            }
+            Ok((_, Done::Late)) => {
+                self.totals.used_up = Some(UsedUp::Time);
+                let message = "cut off: the seconds of the whole batch are used up".to_owned();
+                Reply::failed(id, number, Fault { class: "budget".to_owned(), message })
             }
             Ok((_, Done::NoHost(NoHost::Line(fault)))) => Reply::failed(id, number, fault),
             Ok((_, Done::NoHost(NoHost::Fatal(error)))) => return Some(Stopped::Fatal(error)),

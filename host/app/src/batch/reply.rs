@@ -32,6 +32,8 @@ pub struct Reply {
 pub enum Ending {
     /// There is an answer.
     Answered,
+    /// A budget or the time ended while parts of the question were open.
+    Partial,
     /// No candidate was acceptable.
     NoAnswer,
     /// The user must be asked.
@@ -44,6 +46,7 @@ impl From<Outcome> for Ending {
     fn from(outcome: Outcome) -> Self {
         match outcome {
             Outcome::Answered => Self::Answered,
+            Outcome::Partial => Self::Partial,
             Outcome::NoAnswer => Self::NoAnswer,
             Outcome::ClarificationNeeded => Self::ClarificationNeeded,
         }

@@ -37,6 +37,12 @@ struct Noted {
     failed_rewards: BTreeMap<CallId, RoleError>,
     asks: BTreeMap<CallId, Question>,
     model_errors: BTreeMap<(CallId, Ticket), String>,
+    /// The limits of length at which replies were cut off, before they held what was expected.
+    cut_off: BTreeMap<(CallId, Ticket), u32>,
+    /// The prompts that did not fit into the model's context.
+    overflows: BTreeMap<(CallId, Ticket), String>,
+    has_reply: bool,
+    is_shapeless: bool,
     /// The greatest confidence with which the offline rules wrote a statement.
     by_rules: Option<f64>,
     outages: BTreeMap<CallId, SqlError>,
@@ -132,9 +138,50 @@ impl Notes {
         self.with(|noted| noted.model_errors.insert((call, ticket), message.to_owned()));
     }
 
-    /// Why the model could not be used, if that happened: the reason to report when there is no answer.
+    /// Notes that a reply came, whatever it was.
+    pub(crate) fn note_reply(&self) {
+        self.with(|noted| noted.has_reply = true);
+    }
+
+    /// Notes that a reply did not have the shape that was asked for.
+    pub(crate) fn note_shapeless(&self) {
+        self.with(|noted| noted.is_shapeless = true);
+    }
+
+    /// Whether a reply did not have the shape that was asked for.
+    pub(crate) fn is_shapeless(&self) -> bool {
+        self.with(|noted| noted.is_shapeless)
+    }
+
+    /// Notes that a reply was cut off at a limit of tokens.
+    pub(crate) fn note_cut(&self, call: CallId, ticket: Ticket, tokens: u32) {
+        self.with(|noted| {
+            noted.has_reply = true;
+            noted.is_shapeless = true;
+            noted.cut_off.insert((call, ticket), tokens);
+        });
+    }
+
+    /// The number of replies that were cut off, and the greatest limit at which that happened.
+    pub(crate) fn cut_off(&self) -> (u32, u32) {
+        self.with(|noted| {
+            let count = u32::try_from(noted.cut_off.len()).unwrap_or(u32::MAX);
+            (count, noted.cut_off.values().copied().max().unwrap_or(0))
+        })
+    }
+
+    /// Notes that a prompt did not fit into the model's context.
+    pub(crate) fn note_overflow(&self, call: CallId, ticket: Ticket, message: &str) {
+        self.with(|noted| noted.overflows.insert((call, ticket), message.to_owned()));
+    }
+
+    /// Why the model could not be used, if that happened: the reason to report when there is no answer. A prompt that was too long is no
+    /// reason once a shorter one had a reply.
     pub(crate) fn model_error(&self) -> Option<String> {
-        self.with(|noted| noted.model_errors.values().next_back().cloned())
+        self.with(|noted| {
+            let mut overflows = noted.overflows.values().filter(|_| !noted.has_reply);
+            noted.model_errors.values().next_back().or(overflows.next_back()).cloned()
+        })
     }
 
     /// Notes the confidence with which the offline rules wrote a statement.

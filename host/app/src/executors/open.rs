@@ -8,11 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use secrecy::SecretString;
 use syrch_adbc::{AdbcConfig, AdbcDatabase, duckdb_places, find_duckdb};
 use syrch_core::ports::{Database, DatabaseError};
+use syrch_core::types::{split_options, unquote_option};
 use syrch_core::{DatabaseUrl, Limits};
 use syrch_databricks::{DatabricksConfig, DatabricksEngine};
 use syrch_postgres::{PostgresConfig, PostgresDatabase};
 use syrch_spark::{SparkConfig, SparkEngine};
-use syrch_sqlite::{Journal, SqliteConfig, SqliteDatabase};
+pub(crate) use syrch_sqlite::with_single_quotes;
+use syrch_sqlite::{Journal, SqliteConfig, SqliteDatabase, ValueStore};
 use syrch_sqlite_copies::{VariantConfig, VariantError, literals, make_variant, open_script};
 use syrch_tabular::TabularConfig;
 
@@ -50,10 +52,11 @@ impl Drop for CancelOnDrop {
 
 pub(super) async fn open_tabular(database: OpenDatabase) -> Opened {
     let OpenDatabase { url, tables, limits, imports, .. } = database;
-    let ImportSettings { folder, retained, retained_bytes, caps, progress } = imports;
+    let ImportSettings { folder, retained, retained_bytes, caps, options, progress } = imports;
     let progress = progress.map(|ImportProgress(progress)| progress);
     let (path, name) = (url.path(), database_name(&url));
-    let config = TabularConfig { path, name, tables, limits, caps, folder, retained_bytes, retained, progress };
+    let config =
+        TabularConfig { path, name, tables, limits, caps, options, folder, retained_bytes, retained, progress };
     let cancelled = CancelOnDrop(Arc::default());
     let seen = Arc::clone(&cancelled.0);
     opened(&url, move || syrch_tabular::open(&config, &seen)).await
@@ -67,8 +70,10 @@ pub(super) fn tabular_condition(path: &Path) -> Condition {
 }
 
 pub(super) async fn open_sqlite(database: OpenDatabase) -> Opened {
-    let OpenDatabase { url, tables, limits, .. } = database;
-    let config = SqliteConfig { tables, limits, ..SqliteConfig::new(url.path()) };
+    let OpenDatabase { url, tables, limits, imports, .. } = database;
+    let ImportSettings { folder, retained, retained_bytes, .. } = imports;
+    let values = folder.map(|folder| ValueStore { folder, retained, retained_bytes });
+    let config = SqliteConfig { tables, limits, values, ..SqliteConfig::new(url.path()) };
     opened(&url, move || SqliteDatabase::open(config)).await
 }
 
@@ -181,9 +186,14 @@ pub(super) async fn open_adbc(database: OpenDatabase) -> Opened {
         invalid(format!("`{name}` is no driver of `drivers` in your configuration, which has {known}"))
     })?;
     let mut options_of: BTreeMap<String, SecretString> = BTreeMap::new();
-    for option in options.split(';').filter(|option| !option.trim().is_empty()) {
+    for option in split_options(options).filter(|option| !option.trim().is_empty()) {
         let (key, value) = option.split_once('=').ok_or_else(|| {
-            invalid("an option of the driver is not `name=value`: write `adbc:DRIVER;name=value;name=value`".to_owned())
+            invalid("an option of the driver is not `name=value`: write `adbc:DRIVER;name=value;name=value`, and a value that has a semicolon in \
+                 quotation marks".to_owned())
+        })?;
+        let is_quoted = value.starts_with(['"', '\'']);
+        let value = if is_quoted { unquote_option(value) } else { Some(value.to_owned()) }.ok_or_else(|| {
+            invalid(format!("the quotation mark before the value of `{}` has none after it", key.trim()))
         })?;
         options_of.insert(key.trim().to_owned(), value.into());
     }

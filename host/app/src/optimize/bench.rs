@@ -119,7 +119,9 @@ async fn readmit(bench: &mut dyn Bench, optimization: &Optimization, original: &
     for which in [Which::Original, Which::Best, Which::Candidate] {
         let Some(statement) = optimization.statement(which) else { continue };
         let within = (which != Which::Original).then_some(original.tables.as_slice());
-        if bench.admit(&statement.sql, within).await? != *statement {
+        // As it was written again, every column of it has a name.
+        let admitted = Admitted { unnamed: statement.unnamed.clone(), ..bench.admit(&statement.sql, within).await? };
+        if admitted != *statement {
             let message = "the run cannot be resumed: a statement of its journal is checked with another result now";
             return Err(Error::Unfit(message.to_owned()));
         }

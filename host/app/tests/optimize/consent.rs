@@ -33,6 +33,7 @@ fn request(text: String) -> Request {
         stop: Vec::new(),
         logprobs: false,
         sample: 0,
+        seed: 0,
     }
 }
 

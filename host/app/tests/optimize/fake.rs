@@ -146,7 +146,7 @@ impl Bench for FakeBench {
         if within.is_some_and(|within| tables.iter().any(|table| !within.contains(table))) {
             return Err(SqlError::new(SqlErrorKind::Denied, "another table").rule("tables"));
         }
-        Ok(Admitted { sql: text.trim().to_owned(), tables, is_ordered: false })
+        Ok(Admitted { sql: text.trim().to_owned(), tables, is_ordered: false, unnamed: Vec::new() })
     }
 
     async fn snapshot(&mut self) -> Result<(), SqlError> {

@@ -24,6 +24,7 @@ impl Cli {
     /// Reads the arguments. Flags of a search before another command are refused, since they would be forgotten silently.
     pub(crate) fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let mut command = Self::command();
+        let arguments = arguments.into_iter().map(separate_comment);
         let matches = command.try_get_matches_from_mut(arguments).map_err(moved)?;
         if let Some((name, flag)) = misplaced(&command, &matches) {
             let message = format!("`--{flag}` belongs to a search; write it after `{name}` if {name} takes it");
@@ -48,6 +49,20 @@ impl SearchArgs {
         self.parameters.extend(other.parameters);
         self.flags.merge(other.flags);
         self
+    }
+}
+
+/// An argument that begins with a comment of SQL, with a blank before it: it is a statement, and no option has blanks in its name.
+fn separate_comment(argument: OsString) -> OsString {
+    let name =
+        argument.to_str().and_then(|text| text.strip_prefix("--")).map(|text| text.split('=').next().unwrap_or(text));
+    match name {
+        Some(name) if name.contains(char::is_whitespace) => {
+            let mut statement = OsString::from(" ");
+            statement.push(argument);
+            statement
+        }
+        _ => argument,
     }
 }
 
@@ -136,6 +151,52 @@ mod tests {
         let other = read("search --gird").err().unwrap().to_string();
         assert!(!other.contains("syrch-host grid"), "{other}");
         assert!(read("grid suite.jsonl --grid-max-workers 2").is_ok());
+    }
+
+    #[test]
+    fn a_mistyped_option_is_no_statement() {
+        for (words, option) in [
+            ("sql --max-row 5 SELECT", "--max-row"),
+            ("sql --chek SELECT", "--chek"),
+            ("sql --no-cach SELECT", "--no-cach"),
+            ("optimize --iteration 3 SELECT", "--iteration"),
+            ("schema --tabel x", "--tabel"),
+            ("suite lint --al x", "--al"),
+        ] {
+            let error = read(words).err().unwrap();
+            assert_eq!((error.kind(), error.exit_code()), (ErrorKind::UnknownArgument, 2), "{words}");
+            let reported = error.to_string();
+            assert!(reported.contains(&format!("unexpected argument '{option}' found")), "{reported}");
+        }
+        let error = read("sql --max-row 5 SELECT").err().unwrap().to_string();
+        assert!(error.contains("'--max-rows'"), "{error}");
+    }
+
+    #[test]
+    fn a_statement_may_begin_with_a_comment() {
+        for statement in ["-- all\nSELECT 1", "--all = \nSELECT 1", "--all\nSELECT 1"] {
+            for before in [vec!["sql"], vec!["sql", "--check"], vec!["optimize"]] {
+                let arguments = std::iter::once("syrch-host").chain(before).chain([statement]);
+                let read = match Cli::read(arguments.map(Into::into)).ok().unwrap().command {
+                    Some(Command::Sql(sql)) => sql.statement,
+                    Some(Command::Optimize(optimize)) => optimize.statement,
+                    _ => None,
+                };
+                assert_eq!(read.as_deref().map(str::trim_start), Some(statement));
+            }
+        }
+    }
+
+    #[test]
+    fn the_cache_can_be_left_out_wherever_a_database_is_opened() {
+        for words in [
+            "sql --no-cache SELECT",
+            "schema --no-cache x.csv",
+            "optimize check --no-cache SELECT",
+            "search --no-cache",
+        ] {
+            assert!(read(words).is_ok(), "{words}");
+        }
     }
 
     #[test]

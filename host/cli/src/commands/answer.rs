@@ -23,6 +23,7 @@ pub(crate) fn finish(context: &Context, report: &SearchReport) -> Outcome {
     Ok(match report.outcome {
         _ if report.interrupted => Exit::Interrupted,
         Ending::Answered => Exit::Answered,
+        Ending::Partial => Exit::Budget,
         Ending::NoAnswer => Exit::NoAnswer,
         Ending::ClarificationNeeded => Exit::Clarify,
     })
@@ -44,6 +45,16 @@ pub(crate) fn print(context: &Context, report: &SearchReport) -> Outcome<()> {
     }
     if document.answer.is_none() {
         explain(context, &document);
+    }
+    if report.outcome == Ending::Partial {
+        let failure = Failure::new(
+            Exit::Budget,
+            "a budget or the time was used up before all parts of the question were answered",
+        );
+        context.console.error(
+            &failure
+                .hint("--max-calls, --budget, --max-usd, --max-sql-runs and --deadline raise what a search may use"),
+        );
     }
     for line in footer(&document) {
         context.console.note(&line);
@@ -115,16 +126,26 @@ fn explain(context: &Context, document: &AnswerDocument) {
     // First the candidates whose confidence was too low.
     let (doubted, others): (Vec<_>, Vec<_>) =
         document.candidates.iter().rev().partition(|candidate| candidate.status == CandidateStatus::NotAccepted);
-    let hint = if doubted.is_empty() {
+    let is_cut = document.cost.cut_off > 0;
+    let other = if is_cut {
+        "allow longer replies by --max-tokens, or ask a model that thinks less"
+    } else if has_model(document) {
+        "or use another model"
+    } else {
+        "or use a model"
+    };
+    let hint = if is_cut && doubted.is_empty() {
+        other.to_owned()
+    } else if doubted.is_empty() {
         let solver = document.plugins.iter().find(|plugin| plugin.role == Role::Solver);
         let solver =
             solver.map(|solver| format!("; `syrch-host trace show last` shows what the solver `{}` did", solver.name));
-        "ask with the words of the schema (`syrch-host schema DB`), explain terms by --evidence, or use a model"
-            .to_owned()
+        format!("ask with the words of the schema (`syrch-host schema DB`), explain terms by --evidence, {other}")
             + &solver.unwrap_or_default()
     } else {
-        "if it is right, lower --min-confidence; else ask with the words of the schema (`syrch-host schema DB`), or use a model"
-            .to_owned()
+        format!(
+            "if it is right, lower --min-confidence; else ask with the words of the schema (`syrch-host schema DB`), {other}"
+        )
     };
     for candidate in doubted.into_iter().chain(others).take(SHOWN) {
         let statement = candidate.sql.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -171,6 +192,13 @@ fn agreement(answer: &CandidateReport, all: &[CandidateReport]) -> Option<String
     (rivals.len() > 1).then(|| format!("agreement {equal} of {} candidates have this result", rivals.len()))
 }
 
+/// Whether a model was asked. The offline rules answer calls, and are no model.
+fn has_model(document: &AnswerDocument) -> bool {
+    let cost = &document.cost;
+    let tokens = [cost.input_tokens, cost.output_tokens, cost.saved.input_tokens, cost.saved.output_tokens];
+    tokens.iter().any(|tokens| *tokens > 0) || cost.calls > 0 && cost.usd != Some(0.0)
+}
+
 fn cost(document: &AnswerDocument) -> String {
     let cost = &document.cost;
     let money = match cost.usd {
@@ -180,13 +208,15 @@ fn cost(document: &AnswerDocument) -> String {
     };
     let count = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let (statements, seconds) = (count(cost.sql_runs, "statement"), document.time_ms.total / 1000.0);
-    // The offline rules answer calls, and are no model.
-    let tokens = [cost.input_tokens, cost.output_tokens, cost.saved.input_tokens, cost.saved.output_tokens];
-    if tokens.iter().all(|tokens| *tokens == 0) && (cost.calls == 0 || cost.usd == Some(0.0)) {
+    if !has_model(document) {
         return format!("{statements}, {seconds:.2} s");
     }
     let calls = count(cost.calls, "model call");
-    format!("{calls}, {} + {} tokens, {money}, {statements}, {seconds:.2} s", cost.input_tokens, cost.output_tokens)
+    let estimated = if cost.estimated() > 0 { " (estimated)" } else { "" };
+    format!(
+        "{calls}, {} + {} tokens{estimated}, {money}, {statements}, {seconds:.2} s",
+        cost.input_tokens, cost.output_tokens
+    )
 }
 
 #[cfg(test)]

@@ -4,18 +4,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use syrch::grade::report::CompareOptions;
+use syrch::grade::report::{CompareOptions, RunReport};
 
 use super::Run;
 use super::graded::{
-    DATABASE, Occasions, ReportFile, RunArgs, carry_out, databases, note_traces, print, spare_all, write_all,
+    DATABASE, Document, Occasions, ReportFile, RunArgs, carry_out, databases, note_traces, print, share, spare_all,
+    write_all,
 };
 use super::{Context, search};
 use crate::config::Given;
 use crate::config::flags::Flags;
 use crate::config::parameter::Parameter;
 use crate::console::progress::Watch;
-use crate::failure::Outcome;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+
+/// The rounding error of a share.
+const ROUNDING: f64 = 1e-9;
 
 #[derive(Args)]
 #[command(mut_arg(DATABASE, databases))]
@@ -32,6 +37,9 @@ pub(crate) struct BenchmarkArgs {
     /// The flags of the run.
     #[command(flatten)]
     pub(crate) run: RunArgs,
+    /// Exit with 5 when a smaller share of the questions that count is answered right, 0 to 1
+    #[arg(long, value_name = "SHARE", help_heading = "Run", value_parser = share, allow_negative_numbers = true)]
+    pub(crate) min_score: Option<f64>,
     /// A plugin's own setting; VALUE is JSON or text. KEY alone will do when one plugin knows it; settings.NAME is for all plugins
     #[arg(short = 'P', long = "param", value_name = "ROLE.KEY=VALUE", help_heading = "Search")]
     pub(crate) parameters: Vec<Parameter>,
@@ -72,6 +80,29 @@ impl Run for BenchmarkArgs {
         print(&context, &document, &[])?;
         write_all(&run.report, &document)?;
         note_traces(&context, &document, &ended.outcome.folder);
-        Ok(ended.report(&context))
+        match ended.report(&context) {
+            Exit::Answered => Ok(check_score(&context, &document, self.min_score)),
+            // What stopped the run is reported in place of the gate.
+            exit => Ok(exit),
+        }
     }
+}
+
+/// Reports a share of right answers that is below the least one. Returns the exit code.
+fn check_score(context: &Context, document: &Document, least: Option<f64>) -> Exit {
+    let (Some(least), RunReport::Benchmark(report)) = (least, &document.0) else { return Exit::Answered };
+    let share = &report.figures.share;
+    if share.share.is_some_and(|share| share + ROUNDING >= least) {
+        return Exit::Answered;
+    }
+    let right = share.right;
+    let of = share.of;
+    let message = match share.share {
+        Some(share) => {
+            format!("the gate failed: {right} of {of} are right, and {share:.4} is below --min-score {least}")
+        }
+        None => format!("the gate failed: no question counts, so --min-score {least} cannot be met"),
+    };
+    context.console.error(&Failure::new(Exit::Gate, message));
+    Exit::Gate
 }

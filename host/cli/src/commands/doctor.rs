@@ -4,6 +4,7 @@ mod endpoint;
 mod folders;
 mod inputs;
 mod machine;
+mod probe;
 
 use clap::Args;
 
@@ -77,6 +78,10 @@ pub(crate) struct DoctorArgs {
     /// between them [default: public]
     #[arg(long, value_name = "SCHEMAS", num_args = 0..=1, require_equals = true, default_missing_value = "public", value_delimiter = ',')]
     pub(crate) print_role_sql: Option<Vec<String>>,
+    /// Measure the model endpoint, too, by some seven short calls, which may cost money: its speed, its context, how many calls it serves at
+    /// once, whether it obeys a JSON schema, and which flags follow from that
+    #[arg(long)]
+    pub(crate) probe: bool,
     /// The mistake in the configuration, found before any check.
     #[arg(skip)]
     pub(crate) broken: Option<Failure>,
@@ -101,20 +106,23 @@ impl Run for DoctorArgs {
             context.output.write(&context.scrubber.text(&written))?;
             return Ok(Exit::Answered);
         }
-        run(&context, self.broken).await
+        let mut checks = all(&context, self.broken.clone()).await;
+        if self.probe && self.broken.is_none() {
+            checks.extend(probe::all(&context.config.effective.settings).await);
+        }
+        finish(&context, &checks)
     }
 }
 
-/// Checks everything. With a mistake in the configuration, `broken`, the defaults are checked.
-async fn run(context: &Context, broken: Option<Failure>) -> Outcome {
-    let checks = all(context, broken).await;
+/// Prints the checks. Returns the exit code.
+fn finish(context: &Context, checks: &[Check]) -> Outcome {
     context.console.clear();
-    print(context, &checks)?;
+    print(context, checks)?;
     let failed = checks.iter().any(|check| check.state == State::Fail);
     Ok(if failed { Exit::Config } else { Exit::Answered })
 }
 
-/// Every check, one line each. The folders come after the plugins, which make the first of them.
+/// Every check, one line each. With a mistake in the configuration, `broken`, the defaults are checked. The folders come after the plugins, which make the first of them.
 async fn all(context: &Context, broken: Option<Failure>) -> Vec<Check> {
     let settings = &context.config.effective.settings;
     let is_broken = broken.is_some();

@@ -127,6 +127,10 @@ fn exit(context: &Context, report: &EvalReport) -> Exit {
     let failure = match report.outcome {
         Ending::Answered if report.is_match == Some(true) => return Exit::Answered,
         Ending::Answered => return Exit::Gate,
+        Ending::Partial => Failure::new(
+            Exit::Budget,
+            "a budget or the time was used up before all parts of the question were answered",
+        ),
         Ending::NoAnswer => Failure::new(Exit::NoAnswer, "no acceptable answer was found"),
         Ending::ClarificationNeeded => Failure::new(Exit::Clarify, "the question needs a clarification"),
     };
@@ -147,7 +151,7 @@ fn headline(report: &EvalReport) -> String {
             )
         }
         (Ending::Answered, None) => format!("{rule} cannot tell"),
-        (Ending::NoAnswer | Ending::ClarificationNeeded, _) => "no answer".to_owned(),
+        (Ending::Partial | Ending::NoAnswer | Ending::ClarificationNeeded, _) => "no answer".to_owned(),
     }
 }
 

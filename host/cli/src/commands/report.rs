@@ -16,8 +16,8 @@ use super::Context;
 use super::Run;
 use super::compare::{resamples, terms::Terms};
 use super::graded::{
-    Document, ReportFile, check_slices, note_traces, of_run, print, runs, spare_all, timings, without_secrets,
-    write_all,
+    Document, ReportFile, all_failed_failure, check_slices, note_traces, of_run, print, runs, spare_all, timings,
+    without_secrets, write_all,
 };
 use super::grid::saved::SavedGrid;
 use super::grid::written;
@@ -47,7 +47,7 @@ pub(crate) struct ReportArgs {
     /// How often the bootstrap draws for the interval of a difference [default: as often as the comparison did]
     #[arg(long, value_name = "N", conflicts_with = "list", value_parser = resamples())]
     pub(crate) resamples: Option<u32>,
-    /// Write the report to this file, too; its ending is the format: .json, .md, .csv, .parquet or .html. May be given several times
+    /// Write the report to this file, too; its ending is the format: .json, .md, .csv, .parquet, .html, or .xml (JUnit). May be given several times
     #[arg(long, value_name = "FILE", conflicts_with = "list")]
     pub(crate) report: Vec<ReportFile>,
 }
@@ -74,6 +74,8 @@ impl Run for ReportArgs {
         let merged = merge(records).map_err(|error| {
             Failure::usage(error.to_string()).hint("give the shards of one run, each once, or one run alone")
         })?;
+        let incomplete = merged.warnings.clone();
+        let failure = all_failed_failure(&merged.record.graded);
         let rule = self.rule.map_or_else(|| merged.record.header.rule.clone(), |rule| rule.name().to_owned());
         let folders: Vec<&Path> = entries.iter().map(|entry| entry.path.as_path()).collect();
         let timings = timings(folders.iter().copied());
@@ -83,7 +85,8 @@ impl Run for ReportArgs {
                 report.basis.because("it is still going on");
             }
             report.basis.warnings.extend(merged.warnings);
-            return of_grid(&context, &self, report);
+            of_grid(&context, &self, report)?;
+            return Ok(end(&context, failure, &incomplete));
         }
         if merged.record.header.own().arms.len() < 2 {
             refuse_resamples(&self, "one arm")?;
@@ -110,8 +113,19 @@ impl Run for ReportArgs {
         if let [entry] = entries.as_slice() {
             note_traces(&context, &document, &entry.path);
         }
-        Ok(Exit::Answered)
+        Ok(end(&context, failure, &incomplete))
     }
+}
+
+/// Reports why the figures do not count: all searches failed, or shards of the run or answers of them are missing. Returns the exit code.
+fn end(context: &Context, failed: Option<Failure>, missing: &[String]) -> Exit {
+    let lost = (!missing.is_empty()).then(|| {
+        Failure::new(Exit::Gate, format!("the run is not whole: {}", missing.join("; ")))
+            .hint("give all shards of the run, each once and finished")
+    });
+    let Some(failure) = failed.or(lost) else { return Exit::Answered };
+    context.console.error(&failure);
+    failure.exit
 }
 
 /// Refuses `--resamples` for a report without a bootstrap.

@@ -154,7 +154,13 @@ fn picture(catalog: &Catalog, table: &Table, width: Option<u16>) -> String {
     let rows = table.row_estimate.map(|rows| format!(", about {rows} rows")).unwrap_or_default();
     let comment = table.comment.as_ref().map(|comment| format!(": {comment}")).unwrap_or_default();
     let heading = format!("{} ({}{rows}){comment}", catalog.table_name(table), kind(table));
-    format!("{}\n{}\n", terminal::line(&heading), table::render(&grid, width))
+    let comment = |column: &Column| {
+        let texts: Vec<String> = column.values_in_words().into_iter().chain(column.comment.clone()).collect();
+        let text = if texts.is_empty() { None } else { Some(texts.join("; ")) }?;
+        Some(terminal::line(&format!("{}: {text}", column.name)).into_owned() + "\n")
+    };
+    let comments: String = table.columns.iter().filter_map(comment).collect();
+    format!("{}\n{}\n{comments}", terminal::line(&heading), table::render(&grid, width))
 }
 
 /// One row a column, for programs that read rows.
@@ -171,7 +177,7 @@ fn grid(catalog: &Catalog, tables: &[&Table]) -> Grid {
 
 /// The tables as the document `syrch.schema/1`.
 fn document(catalog: &Catalog, tables: &[&Table]) -> Value {
-    let column = |column: &Column| json!({"name": column.name, "type": column.sql_type, "nullable": column.nullable, "comment": column.comment});
+    let column = |column: &Column| json!({"name": column.name, "type": column.sql_type, "nullable": column.nullable, "comment": column.comment, "values": column.values().map(|(values, _)| values)});
     let table = |table: &&Table| {
         json!({
             "name": table.name,

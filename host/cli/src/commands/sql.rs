@@ -1,9 +1,11 @@
 //! `sql`: one statement, or many from standard input, under the same guard and limits as those of a search.
 
 use std::io::Read;
+use std::sync::Arc;
 
 use clap::Args;
 use serde_json::{Value, json};
+use syrch::databases::doubting;
 use syrch::syrch_core::ports::{Database, Facts, SqlQuery};
 use syrch::syrch_core::{ResultSet, SqlError, SqlErrorKind};
 
@@ -20,7 +22,7 @@ const LONGEST: u64 = 1 << 20;
 #[derive(Args)]
 pub(crate) struct SqlArgs {
     /// The statement; - reads it from standard input
-    #[arg(value_name = "STATEMENT", allow_hyphen_values = true, conflicts_with = "stdin_jsonl")]
+    #[arg(value_name = "STATEMENT", conflicts_with = "stdin_jsonl")]
     pub(crate) statement: Option<String>,
     /// Check the statement without running it
     #[arg(long)]
@@ -47,7 +49,7 @@ impl Run for SqlArgs {
         }
         let database = context.open_database().await?;
         let Some(statement) = self.statement else {
-            statements::run(database.as_ref(), self.check, &context.output, &context.scrubber).await?;
+            statements::run(doubting(&database).as_ref(), self.check, &context.output, &context.scrubber).await?;
             return Ok(Exit::Answered);
         };
         let statement = if statement == "-" { read()? } else { statement };
@@ -55,15 +57,15 @@ impl Run for SqlArgs {
             let facts = database.check(&SqlQuery::new(statement)).await?;
             context.rows(facts_grid(&facts), || facts_document(&facts))?;
         } else {
-            print(&context, database.as_ref(), statement).await?;
+            print(&context, &database, statement).await?;
         }
         Ok(Exit::Answered)
     }
 }
 
-/// Runs one statement and prints its rows.
-pub(super) async fn print(context: &Context, database: &dyn Database, statement: String) -> Outcome<()> {
-    let result = database.run(&SqlQuery::new(statement)).await?;
+/// Runs one statement and prints its rows, and warns of the doubts about them.
+pub(super) async fn print(context: &Context, database: &Arc<dyn Database>, statement: String) -> Outcome<()> {
+    let result = doubting(database).run(&SqlQuery::new(statement)).await?;
     for warning in result.profile().warnings {
         context.console.warn(&warning);
     }

@@ -1,4 +1,5 @@
-//! `sql --stdin-jsonl`: reads lines `{"id", "sql"}` and writes a line for each, in order, whatever it holds. Empty lines are skipped.
+//! `sql --stdin-jsonl`: reads lines `{"id", "sql"}` and writes a line for each, in order, whatever it holds, with what is doubtful about
+//! its result. Empty lines are skipped.
 
 use std::pin::pin;
 
@@ -61,13 +62,14 @@ async fn reply(database: &dyn Database, check: bool, line: &Line) -> Value {
         Err(refused) => return refusal(&refused.0, &refused.1),
     };
     let query = SqlQuery::new(sql);
-    let rows = if check {
+    let profile = if check {
         database.check(&query).await.map(|_| None)
     } else {
-        database.run(&query).await.map(|result| Some(result.row_count()))
+        database.run(&query).await.map(|result| Some(result.profile()))
     };
-    match rows {
-        Ok(Some(rows)) => json!({"id": id, "ok": true, "rows": rows}),
+    match profile {
+        Ok(Some(profile)) if profile.warnings.is_empty() => json!({"id": id, "ok": true, "rows": profile.rows}),
+        Ok(Some(profile)) => json!({"id": id, "ok": true, "rows": profile.rows, "warnings": profile.warnings}),
         // A check ran nothing, so there are no rows to count.
         Ok(None) => json!({"id": id, "ok": true}),
         Err(error) => refusal(&id, &error),

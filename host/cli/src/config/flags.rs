@@ -66,8 +66,11 @@ fn argument(spec: &'static Spec, flag: &'static str, value: &'static str, defaul
         .value_name(value)
         .help(help)
         .help_heading(heading(spec.key))
-        .action(if matches!(spec.kind, Kind::Files) { ArgAction::Append } else { ArgAction::Set })
-        .allow_hyphen_values(matches!(spec.kind, Kind::Integer(..) | Kind::Number { .. } | Kind::SecondsOrNone(_)))
+        .action(if matches!(spec.kind, Kind::Files | Kind::Texts) { ArgAction::Append } else { ArgAction::Set })
+        .allow_hyphen_values(matches!(
+            spec.kind,
+            Kind::Integer(..) | Kind::Number { .. } | Kind::SecondsOrNone(_) | Kind::Texts
+        ))
         .hide_possible_values(true)
         .value_parser(match spec.key {
             STRATEGY => ValueParser::new(NameOrFile.map(Value::from)),
@@ -145,7 +148,7 @@ impl<const SEARCH: bool> FromArgMatches for Flags<SEARCH> {
                 Kind::Boolean if given(spec.key) => self.set(spec.key, Value::Bool(true)),
                 Kind::Boolean if given(&negation(flag)) => self.set(spec.key, Value::Bool(false)),
                 Kind::Boolean => {}
-                Kind::Files if given(spec.key) => {
+                Kind::Files | Kind::Texts if given(spec.key) => {
                     let words = matches.get_many::<Value>(spec.key).into_iter().flatten();
                     let files: Vec<Value> = words.filter_map(Value::as_array).flatten().cloned().collect();
                     self.set(spec.key, files.into());

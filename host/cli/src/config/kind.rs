@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use syrch::Provider;
 use syrch::databases::Executor;
+use syrch::imports::Encoding;
 use syrch::syrch_core::ports::RowsGrant;
 use syrch::syrch_core::text::nearest;
 
@@ -32,6 +33,10 @@ pub(crate) enum Kind {
     Globs,
     /// Paths of files; in a word separated by commas. A flag of this kind may stand several times.
     Files,
+    /// Texts; in a word separated by commas. A flag of this kind may stand several times.
+    Texts,
+    /// An encoding of texts by name.
+    Encoding,
     /// A grant of rows.
     Rows,
     /// The source of model replies: a provider, a recording to read or to make, or a suite for a simulated model.
@@ -73,13 +78,14 @@ impl Kind {
                 "false" | "no" | "off" | "0" => json!(false),
                 _ => return Err(self.wrong(&quote(word))),
             },
-            Self::Globs | Self::Files => {
+            Self::Globs | Self::Files | Self::Texts => {
                 word.split(',').map(str::trim).filter(|item| !item.is_empty()).collect::<Vec<_>>().into()
             }
             Self::Text
             | Self::Secret
             | Self::Choice(_)
             | Self::Executor
+            | Self::Encoding
             | Self::Rows
             | Self::ModelSource
             | Self::EndpointProvider => {
@@ -89,7 +95,7 @@ impl Kind {
         };
         // The error shows the word as it was written, unless it is a list or a secret.
         self.check(value).map_err(|why| match self {
-            Self::Secret | Self::Globs | Self::Files | Self::ModelSource => why,
+            Self::Secret | Self::Globs | Self::Files | Self::Texts | Self::ModelSource => why,
             _ => self.wrong(&quote(word)),
         })
     }
@@ -113,7 +119,10 @@ impl Kind {
                 let texts: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
                 texts.as_deref().map(patterns).transpose()?.is_some()
             }
-            (Self::Files, Value::Array(items)) => items.iter().all(|item| Self::Text.check(item.clone()).is_ok()),
+            (Self::Encoding, Value::String(name)) => Encoding::for_name(name).is_some(),
+            (Self::Files | Self::Texts, Value::Array(items)) => {
+                items.iter().all(|item| Self::Text.check(item.clone()).is_ok())
+            }
             (Self::Rows, Value::String(text)) => text.parse::<RowsGrant>().is_ok(),
             (Self::ModelSource, Value::String(word)) => model_source(word)?,
             (Self::Mapping(_), value) => value.is_object(),
@@ -146,6 +155,8 @@ impl Kind {
             Self::Executor => format!("one of {}", joined(Executor::all().map(Executor::name))),
             Self::Globs => "a list of patterns".to_owned(),
             Self::Files => "a list of paths".to_owned(),
+            Self::Texts => "a list of texts".to_owned(),
+            Self::Encoding => "the name of an encoding, such as windows-1252 or utf-16le".to_owned(),
             Self::Rows => "one of none, aggregates, sample:N (N at least 1), full".to_owned(),
             Self::ModelSource => format!("one of {}, replay:FILE, record:FILE, simulated:SUITE", joined(providers())),
             Self::EndpointProvider => format!("one of {}", joined(endpoint_providers())),

@@ -70,7 +70,8 @@ const ENDPOINT: &[Field] = &[
     field("in_flight", IN_FLIGHT, false),
 ];
 const MODEL: &[Field] = &[field("endpoint", Kind::Text, false), field("model", Kind::Text, true)];
-const PRICES: &[Field] = &[field("input", PRICE, true), field("output", PRICE, true)];
+const PRICES: &[Field] =
+    &[field("input", PRICE, true), field("output", PRICE, true), field("cached_input", PRICE, false)];
 
 const PURPOSES: [Purpose; 10] = [
     Purpose::Link,
@@ -138,7 +139,10 @@ impl Mapping {
             Self::Endpoints => shown(&model.endpoints, endpoint),
             Self::Models => shown(&model.models, |route| json!({"endpoint": route.endpoint, "model": route.model})),
             Self::Purposes => json!(model.purposes),
-            Self::Prices => shown(&model.prices, |price| json!({"input": price.input, "output": price.output})),
+            Self::Prices => shown(
+                &model.prices,
+                |price| json!({"input": price.input, "output": price.output, "cached_input": price.cached_input}),
+            ),
         }
     }
 
@@ -233,7 +237,8 @@ fn route_of(value: &Value) -> RouteSettings {
 
 fn price_of(value: &Value) -> PriceSettings {
     let dollars = |key| value.get(key).and_then(Value::as_f64).unwrap_or_default();
-    PriceSettings { input: dollars("input"), output: dollars("output") }
+    let cached_input = value.get("cached_input").and_then(Value::as_f64);
+    PriceSettings { input: dollars("input"), output: dollars("output"), cached_input }
 }
 
 /// The variable that holds the key of a further endpoint.
@@ -256,7 +261,7 @@ pub(super) fn sample(mapping: Mapping) -> Value {
         }),
         Mapping::Models => json!({"a": {"endpoint": "all", "model": "m"}, "b": {"model": "n"}}),
         Mapping::Purposes => json!({"judge": "a"}),
-        Mapping::Prices => json!({"gpt-4o*": {"input": 2.5, "output": 10.0}}),
+        Mapping::Prices => json!({"gpt-4o*": {"input": 2.5, "output": 10.0, "cached_input": 1.25}}),
     }
 }
 

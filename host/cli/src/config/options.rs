@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use syrch::databases::Executor;
+use syrch::imports::{DateOrder, Decimal, Encoding};
 use syrch::journal::RowRetention;
 use syrch::models::SimulatedKnobs;
 use syrch::settings::PluginSource;
@@ -252,6 +253,30 @@ pub(crate) static SPECS: &[Spec] = &[
     .env(&["SYRCH_MAX_IMPORT_BYTES"])
     .when_found(WhenFound::Lowers)
     .database(),
+    Spec::new("execution.encoding", Kind::Encoding, "Encoding of files such as sales.csv, such as windows-1252 [default: UTF-8, or UTF-16 with its mark]", |e| json!(e.settings.imports.options.encoding.map(Encoding::name)), |e, v| {
+        e.settings.imports.options.encoding = Encoding::for_name(&text(v));
+    })
+    .flag("encoding", "NAME")
+    .env(&["SYRCH_ENCODING"])
+    .database(),
+    Spec::new("execution.nulls", Kind::Texts, "Texts of files such as sales.csv that are NULL in every column; NA, NULL, - and the like are in columns of numbers and dates anyway. May be given several times [default: none]", |e| json!(e.settings.imports.options.nulls), |e, v| {
+        e.settings.imports.options.nulls = v.as_array().into_iter().flatten().map(text).collect();
+    })
+    .flag("null", "TEXT")
+    .env(&["SYRCH_NULL"])
+    .database(),
+    Spec::new("execution.decimal", Kind::Choice(Decimal::NAMES), "The mark before the decimals of numbers in files such as sales.csv [default: as the values of each column say]", |e| json!(e.settings.imports.options.decimal.map(|decimal| decimal.mark().to_string())), |e, v| {
+        e.settings.imports.options.decimal = text(v).parse().ok();
+    })
+    .flag("decimal", "MARK")
+    .env(&["SYRCH_DECIMAL"])
+    .database(),
+    Spec::new("execution.date_order", Kind::Choice(DateOrder::NAMES), "The order of day, month and year of dates such as 05/02/2024 in files: dmy, mdy, ymd [default: as the values of each column say]", |e| json!(e.settings.imports.options.date_order.map(DateOrder::name)), |e, v| {
+        e.settings.imports.options.date_order = text(v).parse().ok();
+    })
+    .flag("date-order", "ORDER")
+    .env(&["SYRCH_DATE_ORDER"])
+    .database(),
     Spec::new("execution.rows", Kind::Rows, "Cell text that plugins and prompts may see: none, aggregates, sample:N, full", |e| json!(e.settings.rows.to_string()), |e, v| {
         e.settings.rows = text(v).parse().unwrap_or_default();
     })
@@ -372,13 +397,14 @@ pub(crate) static SPECS: &[Spec] = &[
     })
     .flag("examples", "FILE")
     .env(&["SYRCH_EXAMPLES"]),
-    Spec::new("cache.enabled", Kind::Boolean, "Answer equal model calls and statements from the cache on this machine [default: yes]", |e| json!(e.cache), |e, v| {
+    Spec::new("cache.enabled", Kind::Boolean, "Answer equal model calls and statements from the cache on this machine, and keep what was read of files there [default: yes]", |e| json!(e.cache), |e, v| {
         e.cache = *v == json!(true);
     })
     .flag("cache", "")
     .earlier(&["execution.cache_enabled"])
     .env(&["SYRCH_CACHE"])
-    .when_found(WhenFound::KeepsDefault),
+    .when_found(WhenFound::KeepsDefault)
+    .database(),
     Spec::new("cache.ttl_seconds", TTL, "Seconds that a cached answer is good", |e| shown_seconds(e.settings.cache.ttl), |e, v| {
         e.settings.cache.ttl = seconds(v);
     })

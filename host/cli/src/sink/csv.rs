@@ -1,7 +1,7 @@
 //! Comma-separated values after RFC 4180, with LF line ends, safe to open in a spreadsheet.
 //!
 //! A text cell (or a column name) that begins with `=`, `+`, `-`, `@`, a tab or a line break, or with the full-width form of one of the
-//! signs, gets a leading `'`, unless it is a plain number such as `-5`: a spreadsheet would take the rest for a formula. Number cells
+//! signs, gets a leading `'`, unless it is a plain number such as `-5` or `-inf`: a spreadsheet would take the rest for a formula. Number cells
 //! stay as they are. Cells with a semicolon or a tab are quoted as those with a comma are. Control characters, and those that reverse or
 //! hide the text around them, are shown as on a terminal, except tabs and line breaks, which CSV can hold. JSON holds every value unchanged.
 
@@ -46,6 +46,9 @@ mod tests {
         assert_eq!(one(json!(-5)), "-5");
         assert_eq!(one(json!("-5.25")), "-5.25");
         assert_eq!(one(json!("+49 30")), "'+49 30");
+        assert_eq!((one(json!("-inf")), one(json!("inf"))), ("-inf".to_owned(), "inf".to_owned()));
+        assert_eq!((one(json!("-Infinity")), one(json!("NaN"))), ("-Infinity".to_owned(), "NaN".to_owned()));
+        assert_eq!((one(json!("-infinite")), one(json!("-inf()"))), ("'-infinite".to_owned(), "'-inf()".to_owned()));
     }
 
     #[test]

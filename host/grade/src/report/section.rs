@@ -35,7 +35,7 @@ sections! {
     Ends,
     /// Of one arm: calls, tokens, money and time.
     Costs,
-    /// Of one arm: the questions that took the most tokens.
+    /// Of one arm: the questions that took the most tokens, and the failed ones that took the most calls and the most time.
     Expensive,
     /// Of every two arms: what one more right answer costs.
     OneMoreRight,

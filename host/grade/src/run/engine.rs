@@ -48,13 +48,23 @@ pub async fn execute<A: SystemUnderTest + ?Sized>(
         if engine.under_way.is_empty() {
             break;
         }
+        let left = engine.time_left();
         stopped = tokio::select! {
             biased;
             () = stop.triggered() => Some(Stopped::Interrupted),
             Some(ended) = engine.running.join_next_with_id() => engine.take(ended)?,
+            () = pass(left) => Some(Stopped::Budget(UsedUp::Time)),
         };
     }
     engine.finish(stopped).await
+}
+
+/// Ends after that time, or never.
+async fn pass(left: Option<Duration>) {
+    match left {
+        Some(left) => tokio::time::sleep(left).await,
+        None => std::future::pending().await,
+    }
 }
 
 /// A run that is being executed in this process.
@@ -149,6 +159,11 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
             let (id, began) = (handle.id(), Instant::now());
             self.under_way.push(UnderWay { id, slot, item, began, handle });
         }
+    }
+
+    /// What is left of the time of the whole run; `None` if it has no limit.
+    fn time_left(&self) -> Option<Duration> {
+        self.options.budgets.time.map(|most| most.saturating_sub(self.elapsed()))
     }
 
     fn used_up(&self) -> Option<UsedUp> {

@@ -53,7 +53,7 @@ impl Default for Options {
 }
 
 /// The budgets of a whole run; one that is `None` has no limit. They are checked before each item begins, so the items that are running then may
-/// exceed them: at most as many as there are workers. Items of the log count, whichever process executed them, and so do calls and tokens that a
+/// exceed them: at most as many as there are workers. The time also ends those that are running, which a resumed run starts again. Items of the log count, whichever process executed them, and so do calls and tokens that a
 /// cache answered.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct RunBudgets {

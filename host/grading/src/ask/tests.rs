@@ -169,7 +169,7 @@ fn money_is_known_when_both_parts_are_or_one_is_of_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_cache_answered_counts_after_a_kill_as_before_it() {
     let world = World::new(true);
-    let price = syrch::settings::PriceSettings { input: 1.0, output: 2.0 };
+    let price = syrch::settings::PriceSettings { input: 1.0, output: 2.0, cached_input: None };
     let cached = |settings: &mut Settings| {
         settings.cache.folder = Some(world.folder.path().join("cache"));
         settings.model.prices.insert("*".to_owned(), price);

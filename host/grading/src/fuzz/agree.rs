@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, stream};
-use syrch::databases::suffixes;
+use syrch::databases::{suffixes, with_single_quotes};
 use syrch::{Error, Settings};
 use syrch_core::ports::{Database, SqlQuery};
 use syrch_core::{DatabaseUrl, ResultSet};
@@ -145,7 +145,10 @@ impl Fuzzed {
         let database = self.databases.get(&file, || open_at(&self.settings, self.folder.join(&file))).await?;
         let mut expected = Vec::new();
         for gold in golds {
-            let run = || async { expected::lasting(database.run(&SqlQuery::new(*gold)).await).map(Result::ok) };
+            let run = || async {
+                let query = SqlQuery::new(with_single_quotes(gold, database.as_ref().as_ref()).await);
+                expected::lasting(database.run(&query).await).map(Result::ok)
+            };
             let result = self.golds.get(&(file.clone(), (*gold).to_owned()), run).await?;
             if result.as_ref().as_ref().is_some_and(|result| result.row_count() > 0) {
                 expected.push((result, Facts::new(ordered, Some(gold))));
@@ -154,6 +157,7 @@ impl Fuzzed {
         if expected.is_empty() {
             return Ok((file, None));
         }
+        let predicted_sql = with_single_quotes(predicted_sql, database.as_ref().as_ref()).await;
         let Ok(predicted) = expected::lasting(database.run(&SqlQuery::new(predicted_sql)).await)? else {
             return Ok((file, Some(Verdict::Wrong)));
         };

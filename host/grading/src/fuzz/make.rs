@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use syrch::databases::{Copied, CopyRequest, Executor, FileEntry, MakeCopy};
+use syrch::databases::{Copied, CopyRequest, Executor, FileEntry, MakeCopy, with_single_quotes};
 use syrch::{Error, Settings, Silent};
 use syrch_core::DatabaseUrl;
 use syrch_core::ports::SqlQuery;
@@ -186,7 +186,8 @@ impl<'a> Maker<'a> {
         let database = open(self.settings, url).await?;
         let mut found = Vec::new();
         for gold in &self.golds {
-            if database.run(&SqlQuery::new(*gold)).await.is_ok_and(|result| result.row_count() > 0) {
+            let query = SqlQuery::new(with_single_quotes(gold, database.as_ref()).await);
+            if database.run(&query).await.is_ok_and(|result| result.row_count() > 0) {
                 found.push(*gold);
             }
         }

@@ -127,3 +127,36 @@ fn a_report_comes_back_from_its_document() {
     assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
     assert!(text.contains("\"OPTIMIZED\"") && text.contains("\"KEPT\""));
 }
+
+#[test]
+fn what_is_slower_in_the_last_measurement_is_not_used() {
+    for (last_ms, outcome, best) in [
+        (Some(1_200), Outcome::Unchanged, "SELECT original"),
+        (Some(990), Outcome::Optimized, "SELECT fast"),
+        (None, Outcome::Optimized, "SELECT fast"),
+    ] {
+        let mut script = Script { last_ms, ..Script::of(vec![takes("SELECT fast", 100)]) };
+        let report = script.run(Settings::default());
+        assert_eq!((report.outcome, report.best.as_str()), (outcome, best), "{last_ms:?}");
+        assert_eq!(report.kept().is_some(), report.is_optimized());
+        assert_eq!(report.is_confirmed(), last_ms.is_none());
+        let reason = report.reason.unwrap_or_default();
+        assert_eq!(reason.contains("slower, at 0.83 times the speed"), outcome == Outcome::Unchanged, "{reason}");
+        assert!(report.confirmation.is_some_and(|last| last.pairs.len() >= 7), "the measurement stays in the report");
+        assert_eq!(report.iterations[0].state, IterationState::Kept);
+    }
+}
+
+#[test]
+fn labels_of_unnamed_columns_are_not_compared() {
+    let unnamed = |names: &[&str]| {
+        let unnamed = names.iter().map(|name| (*name).to_owned()).collect();
+        let original = Ok(Admitted { unnamed, ..admitted("SELECT original") });
+        let tried = Tried { columns: Ok(columns(&["a", "n"])), ..takes("SELECT fast", 100) };
+        let mut script = Script { original, columns: Ok(columns(&["a", "count(*)"])), ..Script::of(vec![tried]) };
+        script.run(Settings::default()).iterations[0].state
+    };
+    assert_eq!(unnamed(&["count(*)"]), IterationState::Kept);
+    assert_eq!(unnamed(&[]), IterationState::FailedSchema);
+    assert_eq!(unnamed(&["a"]), IterationState::FailedSchema);
+}

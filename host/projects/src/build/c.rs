@@ -57,7 +57,9 @@ fn compiler(build: &Build<'_>) -> Result<(&'static str, Command), Error> {
     if build.runner.ask(clang().arg("-mexec-model=reactor").arg("-o").arg(&made).arg(&probe)).is_some() {
         return Ok(("clang", clang()));
     }
-    let programs = venv::programs(&build.runner, &build.tools, REQUIREMENTS);
+    let version = ["python", "-m", "ziglang", "version"];
+    let tool = venv::Tool { name: "zig", requirements: REQUIREMENTS, probe: &version, hint: INSTALL };
+    let programs = venv::programs(&build.runner, &build.tools, tool);
     let programs = programs.map_err(|error| venv::misses(error, "clang with wasi-libc", INSTALL))?;
     let mut zig = Command::new(programs.join("python"));
     zig.current_dir(&build.project.folder).env("ZIG_LOCAL_CACHE_DIR", build.folder.join("zig"));

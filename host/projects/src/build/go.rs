@@ -35,7 +35,8 @@ fn compiler(build: &Build<'_>) -> Result<PathBuf, Error> {
     if version.is_some_and(is_release) {
         return Ok(installed);
     }
-    let programs = venv::programs(&build.runner, &build.tools, REQUIREMENTS);
+    let tool = venv::Tool { name: "go", requirements: REQUIREMENTS, probe: &["go", "version"], hint: INSTALL };
+    let programs = venv::programs(&build.runner, &build.tools, tool);
     Ok(programs.map_err(|error| venv::misses(error, "Go 1.27", INSTALL))?.join("go"))
 }
 

@@ -11,6 +11,8 @@ use super::{Build, contract};
 use crate::{Error, files};
 
 const INSTALL: &str = "install Node 18 or newer with npm: `apt install nodejs npm`, or https://nodejs.org/";
+/// The program that makes one module of the sources, and its package.
+const ESBUILD: &str = "esbuild";
 /// The file that names the packages of a project.
 const MANIFEST: &str = "package.json";
 /// The file that says what was installed.
@@ -69,14 +71,14 @@ impl Engine {
 pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     let entry = build.entry()?.to_owned();
     let engine = Engine::of(&build.project.folder)?;
-    let modules = modules(build)?;
+    let modules = modules(build, engine)?;
     let glue = build.folder.join("entry.js");
     let text = glue_of(build, &entry, engine)?;
     std::fs::write(&glue, text).map_err(|error| Error::file(&glue, error))?;
     let bundle = build.folder.join(format!("{}.js", build.project.name.as_str()));
 
-    build.runner.step("esbuild");
-    let mut esbuild = Command::new(program(&modules, "esbuild"));
+    build.runner.step(ESBUILD);
+    let mut esbuild = Command::new(program(&modules, ESBUILD));
     esbuild.current_dir(&build.project.folder).arg(&glue).args([
         "--bundle",
         "--format=esm",
@@ -87,7 +89,7 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     // Also where the packages are those of a shared folder, which has no link to the SDK.
     esbuild.arg(format!("--alias:syrch-plugin={}", build.project.sdk.display()));
     esbuild.arg(format!("--outfile={}", bundle.display())).env("NODE_PATH", &modules);
-    build.runner.run("esbuild", &mut esbuild, INSTALL).map_err(own_words)?;
+    build.runner.run(ESBUILD, &mut esbuild, INSTALL).map_err(own_words)?;
 
     build.runner.step(engine.tool());
     let mut tool = Command::new(program(&modules, engine.tool()));
@@ -128,7 +130,7 @@ fn program(modules: &Path, name: &str) -> PathBuf {
 }
 
 /// The folder of installed packages, which npm fills where package.json has changed.
-fn modules(build: &Build<'_>) -> Result<PathBuf, Error> {
+fn modules(build: &Build<'_>, engine: Engine) -> Result<PathBuf, Error> {
     let own = &build.project.folder;
     // Beside a project's own packages, since esbuild finds them from the sources.
     let folder = if build.tools == own.join(".tools") { own.clone() } else { build.tools.clone() };
@@ -141,16 +143,35 @@ fn modules(build: &Build<'_>) -> Result<PathBuf, Error> {
     let modules = folder.join("node_modules");
     let stamp = modules.join(STAMP);
     let pinned = pins(&folder)?;
-    if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == pinned) {
+    let has_tools = [ESBUILD, engine.tool()].iter().all(|tool| program(&modules, tool).is_file());
+    if has_tools && std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == pinned) {
         return Ok(modules);
     }
     build.runner.step(&format!("npm install in {} (once)", folder.display()));
     let mut npm = Command::new(if cfg!(windows) { "npm.cmd" } else { "npm" });
     // The packages' own scripts are not needed.
     npm.current_dir(&folder).args(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]);
+    // All of the tools into this folder, whatever an .npmrc says.
+    npm.args(["--include=dev", "--include=optional", "--bin-links", "--location=project"]);
     build.runner.run("npm install", &mut npm, INSTALL)?;
+    check_tool(build, &modules, ESBUILD, ESBUILD)?;
+    check_tool(build, &modules, engine.tool(), engine.package())?;
     std::fs::write(&stamp, pins(&folder)?).map_err(|error| Error::file(&stamp, error))?;
     Ok(modules)
+}
+
+/// Checks that a tool works that npm has installed.
+fn check_tool(build: &Build<'_>, modules: &Path, tool: &str, package: &str) -> Result<(), Error> {
+    let program = program(modules, tool);
+    if build.runner.ask(Command::new(&program).arg("--help")).is_some() {
+        return Ok(());
+    }
+    Err(Error::NotInstalled {
+        tool: tool.to_owned(),
+        installer: "npm install".to_owned(),
+        place: program.display().to_string(),
+        hint: format!("package.json must name {package}; `npm config list` shows settings that leave packages out"),
+    })
 }
 
 /// The manifest of a folder of packages that several projects share: what this one's names, but for packages by a path, which leads elsewhere

@@ -4,6 +4,7 @@
 //! program, and nothing goes through a shell.
 
 mod c;
+mod environment;
 mod go;
 mod javascript;
 mod python;
@@ -11,6 +12,7 @@ mod run;
 mod rust;
 mod venv;
 
+use std::ffi::OsString;
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,6 +27,8 @@ use crate::{Error, Language, component, contract, files};
 pub struct BuildOptions<'a> {
     /// The folder of the tools that the build installs, instead of `.tools` of the project.
     pub tools: Option<PathBuf>,
+    /// The environment of the user, of which the tools get what finds them, their folders and the registries.
+    pub environment: &'a [(OsString, OsString)],
     /// Whether all output of the tools is shown.
     pub verbose: bool,
     /// Receives a line for each step that may take long.
@@ -111,7 +115,9 @@ pub fn build(project: &Project, options: &BuildOptions<'_>) -> Result<Built, Err
     let lock = lock(&folder, options)?;
     let wit = contract::write(project)?;
     let tools = options.tools.clone().unwrap_or(own_tools);
-    let runner = Runner { verbose: options.verbose, report: options.report, stop: options.stop };
+    let environment = environment::keep(options.environment, &project.folder)?;
+    let runner =
+        Runner { environment: &environment, verbose: options.verbose, report: options.report, stop: options.stop };
     let target = project.component();
     // The tools of the other languages find out by themselves what has changed. An SDK elsewhere is not among the files of the project.
     let is_slow = matches!(project.language, Language::Python | Language::Js | Language::Ts);
@@ -195,7 +201,7 @@ mod tests {
             said.borrow_mut().push(line.to_owned());
             stop.store(true, Ordering::Relaxed);
         };
-        let options = BuildOptions { tools: None, verbose: false, report: &report, stop: &stop };
+        let options = BuildOptions { tools: None, environment: &[], verbose: false, report: &report, stop: &stop };
         let first = lock(folder.path(), &options).unwrap();
         assert!(matches!(lock(folder.path(), &options), Err(Error::Stopped)));
         assert_eq!(*said.borrow(), ["waiting for another build of this project"]);
@@ -234,7 +240,8 @@ mod tests {
                     entry: Some(PathBuf::from(entry)),
                 };
                 let stop = AtomicBool::new(false);
-                let options = BuildOptions { tools: None, verbose: false, report: &|_| {}, stop: &stop };
+                let options =
+                    BuildOptions { tools: None, environment: &[], verbose: false, report: &|_| {}, stop: &stop };
                 let error = build(&project, &options).unwrap_err().to_string();
                 assert!(
                     error.contains(&place.display().to_string()) && error.contains("is a symbolic link"),

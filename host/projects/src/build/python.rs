@@ -8,12 +8,19 @@ use crate::{Error, contract, files, sources};
 
 /// What is installed where a project has no requirements.txt.
 const REQUIREMENTS: &str = "componentize-py==0.25.1\n";
+const NAMED: &str = "requirements.txt must name componentize-py";
 
 pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     let module = module(build.entry()?)?;
     let list = build.project.folder.join("requirements.txt");
     let requirements = files::read_text(&list)?.unwrap_or_else(|| REQUIREMENTS.to_owned());
-    let programs = venv::programs(&build.runner, &build.tools, &requirements)?;
+    let tool = venv::Tool {
+        name: "componentize-py",
+        requirements: &requirements,
+        probe: &["componentize-py", "--version"],
+        hint: NAMED,
+    };
+    let programs = venv::programs(&build.runner, &build.tools, tool)?;
     // Only the sources: whatever lies on the path could come along.
     let staged = build.folder.join("python");
     sources::copy(&build.project.folder, &staged)?;
@@ -21,9 +28,7 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     let mut tool = Command::new(programs.join("componentize-py"));
     tool.current_dir(&build.project.folder).arg("-d").arg(&build.wit).args(["-w", contract::WORLD, "componentize"]);
     tool.arg("-p").arg(&staged).arg("-p").arg(&build.project.sdk).arg("-o").arg(out).arg(&module);
-    // Its own backtrace would hide the author's error.
-    tool.env_remove("RUST_BACKTRACE");
-    build.runner.run("componentize-py", &mut tool, "requirements.txt must name componentize-py")
+    build.runner.run("componentize-py", &mut tool, NAMED)
 }
 
 /// The name by which Python imports the entry.

@@ -1,5 +1,6 @@
 //! Runs the tools of a language.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -7,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::environment::Variable;
 use crate::Error;
 
 /// Bytes at the end of a tool's output that an error shows.
@@ -20,6 +22,8 @@ const LONG: Duration = Duration::from_secs(60);
 
 /// Runs tools and shows their output when it matters.
 pub(super) struct Runner<'a> {
+    /// The environment of each tool, but for what its command sets.
+    pub(super) environment: &'a [Variable],
     pub(super) verbose: bool,
     pub(super) report: &'a dyn Fn(&str),
     pub(super) stop: &'a AtomicBool,
@@ -69,6 +73,7 @@ impl Runner<'_> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Error::Stopped);
         }
+        limit_environment(command, self.environment);
         // Its own group, which ends as a whole: a tool starts others.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(command, 0);
@@ -109,6 +114,13 @@ impl Runner<'_> {
             thread::sleep(PAUSE);
         }
     }
+}
+
+/// Gives a command this environment, and what it sets by itself, instead of that of the host.
+fn limit_environment(command: &mut Command, environment: &[Variable]) {
+    let set: Vec<(OsString, OsString)> =
+        command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned()))).collect();
+    command.env_clear().envs(environment.iter().cloned()).envs(set);
 }
 
 /// Asks the processes of a tool to end, and ends those that do not.
@@ -164,7 +176,7 @@ mod tests {
     static GOES_ON: AtomicBool = AtomicBool::new(false);
 
     fn runner() -> Runner<'static> {
-        Runner { verbose: false, report: &|_| {}, stop: &GOES_ON }
+        Runner { environment: &[], verbose: false, report: &|_| {}, stop: &GOES_ON }
     }
 
     /// A tool that ends when it is asked to, but leaves one behind that does not.
@@ -220,6 +232,15 @@ mod tests {
             ("no-such-tool is missing", Some("get it"))
         );
         assert_eq!(runner().ask(&mut Command::new("no-such-tool")), None);
+    }
+
+    #[test]
+    fn a_tool_has_no_variable_but_those_that_it_is_given() {
+        let environment = [("GIVEN".into(), "one".into()), ("SET".into(), "two".into())];
+        let runner = Runner { environment: &environment, ..runner() };
+        let script = "echo \"$GIVEN $SET ${CARGO_MANIFEST_DIR-none}\"";
+        let said = runner.ask(Command::new("sh").env("SET", "three").args(["-c", script]));
+        assert_eq!(said.as_deref(), Some("one three none"));
     }
 
     #[test]

@@ -15,18 +15,32 @@ const OLDEST: (u32, u32) = (3, 10);
 /// The file that says what was installed.
 const STAMP: &str = "installed";
 
-/// The folder of the programs of a virtual environment that has these requirements, which is made where it is not there already.
-pub(super) fn programs(runner: &Runner<'_>, folder: &Path, requirements: &str) -> Result<PathBuf, Error> {
+/// A tool that a virtual environment is made for.
+#[derive(Clone, Copy)]
+pub(super) struct Tool<'a> {
+    pub(super) name: &'a str,
+    /// The packages that are installed.
+    pub(super) requirements: &'a str,
+    /// A program of the environment with arguments that end well where the tool works.
+    pub(super) probe: &'a [&'a str],
+    /// A hint for the case that the packages do not hold it.
+    pub(super) hint: &'a str,
+}
+
+/// The folder of the programs of a virtual environment that has this tool, which is made where it is not there already.
+pub(super) fn programs(runner: &Runner<'_>, folder: &Path, tool: Tool<'_>) -> Result<PathBuf, Error> {
+    let requirements = tool.requirements;
     let programs = folder.join(if cfg!(windows) { "Scripts" } else { "bin" });
     let stamp = stamp(requirements, folder);
-    if std::fs::read_to_string(folder.join(STAMP)).is_ok_and(|installed| installed == stamp) {
+    let program = programs.join(tool.probe.first().copied().unwrap_or_default());
+    if program.is_file() && std::fs::read_to_string(folder.join(STAMP)).is_ok_and(|installed| installed == stamp) {
         return Ok(programs);
     }
     refuse_other_files(folder)?;
     let python = python(runner)?;
     let packages: Vec<&str> =
         requirements.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
-    let why = match folder.join(STAMP).is_file() {
+    let why = match folder.join(STAMP).is_file() && program.is_file() {
         true => "anew, since the folder was moved or other versions are wanted",
         false => "once",
     };
@@ -38,8 +52,18 @@ pub(super) fn programs(runner: &Runner<'_>, folder: &Path, requirements: &str) -
         let list = folder.join("requirements.txt");
         std::fs::write(&list, requirements).map_err(|error| Error::file(&list, error))?;
         let mut pip = Command::new(programs.join("python"));
-        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "--requirement"]);
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]);
+        // Into this environment, whatever a pip.conf says. An empty --prefix or --root would be a folder.
+        pip.args(["--no-user", "--target=", "--requirement"]);
         runner.run("pip install", pip.arg(&list), INSTALL)?;
+        if runner.ask(Command::new(&program).args(tool.probe.iter().skip(1))).is_none() {
+            return Err(Error::NotInstalled {
+                tool: tool.name.to_owned(),
+                installer: "pip install".to_owned(),
+                place: program.display().to_string(),
+                hint: tool.hint.to_owned(),
+            });
+        }
         let path = folder.join(STAMP);
         std::fs::write(&path, &stamp).map_err(|error| Error::file(&path, error))
     };
@@ -113,22 +137,28 @@ fn python(runner: &Runner<'_>) -> Result<&'static str, Error> {
 mod tests {
     use super::*;
 
+    const NOBODY: Tool<'static> =
+        Tool { name: "nobody", requirements: "no-such-package-of-anybody==1\n", probe: &["python"], hint: "" };
+
     #[test]
     fn an_environment_stays_until_another_one_is_there() {
         let base = syrch_kit::scratch();
         let folder = base.path().join(".tools");
         std::fs::create_dir(&folder).unwrap();
-        for name in ["pyvenv.cfg", STAMP] {
-            std::fs::write(folder.join(name), "of another folder").unwrap();
+        let python_of = folder.join(if cfg!(windows) { "Scripts" } else { "bin" });
+        std::fs::create_dir(&python_of).unwrap();
+        for path in [folder.join("pyvenv.cfg"), folder.join(STAMP), python_of.join("python")] {
+            std::fs::write(path, "of another folder").unwrap();
         }
         let stop = std::sync::atomic::AtomicBool::new(true);
         let steps = std::sync::Mutex::new(Vec::new());
         let report = |step: &str| steps.lock().unwrap().push(step.to_owned());
-        let runner = Runner { verbose: false, report: &report, stop: &stop };
+        let environment: Vec<_> = std::env::vars_os().collect();
+        let runner = Runner { environment: &environment, verbose: false, report: &report, stop: &stop };
         if python(&runner).is_err() {
             return println!("skipped: this machine has no Python");
         }
-        programs(&runner, &folder, "no-such-package-of-anybody==1\n").unwrap_err();
+        programs(&runner, &folder, NOBODY).unwrap_err();
         assert!(matches!(&steps.lock().unwrap()[..], [step] if step.contains("(anew, ")), "{steps:?}");
         assert_eq!(std::fs::read_to_string(folder.join(STAMP)).unwrap(), "of another folder");
         assert_eq!(std::fs::read_dir(base.path()).unwrap().count(), 1);
@@ -140,8 +170,8 @@ mod tests {
         let kept = folder.path().join("kept.txt");
         std::fs::write(&kept, "kept").unwrap();
         let stop = std::sync::atomic::AtomicBool::new(false);
-        let runner = Runner { verbose: false, report: &|_| {}, stop: &stop };
-        let error = programs(&runner, folder.path(), "no-such-package-of-anybody==1\n").unwrap_err();
+        let runner = Runner { environment: &[], verbose: false, report: &|_| {}, stop: &stop };
+        let error = programs(&runner, folder.path(), NOBODY).unwrap_err();
         assert!(error.to_string().contains("no virtual environment"), "{error}");
         assert!(kept.is_file());
     }

@@ -31,7 +31,7 @@ fn a_full_disk_costs_the_cache_and_the_journal_and_nothing_else() {
     }
     let folder = syrch_kit::scratch();
     if !on_a_small_disk(folder.path()).arg("true").status().is_ok_and(|status| status.success()) {
-        eprintln!("skipped: this machine lets its users mount nothing, not even in a namespace of their own");
+        syrch_kit::skip("this machine lets its users mount nothing, not even in a namespace of their own");
         return;
     }
     let mut again = on_a_small_disk(folder.path());

@@ -36,7 +36,7 @@ impl ModelProvider for Writer {
         if call.request.expect != Shape::Sql {
             return ModelOutcome::unsent(LlmError::Unsupported("statements only".to_owned()));
         }
-        let usage = Usage { input_tokens: 7, output_tokens: 5, cost_micros: None, model: "writer-1".to_owned() };
+        let usage = Usage { input_tokens: 7, output_tokens: 5, model: "writer-1".to_owned(), ..Usage::default() };
         let parsed = serde_json::json!({ "sql": self.0, "confidence": 0.5 }).to_string();
         let reply = Reply {
             text: self.0.to_owned(),

@@ -171,7 +171,10 @@ async fn no_answer_and_failures_are_distinguished() {
         (|host| host.base_url("no address"), |error| matches!(error, Error::Config(_))),
         (|host| host.strategy("singel"), |error| matches!(error, Error::Definition(_))),
         (
-            |host| host.provider(Provider::ANTHROPIC),
+            |host| {
+                let anthropic = host.provider(Provider::ANTHROPIC).base_url("http://127.0.0.1:9/v1");
+                anthropic.configure(|settings| settings.model.attempts = 1)
+            },
             |error| matches!(error, Error::Model { model, .. } if model == "claude-sonnet-4-5"),
         ),
         (|host| host.plugin(Role::Solver, "refin"), |error| matches!(error, Error::UnknownPlugin { .. })),

@@ -95,7 +95,7 @@ async fn check(model: &ModelSettings) -> Check {
 }
 
 /// Where the list of models is; `None` if a search would refuse the base URL, too.
-fn models_of(provider: Provider, base: &str) -> Option<Url> {
+pub(super) fn models_of(provider: Provider, base: &str) -> Option<Url> {
     let url = Url::parse(&(provider.endpoint()?.list)(base, None).url).ok()?;
     let is_plain = ["http", "https"].contains(&url.scheme())
         && url.username().is_empty()
@@ -162,7 +162,18 @@ async fn answered(target: &Url, response: Response, wanted: &str) -> Check {
 }
 
 /// The models that `{"data": [{"id": …}]}` lists.
-async fn names(mut response: Response) -> Option<Vec<String>> {
+async fn names(response: Response) -> Option<Vec<String>> {
+    let document = body_of(response).await?;
+    let ids = document.get("data")?.as_array()?.iter().filter_map(|model| model.get("id")?.as_str());
+    Some(ids.map(str::to_owned).collect())
+}
+
+/// The document at an address on this machine; `None` if there is none.
+pub(super) async fn document(target: &Url, model: &ModelSettings) -> Option<Value> {
+    body_of(ask(target, model).await.ok().filter(|response| response.status().is_success())?).await
+}
+
+async fn body_of(mut response: Response) -> Option<Value> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.ok()? {
         body.extend_from_slice(&chunk);
@@ -170,9 +181,7 @@ async fn names(mut response: Response) -> Option<Vec<String>> {
             return None;
         }
     }
-    let document: Value = serde_json::from_slice(&body).ok()?;
-    let ids = document.get("data")?.as_array()?.iter().filter_map(|model| model.get("id")?.as_str());
-    Some(ids.map(str::to_owned).collect())
+    serde_json::from_slice(&body).ok()
 }
 
 fn listed(base: &str, names: &[String], wanted: &str) -> Check {

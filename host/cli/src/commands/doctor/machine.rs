@@ -31,7 +31,7 @@ pub(super) fn compiler(compile: &CompileSettings) -> Check {
         "compiler",
         match &compile.process {
             Some(_) => format!(
-                "third-party plugins are checked, then compiled in a process of their own: at most {} MB, {} CPU-seconds, {time} s",
+                "third-party plugins are checked, then compiled in a process of their own: at most {} MB and {} CPU-seconds",
                 compile_memory / 1_000_000,
                 compile_cpu.as_secs()
             ),

@@ -71,7 +71,7 @@ pub(crate) struct RunArgs {
     /// When all is done, run each right answer and the expected statement so many times in turn, and report how quick the answers are (R-VES)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) timed: Option<u32>,
-    /// Write the report to this file, too; its ending is the format: .json, .md, .csv, .parquet or .html. May be given several times
+    /// Write the report to this file, too; its ending is the format: .json, .md, .csv, .parquet, .html, or .xml (JUnit). May be given several times
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Vec<ReportFile>,
 }
@@ -92,6 +92,12 @@ impl ValueEnum for TracesArg {
             Traces::All => "all",
         }))
     }
+}
+
+/// A share from 0 to 1, as a flag's value.
+pub(crate) fn share(word: &str) -> Result<f64, String> {
+    let share = word.trim().parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| format!("`{word}` is no share from 0 to 1, such as 0.8"))
 }
 
 /// A number above 0, as a flag's value.

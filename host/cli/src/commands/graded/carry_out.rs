@@ -111,7 +111,10 @@ impl Ended {
         let (done, of) = (outcome.finished.progress.done, outcome.finished.progress.of);
         let (exit, why, failure) = match outcome.finished.stopped.take() {
             None | Some(Stopped::Early(_)) => {
-                let failure = asks.then(|| failure(&outcome.record.graded, &run)).flatten();
+                let failure = failure(&outcome.record.graded, &run).map(|failure| match asks {
+                    true => failure,
+                    false => Failure { hint: None, ..failure },
+                });
                 (failure.as_ref().map_or(Exit::Answered, |failure| failure.exit), None, failure)
             }
             Some(Stopped::Interrupted) => {
@@ -162,6 +165,11 @@ impl Ended {
 
 fn done_of(done: u64, of: u64) -> String {
     format!("{done} of {of} {} done", if of == 1 { "is" } else { "are" })
+}
+
+/// The failure of a run whose searches all failed, as a report of it says so: without a hint to ask again.
+pub(crate) fn all_failed_failure(graded: &[Graded]) -> Option<Failure> {
+    failure(graded, "").map(|failure| Failure { hint: None, ..failure })
 }
 
 /// The failure of a run whose searches all failed, with the exit code of the most frequent error. `None` if a search ended otherwise.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use syrch::grade::report::render::{csv, html, markdown};
+use syrch::grade::report::render::{csv, html, junit, markdown};
 
 use super::Document;
 use crate::failure::{Failure, Outcome};
@@ -27,6 +27,7 @@ enum Kind {
     Csv,
     Parquet,
     Html,
+    Junit,
 }
 
 impl FromStr for ReportFile {
@@ -41,7 +42,13 @@ impl FromStr for ReportFile {
             "csv" => Kind::Csv,
             "parquet" => Kind::Parquet,
             "html" | "htm" => Kind::Html,
-            _ => return Err("the ending is the format of the report: .json, .md, .csv, .parquet or .html".to_owned()),
+            "xml" => Kind::Junit,
+            _ => {
+                return Err(
+                    "the ending is the format of the report: .json, .md, .csv, .parquet, .html, or .xml (JUnit)"
+                        .to_owned(),
+                );
+            }
         };
         Ok(Self { path, kind })
     }
@@ -66,7 +73,7 @@ impl ReportFile {
     pub(crate) fn is_for_grid(&self) -> Outcome<()> {
         match self.kind {
             Kind::Json | Kind::Markdown => Ok(()),
-            Kind::Csv | Kind::Parquet | Kind::Html => {
+            Kind::Csv | Kind::Parquet | Kind::Html | Kind::Junit => {
                 let path = self.path.display();
                 Err(Failure::usage(format!("--report `{path}`: the report of a grid is not written so"))
                     .hint("its files end in .json or .md; --format csv prints the cells"))
@@ -89,6 +96,7 @@ impl ReportFile {
             Kind::Csv => output.write(&csv::csv(document.0.rows())),
             Kind::Parquet => output.write_bytes(&document.parquet()?),
             Kind::Html => output.write(&html::page(&document.0)),
+            Kind::Junit => output.write(&junit::junit(&document.0)),
         }
     }
 }
@@ -119,11 +127,12 @@ mod tests {
         assert_eq!(kind("a/b.JSON"), Ok(Kind::Json));
         assert_eq!((kind("x.md"), kind("x.htm")), (Ok(Kind::Markdown), Ok(Kind::Html)));
         assert_eq!((kind("x.csv"), kind("x.parquet")), (Ok(Kind::Csv), Ok(Kind::Parquet)));
+        assert_eq!((kind("x.xml"), kind("out.junit.xml")), (Ok(Kind::Junit), Ok(Kind::Junit)));
         for word in ["x", "x.pdf", ".json", "json", "x.json/"] {
             let is_known = word == "x.json/";
             assert_eq!(kind(word).is_ok(), is_known, "{word}");
         }
-        assert!(kind("x.pdf").unwrap_err().contains(".json, .md, .csv, .parquet or .html"));
+        assert!(kind("x.pdf").unwrap_err().contains(".json, .md, .csv, .parquet, .html, or .xml (JUnit)"));
     }
 
     #[test]

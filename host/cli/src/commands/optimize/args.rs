@@ -41,6 +41,10 @@ pub(crate) struct LoopArgs {
     /// Pairs of measurements at most by which the last speed-up is confirmed; fewer than 7 confirm nothing
     #[arg(long, value_name = "N", default_value_t = 24, value_parser = clap::value_parser!(u32).range(3..=200))]
     pub(crate) pairs: u32,
+    /// Admit sums and means of real numbers too. All of their digits are compared, and the last ones depend on the order in which the engine adds:
+    /// a statement that is equal here may differ in them where the plan is another one
+    #[arg(long)]
+    pub(crate) real_sums: bool,
     /// Agree that statements, names, plans and statistics of the database are sent to the model; no row is
     #[arg(long)]
     pub(crate) accept_data_sent: bool,
@@ -78,6 +82,7 @@ impl LoopArgs {
             ("--early-stop", self.early_stop),
             ("--copies", self.copies.is_some()),
             ("--pairs", self.pairs != 24),
+            ("--real-sums", self.real_sums),
             ("--accept-data-sent", self.accept_data_sent),
             ("--quiescent-db", self.quiescent_db),
             ("--dry-run", self.dry_run),

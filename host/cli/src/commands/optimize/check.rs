@@ -18,6 +18,9 @@ pub(crate) struct CheckArgs {
     /// Statements, files with one each, `-` for one from standard input, or manifests of corpora
     #[arg(value_name = "SQL|FILE|-|MANIFEST", required = true)]
     pub(crate) statements: Vec<String>,
+    /// Admit sums and means of real numbers too, as `optimize --real-sums` does
+    #[arg(long)]
+    pub(crate) real_sums: bool,
     /// The options of a database.
     #[command(flatten)]
     pub(crate) flags: Flags<false>,
@@ -36,7 +39,8 @@ pub(super) async fn run(context: &Context, arguments: CheckArgs) -> Outcome {
         return Err(Failure::usage("there is no statement").hint("`syrch-host optimize corpus add` adds some"));
     }
     let database = context.open_database().await?;
-    let mut bench = database.bench(BenchLimits::default()).await.map_err(|error| unsupported(&error))?;
+    let limits = BenchLimits { real_sums: arguments.real_sums, ..BenchLimits::default() };
+    let mut bench = database.bench(limits).await.map_err(|error| unsupported(&error))?;
     let mut all = Vec::new();
     for statement in statements {
         context.console.progress(&format!("{} · {}", all.len(), statement.name));

@@ -31,7 +31,7 @@ use crate::failure::{Failure, Outcome};
 #[command(subcommand_precedence_over_arg = true)]
 pub(crate) struct OptimizeArgs {
     /// The statement, a file with one, or - for standard input
-    #[arg(value_name = "SQL|FILE|-", allow_hyphen_values = true)]
+    #[arg(value_name = "SQL|FILE|-")]
     pub(crate) statement: Option<String>,
     /// Continue a run that was killed, in place of a statement: its id, the beginning of it, or `last`. The statement and the flags of its
     /// loop are the run's; the database, the rewriter and the model are given as they were

@@ -50,7 +50,7 @@ pub(super) async fn open(context: &mut Context, flags: &LoopArgs, copies: u32) -
         // The default is that of a search; a slow statement is executed some dozens of times.
         context.config.effective.settings.deadline = None;
     }
-    let limits = limits(context);
+    let limits = BenchLimits { real_sums: flags.real_sums, ..limits(context) };
     let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
     let interrupt = context.interrupt.clone();
     let opened = async {

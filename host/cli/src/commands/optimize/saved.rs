@@ -70,6 +70,8 @@ pub(super) fn document(header: &CorpusHeader, lines: &[CorpusLine]) -> RunDocume
         digest: header.digest.clone(),
         of: header.queries,
         gates: shown,
+        outcomes: gates.outcomes.iter().map(|(outcome, count)| (outcome.name().to_owned(), *count)).collect(),
+        proposals: gates.states.iter().map(|(state, count)| (state.name().to_owned(), *count)).collect(),
         passed: gates.passed && lines.len() as u64 == header.queries,
         advice,
         statements: lines.to_vec(),
@@ -86,6 +88,7 @@ pub(super) fn write(context: &Context, run: &RunDocument, files: &[ReportFile]) 
         _ => context.rows(report::statements_grid(&run.statements), || serde_json::Value::Null)?,
     }
     context.console.note(&report::run_verdict(run));
+    context.console.note(&report::run_totals(run));
     if let Some(advice) = &run.advice {
         context.console.note(advice);
     }

@@ -13,6 +13,7 @@ use syrch_projects::{BuildOptions, Error, Language, Project};
 
 use super::Context;
 use super::sheet::{inspected, roles};
+use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 
@@ -32,7 +33,9 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let exit = match &error {
             Error::Name { .. } | Error::Occupied(_) | Error::NoRole | Error::NoTemplate { .. } => Exit::Usage,
-            Error::File { .. } | Error::Definition(_) | Error::Missing { .. } => Exit::Config,
+            Error::File { .. } | Error::Definition(_) | Error::Missing { .. } | Error::NotInstalled { .. } => {
+                Exit::Config
+            }
             Error::Stopped => Exit::Interrupted,
             Error::Failed { .. } | Error::NothingMade { .. } | Error::Component(_) => Exit::PluginRejected,
         };
@@ -71,12 +74,16 @@ pub(super) async fn build(context: &Context, arguments: &ProjectArgs, project: &
     let tools = arguments.tools.as_deref().map(std::path::absolute).transpose();
     let tools = tools.map_err(|error| Failure::config(format!("--tools: {error}")))?;
     let (console, verbose, owned) = (Arc::clone(&context.console), context.verbose, project.clone());
+    let environment = Environment::all();
     let stop = Arc::new(AtomicBool::new(false));
     let stopped = Arc::clone(&stop);
     // Tools are waited for without an end, which an async thread must not be.
     let mut building = tokio::task::spawn_blocking(move || {
         let report = |step: &str| console.note(step);
-        syrch_projects::build(&owned, &BuildOptions { tools, verbose, report: &report, stop: &stopped })
+        syrch_projects::build(
+            &owned,
+            &BuildOptions { tools, environment: &environment, verbose, report: &report, stop: &stopped },
+        )
     });
     let built = tokio::select! {
         built = &mut building => built.map_err(|error| Failure::new(Exit::Unexpected, error.to_string()))??,

@@ -129,9 +129,9 @@ impl Session {
     }
 
     async fn show(&self, line: Line<'_>) -> Outcome<()> {
-        let database = self.host.database().as_ref();
+        let database = self.host.database();
         match line {
-            Line::Schema(table) => schema::print(&self.context, database, table).await,
+            Line::Schema(table) => schema::print(&self.context, database.as_ref(), table).await,
             Line::Sql(statement) => sql::print(&self.context, database, statement.to_owned()).await,
             Line::Why => self.why(),
             Line::Help => self.context.output.write(&line::help()),

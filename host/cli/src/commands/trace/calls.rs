@@ -34,7 +34,8 @@ pub(super) fn what(call: &PortCall) -> String {
 fn model_call(model: &ModelNode) -> String {
     let name = model.model.as_deref().map(|name| format!(", {name}")).unwrap_or_default();
     let cached = if model.cached { ", from a cache" } else { "" };
-    format!("{}{name}, {} + {} tokens{cached}", model.purpose, model.input_tokens, model.output_tokens)
+    let remark = model.remark.as_ref().map(|remark| format!("; {remark}")).unwrap_or_default();
+    format!("{}{name}, {} + {} tokens{cached}{remark}", model.purpose, model.input_tokens, model.output_tokens)
 }
 
 /// How a call ended, and why it failed.

@@ -56,6 +56,7 @@ async fn again(mut context: Context, run: &str) -> Outcome {
     settings.limits.clone_from(&today.limits);
     settings.database = with_secrets(&settings.database, &today.database)?;
     settings.servers.clone_from(&today.servers);
+    settings.imports = today.imports.with_options_of(&settings.imports);
     settings.budgets.host_calls = today.budgets.host_calls;
     settings.budgets.cpu = today.budgets.cpu;
     settings.budgets.log_bytes = today.budgets.log_bytes;

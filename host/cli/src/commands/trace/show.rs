@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::{Value, json};
-use syrch::journal::{AnswerNode, CandidateNode, Journal, Round, SearchTree, Shown, Status, TaskNode};
+use syrch::journal::{AnswerNode, CandidateNode, Journal, ModelNode, Round, SearchTree, Shown, Status, TaskNode, What};
 use syrch::syrch_core::DatabaseUrl;
 use syrch::syrch_core::ports::{Level, RowsGrant};
 
@@ -162,9 +162,14 @@ pub(super) fn picture(
     picture.finish()
 }
 
-/// The warnings of plugins and the role calls that failed.
+/// The warnings of plugins, the role calls that failed, and the replies that held several statements.
 pub(super) fn remarks(tree: &SearchTree) -> Vec<String> {
     let mut lines = Vec::new();
+    for call in &tree.calls {
+        if let What::Model(ModelNode { remark: Some(remark), .. }) = &call.what {
+            lines.push(format!("{}: {remark}", calls::caller(tree, call)));
+        }
+    }
     for call in &tree.role_calls {
         let task = if call.task.is_empty() { String::new() } else { format!("({})", call.task) };
         let warned = call.notes.iter().filter(|note| note.level == Level::Warn);

@@ -176,8 +176,9 @@ pub(super) fn cost(cost: &Cost) -> Vec<String> {
         calls += &format!(" ({} in flight at the end)", cost.in_flight);
     }
     let statements = count(cost.sql_runs, "statement");
+    let estimated = if cost.by_purpose.values().any(|spent| spent.estimated > 0) { " (estimated)" } else { "" };
     let mut lines = vec![format!(
-        "{calls}, {} + {} tokens, {} charged, {money}, {statements}",
+        "{calls}, {} + {} tokens{estimated}, {} charged, {money}, {statements}",
         cost.input_tokens, cost.output_tokens, cost.tokens_charged
     )];
     for (purpose, spent) in &cost.by_purpose {

@@ -3,6 +3,7 @@
 
 pub mod csv;
 pub mod html;
+pub mod junit;
 pub mod markdown;
 pub mod parquet;
 mod rows;

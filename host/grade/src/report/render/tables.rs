@@ -12,6 +12,7 @@ use crate::report::{
     RunReport, Section, Share,
 };
 use crate::rules::Rule;
+use crate::run::End;
 use crate::stats::Interval;
 
 /// Points of a curve in a table at most: the JSON has them all.
@@ -281,14 +282,24 @@ fn budget(figures: &Figures) -> Option<Table> {
     (!table.rows.is_empty()).then_some(table)
 }
 
-/// The questions whose searches took the most tokens. `None` if no search took any.
-fn expensive(rows: &[ResultRow]) -> Option<Table> {
+/// The questions whose searches took the most tokens, and of those that failed also the one that took the most calls and the one that took
+/// the longest, since their tokens may not be known. `None` if no search called a model.
+fn expensive(all: &[ResultRow]) -> Option<Table> {
     let tokens = |row: &ResultRow| row.input_tokens.unwrap_or(0).saturating_add(row.output_tokens.unwrap_or(0));
-    let mut rows: Vec<&ResultRow> = rows.iter().filter(|row| tokens(row) > 0).collect();
+    let mut rows: Vec<&ResultRow> = all.iter().filter(|row| tokens(row) > 0).collect();
     rows.sort_by_key(|row| (Reverse(tokens(row)), row.place));
+    rows.truncate(EXPENSIVE);
+    let failed = || all.iter().filter(|row| row.end == End::Failed && row.calls.unwrap_or(0) > 0);
+    let slowest = failed().max_by(|a, b| a.duration.unwrap_or(0.0).total_cmp(&b.duration.unwrap_or(0.0)));
+    let busiest = failed().max_by_key(|row| row.calls);
+    for row in slowest.into_iter().chain(busiest) {
+        if rows.iter().all(|other| (&other.id, &other.arm) != (&row.id, &row.arm)) {
+            rows.push(row);
+        }
+    }
     let mut table =
         Table::new("Most expensive questions", ["question", "database", "calls", "tokens", "money", "time"]);
-    for row in rows.into_iter().take(EXPENSIVE) {
+    for row in rows {
         table.row([
             json!(row.id),
             json!(row.db),

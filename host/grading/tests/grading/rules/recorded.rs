@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use syrch::Settings;
-use syrch::databases::open_database;
+use syrch::databases::{open_database, with_single_quotes};
 use syrch::syrch_core::ports::{Database, SqlQuery};
 use syrch::syrch_core::{ResultSet, SqlError};
 
@@ -79,7 +79,9 @@ impl Statements {
             let settings = Settings { database: name.clone(), ..Settings::default() };
             self.open.insert(name.clone(), open_database(&settings).await.unwrap());
         }
-        let outcome = Arc::new(self.open[&name].run(&SqlQuery::new(sql)).await);
+        let database = &self.open[&name];
+        let sql = with_single_quotes(sql, database.as_ref()).await;
+        let outcome = Arc::new(database.run(&SqlQuery::new(sql)).await);
         self.outcomes.insert(key, Arc::clone(&outcome));
         outcome
     }

@@ -111,7 +111,7 @@ async fn a_search_has_its_answer_its_tokens_and_its_price() {
     assert_eq!(json!(report.document.answer.unwrap().rows), json!([["Ada"], ["Cleo"]]));
     assert_eq!((report.document.cost.calls, report.document.cost.usd), (1, Some(0.0)));
     assert!(report.document.cost.input_tokens > 0);
-    let price = syrch::settings::PriceSettings { input: 1_000.0, output: 0.0 };
+    let price = syrch::settings::PriceSettings { input: 1_000.0, output: 0.0, cached_input: None };
     settings.model.prices.insert("simulated".to_owned(), price);
     let priced = ask(&Host::open(settings.clone(), &Silent).await.unwrap(), QUESTION).await.unwrap().document.cost;
     assert_eq!(priced.usd, Some(priced.input_tokens as f64 / 1_000.0));

@@ -1,6 +1,8 @@
 //! What the reports show: the document `syrch.optimize/1` of one statement, which is the library's, and `syrch.optimize-corpus/1` of a run over
 //! a corpus, which holds those of its statements.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use syrch::corpus::CorpusLine;
 use syrch::optimize::Optimized;
@@ -43,6 +45,12 @@ pub(crate) struct RunDocument {
     pub(crate) of: u64,
     /// The gates with what was measured.
     pub(crate) gates: Vec<Gate>,
+    /// The number of statements with each outcome that occurred.
+    #[serde(default)]
+    pub(crate) outcomes: BTreeMap<String, u64>,
+    /// The number of proposals with each state that occurred.
+    #[serde(default)]
+    pub(crate) proposals: BTreeMap<String, u64>,
     /// Whether all statements are done and all gates passed.
     pub(crate) passed: bool,
     /// What the gates mean for the rules and the rewriter.

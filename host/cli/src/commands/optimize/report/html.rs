@@ -37,7 +37,9 @@ pub(crate) fn run(run: &RunDocument) -> String {
     let about = format!("{} ({}), run {}, syrch-host {}", run.manifest, run.digest, run.run, run.host);
     html.tagged("<p class=\"faint\">", &about, "</p>\n</header>\n").raw("<h2>Gates</h2>\n");
     let gates = super::gates_grid(run);
-    html.table(&gates.columns, &gates.rows).raw("<h2>Statements</h2>\n");
+    html.table(&gates.columns, &gates.rows).raw("<h2>Totals</h2>\n");
+    let totals = super::totals_grid(run);
+    html.table(&totals.columns, &totals.rows).raw("<h2>Statements</h2>\n");
     let statements = super::statements_grid(&run.statements);
     html.table(&statements.columns, &statements.rows);
     for line in run.statements.iter().take(STATEMENTS) {

@@ -141,6 +141,8 @@ pub(super) fn run() -> RunDocument {
         digest: "d".to_owned(),
         of: 3,
         gates: vec![gate("support", false), gate("win", true)],
+        outcomes: [("OPTIMIZED".to_owned(), 1), ("UNSUPPORTED_SAFETY".to_owned(), 1)].into(),
+        proposals: [("KEPT".to_owned(), 1)].into(),
         passed: false,
         advice: Some("widen the scope".to_owned()),
         statements: vec![line(0, optimized()), line(1, refused())],

@@ -29,6 +29,8 @@ pub(crate) fn run(run: &RunDocument) -> String {
         about,
         "## Gates".to_owned(),
         table(&super::gates_grid(run)).trim_end().to_owned(),
+        "## Totals".to_owned(),
+        table(&super::totals_grid(run)).trim_end().to_owned(),
         "## Statements".to_owned(),
         table(&super::statements_grid(&run.statements)).trim_end().to_owned(),
     ];

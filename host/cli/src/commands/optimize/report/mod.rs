@@ -10,6 +10,8 @@ mod markdown;
 mod section;
 pub(crate) mod words;
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 use syrch::corpus::CorpusLine;
 use syrch::optimize::{Iteration, Optimized};
@@ -84,6 +86,27 @@ pub(crate) fn gates_grid(run: &RunDocument) -> Grid {
     };
     grid.rows = run.gates.iter().map(row).collect();
     grid
+}
+
+/// All outcomes of a run with the numbers of statements, and all states with the numbers of proposals, a row each.
+pub(crate) fn totals_grid(run: &RunDocument) -> Grid {
+    let mut grid = Grid::new(["of", "outcome", "count"]);
+    let rows = |of: &'static str, counts: &BTreeMap<String, u64>| -> Vec<Vec<Value>> {
+        counts.iter().map(|(outcome, count)| vec![json!(of), json!(outcome), json!(words::grouped(*count))]).collect()
+    };
+    grid.rows = rows("statements", &run.outcomes);
+    grid.rows.extend(rows("proposals", &run.proposals));
+    grid
+}
+
+/// All outcomes of a run, and all states of its proposals, in one line.
+pub(crate) fn run_totals(run: &RunDocument) -> String {
+    let written = |counts: &BTreeMap<String, u64>| -> String {
+        let each = counts.iter().map(|(outcome, count)| format!("{} {outcome}", words::grouped(*count)));
+        let each: Vec<String> = each.collect();
+        if each.is_empty() { "none".to_owned() } else { each.join(", ") }
+    };
+    format!("statements: {}; proposals: {}", written(&run.outcomes), written(&run.proposals))
 }
 
 /// The result of a run in one sentence.

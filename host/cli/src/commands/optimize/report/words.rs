@@ -68,6 +68,7 @@ pub(crate) fn noise(share: f64) -> String {
 pub(crate) fn verdict(report: &Report) -> String {
     let why = report.reason.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
     match &report.confirmation {
+        _ if report.outcome == Outcome::Unchanged && report.reason.is_some() => format!("unchanged{why}"),
         _ if !report.is_optimized() => format!("{}{why}", meaning(report.outcome)),
         None => format!("faster, not confirmed, {}", equal(report)),
         Some(last) => {
