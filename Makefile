@@ -55,8 +55,9 @@ orders:
 	$(CARGO) build --release -p syrch-orders
 	target/release/make-orders $(ORDERS) --scale $(SCALE)
 
-# nextest where it is installed; it runs no documentation tests, so they go first. Tests that need the shared data and do not find it are
-# skipped and counted, or fail with SYRCH_REQUIRE_DATA=1.
+# nextest where it is installed; it runs no documentation tests, so they go first. Tests that need what is not here (a PostgreSQL server, the
+# shared data, what other scripts install) are skipped, and named at the end with how to get it. They fail where it is required, as in CI:
+# SYRCH_REQUIRE_POSTGRES=1, SYRCH_REQUIRE_DATA=1, SYRCH_REQUIRE_DATABASES=1.
 test: export TMPDIR := $(or $(TMPDIR),$(MEMORY),/tmp)
 test: target
 	@mkdir -p target && rm -f target/skipped-tests
@@ -66,7 +67,8 @@ test: target
 		$(CARGO) test --workspace; \
 	fi
 	@if test -s target/skipped-tests; then \
-		echo "$$(wc -l < target/skipped-tests) tests were skipped: there are no shared test data (SYRCH_TEST_DATA), no databases (tests/databases/install.sh), or no tools of languages (tests/languages/install.sh)"; \
+		echo "$$(cut -f 2 target/skipped-tests | sort -u | wc -l) tests were skipped in whole or in part:"; \
+		sort -u target/skipped-tests | cut -f 1 | uniq -c; \
 	fi
 
 # Engines that the project's own scripts install in target/databases (from PyPI and npm): DuckDB and other ADBC drivers, Spark and another Spark
@@ -114,10 +116,11 @@ bench: plugins
 	RUST_BACKTRACE=0 target/release/syrch-bench $(BENCH)
 
 # How often strategies are right on recorded answers, what the signs of `discern` are worth, and the rules on questions that their author had
-# not seen; then the tests that measure over the shared questions, with their bounds.
+# not seen, of which those on public tables need packages of PyPI; then the tests that measure over the shared questions, with their bounds.
 figures: plugins
 	$(CARGO) build --release -p syrch-host -p syrch-bench
-	target/release/syrch-bench --only recorded,signs,unseen $(BENCH)
+	-sh tests/questions/install.sh
+	target/release/syrch-bench --only recorded,signs,doubts,unseen,questions $(BENCH)
 	$(CARGO) test --release -p syrch-grading --test grading -p syrch-search --test recall -p syrch-host --test e2e -p syrch --test optimize -p syrch-sqlite --test sqlite -- --ignored
 	$(CARGO) test --release -p syrch-postgres --lib -- --ignored --nocapture
 

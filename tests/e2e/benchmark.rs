@@ -2,6 +2,7 @@
 
 mod answers;
 mod changes;
+mod ci;
 mod columns;
 mod ends;
 mod failures;

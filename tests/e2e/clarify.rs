@@ -85,6 +85,43 @@ fn a_superlative_without_a_measure_is_a_question() {
     }
 }
 
+/// Every choice that the rules offer, and the same words as evidence, lead to an answer.
+#[test]
+fn each_choice_of_the_rules_leads_to_its_answer() {
+    let place = Place::new();
+    let tables = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT);
+                  CREATE TABLE orders(id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers(id));
+                  CREATE TABLE reviews(id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers(id));
+                  INSERT INTO customers VALUES (1, 'Ann'), (2, 'Bob'), (3, 'Cy');
+                  INSERT INTO orders(customer_id) VALUES (1), (1), (1), (2), (3), (3);
+                  INSERT INTO reviews(customer_id) VALUES (2), (2), (1), (3), (3), (3), (3);";
+    syrch_kit::sqlite(place.path().join("sales.sqlite"), tables);
+    let asked = |question: &str, flags: &[&str], lines: &str| {
+        let mut command = place.words("--llm offline --db sales.sqlite --format json");
+        Said::of(finish(command.args(flags).args(["-q", question]), lines))
+    };
+    let document = asked("Who is the biggest customer?", &[], "").document(4);
+    assert_eq!(document["clarify"]["choices"], json!(["number of orders", "number of reviews"]));
+    for (question, line, name) in [
+        ("Who is the biggest customer?", "1\n", "Ann"),
+        ("Who is the biggest customer?", "2\n", "Cy"),
+        ("Who is the biggest customer?", "most reviews\n", "Cy"),
+        ("Who is the smallest customer?", "1\n", "Bob"),
+        ("Who is the smallest customer?", "by number of reviews\n", "Ann"),
+    ] {
+        let said = asked(question, &["--interactive"], line);
+        assert_eq!(said.document(0)["answer"]["rows"], json!([[name]]), "{question} {line}");
+    }
+    for (evidence, name) in [
+        ("biggest customer means number of orders", "Ann"),
+        ("The biggest customer means most reviews.", "Cy"),
+        ("Biggest customer = number of reviews", "Cy"),
+    ] {
+        let said = asked("Who is the biggest customer?", &["--evidence", evidence], "");
+        assert_eq!(said.document(0)["answer"]["rows"], json!([[name]]), "{evidence}");
+    }
+}
+
 /// The guard refuses what an imperative asks for, and the exit code says so.
 #[test]
 fn an_imperative_to_change_data_is_denied() {

@@ -83,6 +83,9 @@ async fn a_compilation_ends_at_its_limits_of_cpu_time_and_memory() {
     };
     let quick = Limits { compile_cpu: Duration::from_secs(1), ..Limits::default() };
     assert_eq!(inspect(quick).await, "1 CPU-seconds");
+    // On a busy machine a second of CPU time takes far longer.
+    let busy = Limits { compile: Duration::from_millis(500), compile_cpu: Duration::from_secs(1), ..Limits::default() };
+    assert_eq!(inspect(busy).await, "1 CPU-seconds");
     let small = Limits { compile_memory: 250_000_000, ..Limits::default() };
     assert_eq!(inspect(small).await, "250 MB of memory");
 }

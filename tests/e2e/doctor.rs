@@ -156,3 +156,36 @@ fn every_endpoint_has_its_line() {
     assert!(lines.iter().any(|(state, detail)| *state == "ok" && detail.starts_with("`near`")), "{lines:?}");
     assert!(lines.iter().any(|(state, detail)| *state == "fail" && detail.starts_with("`gone`")), "{lines:?}");
 }
+
+/// A server that takes one call at a time, and one that takes all and obeys no schema.
+#[test]
+fn a_probe_measures_the_endpoint_and_says_which_flags_fit() {
+    use std::sync::Mutex;
+    use std::time::{Duration, Instant};
+
+    let place = Place::new();
+    let probed = |endpoint: &MockEndpoint| {
+        let mut command = place.words("doctor --probe --db shop.sqlite --llm openai --model mock --base-url");
+        examine(command.arg(endpoint.url()).env("SYRCH_API_KEY", KEY), 0)
+    };
+    let free_at = Mutex::new(Instant::now());
+    let endpoint = MockEndpoint::start(Script::new().with(move |request, _| {
+        let mut free_at = free_at.lock().unwrap();
+        *free_at = (*free_at).max(Instant::now()) + Duration::from_millis(400);
+        let wait = u64::try_from((*free_at - Instant::now()).as_millis()).unwrap();
+        let is_schema = request.body["response_format"]["type"] == "json_schema";
+        let reply = if is_schema { "{\"colour\": \"teal\"}" } else { "1, 2, 3, 4, 5, 6" };
+        Some(Reply::text(reply).delay_ms(wait))
+    }));
+    let document = probed(&endpoint);
+    assert_eq!(check(&document, "parallel")[1], "one call at a time");
+    assert_eq!(check(&document, "schema")[1], "a JSON schema is obeyed");
+    assert!(check(&document, "speed")[1].contains("tokens/s"), "{document}");
+    assert!(check(&document, "flags")[1].contains("--max-concurrency 1 --workers 1"), "{document}");
+    assert_eq!(endpoint.count(), 7);
+
+    let endpoint = MockEndpoint::start(Script::always(Reply::text("white").delay_ms(400)));
+    let document = probed(&endpoint);
+    assert_eq!(check(&document, "schema")[..2], ["warn", "a JSON schema is taken and not obeyed"]);
+    assert_eq!(check(&document, "parallel")[1], "4 calls at once");
+}

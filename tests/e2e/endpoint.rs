@@ -6,7 +6,10 @@ mod forms;
 #[cfg(unix)]
 mod interrupt;
 mod privacy;
+mod replies;
 mod searches;
+mod shapes;
+mod slow;
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -201,3 +201,37 @@ fn every_strategy_answers_over_another_spark_connect_server() {
     drop(server);
     refused(place.words("sql --db").args([&address, "SELECT 1"]), 11, &["cannot be reached"]);
 }
+
+#[test]
+fn duckdb_has_doubts_about_statements_that_mean_something_else() {
+    let Some(library) = library() else { return };
+    let place = Place::new();
+    let database = over_duckdb(&place, &library);
+    let visits = [
+        "CREATE TABLE visits(id INT, kind VARCHAR, paid VARCHAR, created_at TIMESTAMP)",
+        "INSERT INTO visits VALUES (1, 'first', '95', '2024-05-11 09:00'), (2, 'First', '1,200', '2024-05-11 10:30'),
+            (3, 'later', '100', '2024-05-12 00:00')",
+        "CHECKPOINT",
+    ];
+    script(&library, &place.path().join("same.duckdb"), &visits);
+    let warnings = |sql: &str| json(place.words("sql").args(["--db", &database, sql]))["warnings"].to_string();
+    for (sql, words) in [
+        ("SELECT SUM(TRY_CAST(paid AS DOUBLE)) FROM visits", "1 of 3 values of paid is no number"),
+        ("SELECT MAX(paid) FROM visits", "1 of 3 values of paid is no number"),
+        ("SELECT id FROM visits WHERE paid <> '1,200' ORDER BY paid", "in which 100 comes before 95"),
+        ("SELECT COUNT(*) FROM visits WHERE created_at = '2024-05-11'", "created_at holds times of day"),
+        ("SELECT COUNT(*) FROM visits WHERE kind = 'first'", "1 further spelling of `first` in kind"),
+    ] {
+        let found = warnings(sql);
+        assert!(found.contains(words), "{sql}: {found}");
+    }
+    for sql in [
+        "SELECT COUNT(*) FROM visits WHERE created_at >= '2024-05-11' AND created_at < '2024-05-12'",
+        "SELECT COUNT(*) FROM visits WHERE CAST(created_at AS DATE) = '2024-05-11' AND kind = 'later'",
+        "SELECT SUM(CAST(replace(paid, ',', '') AS DOUBLE)) FROM visits",
+        "SELECT kind, created_at FROM visits ORDER BY kind",
+        "SELECT id, COUNT(*) FROM visits GROUP BY id",
+    ] {
+        assert_eq!(warnings(sql), "[]", "{sql}");
+    }
+}

@@ -52,6 +52,42 @@ fn json(command: &mut Command) -> Value {
 }
 
 #[test]
+fn statements_that_mean_something_else_are_doubtful() {
+    let Some(server) = Server::shared() else { return };
+    let tables = "CREATE TABLE visits(id int PRIMARY KEY, kind varchar(20), paid text, created_at timestamp);
+        INSERT INTO visits VALUES (1, 'first', '95', '2024-05-11 09:00'), (2, 'First', '1,200', '2024-05-11 10:30'),
+            (3, 'later', '100', '2024-05-12 00:00');";
+    server.database("doubts", tables);
+    let role = "CREATE ROLE doubts LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO doubts;
+        REVOKE TEMPORARY ON DATABASE doubts FROM PUBLIC; REVOKE CREATE ON SCHEMA public FROM PUBLIC;";
+    server.psql("doubts", role).unwrap();
+    let (place, url) = (Place::new(), server.url("doubts", "doubts"));
+    let warnings = |sql: &str| json(place.words("sql").args(["--db", &url, sql]))["warnings"].to_string();
+    for (sql, words) in [
+        (
+            "SELECT SUM(CAST(CASE WHEN paid ~ '^[0-9]+$' THEN paid END AS numeric)) FROM visits",
+            "1 of 3 values of paid is no number",
+        ),
+        ("SELECT MAX(paid) FROM visits", "1 of 3 values of paid is no number"),
+        ("SELECT id FROM visits WHERE paid <> '1,200' ORDER BY paid", "in which 100 comes before 95"),
+        ("SELECT COUNT(*) FROM visits WHERE created_at = '2024-05-11'", "created_at holds times of day"),
+        ("SELECT COUNT(*) FROM visits WHERE kind = 'first'", "1 further spelling of `first` in kind"),
+    ] {
+        let found = warnings(sql);
+        assert!(found.contains(words), "{sql}: {found}");
+    }
+    for sql in [
+        "SELECT COUNT(*) FROM visits WHERE created_at >= '2024-05-11' AND created_at < '2024-05-12'",
+        "SELECT COUNT(*) FROM visits WHERE created_at::date = '2024-05-11' AND kind = 'later'",
+        "SELECT SUM(CAST(replace(paid, ',', '') AS numeric)) FROM visits",
+        "SELECT kind, created_at FROM visits ORDER BY kind",
+        "SELECT id, kind, COUNT(*) FROM visits GROUP BY id",
+    ] {
+        assert_eq!(warnings(sql), "[]", "{sql}");
+    }
+}
+
+#[test]
 fn questions_are_answered_over_a_server() {
     let Some(server) = Server::shared() else { return };
     shop(server, "answers");

@@ -377,6 +377,65 @@ fn an_interrupted_build_leaves_no_tool_behind() {
     }
 }
 
+/// Settings of the user that change what the tools do, beside those without which they find nothing.
+#[cfg(unix)]
+#[test]
+fn tools_run_in_a_clean_environment() {
+    let scripted = Scripted::new(&ROLES.join(", "));
+    scripted.makes(&languages::component("c"));
+    let script = fs::read_to_string(scripted.place.path().join("p/cargo.sh")).unwrap();
+    scripted.place.write("p/cargo.sh", &format!("env > seen\n{script}"));
+    let mut command = scripted.place.plugin(&["build", "p"]);
+    command
+        .env("PATH", &scripted.path)
+        .env("https_proxy", "http://127.0.0.1:9")
+        .env("CARGO_REGISTRIES_MINE_TOKEN", "t");
+    for name in ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_BUILD_TARGET", "NODE_ENV", "PIP_USER", "GOFLAGS"] {
+        command.env(name, "production");
+    }
+    let built = Said::of(command.output().unwrap());
+    assert_eq!(built.code, 0, "{}", built.all());
+    let seen = fs::read_to_string(scripted.place.path().join("p/seen")).unwrap();
+    assert!(!seen.contains("=production"), "{seen}");
+    assert!(seen.contains("https_proxy=") && seen.contains("CARGO_REGISTRIES_MINE_TOKEN=t"), "{seen}");
+}
+
+/// An npm that ends well without the tools, as one that leaves out the packages for development.
+#[cfg(unix)]
+#[test]
+fn packages_count_as_installed_when_the_tools_are_there() {
+    let scripted = Scripted::new("calibrator");
+    let place = &scripted.place;
+    place.said(&["new", "j", "--role", "calibrator", "--lang", "js", "--into", "j"]);
+    let install = |script: &str| {
+        place
+            .write("tools/npm", &format!("#!/bin/sh\necho \"$*\" > arguments\nmkdir -p node_modules/.bin\n{script}\n"));
+        let npm = place.path().join("tools/npm");
+        fs::set_permissions(npm, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        scripted.said(&["build", "j"])
+    };
+    let stamp = place.path().join("j/node_modules/.installed");
+    let missing = install("");
+    assert_eq!(missing.code, 10, "{}", missing.all());
+    for part in ["npm install", "esbuild is missing", "j/node_modules/.bin/esbuild", "package.json must name esbuild"] {
+        assert!(missing.stderr.contains(part), "`{part}` is not in {}", missing.all());
+    }
+    let arguments = fs::read_to_string(place.path().join("j/arguments")).unwrap();
+    assert!(arguments.contains("--include=dev"), "{arguments}");
+    assert!(!stamp.exists());
+    // A stamp of an earlier version, which had checked nothing.
+    fs::write(&stamp, "whatever").unwrap();
+    let tool = "printf '#!/bin/sh\\nexit 0\\n' > node_modules/.bin/$tool && chmod +x node_modules/.bin/$tool";
+    let broken = install(&format!("tool=esbuild; {tool}"));
+    assert!(broken.stderr.contains("componentize-qjs is missing") && broken.code == 10, "{}", broken.all());
+    let whole = install(&format!("for tool in esbuild componentize-qjs; do {tool}; done"));
+    assert!(!whole.stderr.contains("is missing or") && stamp.exists(), "{}", whole.all());
+    // Tools that are gone are installed again.
+    fs::remove_file(place.path().join("j/node_modules/.bin/esbuild")).unwrap();
+    let again = install(&format!("for tool in esbuild componentize-qjs; do {tool}; done"));
+    assert!(again.stderr.contains("npm install in"), "{}", again.all());
+}
+
 /// Links that a clone holds: nothing is written where they lead, and the folder that a link names is not emptied.
 #[cfg(unix)]
 #[test]

@@ -39,7 +39,7 @@ fn a_strict_replay_prints_what_the_run_printed() {
         (french, 0.95, ["--format", "json"], 0),
         (french, 0.95, ["--format", "table"], 0),
         (french, 0.95, ["--format", "csv"], 0),
-        ("SELECT nme FROM customers", 0.95, ["--format", "json"], 12),
+        ("SELECT nme FROM customers", 0.95, ["--format", "json"], 3),
     ] {
         let folder = syrch_kit::scratch();
         let said = searched(script(statement, confidence), folder.path(), &flags);

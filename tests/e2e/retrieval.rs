@@ -247,3 +247,82 @@ fn a_search_goes_on_without_embeddings_that_hang_and_repeats_so() {
     let replay = replay.args(["--format", "json", "trace", "replay", "last", "--strict"]).output().unwrap();
     assert_eq!(Said::of(replay).document(0), document);
 }
+
+/// The example shop, with more words than a snippet has.
+fn shop(place: &Place) {
+    let rows: String = (1..=40).map(|n| format!("({n}, 'c{n}', 'Germany', '2024-01-{:02}'),", 1 + n % 28)).collect();
+    let script = format!(
+        "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT, country TEXT, since TEXT);
+         INSERT INTO customers VALUES {rows} (41, 'z', 'Spain', '2023-05-01');"
+    );
+    sqlite(place.path().join("books.sqlite"), &script);
+}
+
+#[test]
+fn solved_examples_are_whole_turns_before_the_question() {
+    let place = Place::new();
+    shop(&place);
+    let right = Reply::sql("SELECT COUNT(*) AS n FROM customers", 0.95);
+    let endpoint = MockEndpoint::start(Script::new().on(["You answer questions with one"], right));
+    let long = format!("SELECT name FROM customers WHERE country = 'Spain' AND name NOT IN ('{}')", "x".repeat(266));
+    let lines = [
+        json!({"question": "How many customers live in Spain?", "sql": long}),
+        json!({"question": "Which day has most orders?", "sql": "SELECT 1"}),
+        json!({"question": "How many customers live there?", "sql": format!("SELECT '{}'", "y".repeat(5_000))}),
+    ];
+    let examples = place.path().join("examples.jsonl");
+    fs::write(&examples, lines.map(|line| line.to_string()).join("\n")).unwrap();
+    let flags = ["-q", "How many customers live in Germany?", "--strategy", "single", "--rows", "full", "--examples"];
+    place.ask(&endpoint, &[&flags[..], &[examples.to_str().unwrap()]].concat()).document(0);
+    let messages = endpoint.requests()[0].body["messages"].as_array().unwrap().clone();
+    let of = |role: &str| -> Vec<String> {
+        let own = messages.iter().filter(|message| message["role"] == role);
+        own.map(|message| message["content"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(of("assistant"), [format!("```sql\n{long}\n```\nConfidence: 0.95")]);
+    let [example, asked] = &of("user")[..] else { panic!("{messages:?}") };
+    assert_eq!(example, "Question: How many customers live in Spain?\n");
+    assert!(asked.starts_with("Question: How many customers live in Germany?\n"), "{asked}");
+    assert!(asked.contains("values of customers: country is 'Germany', 'Spain'"), "{asked}");
+    assert!(asked.contains("since from '2023-05-01' to '2024-01-28'"), "{asked}");
+    assert!(of("system")[0].contains("Table customers") && !asked.contains("Table customers"));
+    assert!(!messages.iter().any(|message| message["content"].as_str().unwrap().contains("yyy")));
+    // Without the grant no cell stands in a prompt.
+    place
+        .ask(&endpoint, &["-q", "How many customers live in Germany?", "--strategy", "single", "--rows", "none"])
+        .document(0);
+    assert!(!endpoint.requests().last().unwrap().prompt().contains("Spain"));
+}
+
+#[test]
+fn a_count_of_a_value_that_does_not_exist_is_repaired_by_every_strategy_that_repairs() {
+    let count = |country: &str| format!("SELECT COUNT(*) AS n FROM customers WHERE country = '{country}'");
+    for strategy in ["retry3", "decompose", "chase", "text2sql", "progressive"] {
+        for (wrong, known) in [("GERMANY", true), ("Germani", true), ("GERMANY", false)] {
+            let place = Place::new();
+            shop(&place);
+            let yes = "CORRECT: YES\nREASONING: it is right";
+            let sql = |country: &str| match strategy {
+                "text2sql" => Reply::text(format!("```yaml\nsql: |\n  {}\n```", count(country))),
+                _ => Reply::sql(&count(country), 0.95),
+            };
+            let nearest = format!("country has no known value `{wrong}`; the nearest: `Germany`");
+            let script = Script::new()
+                .on(["CORRECT: YES` when all are YES"], Reply::text(yes))
+                .on([nearest.as_str()], sql("Germany"))
+                .on(["You plan how to answer"], Reply::json(&json!({"subtasks": []})))
+                .on(["Table customers"], sql(wrong))
+                .on(["customers"], sql(wrong));
+            let endpoint = MockEndpoint::start(script);
+            let rows = if known { "full" } else { "none" };
+            let flags = ["-q", "How many customers live in Germany?", "--strategy", strategy, "--rows", rows];
+            let said = place.ask(&endpoint, &flags);
+            let seen = endpoint.requests().iter().any(|request| request.prompt().contains("no known value"));
+            assert_eq!(seen, known, "{strategy} {wrong}: {}", said.all());
+            if known {
+                let document = said.document(0);
+                assert_eq!(document["answer"]["rows"], json!([[40]]), "{strategy} {wrong}: {document:#}");
+            }
+        }
+    }
+}

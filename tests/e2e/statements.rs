@@ -178,6 +178,25 @@ fn a_check_runs_nothing() {
 }
 
 #[test]
+fn each_line_has_the_doubts_about_its_statement() {
+    let place = Place::new();
+    let lines = ["SELECT AVG(name) AS a FROM customers", "SELECT COUNT(*) AS n FROM customers"];
+    let input: String = lines.iter().map(|sql| format!("{}\n", json!({ "id": 1, "sql": sql }))).collect();
+    let output = finish(&mut place.words("sql --db shop.sqlite --stdin-jsonl"), input);
+    let (stdout, stderr) = said(&output);
+    assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""), "{stdout}");
+    let answers: Vec<Value> = stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let doubt = answers[0]["warnings"][0].as_str().unwrap_or_default();
+    assert!(doubt.contains("values of name are no numbers"), "{stdout}");
+    assert_eq!(answers[1], json!({ "id": 1, "ok": true, "rows": 1 }));
+    let counted = finish(
+        &mut place.words("sql --db shop.sqlite --stdin-jsonl --check"),
+        format!("{}\n", json!({ "id": 2, "sql": lines[0] })),
+    );
+    assert_eq!(said(&counted).0.trim(), r#"{"id":2,"ok":true}"#);
+}
+
+#[test]
 fn no_line_ends_the_lines_after_it() {
     let place = Place::new();
     let mut input = Vec::new();
@@ -354,4 +373,38 @@ fn a_database_in_wal_mode_is_read_without_a_trace() {
     assert_eq!(said(&output).0.lines().last(), Some("7"), "{}", said(&output).1);
     assert!(before == fs::read(&database).unwrap());
     assert_eq!(place.names(), names);
+}
+
+/// A name in double quotes that no column has: SQLite alone would take it for a text.
+#[test]
+fn a_mistyped_name_in_double_quotes_is_an_unknown_column() {
+    let place = Place::new();
+    let script = "CREATE TABLE samples(sample_id INTEGER, origin TEXT, status TEXT);
+        INSERT INTO samples VALUES (1, 'a', 'done'), (2, 'b', 'open'), (3, 'c', 'done');
+        CREATE VIEW finished AS SELECT sample_id FROM samples WHERE status = \"done\";";
+    syrch_kit::sqlite(place.path().join("lab.sqlite"), script);
+    place.file("points.csv", "name,points\nAnna,3\nBert,12\n");
+    let sql = |database: &str, flags: &[&str], statement: &str| {
+        let output = finish(place.words("sql --db").arg(database).args(flags).arg(statement), "");
+        (output.status.code(), said(&output).0, said(&output).1)
+    };
+    for (database, statement, message) in [
+        ("lab.sqlite", "SELECT DISTINCT \"lab_name\" FROM samples", "no such column `lab_name`"),
+        ("lab.sqlite", "SELECT DISTINCT \"orgin\" FROM samples", "did you mean `origin`?"),
+        ("lab.sqlite", "SELECT count(*) FROM samples WHERE \"state\" = 'done'", "did you mean `status`?"),
+        (
+            "lab.sqlite",
+            "SELECT count(*) FROM samples WHERE status = \"done\"",
+            "a text is written in single quotes: 'done'",
+        ),
+        ("points.csv", "SELECT name FROM points ORDER BY \"pionts\" DESC", "did you mean `points`?"),
+        ("points.csv", "SELECT count(*) FROM points GROUP BY \"pionts\"", "did you mean `points`?"),
+    ] {
+        for flags in [&[][..], &["--check"]] {
+            let (code, stdout, stderr) = sql(database, flags, statement);
+            assert!(code == Some(11) && stderr.contains(message), "{statement}: {code:?} {stdout}{stderr}");
+        }
+    }
+    let (code, stdout, stderr) = sql("lab.sqlite", &["--format", "csv"], "SELECT count(*) AS \"n\" FROM finished");
+    assert_eq!((code, stdout.as_str()), (Some(0), "n\n2\n"), "{stderr}");
 }

@@ -43,6 +43,7 @@ fn ends(role: &str, behaviour: &str, code: i32, words: &[&str]) {
 fn a_planner_that_eats_everything_is_stopped() {
     ends("planner", "spin", 14, &["cpu-per-call"]);
     ends("planner", "sleep", 14, &["idle"]);
+    ends("planner", "naps", 14, &["idle"]);
     ends("planner", "memory", 14, &["memory"]);
     ends("planner", "recursion", 14, &["wasm-stack"]);
     ends("planner", "call-flood", 14, &["host-calls"]);

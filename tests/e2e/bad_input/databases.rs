@@ -28,10 +28,11 @@ fn a_mistyped_database_is_not_created_and_its_neighbour_is_named() {
     no_database(&place, "shop.sqlite/x.db", &["does not exist"]);
     assert_eq!(place.names(), before);
     refused(
-        &mut place.words("schema oracle://localhost/shop"),
+        &mut place.words("schema graphs://localhost/shop"),
         10,
-        &["oracle", "sqlite:PATH", "postgres://USER@HOST/DATABASE"],
+        &["graphs", "sqlite:PATH", "postgres://USER@HOST/DATABASE"],
     );
+    refused(&mut place.words("schema oracle://localhost/shop"), 10, &["Oracle can be reached by a driver of ODBC"]);
     refused(&mut place.words("schema"), 2, &["no database", "--db"]);
 }
 

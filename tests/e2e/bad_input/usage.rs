@@ -15,7 +15,7 @@ fn an_endpoint_that_refuses_is_reported_without_the_key() {
 
     let endpoint = MockEndpoint::start(Script::new().requires_key("sk-right"));
     let mut command = place.words(&format!("-q how_many? --db shop.sqlite --base-url {}", endpoint.url()));
-    let document = refused(command.env("SYRCH_API_KEY", "sk-canary-key"), 12, &["401", "the key"]);
+    let document = refused(command.env("SYRCH_API_KEY", "sk-canary-key"), 12, &["401", "check the API key"]);
     assert!(!document.to_string().contains("canary"), "{document}");
     refused(
         &mut place.words("-q how_many? --db shop.sqlite --base-url not-a-url"),

@@ -117,9 +117,7 @@ fn python() -> Option<PathBuf> {
     }
     let install = std::env::var("SYRCH_TEST_SPARK").is_ok_and(|word| word == "install");
     if !install {
-        println!(
-            "skipped: no Python with pyspark; `pip install pyspark`, or set SYRCH_TEST_SPARK=install to get it into target/"
-        );
+        syrch_kit::skip("there is no Python with pyspark: SYRCH_TEST_SPARK=install gets it into target/");
         return None;
     }
     let mut venv = Command::new("python3");
@@ -149,7 +147,7 @@ fn within(command: &mut Command) -> bool {
 fn parts_of_spark_are_one_process() {
     let is_java = Command::new("java").arg("-version").output().is_ok_and(|output| output.status.success());
     if !is_java {
-        println!("skipped: no Java, which Spark runs on");
+        syrch_kit::skip("there is no Java, which Spark runs on: install a package such as `default-jre-headless`");
         return;
     }
     let Some(python) = python() else { return };

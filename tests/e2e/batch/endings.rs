@@ -16,9 +16,14 @@ fn asked(place: &Place, endpoint: &MockEndpoint, words: &str) -> Command {
     command
 }
 
-/// A question that others do not ask, so that nothing of it is cached.
+/// A question that others do not ask, so that nothing of it is cached. Only a model answers it: the rules drop no number.
 fn line(id: usize) -> String {
     json!({"id": id, "question": format!("How many customers are there? ({id})")}).to_string() + "\n"
+}
+
+/// Such a question that the rules answer.
+fn line_for_rules(id: usize) -> String {
+    json!({"id": id, "question": format!("How many customers have an id above {id}?")}).to_string() + "\n"
 }
 
 fn count() -> Reply {
@@ -154,7 +159,7 @@ fn a_kill_leaves_whole_lines() {
     let mut stdin = talk.child.stdin.take().unwrap();
     let writer = std::thread::spawn(move || {
         // It is killed meanwhile.
-        (1..=2_000).take_while(|id| stdin.write_all(line(*id).as_bytes()).is_ok()).count()
+        (1..=2_000).take_while(|id| stdin.write_all(line_for_rules(*id).as_bytes()).is_ok()).count()
     });
     for id in 1..=20 {
         assert_eq!(talk.read_reply()["id"], id);
@@ -175,7 +180,7 @@ fn a_reader_that_goes_away_ends_it_quietly() {
     let place = Place::new();
     let mut talk = Talk::begin(&mut place.words("batch --llm offline --min-confidence 0 --db shop.sqlite"));
     let mut stdin = talk.child.stdin.take().unwrap();
-    let writer = std::thread::spawn(move || (1..).find(|id| stdin.write_all(line(*id).as_bytes()).is_err()));
+    let writer = std::thread::spawn(move || (1..).find(|id| stdin.write_all(line_for_rules(*id).as_bytes()).is_err()));
     assert_eq!(talk.read_reply()["id"], 1);
     let Talk { mut child, answers } = talk;
     drop(answers);
@@ -203,7 +208,7 @@ fn memory_is_flat_over_many_questions() {
     let mut stdin = talk.child.stdin.take().unwrap();
     // Standard input stays open, so that the program is there to be looked at.
     let writer = std::thread::spawn(move || {
-        (1..=many).for_each(|id| stdin.write_all(line(id).as_bytes()).unwrap());
+        (1..=many).for_each(|id| stdin.write_all(line_for_rules(id).as_bytes()).unwrap());
         stdin
     });
     let began = std::time::Instant::now();

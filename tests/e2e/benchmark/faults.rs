@@ -69,7 +69,7 @@ fn wrong_flags_plugins_and_settings_are_found_before_any_call() {
     let endpoint = MockEndpoint::start(script());
     let bench = Bench::of(3);
     for (words, code, reported) in [
-        ("--report x.pdf", 2, ".json, .md, .csv, .parquet or .html"),
+        ("--report x.pdf", 2, ".json, .md, .csv, .parquet, .html, or .xml (JUnit)"),
         ("--report none/x.json", 2, "--report `none/x.json`: there is no folder"),
         ("--report suite.csv --file-is-given", 2, "--file-is-given"),
         ("--rule bird", 2, "did you mean `bird-ex`?"),

@@ -140,7 +140,7 @@ fn a_question_that_is_being_worded_is_given_up() {
             .on([WRITE], Reply::sql("SELECT zilch FROM nowhere", 0.95))
             .on([""], Reply::hang()),
     );
-    let running = Running::start(&endpoint, folder.path(), &[]);
+    let running = Running::start(&endpoint, folder.path(), &["--interactive"]);
     until("the call that hangs", || endpoint.count() == 5);
     running.press();
     assert_eq!(running.end().document(130)["error"]["class"], "interrupted");

@@ -242,3 +242,21 @@ fn people_get_a_sentence_a_table_and_a_footer() {
     assert!(said.stderr.contains("(claimed 0.95)") && said.stderr.contains("2 model calls"), "{}", said.stderr);
     assert!(said.stderr.contains("cost unknown"), "{}", said.stderr);
 }
+
+/// Names in double quotes that no column has: one that is a text is read as one, any other is repaired.
+#[test]
+fn a_mistyped_name_in_double_quotes_is_repaired_and_a_text_in_them_is_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = shop(folder.path());
+    let endpoint = MockEndpoint::start(
+        Script::new()
+            .on([REPAIR], sql("SELECT COUNT(*) FROM customers WHERE country = \"France\"", 0.95))
+            .on(["How many"], sql("SELECT COUNT(*) FROM customers WHERE \"contry\" = 'France'", 0.95)),
+    );
+    let flags = ["--strategy", "retry3"];
+    let document = ask(&endpoint, &database, "How many customers are from France?", &flags).document(0);
+    assert_eq!(document["sql"], "SELECT COUNT(*) FROM customers WHERE country = 'France'");
+    assert_eq!(rows_alone(&database, &document["sql"]), json!([[2]]));
+    let repair = &endpoint.requests()[1].prompt();
+    assert!(repair.contains("no such column") && repair.contains("country"), "{repair}");
+}

@@ -183,7 +183,7 @@ fn on_a_terminal(place: &Place, words: &str, variable: (&str, &str)) -> Option<S
     match command.stdin(Stdio::null()).output() {
         Ok(output) => Some(String::from_utf8(output.stdout).unwrap()),
         Err(error) => {
-            println!("skipped: no `script` to make a terminal: {error}");
+            syrch_kit::skip(&format!("there is no `script`, which makes a terminal ({error}): install util-linux"));
             None
         }
     }

@@ -1,5 +1,6 @@
 //! The corpora of hostile and benign statements: one JSON object a line, with the engine, and the statement or how it is made.
 
+use std::fmt::Debug;
 use std::path::Path;
 
 use serde_json::Value;
@@ -35,6 +36,20 @@ pub fn text(line: &Value) -> String {
         }
     };
     parts.iter().map(part).collect()
+}
+
+/// Returns whether a statement and what the guard wrote of it gave the same rows: in their order where the statement ends in an `ORDER BY`, else in
+/// any order, since an engine of several threads gives them as they come.
+#[must_use]
+pub fn is_same<T: Debug>(sql: &str, given: &[T], written: &[T]) -> bool {
+    let [mut given, mut written] =
+        [given, written].map(|rows| rows.iter().map(|row| format!("{row:?}")).collect::<Vec<_>>());
+    let tail = sql.rsplit(')').next().unwrap_or(sql).to_uppercase();
+    if !tail.contains("ORDER BY") {
+        given.sort_unstable();
+        written.sort_unstable();
+    }
+    given == written
 }
 
 fn string(value: &Value) -> &str {

@@ -24,9 +24,8 @@ pub fn scale(usual: usize, soak: usize) -> usize {
     if variable("SYRCH_SOAK").is_some_and(|value| value == "1") { soak } else { usual }
 }
 
-/// The folder of the shared test data: `SYRCH_TEST_DATA`, else `shared/data` beside the repository. If there is none, this is reported on
-/// standard error and as a line of `target/skipped-tests`, which `make test` counts, so that a test that returns early does not look like
-/// one that passed.
+/// The folder of the shared test data: `SYRCH_TEST_DATA`, else `shared/data` beside the repository. If there is none, this is reported and
+/// counted as [`skip`] does it, so that a test that returns early does not look like one that passed.
 ///
 /// # Panics
 /// If there is none and `SYRCH_REQUIRE_DATA` is 1.
@@ -41,17 +40,13 @@ pub fn data_root() -> Option<PathBuf> {
             !is_required,
             "no test data; set SYRCH_TEST_DATA to the folder that holds them, or unset SYRCH_REQUIRE_DATA"
         );
-        let _ = skipped();
-        #[allow(clippy::print_stderr, reason = "a skipped test must be seen")]
-        {
-            eprintln!("skipped: no test data; set SYRCH_TEST_DATA to the folder that holds them");
-        }
+        skip("there are no shared test data: SYRCH_TEST_DATA names their folder");
     }
     root
 }
 
 /// A file that `tests/databases/install.sh` has put into its folder, which `SYRCH_TEST_DATABASES` names, else `target/databases`. If there is none,
-/// this is reported and counted as [`data_root`] does it.
+/// this is reported and counted as [`skip`] does it.
 ///
 /// # Panics
 /// If there is none and `SYRCH_REQUIRE_DATABASES` is 1.
@@ -64,11 +59,8 @@ pub fn installed(name: &str) -> Option<PathBuf> {
     }
     let is_required = variable("SYRCH_REQUIRE_DATABASES").is_some_and(|value| value == "1");
     assert!(!is_required, "there is no `{}`: run tests/databases/install.sh", file.display());
-    let _ = skipped();
-    #[allow(clippy::print_stderr, reason = "a skipped test must be seen")]
-    {
-        eprintln!("skipped: there is no `{}`; tests/databases/install.sh installs it", file.display());
-    }
+    let (engine, _) = name.split_once('/').unwrap_or((name, ""));
+    skip(&format!("there is no `{engine}`: `sh tests/databases/install.sh` installs it"));
     None
 }
 
@@ -83,11 +75,28 @@ pub fn sha256(path: &Path) -> String {
     sha2::Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Counts a skipped test.
-pub(crate) fn skipped() -> std::io::Result<()> {
-    let list = repository().join("target/skipped-tests");
-    let mut list = std::fs::OpenOptions::new().create(true).append(true).open(list)?;
-    writeln!(list, "{}", std::thread::current().name().unwrap_or_default())
+/// Reports that a test returns early for want of something, and counts it: the reason, which names what is missing and how to get it, and the
+/// test are a line of `target/skipped-tests`, from which `make test` makes its last lines.
+pub fn skip(reason: &str) {
+    #[allow(clippy::print_stderr, reason = "a skipped test must be seen")]
+    {
+        eprintln!("skipped: {reason}");
+    }
+    let list = std::fs::OpenOptions::new().create(true).append(true).open(repository().join("target/skipped-tests"));
+    let test = std::thread::current().name().unwrap_or_default().to_owned();
+    // One write, since tests of other processes add their lines at the same time.
+    let _ = list.and_then(|mut list| list.write_all(format!("{reason}\t{test}\n").as_bytes()));
+}
+
+/// Whether a program can be started here. One that cannot is reported and counted as [`skip`] does it.
+#[must_use]
+pub fn has_program(name: &str, how_to_get_it: &str) -> bool {
+    let started = std::process::Command::new(name).arg("--version").output();
+    let is_there = !started.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
+    if !is_there {
+        skip(&format!("there is no `{name}`: {how_to_get_it}"));
+    }
+    is_there
 }
 
 /// An empty folder that is removed when the value is dropped.

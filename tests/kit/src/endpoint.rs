@@ -192,7 +192,7 @@ async fn respond(reply: &Reply, request: &Recorded, id: usize) -> Response {
     let body = reply.body(request, id);
     let half = body.chars().take(body.chars().count() / 2).collect::<String>();
     let body = match reply.delivery {
-        Delivery::Whole => Body::from(body),
+        Delivery::Whole | Delivery::Events { .. } => Body::from(body),
         Delivery::Hang => std::future::pending().await,
         Delivery::Garbage => Body::from("\u{0}<html>\u{fffd} this is no JSON"),
         Delivery::HalfJson => Body::from(half),

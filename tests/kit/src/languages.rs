@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::PathBuf;
 
-use crate::data::{repository, skipped, variable};
+use crate::data::{repository, skip, variable};
 
 /// The languages by their folders in `tests/languages`.
 pub const NAMES: [&str; 5] = ["rust", "python", "js", "go", "c"];
@@ -50,10 +50,6 @@ pub fn tools(language: &str) -> Option<PathBuf> {
         let folder = variable("SYRCH_TEST_TOOLCHAINS").map(PathBuf::from);
         return Some(folder.unwrap_or_else(|| repository().join("target/toolchains")).join(language));
     }
-    let _ = skipped();
-    #[allow(clippy::print_stderr, reason = "a skipped test must be seen")]
-    {
-        eprintln!("skipped: it builds plugins with their languages' tools; `make test-languages` runs it");
-    }
+    skip("it builds plugins with their languages' tools: `make test-languages` runs it");
     None
 }

@@ -37,7 +37,7 @@ mod script;
 pub mod spark;
 pub mod zoo;
 
-pub use data::{data_root, installed, repository, scale, scratch, sha256, shop, sqlite};
+pub use data::{data_root, has_program, installed, repository, scale, scratch, sha256, shop, skip, sqlite};
 pub use endpoint::{HANGS, MockEndpoint};
 pub use reply::{Reply, Usage};
 pub use script::{Recorded, Script};

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use crate::data::variable;
-use crate::scratch;
+use crate::{scratch, skip};
 
 /// The authority that signed the certificate of servers with encryption, which is for the name `localhost` alone.
 pub const AUTHORITY: &str = include_str!("postgres/authority.pem");
@@ -20,6 +20,9 @@ pub const OTHER_AUTHORITY: &str = include_str!("postgres/other.pem");
 const CERTIFICATE: &str = include_str!("postgres/server.pem");
 const KEY: &str = include_str!("postgres/server.key");
 
+/// How to get a server.
+const PACKAGE: &str = "install the package `postgresql` (Debian, Ubuntu, Homebrew) or `postgresql-server` (Fedora)";
+
 /// How long a server may take to start or to answer a script.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -27,8 +30,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const WATCH: &str =
     r#"folder=$1; shift; "$@" & server=$!; cat >/dev/null; kill -QUIT $server; wait $server; rm -rf "$folder""#;
 
-/// The folder of the newest installed server's programs, with `psql`.
-fn programs() -> PathBuf {
+/// The folder of the newest installed server's programs, with `psql`; `None` if there is none.
+fn programs() -> Option<PathBuf> {
     let mut folders =
         ["/usr/local/bin", "/usr/bin", "/usr/local/pgsql/bin", "/opt/homebrew/bin"].map(PathBuf::from).to_vec();
     let installed = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
@@ -38,13 +41,23 @@ fn programs() -> PathBuf {
     folders.extend(versions.into_iter().map(|folder| folder.join("bin")));
     let has_server =
         |folder: &&PathBuf| ["initdb", "postgres", "psql"].iter().all(|program| folder.join(program).is_file());
-    match folders.iter().rfind(has_server) {
-        Some(folder) => folder.clone(),
-        None => panic!(
-            "there is no PostgreSQL server: install the package `postgresql` (Debian, Ubuntu, Homebrew) or \
-             `postgresql-server` (Fedora), or set SYRCH_SKIP_POSTGRES=1 to leave these tests out"
-        ),
+    folders.iter().rfind(has_server).cloned()
+}
+
+/// The folder of the server's programs, where its tests run. Where they do not, this is reported and counted as [`skip`] does it.
+fn wanted() -> Option<PathBuf> {
+    let is_set = |name: &str| variable(name).is_some_and(|value| value == "1");
+    if is_set("SYRCH_SKIP_POSTGRES") {
+        skip("the tests of PostgreSQL are left out: SYRCH_SKIP_POSTGRES is 1");
+        return None;
     }
+    let programs = programs();
+    if programs.is_none() {
+        let is_required = is_set("SYRCH_REQUIRE_POSTGRES") || is_set("SYRCH_REQUIRE_DATABASES");
+        assert!(!is_required, "there is no PostgreSQL server, and it is required: {PACKAGE}");
+        skip(&format!("there is no PostgreSQL server: {PACKAGE}"));
+    }
+    programs
 }
 
 /// User and group for the server, which does not run as root; `None` if the tests do not either.
@@ -65,21 +78,22 @@ fn other_user() -> Option<(u32, u32)> {
 #[derive(Debug)]
 pub struct Server {
     folder: PathBuf,
+    psql: PathBuf,
     watch: Child,
     port: u16,
 }
 
 impl Server {
-    /// A server without encryption; `None` if `SYRCH_SKIP_POSTGRES` is 1.
+    /// A server without encryption; `None`, which is counted, if there is none here or `SYRCH_SKIP_POSTGRES` is 1.
     ///
     /// # Panics
-    /// When no server is installed, or it does not start.
+    /// When it does not start, and where `SYRCH_REQUIRE_POSTGRES` or `SYRCH_REQUIRE_DATABASES` is 1 and there is none.
     #[must_use]
     pub fn start() -> Option<Self> {
         Self::start_with(false)
     }
 
-    /// A server whose connections over TCP may be encrypted; `None` if `SYRCH_SKIP_POSTGRES` is 1.
+    /// A server whose connections over TCP may be encrypted; `None`, which is counted, if there is none here or `SYRCH_SKIP_POSTGRES` is 1.
     ///
     /// # Panics
     /// As [`Self::start`].
@@ -88,7 +102,7 @@ impl Server {
         Self::start_with(true)
     }
 
-    /// The server that all tests of a process share; `None` if `SYRCH_SKIP_POSTGRES` is 1.
+    /// The server that all tests of a process share; `None`, which is counted, if there is none here or `SYRCH_SKIP_POSTGRES` is 1.
     ///
     /// # Panics
     /// As [`Self::start`].
@@ -99,16 +113,10 @@ impl Server {
     }
 
     fn start_with(is_encrypted: bool) -> Option<Self> {
-        if variable("SYRCH_SKIP_POSTGRES").is_some_and(|value| value == "1") {
-            #[allow(clippy::print_stderr, reason = "a skipped test must be seen")]
-            {
-                eprintln!("skipped: SYRCH_SKIP_POSTGRES is 1");
-            }
-            return None;
-        }
+        let installed = wanted()?;
         let (user, folder) = (other_user(), scratch().keep());
         let programs = match variable("SYRCH_TEST_POSTGRES").map(PathBuf::from) {
-            None => programs(),
+            None => installed.clone(),
             Some(named) if user.is_none() => named.join("bin"),
             // Another user need not be able to read the repository.
             Some(named) => {
@@ -157,7 +165,7 @@ impl Server {
             watch.args(["-c", "ssl=on"]);
         }
         let watch = watch.stdin(Stdio::piped()).spawn().expect("the server can be started");
-        let server = Self { folder, watch, port };
+        let server = Self { folder, psql: installed.join("psql"), watch, port };
         let started = Instant::now();
         while !server.psql("postgres", "SELECT 1").is_ok_and(|answer| answer == "1") {
             assert!(started.elapsed() < PATIENCE, "the server does not start");
@@ -192,7 +200,7 @@ impl Server {
     /// # Panics
     /// When `psql` cannot be started.
     pub fn psql(&self, database: &str, script: &str) -> Result<String, String> {
-        let mut psql = Command::new(programs().join("psql"))
+        let mut psql = Command::new(&self.psql)
             .args(["-X", "-q", "-t", "-A", "-v", "ON_ERROR_STOP=1", "-U", "admin", "-d", database, "-h"])
             .arg(&self.folder)
             .args(["-p", &self.port.to_string(), "-f", "-"])

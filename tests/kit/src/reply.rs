@@ -40,6 +40,8 @@ pub(crate) enum Delivery {
     CutStream,
     /// The body has that many bytes.
     Flood(usize),
+    /// The body is a stream of events, with its end or without.
+    Events { ended: bool },
 }
 
 /// A reply of the endpoint. Make one with [`Reply::text`], [`Reply::sql`] or one of the faults, and change it with the methods.
@@ -92,10 +94,17 @@ impl Reply {
         Self::message(json!({"role": "assistant", "content": null, "refusal": reason}))
     }
 
-    /// The model calls a tool that was not offered, without any text.
+    /// The model calls a tool that was not offered, without any text and without arguments.
     #[must_use]
     pub fn tool_call(name: &str) -> Self {
-        let call = json!({"id": "call_1", "type": "function", "function": {"name": name, "arguments": "{}"}});
+        Self::tool_call_with(name, &json!({}))
+    }
+
+    /// The model calls a tool that was not offered, without any text.
+    #[must_use]
+    pub fn tool_call_with(name: &str, arguments: &Value) -> Self {
+        let function = json!({"name": name, "arguments": arguments.to_string()});
+        let call = json!({"id": "call_1", "type": "function", "function": function});
         Self {
             finish: "tool_calls",
             ..Self::message(json!({"role": "assistant", "content": null, "tool_calls": [call]}))
@@ -168,6 +177,18 @@ impl Reply {
         Self { delivery: Delivery::Flood(bytes), ..Self::text("") }
     }
 
+    /// The reply as a stream of events.
+    #[must_use]
+    pub fn streamed(self) -> Self {
+        Self { delivery: Delivery::Events { ended: true }, ..self }
+    }
+
+    /// The first half of the reply as a stream of events, without its end.
+    #[must_use]
+    pub fn stream_cut_off(self) -> Self {
+        Self { delivery: Delivery::Events { ended: false }, ..self }
+    }
+
     /// The reply with this header, such as `retry-after`.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
@@ -225,7 +246,10 @@ impl Reply {
             (None, true) => anthropic::reply(&self.message, self.finish, model, tokens, id),
             (None, false) => self.completion(model, tokens, id),
         };
-        body.to_string()
+        match self.delivery {
+            Delivery::Events { ended } if self.error.is_none() => events(&body, request.is_messages(), ended),
+            _ => body.to_string(),
+        }
     }
 
     /// The reported tokens of prompt and reply; `None` without a report.
@@ -256,4 +280,43 @@ impl Reply {
         }
         body
     }
+}
+
+/// The events of a stream that add up to a body.
+fn events(body: &Value, is_messages: bool, ended: bool) -> String {
+    let mut all: Vec<Value> = Vec::new();
+    if is_messages {
+        let text = body["content"][0]["text"].as_str().unwrap_or_default();
+        all.push(json!({"type": "message_start", "message": body}));
+        let delta =
+            |text: String| json!({"type": "content_block_delta", "delta": {"type": "text_delta", "text": text}});
+        all.extend(halves(text).map(delta));
+        all.push(
+            json!({"type": "message_delta", "delta": {"stop_reason": body["stop_reason"]}, "usage": body["usage"]}),
+        );
+    } else {
+        let choice = &body["choices"][0];
+        let text = choice["message"]["content"].as_str().unwrap_or_default();
+        let event = |delta: Value, finish: &Value| json!({"model": body["model"], "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]});
+        let mut first = choice["message"].clone();
+        first["content"] = Value::Null;
+        all.push(event(first, &Value::Null));
+        all.extend(halves(text).map(|text| event(json!({"content": text}), &Value::Null)));
+        all.push(event(json!({}), &choice["finish_reason"]));
+        all.push(json!({"choices": [], "usage": body["usage"]}));
+    }
+    let written = if ended { all.len() } else { all.len() / 2 };
+    let mut stream = String::from(": keep alive\n\n");
+    all.iter().take(written).for_each(|event| stream += &format!("data: {event}\n\n"));
+    if ended && !is_messages {
+        stream += "data: [DONE]\n\n";
+    }
+    stream
+}
+
+/// A text in two parts.
+fn halves(text: &str) -> impl Iterator<Item = String> {
+    let middle = text.chars().count() / 2;
+    let parts = [text.chars().take(middle).collect::<String>(), text.chars().skip(middle).collect()];
+    parts.into_iter()
 }

@@ -1,10 +1,13 @@
 //! How the mock endpoint chooses its replies, and what it records of each request.
 
+mod faults;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
 
+use self::faults::Faults;
 use crate::Reply;
 use crate::reply::anthropic;
 
@@ -63,6 +66,7 @@ pub struct Script {
     without_json_object: bool,
     wants_completion_tokens: bool,
     refused: Vec<String>,
+    faults: Faults,
 }
 
 impl Script {
@@ -142,8 +146,50 @@ impl Script {
         self
     }
 
+    /// Refuses prompts that have, at four bytes a token and with the output tokens that are asked for, more tokens than this, as vLLM does.
+    #[must_use]
+    pub fn context(mut self, tokens: u64) -> Self {
+        self.faults.context = Some(tokens);
+        self
+    }
+
+    /// Refuses prompts of more tokens than this, as llama.cpp does.
+    #[must_use]
+    pub fn context_of_llama(mut self, tokens: u64) -> Self {
+        self.faults.context_of_llama = true;
+        self.context(tokens)
+    }
+
+    /// Answers 400 to requests for more output tokens.
+    #[must_use]
+    pub fn allows_tokens(mut self, most: u64) -> Self {
+        self.faults.most_tokens = Some(most);
+        self
+    }
+
+    /// Answers 400 to requests without `stream`, and others by streams.
+    #[must_use]
+    pub fn only_streams(mut self) -> Self {
+        self.faults.only_streams = true;
+        self
+    }
+
+    /// Answers 500 to system prompts, as templates of some models do.
+    #[must_use]
+    pub fn without_system_role(mut self) -> Self {
+        self.faults.without_system = true;
+        self
+    }
+
+    /// Answers 503 to that many requests, since its model is not loaded yet.
+    #[must_use]
+    pub fn loads_for(mut self, requests: usize) -> Self {
+        self.faults.loading = requests;
+        self
+    }
+
     /// The error for a feature that the endpoint lacks.
-    fn objection(&self, request: &Recorded) -> Option<Reply> {
+    fn objection(&mut self, request: &Recorded) -> Option<Reply> {
         if let Some(key) = &self.key {
             let (header, expected) = if request.is_messages() {
                 ("x-api-key", key.clone())
@@ -170,7 +216,7 @@ impl Script {
             let text = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
             return Some(Reply::status(400, text));
         }
-        let refused = self.refused.iter().find(|name| has(name))?;
+        let Some(refused) = self.refused.iter().find(|name| has(name)) else { return self.faults.objection(request) };
         Some(Reply::status(400, &format!("Unsupported value: '{refused}' is not supported with this model.")))
     }
 
@@ -190,6 +236,8 @@ impl Script {
             Rule::Closure(choose) => choose(request, before),
         };
         let begins: String = prompt.chars().take(300).collect();
-        self.rules.iter_mut().find_map(fits).unwrap_or_else(|| Reply::status(418, &format!("no rule fits: {begins}")))
+        let reply = self.rules.iter_mut().find_map(fits);
+        let reply = reply.unwrap_or_else(|| Reply::status(418, &format!("no rule fits: {begins}")));
+        if self.faults.only_streams { reply.streamed() } else { reply }
     }
 }

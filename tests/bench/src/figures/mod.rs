@@ -1,8 +1,10 @@
 //! The promises, each with the file that measures it.
 
 mod arrow;
+mod doubts;
 mod equality;
 mod extism;
+mod files;
 mod flights;
 mod guard;
 mod languages;
@@ -11,6 +13,7 @@ mod neighbours;
 mod overhead;
 #[cfg(unix)]
 mod postgres;
+mod questions;
 mod recorded;
 mod role_call;
 mod signs;
@@ -54,6 +57,7 @@ pub(crate) const GROUPS: &[Group] = &[
     Group { name: "guard", what: "the guard on a statement", measure: guard::measure },
     Group { name: "equality", what: "what the optimizer checks before it measures", measure: equality::measure },
     Group { name: "arrow", what: "SQLite to Arrow", measure: arrow::measure },
+    Group { name: "files", what: "a large CSV file, and a question on it", measure: files::measure },
     #[cfg(unix)]
     Group { name: "postgres", what: "PostgreSQL to Arrow", measure: postgres::measure },
     #[cfg(unix)]
@@ -64,7 +68,9 @@ pub(crate) const GROUPS: &[Group] = &[
         what: "the signs of `discern`, chosen and fitted without the database they are measured on",
         measure: signs::measure,
     },
+    Group { name: "doubts", what: "doubts about recorded answers", measure: doubts::measure },
     Group { name: "unseen", what: "the rules without a model on unseen questions", measure: unseen::measure },
+    Group { name: "questions", what: "the rules without a model on public tables", measure: questions::measure },
     Group { name: "suite-pace", what: "a suite against a slow endpoint", measure: suites::pace },
     Group { name: "suite-rate", what: "a suite against an endpoint that answers at once", measure: suites::rate },
     Group { name: "suite-memory", what: "memory over a long suite", measure: suites::memory },

@@ -1,6 +1,6 @@
 //! Right answers and calls on questions, and how far two ways to sample are apart.
 
-use syrch_grade::stats::{Pair, bootstrap_difference};
+use syrch_grade::stats::{Interval, Pair, bootstrap_difference};
 
 /// Resamples of the databases, and the seed that they are drawn with.
 const RESAMPLES: (u32, u64) = (10_000, 1);
@@ -49,9 +49,31 @@ pub(super) fn difference(databases: &[&str], ours: &[Tally], theirs: &[Tally], o
     assert!(databases.len() == ours.len() && databases.len() == theirs.len(), "a tally for each question");
     let pair = |((cluster, ours), theirs)| Pair { cluster, first: of(theirs), second: of(ours) };
     let pairs: Vec<Pair<'_>> = databases.iter().copied().zip(ours).zip(theirs).map(pair).collect();
-    let mean = pairs.iter().map(|pair| pair.second - pair.first).sum::<f64>() / pairs.len().max(1) as f64;
-    match bootstrap_difference(&pairs, RESAMPLES.1, RESAMPLES.0) {
+    let mean = mean_difference(&pairs);
+    match interval(&pairs) {
         Some(interval) => format!("{mean:+.2} ({:+.2} to {:+.2})", interval.low, interval.high),
         None => format!("{mean:+.2}"),
     }
+}
+
+/// How many questions in a hundred have what `of` looks for, and the 95 % interval of that share over databases, in words.
+/// Each question stands with its database.
+pub(super) fn share<T>(questions: &[(&str, T)], of: impl Fn(&T) -> bool) -> (f64, String) {
+    let pairs: Vec<Pair<'_>> = questions
+        .iter()
+        .map(|(cluster, question)| Pair { cluster, first: 0.0, second: if of(question) { 100.0 } else { 0.0 } })
+        .collect();
+    let words = match interval(&pairs) {
+        Some(interval) => format!("95 % over tables {:.1} to {:.1}", interval.low, interval.high),
+        None => "of one table".to_owned(),
+    };
+    (mean_difference(&pairs), words)
+}
+
+fn mean_difference(pairs: &[Pair<'_>]) -> f64 {
+    pairs.iter().map(|pair| pair.second - pair.first).sum::<f64>() / pairs.len().max(1) as f64
+}
+
+fn interval(pairs: &[Pair<'_>]) -> Option<Interval> {
+    bootstrap_difference(pairs, RESAMPLES.1, RESAMPLES.0)
 }

@@ -16,15 +16,17 @@ use crate::figure::Figure;
 use crate::world::World;
 
 /// From where on an answer counts as sure.
-const SURE: f64 = 0.8;
+pub(super) const SURE: f64 = 0.8;
 /// What part of the sure answers must be right, in percent.
 const RIGHT: f64 = 90.0;
 
 /// A text that must not be answered.
 #[derive(Deserialize)]
-struct Unanswerable {
-    db: String,
-    text: String,
+pub(super) struct Unanswerable {
+    /// The database, as its suite names it.
+    pub(super) db: String,
+    /// The text.
+    pub(super) text: String,
     kind: String,
 }
 

@@ -81,7 +81,9 @@ pub(crate) fn reply(message: &Value, finish: &str, model: &str, tokens: Option<(
     let text = message["content"].as_str().or_else(|| message["refusal"].as_str()).filter(|text| !text.is_empty());
     content.extend(text.map(|text| json!({"type": "text", "text": text})));
     for call in message["tool_calls"].as_array().into_iter().flatten() {
-        content.push(json!({"type": "tool_use", "id": "toolu_1", "name": call["function"]["name"], "input": {}}));
+        let arguments = call["function"]["arguments"].as_str().unwrap_or("{}");
+        let input: Value = serde_json::from_str(arguments).unwrap_or_default();
+        content.push(json!({"type": "tool_use", "id": "toolu_1", "name": call["function"]["name"], "input": input}));
     }
     let reason = match finish {
         _ if message["refusal"].is_string() => "refusal",

@@ -151,6 +151,9 @@ impl PlannerRole for Hostile {
                 std::thread::sleep(std::time::Duration::from_secs(3_600));
                 Ok(one())
             }
+            "naps" => loop {
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            },
             "memory" => {
                 let mut hoard: Vec<Vec<u8>> = Vec::new();
                 loop {

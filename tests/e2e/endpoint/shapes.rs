@@ -1,0 +1,97 @@
+//! Replies of every shape, read by several strategies: the statement that was meant is run.
+
+use std::path::Path;
+
+use serde_json::json;
+use syrch_kit::{MockEndpoint, Reply, Script};
+
+use super::{PLAN, Said, search, whole};
+use crate::{host, shop};
+
+const QUESTION: &str = "How many customers are there?";
+const COUNT: &str = "SELECT count(*) FROM customers";
+const STRATEGIES: [&str; 3] = ["single", "decompose", "vote5"];
+
+fn fence(sql: &str) -> String {
+    format!("\n```sql\n{sql};\n```\n")
+}
+
+/// The statement and the rows of the answer, without the database's cache, and what was logged.
+fn answer(database: &Path, strategy: &str, reply: Reply) -> (String, serde_json::Value, String) {
+    let endpoint = MockEndpoint::start(Script::new().on([PLAN], whole()).on([""], reply));
+    let mut command = search(&endpoint.url(), database);
+    command.env("SYRCH_STATE_DIR", database.with_file_name("state"));
+    let said =
+        Said::of(command.args(["-v", "--format", "json", "--strategy", strategy, "-q", QUESTION]).output().unwrap());
+    let document = said.document(0);
+    (document["sql"].as_str().unwrap().to_owned(), document["answer"]["rows"].clone(), said.stderr)
+}
+
+#[test]
+fn the_first_statement_that_passes_the_check_is_taken() {
+    let folder = syrch_kit::scratch();
+    let database = shop(folder.path());
+    let all = "SELECT * FROM customers";
+    let template = "SELECT column_name FROM table_name";
+    let other = "SELECT count(*) FROM customers WHERE state = 'done'";
+    let replies = [
+        format!("{}In general:{}", fence(COUNT), fence(template)),
+        format!("{}If your column is called state:{}", fence(COUNT), fence(other)),
+        format!("{}Alternatively, to see all rows:{}", fence(COUNT), fence(all)),
+        format!("The form is:{}Here:{}", fence(template), fence(COUNT)),
+        format!("A first draft:{}Final query:{}", fence(all), fence(COUNT)),
+        format!("{COUNT};\n{all};"),
+    ];
+    let (_, right, _) = answer(&database, "single", Reply::text(COUNT));
+    for reply in replies {
+        for strategy in STRATEGIES {
+            let (sql, rows, stderr) = answer(&database, strategy, Reply::text(reply.clone()));
+            assert_eq!((sql.as_str(), &rows), (COUNT, &right), "{strategy}: {reply}");
+            assert!(stderr.contains("the reply held 2 statements; number "), "{strategy}: {reply}\n{stderr}");
+        }
+    }
+    // The last search is in the trace with what its replies held.
+    let mut command = host();
+    command.env("SYRCH_STATE_DIR", folder.path().join("state")).args(["trace", "show", "last", "--calls"]);
+    let shown = Said::of(command.output().unwrap());
+    assert!(shown.stdout.contains("the reply held 2 statements; number 1 is used"), "{}", shown.all());
+    let mut command = host();
+    command.env("SYRCH_STATE_DIR", folder.path().join("state")).args(["trace", "replay", "last", "--strict"]);
+    let replayed = Said::of(command.output().unwrap());
+    assert_eq!(replayed.code, 0, "{}", replayed.all());
+}
+
+#[test]
+fn statements_are_read_out_of_every_shape() {
+    let folder = syrch_kit::scratch();
+    let database = shop(folder.path());
+    let texts = [
+        format!("<sql>{COUNT}</sql>"),
+        format!("{COUNT}<|im_end|>"),
+        "SELECT count(*)\\nFROM customers".to_owned(),
+        format!("({COUNT})"),
+        format!("<tool_call>{}</tool_call>", json!({"name": "run", "arguments": {"sql": COUNT}})),
+        json!({"answer": format!("Here:{}", fence(COUNT))}).to_string(),
+        "SELECT\u{a0}count（*） FROM\u{202f}customers；".to_owned(),
+        "SELECT count(*) FROM “customers” WHERE 1 &lt; 2".to_owned(),
+        "SELECT count(*) FROM customers WHERE ‘a’ = ‘a’".to_owned(),
+    ];
+    let (_, right, _) = answer(&database, "single", Reply::text(COUNT));
+    let called = Reply::tool_call_with("run_sql", &json!({"query": COUNT}));
+    for (place, reply) in texts.into_iter().map(Reply::text).chain([called]).enumerate() {
+        for strategy in &STRATEGIES[..if place < 2 { 3 } else { 1 }] {
+            let (sql, rows, _) = answer(&database, strategy, reply.clone());
+            assert_eq!(rows, right, "{strategy}, reply {place}: {sql}");
+        }
+    }
+}
+
+#[test]
+fn a_reply_that_cannot_be_read_shows_what_it_holds() {
+    let folder = syrch_kit::scratch();
+    let database = shop(folder.path());
+    let mut command = host();
+    command.args(["--format", "json", "sql", "--db"]).arg(&database).arg("SELECT\u{a0}count(*) FROM customers");
+    let said = Said::of(command.output().unwrap());
+    assert!(said.code != 0 && said.stderr.contains("not with `SELECT\\u{a0}count`"), "{}", said.all());
+}
