@@ -1,9 +1,11 @@
-//! Statements, and cells found by phrases, behind the cache. This layer is below the ledger: what the cache answers is charged like any
+//! Statements, and cells that are found by phrases or summed up, behind the cache. This layer is below the ledger: what the cache answers is charged like any
 //! other statement.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use syrch_cache::{Cache, Key, Kind, Lead};
 use syrch_core::encode::{decode, encode};
 use syrch_core::ports::{
@@ -19,7 +21,7 @@ use super::{Lookup, VERSION, look_up};
 const RESULT: u8 = b'r';
 const ERROR: u8 = b'e';
 
-/// A database whose results, and the cells that phrases find, are cached without loss for as long as the data stay the same.
+/// A database whose results, the cells that phrases find and the samples of tables are cached without loss for as long as the data stay the same.
 ///
 /// The identity is read before a statement runs and afterwards. When the two differ, or the engine cannot detect changes, nothing is
 /// cached. Neither is a result that could be another one over the same data (the time, chance, a view whose text is unknown), nor an error.
@@ -65,6 +67,30 @@ impl CachedDatabase {
         }
         result
     }
+
+    /// What the cache has for a request about cells, else what is `made`, which is stored if it would be the same again.
+    async fn cells<T: Serialize + DeserializeOwned>(
+        &self,
+        request: &impl Serialize,
+        made: impl Future<Output = Result<T, PortError>>,
+    ) -> Result<T, PortError> {
+        let identity = self.inner.identity().await;
+        let key = |identity: &str| Some(Key::new(Kind::Sql, identity, &serde_json::to_vec(request).ok()?));
+        let Some(key) = identity.as_deref().and_then(key) else { return made.await };
+        let lead = match look_up(&self.cache, key, async |bytes| serde_json::from_slice(&bytes).ok()).await {
+            Lookup::Hit(cells) => return Ok(cells),
+            Lookup::Miss(lead) => lead,
+        };
+        let cells = made.await?;
+        if let Some(lead) = lead
+            && self.inner.is_repeatable()
+            && self.inner.identity().await == identity
+            && let Ok(bytes) = serde_json::to_vec(&cells)
+        {
+            lead.store(bytes.into()).await;
+        }
+        Ok(cells)
+    }
 }
 
 /// A result or an error as bytes; `None` for an error that concerns this run alone.
@@ -97,29 +123,18 @@ async fn decoded(bytes: Arc<[u8]>) -> Option<Result<ResultSet, SqlError>> {
 #[async_trait]
 impl CellIndex for CachedDatabase {
     async fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError> {
-        self.inner.samples(table, columns, limit).await
+        // What a view shows may change while the data do not.
+        let is_table = |catalog: Arc<Catalog>| catalog.table(table).is_some_and(|table| !table.is_view());
+        let made = self.inner.samples(table, columns, limit);
+        if !self.inner.catalog().await.is_ok_and(is_table) {
+            return made.await;
+        }
+        self.cells(&(VERSION, "samples", table, columns, limit), made).await
     }
 
     async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
-        let found = |identity: &str| {
-            let request = serde_json::to_vec(&(VERSION, "find", phrases, &how, limit)).ok()?;
-            Some(Key::new(Kind::Sql, identity, &request))
-        };
-        let identity = self.inner.identity().await;
-        let Some(key) = identity.as_deref().and_then(found) else { return self.inner.find(phrases, how, limit).await };
-        let lead = match look_up(&self.cache, key, async |bytes| serde_json::from_slice(&bytes).ok()).await {
-            Lookup::Hit(hits) => return Ok(hits),
-            Lookup::Miss(lead) => lead,
-        };
-        let hits = self.inner.find(phrases, how, limit).await?;
-        if let Some(lead) = lead
-            && self.inner.is_repeatable()
-            && self.inner.identity().await == identity
-            && let Ok(bytes) = serde_json::to_vec(&hits)
-        {
-            lead.store(bytes.into()).await;
-        }
-        Ok(hits)
+        let made = self.inner.find(phrases, how.clone(), limit);
+        self.cells(&(VERSION, "find", phrases, &how, limit), made).await
     }
 
     fn is_repeatable(&self) -> bool {

@@ -10,7 +10,7 @@ use syrch_core::ports::{
     CellIndex, ColumnStats, Database, DatabaseError, Estimate, Facts, LlmError, Match, ModelCall, ModelOutcome,
     ModelProvider, Plan, PortError, Reply, Sample, SqlQuery, Usage,
 };
-use syrch_core::{Catalog, Corpus, Dialect, Hit, ResultSet, SqlError, Table};
+use syrch_core::{Catalog, Corpus, Dialect, Hit, ResultSet, SqlError, Table, Value};
 use tokio::sync::Semaphore;
 
 /// A cache in a new folder, which goes away with the first value.
@@ -110,7 +110,7 @@ pub(super) struct ScriptedDatabase {
     pub(super) views: Vec<String>,
     pub(super) permits: Option<Semaphore>,
     pub(super) runs: AtomicUsize,
-    /// How often cells were searched for.
+    /// How often cells were searched for or sampled.
     pub(super) finds: AtomicUsize,
     /// Whether building its index of cells ended early.
     pub(super) is_late: bool,
@@ -143,8 +143,16 @@ impl ScriptedDatabase {
 
 #[async_trait]
 impl CellIndex for ScriptedDatabase {
-    async fn samples(&self, table: &str, _: &[String], _: u32) -> Result<Vec<Sample>, PortError> {
-        Err(PortError::UnknownName(table.to_owned()))
+    async fn samples(&self, _: &str, columns: &[String], _: u32) -> Result<Vec<Sample>, PortError> {
+        let count = self.finds.fetch_add(1, Ordering::SeqCst) as u64;
+        let (least, greatest) = (Value::Real(f64::NEG_INFINITY), Value::Text("z".into()));
+        let sample = |column: &String| Sample {
+            column: column.clone(),
+            least: least.clone(),
+            greatest: greatest.clone(),
+            frequent: vec![(Value::Null, count)],
+        };
+        Ok(columns.iter().map(sample).collect())
     }
 
     async fn find(&self, phrases: &[String], how: Match, _: u32) -> Result<Vec<Vec<Hit>>, PortError> {
@@ -190,7 +198,8 @@ impl Database for ScriptedDatabase {
             extra: vec![("kind".into(), "\"view\"".into())],
             ..Table::default()
         };
-        let tables = self.views.iter().map(view).collect();
+        let table = Table { name: "t".into(), ..Table::default() };
+        let tables = self.views.iter().map(view).chain([table]).collect();
         Ok(Arc::new(Catalog { database: "scripted".into(), dialect: Dialect::Sqlite, tables }))
     }
 

@@ -85,6 +85,24 @@ async fn found_cells_are_cached_until_the_file_changes() {
 }
 
 #[tokio::test]
+async fn samples_of_tables_are_cached_and_those_of_views_are_not() {
+    let (_folder, cache) = scratch();
+    let mut database = ScriptedDatabase::new("before", Ok(numbers(1)));
+    database.views = vec!["recent".into()];
+    let database = Arc::new(database);
+    let (cached, asked) = (over(&database, &cache), || database.finds.load(std::sync::atomic::Ordering::SeqCst));
+    let sample = async |table: &str, column: &str, limit: u32| cached.samples(table, &[column.into()], limit).await;
+    let first = sample("t", "n", 5).await.unwrap();
+    assert_eq!((sample("t", "n", 5).await.unwrap(), asked()), (first.clone(), 1));
+    assert_ne!(sample("t", "m", 5).await.unwrap(), first);
+    assert_ne!(sample("t", "n", 6).await.unwrap(), first);
+    assert_ne!(sample("recent", "n", 5).await, sample("recent", "n", 5).await);
+    database.change(Some("after"), numbers(1));
+    assert_ne!(sample("t", "n", 5).await.unwrap(), first);
+    assert_eq!(asked(), 6);
+}
+
+#[tokio::test]
 async fn cells_of_an_index_that_ended_early_are_not_cached() {
     let (_folder, cache) = scratch();
     let mut database = ScriptedDatabase::new("d", Ok(numbers(1)));
