@@ -347,6 +347,14 @@ mod tests {
                 "SELECT genre FROM book GROUP BY genre ORDER BY COUNT(*) DESC LIMIT 1".to_owned(),
             ),
             (
+                "Which genre is the most common among books?",
+                "SELECT genre FROM book GROUP BY genre ORDER BY COUNT(*) DESC LIMIT 1".to_owned(),
+            ),
+            (
+                "What group is the least common among all members?",
+                "SELECT \"group\" FROM member GROUP BY \"group\" ORDER BY COUNT(*) LIMIT 1".to_owned(),
+            ),
+            (
                 "Show titles of books whose title contains 'Shore'",
                 "SELECT title FROM book WHERE title LIKE '%Shore%'".to_owned(),
             ),

@@ -305,6 +305,9 @@ pub(crate) const WHOLE: &[&str] = &[
     "pyramid",
 ];
 
+/// Words before what holds the values of which one is frequent.
+pub(crate) const WITHIN: &[&str] = &["across", "among", "amongst", "in", "within"];
+
 /// Adjectives of frequency after `most` and `least`.
 pub(crate) const FREQUENT: &[&str] =
     &["common", "commonly", "popular", "frequent", "frequently", "prevalent", "often", "times"];

@@ -35,6 +35,14 @@ impl Walk<'_> {
         }
     }
 
+    /// Whether the next item is where something is frequent, and not what is: `most common among customers`.
+    pub(super) fn is_within_next(&self, at: usize) -> bool {
+        let from = self.item(at).to;
+        let to = self.reading.items.get(at + 1).map_or(from, |next| next.from.max(from));
+        let between = self.reading.tokens.get(from..to).unwrap_or_default();
+        between.iter().any(|token| lexicon::WITHIN.contains(&token.lower.as_str()))
+    }
+
     /// Rows of a table that others judge, such as products with ratings in reviews, are compared by the average of the ratings.
     pub(super) fn average_judgements(&mut self) {
         let Some((Measure::Column(column), up)) = self.draft.best else { return };

@@ -125,7 +125,9 @@ impl Walk<'_> {
             Cue::MostRows(up) => pending.most_rows = Some(up),
             Cue::Frequent(up) => match self.what(at + 1) {
                 // Each product is in the list of products once: what counts is something else.
-                Some(What::Table(table)) if !self.names_column_of(at + 1, *table) => self.best_of(at + 1, *table, up),
+                Some(What::Table(table)) if !self.names_column_of(at + 1, *table) && !self.is_within_next(at) => {
+                    self.best_of(at + 1, *table, up);
+                }
                 _ => self.draft.frequent = Some(up),
             },
             Cue::Compare(operator, scale) => {
