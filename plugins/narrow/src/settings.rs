@@ -1,5 +1,23 @@
 //! What the user may set.
 
+use crate::linker::phrases::Phrases;
+
+syrch_plugin::words! {
+    /// When a model is asked for keywords.
+    pub enum Keywords { Foreign = "foreign", Never = "never", Always = "always" }
+}
+
+impl Keywords {
+    /// Whether a model is asked for those of a question.
+    pub(crate) fn is_asked(self, phrases: &Phrases) -> bool {
+        match self {
+            Self::Never => false,
+            Self::Foreign => phrases.is_foreign,
+            Self::Always => true,
+        }
+    }
+}
+
 syrch_plugin::settings! {
     /// How a catalog is narrowed.
     pub struct Settings {
@@ -29,8 +47,8 @@ syrch_plugin::settings! {
         least: f64 = 0.3, 0.0 ..= 1.0;
         /// The best tables between which all tables on the shortest join paths are selected.
         closure: u32 = 4, 0 ..= 16;
-        /// Whether a model is asked for keywords first (CHESS).
-        keywords: bool = false;
+        /// When a model is asked for keywords first (CHESS): never, for questions that are not in English, or always.
+        keywords: Keywords = Keywords::Foreign;
         /// Found cells and notes that the other roles get, at most.
         hints: u32 = 8, 0 ..= 20;
         /// Solved examples that the other roles get, at most: those that are most like the question.

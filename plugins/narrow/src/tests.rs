@@ -142,7 +142,7 @@ fn a_catalog_that_fits_stays_whole_and_still_gets_hints() {
         "Texas".into(),
         vec![Hit { snippet: Some("texas".into()), ..hit(Corpus::Cells, "customers.state", 1.0) }],
     );
-    let linked = link_of(&host, json!({ "keywords": true }), &Problem::new(QUESTION), &small).unwrap();
+    let linked = link_of(&host, json!({ "keywords": "always" }), &Problem::new(QUESTION), &small).unwrap();
     assert_eq!(linked.tables, []);
     assert_eq!(linked.hints.iter().map(|hit| hit.path.as_str()).collect::<Vec<_>>(), ["customers.state"]);
     assert!(host.search.queries().iter().all(|query| matches!(query.corpus, Corpus::Notes | Corpus::Examples)));
@@ -315,7 +315,7 @@ fn keywords_are_asked_for_when_the_user_wants_them() {
     let keywords = json!({ "keywords": ["client", "Lone Star State"] });
     host.model.script(&Purpose::Link, Ok(reply("", Some(&keywords))));
     host.database.hits.insert("Lone Star State".into(), vec![hit(Corpus::Cells, "other_39.name", 1.0)]);
-    let linked = link(&host, json!({ "keywords": true, "values": 10.0 }));
+    let linked = link(&host, json!({ "keywords": "always", "values": 10.0 }));
     assert_eq!(names(&linked)[0], "other_39");
     let request = &host.model.requests()[0];
     assert_eq!((request.purpose.clone(), request.temperature), (Purpose::Link, Some(0.2)));
@@ -335,13 +335,13 @@ fn a_model_without_keywords_changes_nothing() {
     ] {
         let mut host = host();
         host.model.script(&Purpose::Link, Err(error));
-        let linked = link(&host, json!({ "keywords": true }));
+        let linked = link(&host, json!({ "keywords": "always" }));
         assert_eq!(linked, link(&self::host(), json!({})));
         assert!(host.trace.notes()[0].starts_with("no keywords from the model"));
     }
     let mut host = host();
     host.model.script(&Purpose::Link, Err(LlmError::Cancelled));
-    let ended = link_of(&host, json!({ "keywords": true }), &Problem::new(QUESTION), &catalog()).unwrap_err();
+    let ended = link_of(&host, json!({ "keywords": "always" }), &Problem::new(QUESTION), &catalog()).unwrap_err();
     assert_eq!(ended.kind, FailureKind::Cancelled);
 }
 

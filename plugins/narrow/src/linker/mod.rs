@@ -1,6 +1,7 @@
 //! Finds the tables and columns that a question needs, and narrows the catalog to them.
 
 pub(crate) mod cells;
+pub(crate) mod copies;
 pub(crate) mod facts;
 pub(crate) mod fit;
 pub(crate) mod fuse;
@@ -16,6 +17,7 @@ use syrch_plugin::prompt;
 use syrch_plugin::text::count;
 
 use crate::Narrow;
+use crate::linker::copies::Copies;
 use crate::linker::fuse::{firsts, fuse};
 use crate::linker::joins::Joins;
 use crate::linker::phrases::Phrases;
@@ -29,12 +31,12 @@ impl LinkerRole for Narrow {
             return Ok(Linked { tables: Vec::new(), hints: Vec::new() });
         }
         let mut phrases = Phrases::of(problem);
-        if self.settings.keywords && !fits {
+        if !fits && self.settings.keywords.is_asked(&phrases) {
             phrases.add_keywords(keywords::of(host, problem)?);
         }
         let places = Places::new(catalog);
         let found = self.found(host, &phrases, &places, fits);
-        let tables = if fits { Vec::new() } else { self.narrowed(host, catalog, &found) };
+        let tables = if fits { Vec::new() } else { self.narrowed(host, catalog, &phrases, &found) };
         let mut hints = found.hints(&self.settings, &tables, &places);
         hints.extend(facts::find(host, &self.settings, catalog, &tables));
         Ok(Linked { hints, tables })
@@ -55,16 +57,18 @@ impl Narrow {
     }
 
     /// The selected tables, best first; empty if nothing at all was found, since the first tables that fit are no better than all.
-    fn narrowed(&self, host: &impl LinkerHost, catalog: &Catalog, found: &Found) -> Vec<Relevant> {
+    fn narrowed(&self, host: &impl LinkerHost, catalog: &Catalog, phrases: &Phrases, found: &Found) -> Vec<Relevant> {
         let mut tables = fuse(&found.tables, self.settings.smoothing);
         if tables.is_empty() {
             host.note(Level::Warn, "nothing in the catalog fits the question: it stays whole");
             return Vec::new();
         }
+        let copies = Copies::new(catalog, &phrases.text);
+        copies.sink(&mut tables);
         let joins = Joins::new(catalog);
         joins.spread(&mut tables, self.settings.neighbours);
         let least = self.settings.least * tables.first().map_or(0.0, |best| best.score);
-        let sure = firsts(&found.tables);
+        let sure = copies.replaced(firsts(&found.tables));
         tables.retain(|table| table.score >= least || sure.contains(&table.key));
         let order = joins.closed(&tables, self.settings.closure as usize, &sure);
         let columns = fuse(&found.columns, self.settings.smoothing);

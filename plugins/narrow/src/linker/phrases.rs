@@ -10,6 +10,13 @@ const PLAIN: &str = "about above after all also and any are ascending been befor
     some sort sorted tell than that the their them then there these they this those under use using was were \
     what when where which who whose will with without you your";
 
+/// Words that an English sentence of some length hardly lacks, and that other languages do not have.
+const ENGLISH: &str = "and are at average between by compare count did does each every find first following for from get give have \
+    highest how last least list lowest many most much number of order return show than that the their there these top were what when \
+    where which who whose with you";
+/// Words from which on a text without any of these is of another language.
+const SENTENCE: usize = 5;
+
 /// Words that names are looked for by.
 const WORDS: usize = 30;
 /// Phrases that cells are looked for by, within what one call of the port takes.
@@ -36,6 +43,8 @@ pub(crate) struct Phrases {
     pub(crate) names: Vec<String>,
     /// What may stand in cells, marked phrases first.
     pub(crate) values: Vec<Phrase>,
+    /// Whether the question is in another language than English.
+    pub(crate) is_foreign: bool,
 }
 
 impl Phrases {
@@ -47,7 +56,8 @@ impl Phrases {
         }
         let text = clip(&text, TEXT).to_owned();
         let tokens = tokens(&text);
-        Self { names: names(&tokens), values: values(&text, &tokens), text }
+        let is_foreign = is_foreign(&self::tokens(&problem.question));
+        Self { names: names(&tokens), values: values(&text, &tokens), is_foreign, text }
     }
 
     /// Adds what a model thinks the question is about.
@@ -59,6 +69,18 @@ impl Phrases {
             push_phrase(&mut self.values, &keyword, true);
         }
     }
+}
+
+/// Whether words are of another language: letters that English does not have in more than names, or a sentence without an English word
+/// that says how it is put.
+fn is_foreign(tokens: &[Token<'_>]) -> bool {
+    let is_word = |token: &&Token<'_>| token.text.chars().all(char::is_alphabetic);
+    let words: Vec<&Token<'_>> = tokens.iter().filter(is_word).collect();
+    let is_other = |token: &&&Token<'_>| !token.text.is_ascii() && !token.is_marked();
+    let is_english = |token: &&Token<'_>| is_one_of(ENGLISH, &token.text.to_lowercase());
+    let others = words.iter().filter(is_other).count();
+    let has_english = words.iter().any(is_english);
+    others * 2 >= words.len().max(1) || !has_english && (others > 0 || words.len() >= SENTENCE)
 }
 
 /// A word of the question.
@@ -244,6 +266,32 @@ mod tests {
     fn what_the_user_explained_is_looked_at() {
         let problem = Problem { evidence: Some("churn means no orders".into()), ..Problem::new("How high is it?") };
         assert!(Phrases::of(&problem).names.contains(&"churn".to_owned()));
+    }
+
+    #[test]
+    fn questions_in_other_languages_are_known() {
+        for question in [
+            "Wie viele Kunden gibt es je Land?",
+            "¿Cuántos clientes hay en cada país?",
+            "Combien de commandes avons-nous reçues ?",
+            "сколько заказов в 2024 году",
+            "各国有多少客户？",
+            "Quanti ordini ha fatto Anna",
+        ] {
+            assert!(of(question).is_foreign, "{question}");
+        }
+        for question in [
+            "How many customers are there?",
+            "revenue by Café München",
+            "revenue 2024",
+            "top 5 customers",
+            "List orders of Zoë Ångström",
+            "List customers in Germany",
+            "total revenue in Germany 2024",
+            "",
+        ] {
+            assert!(!of(question).is_foreign, "{question}");
+        }
     }
 
     #[test]
