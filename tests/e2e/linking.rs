@@ -136,10 +136,75 @@ fn notes_lead_to_their_table_and_are_reported() {
 }
 
 #[test]
+fn a_suite_says_what_linking_shows_and_misses() {
+    let (place, endpoint) = (Place::new(), endpoint());
+    let suite = place.path().join("suite.jsonl");
+    let line = |id: &str, question: &str, sql: &str| {
+        format!("{}\n", json!({"id": id, "db": "shop", "question": question, "gold_sql": sql}))
+    };
+    let lines = [
+        line("found", QUESTION, COUNT),
+        line("missed", "How many stores are there?", "SELECT count(*) FROM t_xy WHERE twn = 'Lyon'"),
+        line("broken", "How many?", "SELECT nothing FROM nowhere"),
+    ];
+    fs::write(&suite, lines.concat()).unwrap();
+    let run = |flags: &[&str]| {
+        let mut command = host();
+        command
+            .env("SYRCH_API_KEY", KEY)
+            .args(["suite", "linking"])
+            .arg(&suite)
+            .arg("--db")
+            .arg(&place.database)
+            .args(flags);
+        Said::of(command.args(["--llm", "openai", "--model", "mock", "--base-url", &endpoint.url()]).output().unwrap())
+    };
+    let report = run(&["--linker", "narrow", "--format", "json"]).document(0);
+    assert_eq!((&report["schema"], &report["questions"]), (&json!("syrch.linking/1"), &json!(2)), "{report:#}");
+    assert_eq!(report["unread"], json!(["broken"]));
+    assert_eq!((&report["tables"]["needed"], &report["tables"]["both"]), (&json!(2), &json!(1)), "{report:#}");
+    let missed = &report["missed"][0];
+    assert_eq!((&missed["id"], &missed["tables"]), (&json!("missed"), &json!(["t_xy"])), "{report:#}");
+    assert_eq!(missed["literals"], json!(["Lyon"]), "{report:#}");
+    let longest = report["prompt"]["longest"].as_u64().unwrap();
+    assert!(longest > 500 && longest <= PROMPT as u64, "{report:#}");
+    assert_eq!(endpoint.count(), 0);
+    let shown = run(&["--linker", "none"]);
+    for part in ["tables", "literals", "2 questions under", "1 left out"] {
+        assert!(shown.all().contains(part), "{part}: {}", shown.all());
+    }
+    assert!(!shown.stdout.contains("t_xy,"), "{}", shown.all());
+}
+
+#[test]
+fn questions_in_another_language_get_keywords_and_copies_stay_behind() {
+    let (place, script) = (Place::new(), Script::new());
+    let copies =
+        "CREATE TABLE stg_orders(id INTEGER, total REAL); CREATE TABLE orders_20240131(id INTEGER, total REAL);";
+    sqlite(&place.database, &format!("{}{copies}", script()));
+    let script = script
+        .on(["Give at most 16 keywords"], Reply::json(&json!({ "keywords": ["orders"] })))
+        .on([PLAN], whole())
+        .on([WRITE], Reply::sql("SELECT count(*) FROM orders", 0.95));
+    let endpoint = MockEndpoint::start(script);
+    let asked = |question: &str| {
+        place.ask(&endpoint, question, &["--linker", "narrow", "-P", "linker.catalog_bytes=900"]);
+        let keywords = endpoint.requests().iter().any(|request| request.prompt().contains("Give at most 16 keywords"));
+        (keywords, last(&endpoint))
+    };
+    let (keywords, prompt) = asked("How many orders are there?");
+    assert!(!keywords && prompt.contains("Table orders"), "{prompt}");
+    let at = |name: &str| prompt.find(&format!("Table {name}"));
+    assert!(at("stg_orders").is_none_or(|copy| at("orders").unwrap() < copy), "{prompt}");
+    let (keywords, prompt) = asked("Wie viele Bestellungen gibt es insgesamt?");
+    assert!(keywords && prompt.contains("Table orders"), "{prompt}");
+}
+
+#[test]
 fn a_strategy_file_sets_how_the_catalog_is_narrowed() {
     let place = Place::new();
     let file = place.path().join("by-keywords.yml");
-    let linker = "{plugin: narrow, config: {keywords: true, catalog_bytes: 1200}}";
+    let linker = "{plugin: narrow, config: {keywords: always, catalog_bytes: 1200}}";
     fs::write(&file, format!("name: by-keywords\nroles: {{linker: {linker}}}\n")).unwrap();
     let script = Script::new()
         .on(["Give at most 16 keywords"], Reply::json(&json!({ "keywords": ["xy", "twn"] })))

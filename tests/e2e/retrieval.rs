@@ -85,6 +85,42 @@ fn an_index_is_built_once() {
 }
 
 #[test]
+fn vectors_alone_need_no_language_model_and_leave_the_terms_as_they_are() {
+    let (place, endpoint) = (Place::new(), MockEndpoint::start(knowing()));
+    let refused = place.build(&endpoint, &["--vectors-only"]);
+    assert_eq!(refused.code, 2, "{}", refused.all());
+    assert!(refused.stderr.contains("--embeddings"), "{}", refused.all());
+    let flags = ["--vectors-only", "--embeddings", "mock-embed"];
+    let built = place.build(&endpoint, &flags).document(0);
+    assert_eq!((&built["named"], &built["vectors"]), (&json!(0), &json!(10)), "{built}");
+    assert!(endpoint.requests().iter().all(|request| request.path == "/v1/embeddings"));
+    place.build(&endpoint, &[]).document(0);
+    let again = place.build(&endpoint, &flags).document(0);
+    assert_eq!((&again["terms"], &again["vectors"]), (&json!(7), &json!(10)), "{again}");
+}
+
+#[test]
+fn questions_and_what_is_searched_have_prefixes_of_their_own() {
+    let (place, endpoint) = (Place::new(), MockEndpoint::start(knowing()));
+    many_tables(&place);
+    let config = place.path().join("e5.yml");
+    let prefixes = "llm:\n  embedding_prefixes:\n    query: 'query: '\n    document: 'passage: '\n";
+    fs::write(&config, prefixes).unwrap();
+    let config = ["--config", config.to_str().unwrap(), "--embeddings", "mock-embed"];
+    place.build(&endpoint, &[&config[..], &["--vectors-only"]].concat()).document(0);
+    let built = endpoint.requests();
+    assert!(built.iter().all(|request| request.prompt().lines().all(|line| line.starts_with("passage: "))));
+    let narrow = ["-q", "net revenue", "-P", "linker.catalog_bytes=500"];
+    place.ask(&endpoint, &[&config[..], &narrow].concat());
+    let asked = endpoint.requests();
+    let embedded: Vec<_> = asked[built.len()..].iter().filter(|request| request.path == "/v1/embeddings").collect();
+    assert!(!embedded.is_empty());
+    for request in embedded {
+        assert!(request.prompt().starts_with("query: "), "{}", request.prompt());
+    }
+}
+
+#[test]
 fn an_incomplete_index_is_saved_and_the_next_build_names_the_rest() {
     let script = Script::new().once(["Table t_cst"], Reply::text("I would rather not."));
     let script = script.on(["Table t_ord"], Reply::json(&json!({"table": ["purchases"], "columns": []})));

@@ -33,6 +33,16 @@ const TERM: usize = 60;
 /// Bytes of a comment in a prompt.
 const COMMENT: usize = 300;
 
+/// The parts of an index that are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum IndexParts {
+    /// Terms, by a language model, and vectors where there is a model for embeddings.
+    #[default]
+    All,
+    /// Vectors alone; terms that an earlier index has stay, and get vectors.
+    Vectors,
+}
+
 /// The content of a new index, and the calls that it took.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexReport {
@@ -65,7 +75,12 @@ impl Host {
     ///
     /// # Errors
     /// When there is no place for it, the model cannot be used at all, or a budget is used up.
-    pub async fn build_index(&self, observer: Arc<dyn Observer>, stop: &Stop) -> Result<IndexReport, Error> {
+    pub async fn build_index(
+        &self,
+        parts: IndexParts,
+        observer: Arc<dyn Observer>,
+        stop: &Stop,
+    ) -> Result<IndexReport, Error> {
         let Some(folder) = &self.settings.retrieval.folder else {
             return Err(Error::Config("there is no folder for the index".to_owned()));
         };
@@ -81,7 +96,12 @@ impl Host {
         // The deadline is that of a search; a large schema takes longer than any question.
         run.clock = Clock::new(None, stop.clone());
         let model = model_calls::of_run(self, &run);
-        let (reported, failed) = self.terms(&run, &model).await?;
+        let earlier = BuiltIndex::read(folder, &run.catalog).ok().flatten();
+        let (reported, failed) = match (parts, &earlier) {
+            (IndexParts::All, _) => self.terms(&run, &model).await?,
+            (IndexParts::Vectors, Some(earlier)) => (earlier.terms.clone(), Vec::new()),
+            (IndexParts::Vectors, None) => (Vec::new(), Vec::new()),
+        };
         let sources = Sources {
             terms: reported
                 .iter()
@@ -94,12 +114,13 @@ impl Host {
         let (named, tables) = (reported.len(), run.catalog.tables.len());
         let mut built = BuiltIndex::new(&run.catalog, reported);
         if let (Some(model), Ok((texts, vectors))) = (self.settings.model.embeddings.as_deref(), &vectors) {
-            built = built.with_vectors(model, texts, vectors);
+            let made_by = self.settings.model.embedding_prefixes.made_by(model);
+            built = built.with_vectors(&made_by, texts, vectors);
         }
         // An outage takes nothing away that was known.
         let missing: Vec<String> = failed.iter().map(|(table, _)| table.clone()).collect();
         let path = built
-            .completed(BuiltIndex::read(folder, &run.catalog).ok().flatten(), &missing)
+            .completed(earlier, &missing)
             .write(folder, &run.catalog)
             .map_err(|error| Error::Config(format!("the index cannot be stored in `{}`: {error}", folder.display())))?;
         let (_, vectors) = vectors?;
@@ -161,9 +182,11 @@ impl Host {
             return Ok((Vec::new(), Vec::new()));
         };
         let texts = Index::new(&run.catalog, sources).texts();
+        let prefixes = self.settings.model.embedding_prefixes.clone();
         let nothing = (Arc::new(Problem::default()), Arc::clone(&run.catalog));
         let in_flight = self.settings.limits.llm_in_flight;
-        let embedder = ModelEmbedder::new(Arc::clone(model), name.clone(), Arc::default(), nothing, in_flight);
+        let embedder =
+            ModelEmbedder::new(Arc::clone(model), (name.clone(), prefixes), Arc::default(), nothing, in_flight);
         match embedder.embed(&texts).await {
             Ok(vectors) => Ok((texts, vectors)),
             Err(PortError::Budget) => Err(budget(run)),

@@ -161,6 +161,11 @@ impl Context {
         Self { apart: Some(apart), catalog, ..self }
     }
 
+    /// The same over another catalog that roles are shown.
+    pub(crate) fn showing(self, catalog: Arc<Catalog>) -> Self {
+        Self { catalog, ..self }
+    }
+
     /// The same over the tables of one statement: the roles that are called see no others, in the catalog or by the port `inspect`.
     pub(crate) fn within(&self, tables: &[String]) -> Self {
         let catalog = self.run.catalog.narrowed(tables.iter().map(|table| (table.as_str(), [].as_slice())));
@@ -267,5 +272,6 @@ fn embedder(
     let (model, knowledge) = (Arc::clone(model), Arc::clone(&host.known.knowledge));
     let (problem, catalog) = (Arc::clone(problem), Arc::clone(&run.catalog));
     let in_flight = host.settings.limits.llm_in_flight;
-    Some(Arc::new(ModelEmbedder::new(model, name, knowledge, (problem, catalog), in_flight)))
+    let named = (name, host.settings.model.embedding_prefixes.clone());
+    Some(Arc::new(ModelEmbedder::new(model, named, knowledge, (problem, catalog), in_flight)))
 }

@@ -11,7 +11,7 @@ use syrch_core::{Catalog, encode};
 use syrch_search::{Example, Note, Sources};
 
 use crate::Error;
-pub use crate::build_index::IndexReport;
+pub use crate::build_index::{IndexParts, IndexReport};
 use crate::settings::RetrievalSettings;
 
 /// Bytes of a file of notes or examples, and of one line of it.

@@ -100,6 +100,7 @@ pub mod imports;
 #[doc(hidden)]
 pub mod internal;
 pub mod knowledge;
+mod linking;
 mod model_calls;
 pub mod models;
 mod noted;
@@ -135,6 +136,7 @@ pub mod yaml;
 pub use builder::HostBuilder;
 pub use error::Error;
 pub use host::Host;
+pub use linking::Linking;
 pub use optimize::optimize;
 pub use providers::Provider;
 pub use query::{Query, QueryError, QueryResult, query};

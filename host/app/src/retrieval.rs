@@ -16,6 +16,7 @@ use syrch_search::Index;
 
 use crate::given_up::GivenUp;
 use crate::knowledge::Knowledge;
+use crate::settings::EmbeddingPrefixes;
 
 /// Texts of one model call, and their bytes.
 const BATCH: usize = 32;
@@ -145,7 +146,7 @@ impl SearchPort for Retrieval {
 impl Embedder for Retrieval {
     async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
         match &self.embedder {
-            Some(embedder) => self.given_up.within([&Retriever::Vector], WAITED, embedder.embed(texts)).await,
+            Some(embedder) => self.given_up.within([&Retriever::Vector], WAITED, embedder.embed_queries(texts)).await,
             None => Err(PortError::Unsupported),
         }
     }
@@ -157,6 +158,8 @@ pub(crate) struct ModelEmbedder {
     model: Arc<dyn ModelProvider>,
     /// The name among them.
     name: String,
+    /// What stands before the texts that are searched, and before those that are compared with them.
+    prefixes: EmbeddingPrefixes,
     knowledge: Arc<Knowledge>,
     problem: Arc<Problem>,
     catalog: Arc<Catalog>,
@@ -168,22 +171,36 @@ pub(crate) struct ModelEmbedder {
 impl ModelEmbedder {
     /// Whether the index on disk holds vectors of the schema: those of a large one are too many for a search to ask for.
     fn knows_the_schema(&self) -> bool {
-        self.knowledge.length(&self.name).is_some()
+        self.knowledge.length(&self.prefixes.made_by(&self.name)).is_some()
     }
 
     pub(crate) fn new(
         model: Arc<dyn ModelProvider>,
-        name: String,
+        (name, prefixes): (String, EmbeddingPrefixes),
         knowledge: Arc<Knowledge>,
         (problem, catalog): (Arc<Problem>, Arc<Catalog>),
         in_flight: usize,
     ) -> Self {
-        Self { model, name, knowledge, problem, catalog, in_flight: in_flight.max(1), known: Mutex::default() }
+        Self {
+            model,
+            name,
+            prefixes,
+            knowledge,
+            problem,
+            catalog,
+            in_flight: in_flight.max(1),
+            known: Mutex::default(),
+        }
     }
 
+    /// The vector of a text with its prefix.
     fn found(&self, text: &str) -> Option<Vec<f32>> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get(text).or_else(|| self.knowledge.vector(&self.name, text)).cloned()
+        let stored = || {
+            let text = text.strip_prefix(&self.prefixes.document)?;
+            self.knowledge.vector(&self.prefixes.made_by(&self.name), text)
+        };
+        known.get(text).or_else(stored).cloned()
     }
 
     /// Vectors of some texts, in one call.
@@ -200,7 +217,7 @@ impl ModelEmbedder {
         let (problem, catalog) = (Arc::clone(&self.problem), Arc::clone(&self.catalog));
         let reply = self.model.complete(&ModelCall { request, problem, task: None, catalog }).await.result;
         let vectors = encode::vectors_of(&reply.map_err(refusal)?.text).unwrap_or_default();
-        let length = self.knowledge.length(&self.name);
+        let length = self.knowledge.length(&self.prefixes.made_by(&self.name));
         if vectors.len() != texts.len() {
             return Err(PortError::Other("the model for embeddings gave other vectors than asked for".to_owned()));
         }
@@ -250,6 +267,17 @@ fn refusal(error: LlmError) -> PortError {
 #[async_trait]
 impl Embedder for ModelEmbedder {
     async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
+        self.prefixed(&self.prefixes.document, texts).await
+    }
+
+    async fn embed_queries(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
+        self.prefixed(&self.prefixes.query, texts).await
+    }
+}
+
+impl ModelEmbedder {
+    async fn prefixed(&self, prefix: &str, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
+        let texts: Vec<String> = texts.iter().map(|text| format!("{prefix}{text}")).collect();
         let mut missing: Vec<String> = texts.iter().filter(|text| self.found(text).is_none()).cloned().collect();
         missing.sort();
         missing.dedup();

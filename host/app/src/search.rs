@@ -59,6 +59,16 @@ pub(crate) async fn search(
     }
 }
 
+/// The problem with the linker's hints, over the linker's selection.
+pub(crate) async fn link(host: &Host, problem: Problem, run: &Arc<RunState>) -> Result<Arc<Context>, Error> {
+    linked(Arc::new(Context::new(host, problem, run))).await
+}
+
+/// One pass over a problem that was linked before, for what it sends.
+pub(crate) async fn attempt(context: &Arc<Context>) -> Result<(), Error> {
+    Attempt::make(context, false).await.map(drop)
+}
+
 /// The user's answer, from the event log where it holds one; `None` if there is none or the user ends the search instead. The time in
 /// which the user thinks does not count against the deadline.
 async fn answer(run: &RunState, ask: Option<&dyn Ask>, question: &Question) -> Option<String> {

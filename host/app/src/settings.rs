@@ -206,6 +206,9 @@ pub struct ModelSettings {
     /// The model for embeddings: one of `models`, or its name at the default endpoint; `None` if there are no vectors.
     #[serde(default)]
     pub embeddings: Option<String>,
+    /// What stands before each text that is embedded.
+    #[serde(default, skip_serializing_if = "EmbeddingPrefixes::is_empty")]
+    pub embedding_prefixes: EmbeddingPrefixes,
     /// Prices by the model's name at its endpoint; `*` stands for any characters, and the longest pattern counts.
     pub prices: BTreeMap<String, PriceSettings>,
     /// Answer from this recording, and ask no model.
@@ -281,6 +284,28 @@ pub struct EndpointSettings {
     pub rates: RateSettings,
 }
 
+/// What a model for embeddings wants before texts, such as `query: ` and `passage: ` of E5; most want nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct EmbeddingPrefixes {
+    /// Before a question, and before the texts that a plugin has embedded.
+    pub query: String,
+    /// Before what is searched: names, comments, terms, notes and solved examples.
+    pub document: String,
+}
+
+impl EmbeddingPrefixes {
+    /// Whether nothing stands before any text.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.query.is_empty() && self.document.is_empty()
+    }
+
+    /// What makes the vectors of what is searched: the model, and the prefix if there is one.
+    pub(crate) fn made_by(&self, model: &str) -> String {
+        if self.document.is_empty() { model.to_owned() } else { format!("{model} with `{}`", self.document) }
+    }
+}
+
 /// A model with a name of its own, and the endpoint that serves it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RouteSettings {
@@ -342,6 +367,7 @@ impl Default for ModelSettings {
             models: BTreeMap::new(),
             purposes: BTreeMap::new(),
             embeddings: None,
+            embedding_prefixes: EmbeddingPrefixes::default(),
             prices: BTreeMap::new(),
             replay: None,
             record: None,

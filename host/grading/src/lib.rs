@@ -9,6 +9,7 @@
 //! | the arms of a grid | [`cells`] |
 //! | one question with its expected answer | [`Eval`] |
 //! | the expected answers of a suite, checked before a run is graded by them | [`lint`](lint()) |
+//! | what linking shows of what the expected answers need | [`linking`](linking()) |
 //! | changed copies of a suite's databases, on which an answer that was right by luck is wrong | [`fuzz`](fuzz()), [`Fuzzed`] |
 //! | confidences fitted on a graded run | [`calibrate`](calibrate()) |
 //! | how fast right statements are | [`Timings`] |
@@ -24,6 +25,7 @@ mod given;
 mod gradable;
 mod grader;
 mod grid;
+mod linking;
 mod lint;
 mod manifest;
 mod suite_run;
@@ -38,6 +40,7 @@ pub use fuzz::{
 };
 pub use grader::Traces;
 pub use grid::{Axis, GridCell, GridError, MOST_CELLS, cells, default_axes};
+pub use linking::{LINKING_SCHEMA, LinkingObserver, LinkingReport, MissedInLinking, PromptLength, ShownShare, linking};
 pub use lint::{Finding, FindingKind, LINT_SCHEMA, LintObserver, LintReport, Severity, SuiteOfLint, lint, read_suite};
 pub use suite_run::{Beginning, SuiteOptions, SuiteOutcome, SuiteRun};
 pub use timing::Timings;

@@ -328,7 +328,7 @@ fn again(arms: &[(String, Settings)], seeds: u32) -> Vec<(String, Settings)> {
 }
 
 /// The questions of the suite and the statements that answer them, which must not be in a solved example or a note.
-fn withheld(suite: &Suite) -> Withheld {
+pub(crate) fn withheld(suite: &Suite) -> Withheld {
     let questions = suite.questions.iter().map(|question| question.question.as_str());
     Withheld::new(questions, suite.questions.iter().flat_map(Question::statements))
 }

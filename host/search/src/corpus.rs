@@ -65,7 +65,7 @@ impl IndexedCorpus {
             return Ok(Vec::new());
         }
         let vectors = self.vectors.get_or_try_init(|| embedded(&self.texts, model)).await?;
-        let asked = embedded(&[text.to_owned()], model).await?;
+        let asked = model.embed_queries(&[text.to_owned()]).await?;
         let asked = asked.first().map(Vec::as_slice).unwrap_or_default();
         let score =
             |vector: &Vec<f32>| vector.iter().zip(asked).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();

@@ -1,10 +1,10 @@
-//! `build-index`: asks a model once what people call tables and columns, and saves that for searches over the same schema.
+//! `build-index`: asks a model once what people call tables and columns, has their texts embedded, and saves that for searches over the same schema.
 
 use std::sync::Arc;
 
 use clap::Args;
 use serde_json::json;
-use syrch::knowledge::IndexReport;
+use syrch::knowledge::{IndexParts, IndexReport};
 use syrch::{Provider, Stop};
 
 use super::{Context, Run, search};
@@ -21,6 +21,9 @@ const TOKENS: u64 = 1_000_000_000;
 
 #[derive(Args)]
 pub(crate) struct BuildIndexArgs {
+    /// Make vectors alone, by the model of --embeddings, and ask no language model for terms; those of an earlier index stay
+    #[arg(long)]
+    pub(crate) vectors_only: bool,
     /// Flags of a search: the database, the model, what it may cost.
     #[command(flatten)]
     pub(crate) flags: Flags<true>,
@@ -34,12 +37,16 @@ impl Run for BuildIndexArgs {
     }
 
     async fn run(self, context: Context) -> Outcome {
-        run(context).await
+        run(context, self.vectors_only).await
     }
 }
 
-async fn run(mut context: Context) -> Outcome {
+async fn run(mut context: Context, vectors_only: bool) -> Outcome {
     context.needs_database()?;
+    if vectors_only && context.config.effective.settings.model.embeddings.is_none() {
+        return Err(Failure::usage("--vectors-only without a model for embeddings").hint("name one by --embeddings"));
+    }
+    let parts = if vectors_only { IndexParts::Vectors } else { IndexParts::All };
     let is_set = |context: &Context, key: &str| context.config.origins.contains_key(key);
     let (calls, tokens) = (is_set(&context, "execution.max_calls"), is_set(&context, "execution.token_budget"));
     let budgets = &mut context.config.effective.settings.budgets;
@@ -55,7 +62,7 @@ async fn run(mut context: Context) -> Outcome {
         host = search::open(&mut context, &watch) => host?,
         () = interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted")),
     };
-    let building = host.build_index(Arc::clone(&watch) as _, &stop);
+    let building = host.build_index(parts, Arc::clone(&watch) as _, &stop);
     let report = tokio::select! {
         report = building => report,
         () = interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted: nothing was written; what the cache holds is not asked again")),

@@ -28,6 +28,7 @@ pub(crate) mod statements;
 pub(crate) mod strategy;
 pub(crate) mod suite;
 pub(crate) mod suite_fuzz;
+mod suite_linking;
 pub(crate) mod trace;
 
 use std::collections::BTreeSet;

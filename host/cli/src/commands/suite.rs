@@ -12,7 +12,8 @@ use syrch_grading::{LintObserver, LintReport, lint, read_suite};
 use super::Run;
 use super::graded::given_databases;
 use super::suite_fuzz::FuzzArgs;
-use super::{Context, suite_fuzz};
+use super::suite_linking::LinkingArgs;
+use super::{Context, suite_fuzz, suite_linking};
 use crate::config::Given;
 use crate::config::flags::Flags;
 use crate::console::Console;
@@ -30,6 +31,9 @@ pub(crate) enum SuiteCommand {
     /// Make variants of the databases, on all of which a right answer must give what the expected one gives: what is right by luck is not
     #[command(after_help = Exit::help())]
     Fuzz(Box<FuzzArgs>),
+    /// Link every question, and report the tables, columns and literals of its expected statement that the prompt shows and lacks
+    #[command(after_help = Exit::help())]
+    Linking(Box<LinkingArgs>),
 }
 
 #[derive(Args)]
@@ -63,12 +67,14 @@ impl Run for SuiteCommand {
         Some(match self {
             Self::Lint(lint) => Given::new(&lint.flags, &[]),
             Self::Fuzz(fuzz) => Given::new(&fuzz.flags, &[]),
+            Self::Linking(linking) => Given::new(&linking.flags, &linking.parameters),
         })
     }
 
     fn inputs(&self) -> Vec<(&'static str, PathBuf)> {
         match self {
             Self::Lint(lint) => vec![("the suite", lint.suite.clone())],
+            Self::Linking(linking) => vec![("the suite", linking.suite.clone())],
             Self::Fuzz(_) => Vec::new(),
         }
     }
@@ -77,10 +83,15 @@ impl Run for SuiteCommand {
         matches!(self, Self::Fuzz(_))
     }
 
+    fn loads_plugins(&self) -> bool {
+        matches!(self, Self::Linking(_))
+    }
+
     async fn run(self, context: Context) -> Outcome {
         match self {
             SuiteCommand::Lint(arguments) => run_lint(&context, *arguments).await,
             SuiteCommand::Fuzz(arguments) => suite_fuzz::run(&context, *arguments).await,
+            SuiteCommand::Linking(arguments) => suite_linking::run(context, *arguments).await,
         }
     }
 }

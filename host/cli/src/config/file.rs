@@ -425,6 +425,8 @@ mod tests {
         "llm.insecure_endpoint",
         "llm.offline_threshold",
         "llm.embeddings",
+        "llm.embedding_prefixes.query",
+        "llm.embedding_prefixes.document",
         "llm.simulated.skill",
         "llm.simulated.repair_rate",
         "llm.simulated.confidence_bias",

@@ -25,6 +25,15 @@ pub trait Embedder: Send + Sync {
     /// # Errors
     /// [`PortError::Unsupported`] without a model for embeddings; [`PortError::Budget`] or [`PortError::Unavailable`] when its call fails.
     async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError>;
+
+    /// The same for texts that are compared with others, such as questions: some models want another prefix for these than for what is
+    /// searched.
+    ///
+    /// # Errors
+    /// Those of [`embed`](Self::embed).
+    async fn embed_queries(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
+        self.embed(texts).await
+    }
 }
 
 /// The port `search` of one role call.

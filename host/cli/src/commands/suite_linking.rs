@@ -1,0 +1,118 @@
+//! `suite linking`: what a strategy's linker shows of what the expected statements of a suite need.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use serde_json::json;
+use syrch::databases::suite_databases;
+use syrch_grading::{LinkingObserver, LinkingReport, MissedInLinking, ShownShare, linking, read_suite};
+
+use super::graded::{DATABASE, databases, given_databases};
+use super::{Context, search};
+use crate::config::flags::Flags;
+use crate::config::parameter::Parameter;
+use crate::console::Console;
+use crate::console::progress::Watch;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::sink::{Format, Grid, terminal};
+
+/// The questions that are listed for people; a document has all.
+const LISTED: usize = 20;
+
+#[derive(Args)]
+#[command(mut_arg(DATABASE, databases))]
+pub(crate) struct LinkingArgs {
+    /// The suite: JSON lines, a JSON array (also BIRD's and Spider's), or CSV
+    #[arg(value_name = "SUITE")]
+    pub(crate) suite: PathBuf,
+    /// A plugin's own setting; VALUE is JSON or text. KEY alone will do when one plugin knows it; settings.NAME is for all plugins
+    #[arg(short = 'P', long = "param", value_name = "ROLE.KEY=VALUE")]
+    pub(crate) parameters: Vec<Parameter>,
+    /// The options of a search.
+    #[command(flatten)]
+    pub(crate) flags: Flags<true>,
+}
+
+/// Links the questions and prints what was shown of what they need.
+pub(super) async fn run(mut context: Context, arguments: LinkingArgs) -> Outcome {
+    let suite = read_suite(&arguments.suite).await?;
+    let databases = suite_databases(&suite, given_databases(&context).as_ref())?;
+    let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
+    search::prepare(&mut context, &watch).await?;
+    let settings = context.config.effective.settings.clone();
+    let progress = Progress(Arc::clone(&context.console));
+    let report = linking(&suite, &databases, settings.clone(), &(Arc::clone(&watch) as _), &progress).await;
+    context.console.clear();
+    let report = match report {
+        Ok(report) => report,
+        Err(error) => return Err(search::explained(error, &settings, &context, &watch).await),
+    };
+    show(&context, &report)?;
+    context.console.note(&summary(&report));
+    Ok(Exit::Answered)
+}
+
+struct Progress(Arc<Console>);
+
+impl LinkingObserver for Progress {
+    fn linked(&self, done: u64, of: u64) {
+        self.0.progress(&format!("{done}/{of} questions"));
+    }
+}
+
+fn show(context: &Context, report: &LinkingReport) -> Outcome<()> {
+    let mut grid = Grid::new(["what", "needed", "shown", "both", "recall", "precision", "questions with all"]);
+    let share = |name: &str, share: &ShownShare| {
+        let rounded = |share: Option<f64>| json!(share.map(|share| (share * 1e4).round() / 1e4));
+        let (recall, precision) = (rounded(share.recall), rounded(share.precision));
+        vec![
+            json!(name),
+            json!(share.needed),
+            json!(share.shown),
+            json!(share.both),
+            recall,
+            precision,
+            json!(share.whole),
+        ]
+    };
+    grid.rows.push(share("tables", &report.tables));
+    grid.rows.push(share("columns", &report.columns));
+    grid.rows.push(share("literals", &report.literals));
+    if matches!(context.format, Format::Auto | Format::Table) {
+        let figures = grid.render(Format::Table, context.output.width()).unwrap_or_default();
+        let listed: String = report.missed.iter().take(LISTED).map(line).collect();
+        let more = report.missed.len().saturating_sub(LISTED);
+        let rest = if more > 0 { format!("and {more} more; --format json lists all\n") } else { String::new() };
+        let missed = if listed.is_empty() { String::new() } else { format!("\nnot shown:\n{listed}{rest}") };
+        return context.output.write(&context.scrubber.text(&format!("{figures}{missed}")));
+    }
+    let mut document = serde_json::to_value(report)
+        .map_err(|error| Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}")))?;
+    context.scrubber.value(&mut document);
+    context.rows(grid, || document)
+}
+
+/// A question with what it is not shown.
+fn line(missed: &MissedInLinking) -> String {
+    let literals = missed.literals.iter().map(|text| format!("'{text}'"));
+    let parts: Vec<String> = missed.tables.iter().chain(&missed.columns).cloned().chain(literals).collect();
+    format!("{}\n", terminal::line(&format!("{}: {} ({})", missed.id, parts.join(", "), missed.question)))
+}
+
+/// The number of questions and the length of their prompts, on one line.
+fn summary(report: &LinkingReport) -> String {
+    let questions = format!("{} question{}", report.questions, if report.questions == 1 { "" } else { "s" });
+    let prompt = match report.prompt {
+        Some(prompt) => {
+            format!("the first prompt has {} characters in the median, {} at most", prompt.median, prompt.longest)
+        }
+        None => "no prompt is sent, since no model is asked".to_owned(),
+    };
+    let unread = match report.unread.len() {
+        0 => String::new(),
+        unread => format!("; {unread} left out, whose expected statements the guard does not pass (`suite lint`)"),
+    };
+    format!("{questions} under `{}`: {prompt}{unread}", report.strategy)
+}
