@@ -71,7 +71,7 @@ fn allowed(group: &str) -> &'static [&'static str] {
         "executors" => &["core", "files", "guard", "executors", "http"],
         "copies" => &["core", "guard", "executors"],
         "tabular" => &["core", "files", "executors"],
-        "layers" => &["core", "cache", "files", "journal"],
+        "layers" => &["core", "cache", "files", "journal", "words"],
         "scheduler" => &["core", "journal"],
         "grade" => &["core", "basics", "files", "scheduler", "journal"],
         "app" => &[

@@ -209,7 +209,13 @@ impl Context {
         let number = self.notes.next_call((role, task_id.clone(), from));
         let place = from.map(|(call, ticket)| format!("{call}.{ticket}")).unwrap_or_default();
         let seed = digest64(&[&self.run.settings.seed.to_string(), role.name(), &task_id, &place, &number.to_string()]);
-        let sql = Arc::new(SqlBinding::new(Arc::clone(&self.backends.memo), relations.clone(), self.run.salt));
+        let mut sql = SqlBinding::new(Arc::clone(&self.backends.memo), relations.clone(), self.run.salt);
+        let question = self.problem.question.trim();
+        // A part of a question may well ask for keys and numbers that its answer leaves out.
+        if task.is_some_and(|task| task.text.trim() == question) || role == Role::Aggregator {
+            sql = sql.answering(question);
+        }
+        let sql = Arc::new(sql);
         let evaluate =
             Arc::new(EvaluateOfTask { context: Arc::clone(self), task: task.cloned(), relations, caller: id });
         let complaint = Arc::default();

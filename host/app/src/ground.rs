@@ -67,7 +67,11 @@ async fn ground(
             )),
         }
     }
-    let (candidate, results) = chosen(context, &answer, ground).await?;
+    let (candidate, mut results) = chosen(context, &answer, ground).await?;
+    // A task that is worded otherwise was not held to the question; the memo has the rows.
+    if task.text.trim() != context.problem.question.trim() {
+        results = prepared.sql.run(&candidate.sql).await.unwrap_or(results);
+    }
     answer.confidence = limit_confidence(answer.confidence, &results);
     Ok(Some(Grounded { answer, candidate: Some((ground.task.clone(), candidate)), results }))
 }

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use syrch_cache::{Cache, Options};
-use syrch_core::DatabaseUrl;
-use syrch_core::ports::{CellIndex, Database, ModelProvider, RowsGrant};
+use syrch_core::ports::{CellIndex, Database, ModelProvider, RowsGrant, SqlPort};
 use syrch_core::text::either;
+use syrch_core::{DatabaseUrl, ResultSet, SqlError};
 use syrch_layers::{
-    DoubtingDatabase, GrantedIndex, Limiter, Price, PricedModel, Prices, Rates, Route, RoutedModel, cached_database,
+    DoubtingDatabase, GrantedIndex, Limiter, Memo, Price, PricedModel, Prices, Rates, Route, RoutedModel, SqlBinding,
+    cached_database,
 };
 use syrch_llm::{EndpointConfig, EndpointError};
 use syrch_offline::{OfflineConfig, OfflineProvider};
@@ -38,6 +39,18 @@ pub async fn open_database(settings: &Settings) -> Result<Arc<dyn Database>, Err
 #[must_use]
 pub fn doubting(database: &Arc<dyn Database>) -> Arc<dyn Database> {
     Arc::new(DoubtingDatabase::new(Arc::clone(database), Arc::clone(database), RowsGrant::Full))
+}
+
+/// Runs a statement as the answer to a question, in a database of [`doubting`]: its result carries the doubts about it as that answer, too.
+///
+/// # Errors
+/// As [`Database::run`].
+pub async fn run_as_answer(
+    database: &Arc<dyn Database>,
+    question: &str,
+    sql: &str,
+) -> Result<Arc<ResultSet>, SqlError> {
+    SqlBinding::new(Memo::new(Arc::clone(database)), Vec::new(), 0).answering(question).run(sql).await
 }
 
 /// Asks the server of the settings' database what it is and what its user could do beyond reading; `None` for a file.

@@ -11,6 +11,7 @@ use syrch_core::ports::{
 use syrch_core::{Catalog, Problem, ResultSet, SqlError, SqlErrorKind, Task};
 
 use crate::Memo;
+use crate::doubts::asked::{self, Question};
 
 /// The port `llm` of one role call, which adds the call's context to each request.
 #[derive(Clone)]
@@ -73,6 +74,7 @@ pub struct SqlBinding {
     memo: Arc<Memo>,
     relations: Vec<Relation>,
     salt: u64,
+    question: Option<Arc<Question>>,
 }
 
 impl SqlBinding {
@@ -80,7 +82,13 @@ impl SqlBinding {
     /// run's, so that fingerprints of different role calls can be compared.
     #[must_use]
     pub fn new(memo: Arc<Memo>, relations: Vec<Relation>, salt: u64) -> Self {
-        Self { memo, relations, salt }
+        Self { memo, relations, salt, question: None }
+    }
+
+    /// The same for statements that answer this question as it stands: their results carry the doubts about them as its answer.
+    #[must_use]
+    pub fn answering(self, question: &str) -> Self {
+        Self { question: Some(Arc::new(Question::new(question))), ..self }
     }
 
     /// The statement together with the relations that it may name.
@@ -94,7 +102,14 @@ impl SqlBinding {
 impl SqlPort for SqlBinding {
     async fn issue(&self, _: Ticket, text: String) -> Flight<Result<Arc<ResultSet>, SqlError>> {
         let (memo, query) = (Arc::clone(&self.memo), self.query(&text));
-        Box::pin(async move { memo.run(&query).await })
+        let question = self.question.clone();
+        Box::pin(async move {
+            let results = memo.run(&query).await?;
+            Ok(match question {
+                Some(question) => asked::with_doubts(results, &question, &query, memo.database().as_ref()).await,
+                None => results,
+            })
+        })
     }
 
     fn salt(&self) -> u64 {

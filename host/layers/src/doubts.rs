@@ -1,10 +1,13 @@
 //! Doubts about the result of a statement that ran: arithmetic over texts, a day against times, a column that any row of a group may give.
+//! [`asked`] holds the result beside the question that it answers.
 //!
 //! The facts of a statement say what may be wrong with it. The data decide, so this layer counts them by statements of its own. Those are
 //! bounded in time and number, and are not charged: a search's statements are those that it ran itself. One that fails gives no doubt.
 
+pub(crate) mod asked;
 mod joins;
 mod kinds;
+mod outline;
 mod probe;
 #[cfg(test)]
 mod tests;
@@ -16,8 +19,8 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use syrch_core::ports::{
-    Bench, BenchLimits, CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, Plan, PortError, RowsGrant,
-    Sample, SqlQuery, Use,
+    Bench, BenchLimits, CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, Outline, Plan, PortError,
+    RowsGrant, Sample, SqlQuery, Use,
 };
 use syrch_core::{Catalog, Dialect, Doubt, Hit, ResultSet, SqlError, Value};
 
@@ -43,10 +46,22 @@ pub struct DoubtingDatabase {
 
 #[derive(Default)]
 struct State {
-    /// The uses of the statements that were checked last, by their composed text.
-    uses: Remembered<Arc<[Use]>>,
+    /// What the statements that were checked last do, by their composed text.
+    read: Remembered<Arc<Read>>,
     /// The first row of each statement that counted.
     counts: Remembered<Counted>,
+}
+
+/// What a statement does, as its facts say.
+struct Read {
+    uses: Vec<Use>,
+    outline: Option<Outline>,
+}
+
+impl Read {
+    fn new(facts: &Facts) -> Self {
+        Self { uses: facts.uses.clone(), outline: facts.outline.clone() }
+    }
 }
 
 /// What a statement that counts gave.
@@ -100,37 +115,38 @@ impl DoubtingDatabase {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The uses of a statement with all that its relations are made of.
-    async fn read_uses(&self, query: &SqlQuery) -> Option<Arc<[Use]>> {
+    /// Reads a statement with all that its relations are made of.
+    async fn read(&self, query: &SqlQuery) -> Option<Arc<Read>> {
         let sql = query.key(self.counting.as_ref()).ok()?;
-        if let Some(known) = self.state().uses.get(&sql) {
+        if let Some(known) = self.state().read.get(&sql) {
             return Some(known);
         }
         let check = SqlQuery::new(sql.clone());
-        let facts = self.counting.check(&check).await.ok()?;
-        let uses: Arc<[Use]> = facts.uses.into();
-        self.state().uses.insert(sql, Arc::clone(&uses));
-        Some(uses)
+        let read = Arc::new(Read::new(&self.counting.check(&check).await.ok()?));
+        self.state().read.insert(sql, Arc::clone(&read));
+        Some(read)
     }
 
     async fn doubts(&self, query: &SqlQuery, results: &ResultSet) -> Vec<Doubt> {
         let started = Instant::now();
         let read = async {
-            let uses = self.read_uses(query).await.filter(|uses| !uses.is_empty())?;
-            Some((uses, self.counting.catalog().await.ok()?))
+            let read = self.read(query).await.filter(|read| !read.uses.is_empty() || read.outline.is_some())?;
+            Some((read, self.counting.catalog().await.ok()?))
         };
-        let Ok(Some((uses, catalog))) = tokio::time::timeout(TIME, read).await else { return Vec::new() };
+        let Ok(Some((read, catalog))) = tokio::time::timeout(TIME, read).await else { return Vec::new() };
         let dialect = &catalog.dialect;
+        let uses = read.uses.as_slice();
         let results = Seen(results);
-        let mut judge = Judge { layer: self, catalog: &catalog, dialect, uses: &uses, results, started, left: PROBES };
+        let mut judge = Judge { layer: self, catalog: &catalog, dialect, uses, results, started, left: PROBES };
         let mut doubts: Vec<Doubt> = Vec::new();
-        for one in uses.iter() {
-            let Some(doubt) = judge.doubt(one).await else { continue };
+        for one in uses {
             // One reason is enough for one column.
-            if !doubts.contains(&doubt) && doubts.len() < DOUBTS {
-                doubts.push(doubt);
-            }
+            doubts.extend(judge.doubt(one).await.filter(|doubt| !doubts.contains(doubt)));
         }
+        if let Some(outline) = &read.outline {
+            doubts.extend(judge.outline(outline).await);
+        }
+        doubts.truncate(DOUBTS);
         doubts
     }
 }
@@ -256,7 +272,7 @@ impl Database for DoubtingDatabase {
         if query.relations.is_empty()
             && let Ok(sql) = query.key(self.inner.as_ref())
         {
-            self.state().uses.insert(sql, facts.uses.clone().into());
+            self.state().read.insert(sql, Arc::new(Read::new(&facts)));
         }
         Ok(facts)
     }

@@ -242,9 +242,20 @@ record_to!(port::Literal => wit::inspect::Literal { table, column, text });
 
 impl Conv<wit::inspect::Facts> for port::Facts {
     fn conv(self) -> wit::inspect::Facts {
-        // The uses of columns are for the host alone.
-        let Self { tables, columns, functions, literals, subqueries, tasks, ordered, normalized, skeleton, uses: _ } =
-            self;
+        // The uses of columns and the outline are for the host alone.
+        let Self {
+            tables,
+            columns,
+            functions,
+            literals,
+            subqueries,
+            tasks,
+            ordered,
+            normalized,
+            skeleton,
+            uses: _,
+            outline: _,
+        } = self;
         let literals = literals.conv();
         wit::inspect::Facts { tables, columns, functions, literals, subqueries, tasks, ordered, normalized, skeleton }
     }

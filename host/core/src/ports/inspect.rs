@@ -87,6 +87,93 @@ pub enum UseKind {
         /// The grouped columns; empty if there are no groups.
         keys: Option<Vec<String>>,
     },
+    /// They are compared with the least or greatest value of another column.
+    Extreme {
+        /// The function: `min` or `max`.
+        function: String,
+        /// The other column.
+        of: ColumnName,
+    },
+    /// They are aggregated over a join that may repeat the rows of the table.
+    Repeated {
+        /// The aggregate.
+        function: String,
+        /// A query of a row for each row of the table that the join repeats within a group.
+        rows: String,
+    },
+    /// The table stands beside that other one in FROM without a condition that connects them.
+    Unconnected(String),
+}
+
+/// A column of a table of the catalog.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ColumnName {
+    /// The table, as [`Catalog::table`](crate::Catalog::table) finds it.
+    pub table: String,
+    /// The column, as the catalog spells it.
+    pub column: String,
+}
+
+/// The outermost SELECT of a statement, as far as it is certain.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Outline {
+    /// Its columns.
+    pub columns: Vec<Selected>,
+    /// How many relations stand in its FROM.
+    pub relations: usize,
+    /// The expressions that it groups by.
+    pub groups: Vec<Selected>,
+    /// The first key of its order.
+    pub order: Option<OrderKey>,
+    /// The most rows that it returns, if it says so.
+    pub limit: Option<u64>,
+}
+
+/// What a column of a result, a group or an order is made of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Selected {
+    /// A column of the catalog.
+    Column(ColumnName),
+    /// An aggregate over the rows of a group.
+    Aggregate {
+        /// Its name, in lower case.
+        function: String,
+        /// The column that it is of, if it is of a column alone.
+        of: Option<ColumnName>,
+    },
+    /// Anything else.
+    Other,
+}
+
+impl Selected {
+    /// The column that this is, or is an aggregate of.
+    #[must_use]
+    pub fn column(&self) -> Option<&ColumnName> {
+        match self {
+            Self::Column(column) => Some(column),
+            Self::Aggregate { of, .. } => of.as_ref(),
+            Self::Other => None,
+        }
+    }
+
+    /// Whether it is an aggregate of that name.
+    #[must_use]
+    pub fn is_aggregate(&self, names: &[&str]) -> bool {
+        matches!(self, Self::Aggregate { function, .. } if names.contains(&function.as_str()))
+    }
+}
+
+/// The first key of an order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrderKey {
+    /// What decides the order.
+    pub by: Selected,
+    /// Whether the greatest value comes first.
+    pub is_descending: bool,
+    /// Whether NULL comes first, where the statement says so.
+    pub nulls_first: Option<bool>,
+    /// The conditions of the statement on the rows of the column's table, over its plain columns.
+    pub filter: Option<String>,
 }
 
 /// The names and parts of one statement, spelled as the catalog spells them.
@@ -113,6 +200,9 @@ pub struct Facts {
     /// The uses of columns that may mean something else than the statement says. They are for the host alone.
     #[serde(skip)]
     pub uses: Vec<Use>,
+    /// The outermost query; `None` if it is no single SELECT. It is for the host alone.
+    #[serde(skip)]
+    pub outline: Option<Outline>,
 }
 
 /// The plan by which an engine would run a statement.

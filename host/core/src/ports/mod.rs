@@ -25,7 +25,9 @@ pub use bench::{
 pub use cells::{CellIndex, CellsPort, Match, Sample};
 pub use current_search::{NO_SEARCH, current_search, in_search};
 pub use evaluate::EvaluatePort;
-pub use inspect::{ColumnStats, Facts, InspectPort, Literal, Plan, Use, UseKind};
+pub use inspect::{
+    ColumnName, ColumnStats, Facts, InspectPort, Literal, OrderKey, Outline, Plan, Selected, Use, UseKind,
+};
 pub(crate) use llm::is_zero;
 pub use llm::{
     Estimate, LlmError, LlmPort, Message, ModelCall, ModelLayer, ModelOutcome, ModelProvider, Preview, Purpose, Reply,

@@ -40,6 +40,34 @@ pub enum DoubtKind {
     BareColumn,
     /// A column holds further spellings of a text that the statement names or makes a group of.
     Spellings,
+    /// A column is compared with the least or greatest value of another column.
+    OtherExtreme,
+    /// An aggregate counts rows of a table more than once, since a join repeats them.
+    RepeatedRows,
+    /// Tables are joined without a condition.
+    CrossJoin,
+    /// Values that number rows are added up or averaged.
+    KeySum,
+    /// The first rows of an order are those whose value is NULL.
+    NullsFirst,
+    /// Rows are grouped by a name that several of them have.
+    SharedName,
+    /// An aggregate is NULL, since no row meets the conditions.
+    NullAggregate,
+    /// Two columns of the result are equal in each row.
+    SameColumns,
+    /// The question asks for a thing, and the statement gives a number of it.
+    Measure,
+    /// The question does not ask for a number, and the statement gives one.
+    Count,
+    /// The question asks for one number, and the statement gives several rows.
+    SeveralCounts,
+    /// The question asks for things, and the statement gives their keys.
+    KeyForName,
+    /// The question asks for different values, and the result repeats some.
+    NotDistinct,
+    /// The order puts the other end first than the question asks for.
+    OtherEnd,
 }
 
 impl DoubtKind {
@@ -57,7 +85,21 @@ impl DoubtKind {
             | Self::WholeRatio
             | Self::JoinPath
             | Self::BareColumn
-            | Self::Spellings => DOUBTFUL,
+            | Self::Spellings
+            | Self::OtherExtreme
+            | Self::RepeatedRows
+            | Self::CrossJoin
+            | Self::KeySum
+            | Self::NullsFirst
+            | Self::SharedName
+            | Self::NullAggregate
+            | Self::SameColumns
+            | Self::Measure
+            | Self::Count
+            | Self::SeveralCounts
+            | Self::KeyForName
+            | Self::NotDistinct
+            | Self::OtherEnd => DOUBTFUL,
         }
     }
 }

@@ -1,31 +1,31 @@
-//! What may be wrong with a join: two tables by columns that do not refer to each other.
+//! What may be wrong with tables that stand beside each other: columns that do not refer to each other, rows that are repeated.
 
-use syrch_core::ports::{Use, UseKind};
+use syrch_core::ports::{ColumnName, Use, UseKind};
 use syrch_core::{Catalog, Doubt, DoubtKind, ForeignKey, Table};
 
 use super::Judge;
 use super::probe::Probe;
-use super::words::SHORT;
+use super::words::{LONG, SHORT};
 
 /// A column of a table of the catalog.
 #[derive(Clone, Copy)]
-struct Side<'c> {
-    table: &'c Table,
-    column: &'c str,
+pub(super) struct Side<'c> {
+    pub(super) table: &'c Table,
+    pub(super) column: &'c str,
 }
 
 impl<'c> Side<'c> {
-    fn new(catalog: &'c Catalog, table: &str, column: &'c str) -> Option<Self> {
+    pub(super) fn new(catalog: &'c Catalog, table: &str, column: &'c str) -> Option<Self> {
         Some(Self { table: catalog.table(table)?, column })
     }
 
     /// Whether the column alone is the primary key.
-    fn is_key(self) -> bool {
+    pub(super) fn is_key(self) -> bool {
         matches!(self.table.primary_key.as_slice(), [key] if is_same(key, self.column))
     }
 
     /// The column that this one refers to, as the foreign keys say.
-    fn referenced(self, catalog: &'c Catalog) -> impl Iterator<Item = (&'c Table, &'c str)> {
+    pub(super) fn referenced(self, catalog: &'c Catalog) -> impl Iterator<Item = (&'c Table, &'c str)> {
         let keys = self.table.foreign_keys.iter();
         keys.filter_map(move |key| {
             let place = key.columns.iter().position(|column| is_same(column, self.column))?;
@@ -100,6 +100,50 @@ impl Judge<'_> {
             return None;
         }
         doubt("the columns have no value in common".to_owned())
+    }
+
+    /// Whether an aggregate adds up a column that is a key, or refers to one.
+    pub(super) fn is_key_sum(&self, one: &Use, by: &str) -> bool {
+        let side = Side::new(self.catalog, &one.table, &one.column);
+        let is_key = side.is_some_and(|side| side.is_key() || side.referenced(self.catalog).next().is_some());
+        is_key && one.value.is_none() && ["SUM", "AVG", "TOTAL", "MEAN"].contains(&by)
+    }
+
+    /// The doubt about a column that is compared with the extreme of another one, to which it does not refer.
+    pub(super) fn extreme(&self, one: &Use, function: &str, of: &ColumnName) -> Option<Doubt> {
+        let catalog = self.catalog;
+        let (own, other) = (Side::new(catalog, &one.table, &one.column)?, Side::new(catalog, &of.table, &of.column)?);
+        if own.refers_to(other, catalog) || other.refers_to(own, catalog) {
+            return None;
+        }
+        let text = format!("{} is compared with the {function} of another column, {}", one.column, of.column);
+        Some(Doubt { kind: DoubtKind::OtherExtreme, text })
+    }
+
+    /// The doubt about an aggregate over rows that a join repeats.
+    pub(super) async fn repeated(&mut self, one: &Use, function: &str, rows: &str) -> Option<Doubt> {
+        let count = format!("SELECT count(*) AS n FROM ({rows}) AS t");
+        if !self.is_any(count, LONG).await? {
+            return None;
+        }
+        let text = format!(
+            "{function} takes rows of {} several times, once for each row that is joined to them: aggregate {} before the join, or filter by IN or EXISTS",
+            one.table, one.column
+        );
+        Some(Doubt { kind: DoubtKind::RepeatedRows, text })
+    }
+
+    /// The doubt about a table beside another one without a condition, where both have several rows.
+    pub(super) async fn unconnected(&mut self, one: &Use, probe: &Probe<'_>, other: &str) -> Option<Doubt> {
+        let first = Use { table: other.to_owned(), ..one.clone() };
+        for sql in [probe.two_rows(), Probe::new(&first, self.catalog, self.dialect)?.two_rows()] {
+            if self.numbers_of(sql, SHORT).await.ok()?.first() != Some(&2) {
+                return None;
+            }
+        }
+        let text =
+            format!("no condition connects {other} and {}: each row of one stands beside each of the other", one.table);
+        Some(Doubt { kind: DoubtKind::CrossJoin, text })
     }
 
     /// Whether the statement joins the two tables by that column of one of them as well.

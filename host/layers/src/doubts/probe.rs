@@ -210,6 +210,19 @@ impl<'u> Probe<'u> {
         format!("SELECT count(*) AS n FROM (SELECT 1 AS v FROM {tables} ON {condition} LIMIT 1) AS t")
     }
 
+    /// The number of rows of the table, 2 at most.
+    pub(super) fn two_rows(&self) -> String {
+        format!("SELECT count(*) AS n FROM (SELECT 1 AS v {} LIMIT 2) AS t", self.from(&[]))
+    }
+
+    /// Whether several rows have one value of the column: 0 or 1.
+    pub(super) fn any_shared(&self) -> String {
+        let column = self.column();
+        let given = [format!("{column} IS NOT NULL")];
+        let from = self.from(&given);
+        format!("SELECT count(*) AS n FROM (SELECT 1 AS v {from} GROUP BY {column} HAVING count(*) > 1 LIMIT 1) AS t")
+    }
+
     /// Whether the column is NULL in any row: 0 or 1.
     pub(super) fn any_null(&self) -> String {
         let null = [format!("{} IS NULL", self.column())];

@@ -10,11 +10,11 @@ use super::probe::{Probe, ROWS};
 use super::{Counted, Judge};
 
 /// The longest time of one statement that counts where the statement in question is doubtful by its types.
-const LONG: Duration = Duration::from_secs(2);
+pub(super) const LONG: Duration = Duration::from_secs(2);
 /// The same where as a rule nothing is wrong.
 pub(super) const SHORT: Duration = Duration::from_millis(400);
 /// Bytes of a cell that a doubt shows.
-const CELL: usize = 60;
+pub(super) const CELL: usize = 60;
 
 /// What is said of a ratio of whole numbers.
 const RATIO: &str = "whole numbers are divided, so that the ratio has no decimals: multiply one of them by 1.0";
@@ -36,6 +36,7 @@ impl Judge<'_> {
         let stored = Stored::from_column(self.catalog.table(&one.table)?, &one.column, self.dialect)?;
         let probe = Probe::new(one, self.catalog, self.dialect)?;
         match &one.kind {
+            UseKind::Number(by) if self.is_key_sum(one, by) => Some(key_sum(one, by)),
             UseKind::Number(by) => self.number(one, &probe, stored, by).await,
             UseKind::Cast => self.number(one, &probe, stored, "the cast").await,
             UseKind::Order(by) => self.order(one, &probe, stored, by).await,
@@ -51,6 +52,9 @@ impl Judge<'_> {
             UseKind::Date => self.date(one, &probe, stored).await,
             UseKind::Condition => self.condition(one, &probe).await,
             UseKind::Beside { keys } => self.beside(one, &probe, keys.as_deref()).await,
+            UseKind::Extreme { function, of } => self.extreme(one, function, of),
+            UseKind::Repeated { function, rows } => self.repeated(one, function, rows).await,
+            UseKind::Unconnected(other) => self.unconnected(one, &probe, other).await,
         }
     }
 
@@ -59,7 +63,7 @@ impl Judge<'_> {
     }
 
     /// The first row of a statement that counts, as numbers.
-    async fn numbers_of(&mut self, sql: String, most: Duration) -> Result<Vec<u64>, Counted> {
+    pub(super) async fn numbers_of(&mut self, sql: String, most: Duration) -> Result<Vec<u64>, Counted> {
         match self.count(sql, most).await {
             Counted::Rows(rows) => Ok(rows.first().into_iter().flatten().map(as_count).collect()),
             other => Err(other),
@@ -405,6 +409,12 @@ impl Judge<'_> {
 /// Whether a day is written `YYYY-MM-DD`, or is today.
 fn is_ordered_day(day: &str) -> bool {
     day == "now" || (day.len() == 10 && day.as_bytes()[4] == b'-')
+}
+
+/// What is wrong with the sum of a column that numbers rows.
+fn key_sum(one: &Use, by: &str) -> Doubt {
+    let text = format!("{} numbers rows, and {by} takes it for an amount", one.column);
+    Doubt { kind: DoubtKind::KeySum, text }
 }
 
 /// What is wrong with a text made of a column that is compared with a number.

@@ -1,5 +1,6 @@
 //! One call, own databases and models, dry runs and recordings.
 
+mod doubtful_answers;
 mod doubts;
 mod own;
 mod preview;

@@ -11,7 +11,7 @@ mod walk;
 
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{Statement, Value, ValueWithSpan, VisitMut, VisitorMut};
+use sqlparser::ast::{Expr, LimitClause, SetExpr, Statement, Value, ValueWithSpan, VisitMut, VisitorMut};
 use sqlparser::dialect::{Dialect as Grammar, GenericDialect, dialect_from_str};
 use sqlparser::parser::{Parser, ParserError};
 use syrch_core::ports::{Facts, Relation};
@@ -85,9 +85,25 @@ fn resolve(text: &str, relations: &[Relation], catalog: &Catalog) -> Result<Fact
     resolver.query(query, &mut Vec::new()).map_err(Unresolved::Refused)?;
     let mut facts = resolver.into_facts();
     facts.ordered = query.order_by.is_some();
+    facts.outline = facts.outline.filter(|_| matches!(*query.body, SetExpr::Select(_)));
+    if let Some(outline) = &mut facts.outline {
+        outline.limit = query.limit_clause.as_ref().and_then(most_rows);
+    }
     facts.normalized = carry::restore(statement.to_string(), &catalog.dialect);
     facts.skeleton = carry::restore(skeleton(statement), &catalog.dialect);
     Ok(facts)
+}
+
+/// The number of rows of a LIMIT that is a number.
+fn most_rows(clause: &LimitClause) -> Option<u64> {
+    let (LimitClause::LimitOffset { limit: Some(limit), .. } | LimitClause::OffsetCommaLimit { limit, .. }) = clause
+    else {
+        return None;
+    };
+    match limit {
+        Expr::Value(ValueWithSpan { value: Value::Number(number, _), .. }) => number.parse().ok(),
+        _ => None,
+    }
 }
 
 /// A SQLite statement with the texts that it has in double quotes in single quotes; `None` where there are none, or where another name is

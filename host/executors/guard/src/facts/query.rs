@@ -7,7 +7,7 @@ use sqlparser::ast::{
     SelectItemQualifiedWildcardKind, SetExpr, TableAlias, TableFactor, TableWithJoins, WildcardAdditionalOptions,
 };
 use sqlparser::tokenizer::Location;
-use syrch_core::ports::{Facts, Literal, Relation, Use};
+use syrch_core::ports::{Facts, Literal, Outline, Relation, Use};
 use syrch_core::text::nearest;
 use syrch_core::{Catalog, Dialect, SqlError, Table};
 
@@ -27,9 +27,9 @@ const USUAL: [&str; 4] = ["public", "main", "default", "dbo"];
 pub(super) struct Resolver<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) places: &'a Places<'a>,
-    relations: &'a [Relation],
+    pub(super) relations: &'a [Relation],
     /// Common table expressions in sight, the innermost last.
-    ctes: Vec<(String, Columns)>,
+    pub(super) ctes: Vec<(String, Columns)>,
     tables: BTreeSet<String>,
     tasks: BTreeSet<String>,
     pub(super) columns: BTreeSet<String>,
@@ -37,6 +37,8 @@ pub(super) struct Resolver<'a> {
     pub(super) subqueries: Vec<String>,
     pub(super) literals: Vec<Literal>,
     pub(super) uses: Vec<Use>,
+    /// The outline of the last SELECT that stands in no other's expressions.
+    pub(super) outline: Option<Outline>,
     /// The names in double quotes that were read as texts, by where they begin; `None` where none may be.
     texts: Option<Vec<Location>>,
 }
@@ -55,6 +57,7 @@ impl<'a> Resolver<'a> {
             subqueries: Vec::new(),
             literals: Vec::new(),
             uses: Vec::new(),
+            outline: None,
             texts: None,
         }
     }
@@ -82,6 +85,7 @@ impl<'a> Resolver<'a> {
             subqueries: self.subqueries,
             tasks: self.tasks.into_iter().collect(),
             uses: uses::merged(self.uses),
+            outline: self.outline,
             ..Facts::default()
         }
     }

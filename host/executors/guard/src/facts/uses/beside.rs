@@ -69,7 +69,7 @@ pub(super) struct Bare {
 }
 
 /// A column of one source: the source's number, the table, and the column in lower case.
-type Named = (usize, String, String);
+pub(super) type Named = (usize, String, String);
 
 /// The columns of one SELECT of which the engine takes the value of any row of a group.
 pub(super) fn bare(select: &Select, order: Option<&OrderBy>, scopes: &[Scope], catalog: &Catalog) -> Vec<Bare> {
@@ -213,12 +213,24 @@ impl Visitor for Parts<'_> {
     }
 }
 
-fn is_aggregate(function: &sqlparser::ast::Function) -> bool {
+pub(super) fn is_aggregate(function: &sqlparser::ast::Function) -> bool {
     let name = name(function);
     let is_scalar = is_one_of(&name, &["min", "max"]) && arguments(function).len() > 1;
     function.over.is_none()
         && !is_scalar
         && (is_one_of(&name, &AGGREGATES) || is_one_of(&name, &SPREADS) || !function.within_group.is_empty())
+}
+
+/// All columns that have one value where these have one.
+pub(super) fn determined(
+    columns: BTreeSet<Named>,
+    select: &Select,
+    scopes: &[Scope],
+    catalog: &Catalog,
+) -> BTreeSet<Named> {
+    let mut determined = Determined { columns, ..Determined::new(select, &[], scopes, catalog) };
+    determined.close(scopes, catalog);
+    determined.columns
 }
 
 /// The columns that have one value in each group.

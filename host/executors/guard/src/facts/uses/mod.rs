@@ -2,7 +2,10 @@
 //! columns beside an aggregate. Only what is certain is recorded: a value that cannot be traced to one table is left out.
 
 mod beside;
+mod extreme;
+mod joined;
 mod literal;
+mod outline;
 mod plain;
 mod ratio;
 
@@ -109,12 +112,19 @@ impl Resolver<'_> {
             plain::restrict(scope, &met);
         }
         let scopes = &*scopes;
+        if let [_] = scopes {
+            self.outline = Some(outline::outline(select, order, scopes));
+        }
         let bare = beside::bare(select, order, scopes, self.catalog);
         let groups = beside::groups(select, scopes);
+        let joined = joined::uses(self, select, order, scopes);
         let mut noted =
             Noted { uses: &mut self.uses, scopes, catalog: self.catalog, dialect: &dialect, groups: &groups, depth: 0 };
         for bare in bare {
             noted.record(bare.place.origin, None, UseKind::Beside { keys: bare.keys });
+        }
+        for one in joined {
+            noted.push(one);
         }
         for condition in conditions {
             noted.condition(condition);
@@ -197,7 +207,10 @@ struct Noted<'n> {
 impl Noted<'_> {
     fn record(&mut self, origin: Origin, value: Option<String>, kind: UseKind) {
         let Origin { table, column, filter, beside: _ } = origin;
-        let one = Use { table, column, value, filter, kind };
+        self.push(Use { table, column, value, filter, kind });
+    }
+
+    fn push(&mut self, one: Use) {
         // One reason to take values for numbers is enough.
         let is_known = |known: &Use| {
             let kind = match (&known.kind, &one.kind) {
@@ -440,6 +453,8 @@ impl Noted<'_> {
         }
         self.compared(left, operator, right);
         self.compared(right, turned, left);
+        self.extreme(left, right);
+        self.extreme(right, left);
     }
 
     fn expression(&mut self, expr: &Expr) {

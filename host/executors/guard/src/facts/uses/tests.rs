@@ -1,6 +1,6 @@
 //! Which uses a statement has.
 
-use syrch_core::ports::{Use, UseKind};
+use syrch_core::ports::{ColumnName, OrderKey, Outline, Selected, Use, UseKind};
 use syrch_core::{Catalog, Column, Dialect, ForeignKey, Table};
 
 use super::super::facts;
@@ -48,6 +48,9 @@ fn shown(text: &str, dialect: Dialect) -> Vec<String> {
             UseKind::Date => "date".to_owned(),
             UseKind::Condition => "condition".to_owned(),
             UseKind::Beside { keys } => format!("beside {keys:?}"),
+            UseKind::Extreme { function, of } => format!("{function} of {}.{}", of.table, of.column),
+            UseKind::Repeated { function, rows } => format!("repeated {function} by {rows}"),
+            UseKind::Unconnected(other) => format!("unconnected {other}"),
         };
         format!("{kind}: {}.{}{value}{filter}", one.table, one.column)
     };
@@ -291,4 +294,108 @@ fn equal_columns_of_two_tables_are_uses() {
             ),
         ],
     );
+}
+
+#[test]
+fn extremes_of_other_columns_are_uses() {
+    assert_uses(
+        Dialect::Sqlite,
+        &[
+            ("SELECT kind FROM birds WHERE seen > (SELECT max(mass) FROM birds)", &["max of birds.mass: birds.seen"]),
+            (
+                "SELECT kind FROM birds b WHERE (SELECT min(c.n) FROM counts c JOIN sites s ON c.site = s.id) = b.site",
+                &["min of counts.n: birds.site"],
+            ),
+            ("SELECT kind FROM birds WHERE mass = (SELECT max(mass) FROM birds)", &[]),
+            ("SELECT kind FROM birds WHERE mass > (SELECT avg(id) FROM sites)", &["number AVG: sites.id"]),
+            // Two tables have the column, or a task stands there.
+            (
+                "SELECT kind FROM birds WHERE seen > (SELECT max(site) FROM birds JOIN counts USING (site))",
+                &["order MAX: birds.site"],
+            ),
+        ],
+    );
+}
+
+#[test]
+fn tables_without_a_condition_between_them_are_uses() {
+    let lonely = |text: &str| {
+        let shown = shown(text, Dialect::Sqlite);
+        shown.into_iter().filter(|one| one.starts_with("unconnected")).collect::<Vec<_>>()
+    };
+    assert_eq!(lonely("SELECT count(*) FROM birds, sites"), ["unconnected birds: sites.id"]);
+    assert_eq!(
+        lonely("SELECT 1 FROM birds b JOIN counts c ON b.id = c.bird, sites s WHERE b.kind = 'owl'"),
+        ["unconnected birds: sites.id"]
+    );
+    for text in [
+        "SELECT 1 FROM birds CROSS JOIN sites",
+        "SELECT 1 FROM birds, sites WHERE birds.site = sites.id",
+        "SELECT 1 FROM birds, counts WHERE birds.mass + counts.n > 3",
+        "SELECT 1 FROM birds JOIN counts USING (site)",
+        "SELECT 1 FROM birds, (SELECT max(n) AS n FROM counts) AS most",
+        "WITH sites AS (SELECT max(n) AS n FROM counts) SELECT 1 FROM birds, sites",
+    ] {
+        assert!(lonely(text).is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn aggregates_over_rows_that_a_join_repeats_are_uses() {
+    let repeated = |text: &str| {
+        let shown = shown(text, Dialect::Sqlite);
+        shown.into_iter().filter(|one| one.starts_with("repeated")).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        repeated("SELECT sum(b.mass) FROM birds b JOIN counts c ON c.bird = b.id WHERE c.n > 1"),
+        [
+            "repeated SUM by SELECT 1 AS v FROM birds b JOIN counts c ON c.bird = b.id WHERE c.n > 1 GROUP BY b.\"id\" HAVING \
+             count(*) > 1 LIMIT 1: birds.mass"
+        ]
+    );
+    assert_eq!(
+        repeated("SELECT kind, avg(mass) FROM birds, counts WHERE bird = birds.id GROUP BY kind"),
+        [
+            "repeated AVG by SELECT 1 AS v FROM birds, counts WHERE bird = birds.id GROUP BY birds.\"id\", kind HAVING count(*) > 1 \
+             LIMIT 1: birds.mass"
+        ]
+    );
+    assert_eq!(repeated("SELECT count(birds.id) FROM birds JOIN counts ON bird = birds.id").len(), 1);
+    for text in [
+        // A site of a bird is one, and the table that repeats rows is aggregated, shown or grouped by.
+        "SELECT avg(b.mass) FROM birds b JOIN sites s ON b.site = s.id",
+        "SELECT sum(c.n) FROM birds b JOIN counts c ON c.bird = b.id",
+        "SELECT sum(b.mass), sum(c.n) FROM birds b JOIN counts c ON c.bird = b.id",
+        "SELECT c.site, avg(b.mass) FROM birds b JOIN counts c ON c.bird = b.id GROUP BY c.site",
+        "SELECT count(DISTINCT b.id) FROM birds b JOIN counts c ON c.bird = b.id",
+        "SELECT b.id, count(b.id) FROM birds b JOIN counts c ON c.bird = b.id GROUP BY b.id",
+        "SELECT max(b.mass) FROM birds b JOIN counts c ON c.bird = b.id",
+    ] {
+        assert_eq!(repeated(text), Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
+fn the_outline_is_that_of_the_outermost_select() {
+    let outline = |text: &str| facts(text, &[], &catalog(Dialect::Sqlite)).unwrap().outline;
+    let column = |table: &str, column: &str| ColumnName { table: table.into(), column: column.into() };
+    let text = "WITH s AS (SELECT id, name FROM sites LIMIT 9) SELECT b.kind, round(max(b.mass), 1) AS m, 1 + 1 FROM birds AS b \
+                JOIN s ON b.site = s.id WHERE b.kind <> '' GROUP BY 1 ORDER BY m DESC NULLS LAST LIMIT 3";
+    let max = Selected::Aggregate { function: "max".into(), of: Some(column("birds", "mass")) };
+    let kind = Selected::Column(column("birds", "kind"));
+    let order = OrderKey { by: max.clone(), is_descending: true, nulls_first: Some(false), filter: None };
+    let wanted = Outline {
+        columns: vec![kind.clone(), max, Selected::Other],
+        relations: 2,
+        groups: vec![kind.clone()],
+        order: Some(order),
+        limit: Some(3),
+    };
+    assert_eq!(outline(text), Some(wanted));
+    let sorted = outline("SELECT kind FROM birds WHERE kind IS NOT NULL ORDER BY kind LIMIT 2, 1").unwrap();
+    assert_eq!((sorted.limit, sorted.relations), (Some(1), 1));
+    let filter = Some("(\"kind\" IS NOT NULL)".to_owned());
+    assert_eq!(sorted.order, Some(OrderKey { by: kind, is_descending: false, nulls_first: None, filter }));
+    assert_eq!(outline("SELECT id FROM birds UNION SELECT id FROM sites ORDER BY 1 LIMIT 1"), None);
+    assert_eq!(outline("VALUES (1)"), None);
 }

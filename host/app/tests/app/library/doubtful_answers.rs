@@ -1,0 +1,140 @@
+//! Statements that run and answer another question, and joins, orders and aggregates that give other rows than they seem to.
+
+use syrch::report::AnswerDocument;
+use syrch::{Host, QueryError};
+use syrch_kit::{MockEndpoint, Reply, Script};
+
+use super::shop::{PLAN, WRITE, plan};
+
+/// States with cities of one name in two of them, a city whose height nobody knows, and visits to cities.
+const STATES: &str = "
+    CREATE TABLE states(id INTEGER PRIMARY KEY, name TEXT, population INTEGER, area REAL, founded INTEGER);
+    INSERT INTO states VALUES (1, 'Ohio', 11, 116.1, 1803), (2, 'Utah', 3, 219.9, 1896), (3, 'Iowa', 3, 145.7, 1846);
+    CREATE TABLE cities(id INTEGER PRIMARY KEY, name TEXT, state_id INTEGER REFERENCES states(id), height REAL, budget INTEGER);
+    INSERT INTO cities VALUES (1, 'Lima', 1, 267, 40), (2, 'Lima', 3, 300, 10), (3, 'Provo', 2, 1387, 60), (4, 'Orem', 2, NULL, 30);
+    CREATE TABLE visits(id INTEGER PRIMARY KEY, city_id INTEGER REFERENCES cities(id), guest TEXT);
+    INSERT INTO visits VALUES (1, 1, 'Ann'), (2, 1, 'Bob'), (3, 3, 'Ann');";
+
+async fn answer(strategy: &str, question: &str, script: Script) -> (f64, AnswerDocument) {
+    let folder = syrch_kit::scratch();
+    let endpoint = MockEndpoint::start(script);
+    let path = syrch_kit::sqlite(folder.path().join("states.sqlite"), STATES);
+    let asked = Host::builder()
+        .database(&path)
+        .base_url(endpoint.url())
+        .strategy(strategy)
+        .ambiguity_threshold(1.0)
+        .query(question)
+        .run()
+        .await;
+    match asked {
+        Ok(found) => (found.confidence, found.trace),
+        Err(QueryError::NoAnswer(trace) | QueryError::Unclear { trace, .. }) => (0.0, *trace),
+        Err(error) => panic!("{question}: {error}"),
+    }
+}
+
+/// Each question with the statement that a model writes, and what is doubtful of it; nothing where that is empty.
+async fn assert_doubts(cases: &[(&str, &str, &str)]) {
+    for (question, sql, words) in cases {
+        let (confidence, trace) = answer("single", question, Script::new().on([WRITE], Reply::sql(sql, 1.0))).await;
+        let reason = &trace.candidates[0].reason;
+        if words.is_empty() {
+            assert!(confidence > 0.5 && !reason.contains("doubtful"), "{sql}: {confidence} {reason}");
+        } else {
+            assert!(confidence <= 0.5 && reason.contains(words), "{sql}: {confidence} {reason}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_number_is_no_answer_to_a_question_for_a_thing() {
+    let measure = "asks for a state, and the result is only its population";
+    assert_doubts(&[
+        ("What is the most populous state?", "SELECT MAX(population) FROM states", measure),
+        ("Which state has the largest population?", "SELECT MAX(population) FROM states", measure),
+        ("Which state has the most people?", "SELECT population FROM states ORDER BY population DESC LIMIT 1", measure),
+        ("What is the most populous state?", "SELECT name FROM states ORDER BY population DESC LIMIT 1", ""),
+        ("What is the population of the most populous state?", "SELECT MAX(population) FROM states", ""),
+        ("What is the longest name of a state?", "SELECT MAX(name) FROM states", "is the first or last of an alphabet"),
+        ("Which cities lie in Utah?", "SELECT COUNT(*) FROM cities WHERE state_id = 2", "the result is their number"),
+        ("How many cities lie in Utah?", "SELECT COUNT(*) FROM cities WHERE state_id = 2", ""),
+        ("How many cities are there?", "SELECT COUNT(*) FROM cities GROUP BY state_id", "asks for one number"),
+        ("How many cities are there in each state?", "SELECT COUNT(*) FROM cities GROUP BY state_id", ""),
+        (
+            "What is the most visited city?",
+            "SELECT c.name, COUNT(*) FROM cities c JOIN visits v ON v.city_id = c.id GROUP BY c.id ORDER BY 2 DESC LIMIT 1",
+            "does not ask for a number",
+        ),
+        (
+            "What is the most visited city?",
+            "SELECT city_id FROM visits GROUP BY city_id ORDER BY COUNT(*) DESC LIMIT 1",
+            "the question asks for what it stands for: cities.name",
+        ),
+        ("What are the different guests?", "SELECT guest FROM visits", "rows of the result are repeated"),
+        ("What are the different guests?", "SELECT DISTINCT guest FROM visits", ""),
+        ("What is the largest state?", "SELECT name FROM states ORDER BY area LIMIT 1", "puts the least first"),
+        ("What is the smallest state?", "SELECT name FROM states ORDER BY area LIMIT 1", ""),
+    ])
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn joins_and_orders_that_give_other_rows_are_doubtful() {
+    let question = "What about the states?";
+    let joined = "FROM cities c JOIN visits v ON v.city_id = c.id WHERE v.guest <> ''";
+    let cases = [
+        (format!("SELECT SUM(c.budget) {joined}"), "SUM takes rows of cities several times"),
+        (format!("SELECT COUNT(c.id) {joined}"), "COUNT takes rows of cities several times"),
+        (format!("SELECT SUM(c.budget) {joined} AND c.name = 'Provo'"), ""),
+        (format!("SELECT COUNT(DISTINCT c.id) {joined}"), ""),
+        (format!("SELECT v.guest, SUM(c.budget) {joined} GROUP BY v.guest"), ""),
+        ("SELECT s.name, c.name FROM states s, cities c".to_owned(), "no condition connects states and cities"),
+        ("SELECT s.name, c.name FROM states s, cities c WHERE c.state_id = s.id".to_owned(), ""),
+        ("SELECT SUM(state_id) FROM cities".to_owned(), "state_id numbers rows, and SUM takes it for an amount"),
+        ("SELECT SUM(budget) FROM cities".to_owned(), ""),
+        (
+            "SELECT name FROM states WHERE founded > (SELECT MAX(area) FROM states)".to_owned(),
+            "founded is compared with the max of another column, area",
+        ),
+        ("SELECT name FROM states WHERE area = (SELECT MAX(area) FROM states)".to_owned(), ""),
+        ("SELECT name, height FROM cities ORDER BY height LIMIT 1".to_owned(), "leave them out by height IS NOT NULL"),
+        ("SELECT name, height FROM cities ORDER BY height DESC LIMIT 1".to_owned(), ""),
+        ("SELECT name, height FROM cities WHERE height IS NOT NULL ORDER BY height LIMIT 1".to_owned(), ""),
+        (
+            "SELECT c.name, COUNT(*) FROM cities c JOIN visits v ON v.city_id = c.id GROUP BY c.name".to_owned(),
+            "several rows of cities have one name",
+        ),
+        ("SELECT c.name, COUNT(*) FROM cities c JOIN visits v ON v.city_id = c.id GROUP BY c.id".to_owned(), ""),
+        ("SELECT s.name, COUNT(*) FROM states s JOIN cities c ON c.state_id = s.id GROUP BY s.name".to_owned(), ""),
+        ("SELECT MIN(height) FROM cities WHERE name = 'Orem'".to_owned(), "no row with a value meets the conditions"),
+        ("SELECT id, name, id + 0 AS again FROM cities".to_owned(), "the columns id and again of the result are equal"),
+    ];
+    let cases: Vec<(&str, &str, &str)> = cases.iter().map(|(sql, words)| (question, sql.as_str(), *words)).collect();
+    assert_doubts(&cases).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_answer_of_a_task_in_other_words_is_held_to_the_question() {
+    let script = |sql: &str| {
+        let task = plan(&[("A", "the greatest population of all", &[])]);
+        Script::new().on([PLAN], task).on([WRITE], Reply::sql(sql, 1.0))
+    };
+    let question = "What is the most populous state?";
+    let (confidence, trace) = answer("decompose", question, script("SELECT MAX(population) FROM states")).await;
+    let warnings = trace.warnings.join("\n");
+    assert!(confidence <= 0.5 && warnings.contains("asks for a state"), "{confidence} {warnings}");
+    let right = "SELECT name FROM states ORDER BY population DESC LIMIT 1";
+    let (confidence, trace) = answer("decompose", question, script(right)).await;
+    assert!(confidence > 0.5 && trace.warnings.is_empty(), "{confidence} {:?}", trace.warnings);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_solver_repairs_a_measure_to_the_thing() {
+    let right = "SELECT name FROM states ORDER BY population DESC LIMIT 1";
+    let script = Script::new()
+        .on([WRITE, "the result is only its population"], Reply::sql(right, 0.95))
+        .on([WRITE], Reply::sql("SELECT MAX(population) FROM states", 1.0));
+    let (confidence, trace) = answer("retry3", "What is the most populous state?", script).await;
+    assert!(confidence > 0.5 && trace.sql.as_deref() == Some(right), "{confidence} {:?}", trace.sql);
+}

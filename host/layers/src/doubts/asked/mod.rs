@@ -1,0 +1,248 @@
+//! What may be wrong with a result as the answer to its question: a number where a thing is asked for, keys in place of names, the other end
+//! of an order.
+//!
+//! The rules read English questions; any other question raises no doubt. Each is certain by the question's words alone or says nothing.
+
+mod measure;
+mod question;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use syrch_core::ports::{ColumnName, Database, Outline, Selected, SqlQuery};
+use syrch_core::{Catalog, Column, Doubt, DoubtKind, ResultSet, Table, Value};
+
+use super::SHOWN;
+use super::joins::Side;
+use super::kinds::Stored;
+pub(crate) use question::Question;
+use question::{stems, words};
+
+/// Words that ask for a number of things.
+const NUMBERS: &[&str] = &[
+    "amount",
+    "count",
+    "counts",
+    "frequencies",
+    "frequency",
+    "many",
+    "much",
+    "number",
+    "numbers",
+    "often",
+    "times",
+    "total",
+];
+/// Words with which *how many* asks for several numbers.
+const EACH: &[&str] =
+    &["and", "by", "different", "each", "every", "group", "per", "respective", "respectively", "various"];
+/// Words that ask for all columns.
+const EVERYTHING: &[&str] = &[
+    "about",
+    "all",
+    "columns",
+    "data",
+    "detail",
+    "details",
+    "everything",
+    "fields",
+    "info",
+    "information",
+    "record",
+    "records",
+    "row",
+    "rows",
+];
+/// Words that ask for a key.
+const KEYS: &[&str] = &["code", "codes", "identifier", "identifiers", "key", "keys", "number", "numbers"];
+/// Words that ask for each value once.
+const DIFFERENT: &[&str] = &["different", "distinct", "distinctive", "unique"];
+/// Words that begin a question for things.
+const LISTS: &[&str] = &["display", "give", "list", "name", "show", "where", "which", "who"];
+/// Words of columns and questions in which the first may be the last.
+const TURNED: &[&str] = &[
+    "birth",
+    "born",
+    "date",
+    "earliest",
+    "established",
+    "founded",
+    "grade",
+    "latest",
+    "opened",
+    "position",
+    "rank",
+    "ranking",
+    "recent",
+    "since",
+    "time",
+    "year",
+];
+const GREATEST: &[&str] =
+    &["biggest", "greatest", "heaviest", "highest", "largest", "longest", "oldest", "richest", "tallest"];
+const LEAST: &[&str] = &["cheapest", "lightest", "lowest", "shortest", "smallest", "youngest"];
+
+/// The result with the doubts about it as the answer to a question, beside its own.
+pub(crate) async fn with_doubts(
+    results: Arc<ResultSet>,
+    question: &Question,
+    query: &SqlQuery,
+    database: &dyn Database,
+) -> Arc<ResultSet> {
+    let read = async { Some((database.check(query).await.ok()?.outline?, database.catalog().await.ok()?)) };
+    let Some((outline, catalog)) = read.await else { return results };
+    let doubts = Asked { question, outline: &outline, catalog: &catalog, results: &results }.doubts();
+    if doubts.is_empty() {
+        return results;
+    }
+    let all = results.doubts().iter().cloned().chain(doubts).collect();
+    Arc::new(results.as_ref().clone().with_doubts(all))
+}
+
+/// A result with its statement's outline and the question that it is to answer.
+pub(crate) struct Asked<'a> {
+    pub(crate) question: &'a Question,
+    pub(crate) outline: &'a Outline,
+    pub(crate) catalog: &'a Catalog,
+    pub(crate) results: &'a ResultSet,
+}
+
+impl Asked<'_> {
+    /// The doubts about the result, in a fixed order.
+    pub(crate) fn doubts(&self) -> Vec<Doubt> {
+        let rules = [
+            self.measure(),
+            self.count_beside(),
+            self.count_alone(),
+            self.several_counts(),
+            self.key_for_name(),
+            self.not_distinct(),
+            self.other_end(),
+        ];
+        rules.into_iter().flatten().collect()
+    }
+
+    /// A number beside the first of an order: `the most common hometown` is no number.
+    fn count_beside(&self) -> Option<Doubt> {
+        let columns = &self.outline.columns;
+        let is_count = |column: &Selected| column.is_aggregate(&["count"]);
+        let is_aggregate = |column: &Selected| matches!(column, Selected::Aggregate { .. });
+        let is_beside = columns.iter().any(is_count) && !columns.iter().all(is_aggregate);
+        if !is_beside || self.outline.limit.is_none() || self.question.has_any(NUMBERS) {
+            return None;
+        }
+        let text = "the question does not ask for a number, and COUNT is a column of the result".to_owned();
+        Some(Doubt { kind: DoubtKind::Count, text })
+    }
+
+    fn count_alone(&self) -> Option<Doubt> {
+        let columns = &self.outline.columns;
+        let is_alone = !columns.is_empty() && columns.iter().all(|column| column.is_aggregate(&["count"]));
+        let asks_for_things = self.question.first().is_some_and(|first| LISTS.contains(&first));
+        if !is_alone || !self.outline.groups.is_empty() || !asks_for_things || self.question.has_any(NUMBERS) {
+            return None;
+        }
+        let text = "the question asks for things, and the result is their number".to_owned();
+        Some(Doubt { kind: DoubtKind::Count, text })
+    }
+
+    fn several_counts(&self) -> Option<Doubt> {
+        let rows = self.results.row_count();
+        if !self.question.begins_with(&[&["how"], &["many", "much"]]) || self.question.has_any(EACH) || rows < 2 {
+            return None;
+        }
+        let text = format!("the question asks for one number, and the result has {rows} rows");
+        Some(Doubt { kind: DoubtKind::SeveralCounts, text })
+    }
+
+    /// Keys where the question asks for what they stand for, which another column has.
+    fn key_for_name(&self) -> Option<Doubt> {
+        let asks_for_key = |word: &str| KEYS.contains(&word) || word.ends_with("id") || word.ends_with("ids");
+        if self.question.words().any(asks_for_key) || self.question.has_any(EVERYTHING) {
+            return None;
+        }
+        let mut key = None;
+        for column in &self.outline.columns {
+            match column {
+                Selected::Aggregate { .. } => {}
+                Selected::Column(column) if column.column.to_lowercase().ends_with("id") => {
+                    key = key.or(Some(column));
+                }
+                Selected::Column(_) | Selected::Other => return None,
+            }
+        }
+        let key = key?;
+        let side = Side::new(self.catalog, &key.table, &key.column)?;
+        let referenced = side.referenced(self.catalog).map(|(table, _)| table);
+        let mut tables = referenced.chain(side.is_key().then_some(side.table));
+        let (table, name) = tables.find_map(|table| Some((table, self.name_of(table, &key.column)?)))?;
+        let text = format!(
+            "{} is a key, and the question asks for what it stands for: {}.{}",
+            key.column, table.name, name.name
+        );
+        Some(Doubt { kind: DoubtKind::KeyForName, text })
+    }
+
+    /// The column that names a row of the table, or that the question names.
+    fn name_of<'t>(&self, table: &'t Table, key: &str) -> Option<&'t Column> {
+        let is_other = |column: &&Column| !column.name.eq_ignore_ascii_case(key);
+        let is_named = |column: &&Column| {
+            let own = stems(&column.name);
+            !own.is_empty() && own.iter().all(|stem| self.question.has_stem(stem))
+        };
+        let is_name = |column: &&Column| {
+            let name = column.name.to_lowercase();
+            ["name", "title"].iter().any(|word| name.contains(word))
+        };
+        let others = || table.columns.iter().filter(is_other);
+        others().find(is_named).or_else(|| others().find(is_name))
+    }
+
+    fn not_distinct(&self) -> Option<Doubt> {
+        let rows = self.results.row_count();
+        if !self.question.has_any(DIFFERENT) || !(2..=SHOWN).contains(&rows) {
+            return None;
+        }
+        let rows = self.results.rows(0, SHOWN);
+        let mut known: HashSet<String> = HashSet::new();
+        let is_new = |row: &Vec<Value>| known.insert(format!("{row:?}"));
+        if rows.iter().all(is_new) {
+            return None;
+        }
+        let text = "the question asks for different values, and rows of the result are repeated".to_owned();
+        Some(Doubt { kind: DoubtKind::NotDistinct, text })
+    }
+
+    /// The first of an order whose other end is asked for.
+    fn other_end(&self) -> Option<Doubt> {
+        let order = self.outline.order.as_ref().filter(|_| self.outline.limit == Some(1))?;
+        let column = order.by.column().map(|column| column.column.as_str()).unwrap_or_default();
+        let is_turned =
+            self.question.has_any(TURNED) || words(column).iter().any(|word| TURNED.contains(&word.as_str()));
+        let is_amount = match &order.by {
+            Selected::Column(column) => self.stored(column).is_some_and(|stored| stored != Stored::Time),
+            Selected::Aggregate { .. } => true,
+            Selected::Other => false,
+        };
+        let is_bound = self.question.has_pair("at", &["least", "most"]);
+        if is_turned || !is_amount || is_bound {
+            return None;
+        }
+        let is_count = matches!(order.by, Selected::Aggregate { .. });
+        let greatest = self.question.has_any(GREATEST) || is_count && self.question.has_any(&["most"]);
+        let least = self.question.has_any(LEAST) || is_count && self.question.has_any(&["least", "fewest"]);
+        let (end, way) = match (greatest, least, order.is_descending) {
+            (true, false, false) => ("greatest", "least"),
+            (false, true, true) => ("least", "greatest"),
+            _ => return None,
+        };
+        let text = format!("the question asks for the {end}, and the order puts the {way} first");
+        Some(Doubt { kind: DoubtKind::OtherEnd, text })
+    }
+
+    fn stored(&self, column: &ColumnName) -> Option<Stored> {
+        Stored::from_column(self.catalog.table(&column.table)?, &column.column, &self.catalog.dialect)
+    }
+}
