@@ -8,6 +8,7 @@ use secrecy::SecretString;
 use syrch_core::DatabaseUrl;
 use syrch_core::ports::RowsGrant;
 use syrch_core::roles::Role;
+use syrch_llm::StructuredReplies;
 
 use crate::own::{DatabaseSource, ModelSource};
 use crate::query::check;
@@ -112,6 +113,12 @@ impl HostBuilder {
     /// Output tokens of one call at most; 4,096 by default.
     pub fn max_tokens(self, tokens: u32) -> Self {
         self.configure(|settings| settings.model.max_tokens = tokens)
+    }
+
+    /// Whether replies are requested in a format that the endpoint enforces; by default documents are, and statements once a reply held
+    /// none.
+    pub fn structured(self, structured: StructuredReplies) -> Self {
+        self.configure(|settings| settings.model.structured = structured)
     }
 
     /// How long one model call may take; 120 s by default.

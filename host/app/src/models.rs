@@ -1,6 +1,6 @@
 //! Models: the providers, what an address of an endpoint exposes, and what recorded and simulated models answer for.
 
-pub use syrch_llm::{is_exposed, is_loopback, kept_local};
+pub use syrch_llm::{StructuredReplies, is_exposed, is_loopback, kept_local};
 pub use syrch_simulated::SimulatedKnobs;
 
 pub use crate::probe::{Probe, SchemaSupport, probe_endpoint};

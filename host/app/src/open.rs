@@ -138,8 +138,8 @@ pub(crate) fn open_model(
             // The rules read the database's cells.
             None => make()?,
             Some(_) => {
-                let reported =
-                    (&route.model, model.temperature, model.max_tokens, endpoint.timeout, model.timeout, embeds);
+                let form = (model.temperature, model.max_tokens, model.structured);
+                let reported = (&route.model, form, endpoint.timeout, model.timeout, embeds);
                 shared.provider(format!("{} {reported:?}", place(route.endpoint.as_deref(), endpoint)), make)?
             }
         };
@@ -236,6 +236,7 @@ fn open_endpoint(
         insecure: model.insecure_endpoint,
         temperature: Some(model.temperature),
         max_tokens: model.max_tokens,
+        structured: model.structured,
         timeout: endpoint.timeout.unwrap_or(model.timeout),
         limits: settings.limits.clone(),
         ..EndpointConfig::new(&endpoint.base_url, name)

@@ -12,6 +12,7 @@ use syrch_core::ports::{Policy, RowsGrant};
 use syrch_core::roles::Role;
 use syrch_core::{Json, Limits};
 use syrch_journal::RowRetention;
+use syrch_llm::StructuredReplies;
 use syrch_runtime::CompileSettings;
 use syrch_simulated::SimulatedKnobs;
 
@@ -187,6 +188,9 @@ pub struct ModelSettings {
     pub temperature: f32,
     /// Output tokens of one call at most.
     pub max_tokens: u32,
+    /// Whether replies are requested in a format that the endpoint enforces.
+    #[serde(default)]
+    pub structured: StructuredReplies,
     /// How long one call may take.
     pub timeout: Duration,
     /// Below this confidence the offline rules abstain.
@@ -358,6 +362,7 @@ impl Default for ModelSettings {
             insecure_endpoint: false,
             temperature: 0.7,
             max_tokens: 4_096,
+            structured: StructuredReplies::default(),
             timeout: Duration::from_secs(120),
             offline_threshold: None,
             rates: RateSettings::default(),

@@ -8,5 +8,7 @@ pub mod http;
 pub mod openai;
 
 pub use anthropic::{ANTHROPIC_BASE_URL, AnthropicProvider};
-pub use http::{EndpointConfig, EndpointError, ListRequest, is_exposed, is_loopback, kept_local, list_of_models};
+pub use http::{
+    EndpointConfig, EndpointError, ListRequest, StructuredReplies, is_exposed, is_loopback, kept_local, list_of_models,
+};
 pub use openai::{EmbeddingsProvider, OpenAiConfig, OpenAiProvider};

@@ -1,7 +1,7 @@
 //! Replies as models really write them, and endpoints that support less than the protocol has.
 
 use serde_json::{Value, json};
-use syrch_kit::{MockEndpoint, Reply, Script, Usage};
+use syrch_kit::{MockEndpoint, Recorded, Reply, Script, Usage};
 
 use super::{PLAN, REPAIR, WRITE, ask, plan, statements, subtask, whole};
 use crate::shop;
@@ -77,8 +77,47 @@ fn a_reply_without_a_statement_is_asked_for_again() {
     let (endpoint, document) = answered(script);
     let asked = statements(&endpoint);
     assert_eq!(asked.len(), 3);
-    assert!(asked[1].prompt().contains(REPAIR) && asked[1].prompt().contains("That is a good question."));
+    assert!(asked[2].prompt().contains(REPAIR) && !asked[1].prompt().contains(REPAIR));
     assert_eq!(document["cost"]["calls"], 4);
+    let formats: Vec<&Value> = asked.iter().map(|sent| &sent.body["response_format"]["type"]).collect();
+    assert_eq!(formats, [&Value::Null, &json!("json_schema"), &json!("json_schema")]);
+}
+
+/// A model that writes a statement only where a schema holds it to that.
+fn held() -> Script {
+    let reply = |request: &Recorded, _| {
+        let is_held = request.body["response_format"]["type"] == "json_schema" && request.prompt().contains(WRITE);
+        is_held.then(|| Reply::json(&json!({"sql": COUNT, "confidence": 0.95})))
+    };
+    Script::new().with(reply).on([PLAN], whole()).on([""], Reply::text("There are 4 customers in this table."))
+}
+
+#[test]
+fn a_statement_is_asked_for_as_a_document_when_the_user_says_so() {
+    let folder = syrch_kit::scratch();
+    let database = shop(folder.path());
+    let formats = |strategy: &str, when: &str, code: i32| -> Vec<bool> {
+        let endpoint = MockEndpoint::start(held());
+        let flags = ["--strategy", strategy, "--structured", when];
+        let document = ask(&endpoint, &database, "How many customers are there?", &flags).document(code);
+        if code == 0 {
+            assert_eq!((&document["sql"], &document["confidence"]["raw"]), (&json!(COUNT), &json!(0.95)));
+        }
+        assert_eq!(document["cost"]["calls"], endpoint.count(), "each is counted");
+        let sent = statements(&endpoint);
+        sent.iter().map(|sent| sent.body.get("response_format").is_some()).collect()
+    };
+    assert_eq!(formats("single", "auto", 0), [false, true]);
+    assert_eq!(formats("single", "always", 0), [true]);
+    assert_eq!(formats("single", "never", 3), [false]);
+    let repairs = formats("retry3", "never", 3);
+    assert!(repairs.len() > 1 && repairs.iter().all(|is_held| !is_held), "{repairs:?}");
+    // `never` holds for plans as well.
+    let endpoint = MockEndpoint::start(Script::new().on([PLAN], whole()).on([""], Reply::sql(COUNT, 0.95)));
+    ask(&endpoint, &database, "How many customers are there?", &["--structured", "never"]).document(0);
+    assert!(endpoint.requests().iter().all(|sent| sent.body.get("response_format").is_none()));
+    let said = ask(&endpoint, &database, "How many?", &["--structured", "maybe"]);
+    assert!(said.code == 10 && said.stderr.contains("auto") && said.stderr.contains("never"), "{}", said.all());
 }
 
 #[test]

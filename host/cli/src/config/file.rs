@@ -423,6 +423,7 @@ mod tests {
         "llm.api_key",
         "llm.base_url",
         "llm.insecure_endpoint",
+        "llm.structured",
         "llm.offline_threshold",
         "llm.embeddings",
         "llm.embedding_prefixes.query",

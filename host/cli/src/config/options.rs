@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use syrch::databases::Executor;
 use syrch::imports::{DateOrder, Decimal, Encoding};
 use syrch::journal::RowRetention;
-use syrch::models::SimulatedKnobs;
+use syrch::models::{SimulatedKnobs, StructuredReplies};
 use syrch::settings::PluginSource;
 use syrch::strategies::{Limit, NOBODY};
 use syrch::syrch_core::roles::Role;
@@ -109,6 +109,11 @@ pub(crate) static SPECS: &[Spec] = &[
     .flag("max-tokens", "N")
     .env(&["SYRCH_MAX_TOKENS", "SYRCH_MAX_TOKENS_PER_CALL"])
     .when_found(WhenFound::Lowers),
+    Spec::new("llm.structured", Kind::Choice(StructuredReplies::NAMES), "Whether replies have a format that the endpoint enforces: auto (documents have; statements too, once a reply held none), always or never", |e| json!(e.settings.model.structured.name()), |e, v| {
+        e.settings.model.structured = StructuredReplies::from_name(&text(v)).unwrap_or_default();
+    })
+    .flag("structured", "WHEN")
+    .env(&["SYRCH_STRUCTURED"]),
     Spec::new("llm.timeout_seconds", TIME, "Seconds that one model call may take", |e| shown_seconds(e.settings.model.timeout), |e, v| {
         e.settings.model.timeout = seconds(v);
     })

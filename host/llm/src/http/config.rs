@@ -5,9 +5,44 @@ use std::time::Duration;
 
 use reqwest::Url;
 use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
 use syrch_core::Limits;
 
 use super::Protocol;
+
+/// Whether replies are requested in a format that the endpoint enforces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StructuredReplies {
+    /// Documents are; statements too, from the first reply of a model on that should hold one and does not.
+    #[default]
+    Auto,
+    /// Documents and statements are.
+    Always,
+    /// Nothing is: the prompt alone asks for documents.
+    Never,
+}
+
+impl StructuredReplies {
+    /// The names in settings.
+    pub const NAMES: &'static [&'static str] = &["auto", "always", "never"];
+
+    /// Its name in settings.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Always => "always",
+            Self::Never => "never",
+        }
+    }
+
+    /// That of a name; `None` for any other text.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Auto, Self::Always, Self::Never].into_iter().find(|one| one.name() == name)
+    }
+}
 
 /// The configuration of one endpoint and its models. It comes from the user's own configuration, never from a guest or a project's file.
 #[derive(Clone)]
@@ -26,6 +61,8 @@ pub struct EndpointConfig {
     pub temperature: Option<f32>,
     /// Output tokens of one call at most; a request may ask for fewer.
     pub max_tokens: u32,
+    /// Whether replies are requested in a format that the endpoint enforces.
+    pub structured: StructuredReplies,
     /// Time for one exchange, from connecting to the reply's last byte.
     pub timeout: Duration,
     /// The bounds of prompts and replies.
@@ -44,6 +81,7 @@ impl EndpointConfig {
             models: Vec::new(),
             temperature: None,
             max_tokens: 4_096,
+            structured: StructuredReplies::default(),
             timeout: Duration::from_secs(120),
             limits: Limits::default(),
         }
@@ -103,6 +141,7 @@ impl fmt::Debug for EndpointConfig {
             .field("models", &self.names())
             .field("temperature", &self.temperature)
             .field("max_tokens", &self.max_tokens)
+            .field("structured", &self.structured)
             .field("timeout", &self.timeout)
             .finish_non_exhaustive()
     }

@@ -15,7 +15,7 @@ mod quirks;
 mod status;
 pub(crate) mod values;
 
-pub use config::{EndpointConfig, EndpointError};
+pub use config::{EndpointConfig, EndpointError, StructuredReplies};
 pub use protocol::{Answer, ListRequest, Protocol, Settings, Stopped, list_of_models};
 pub use provider::HttpProvider;
 pub use quirks::{Quirks, Structured};

@@ -16,6 +16,9 @@ pub trait Protocol: Send + Sync + 'static {
     /// Optional parameters, which are left out when an endpoint refuses them by name; if it names several, the first of them.
     const OPTIONAL: &'static [&'static str];
 
+    /// Whether an endpoint can be told the format of a reply, rather than its model in the prompt.
+    const ENFORCES: bool = false;
+
     /// The address of requests, and the base URL as it is shown, from the configured base URL without slashes at its end.
     fn address(base: &str) -> (String, String);
     /// The header that holds the key, and its value.

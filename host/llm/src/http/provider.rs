@@ -17,7 +17,9 @@ use super::endpoint::{Body, Endpoint, Failure};
 use super::quirks::Learnt;
 use super::status::{Cause, Said};
 use super::values;
-use super::{Answer, EndpointConfig, EndpointError, Protocol, Quirks, Settings, Stopped};
+use super::{
+    Answer, EndpointConfig, EndpointError, Protocol, Quirks, Settings, Stopped, Structured, StructuredReplies,
+};
 
 /// Tokens that a chat template adds to each message, and once more.
 const TEMPLATE_TOKENS: u64 = 8;
@@ -93,8 +95,16 @@ impl<P: Protocol> HttpProvider<P> {
         self.learnt.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The form of a request, from what the endpoint has refused and what the user wants.
     fn known(&self, request: &Request, model: &str) -> Quirks {
-        self.learnt().of(model, &request.expect)
+        let mut quirks = self.learnt().of(model, &request.expect);
+        match self.config.structured {
+            StructuredReplies::Auto => {}
+            StructuredReplies::Always => quirks.statements_as_json = true,
+            StructuredReplies::Never => quirks.structured = Structured::Prompt,
+        }
+        quirks.statements_as_json &= P::ENFORCES && quirks.structured != Structured::Prompt;
+        quirks
     }
 
     /// The outcome of an error. The call used nothing; if there is another form, it may be made again at once.
@@ -172,7 +182,8 @@ impl<P: Protocol> HttpProvider<P> {
             self.learnt().set(sent.model, &Quirks { thinks, ..Quirks::default() });
         }
         let result = self.reply(sent, &answer, usage.clone());
-        let retry = if self.gets_more(sent, &answer, &result) { Retry::After(Duration::ZERO) } else { Retry::No };
+        let is_sent_again = self.gets_more(sent, &answer, &result) || self.gets_format(sent, &answer, &result);
+        let retry = if is_sent_again { Retry::After(Duration::ZERO) } else { Retry::No };
         ModelOutcome::sent(result, Some(usage)).retry(retry)
     }
 
@@ -192,13 +203,32 @@ impl<P: Protocol> HttpProvider<P> {
         if quirks.rambles || self.learnt().tokens(model, request).is_some() {
             return false;
         }
-        let text = answer.text.to_lowercase();
-        let is_begun = ["```", "{", "select"].iter().any(|sign| text.contains(sign));
-        let is_thought = answer.thought || text.trim().is_empty() || shape::has_thinking(&text);
-        if is_begun || is_thought {
+        let gets_more = !is_prose(answer);
+        if gets_more {
             self.learnt().set_tokens(model, request, most);
         }
-        is_begun || is_thought
+        gets_more
+    }
+
+    /// Whether a reply without the statement that it should hold is asked for once more as a JSON document, as are all statements of that
+    /// model from then on.
+    fn gets_format(&self, sent: &Sent<'_>, answer: &Answer, result: &Result<Reply, LlmError>) -> bool {
+        let Sent { request, model, quirks, .. } = sent;
+        let is_shapeless = match result {
+            Err(LlmError::Malformed(_)) => true,
+            Err(LlmError::Cut { .. }) => is_prose(answer),
+            _ => false,
+        };
+        let can_change = P::ENFORCES
+            && self.config.structured == StructuredReplies::Auto
+            && quirks.structured != Structured::Prompt
+            && !quirks.statements_as_json;
+        if !is_shapeless || !can_change || !values::holds_statement(&request.expect) {
+            return false;
+        }
+        tracing::info!(model, "a reply held no statement: statements are requested as JSON documents from now on");
+        self.learnt().set(model, &Quirks { statements_as_json: true, ..Quirks::default() });
+        true
     }
 
     /// The answer, checked against the expected shape.
@@ -252,6 +282,14 @@ impl<P: Protocol> HttpProvider<P> {
     }
 }
 
+/// Whether a reply that was cut off had neither begun its answer nor thought before it.
+fn is_prose(answer: &Answer) -> bool {
+    let text = answer.text.to_lowercase();
+    let is_begun = ["```", "{", "select"].iter().any(|sign| text.contains(sign));
+    let is_thought = answer.thought || text.trim().is_empty() || shape::has_thinking(&text);
+    !is_begun && !is_thought
+}
+
 /// The usage of a reply whose endpoint does not report it: a token for every three bytes.
 fn estimate(sent: &Sent<'_>, answer: &Answer) -> Usage {
     let bytes = answer.text.len() + answer.thinking.len() + answer.tool_calls.iter().map(String::len).sum::<usize>();
@@ -301,7 +339,12 @@ impl<P: Protocol> ModelProvider for HttpProvider<P> {
         let model = call.request.model.as_deref().unwrap_or(&self.config.model);
         // The configuration sets what a request leaves open.
         let (temperature, most) = (self.config.temperature, self.config.max_tokens);
-        Some(format!("{} {} {model} {temperature:?} {most}", P::NAME, self.endpoint.base()))
+        let identity = format!("{} {} {model} {temperature:?} {most}", P::NAME, self.endpoint.base());
+        // By default the endpoint's replies decide about the format, as they do about other parts of a request's form.
+        Some(match self.config.structured {
+            StructuredReplies::Auto => identity,
+            wanted => format!("{identity} {}", wanted.name()),
+        })
     }
 
     fn preview(&self, call: &ModelCall) -> Option<Preview> {

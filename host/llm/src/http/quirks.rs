@@ -65,6 +65,8 @@ pub struct Quirks {
     pub thinks: bool,
     /// Whether a reply of the model was cut off with all the output tokens that the user allows, so that more are asked for no more.
     pub rambles: bool,
+    /// Whether statements are requested as JSON documents.
+    pub statements_as_json: bool,
     /// The most output tokens that the endpoint allows.
     pub most_tokens: Option<u32>,
 }
@@ -115,6 +117,7 @@ impl Quirks {
         self.folds_system |= other.folds_system;
         self.thinks |= other.thinks;
         self.rambles |= other.rambles;
+        self.statements_as_json |= other.statements_as_json;
         self.most_tokens = self.most_tokens.into_iter().chain(other.most_tokens).min();
     }
 }

@@ -1,7 +1,7 @@
 //! Values in requests and replies that the protocols have in common.
 
 use serde_json::Value;
-use syrch_core::ports::Usage;
+use syrch_core::ports::{Shape, Usage};
 use syrch_core::text::clip;
 
 pub(crate) use super::lenient::lenient;
@@ -18,6 +18,11 @@ pub(crate) fn decimal(value: f32, most: f32) -> Option<Value> {
 /// The end of a prompt that asks for a document of that schema.
 pub(crate) fn schema_in_words(schema: &str) -> String {
     format!("\n\nReply with one JSON document that matches this JSON schema, and with nothing else:\n{schema}")
+}
+
+/// Whether a shape is that of one statement.
+pub(crate) fn holds_statement(shape: &Shape) -> bool {
+    matches!(shape, Shape::Sql) || matches!(shape, Shape::Yaml(keys) if *keys == ["sql"])
 }
 
 /// The reported tokens; `None` if the report cannot be true, such as one of a prompt without tokens. `model` is the name of the model if the

@@ -29,6 +29,7 @@ impl Protocol for OpenAi {
     const NAME: &'static str = "openai";
     const REPLY: &'static str = "a chat completion";
     const OPTIONAL: &'static [&'static str] = &["temperature", "top_p", "seed", "stop", "logprobs", "stream_options"];
+    const ENFORCES: bool = true;
 
     /// The base URL ends with `/v1`; the full address is accepted, too.
     fn address(base: &str) -> (String, String) {

@@ -1,10 +1,16 @@
 //! The bodies of chat completions: writing that of a request and reading that of a reply.
 
 use serde_json::{Map, Value, json};
-use syrch_core::ports::{Message, Request, Shape, Speaker, Usage};
+use syrch_core::Limits;
+use syrch_core::ports::{Message, Request, Shape, Speaker, SqlReply, Usage};
+use syrch_replies::shape;
 
-use crate::http::values::{self, count, decimal, schema_in_words};
+use crate::http::values::{self, count, decimal, holds_statement, schema_in_words};
 use crate::http::{Answer, Quirks, Settings, Stopped, Structured};
+
+/// The end of a prompt that asks for a statement as a JSON document.
+const STATEMENT_IN_WORDS: &str = "\n\nWrite the reply as one JSON document and nothing else, without a fence: \
+    {\"sql\": the statement, or \"\" if these tables cannot answer, \"confidence\": a number from 0 to 1}";
 
 /// The body of a request.
 pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
@@ -25,7 +31,7 @@ pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
     optional("logprobs", request.logprobs.then_some(Value::Bool(true)));
     optional("stream_options", quirks.streams.then(|| json!({"include_usage": true})));
     body.insert("stream".into(), Value::Bool(quirks.streams));
-    if let Some(format) = response_format(&request.expect, quirks.structured) {
+    if let Some(format) = response_format(&request.expect, quirks) {
         body.insert("response_format".into(), format);
     }
     Value::Object(body)
@@ -33,10 +39,17 @@ pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
 
 fn messages(request: &Request, quirks: &Quirks) -> Value {
     let mut messages = if quirks.folds_system { fold(&request.messages) } else { request.messages.clone() };
-    if let (Shape::Json(schema), Structured::Object | Structured::Prompt, Some(last)) =
-        (&request.expect, quirks.structured, messages.last_mut())
-    {
-        last.text.push_str(&schema_in_words(schema));
+    if asks_for_document(&request.expect, quirks) {
+        messages.iter_mut().filter(|message| message.speaker == Speaker::Assistant).for_each(as_document);
+    }
+    if let Some(last) = messages.last_mut() {
+        match &request.expect {
+            Shape::Json(schema) if quirks.structured != Structured::Schema => {
+                last.text.push_str(&schema_in_words(schema));
+            }
+            shape if asks_for_document(shape, quirks) => last.text.push_str(STATEMENT_IN_WORDS),
+            _ => {}
+        }
     }
     let role = |speaker: Speaker| match speaker {
         Speaker::System => "system",
@@ -59,13 +72,40 @@ fn fold(messages: &[Message]) -> Vec<Message> {
     folded
 }
 
-fn response_format(shape: &Shape, structured: Structured) -> Option<Value> {
-    let Shape::Json(schema) = shape else { return None };
-    match structured {
-        Structured::Schema => {
-            let schema: Value = serde_json::from_str(schema).ok()?;
-            Some(json!({"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}}))
-        }
+/// Whether a statement is requested as a JSON document.
+fn asks_for_document(shape: &Shape, quirks: &Quirks) -> bool {
+    quirks.statements_as_json && holds_statement(shape)
+}
+
+/// An example of a reply, in the form of a document.
+fn as_document(message: &mut Message) {
+    let reply = shape::parse(&message.text, &Shape::Sql, &Limits::default()).ok().flatten();
+    if let Some(SqlReply { sql, confidence, .. }) = reply.and_then(|reply| serde_json::from_str(&reply).ok()) {
+        message.text = match confidence {
+            Some(confidence) => json!({"sql": sql, "confidence": confidence}).to_string(),
+            None => json!({"sql": sql}).to_string(),
+        };
+    }
+}
+
+/// The schema of a statement.
+fn statement_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {"sql": {"type": "string"}, "confidence": {"type": "number"}},
+        "required": ["sql", "confidence"],
+        "additionalProperties": false
+    })
+}
+
+fn response_format(shape: &Shape, quirks: &Quirks) -> Option<Value> {
+    let schema = match shape {
+        Shape::Json(schema) => serde_json::from_str(schema).ok()?,
+        shape if asks_for_document(shape, quirks) => statement_schema(),
+        _ => return None,
+    };
+    match quirks.structured {
+        Structured::Schema => Some(json!({"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}})),
         Structured::Object => Some(json!({"type": "json_object"})),
         Structured::Prompt => None,
     }

@@ -7,7 +7,7 @@ use syrch_core::ports::{
     LlmError, Message, ModelCall, ModelOutcome, ModelProvider, Request, Retry, Shape, Speaker, SqlReply,
 };
 use syrch_kit::{MockEndpoint, Recorded, Reply, Script, Usage};
-use syrch_llm::{AnthropicProvider, EndpointConfig, OpenAiProvider};
+use syrch_llm::{AnthropicProvider, EndpointConfig, OpenAiProvider, StructuredReplies};
 
 use crate::{SCHEMA, call};
 
@@ -93,7 +93,8 @@ async fn a_model_whose_longest_reply_was_cut_off_is_not_asked_for_more_again() {
 #[tokio::test]
 async fn prose_that_was_cut_off_is_not_asked_for_again() {
     let endpoint = MockEndpoint::start(Script::always(Reply::text("To calculate this, we first").finish("length")));
-    let outcome = complete(&openai(&endpoint), &call("q", Shape::Sql)).await;
+    let never = EndpointConfig { structured: StructuredReplies::Never, ..EndpointConfig::new(endpoint.url(), "m") };
+    let outcome = complete(&OpenAiProvider::new(never).unwrap(), &call("q", Shape::Sql)).await;
     assert!(matches!(outcome.result, Err(LlmError::Cut { tokens: 512, .. })), "{outcome:?}");
     assert_eq!(endpoint.count(), 1);
     // Nor is more asked for than the plugin or the user wants.

@@ -6,6 +6,7 @@ mod anthropic;
 mod faults;
 mod layered;
 mod openai;
+mod structured;
 
 use std::sync::Arc;
 use std::time::Duration;
