@@ -115,7 +115,7 @@ bench: plugins
 	@# A backtrace of each end of a plugin would be measured, too.
 	RUST_BACKTRACE=0 target/release/syrch-bench $(BENCH)
 
-# How often strategies are right on recorded answers, what the signs of `discern` are worth, and the rules on questions that their author had
+# How often strategies are right on recorded answers, what the findings of `discern` are worth, and the rules on questions that their author had
 # not seen, of which those on public tables need packages of PyPI; then the tests that measure over the shared questions, with their bounds.
 figures: plugins
 	$(CARGO) build --release -p syrch-host -p syrch-bench

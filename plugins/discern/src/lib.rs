@@ -1,12 +1,11 @@
 //! The solver `discern`: samples statements until one result leads clearly, where a vote counts less the more speaks against its
 //! statement.
 //!
-//! Agreement alone does not distinguish a popular mistake from the answer. Signs of the statement and its result do:
-//! a value that its column does not hold, a join away from the foreign keys, a word of the question that names a column it does not
-//! use, repeated rows, more columns than its rivals, fewer tables. Each takes its share off the vote's weight; README.md states how the
-//! shares were fitted and what they are worth.
+//! Agreement alone does not distinguish a popular mistake from the answer. What a statement and its result show does: a doubt of the host,
+//! a value that its column does not hold, a word of the question that names a column it does not use, repeated rows, a result of 0. Each
+//! such finding halves the vote; README.md states what that is worth.
 //!
-//! `evidence` has the signs of one draw, from `words`, `joins` and `probes`; `solver` weighs them, stops the sampling, and orders the results.
+//! `evidence` has the findings against one draw, from `words` and `probes`; `solver` weighs them, stops the sampling, and orders the results.
 
 mod settings;
 mod solver;

@@ -1,25 +1,15 @@
 //! What the user may set.
 
 syrch_plugin::settings! {
-    /// When sampling stops, and what takes how much off a vote: a vote weighs `exp(−Σ share × count)`.
+    /// When sampling stops, and what each finding against a statement leaves of its vote.
     pub struct Settings {
         /// Statements that are sampled at the most, repairs included; the user's `max_attempts` bounds chains of repairs, not samples.
         samples: u32 = 12, 1 ..= 64;
         /// Sampling stops when the first result leads the second by that many votes, counted in the weight of the weightiest so far.
         lead: f64 = 2.5, 0.1 ..= 64.0;
-        /// Taken off when a text literal is compared with a column that does not hold it.
-        absent_value: f64 = 1.36, 0.0 ..= 10.0;
-        /// Taken off when tables are joined by columns away from the foreign keys between them.
-        odd_join: f64 = 2.07, 0.0 ..= 10.0;
-        /// Taken off for each word of the question that names a table or a column which the statement does not use, at most three.
-        unused_word: f64 = 0.82, 0.0 ..= 10.0;
-        /// Taken off when rows of the result occur more than once.
-        repeated_rows: f64 = 0.47, 0.0 ..= 10.0;
-        /// Taken off for each column of the result, at most six.
-        column: f64 = 1.05, 0.0 ..= 10.0;
-        /// Added for each table that the statement uses, at most five.
-        table: f64 = 0.40, 0.0 ..= 10.0;
-        /// Whether small statements of its own may look for values and repeated rows; they count as statements of the search, and leave
+        /// What a vote keeps for each finding against its statement.
+        keep: f64 = 0.5, 0.0 ..= 1.0;
+        /// Whether small statements of its own may look for values, repeated rows and results of 0; they count as statements of the search, and leave
         /// 32 of them to the candidates.
         probes: bool = true;
         /// Whether the sample after a failed one is a repair, which carries what failed and why, instead of a fresh one; a statement and

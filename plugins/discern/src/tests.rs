@@ -131,45 +131,61 @@ fn words_that_name_something_and_are_not_used_are_counted() {
 }
 
 #[test]
-fn joins_repeated_rows_and_size_are_seen() {
+fn doubts_repeated_rows_and_results_of_0_are_seen() {
     let sql = "SELECT o.id FROM customers AS c JOIN orders AS o ON c.id = o.id";
     let mut host = FakeHost::default();
     host.database.answer(&format!("SELECT DISTINCT * FROM ({sql}) AS t"), numbers(&["id"], &[1, 2]));
     let facts = facts(sql, &["customers", "orders"]);
-    let evidence = evidence_of(&host, "", &ran(facts.clone(), &numbers(&["id"], &[1, 2, 2])));
-    assert!(evidence.odd_join && evidence.repeated_rows);
-    assert_eq!((evidence.columns, evidence.tables), (1, 2));
-    assert_eq!(evidence.reported(), "a join away from the foreign keys, repeated rows");
-    assert!(!evidence_of(&host, "", &ran(facts.clone(), &numbers(&["id"], &[1, 2]))).repeated_rows);
-    let wide = evidence_of(&host, "", &ran(facts, &numbers(&["a", "b", "c", "d", "e", "f", "g"], &[1])));
-    assert_eq!(wide.columns, 6);
+    let repeated = evidence_of(&host, "", &ran(facts.clone(), &numbers(&["id"], &[1, 2, 2])));
+    assert_eq!(repeated, Evidence { repeated_rows: true, ..Evidence::default() });
+    assert_eq!(evidence_of(&host, "", &ran(facts.clone(), &numbers(&["id"], &[1, 2]))), Evidence::default());
+
+    let doubted = Ran { faults: vec!["the keys differ".into()], ..ran(facts.clone(), &numbers(&["id"], &[1, 2])) };
+    let doubted = evidence_of(&host, "", &doubted);
+    assert_eq!(doubted, Evidence { doubted: true, ..Evidence::default() });
+    assert_eq!(doubted.reported(), "a doubt");
+    assert_eq!(Evidence { zero: true, ..repeated }.reported(), "repeated rows, a result of 0");
 }
 
 #[test]
-fn each_sign_takes_its_share_off_the_vote() {
-    let none =
-        Evidence { absent_value: false, odd_join: false, unused_words: 0, repeated_rows: false, columns: 0, tables: 0 };
-    let settings = Settings {
-        absent_value: 1.0,
-        odd_join: 2.0,
-        unused_word: 3.0,
-        repeated_rows: 4.0,
-        column: 5.0,
-        table: 6.0,
-        ..Settings::default()
+fn a_result_of_0_is_seen_without_a_cell() {
+    let is_zero = |rows: &FakeRows| {
+        let mut host = FakeHost::default();
+        host.database.granted_rows = None;
+        host.database.answer("SELECT 0 AS n", numbers(&["n"], &[0]));
+        host.database.answer("SELECT NULL AS n", FakeRows::new(&["n"], vec![vec![Value::Null]]));
+        let results = rows.handle();
+        let fingerprint = results.fingerprint(&Equality::Bag).unwrap();
+        let ran = Ran { fingerprint, ..ran(facts("SELECT", &["customers"]), rows) };
+        (evidence_of(&host, "", &ran).zero, host.database.log().len())
     };
-    let log = |evidence: &Evidence| (evidence.weight(&settings).ln() * 1e6).round() / 1e6;
-    assert_eq!(log(&none), 0.0);
-    assert_eq!(log(&Evidence { absent_value: true, ..none.clone() }), -1.0);
-    assert_eq!(log(&Evidence { odd_join: true, ..none.clone() }), -2.0);
-    assert_eq!(log(&Evidence { unused_words: 2, ..none.clone() }), -6.0);
-    assert_eq!(log(&Evidence { repeated_rows: true, ..none.clone() }), -4.0);
-    assert_eq!(log(&Evidence { columns: 2, ..none.clone() }), -10.0);
-    assert_eq!(log(&Evidence { tables: 2, ..none }), 12.0);
+    assert_eq!(is_zero(&numbers(&["total"], &[0])), (true, 2));
+    assert_eq!(is_zero(&FakeRows::new(&["total"], vec![vec![Value::Null]])), (true, 2));
+    assert_eq!(is_zero(&numbers(&["total"], &[7])), (false, 2));
+    // Nothing is asked about a result of another shape.
+    assert_eq!(is_zero(&numbers(&["a", "b"], &[0])), (false, 0));
 }
 
-/// A model that gives these replies in turn. `SELECT n` gives one column with n, `WIDE n` two, `TWICE n` two equal rows; `EMPTY` gives
-/// none, and `BAD` does not parse.
+#[test]
+fn each_finding_leaves_a_share_of_the_vote() {
+    let keep = |keep: f64, evidence: Evidence| evidence.weight(&Settings { keep, ..Settings::default() });
+    let none = Evidence::default;
+    assert_eq!(keep(0.5, none()), 1.0);
+    for one in [
+        Evidence { doubted: true, ..none() },
+        Evidence { absent_value: true, ..none() },
+        Evidence { unused_words: 1, ..none() },
+        Evidence { repeated_rows: true, ..none() },
+        Evidence { zero: true, ..none() },
+    ] {
+        assert_eq!((keep(0.5, one.clone()), keep(0.2, one)), (0.5, 0.2));
+    }
+    assert_eq!(keep(0.5, Evidence { unused_words: 2, doubted: true, ..none() }), 0.125);
+    assert_eq!(keep(0.0, Evidence { zero: true, ..none() }), 0.0);
+}
+
+/// A model that gives these replies in turn. `SELECT n` gives one column with n, `TWICE n` two equal rows; `EMPTY` gives none, and `BAD`
+/// does not parse.
 fn host(replies: &[&str]) -> FakeHost {
     let mut host = FakeHost::default();
     for sql in replies {
@@ -185,7 +201,6 @@ fn script(host: &mut FakeHost, purpose: &Purpose, sql: &str) {
     let n = words.get(1).and_then(|n| n.parse().ok()).unwrap_or(0);
     let rows = match words[0] {
         "SELECT" => numbers(&["n"], &[n]),
-        "WIDE" => numbers(&["n", "m"], &[n]),
         "TWICE" => numbers(&["n"], &[n, n]),
         "EMPTY" => numbers(&["n"], &[]),
         _ => {
@@ -223,25 +238,20 @@ fn sampling_stops_when_one_result_leads() {
 
 #[test]
 fn never_more_are_drawn_than_one_after_the_other_would_be() {
-    let host = host(&["SELECT 1", "WIDE 1", "WIDE 1", "SELECT 1", "SELECT 1", "SELECT 1"]);
+    let host = host(&["SELECT 1", "TWICE 1", "TWICE 1", "SELECT 1", "SELECT 1", "SELECT 1", "SELECT 1"]);
     solve_with(&host, Settings::default()).unwrap();
-    // Two wide votes weigh 2 × exp(−1.05): the third narrow one leads by 2.3, the fourth by 3.3.
+    // Two votes for repeated rows weigh one: the third of the others leads by 2, the fourth by 3.
     assert_eq!(host.model.requests().len(), 6);
 }
 
 #[test]
 fn fewer_votes_win_when_the_others_weigh_less() {
-    let settings = Settings { samples: 5, ..Settings::default() };
-    let replies = ["WIDE 1", "WIDE 1", "SELECT 1", "BAD", "WIDE 1"];
-    let plain = Settings { column: 0.0, repair: false, ..settings.clone() };
-    assert_eq!(best(&replies, plain), ("WIDE 1".into(), 5));
-    let heavy = Settings { column: 2.0, repair: false, ..settings.clone() };
-    assert_eq!(best(&replies, heavy), ("SELECT 1".into(), 5));
-
-    let twice = ["TWICE 1", "TWICE 1", "SELECT 1", "EMPTY", "EMPTY"];
-    let weighed = Settings { repeated_rows: 1.0, repair: false, ..settings };
-    assert_eq!(best(&twice, weighed.clone()).0, "SELECT 1");
-    assert_eq!(best(&twice, Settings { probes: false, ..weighed }).0, "TWICE 1");
+    let twice = ["TWICE 1", "TWICE 1", "SELECT 1", "BAD", "TWICE 1"];
+    let settings = Settings { samples: 5, repair: false, ..Settings::default() };
+    let keep = |keep: f64| best(&twice, Settings { keep, ..settings.clone() });
+    assert_eq!(keep(1.0), ("TWICE 1".into(), 5));
+    assert_eq!(keep(0.3), ("SELECT 1".into(), 5));
+    assert_eq!(best(&twice, Settings { keep: 0.3, probes: false, ..settings }).0, "TWICE 1");
 }
 
 #[test]
@@ -252,7 +262,7 @@ fn people_see_the_evidence_and_what_it_weighed() {
     assert_eq!(host.trace.kept("A.1").unwrap(), "3 of 4 results weighing 3.00");
     assert_eq!(
         host.trace.discarded("A.2").unwrap(),
-        "1 of 4 results weighing 0.63, against it: repeated rows, where A.1 has 3 of 4 results weighing 3.00"
+        "1 of 4 results weighing 0.50, against it: repeated rows, where A.1 has 3 of 4 results weighing 3.00"
     );
     assert_eq!(host.trace.discarded("A.3").unwrap(), "the same result as A.1");
     let seen: Vec<(String, f64)> = host
@@ -265,7 +275,7 @@ fn people_see_the_evidence_and_what_it_weighed() {
         })
         .collect();
     assert_eq!(seen.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(), ["A.1", "A.2", "A.3", "A.4"]);
-    assert!((seen[1].1 / seen[0].1 - (-0.47_f64).exp()).abs() < 1e-9);
+    assert_eq!(seen[1].1 / seen[0].1, 0.5);
 }
 
 #[test]

@@ -25,17 +25,6 @@ pub struct Sampler {
     pub repair: bool,
 }
 
-/// The half of the databases by which `plugins/discern/README.md` fits its shares.
-const HALF: [&str; 6] = ["car_1", "flight_2", "concert_singer", "employee_hire_evaluation", "course_teach", "voter_1"];
-
-/// What the plugin `discern` subtracts from votes, by setting, fitted on the half of the databases that this one is not in.
-#[must_use]
-pub fn shares_fitted_elsewhere(database: &str) -> [(&'static str, f64); 6] {
-    let (on_half, on_the_other) = ([1.31, 2.54, 0.88, 0.20, 1.09, 0.42], [1.71, 1.14, 0.66, 0.61, 0.87, 0.33]);
-    let [a, b, c, d, e, f] = if HALF.contains(&database) { on_the_other } else { on_half };
-    [("absent_value", a), ("odd_join", b), ("unused_word", c), ("repeated_rows", d), ("column", e), ("table", f)]
-}
-
 /// The strategies that the figures are about.
 pub const SAMPLERS: [Sampler; 5] = [
     Sampler { name: "single", samples: 1, agree: 0, repair: false },
@@ -78,6 +67,8 @@ pub struct Question {
     pub database: String,
     /// The text of the question.
     pub question: String,
+    /// The expected statement.
+    pub gold: String,
     /// The answers, sorted by the systems' names.
     pub answers: Vec<Answer>,
 }
@@ -183,7 +174,7 @@ pub fn questions(folder: &Path) -> Vec<Question> {
             Answer { system, sql, is_right: ex == 1, outcome }
         };
         let answers = answers.remove(&id).unwrap_or_default().into_iter().map(answer).collect();
-        Question { id, database, question: field("question"), answers }
+        Question { id, database, question: field("question"), gold: field("gold_sql"), answers }
     };
     asked.lines().map(question).collect()
 }

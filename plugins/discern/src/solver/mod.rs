@@ -1,9 +1,7 @@
 //! The weighted vote: what is asked for, when sampling may stop, and which result leads.
 
 pub(crate) mod evidence;
-pub(crate) mod joins;
 pub(crate) mod probes;
-pub(crate) mod tokens;
 pub(crate) mod words;
 
 use std::collections::BTreeMap;
@@ -93,8 +91,9 @@ impl<'a, H: Run + Sql + Trace> Votes<'a, H> {
 
     fn reason(&self, pool: &Pool, group: &Weighed) -> String {
         let agreeing = format!("{} of {}", group.cluster.members.len(), count(u64::from(pool.ran()), "result"));
-        let signs = self.seen.get(&group.cluster.first()).map(|(_, evidence)| evidence.reported()).unwrap_or_default();
-        let against = if signs.is_empty() { String::new() } else { format!(", against it: {signs}") };
+        let findings =
+            self.seen.get(&group.cluster.first()).map(|(_, evidence)| evidence.reported()).unwrap_or_default();
+        let against = if findings.is_empty() { String::new() } else { format!(", against it: {findings}") };
         format!("{agreeing} weighing {:.2}{against}", group.votes)
     }
 }

@@ -1,4 +1,5 @@
-//! Small statements that look into the database without a cell coming back: all that is used of their results is the number of rows.
+//! Small statements that look into the database without a cell coming back: all that is used of their results is the number of rows, and
+//! whether a result equals another one.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +9,24 @@ use syrch_plugin::prelude::*;
 
 // Left over for the candidates' own statements.
 const SPARE_RUNS: u32 = 32;
+// The results of one row and column that say nothing.
+const NOTHING: [&str; 2] = ["SELECT 0 AS n", "SELECT NULL AS n"];
 
 /// What the probes of one task found.
 pub(crate) struct Probes<'a, H> {
     host: &'a H,
     catalog: &'a Catalog,
     is_on: bool,
-    /// By statement: the number of its rows; `None` if the statement failed.
-    known: BTreeMap<String, Option<u64>>,
+    /// By statement: what is used of its result; `None` if the statement failed.
+    known: BTreeMap<String, Option<Found>>,
+}
+
+/// What is used of the result of a probe.
+#[derive(Clone)]
+struct Found {
+    rows: u64,
+    /// `None` if the host has no fingerprints.
+    fingerprint: Option<String>,
 }
 
 impl<'a, H: Run + Sql> Probes<'a, H> {
@@ -29,7 +40,7 @@ impl<'a, H: Run + Sql> Probes<'a, H> {
         let any_case = facts.functions.iter().any(|name| matches!(name.to_lowercase().as_str(), "lower" | "upper"));
         let texts: Vec<String> =
             facts.literals.iter().filter_map(|literal| self.value_probe(literal, any_case)).collect();
-        self.rows(&texts).contains(&Some(0))
+        self.run(&texts).iter().flatten().any(|found| found.rows == 0)
     }
 
     /// Whether rows of the result occur more than once.
@@ -38,7 +49,16 @@ impl<'a, H: Run + Sql> Probes<'a, H> {
             return false;
         }
         let text = format!("SELECT DISTINCT * FROM ({}) AS t", ran.facts.normalized);
-        self.rows(&[text]).first().copied().flatten().is_some_and(|distinct| distinct < ran.profile.rows)
+        self.run(&[text]).iter().flatten().any(|distinct| distinct.rows < ran.profile.rows)
+    }
+
+    /// Whether the result is a single 0 or NULL.
+    pub(crate) fn is_zero(&mut self, ran: &Ran) -> bool {
+        if ran.profile.rows != 1 || ran.profile.columns.len() != 1 {
+            return false;
+        }
+        let nothing = self.run(&NOTHING.map(str::to_owned));
+        nothing.iter().flatten().any(|found| found.fingerprint.as_ref() == Some(&ran.fingerprint))
     }
 
     fn value_probe(&self, literal: &Literal, any_case: bool) -> Option<String> {
@@ -57,8 +77,8 @@ impl<'a, H: Run + Sql> Probes<'a, H> {
         })
     }
 
-    /// The rows of each statement; what was asked before is not run again, and no more run than leave the spare.
-    fn rows(&mut self, texts: &[String]) -> Vec<Option<u64>> {
+    /// What each statement gives; what was asked before is not run again, and no more run than leave the spare.
+    fn run(&mut self, texts: &[String]) -> Vec<Option<Found>> {
         let mut fresh: Vec<String> = texts.iter().filter(|text| !self.known.contains_key(*text)).cloned().collect();
         fresh.dedup();
         if self.is_on && !fresh.is_empty() {
@@ -69,9 +89,13 @@ impl<'a, H: Run + Sql> Probes<'a, H> {
         if !fresh.is_empty() {
             let ends = self.host.run_all(&fresh);
             for (text, end) in fresh.into_iter().zip(ends) {
-                self.known.insert(text, end.ok().map(|results| results.profile().rows));
+                let found = |results: ResultSet| Found {
+                    rows: results.profile().rows,
+                    fingerprint: results.fingerprint(&Equality::Bag),
+                };
+                self.known.insert(text, end.ok().map(found));
             }
         }
-        texts.iter().map(|text| self.known.get(text).copied().flatten()).collect()
+        texts.iter().map(|text| self.known.get(text).cloned().flatten()).collect()
     }
 }

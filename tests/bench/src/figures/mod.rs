@@ -65,7 +65,7 @@ pub(crate) const GROUPS: &[Group] = &[
     Group { name: "recorded", what: "strategies on recorded answers", measure: recorded::measure },
     Group {
         name: "signs",
-        what: "the signs of `discern`, chosen and fitted without the database they are measured on",
+        what: "the findings of `discern`, chosen without the database they are measured on",
         measure: signs::measure,
     },
     Group { name: "doubts", what: "doubts about recorded answers", measure: doubts::measure },

@@ -4,13 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::json;
 use syrch::plugins::CompileSettings;
 use syrch::report::{AnswerDocument, CandidateStatus};
 use syrch::{Host, Settings, Silent, Stop, strategies};
 use syrch_core::Problem;
-use syrch_core::roles::Role;
-use syrch_kit::recorded::{Question, SAMPLERS, Sampler, questions, shares_fitted_elsewhere};
+use syrch_kit::recorded::{Question, SAMPLERS, Sampler, questions};
 use tokio::task::JoinSet;
 
 use super::tally::{Tally, difference, total};
@@ -22,6 +20,8 @@ use crate::world::World;
 const BASELINE: &str = "single";
 /// The strategy whose votes are weighed.
 const WEIGHED: &str = "discern";
+/// The strategy that it is held against.
+const RIVAL: &str = "gate3of9";
 /// How far a share of right answers may be off, in points of a hundred, and a mean number of calls.
 const OFF: (f64, f64) = (2.0, 0.1);
 
@@ -32,6 +32,7 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let databases: Vec<&str> = all.iter().map(|question| question.database.as_str()).collect();
     let mut figures = Vec::new();
     let mut baseline = Vec::new();
+    let mut rival = Vec::new();
     for gate in &SAMPLERS {
         let found = searched(world, &data, gate.name, &all)?;
         let expected: Vec<Tally> = all.iter().map(|question| taken(gate, question, world.orders)).collect();
@@ -39,12 +40,16 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
         if gate.name == BASELINE {
             baseline.clone_from(&found);
         } else {
+            if gate.name == RIVAL {
+                rival.clone_from(&found);
+            }
             let points = difference(&databases, &found, &baseline, Tally::right);
             note = format!("{note}; against `{BASELINE}` {points} points, 95 % over databases");
         }
         figures.extend(compared(gate.name, &total(&found), &total(&expected), &note));
     }
-    figures.extend(weighed(world, &data, &all)?);
+    let found = searched(world, &data, WEIGHED, &all)?;
+    figures.extend(weighed(&databases, &found, [(BASELINE, &baseline), (RIVAL, &rival)], world.orders));
     Ok(figures)
 }
 
@@ -58,14 +63,19 @@ fn taken(gate: &Sampler, question: &Question, orders: u32) -> Tally {
     tally
 }
 
-/// The strategy of ours, its shares fitted on the half of the databases on which it is not measured.
-fn weighed(world: &World, data: &Path, all: &[Question]) -> Outcome<[Figure; 2]> {
-    let found = total(&searched(world, data, WEIGHED, all)?);
-    let note = format!("in-sample: its signs were chosen on these databases; orders: {}", world.orders);
-    Ok([
+/// The strategy of ours, against the others.
+fn weighed(databases: &[&str], found: &[Tally], others: [(&str, &Vec<Tally>); 2], orders: u32) -> [Figure; 2] {
+    let mut note = format!("in-sample: its findings were chosen on these databases; orders: {orders}");
+    for (name, theirs) in others {
+        let points = difference(databases, found, theirs, Tally::right);
+        let calls = difference(databases, found, theirs, Tally::calls);
+        note = format!("{note}; against `{name}` {points} points and {calls} calls, 95 % over databases");
+    }
+    let found = total(found);
+    [
         Figure::new(format!("`{WEIGHED}` on recorded answers: right"), found.right(), "%").at_least(91.5).note(note),
         Figure::new(format!("`{WEIGHED}` on recorded answers: calls a question"), found.calls(), "").at_most(5.0),
-    ])
+    ]
 }
 
 /// Searches for the answers to all questions in all orders. The tallies are in the order of the questions.
@@ -107,11 +117,6 @@ fn settings(world: &World, strategy: &str, seed: u64, database: &Path, data: &Pa
     let mut settings = Settings { database: database.display().to_string(), seed, compile, ..Settings::default() };
     settings.model.replay = Some(data.join("recorded.jsonl"));
     strategies::find(strategy)?.apply(&mut settings);
-    if strategy == WEIGHED {
-        let name = database.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-        let config = settings.strategy.config.entry(Role::Solver).or_default();
-        config.extend(shares_fitted_elsewhere(name).map(|(share, value)| (share.to_owned(), json!(value))));
-    }
     Ok(settings)
 }
 

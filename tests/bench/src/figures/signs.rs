@@ -1,26 +1,26 @@
-//! What the signs of `discern` are worth on a database that had no part in choosing them, nor in fitting their shares.
+//! What the findings of `discern` are worth on a database that had no part in choosing them. Nothing is fitted: each finding halves a vote.
 //!
-//! Each database is left out in turn. On the others the signs are chosen one after the other, each the one that most raises the likelihood
-//! of the right results on databases left out within those others, and their shares are fitted. Then the left-out database is sampled as
-//! the plugin would sample it.
+//! Each database is left out in turn. On the others the findings are chosen one after the other, each the one that most raises the share of
+//! right answers there. Then the left-out database is sampled as the plugin would sample it.
 
 mod evidence;
-mod fit;
 
 use std::collections::BTreeMap;
 
+use syrch::databases::{doubting, run_as_answer};
+use syrch::{Host, Settings, Silent};
+use syrch_guard::with_single_quotes;
 use syrch_kit::recorded::{Execution, Question, SAMPLERS, questions};
 
 use self::evidence::Database;
-use self::fit::{Drawn, Numbers, Pool};
 use super::tally::{Tally, difference, total};
 use crate::Outcome;
 use crate::figure::Figure;
 use crate::world::World;
 
-/// The plugin's six signs, whose directions are fixed (`table` speaks for a statement, the others against it), and those that its README
-/// names as left out, which may speak either way.
-const SIGNS: [&str; 16] = [
+/// What may speak against a statement (`table` speaks for it). The plugin has five of them: `doubt`, `absent_value`, `unused_word`,
+/// `repeated_rows` and `zero_count`.
+const SIGNS: [&str; 17] = [
     "absent_value",
     "odd_join",
     "unused_word",
@@ -37,15 +37,16 @@ const SIGNS: [&str; 16] = [
     "unnamed_column",
     "bare_column",
     "zero_count",
+    "doubt",
 ];
-/// How many of them are the plugin's.
-const KNOWN: usize = 6;
-/// A further sign must raise the mean log likelihood by that much. This was fixed before any outcome was seen.
-const GAIN: f64 = 0.002;
-/// Draws in the pools of the fit.
-const POOLS: [usize; 3] = [5, 9, 14];
-/// How many orders the pools are drawn in.
-const POOL_ORDERS: usize = 10;
+/// The plugin's, by their places.
+const KNOWN: [usize; 5] = [DOUBT, 0, 2, 3, 15];
+/// The host's doubts about the result.
+const DOUBT: usize = 16;
+/// A further sign must raise the right answers of a hundred by that much. This was fixed before any outcome was seen.
+const GAIN: f64 = 0.1;
+/// What a vote keeps for each finding.
+const KEEP: f64 = 0.5;
 /// The plugin stops when the first result leads by so many votes.
 const LEAD: f64 = 2.5;
 /// The plugin stops after so many draws.
@@ -53,7 +54,7 @@ const SAMPLES: usize = 12;
 /// The strategy that it is held against.
 const RIVAL: &str = "gate3of9";
 
-/// What each sign counts. What speaks against a statement counts below zero, so that no share of the plugin's six is negative.
+/// What each sign counts. What speaks against a statement counts below zero.
 type Signs = [f64; SIGNS.len()];
 
 /// A question with what its answers come to.
@@ -74,46 +75,44 @@ struct Vote {
     signs: Signs,
 }
 
-/// Chooses, fits and measures for each database.
+/// Chooses and measures for each database.
 pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
-    let all = asked(world.orders)?;
-    let pools: Vec<Vec<Pool>> = all.iter().map(|asked| asked.iter().flat_map(pools).collect()).collect();
-    let chosen: Vec<(Vec<usize>, Numbers)> = std::thread::scope(|scope| {
+    let all = asked(world)?;
+    let chosen: Vec<Vec<usize>> = std::thread::scope(|scope| {
         let start = |out: usize| {
-            let pools = &pools;
-            scope.spawn(move || choose(pools, out))
+            let all = &all;
+            scope.spawn(move || choose(all, out))
         };
-        let running: Vec<_> = (0..pools.len()).map(start).collect();
+        let running: Vec<_> = (0..all.len()).map(start).collect();
         running.into_iter().map(|thread| thread.join().map_err(|_| "a choice broke off")).collect::<Result<_, _>>()
     })?;
-    let tallies = |shares: &dyn Fn(usize) -> Numbers| -> Vec<Tally> {
+    let tallies = |signs: &dyn Fn(usize) -> Vec<usize>, lead: f64| -> Vec<Tally> {
         let of_database = |(out, asked): (usize, &Vec<Asked>)| {
-            let shares = shares(out);
-            asked.iter().map(|asked| sampled(asked, &shares, world.orders)).collect::<Vec<_>>()
+            let signs = signs(out);
+            asked.iter().map(|asked| sampled(asked, &signs, lead)).collect::<Vec<_>>()
         };
         all.iter().enumerate().flat_map(of_database).collect()
     };
     let databases: Vec<&str> = all.iter().flatten().map(|asked| asked.database.as_str()).collect();
-    let known: Vec<usize> = (0..KNOWN).collect();
-    let given = |out: usize| fit::fit(&among(&pools, |database| database != out), &known, &fit::nothing());
+    let elsewhere = |out: usize| chosen[out].clone();
     let rival = all.iter().flatten().map(|asked| asked.rival).collect();
     let orders = format!("orders: {}", world.orders);
     let choice = format!("chosen, of {} times: {}; {orders}", chosen.len(), listed(&chosen));
+    let in_view = format!("nothing fitted, the five were chosen in view; {orders}");
     let ways = [
-        ("`discern` with signs chosen and fitted elsewhere", tallies(&|out| chosen[out].1), choice),
-        (
-            "`discern` with its six signs, fitted elsewhere",
-            tallies(&given),
-            format!("the six were chosen in view; {orders}"),
-        ),
-        ("the same sampling without signs", tallies(&|_| fit::nothing()), orders),
+        ("`discern` with findings chosen elsewhere", tallies(&elsewhere, LEAD), choice),
+        ("the same with a lead of 2", tallies(&elsewhere, 2.0), orders.clone()),
+        ("`discern` with its five findings", tallies(&|_| KNOWN.to_vec(), LEAD), in_view.clone()),
+        ("the same with a lead of 2", tallies(&|_| KNOWN.to_vec(), 2.0), in_view),
+        ("`discern` with doubts alone", tallies(&|_| vec![DOUBT], LEAD), orders.clone()),
+        ("the same sampling without findings", tallies(&|_| Vec::new(), LEAD), orders),
         (RIVAL, rival, String::new()),
     ];
     Ok(figures(&databases, &ways))
 }
 
 /// The questions by their databases.
-fn asked(orders: u32) -> Outcome<Vec<Vec<Asked>>> {
+fn asked(world: &World) -> Outcome<Vec<Vec<Asked>>> {
     let data = syrch_kit::data_root().ok_or("there are no test data")?.join("spider");
     let mut by_database: BTreeMap<String, Vec<Question>> = BTreeMap::new();
     for question in questions(&data) {
@@ -121,115 +120,100 @@ fn asked(orders: u32) -> Outcome<Vec<Vec<Asked>>> {
     }
     let mut all = Vec::new();
     for (name, questions) in by_database {
-        let mut database = Database::open(&data.join("db").join(format!("{name}.sqlite")))?;
-        all.push(questions.iter().map(|question| one(&mut database, question, orders)).collect::<Outcome<_>>()?);
+        let file = data.join("db").join(format!("{name}.sqlite"));
+        let mut database = Database::open(&file)?;
+        let settings = Settings { database: file.display().to_string(), ..Settings::default() };
+        let mut doubts = world.runtime.block_on(doubts(settings, &questions))?.into_iter();
+        let mut one =
+            |question: &Question| one(&mut database, question, doubts.next().unwrap_or_default(), world.orders);
+        all.push(questions.iter().map(&mut one).collect::<Outcome<_>>()?);
     }
     Ok(all)
 }
 
-fn one(database: &mut Database, question: &Question, orders: u32) -> Outcome<Asked> {
+/// Whether the host doubts the result of each answer, by question.
+async fn doubts(settings: Settings, questions: &[Question]) -> Outcome<Vec<Vec<bool>>> {
+    let host = Host::open(settings, &Silent).await?;
+    let database = doubting(host.database());
+    let catalog = database.catalog().await?;
+    let mut all = Vec::new();
+    for question in questions {
+        let mut known: BTreeMap<&str, bool> = BTreeMap::new();
+        let mut doubted = Vec::new();
+        for answer in &question.answers {
+            if !known.contains_key(answer.sql.as_str()) {
+                let sql = with_single_quotes(&answer.sql, &catalog).unwrap_or_else(|| answer.sql.clone());
+                let results = run_as_answer(&database, &question.question, &sql).await;
+                known.insert(&answer.sql, results.is_ok_and(|results| !results.doubts().is_empty()));
+            }
+            doubted.push(known[answer.sql.as_str()]);
+        }
+        all.push(doubted);
+    }
+    Ok(all)
+}
+
+fn one(database: &mut Database, question: &Question, doubted: Vec<bool>, orders: u32) -> Outcome<Asked> {
     let gate = SAMPLERS.iter().find(|gate| gate.name == RIVAL).ok_or("the rival is unknown")?;
     let mut answers: Vec<Vote> = Vec::new();
-    for answer in &question.answers {
+    for (answer, doubted) in question.answers.iter().zip(doubted) {
         let is_same = |earlier: &Execution| matches!(answer.outcome, Execution::Rows(_)) && *earlier == answer.outcome;
         let result = question.answers.iter().position(|earlier| is_same(&earlier.outcome));
-        let signs = match result {
+        let mut signs = match result {
             Some(_) => {
                 database.signs(&question.question, &answer.sql).map_err(|error| format!("{}: {error}", answer.sql))?
             }
             None => [0.0; SIGNS.len()],
         };
+        signs[DOUBT] = if doubted { -1.0 } else { 0.0 };
         answers.push(Vote { result, is_right: answer.is_right, signs });
     }
     let (mut places, mut rival) = (Vec::new(), Tally::default());
-    for seed in 0..u64::from(orders).max(POOL_ORDERS as u64) {
+    for seed in 0..u64::from(orders) {
         let order = question.order(seed);
-        if seed < u64::from(orders) {
-            let taken = gate.take(&order);
-            rival.add(taken.answer.is_some_and(|answer| answer.is_right), taken.calls);
-        }
+        let taken = gate.take(&order);
+        rival.add(taken.answer.is_some_and(|answer| answer.is_right), taken.calls);
         let place = |system: &str| question.answers.iter().position(|answer| answer.system == system);
         places.push(order.iter().filter_map(|answer| place(&answer.system)).collect());
     }
     Ok(Asked { database: question.database.clone(), answers, orders: places, rival })
 }
 
-/// The pools of a question in which right and wrong results meet.
-fn pools(asked: &Asked) -> Vec<Pool> {
-    // By result and by the first answer with the same result and signs: how often it was drawn. The same pools come often.
-    let mut pools: BTreeMap<BTreeMap<(usize, usize), u32>, u32> = BTreeMap::new();
-    for (order, size) in asked.orders.iter().take(POOL_ORDERS).flat_map(|order| POOLS.map(|size| (order, size))) {
-        let mut drawn = BTreeMap::new();
-        for vote in order.iter().take(size).map(|place| &asked.answers[*place]) {
-            let is_like = |other: &Vote| other.result == vote.result && other.signs == vote.signs;
-            let alike = asked.answers.iter().position(is_like);
-            if let Some(key) = vote.result.zip(alike) {
-                *drawn.entry(key).or_default() += 1;
-            }
-        }
-        *pools.entry(drawn).or_default() += 1;
-    }
-    let pool = |(drawn, times): (BTreeMap<(usize, usize), u32>, u32)| {
-        let mut results: BTreeMap<usize, Drawn> = BTreeMap::new();
-        for ((result, alike), count) in drawn {
-            let is_right = asked.answers[result].is_right;
-            let drawn = results.entry(result).or_insert(Drawn { is_right, draws: Vec::new() });
-            drawn.draws.push((asked.answers[alike].signs, f64::from(count)));
-        }
-        Pool { results: results.into_values().collect(), times: f64::from(times) }
-    };
-    let has = |pool: &Pool, right: bool| pool.results.iter().any(|result| result.is_right == right);
-    pools.into_iter().map(pool).filter(|pool| has(pool, true) && has(pool, false)).collect()
-}
-
-/// The signs that are chosen without that database, in the order of their choice, and all shares as fitted without it.
-fn choose(pools: &[Vec<Pool>], out: usize) -> (Vec<usize>, Numbers) {
-    // The mean log likelihood of the other databases, each by what is fitted on the rest of them.
-    let score = |chosen: &[usize], start: &Numbers| -> f64 {
-        let (mut score, mut count) = (0.0, 0.0);
-        for held in (0..pools.len()).filter(|held| *held != out) {
-            let numbers = fit::fit(&among(pools, |database| database != out && database != held), chosen, start);
-            let (likelihood, times) = fit::sum(&pools[held], chosen, &numbers);
-            (score, count) = (score + likelihood, count + times);
-        }
-        score / count
-    };
-    let others = among(pools, |database| database != out);
-    let mut chosen = Vec::new();
-    let mut numbers = fit::fit(&others, &chosen, &fit::nothing());
-    let mut reached = score(&chosen, &numbers);
+/// The signs that are chosen without that database, in the order of their choice.
+fn choose(all: &[Vec<Asked>], out: usize) -> Vec<usize> {
+    let others: Vec<&Asked> =
+        all.iter().enumerate().filter(|(database, _)| *database != out).flat_map(|(_, asked)| asked).collect();
+    let right =
+        |signs: &[usize]| total(&others.iter().map(|asked| sampled(asked, signs, LEAD)).collect::<Vec<_>>()).right();
+    let mut chosen: Vec<usize> = Vec::new();
+    let mut reached = right(&chosen);
     loop {
         let with = |sign: usize| {
             let wider = [&chosen[..], &[sign]].concat();
-            (score(&wider, &numbers), wider)
+            (right(&wider), wider)
         };
         let candidates = (0..SIGNS.len()).filter(|sign| !chosen.contains(sign)).map(with);
         let best = candidates.max_by(|(a, _), (b, _)| a.total_cmp(b));
-        let Some((score, wider)) = best.filter(|(score, _)| *score > reached + GAIN) else { break };
-        numbers = fit::fit(&others, &wider, &numbers);
-        (reached, chosen) = (score, wider);
+        let Some((share, wider)) = best.filter(|(share, _)| *share >= reached + GAIN) else { break };
+        (reached, chosen) = (share, wider);
     }
-    (chosen, numbers)
+    chosen
 }
 
-fn among(pools: &[Vec<Pool>], is_in: impl Fn(usize) -> bool) -> Vec<&Pool> {
-    pools.iter().enumerate().filter(|(database, _)| is_in(*database)).flat_map(|(_, pools)| pools).collect()
-}
-
-/// What the plugin comes to on a question, in so many of its orders.
-fn sampled(asked: &Asked, shares: &Numbers, orders: u32) -> Tally {
+/// What the plugin comes to on a question, in all of its orders.
+fn sampled(asked: &Asked, signs: &[usize], lead: f64) -> Tally {
     let mut tally = Tally::default();
-    let weigh = |vote: &Vote| vote.signs.iter().zip(shares).map(|(sign, share)| sign * share).sum::<f64>().exp();
+    let weigh = |vote: &Vote| KEEP.powf(-signs.iter().map(|sign| vote.signs[*sign]).sum::<f64>());
     let weights: Vec<f64> = asked.answers.iter().map(weigh).collect();
-    for order in asked.orders.iter().take(orders as usize) {
-        let (is_right, calls) = vote(&asked.answers, &weights, order);
+    for order in &asked.orders {
+        let (is_right, calls) = vote(&asked.answers, &weights, order, lead);
         tally.add(is_right, calls);
     }
     tally
 }
 
 /// Draws until a result leads; whether the first one of the leading result is right, and how many were drawn.
-fn vote(answers: &[Vote], weights: &[f64], order: &[usize]) -> (bool, u32) {
+fn vote(answers: &[Vote], weights: &[f64], order: &[usize], lead: f64) -> (bool, u32) {
     // A result, its votes, and whether the draw that stands for it is right.
     let mut results: Vec<(usize, f64, bool)> = Vec::new();
     let (mut unit, mut calls) = (f64::MIN_POSITIVE, 0);
@@ -243,7 +227,7 @@ fn vote(answers: &[Vote], weights: &[f64], order: &[usize]) -> (bool, u32) {
         }
         let mut votes: Vec<f64> = results.iter().map(|(_, votes, _)| votes / unit).collect();
         votes.sort_by(|a, b| b.total_cmp(a));
-        if votes[0] - votes.get(1).unwrap_or(&0.0) >= LEAD - 1e-9 {
+        if votes[0] - votes.get(1).unwrap_or(&0.0) >= lead - 1e-9 {
             break;
         }
     }
@@ -253,8 +237,8 @@ fn vote(answers: &[Vote], weights: &[f64], order: &[usize]) -> (bool, u32) {
 }
 
 /// How often each sign was chosen, the most frequent first.
-fn listed(chosen: &[(Vec<usize>, Numbers)]) -> String {
-    let times = |sign: usize| chosen.iter().filter(|(chosen, _)| chosen.contains(&sign)).count();
+fn listed(chosen: &[Vec<usize>]) -> String {
+    let times = |sign: usize| chosen.iter().filter(|chosen| chosen.contains(&sign)).count();
     let mut counts: Vec<(usize, &str)> = SIGNS.iter().enumerate().map(|(sign, name)| (times(sign), *name)).collect();
     counts.sort_by_key(|(times, _)| std::cmp::Reverse(*times));
     let counts = counts.iter().filter(|(times, _)| *times > 0).map(|(times, name)| format!("{name} {times}"));

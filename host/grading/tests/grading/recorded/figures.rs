@@ -3,11 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::json;
 use syrch::report::CandidateStatus;
-use syrch::syrch_core::roles::Role;
 use syrch::{Host, SearchReport, Settings, Silent, strategies};
-use syrch_kit::recorded::{Question, SAMPLERS, Sampler, questions, shares_fitted_elsewhere};
+use syrch_kit::recorded::{Question, SAMPLERS, Sampler, questions};
 use tokio::task::JoinSet;
 
 use super::world::{ask, settings};
@@ -21,13 +19,8 @@ const SEEDS: [u64; 2] = [0, 1];
 /// Whether a question was answered rightly, and with how many calls.
 type Figure = (bool, u32);
 
-/// The results of a strategy on all questions, by their ids. `tune` may change the settings for a database.
-async fn found(
-    strategy: &str,
-    seed: u64,
-    all: &[Question],
-    tune: impl Fn(&str, &mut Settings),
-) -> BTreeMap<String, Figure> {
+/// The results of a strategy on all questions, by their ids.
+async fn found(strategy: &str, seed: u64, all: &[Question]) -> BTreeMap<String, Figure> {
     let data = syrch_kit::data_root().unwrap().join("spider");
     let mut by_database: BTreeMap<&str, Vec<&Question>> = BTreeMap::new();
     for question in all {
@@ -39,7 +32,6 @@ async fn found(
         let mut settings = settings(&path, &data.join("recorded.jsonl"));
         settings.seed = seed;
         strategies::find(strategy).unwrap().apply(&mut settings);
-        tune(database, &mut settings);
         let host = Arc::new(Host::open(settings, &Silent).await.unwrap());
         let mut searches = JoinSet::new();
         for question in questions {
@@ -86,7 +78,7 @@ async fn compare(name: &str) {
     assert_eq!(all.len(), 522);
     for seed in SEEDS {
         let expected = expected(&gate, seed, &all);
-        let found = found(name, seed, &all, |_, _| {}).await;
+        let found = found(name, seed, &all).await;
         let ((right, calls), (expected_right, expected_calls)) = (mean(&found), mean(&expected));
         let differing: Vec<_> = found
             .iter()
@@ -133,19 +125,15 @@ async fn until_three_of_nine_agree() {
     compare("gate3of9").await;
 }
 
-/// Votes that are weighed by shares that were fitted on the other half of the databases beat the best gate, both ways round taken together.
+/// Votes that findings weigh down beat the best gate.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "a measurement: `make figures` makes it"]
-async fn weighed_votes_fitted_elsewhere() {
+async fn weighed_votes() {
     let Some(data) = syrch_kit::data_root() else { return };
     let all = questions(&data.join("spider"));
     let gate = SAMPLERS.iter().find(|gate| gate.name == "gate3of9").unwrap();
     let seed = SEEDS[0];
-    let elsewhere = |database: &str, settings: &mut Settings| {
-        let config = settings.strategy.config.entry(Role::Solver).or_default();
-        config.extend(shares_fitted_elsewhere(database).map(|(name, share)| (name.to_owned(), json!(share))));
-    };
-    let (right, calls) = mean(&found("discern", seed, &all, elsewhere).await);
+    let (right, calls) = mean(&found("discern", seed, &all).await);
     let (gated, gated_calls) = mean(&expected(gate, seed, &all));
     println!("discern, seed {seed}: {right:.4} right with {calls:.3} calls; gate3of9 {gated:.4} with {gated_calls:.3}");
     assert!(right > gated + 0.01 && calls <= 5.0, "{right} with {calls} calls, where the gate has {gated}");

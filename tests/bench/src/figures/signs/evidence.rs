@@ -400,6 +400,8 @@ impl Database {
             -count(unnamed, 6),
             -flag(reading.bare_column),
             -flag(is_zero),
+            // The host says whether it doubts the result.
+            0.0,
         ])
     }
 
