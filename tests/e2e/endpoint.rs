@@ -13,6 +13,7 @@ mod slow;
 
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 use syrch_kit::{MockEndpoint, Recorded, Reply};
@@ -61,8 +62,24 @@ impl Said {
     /// The document on standard output, after an end with that code.
     pub(crate) fn document(&self, code: i32) -> Value {
         assert_eq!(self.code, code, "{}", self.all());
-        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}\n{}", self.all()))
+        let document: Value =
+            serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}\n{}", self.all()));
+        if document["schema"] == "syrch.answer/1" {
+            assert_fits(&document);
+        }
+        document
     }
+}
+
+/// Every answer that a test reads fits the schema in the documents.
+fn assert_fits(document: &Value) {
+    static SCHEMA: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
+        let text = std::fs::read_to_string(syrch_kit::repository().join("docs/answer.schema.json")).unwrap();
+        jsonschema::draft202012::new(&serde_json::from_str(&text).unwrap()).unwrap()
+    });
+    let wrong: Vec<String> =
+        SCHEMA.iter_errors(document).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(wrong.is_empty(), "{wrong:?}\n{document:#}");
 }
 
 /// Asks one question, for JSON.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use syrch_core::ledger::Spent;
 use syrch_core::roles::Answer;
-use syrch_core::{Question, ResultSet, Value};
+use syrch_core::{Graph, Observation, Question, ResultSet, TaskId, Value};
 use syrch_runtime::Configured;
 
 use crate::context::Context;
@@ -14,6 +14,7 @@ use crate::report::{
     SavedReport, TimeReport,
 };
 use crate::rests_on::{departure, rests_on};
+use crate::thought;
 
 /// How long the parts of a search took.
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,10 +25,18 @@ pub(crate) struct Times {
     pub(crate) aggregate: Duration,
 }
 
+/// The search graph as it stood at the end, and what was seen of its tasks.
+#[derive(Clone, Copy)]
+pub(crate) struct Worked<'a> {
+    pub(crate) graph: &'a Graph,
+    pub(crate) seen: &'a [Observation],
+}
+
 /// Puts the document together. Without a ground there is no answer, no SQL and no confidence in it.
 pub(crate) fn document(
     question: &str,
     context: &Context,
+    worked: Worked<'_>,
     grounded: Option<&Grounded>,
     clarify: Option<&Question>,
     times: Times,
@@ -47,6 +56,11 @@ pub(crate) fn document(
         warnings.extend(departure(&context.run.settings));
     }
     let spent = context.run.ledger.spent();
+    let ids: Vec<TaskId> = worked.graph.tasks.iter().map(|task| task.id.clone()).collect();
+    let mut candidates = context.run.trace.candidates();
+    for known in &mut candidates {
+        known.judged = context.notes.judged(&known.task, &known.sql);
+    }
     if spent.log_dropped > 0 {
         warnings.push(format!("{} bytes of plugins' remarks went over the quota and were dropped", spent.log_dropped));
     }
@@ -70,7 +84,9 @@ pub(crate) fn document(
                 .as_ref()
                 .and_then(|_| rests_on(&context.run.settings, grounded.answer.confidence)),
         }),
-        candidates: context.run.trace.candidates(),
+        tasks: thought::tasks(worked.graph, worked.seen),
+        candidates,
+        steps: context.run.trace.steps(&ids),
         clarify: clarify.map(|question| ClarifyReport {
             question: question.text.clone(),
             choices: question.choices.clone(),

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use syrch_core::ports::{EvaluatePort, Flight, HOST, PortError, Relation, Ticket};
 use syrch_core::roles::{Calibrator, Reward, Rival, Role};
-use syrch_core::{Candidate, RoleError, Signals, Task, Verdict};
+use syrch_core::{Candidate, CandidateId, RoleError, Signals, Task, Verdict};
 use syrch_journal::CallId;
 
 use crate::context::{Context, Judged, Prepared};
 
 /// What the reward said of statements.
-type Reported = Vec<(Judged, Verdict)>;
+type Reported = Vec<(CandidateId, Judged, Verdict)>;
 
 /// The port of one role call. Nested calls have slots of their own: the caller waits for them and must not starve them.
 #[derive(Clone)]
@@ -51,7 +51,10 @@ impl EvaluateOfTask {
         let failure = error.filter(|error| matches!(error, RoleError::Failure { .. }));
         let remember = || {
             let notes = &self.context.notes;
-            reported.iter().for_each(|(judged, verdict)| notes.note_verdict(&task.id, judged, verdict));
+            for (id, judged, verdict) in &reported {
+                notes.note_verdict(&task.id, judged, verdict);
+                self.context.run.trace.reward(&task.id, id, verdict, judged.is_step());
+            }
             failure.into_iter().for_each(|failure| notes.note_failed_reward(prepared.id, failure.clone()));
         };
         prepared.end(error.cloned(), remember).await;
@@ -85,7 +88,7 @@ impl EvaluateOfTask {
         let call = prepared.call.clone();
         let judged = self.context.run.plugins.reward.judge(call, problem, catalog, task, &rivals).await?;
         for ((place, rival), verdict) in places.into_iter().zip(&rivals).zip(judged) {
-            reported.push(((&rival.candidate).into(), verdict.clone()));
+            reported.push((rival.candidate.id.clone(), (&rival.candidate).into(), verdict.clone()));
             verdicts[place] = verdict;
         }
         Ok((reported, verdicts))

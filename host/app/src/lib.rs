@@ -129,6 +129,7 @@ mod shared;
 mod simulation;
 pub mod strategies;
 pub mod telemetry;
+mod thought;
 mod trace;
 mod withheld;
 pub mod yaml;

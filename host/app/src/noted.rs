@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use serde::Deserialize;
-use syrch_core::ports::{Level, LlmError, Reply, SqlReply, Ticket};
+use syrch_core::ports::{Level, LlmError, Reply, Request, SqlReply, Ticket};
 use syrch_core::{ResultSet, SqlError, TaskId};
 use syrch_journal::CallId;
 use syrch_layers::CallObserver;
 
-use crate::SearchEvent;
 use crate::context::Context;
+use crate::{SearchEvent, thought};
 
 /// The observer of one role call, which notes how the call's model calls and statements ended.
 pub(crate) struct NotedCall {
@@ -56,6 +56,12 @@ impl CallObserver for NotedCall {
             Err(error @ LlmError::Overflow(_)) => notes.note_overflow(self.call, ticket, &error.to_string()),
             Err(LlmError::Missed(message)) => run.missed.note(message),
             _ => {}
+        }
+    }
+
+    fn judged(&self, request: &Request, reply: &Reply) {
+        for (sql, yes) in thought::judgements(request, reply) {
+            self.context.notes.note_judged(&self.task, &sql, yes);
         }
     }
 

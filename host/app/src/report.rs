@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use syrch_core::ledger::PurposeCost;
 use syrch_core::ports::Level;
 use syrch_core::roles::Role;
-use syrch_core::{Graph, Question, ResultSet};
+use syrch_core::{Graph, Question, ResultSet, StatedPart};
 
 pub use syrch_core::ports::Preview;
 
@@ -64,8 +64,14 @@ pub struct AnswerDocument {
     pub dialect: String,
     /// How sure the answer is; `None` without an answer.
     pub confidence: Option<Confidence>,
+    /// The tasks of the search graph, with what their planner states of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<TaskReport>,
     /// Every candidate of every task, in the order in which they were proposed.
     pub candidates: Vec<CandidateReport>,
+    /// The steps that the strategy reported, such as branches; of each task in order, 128 at most.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepReport>,
     /// What the user should be asked.
     pub clarify: Option<ClarifyReport>,
     /// What the search cost, by the purposes of its model calls.
@@ -133,6 +139,111 @@ pub struct RestsOn {
     pub model: String,
 }
 
+/// A task of the search graph.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TaskReport {
+    /// The id of the task, unique in the graph.
+    pub id: String,
+    /// The task that it was made from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// What the task was to find out.
+    pub text: String,
+    /// How it was carried out: `solve`, `retrieve`, `choose`, or another name.
+    pub operation: String,
+    /// The tasks whose results it needs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<String>,
+    /// Whether its result answers the question.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_answer: bool,
+    /// The planner's confidence in the task, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
+    /// A description of the expected result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<String>,
+    /// The steps of the planner's plan for its statement.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plan: Vec<String>,
+    /// The operations that its statement consists of, with the planner's confidence in each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<StatedPart>,
+    /// What its statement must state, as the planner wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requirements: Option<serde_json::Value>,
+    /// How it ended: `solved`, `empty` (without rows), `failed`, `skipped`, `cancelled`, `other`, or `not-ended`.
+    pub ending: String,
+    /// Why it ended so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The tasks that its solver put in its place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub subtasks: Vec<String>,
+}
+
+/// The word of a verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum VerdictWord {
+    /// The reward accepts the candidate.
+    Accepted,
+    /// The reward rejects the candidate.
+    Rejected,
+    /// The reward could not judge.
+    Unavailable,
+}
+
+/// The verdict of the reward on a candidate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RewardReport {
+    /// Whether it accepts the candidate.
+    pub verdict: VerdictWord,
+    /// The quality, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// The reason for the verdict.
+    pub reason: String,
+    /// The names of its checks that did not pass.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<String>,
+    /// Whether it judged the statement as a step towards the one that solves the task.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_step: bool,
+}
+
+/// What model calls that judge or choose said of a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct JudgedReport {
+    /// How many said yes to it, or chose it.
+    pub yes: u32,
+    /// How many said no, or chose another.
+    pub no: u32,
+}
+
+impl JudgedReport {
+    /// What most of them said; `None` if as many said yes as no.
+    #[must_use]
+    pub fn word(self) -> Option<bool> {
+        (self.yes != self.no).then_some(self.yes > self.no)
+    }
+}
+
+/// A step that a strategy reported while it worked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StepReport {
+    /// The task that was worked on; empty for a planner or a linker.
+    pub task: String,
+    /// The candidate that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub candidate: Option<String>,
+    /// The strategy's name of it.
+    pub name: String,
+    /// What the strategy reported of it; absent above 1,024 bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<serde_json::Value>,
+}
+
 /// What became of a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -167,6 +278,21 @@ pub struct CandidateReport {
     /// The strategy's remark; `None` if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rationale: Option<String>,
+    /// The candidates that it was made from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parents: Vec<String>,
+    /// The strategy's step that made it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub origin: String,
+    /// The confidence that the model claimed, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claimed: Option<f64>,
+    /// The verdict of the reward; `None` if it gave none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reward: Option<RewardReport>,
+    /// What model calls that judge or choose said of its statement; `None` if there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged: Option<JudgedReport>,
 }
 
 /// A question to the user.

@@ -15,11 +15,13 @@ use syrch_journal::{EventLog, Fact};
 use syrch_scheduler::{Ended, Order, Replanner, TaskRunner};
 
 use crate::SearchEvent;
-use crate::context::{Context, Prepared};
+use crate::context::{Context, Judged, Prepared};
 use crate::report::CandidateStatus;
 
 /// What a model that states no confidence is taken to mean, as in syrch 0.1.2.
 const UNSTATED_CONFIDENCE: f64 = 0.7;
+/// The confidence in an answer that its reward accepts with a score below this, at most.
+const DOUBTED: f64 = 0.5;
 
 /// A solved task's result.
 #[derive(Clone)]
@@ -185,14 +187,22 @@ impl Runner {
         }
         let mut accepted: Vec<(Candidate, Arc<ResultSet>)> = Vec::new();
         for (mut candidate, results) in usable {
-            candidate.signals.reward = match self.verdict(task, prepared, &candidate).await? {
+            let verdict = self.verdict(task, prepared, &candidate).await?;
+            let is_step = Judged::from(&candidate).is_step();
+            self.context.run.trace.reward(&task.id, &candidate.id, &verdict, is_step);
+            candidate.signals.reward = match verdict {
                 Verdict::Rejected(opinion) => {
                     let reason = format!("rejected: {}", opinion.reason);
                     self.give_reason(task, &candidate, &reason);
                     why = Some(reason);
                     continue;
                 }
-                Verdict::Accepted(opinion) => Some(opinion.score),
+                Verdict::Accepted(opinion) => {
+                    if opinion.score < DOUBTED {
+                        self.give_reason(task, &candidate, &format!("doubtful: {}", opinion.reason));
+                    }
+                    Some(opinion.score)
+                }
                 Verdict::Unavailable(_) => None,
             };
             accepted.push((candidate, results));
@@ -225,7 +235,8 @@ impl Runner {
         self.context.run.trace.settle(&task.id, &candidate.id, |known| reason.clone_into(&mut known.reason));
     }
 
-    /// Overwrites what the guest claims with the calibrator's values, none above what the doubts about the result leave.
+    /// Overwrites what the guest claims with the calibrator's values, none above what the doubts about the result and a reward that doubts
+    /// it leave.
     async fn calibrate(
         &self,
         prepared: &Prepared,
@@ -240,6 +251,8 @@ impl Runner {
             .collect();
         let calibrated = prepared.evaluate.calibrated(HOST, &claims).await?;
         for ((candidate, results), confidence) in usable.iter_mut().zip(calibrated) {
+            let is_doubted = candidate.signals.reward.is_some_and(|score| score < DOUBTED);
+            let confidence = if is_doubted { confidence.min(DOUBTED) } else { confidence };
             candidate.confidence = Some(limit_confidence(confidence, results));
         }
         Ok(())

@@ -14,7 +14,7 @@ use syrch_journal::{Fact, RowRetention};
 use syrch_offline::asks_for_change;
 use syrch_scheduler::{End, Options, Run, execute};
 
-use crate::answer::{Times, document};
+use crate::answer::{Times, Worked, document};
 use crate::context::{Context, RunState};
 use crate::ground::{Grounded, aggregate};
 use crate::host::Host;
@@ -195,8 +195,9 @@ impl Attempt {
             self.question = None;
         }
         self.warn(context, outcome);
-        let Self { grounded, question, graph, times, warnings, .. } = self;
-        let document = document(asked, context, grounded.as_ref(), question.as_ref(), times, warnings);
+        let Self { grounded, question, graph, seen, times, warnings, .. } = self;
+        let worked = Worked { graph: &graph, seen: &seen };
+        let document = document(asked, context, worked, grounded.as_ref(), question.as_ref(), times, warnings);
         let data = grounded.map(|grounded| grounded.results);
         Ok(SearchReport { outcome, interrupted, document, data, graph })
     }

@@ -5,20 +5,26 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use syrch_core::ports::{Level, TracePort};
-use syrch_core::{Candidate, Json, TaskId};
+use syrch_core::{Candidate, Json, TaskId, Verdict};
 
-use crate::report::{CandidateReport, CandidateStatus};
-use crate::{Observer, SearchEvent};
+use crate::report::{CandidateReport, CandidateStatus, StepReport};
+use crate::{Observer, SearchEvent, thought};
 
 /// The reason of a candidate of which nothing more was said.
 const UNUSED: &str = "proposed and not used";
 /// Bytes of a reason that a candidate's own words give.
 const REASON: usize = 200;
+/// The most steps of strategies' own.
+const STEPS: usize = 128;
+/// The most parents of a candidate, and the most bytes of its origin.
+const PARENTS: usize = 16;
+const ORIGIN: usize = 200;
 
 /// The trace of one search.
 pub(crate) struct Trace {
     observer: Arc<dyn Observer>,
     candidates: Mutex<Vec<CandidateReport>>,
+    steps: Mutex<Vec<StepReport>>,
     most: usize,
     unlisted: AtomicUsize,
     /// How many of them come from before the last clarification.
@@ -29,7 +35,7 @@ impl Trace {
     /// A trace of at most `most` candidates.
     pub(crate) fn new(observer: Arc<dyn Observer>, most: usize) -> Arc<Self> {
         let (earlier, unlisted) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Arc::new(Self { observer, candidates: Mutex::default(), most, unlisted, earlier })
+        Arc::new(Self { observer, candidates: Mutex::default(), steps: Mutex::default(), most, unlisted, earlier })
     }
 
     /// Something about the run itself went wrong.
@@ -59,9 +65,30 @@ impl Trace {
         self.lock().clone()
     }
 
+    /// The steps since the last clarification, by task in the order of these tasks; steps of no task come first.
+    pub(crate) fn steps(&self, tasks: &[TaskId]) -> Vec<StepReport> {
+        let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let place = |step: &StepReport| {
+            let known = tasks.iter().position(|known| *known == step.task);
+            if step.task.is_empty() { 0 } else { known.map_or(usize::MAX, |place| place + 1) }
+        };
+        steps.sort_by(|a, b| (place(a), &a.task).cmp(&(place(b), &b.task)));
+        steps.truncate(STEPS);
+        steps
+    }
+
+    /// A step of the strategy's own. Each task has its share, so that which are dropped does not depend on which task was quicker.
+    fn step(&self, step: StepReport) {
+        let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
+        if steps.iter().filter(|known| known.task == step.task).count() < STEPS {
+            steps.push(step);
+        }
+    }
+
     /// A clarification starts the search over, for that time. What was found before stays in the report, but is no candidate any more; its tasks
     /// and ids get a name that none of the new ones can have, so that both stay apart.
     pub(crate) fn restart(&self, round: u32) {
+        self.steps.lock().unwrap_or_else(PoisonError::into_inner).clear();
         let mut candidates = self.lock();
         let earlier = self.earlier.swap(candidates.len(), Ordering::Relaxed);
         for known in candidates.iter_mut().skip(earlier) {
@@ -87,6 +114,7 @@ impl Trace {
                 known.sql.clone_from(&candidate.sql);
                 known.confidence = candidate.confidence.or(known.confidence);
                 known.rationale = candidate.rationale.clone().or_else(|| known.rationale.take());
+                known.claimed = candidate.raw_confidence.or(known.claimed);
             }
             None if full => {
                 self.unlisted.fetch_add(1, Ordering::Relaxed);
@@ -100,7 +128,19 @@ impl Trace {
                 confidence: candidate.confidence,
                 reason: UNUSED.to_owned(),
                 rationale: candidate.rationale.clone(),
+                parents: candidate.parents.iter().take(PARENTS).cloned().collect(),
+                origin: syrch_core::text::clip(&candidate.origin, ORIGIN).to_owned(),
+                claimed: candidate.raw_confidence,
+                reward: None,
+                judged: None,
             }),
+        }
+    }
+
+    /// Notes the reward's verdict on a candidate of a task, as a whole or as a step.
+    pub(crate) fn reward(&self, task: &str, id: &str, verdict: &Verdict, is_step: bool) {
+        if let Some(known) = self.lock().iter_mut().find(|known| known.id == id && known.task == task) {
+            known.reward = Some(thought::reward(verdict, is_step));
         }
     }
 
@@ -152,6 +192,7 @@ impl TracePort for TraceOfCall {
     }
 
     async fn event(&self, candidate: Option<&str>, name: &str, data: &Json) {
+        self.trace.step(thought::step(&self.task, candidate, name, data));
         let about = candidate.map(|id| format!(" of {id}")).unwrap_or_default();
         self.note(Level::Debug, &format!("{name}{about}: {data}")).await;
     }

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use syrch_core::ledger::PurposeCost;
 use syrch_core::roles::Relevant;
-use syrch_core::{Edit, Ending, Join, Signals, TaskId, Verdict};
+use syrch_core::{Edit, Ending, Join, Signals, Stated, TaskId, Verdict};
 
 use crate::read::Journal;
 use crate::record::{CallId, PluginRecord};
@@ -185,6 +185,15 @@ pub struct TaskNode {
     pub tolerant: bool,
     /// The task that it was made from.
     pub parent: Option<TaskId>,
+    /// The planner's confidence in the task, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
+    /// A description of the expected result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<String>,
+    /// The plan, the parts and the requirements that the planner states.
+    #[serde(flatten)]
+    pub stated: Stated,
     /// The tasks that its solver put in its place; the last gives its result.
     pub subtasks: Vec<TaskId>,
     /// When it started, in microseconds since the run did.

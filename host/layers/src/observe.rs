@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use syrch_core::ports::{
-    ColumnStats, Facts, Flight, InspectPort, LlmError, LlmPort, Plan, PortError, Ports, Reply, Request, SqlPort,
-    SqlReply, Ticket,
+    ColumnStats, Facts, Flight, InspectPort, LlmError, LlmPort, Plan, PortError, Ports, Purpose, Reply, Request,
+    SqlPort, SqlReply, Ticket,
 };
 use syrch_core::{ResultSet, SqlError};
 
@@ -13,6 +13,9 @@ use syrch_core::{ResultSet, SqlError};
 pub trait CallObserver: Send + Sync {
     /// Called when a model call has ended.
     fn replied(&self, ticket: Ticket, result: &Result<Reply, LlmError>);
+    /// Called with the reply to a model call that judges statements or chooses among them, and its request without messages, before
+    /// [`replied`](Self::replied).
+    fn judged(&self, request: &Request, reply: &Reply);
     /// Called when the reply of a model call held several statements, before [`replied`](Self::replied).
     fn held_several(&self, reply: &SqlReply);
     /// Called when a statement has ended.
@@ -45,6 +48,7 @@ impl LlmPort for Observed<dyn LlmPort> {
 
     async fn issue(&self, ticket: Ticket, request: Request) -> Flight<Result<Reply, LlmError>> {
         let expect = request.expect.clone();
+        let judging = judging(&request);
         let flight = self.inner.issue(ticket, request).await;
         let observer = Arc::clone(&self.observer);
         Box::pin(async move {
@@ -56,10 +60,21 @@ impl LlmPort for Observed<dyn LlmPort> {
                 // A guest gets the statement that is used.
                 reply.parsed = Some(several.alone().json());
             }
+            if let (Some(request), Ok(reply)) = (&judging, &reply) {
+                observer.judged(request, reply);
+            }
             observer.replied(ticket, &reply);
             reply
         })
     }
+}
+
+/// The request without its messages, if it is to judge or choose statements.
+fn judging(request: &Request) -> Option<Request> {
+    let is_judging = matches!(request.purpose, Purpose::Judge | Purpose::Select) && !request.subjects.is_empty();
+    let Request { purpose, expect, subjects, .. } = request;
+    is_judging
+        .then(|| Request { subjects: subjects.clone(), ..Request::new(purpose.clone(), Vec::new(), expect.clone()) })
 }
 
 #[async_trait]
@@ -126,6 +141,8 @@ mod tests {
 
     impl CallObserver for Counted {
         fn replied(&self, _: Ticket, _: &Result<Reply, LlmError>) {}
+
+        fn judged(&self, _: &Request, _: &Reply) {}
 
         fn held_several(&self, reply: &SqlReply) {
             self.0.fetch_add(reply.statements.len(), Ordering::Relaxed);

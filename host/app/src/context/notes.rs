@@ -8,6 +8,8 @@ use syrch_core::roles::Role;
 use syrch_core::{Candidate, Catalog, Extras, Question, ResultSet, RoleError, SqlError, SqlErrorKind, TaskId, Verdict};
 use syrch_journal::CallId;
 
+use crate::report::JudgedReport;
+
 /// The subject of a verdict: a statement, and what its solver adds for the reward, such as the step that it was made for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Judged(String, Extras);
@@ -15,6 +17,16 @@ pub(crate) struct Judged(String, Extras);
 impl From<&Candidate> for Judged {
     fn from(candidate: &Candidate) -> Self {
         Self(candidate.sql.clone(), candidate.extra.clone())
+    }
+}
+
+/// What a solver adds to a candidate that the reward is to judge as a step of its task, and not as a whole.
+const STEP: &str = "step";
+
+impl Judged {
+    /// Whether the statement is a step towards one that solves its task.
+    pub(crate) fn is_step(&self) -> bool {
+        self.1.iter().any(|(key, _)| key == STEP)
     }
 }
 
@@ -30,6 +42,8 @@ struct Noted {
     relation_names: BTreeMap<TaskId, String>,
     calls: BTreeMap<Place, u64>,
     verdicts: BTreeMap<(TaskId, Judged), Verdict>,
+    /// What model calls said of the statements of a task.
+    judged: BTreeMap<(TaskId, String), JudgedReport>,
     /// Results by the statement of a task that gave them.
     results: BTreeMap<(TaskId, String), Weak<ResultSet>>,
     // By role call and ticket: which one is reported first must not depend on which was quicker.
@@ -131,6 +145,20 @@ impl Notes {
 
     pub(crate) fn verdict(&self, task: &str, judged: &Judged) -> Option<Verdict> {
         self.with(|noted| noted.verdicts.get(&(task.to_owned(), judged.clone())).cloned())
+    }
+
+    /// Notes that a model call said yes or no to a statement.
+    pub(crate) fn note_judged(&self, task: &str, sql: &str, yes: bool) {
+        self.with(|noted| {
+            let known = noted.judged.entry((task.to_owned(), sql.to_owned())).or_default();
+            let count = if yes { &mut known.yes } else { &mut known.no };
+            *count = count.saturating_add(1);
+        });
+    }
+
+    /// What model calls said of a statement of a task; `None` if none did.
+    pub(crate) fn judged(&self, task: &str, sql: &str) -> Option<JudgedReport> {
+        self.with(|noted| noted.judged.get(&(task.to_owned(), sql.to_owned())).copied())
     }
 
     /// Notes why a call of the model could not be made.

@@ -8,6 +8,7 @@ mod failure;
 mod graph;
 mod problem;
 mod sql;
+mod stated;
 
 pub use candidate::{Candidate, Opinion, Signals, Verdict};
 pub use catalog::{Catalog, Column, Dialect, ForeignKey, Index, Table};
@@ -17,6 +18,7 @@ pub use failure::{Failure, FailureKind};
 pub use graph::{Edit, Ending, Graph, Join, Observation, Operation, Step, Taken, Task, Turn};
 pub use problem::{Corpus, Hit, Problem, Question, RetrievalQuery, Retriever};
 pub use sql::{ColumnProfile, Equality, Profile, SqlError, SqlErrorKind, Value};
+pub use stated::{Stated, StatedPart};
 
 /// A JSON document as text, as guests exchange it.
 pub type Json = String;

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use syrch_core::ports::Level;
-use syrch_core::{Edit, Operation, SqlError, Task};
+use syrch_core::{Edit, Operation, SqlError, Stated, Task};
 
 use super::calls::Calls;
 use super::candidates::Results;
@@ -286,6 +286,9 @@ impl<'a> Builder<'a> {
             join: task.join,
             tolerant: task.tolerant,
             parent: task.parent.clone(),
+            confidence: task.confidence,
+            expected: task.expected.clone(),
+            stated: Stated::of(task),
             ..TaskNode::default()
         };
         let tasks = &mut self.round().tasks;

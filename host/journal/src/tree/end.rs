@@ -3,6 +3,8 @@
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use syrch_core::{Opinion, Verdict};
+
 use super::build::Builder;
 use super::{AnswerNode, SearchTree, Status};
 
@@ -57,6 +59,7 @@ impl Builder<'_> {
         let reason = field("reason");
         known.reason = Some(reason.strip_prefix(EARLIER).unwrap_or(reason).to_owned()).filter(|text| !text.is_empty());
         known.cluster = reported.get("cluster").and_then(Value::as_u64).and_then(|number| u32::try_from(number).ok());
+        known.verdict = known.verdict.take().or_else(|| reported.get("reward").and_then(verdict));
         known.confidence = reported.get("confidence").and_then(Value::as_f64).or(known.confidence);
         match (round, field("status")) {
             (None, "answer") => known.status = Status::Answer,
@@ -73,6 +76,19 @@ impl Builder<'_> {
         let Self { mut tree, calls, .. } = self;
         (tree.calls, tree.cost) = calls.finish();
         tree
+    }
+}
+
+/// The document's verdict of the reward, with the checks that did not pass.
+fn verdict(reward: &Value) -> Option<Verdict> {
+    let reason = reward.get("reason").and_then(text).unwrap_or_default();
+    let score = reward.get("score").and_then(Value::as_f64).unwrap_or_default();
+    let checks = list(reward.get("failed")).into_iter().map(|name| (name, false)).collect();
+    match reward.get("verdict")?.as_str()? {
+        "accepted" => Some(Verdict::Accepted(Opinion { score, reason, checks })),
+        "rejected" => Some(Verdict::Rejected(Opinion { score, reason, checks })),
+        "unavailable" => Some(Verdict::Unavailable(reason)),
+        _ => None,
     }
 }
 

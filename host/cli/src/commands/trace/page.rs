@@ -108,6 +108,12 @@ fn draw_task(html: &mut Html, task: &TaskNode, is_answer: bool) {
     if !about.is_empty() {
         html.tagged("<p class=\"faint\">", &about.join("; "), "</p>\n");
     }
+    let stated = words::stated(task);
+    if !stated.is_empty() {
+        html.raw("<ul class=\"faint\">\n");
+        stated.iter().for_each(|line| _ = html.tagged("<li>", line, "\n"));
+        html.raw("</ul>\n");
+    }
     if let Some(why) = words::reason(task) {
         html.tagged("<p class=\"bad\">", &why, "</p>\n");
     }
@@ -117,7 +123,7 @@ fn draw_task(html: &mut Html, task: &TaskNode, is_answer: bool) {
 }
 
 fn candidates(html: &mut Html, all: &[CandidateNode]) {
-    html.raw("<div class=\"wide\"><table class=\"candidates\"><thead><tr><th>candidate<th>status<th>result<th>confidence<th>why<th>statement</thead>\n<tbody>\n");
+    html.raw("<div class=\"wide\"><table class=\"candidates\"><thead><tr><th>candidate<th>status<th>result<th>confidence<th>reward<th>why<th>statement</thead>\n<tbody>\n");
     for candidate in all {
         html.raw("<tr class=\"").raw(show::class(candidate.status)).raw("\">");
         html.tagged("<td>", &candidate.id, "").tagged("<td>", candidate.status.name(), "");
@@ -128,6 +134,7 @@ fn candidates(html: &mut Html, all: &[CandidateNode]) {
         }
         html.raw("<td>").text(&words::confidence(candidate.confidence, candidate.claimed).unwrap_or_default());
         bar(html, candidate);
+        html.tagged("<td>", &words::reward(candidate).unwrap_or_default(), "");
         html.raw("<td>").text(candidate.reason.as_deref().unwrap_or_default());
         let from = candidate.parents.join(", ");
         if !from.is_empty() {

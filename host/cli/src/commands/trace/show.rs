@@ -237,6 +237,9 @@ fn draw_task(picture: &mut Picture, task: &TaskNode, is_answer: bool, is_last: b
     if let Some(why) = words::reason(task) {
         picture.line(&format!("{next}  "), &format!("{next}  "), &[(Style::Bad, why)]);
     }
+    for line in words::stated(task) {
+        picture.line(&format!("{next}  "), &format!("{next}    "), &[(Style::Dim, line)]);
+    }
     if let Some(attempts) = words::attempts(task) {
         picture.line(&format!("{next}  "), &format!("{next}  "), &[(Style::Dim, attempts)]);
     }
@@ -264,6 +267,7 @@ fn draw_candidate(picture: &mut Picture, candidate: &CandidateNode, before: &str
         (style(candidate.status), candidate.status.name().to_owned()),
         (Style::Mark, words::mark(candidate)),
         (Style::Plain, sure),
+        (Style::Dim, words::reward(candidate).unwrap_or_default()),
         (Style::Dim, from),
         (Style::Plain, candidate.reason.clone().unwrap_or_default()),
     ];

@@ -1,8 +1,9 @@
 //! Texts that the picture in the terminal and the page share.
 
 use chrono::{DateTime, Utc};
+use serde_json::Value;
 use syrch::journal::{Asked, CandidateNode, Change, Cost, LinkedNode, OutcomeNode, SearchTree, TaskNode};
-use syrch::syrch_core::{Edit, Ending, Join};
+use syrch::syrch_core::{Edit, Ending, Join, StatedPart, Verdict};
 
 /// A count with its noun.
 pub(crate) fn count(number: impl Into<u64>, what: &str) -> String {
@@ -100,6 +101,53 @@ pub(super) fn kinship(task: &TaskNode) -> Vec<String> {
         words.push(task.operation.clone());
     }
     words
+}
+
+/// What the planner states of a task, a line each: its confidence, the expected result, the plan, the parts and the requirements.
+pub(super) fn stated(task: &TaskNode) -> Vec<String> {
+    let mut lines = Vec::new();
+    lines.extend(task.confidence.map(|confidence| format!("planned with confidence {confidence:.2}")));
+    lines.extend(task.expected.as_ref().map(|expected| format!("expected: {expected}")));
+    lines.extend(task.stated.plan.iter().enumerate().map(|(place, step)| format!("plan {}. {step}", place + 1)));
+    lines.extend(task.stated.parts.iter().map(part));
+    lines.extend(task.stated.requirements.as_ref().map(|required| format!("required: {}", requirements(required))));
+    lines
+}
+
+fn part(part: &StatedPart) -> String {
+    let sure = part.confidence.map(|confidence| format!(" {confidence:.2}")).unwrap_or_default();
+    let after =
+        if part.depends_on.is_empty() { String::new() } else { format!(", after {}", part.depends_on.join(", ")) };
+    format!("part {}{sure}: {}{after}", part.id, part.operation)
+}
+
+/// Requirements as one line: `filters year = 2014, status = 'paid'; metrics revenue (sum)`.
+fn requirements(required: &Value) -> String {
+    let item = |item: &Value| match item {
+        Value::String(text) => text.clone(),
+        Value::Object(fields) => {
+            let mut texts = fields.values().filter_map(Value::as_str);
+            let first = texts.next().unwrap_or_default().to_owned();
+            let rest: Vec<&str> = texts.collect();
+            if rest.is_empty() { first } else { format!("{first} ({})", rest.join(", ")) }
+        }
+        other => other.to_string(),
+    };
+    let list = |value: &Value| match value {
+        Value::Array(items) => items.iter().map(item).collect::<Vec<_>>().join(", "),
+        other => item(other),
+    };
+    let fields = required.as_object().into_iter().flatten();
+    fields.map(|(name, value)| format!("{} {}", name.replace('_', " "), list(value))).collect::<Vec<_>>().join("; ")
+}
+
+/// The verdict of the reward on a candidate, with its score. `None` without one.
+pub(super) fn reward(candidate: &CandidateNode) -> Option<String> {
+    Some(match candidate.verdict.as_ref()? {
+        Verdict::Accepted(opinion) => format!("reward {:.2}", opinion.score),
+        Verdict::Rejected(opinion) => format!("reward: rejected, {:.2}", opinion.score),
+        Verdict::Unavailable(_) => return None,
+    })
 }
 
 /// The statements of a task, and which errors there were.
