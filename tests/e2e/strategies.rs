@@ -4,6 +4,7 @@ mod beam;
 mod chase;
 mod mcts;
 mod progressive;
+mod requirements;
 mod samples;
 mod text2sql;
 mod traced;

@@ -1,6 +1,7 @@
 //! The prompts for plans.
 
 use syrch_plugin::prelude::*;
+use syrch_plugin::serde_json::{Value, json};
 use syrch_plugin::{prompt, replies, text};
 
 use crate::Settings;
@@ -40,7 +41,17 @@ pub(crate) fn subplan(
 }
 
 fn request(settings: &Settings, max_depth: u32, user: String) -> Request {
-    Ask::new(Purpose::Plan).system(instructions(settings, max_depth)).user(user).json(&replies::plan_schema())
+    Ask::new(Purpose::Plan).system(instructions(settings, max_depth)).user(user).json(&schema())
+}
+
+/// The canonical schema of plans, whose subtasks may also state tables and requirements. Both are of any type, so that what is wrong in
+/// them does not cost the plan.
+fn schema() -> Value {
+    let mut schema = replies::plan_schema();
+    let subtask = &mut schema["properties"]["subtasks"]["items"]["properties"];
+    subtask["tables"] = json!({});
+    subtask["requirements"] = json!({});
+    schema
 }
 
 fn tables(catalog: &Catalog, settings: &Settings) -> String {
@@ -56,8 +67,14 @@ fn instructions(settings: &Settings, max_depth: u32) -> String {
          - `depends_on` names the subtasks whose results a subtask reads; they can stand in its FROM. No circles, and only ids of this plan.\n\
          - When several subtasks are left that nothing depends on, say with `join_keys` by which columns of their results they join.\n\
          - `expected_output` says which columns and how many rows the result should have.\n\
+         - `tables` names the tables that a subtask reads.\n\
+         - `requirements` says what the statement of a subtask must state, and only what the question asks for: `metrics` with their \
+         `aggregation` (sum, count, avg, min, max), `filters` as conditions, `dimensions` to group by, `grain` (what one row stands for), \
+         `time_range` as [first day, last day]. Leave out what is not needed.\n\
          Answer with JSON alone, in this form:\n\
          {{\"subtasks\":[{{\"id\":\"A\",\"description\":\"…\",\"depends_on\":[],\"is_atomic\":true,\"expected_output\":\"…\",\
+         \"tables\":[\"orders\"],\"requirements\":{{\"metrics\":[{{\"name\":\"revenue\",\"aggregation\":\"sum\"}}],\
+         \"filters\":[\"status = 'paid'\"],\"dimensions\":[\"country\"],\"grain\":\"country\"}},\
          \"join_keys\":[{{\"left\":\"B\",\"left_col\":\"customer_id\",\"right\":\"A\",\"right_col\":\"id\",\"how\":\"inner\"}}]}}]}}",
         settings.subtasks
     )

@@ -4,6 +4,7 @@ use serde_json::{Value as JsonValue, json};
 use syrch_plugin::fakes::FakeHost;
 use syrch_plugin::prelude::*;
 use syrch_plugin::replies::join_keys_of;
+use syrch_plugin::requirements::Requirements;
 
 use crate::{Decompose, Settings};
 
@@ -256,6 +257,130 @@ fn nothing_is_added_when_it_could_not_run_or_would_be_the_same() {
     assert!(
         next(Settings::default(), &single, &[Observation::ended("A", failed(FailureKind::Input))]).edits.is_empty()
     );
+}
+
+fn stating(id: &str, on: &[&str], tables: &[&str], requirements: JsonValue) -> JsonValue {
+    let mut subtask = atom(id, on);
+    subtask["tables"] = json!(tables);
+    subtask["requirements"] = requirements;
+    subtask
+}
+
+fn required(graph: &Graph, id: &str) -> Requirements {
+    Requirements::of(graph.task(id).unwrap()).unwrap_or_default()
+}
+
+#[test]
+fn tasks_carry_what_their_plan_requires() {
+    let mut first = stating("A", &[], &["orders"], json!({ "filters": ["year = 2014"], "metrics": "none" }));
+    first["expected_output"] = json!("one row");
+    let second = stating("B", &["A"], &[], json!({ "grain": "per month" }));
+    let (graph, host) = planned(&[subtasks(&[first, second, stating("C", &[], &[], json!(["odd"]))])]);
+    assert_eq!(required(&graph, "A").filters, ["year = 2014"]);
+    assert_eq!(required(&graph, "A").tables, ["orders"]);
+    assert_eq!(graph.task("A").unwrap().expected.as_deref(), Some("one row; with the filter `year = 2014`"));
+    assert_eq!(graph.task("B").unwrap().expected.as_deref(), Some("with one row for each month"));
+    let odd = graph.task("C").unwrap();
+    assert_eq!((odd.context.as_ref(), odd.expected.as_ref()), (None, None));
+    assert!(host.model.prompt(0).contains("\"requirements\""));
+}
+
+#[test]
+fn requirements_follow_a_task_into_its_sub_plan() {
+    let sub = subtasks(&[stating("X", &[], &[], json!({ "filters": ["a = 1"] })), atom("Y", &["X"])]);
+    let (graph, _) = planned(&[subtasks(&[compound("A", &[]), atom("B", &["A"])]), sub]);
+    assert_eq!(required(&graph, "A.X").filters, ["a = 1"]);
+}
+
+/// A catalog in which two further tables speak of customers.
+fn wide_catalog() -> Catalog {
+    let table = |name: &str, columns: &[&str]| Table {
+        name: name.into(),
+        columns: columns.iter().map(|name| Column { name: (*name).into(), ..Column::default() }).collect(),
+        ..Table::default()
+    };
+    let tables = vec![
+        table("orders", &["id"]),
+        table("weather", &["rain"]),
+        table("visits", &["customer_id"]),
+        table("customers", &["id", "name"]),
+    ];
+    Catalog { tables, ..catalog() }
+}
+
+fn no_candidate() -> Ending {
+    failed(FailureKind::Other("no-candidate".into()))
+}
+
+fn next_over(catalog: &Catalog, graph: &Graph, seen: &[Observation]) -> Step {
+    let host = FakeHost::default();
+    Decompose::new(Settings::default()).next(&host, &problem(), catalog, graph, seen, seen.len() - 1).unwrap()
+}
+
+#[test]
+fn a_task_without_a_statement_is_planned_again_over_other_tables_once() {
+    let mut first = stating("A", &[], &["orders"], json!({ "filters": ["year = 2014"] }));
+    first["description"] = json!("find the best customers");
+    let key = json!([{ "left": "A", "left_col": "id", "right": "B", "right_col": "id" }]);
+    let mut last = atom("B", &["A"]);
+    last["join_keys"] = key;
+    let (mut graph, _) = planned(&[subtasks(&[first, last])]);
+    let mut seen = vec![Observation::ended("A", no_candidate())];
+    let step = next_over(&wide_catalog(), &graph, &seen);
+    let [Edit::Add(again), Edit::Update(last)] = step.edits.as_slice() else { panic!("{:?}", step.edits) };
+    assert_eq!((again.id.as_str(), again.text.as_str()), ("A-again", "find the best customers"));
+    let stated = Requirements::of(again).unwrap();
+    assert_eq!(
+        (stated.tables.join(" ").as_str(), stated.filters.as_slice()),
+        ("orders customers visits", &["year = 2014".to_owned()][..])
+    );
+    assert!(
+        again
+            .expected
+            .as_ref()
+            .unwrap()
+            .ends_with("an earlier try over orders came to nothing (no); read customers, visits where they fit")
+    );
+    assert_eq!((last.depends_on[0].as_str(), join_keys_of(last)[0].left.as_str()), ("A-again", "A-again"));
+
+    // What was planned again is not planned a third time: the whole question is left.
+    (graph.tasks, graph.memo) = (vec![again.clone(), last.clone()], step.memo);
+    seen.push(Observation::ended("A-again", no_candidate()));
+    assert!(next_over(&wide_catalog(), &graph, &seen).edits.is_empty());
+    seen.push(Observation::ended("B", Ending::Skipped("A-again".into())));
+    let step = next_over(&wide_catalog(), &graph, &seen);
+    let Edit::Add(direct) = &step.edits[0] else { panic!("{:?}", step.edits) };
+    let wished = Requirements::of(direct).unwrap();
+    assert!(wished.lenient && wished.filters == ["year = 2014"] && wished.tables.is_empty());
+    graph.memo = step.memo;
+    assert!(next_over(&wide_catalog(), &graph, &seen).edits.is_empty());
+}
+
+#[test]
+fn the_answer_moves_to_the_task_that_is_planned_again() {
+    let (graph, _) = planned(&[subtasks(&[stating("A", &[], &["orders"], json!({ "metrics": ["customers"] }))])]);
+    let step = next_over(&wide_catalog(), &graph, &[Observation::ended("A", no_candidate())]);
+    assert_eq!(step.edits[1], Edit::Answer("A-again".into()));
+}
+
+#[test]
+fn nothing_is_planned_again_without_other_tables_or_for_another_reason() {
+    let plan = |tables: &[&str]| planned(&[subtasks(&[stating("A", &[], tables, json!({})), atom("B", &["A"])])]).0;
+    let graph = plan(&["orders"]);
+    // No other table speaks of `find A`.
+    assert!(next_over(&wide_catalog(), &graph, &[Observation::ended("A", no_candidate())]).edits.is_empty());
+    let mut graph = plan(&[]);
+    graph.tasks[0].text = "customers".into();
+    assert!(next_over(&wide_catalog(), &graph, &[Observation::ended("A", no_candidate())]).edits.is_empty());
+    let mut graph = plan(&["orders"]);
+    graph.tasks[0].text = "customers".into();
+    for ending in [failed(FailureKind::Model), failed(FailureKind::Budget), Ending::Empty] {
+        assert!(next_over(&wide_catalog(), &graph, &[Observation::ended("A", ending)]).edits.is_empty());
+    }
+    let host = FakeHost::default();
+    let off = Decompose::new(Settings { replan: false, ..Settings::default() });
+    let seen = [Observation::ended("A", no_candidate())];
+    assert!(off.next(&host, &problem(), &wide_catalog(), &graph, &seen, 0).unwrap().edits.is_empty());
 }
 
 fn is_id(id: &str) -> bool {

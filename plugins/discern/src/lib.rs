@@ -5,7 +5,7 @@
 //! a value that its column does not hold, a word of the question that names a column it does not use, repeated rows, a result of 0. Each
 //! such finding halves the vote; README.md states what that is worth.
 //!
-//! `evidence` has the findings against one draw, from `words` and `probes`; `solver` weighs them, stops the sampling, and orders the results.
+//! `evidence` has the findings against one draw, from `probes`; `solver` weighs them, stops the sampling, and orders the results.
 
 mod settings;
 mod solver;

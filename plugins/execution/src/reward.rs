@@ -1,23 +1,31 @@
 //! Scores candidates by their signals and the shape of their results.
 
 use syrch_plugin::prelude::*;
+use syrch_plugin::requirements::Requirements;
 use syrch_plugin::text::{clamp01, count};
 
+use crate::requirements::{Lack, find_lacks};
 use crate::{ExecutionReward, Settings};
+
+/// The score of a statement that lacks something grave. Below one half, the host doubts one that is accepted.
+const DOUBTED: f64 = 0.25;
 
 impl RewardRole for ExecutionReward {
     fn judge(
         &self,
-        _host: &impl RewardHost,
+        host: &impl RewardHost,
         _problem: &Problem,
-        _catalog: &Catalog,
-        _task: &Task,
+        catalog: &Catalog,
+        task: &Task,
         rivals: &[Rival],
     ) -> Result<Vec<Verdict>, Failure> {
-        Ok(rivals
-            .iter()
-            .map(|rival| self.settings.verdict(&rival.candidate.signals, &rival.results.profile()))
-            .collect())
+        let required = Requirements::of(task).unwrap_or_default();
+        let verdict = |rival: &Rival| {
+            let lacks = if required.is_empty() { Vec::new() } else { find_lacks(host, catalog, &required, rival) };
+            let verdict = self.settings.verdict(&rival.candidate.signals, &rival.results.profile());
+            self.settings.with_lacks(verdict, &lacks, required.lenient)
+        };
+        Ok(rivals.iter().map(verdict).collect())
     }
 }
 
@@ -47,6 +55,28 @@ impl Settings {
         if shape.rows == 0 && self.reject_empty { Verdict::Rejected(opinion) } else { Verdict::Accepted(opinion) }
     }
 
+    /// The verdict on a statement that lacks something: one that lacks something grave is rejected, or, if others were tried in vain,
+    /// doubted; else its score is lower.
+    fn with_lacks(&self, verdict: Verdict, lacks: &[Lack], is_lenient: bool) -> Verdict {
+        let (mut opinion, is_accepted) = match verdict {
+            Verdict::Accepted(opinion) => (opinion, true),
+            Verdict::Rejected(opinion) => (opinion, false),
+            unavailable @ Verdict::Unavailable(_) => return unavailable,
+        };
+        let (grave, slight): (Vec<&Lack>, Vec<&Lack>) = lacks.iter().partition(|lack| lack.is_grave);
+        let named: Vec<&str> = grave.iter().chain(&slight).map(|lack| lack.what.as_str()).collect();
+        if !named.is_empty() {
+            opinion.checks.extend(named.iter().map(|name| (format!("has {name}"), false)));
+            opinion.reason += &format!("; it lacks {}", listed(&named));
+            opinion.score = (opinion.score - 0.5 * self.missing * slight.len() as f64).max(0.5);
+        }
+        if !grave.is_empty() {
+            opinion.score = DOUBTED;
+        }
+        let does = grave.is_empty() || is_lenient || !self.reject_missing;
+        if is_accepted && does { Verdict::Accepted(opinion) } else { Verdict::Rejected(opinion) }
+    }
+
     fn shape(&self, profile: &Profile) -> Shape {
         let is_null = |column: &&ColumnProfile| profile.rows > 0 && column.nulls >= profile.rows;
         Shape {
@@ -66,6 +96,15 @@ impl Settings {
             + self.null_column * once(shape.null_columns > 0)
             + self.overflow * once(shape.is_overflow);
         (1.0 - lost).max(0.0)
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn listed(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }
 

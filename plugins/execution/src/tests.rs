@@ -1,7 +1,8 @@
 //! The reward with fake ports.
 
-use syrch_plugin::fakes::{FakeHost, FakeRows};
+use syrch_plugin::fakes::{FakeHost, FakeRows, facts};
 use syrch_plugin::prelude::*;
+use syrch_plugin::requirements::{Requirements, task_context};
 
 use crate::{ExecutionReward, Settings};
 
@@ -62,4 +63,47 @@ fn the_checks_are_listed() {
         opinion.checks.iter().filter(|(_, passed)| !passed).map(|(name, _)| name.as_str()).collect();
     assert_eq!(failed, ["no attempt failed to parse"]);
     assert_eq!(opinion.reason, "ran with 1 row, after 1 failed attempt");
+}
+
+fn require(settings: Settings, required: &Requirements) -> Verdict {
+    let sql = "SELECT SUM(total) FROM orders";
+    let rows = one_row();
+    let mut host = FakeHost::default();
+    host.database.answer_with(sql, facts(sql, &["orders"]), one_row());
+    let catalog = Catalog { database: "db".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
+    let rival = Rival { candidate: Candidate { sql: sql.into(), ..Candidate::default() }, results: rows.handle() };
+    let task = Task { context: task_context(&[], required), ..Task::new("A", "q") };
+    let verdicts = ExecutionReward::new(settings).judge(&host, &Problem::new("q"), &catalog, &task, &[rival]).unwrap();
+    verdicts.into_iter().next().unwrap()
+}
+
+#[test]
+fn a_statement_that_lacks_a_filter_is_rejected_by_its_name() {
+    let required = Requirements {
+        filters: vec!["year = 2014".into()],
+        dimensions: vec!["country".into()],
+        ..Requirements::default()
+    };
+    let Verdict::Rejected(opinion) = require(Settings::default(), &required) else { panic!("not rejected") };
+    assert_eq!(opinion.reason, "ran with 1 row; it lacks the filter `year = 2014` and the dimension `country`");
+    assert_eq!(opinion.score, 0.25);
+    let failed: Vec<&str> =
+        opinion.checks.iter().filter(|(_, passed)| !passed).map(|(name, _)| name.as_str()).collect();
+    assert_eq!(failed, ["has the filter `year = 2014`", "has the dimension `country`"]);
+    // What others were tried for in vain is doubted.
+    for (settings, lenient) in
+        [(Settings::default(), true), (Settings { reject_missing: false, ..Settings::default() }, false)]
+    {
+        let required = Requirements { lenient, ..required.clone() };
+        assert!(matches!(require(settings, &required), Verdict::Accepted(opinion) if opinion.score == 0.25));
+    }
+}
+
+#[test]
+fn what_is_not_grave_lowers_the_score_alone() {
+    let required = Requirements { dimensions: vec!["country".into(), "city".into()], ..Requirements::default() };
+    let Verdict::Accepted(opinion) = require(Settings::default(), &required) else { panic!("not accepted") };
+    assert_eq!((opinion.score * 1e9).round() / 1e9, 0.9);
+    let many = Requirements { dimensions: (b'a'..b'z').map(|c| format!("x{}", c as char)).collect(), ..required };
+    assert!(matches!(require(Settings::default(), &many), Verdict::Accepted(opinion) if opinion.score == 0.5));
 }

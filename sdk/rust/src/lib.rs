@@ -70,11 +70,13 @@ pub mod panics;
 pub mod ports;
 pub mod prompt;
 pub mod replies;
+pub mod requirements;
 pub mod roles;
 pub mod score;
 pub mod settings;
 pub mod text;
 mod values;
+pub mod words;
 
 #[doc(hidden)]
 pub use export::{describe, fresh};

@@ -2,7 +2,36 @@
 
 use std::collections::BTreeMap;
 
-use syrch_plugin::replies::{JoinKey, Subtask};
+use syrch_plugin::prelude::*;
+use syrch_plugin::replies::{JoinKey, Subtask, plan_reply};
+use syrch_plugin::requirements::Requirements;
+use syrch_plugin::serde_json::{self, Value};
+
+/// A subtask as the model wrote it, with what it requires of the statement.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Stated {
+    pub(crate) subtask: Subtask,
+    pub(crate) required: Requirements,
+}
+
+/// Reads the reply to a request for a plan; `None` if there is no subtask.
+pub(crate) fn stated(reply: &Reply) -> Option<Vec<Stated>> {
+    let parsed: Value = serde_json::from_str(reply.parsed.as_deref()?).ok()?;
+    let items = parsed.get("subtasks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let required = |subtask: &Subtask| {
+        let is_its = |item: &&Value| item.get("id").and_then(Value::as_str).map(str::trim) == Some(subtask.id.as_str());
+        items.iter().find(is_its).map(required).unwrap_or_default()
+    };
+    let subtasks = plan_reply(reply)?;
+    Some(subtasks.into_iter().map(|subtask| Stated { required: required(&subtask), subtask }).collect())
+}
+
+fn required(item: &Value) -> Requirements {
+    let required = item.get("requirements").map(Requirements::read).unwrap_or_default();
+    let mut tables = Requirements::read(item).tables;
+    tables.extend(required.tables.iter().filter(|table| !tables.contains(table)).cloned().collect::<Vec<_>>());
+    Requirements { tables, ..required }
+}
 
 /// One task of the plan.
 #[derive(Debug, Clone, PartialEq)]
@@ -10,6 +39,7 @@ pub(crate) struct Node {
     pub(crate) id: String,
     pub(crate) text: String,
     pub(crate) expected: Option<String>,
+    pub(crate) required: Requirements,
     pub(crate) is_atomic: bool,
     pub(crate) depends_on: Vec<String>,
 }
@@ -24,20 +54,21 @@ pub(crate) struct Draft {
 impl Draft {
     /// Checks a model's plan and takes its first `most` subtasks; what depended on a subtask that is cut off goes without it.
     /// The error is for the model.
-    pub(crate) fn of(mut subtasks: Vec<Subtask>, most: usize) -> Result<Self, String> {
-        check_names(&subtasks)?;
-        subtasks.truncate(most.max(1));
-        let ids = safe_ids(&subtasks);
-        let keys =
-            subtasks.iter().flat_map(|subtask| &subtask.join_keys).filter_map(|key| renamed(key, &ids)).collect();
-        let node = |subtask: &Subtask| Node {
+    pub(crate) fn of(mut stated: Vec<Stated>, most: usize) -> Result<Self, String> {
+        check_names(&stated)?;
+        stated.truncate(most.max(1));
+        let ids = safe_ids(&stated);
+        let subtasks = stated.iter().map(|stated| &stated.subtask);
+        let keys = subtasks.flat_map(|subtask| &subtask.join_keys).filter_map(|key| renamed(key, &ids)).collect();
+        let node = |Stated { subtask, required }: &Stated| Node {
             id: ids[&subtask.id].clone(),
             text: subtask.description.clone(),
             expected: subtask.expected_output.clone(),
+            required: required.clone(),
             is_atomic: subtask.is_atomic,
             depends_on: subtask.depends_on.iter().filter_map(|id| ids.get(id)).cloned().collect(),
         };
-        let draft = Self { nodes: subtasks.iter().map(node).collect(), keys };
+        let draft = Self { nodes: stated.iter().map(node).collect(), keys };
         match draft.circle() {
             Some(circle) => Err(format!("these subtasks depend on each other in a circle: {}", circle.join(", "))),
             None => Ok(draft),
@@ -67,12 +98,12 @@ impl Draft {
     }
 }
 
-fn check_names(subtasks: &[Subtask]) -> Result<(), String> {
-    for (index, subtask) in subtasks.iter().enumerate() {
-        if subtasks[..index].iter().any(|earlier| earlier.id == subtask.id) {
+fn check_names(stated: &[Stated]) -> Result<(), String> {
+    for (index, Stated { subtask, .. }) in stated.iter().enumerate() {
+        if stated[..index].iter().any(|earlier| earlier.subtask.id == subtask.id) {
             return Err(format!("the id `{}` is used twice", subtask.id));
         }
-        let known = |id: &&String| !subtasks.iter().any(|other| other.id == **id);
+        let known = |id: &&String| !stated.iter().any(|other| other.subtask.id == **id);
         if let Some(unknown) = subtask.depends_on.iter().find(known) {
             return Err(format!("`{}` depends on `{unknown}`, which is not a subtask", subtask.id));
         }
@@ -81,10 +112,10 @@ fn check_names(subtasks: &[Subtask]) -> Result<(), String> {
 }
 
 /// The model's names, each with an id of our own that differs from all others even where letter case and punctuation do not count.
-fn safe_ids(subtasks: &[Subtask]) -> BTreeMap<String, String> {
+fn safe_ids(stated: &[Stated]) -> BTreeMap<String, String> {
     let mut taken: Vec<String> = Vec::new();
     let mut ids = BTreeMap::new();
-    for subtask in subtasks {
+    for Stated { subtask, .. } in stated {
         let id = unused(if is_safe(&subtask.id) { &subtask.id } else { "T" }, &taken);
         taken.push(id.clone());
         ids.insert(subtask.id.clone(), id);
@@ -121,15 +152,16 @@ mod tests {
     use super::*;
     use syrch_plugin::replies::JoinHow;
 
-    fn subtask(id: &str, depends_on: &[&str]) -> Subtask {
-        Subtask {
+    fn subtask(id: &str, depends_on: &[&str]) -> Stated {
+        let subtask = Subtask {
             id: id.to_owned(),
             description: format!("find {id}"),
             depends_on: depends_on.iter().map(|id| (*id).to_owned()).collect(),
             is_atomic: true,
             expected_output: None,
             join_keys: Vec::new(),
-        }
+        };
+        Stated { subtask, required: Requirements::default() }
     }
 
     fn wrong(subtasks: &[(&str, &[&str])]) -> String {
@@ -161,7 +193,7 @@ mod tests {
     fn odd_and_nearly_equal_ids_become_safe_ones() {
         let mut plan =
             vec![subtask("Top customers!", &[]), subtask("a-b", &["Top customers!"]), subtask("A_B", &["a-b"])];
-        plan[2].join_keys = vec![JoinKey {
+        plan[2].subtask.join_keys = vec![JoinKey {
             left: "A_B".into(),
             left_col: "x".into(),
             right: "Top customers!".into(),

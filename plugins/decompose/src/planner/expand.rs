@@ -2,9 +2,9 @@
 
 use syrch_plugin::failure::llm_words;
 use syrch_plugin::prelude::*;
-use syrch_plugin::replies::{JoinKey, plan_reply};
+use syrch_plugin::replies::JoinKey;
 
-use crate::planner::draft::{Draft, Node, unused};
+use crate::planner::draft::{Draft, Node, stated, unused};
 use crate::{Decompose, prompts};
 
 // The host's longest id.
@@ -54,7 +54,7 @@ impl Decompose {
 
     fn subdraft(&self, reply: Result<Reply, LlmError>) -> Result<Draft, String> {
         let reply = reply.map_err(|error| llm_words(&error))?;
-        let subtasks = plan_reply(&reply).ok_or("the plan has no subtask")?;
+        let subtasks = stated(&reply).ok_or("the plan has no subtask")?;
         Draft::of(subtasks, self.widest())
     }
 

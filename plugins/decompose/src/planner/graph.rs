@@ -2,8 +2,10 @@
 
 use syrch_plugin::prelude::*;
 use syrch_plugin::replies::{JoinKey, join_context};
+use syrch_plugin::requirements::{Requirements, task_context};
 
 use crate::planner::draft::{Draft, Node, unused};
+use crate::planner::memo::Memo;
 
 /// The graph of one task: the question itself.
 pub(crate) fn direct(id: &str, problem: &Problem) -> Graph {
@@ -40,9 +42,19 @@ fn task(node: &Node, keys: &[JoinKey]) -> Task {
     let own: Vec<JoinKey> = keys.iter().filter(concerns).cloned().collect();
     Task {
         depends_on: node.depends_on.clone(),
-        expected: node.expected.clone(),
-        context: join_context(&own),
+        expected: expected(node),
+        context: task_context(&own, &node.required),
         ..Task::new(node.id.clone(), node.text.clone())
+    }
+}
+
+/// What the result should be, with what the statement must state, so that solvers know it before a reward checks it.
+fn expected(node: &Node) -> Option<String> {
+    let required = node.required.words();
+    match (&node.expected, required.is_empty()) {
+        (expected, true) => expected.clone(),
+        (Some(expected), false) => Some(format!("{expected}; with {required}")),
+        (None, false) => Some(format!("with {required}")),
     }
 }
 
@@ -59,12 +71,18 @@ pub(crate) fn is_lost(graph: &Graph, seen: &[Observation]) -> bool {
         && !seen.iter().any(is_spent)
 }
 
-/// The whole question as one more task, which now gives the answer. The memo keeps it from happening twice.
-pub(crate) fn fallback(graph: &Graph, problem: &Problem) -> Step {
+/// The whole question as one more task, which now gives the answer. The conditions that the plan required are no more than wishes there,
+/// since the plan may be wrong.
+pub(crate) fn fallback(graph: &Graph, problem: &Problem, memo: &Memo) -> Step {
     let taken: Vec<String> = graph.tasks.iter().map(|task| task.id.clone()).collect();
     let id = unused("direct", &taken);
-    Step {
-        edits: vec![Edit::Add(Task::new(id.clone(), problem.question.clone())), Edit::Answer(id)],
-        memo: Some(r#"{"fallback":true}"#.to_owned()),
+    let mut wished = Requirements { lenient: true, ..Requirements::default() };
+    for required in graph.tasks.iter().filter_map(Requirements::of) {
+        let new = |filter: &String| !wished.filters.contains(filter);
+        let filters: Vec<String> = required.filters.into_iter().filter(new).collect();
+        wished.filters.extend(filters);
+        wished.time_range = wished.time_range.or(required.time_range);
     }
+    let task = Task { context: task_context(&[], &wished), ..Task::new(id.clone(), problem.question.clone()) };
+    Step { edits: vec![Edit::Add(task), Edit::Answer(id)], memo: Some(memo.text()) }
 }

@@ -3,12 +3,15 @@
 pub(crate) mod draft;
 pub(crate) mod expand;
 pub(crate) mod graph;
+pub(crate) mod memo;
+pub(crate) mod replan;
 
 use syrch_plugin::failure::llm_words;
 use syrch_plugin::prelude::*;
-use syrch_plugin::replies::plan_reply;
+use syrch_plugin::requirements::Requirements;
 
-use crate::planner::draft::Draft;
+use crate::planner::draft::{Draft, stated};
+use crate::planner::memo::Memo;
 use crate::{Decompose, prompts};
 
 impl PlannerRole for Decompose {
@@ -20,21 +23,31 @@ impl PlannerRole for Decompose {
         Ok(graph::finished(whole, problem))
     }
 
+    /// Plans tasks that found no statement again over other tables, each once; when the answer's task is lost all the same, the whole
+    /// question is tried as one task, once.
     fn next(
         &self,
         host: &impl PlannerHost,
         problem: &Problem,
-        _catalog: &Catalog,
+        catalog: &Catalog,
         graph: &Graph,
         seen: &[Observation],
-        _fresh: usize,
+        fresh: usize,
     ) -> Result<Step, Failure> {
+        let mut memo = Memo::read(graph.memo.as_deref());
+        let again = replan::replan(&self.settings, catalog, graph, seen, fresh, &mut memo);
+        if !again.edits.is_empty() {
+            again.notes.iter().for_each(|note| host.note(Level::Info, note));
+            return Ok(Step { edits: again.edits, memo: Some(memo.text()) });
+        }
         let unchanged = Step { edits: Vec::new(), memo: graph.memo.clone() };
-        if !self.settings.fallback || graph.memo.is_some() || graph.tasks.len() < 2 || !graph::is_lost(graph, seen) {
+        let is_other = graph.tasks.len() > 1 || graph.tasks.iter().any(is_bound);
+        if !self.settings.fallback || memo.fallback || !is_other || !graph::is_lost(graph, seen) {
             return Ok(unchanged);
         }
         host.note(Level::Info, "the plan came to nothing: trying the whole question as one task");
-        Ok(graph::fallback(graph, problem))
+        memo.fallback = true;
+        Ok(graph::fallback(graph, problem, &memo))
     }
 }
 
@@ -54,7 +67,7 @@ impl Decompose {
                 Ok(reply) => reply,
                 Err(error) => return without_plan(host, &error),
             };
-            let Some(subtasks) = plan_reply(&reply) else {
+            let Some(subtasks) = stated(&reply) else {
                 host.note(Level::Warn, "the model's plan has no subtask: the question stays one task");
                 return Ok(None);
             };
@@ -69,6 +82,11 @@ impl Decompose {
         host.note(Level::Warn, "no plan was usable: the question stays one task");
         Ok(None)
     }
+}
+
+/// Whether a task's statement must state something, so that the question without the plan is another task.
+fn is_bound(task: &Task) -> bool {
+    Requirements::of(task).is_some_and(|required| !Requirements { tables: Vec::new(), ..required }.is_empty())
 }
 
 fn without_plan(host: &impl PlannerHost, error: &LlmError) -> Result<Option<Draft>, Failure> {

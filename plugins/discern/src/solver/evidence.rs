@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use serde_json::{Value as JsonValue, json};
 use syrch_plugin::draws::Ran;
 use syrch_plugin::prelude::*;
+use syrch_plugin::words::{naming_stems, stems};
 
 use crate::Settings;
 use crate::solver::probes::Probes;
-use crate::solver::words::{naming_stems, stems};
 
 /// The findings against one statement and its result.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -2,7 +2,6 @@
 
 pub(crate) mod evidence;
 pub(crate) mod probes;
-pub(crate) mod words;
 
 use std::collections::BTreeMap;
 

@@ -1,22 +1,24 @@
-//! Words of questions and of names, so far alike that `Song_release_years` names a release.
+//! The stems of words in texts and names, so far alike that `Song_release_years` names a release.
 
 use std::collections::BTreeSet;
 
-// Words of a question that name nothing.
+/// Words that name nothing, sorted.
 const PARTICLES: &[&str] = &[
     "a", "an", "and", "are", "at", "be", "by", "did", "do", "does", "for", "from", "had", "has", "have", "in", "is",
     "no", "not", "of", "on", "or", "the", "to", "was", "were", "with",
 ];
 
 /// The stems of a text's words: letters only, split where a small letter meets a capital one.
-pub(crate) fn stems(text: &str) -> BTreeSet<String> {
+#[must_use]
+pub fn stems(text: &str) -> BTreeSet<String> {
     words(text).iter().map(|word| stem(word)).collect()
 }
 
-/// The stems of a question's words that may name something.
-pub(crate) fn naming_stems(question: &str) -> BTreeSet<String> {
+/// The stems of a text's words that may name something.
+#[must_use]
+pub fn naming_stems(text: &str) -> BTreeSet<String> {
     let names = |word: &&String| word.chars().count() > 1 && !PARTICLES.contains(&word.as_str());
-    words(question).iter().filter(names).map(|word| stem(word)).collect()
+    words(text).iter().filter(names).map(|word| stem(word)).collect()
 }
 
 fn words(text: &str) -> Vec<String> {

@@ -1,0 +1,127 @@
+//! What a statement and its result have, by stems.
+
+use std::collections::BTreeSet;
+
+use syrch_plugin::prelude::*;
+use syrch_plugin::words::{naming_stems, stems};
+
+/// Words of a metric's name that say how it is computed, as stems.
+const COMPUTED: &[&str] = &[
+    "averag", "avg", "count", "grand", "high", "highest", "largest", "least", "low", "lowest", "max", "maximum",
+    "mean", "min", "minimum", "most", "number", "overall", "quantity", "sum", "total",
+];
+/// Units of time, as stems; a column of another name that holds dates has all of them.
+const UNITS: &[&str] = &["day", "dat", "week", "month", "quarter", "year"];
+const TIMES: &[&str] = &["at", "dat", "datetim", "day", "month", "quarter", "tim", "timestamp", "ts", "week", "year"];
+
+/// The names and values of one statement.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// Stems of tables, columns, functions and aliases.
+    named: BTreeSet<String>,
+    functions: BTreeSet<String>,
+    tables: Vec<String>,
+    /// The texts of literals, trimmed and in lower case.
+    pub(crate) literals: Vec<String>,
+    is_ordered: bool,
+    has_time: bool,
+    /// Whether it reads the result of an earlier task.
+    pub(crate) reads_tasks: bool,
+}
+
+impl Seen {
+    pub(crate) fn new(catalog: &Catalog, facts: &Facts, profile: &Profile) -> Self {
+        let shown = profile.columns.iter().map(|column| column.column.name.as_str());
+        let names = facts.tables.iter().chain(&facts.columns).chain(&facts.functions).chain(&facts.tasks);
+        let named = names.map(String::as_str).chain(shown).flat_map(stems).chain(aliases(&facts.skeleton)).collect();
+        let literal = |literal: &Literal| literal.text.trim().to_lowercase();
+        let has_time = facts.columns.iter().any(|column| is_temporal(catalog, column));
+        Self {
+            named,
+            functions: facts.functions.iter().map(|name| name.to_ascii_lowercase()).collect(),
+            tables: facts.tables.clone(),
+            literals: facts.literals.iter().map(literal).collect(),
+            is_ordered: facts.ordered,
+            has_time,
+            reads_tasks: !facts.tasks.is_empty(),
+        }
+    }
+
+    /// Whether all words of a name are names of the statement, besides those that say how it is computed.
+    pub(crate) fn names(&self, name: &str) -> bool {
+        naming_stems(name).iter().all(|stem| COMPUTED.contains(&stem.as_str()) || self.has(stem))
+    }
+
+    /// Whether a word is one of its names, as it stands or with an ending less.
+    pub(crate) fn has(&self, stem: &str) -> bool {
+        self.named.contains(stem)
+    }
+
+    /// Whether it computes that aggregation, or reads what was computed before. The greatest and the least may be found by their order,
+    /// and an average as a quotient.
+    pub(crate) fn aggregates(&self, aggregation: &str) -> bool {
+        let calls = |names: &[&str]| names.iter().any(|name| self.functions.contains(*name));
+        let was = |names: &[&str]| names.iter().any(|name| self.has(name));
+        let words = stems(aggregation);
+        let is = |names: &[&str]| names.iter().any(|name| words.contains(*name));
+        if is(&["sum", "total"]) {
+            return calls(&["sum", "total", "count"]) || was(&["sum", "total"]);
+        }
+        if is(&["count", "number"]) {
+            return calls(&["count", "sum", "total", "count_if"]) || was(&["count", "number", "num", "total"]);
+        }
+        if is(&["avg", "averag", "mean"]) {
+            return calls(&["avg", "mean", "sum", "total"]) || was(&["averag", "avg", "mean"]);
+        }
+        if is(&["max", "maximum", "min", "minimum"]) {
+            let extremes = ["max", "min", "max_by", "min_by", "arg_max", "arg_min", "rank", "row_number", "dense_rank"];
+            return calls(&extremes) || self.is_ordered || was(&["max", "min", "maximum", "minimum"]);
+        }
+        // Another aggregation may be written in many ways.
+        true
+    }
+
+    /// Whether a row can stand for that: it names the thing, or, for a unit of time, a date.
+    pub(crate) fn has_grain(&self, grain: &str) -> bool {
+        let is_time = stems(grain).iter().any(|stem| UNITS.contains(&stem.as_str()));
+        self.names(grain) || (is_time && self.has_time)
+    }
+
+    /// Whether it reads a column that holds days or times.
+    pub(crate) fn has_time(&self) -> bool {
+        self.has_time
+    }
+
+    /// Whether it reads the table, by its name with or without its schema.
+    pub(crate) fn reads(&self, table: &str) -> bool {
+        let plain = |name: &str| name.rsplit('.').next().unwrap_or(name).trim().to_lowercase();
+        self.tables.iter().any(|read| plain(read) == plain(table))
+    }
+}
+
+/// The stems of the words after AS in a statement without literals.
+fn aliases(skeleton: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut rest = skeleton;
+    while let Some(at) = rest.to_ascii_lowercase().find(" as ") {
+        rest = rest.get(at + 4..).unwrap_or_default();
+        let name = match rest.chars().next() {
+            Some(quote @ ('"' | '`')) => rest.get(1..).and_then(|rest| rest.split(quote).next()),
+            Some('[') => rest.get(1..).and_then(|rest| rest.split(']').next()),
+            _ => rest.split(|c: char| !c.is_alphanumeric() && c != '_').next(),
+        };
+        found.extend(name.into_iter().flat_map(stems));
+    }
+    found
+}
+
+/// Whether a column, as `table.column`, holds days or times, by its type or its name.
+fn is_temporal(catalog: &Catalog, column: &str) -> bool {
+    let (table, name) = column.rsplit_once('.').unwrap_or(("", column));
+    let known = catalog.table(table).and_then(|table| table.columns.iter().find(|known| known.name == name));
+    let by_type = known.is_some_and(|known| {
+        let sql_type = known.sql_type.to_ascii_lowercase();
+        sql_type.contains("date") || sql_type.contains("time")
+    });
+    by_type || stems(name).iter().any(|stem| TIMES.contains(&stem.as_str()))
+}

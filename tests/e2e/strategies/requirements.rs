@@ -1,0 +1,133 @@
+//! What the planner of the default strategy requires: told to the model, checked by the reward, repaired by name, and planned again.
+
+use serde_json::{Value, json};
+use syrch_kit::{MockEndpoint, Reply, Script};
+
+use super::traced::Traced;
+use crate::endpoint::{PLAN, REPAIR, Said, WRITE, candidates, plan, subtask};
+use crate::host;
+
+const QUESTION: &str = "How many orders did the French place?";
+const RIGHT: &str =
+    "SELECT COUNT(*) AS n FROM orders JOIN customers ON customers.id = customer_id WHERE country = 'France'";
+const ALL: &str = "SELECT COUNT(*) AS n FROM orders";
+const PRODUCTS: &str = "SELECT COUNT(*) AS n FROM products";
+const FILTER: &str = "country = 'France'";
+
+fn sql(statement: &str) -> Reply {
+    Reply::sql(statement, 0.95)
+}
+
+/// The plan of one task over these tables with these requirements.
+fn stated(tables: &[&str], requirements: Value) -> Reply {
+    let mut task = subtask("A", QUESTION, &[]);
+    (task["tables"], task["requirements"]) = (json!(tables), requirements);
+    plan(&[task])
+}
+
+fn show(traced: &Traced, words: &[&str]) -> String {
+    let mut command = host();
+    command.env("SYRCH_STATE_DIR", traced.folder.path().join("state")).args(["trace", "show", "last"]).args(words);
+    let said = Said::of(command.output().unwrap());
+    assert_eq!(said.code, 0, "{}", said.all());
+    said.stdout
+}
+
+#[test]
+fn a_statement_without_the_filter_is_repaired_by_its_name() {
+    let required = json!({ "filters": [FILTER], "metrics": [{ "name": "orders", "aggregation": "count" }] });
+    let script = Script::new()
+        .once([PLAN], stated(&["orders"], required.clone()))
+        .on([WRITE, REPAIR], sql(RIGHT))
+        .on([WRITE], sql(ALL));
+    let endpoint = MockEndpoint::start(script);
+    let traced = Traced::new();
+    let document = traced.ask(&endpoint, QUESTION, &[]).document(0);
+    assert_eq!(document["answer"]["rows"], json!([[3]]), "{document:#}");
+    let prompts: Vec<String> = endpoint.requests().iter().map(|request| request.prompt()).collect();
+    assert_eq!(prompts.len(), 3, "{prompts:#?}");
+    assert!(prompts[1].contains("with the metric orders (count), the filter `country = 'France'`"), "{}", prompts[1]);
+    assert!(prompts[2].contains("it lacks the filter `country = 'France'`"), "{}", prompts[2]);
+
+    let task = &document["tasks"][0];
+    assert_eq!((&task["id"], &task["is_answer"], &task["ending"]), (&json!("A"), &json!(true), &json!("solved")));
+    let stated = json!({ "filters": [FILTER], "metrics": required["metrics"], "tables": ["orders"] });
+    assert_eq!(task["requirements"], stated);
+    let rewards: Vec<&Value> =
+        document["candidates"].as_array().unwrap().iter().map(|known| &known["reward"]).collect();
+    assert_eq!((&rewards[0]["verdict"], &rewards[0]["score"]), (&json!("rejected"), &json!(0.25)));
+    assert_eq!(rewards[0]["failed"], json!(["has the filter `country = 'France'`"]));
+    assert_eq!((&rewards[1]["verdict"], &rewards[1]["score"]), (&json!("accepted"), &json!(1.0)));
+    assert_eq!(document["candidates"][1]["parents"], json!(["A.1"]));
+
+    let shown = show(&traced, &[]);
+    for part in [
+        "required: metrics orders (count); filters country = 'France'; tables orders",
+        "reward: rejected, 0.25",
+        "reward 1.00",
+    ] {
+        assert!(shown.contains(part), "{part} is missing in {shown}");
+    }
+    let again = show(&traced, &["--format", "json"]);
+    let tree: Value = serde_json::from_str(&again).unwrap();
+    assert_eq!(tree["rounds"][0]["tasks"][0]["requirements"], stated);
+}
+
+#[test]
+fn a_failed_task_is_planned_again_over_other_tables() {
+    let required = json!({ "metrics": [{ "name": "orders", "aggregation": "count" }] });
+    let script = Script::new()
+        .once([PLAN], stated(&["products"], required))
+        .on(["an earlier try over products"], sql(RIGHT))
+        .on([WRITE], sql(PRODUCTS));
+    let endpoint = MockEndpoint::start(script);
+    let document = Traced::new().ask(&endpoint, QUESTION, &[]).document(0);
+    assert_eq!(document["answer"]["rows"], json!([[3]]), "{document:#}");
+    let tasks: Vec<(&str, &str)> = document["tasks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|task| (task["id"].as_str().unwrap(), task["ending"].as_str().unwrap()))
+        .collect();
+    assert_eq!(tasks, [("A", "failed"), ("A-again", "solved")]);
+    let reason = document["tasks"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("it lacks the metric `orders`"), "{reason}");
+    assert_eq!(document["tasks"][1]["requirements"]["tables"], json!(["products", "orders"]));
+    // A plan, three attempts over the wrong table, and one over the other.
+    assert_eq!(endpoint.count(), 5);
+}
+
+/// A planner may be wrong: what it requires in vain lowers the confidence, and does not cost the answer.
+#[test]
+fn a_wrong_requirement_does_not_turn_an_answer_into_none() {
+    let script =
+        Script::new().once([PLAN], stated(&[], json!({ "filters": ["country = 'Atlantis'"] }))).on([WRITE], sql(RIGHT));
+    let endpoint = MockEndpoint::start(script);
+    let flags = ["-P", "clarifier.threshold=1"];
+    let document = Traced::new().ask(&endpoint, QUESTION, &flags).document(0);
+    assert_eq!(document["answer"]["rows"], json!([[3]]), "{document:#}");
+    let answer = document["candidates"].as_array().unwrap().iter().find(|known| known["status"] == "answer").unwrap();
+    assert_eq!((&answer["task"], &answer["confidence"]), (&json!("direct"), &json!(0.5)), "{document:#}");
+    let reason = answer["reason"].as_str().unwrap();
+    assert!(reason.contains("it lacks the filter `country = 'Atlantis'`"), "{reason}");
+    let rejected = candidates(&document).iter().filter(|(_, _, reason)| reason.contains("rejected: ")).count();
+    assert_eq!(rejected, 3);
+    assert_eq!(endpoint.count(), 5);
+}
+
+#[test]
+fn hostile_requirements_are_bounded_and_escaped() {
+    let markup = "<script>alert(1)</script>\u{1b}[2J";
+    let filters: Vec<String> = (0..40).map(|number| format!("{markup} {number} {}", "x".repeat(400))).collect();
+    let required = json!({ "filters": filters, "dimensions": [markup], "grain": markup, "metrics": [[], 7, null] });
+    let script = Script::new().once([PLAN], stated(&[markup], required)).on([WRITE], sql(RIGHT));
+    let endpoint = MockEndpoint::start(script);
+    let traced = Traced::new();
+    let said = traced.ask(&endpoint, QUESTION, &["-P", "clarifier.threshold=1"]);
+    let document = said.document(0);
+    assert_eq!(document["answer"]["rows"], json!([[3]]), "{document:#}");
+    assert!(said.stdout.len() < 40_000 && !said.stdout.contains('\u{1b}'), "{} bytes", said.stdout.len());
+    let page = show(&traced, &["--html"]);
+    assert!(page.contains("&lt;script&gt;") && !page.contains("<script"), "{page}");
+    assert!(!show(&traced, &[]).contains('\u{1b}'));
+}
