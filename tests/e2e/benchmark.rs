@@ -7,6 +7,7 @@ mod columns;
 mod ends;
 mod failures;
 mod faults;
+mod judges;
 #[cfg(unix)]
 mod kills;
 #[cfg(unix)]

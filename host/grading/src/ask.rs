@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use syrch::report::{AnswerDocument, CandidateStatus, CostReport, SavedReport, Searched};
+use syrch::report::{
+    AnswerDocument, CandidateReport, CandidateStatus, CostReport, JudgedReport, SavedReport, Searched, TaskReport,
+    VerdictWord,
+};
 use syrch::{Error, Host, Observer, Outcome, SearchReport, Silent, Stop, batch};
 use syrch_core::ResultSet;
 use syrch_core::result_set::digest64;
@@ -25,6 +28,8 @@ pub(crate) struct Asked {
     pub(crate) confidence: Option<f64>,
     /// The confidence that the calibrator gave to the answer's candidate, before the aggregator changed it.
     pub(crate) candidate_confidence: Option<f64>,
+    /// The statements that a judge of the search judged.
+    pub(crate) reviewed: Vec<Reviewed>,
     pub(crate) cost: Cost,
     pub(crate) time_ms: f64,
 }
@@ -167,6 +172,7 @@ pub(crate) fn without_answer(fault: Fault, cost: Cost) -> Asked {
         data: None,
         confidence: None,
         candidate_confidence: None,
+        reviewed: Vec::new(),
         cost,
         time_ms: 0.0,
     }
@@ -185,6 +191,7 @@ pub(crate) fn of_document(end: End, document: AnswerDocument) -> Asked {
     Asked {
         end,
         fault: None,
+        reviewed: reviewed(&document),
         candidate_confidence: answer.and_then(|candidate| candidate.confidence),
         sql: document.sql,
         data: None,
@@ -192,6 +199,54 @@ pub(crate) fn of_document(end: End, document: AnswerDocument) -> Asked {
         cost: cost_of(&document.cost),
         time_ms: document.time_ms.total,
     }
+}
+
+/// The most statements of one question that are compared with the expected rows beside the answer's.
+const REVIEWED: usize = 8;
+
+/// A statement that a judge of the search judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Reviewed {
+    pub(crate) sql: String,
+    pub(crate) reward: Option<bool>,
+    pub(crate) model: Option<bool>,
+    /// Whether its rows are those of the answer.
+    pub(crate) has_answer: bool,
+}
+
+/// The judged statements of the tasks that answer the whole question, each once, the answer's first.
+fn reviewed(document: &AnswerDocument) -> Vec<Reviewed> {
+    let answer = document.candidates.iter().find(|candidate| candidate.status == CandidateStatus::Answer);
+    let is_whole = |task: &TaskReport| task.is_answer || task.text.trim() == document.question.trim();
+    let tasks: Vec<&str> = document.tasks.iter().filter(|task| is_whole(task)).map(|task| task.id.as_str()).collect();
+    let answers = |candidate: &&CandidateReport| {
+        tasks.contains(&candidate.task.as_str()) || answer.is_some_and(|answer| answer.task == candidate.task)
+    };
+    let mut found: Vec<Reviewed> = Vec::new();
+    for candidate in answer.into_iter().chain(document.candidates.iter().filter(answers)) {
+        let reward = candidate.reward.as_ref().filter(|reward| !reward.is_step).and_then(|reward| match reward.verdict {
+            VerdictWord::Accepted => Some(true),
+            VerdictWord::Rejected => Some(false),
+            VerdictWord::Unavailable => None,
+        });
+        let model = candidate.judged.and_then(JudgedReport::word);
+        let is_new = found.iter().all(|known| known.sql != candidate.sql);
+        if is_new && (reward.is_some() || model.is_some()) {
+            let has_answer = answer.is_some_and(|answer| {
+                answer.id == candidate.id
+                    || (answer.task == candidate.task
+                        && answer.cluster.is_some()
+                        && answer.cluster == candidate.cluster)
+            });
+            found.push(Reviewed { sql: candidate.sql.clone(), reward, model, has_answer });
+        }
+    }
+    let mut others = 0;
+    found.retain(|one| {
+        others += usize::from(!one.has_answer);
+        one.has_answer || others <= REVIEWED
+    });
+    found
 }
 
 /// The result of a search whose journal is complete; `None` if the journal is not, or does not contain it.

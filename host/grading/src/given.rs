@@ -220,6 +220,7 @@ fn nothing() -> Asked {
         data: None,
         confidence: None,
         candidate_confidence: None,
+        reviewed: Vec::new(),
         cost: Cost::default(),
         time_ms: 0.0,
     }

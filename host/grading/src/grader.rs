@@ -7,15 +7,15 @@ use std::time::Instant;
 
 use async_trait::async_trait;
 use syrch::Error;
-use syrch_core::ports::SqlQuery;
+use syrch_core::ports::{Database, SqlQuery};
 use syrch_core::{ResultSet, SqlError};
 use syrch_grade::rules::{Rule, judge_all, soft_f1_any};
-use syrch_grade::run::{Answered, End, Fault, Graded, Item, Judged, SystemUnderTest, item_journal};
+use syrch_grade::run::{Answered, End, Fault, Graded, Item, Judged, Judgement, SystemUnderTest, item_journal};
 use syrch_grade::{Question, Verdict};
 use syrch_memory::MemoryCache;
 
 use super::arena::Arena;
-use super::ask::{Asked, Asker};
+use super::ask::{Asked, Asker, Reviewed};
 use super::expected::Expected;
 use super::fuzz::Fuzzed;
 
@@ -75,7 +75,7 @@ impl Grader {
         let time_ms = if asked.time_ms > 0.0 { asked.time_ms } else { started.elapsed().as_secs_f64() * 1e3 };
         let database = self.arena.database(&question.db).await?;
         let expected = self.expected.get(&question.id, || Expected::of(question, &database)).await;
-        let Asked { mut end, mut fault, sql, data, confidence, candidate_confidence, cost, .. } = asked;
+        let Asked { mut end, mut fault, sql, data, confidence, candidate_confidence, reviewed, cost, .. } = asked;
         let expected = match expected {
             Ok(expected) => expected,
             Err(error) => {
@@ -113,7 +113,8 @@ impl Grader {
             ..Graded::without_answer(item, End::NoAnswer)
         };
         if expected.fault.is_none() {
-            judge(&mut graded, expected, results).await?;
+            (graded.verdicts, graded.soft_f1) = judge(Arc::clone(&expected), results).await?;
+            graded.judgements = judgements(reviewed, &graded, &database, &expected).await?;
             match self.on_variants(&graded, question).await {
                 Ok(verdict) => {
                     let judged = verdict.map(|verdict| Judged { verdict, fingerprint: None });
@@ -178,8 +179,11 @@ impl Grader {
 /// The number of cells up to which results are compared on the same thread. For more, another thread is worth its cost.
 const FEW: u64 = 2_000;
 
-/// Adds the verdicts of all rules. Comparing large results takes long, so it is done on a thread that may block.
-async fn judge(graded: &mut Graded, expected: Arc<Expected>, results: Option<Arc<ResultSet>>) -> Result<(), Error> {
+/// The verdicts of all rules by name, and the soft-F1.
+type Compared = (BTreeMap<String, Judged>, Option<f64>);
+
+/// Compares a result with the expected ones under all rules. Comparing large results takes long, so it is done on a thread that may block.
+async fn judge(expected: Arc<Expected>, results: Option<Arc<ResultSet>>) -> Result<Compared, Error> {
     let all = expected.golds.iter().map(|(gold, _)| gold).chain(results.as_deref());
     let cells: u64 = all.map(|results| results.row_count() * results.schema().fields().len() as u64).sum();
     let compare = move || {
@@ -187,12 +191,34 @@ async fn judge(graded: &mut Graded, expected: Arc<Expected>, results: Option<Arc
         let soft = results.as_ref().map(|results| soft_f1_any(expected.golds.iter().map(|(gold, _)| gold), results));
         (verdicts, soft)
     };
-    (graded.verdicts, graded.soft_f1) = if cells <= FEW {
-        compare()
-    } else {
-        tokio::task::spawn_blocking(compare).await.map_err(|error| Error::Internal(error.to_string()))?
-    };
-    Ok(())
+    if cells <= FEW {
+        return Ok(compare());
+    }
+    tokio::task::spawn_blocking(compare).await.map_err(|error| Error::Internal(error.to_string()))
+}
+
+/// The statements that a judge of the search judged, with the verdicts of the rules. Those that do not run alone, such as parts of a statement,
+/// are left out.
+async fn judgements(
+    reviewed: Vec<Reviewed>,
+    graded: &Graded,
+    database: &Arc<dyn Database>,
+    expected: &Arc<Expected>,
+) -> Result<Vec<Judgement>, Error> {
+    let mut found = Vec::new();
+    for Reviewed { sql, reward, model, has_answer } in reviewed {
+        let verdicts = if has_answer && graded.end == End::Answered {
+            graded.verdicts.clone()
+        } else {
+            match database.run(&SqlQuery::new(sql.as_str())).await {
+                Ok(results) => judge(Arc::clone(expected), Some(Arc::new(results))).await?.0,
+                Err(_) => continue,
+            }
+        };
+        let verdicts = verdicts.into_iter().map(|(rule, judged)| (rule, judged.verdict)).collect();
+        found.push(Judgement { sql, reward, model, verdicts });
+    }
+    Ok(found)
 }
 
 fn fault_of(error: Error) -> Fault {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::budget::{self, BudgetPoint};
 use super::calibration::Calibration;
 use super::costs::Costs;
+use super::judges::{self, JudgeReport};
 use super::share::{Share, mean};
 use super::slices::{self, Slice};
 use crate::Verdict;
@@ -41,6 +42,9 @@ pub struct Figures {
     pub costs: Costs,
     /// How well confidences agree with shares of right answers. `None` if no answer that counts has a confidence.
     pub calibration: Option<Calibration>,
+    /// Judges against the truth. Empty where no statement was judged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub judges: Vec<JudgeReport>,
     /// The right answers within a number of calls a question. Empty after `without_times`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub budget_curve: Vec<BudgetPoint>,
@@ -101,6 +105,7 @@ impl Figures {
             slices: slices::shares(graded, rule),
             costs: Costs::of(graded),
             calibration: Calibration::of(graded, rule),
+            judges: judges::judges(graded, rule),
             budget_curve: budget::curve(graded, rule),
         }
     }

@@ -13,6 +13,7 @@ mod fail_on;
 mod figures;
 mod grid;
 mod head;
+mod judges;
 mod notes;
 mod pair;
 mod pairing;
@@ -37,6 +38,7 @@ pub use fail_on::{FailOn, FailOnError, fail_on, failing};
 pub use figures::{AllFailed, Ends, Figures, Outcomes, RuleShare, all_failed};
 pub use grid::{Cell, GRID_FORMAT, GridReport};
 pub use head::{Basis, Partial, ReportHead, SuiteOfReport};
+pub use judges::{JudgeReport, Rate};
 pub use pair::{
     Clusters, CostOfOneMoreRight, Decision, Drawn, EProcess, Flipped, PairReport, RightOne, RuleDifference,
     SliceDifference,

@@ -45,6 +45,8 @@ sections! {
     Slices,
     /// Whether confidences are shares of right answers.
     Confidence,
+    /// Judges against the truth.
+    Judges,
     /// Right answers within a number of model calls a question.
     Budget,
     /// Of every two arms: the questions that only one of them answers right.
@@ -72,6 +74,7 @@ impl Section {
             Self::Costs => &["costs"],
             Self::Slices => &["slices", "pairs"],
             Self::Confidence => &["calibration", "arms"],
+            Self::Judges => &["judges", "arms"],
             Self::Budget => &["budget_curve", "equal_budget"],
             Self::Answers | Self::Expensive => &["results"],
             Self::Setup => &["schema", "host", "run", "arm", "arms"],
@@ -96,8 +99,8 @@ mod tests {
         let compare = CompareReport::new(&header, &graded, "bag-v1", &options);
         let documents = [serde_json::to_value(benchmark).unwrap(), serde_json::to_value(compare).unwrap()];
         let written = documents.iter().flat_map(|document| document.as_object().unwrap().keys().map(String::as_str));
-        // One seed has no band, which is left out then.
-        let written: BTreeSet<&str> = written.chain(["band"]).collect();
+        // One seed has no band, and no statement of these answers was judged: both are left out then.
+        let written: BTreeSet<&str> = written.chain(["band", "judges"]).collect();
         let held: BTreeSet<&str> = Section::ALL.iter().flat_map(|section| section.keys()).copied().collect();
         assert_eq!(held, written);
     }

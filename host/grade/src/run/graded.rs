@@ -49,6 +49,9 @@ pub struct Graded {
     /// `confidence.calibrated` of `syrch.answer/1`, which is [`Graded::confidence`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub candidate_confidence: Option<f64>,
+    /// The statements that a judge of the search judged and that ran, with what the rules say of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub judgements: Vec<Judgement>,
     /// The cost of the search.
     pub cost: Cost,
     /// From the question to the answer, in milliseconds. Not compared between runs.
@@ -59,6 +62,21 @@ pub struct Graded {
     /// The journal of the search, where it was retained, as a path in the folder of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
+}
+
+/// A statement that a judge of the search judged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judgement {
+    /// The statement.
+    pub sql: String,
+    /// Whether the reward accepted it; `None` without a verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reward: Option<bool>,
+    /// Whether the model calls that judge statements or choose among them said yes to it; `None` if there was none, or they were in balance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<bool>,
+    /// The verdict of each rule on its result.
+    pub verdicts: BTreeMap<String, Verdict>,
 }
 
 /// How a search ended.
@@ -134,6 +152,7 @@ impl Graded {
             gold_rows: None,
             confidence: None,
             candidate_confidence: None,
+            judgements: Vec::new(),
             cost: Cost::default(),
             time_ms: 0.0,
             retried: item.retried,

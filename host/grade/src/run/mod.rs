@@ -23,7 +23,7 @@ pub use changed::changed;
 pub use engine::execute;
 pub use error::RunError;
 pub use folder::{RunFolder, is_going_on, item_journal, read_header};
-pub use graded::{Cost, End, Fault, Graded, Judged};
+pub use graded::{Cost, End, Fault, Graded, Judged, Judgement};
 pub use header::{Arm, Header, PluginOfArm, RUN_FORMAT, Shard, SuiteOfRun};
 pub use line::Early;
 pub use merge::{MergeError, Merged, merge};

@@ -126,6 +126,7 @@ impl Asker for Asks {
             data: None,
             confidence: None,
             candidate_confidence: None,
+            reviewed: Vec::new(),
             cost: Cost { calls: 1, ..Cost::default() },
             time_ms: 0.0,
         })

@@ -7,6 +7,7 @@ mod extism;
 mod files;
 mod flights;
 mod guard;
+mod judges;
 mod languages;
 mod makespan;
 mod neighbours;
@@ -69,6 +70,7 @@ pub(crate) const GROUPS: &[Group] = &[
         measure: signs::measure,
     },
     Group { name: "doubts", what: "doubts about recorded answers", measure: doubts::measure },
+    Group { name: "judges", what: "the reward `execution` against the truth", measure: judges::measure },
     Group { name: "unseen", what: "the rules without a model on unseen questions", measure: unseen::measure },
     Group { name: "questions", what: "the rules without a model on public tables", measure: questions::measure },
     Group { name: "suite-pace", what: "a suite against a slow endpoint", measure: suites::pace },

@@ -73,6 +73,7 @@ fn draw(html: &mut Html, report: &RunReport, section: Section) {
         // Each pair has them in its article; the slices of one arm are in the picture of its right answers.
         Section::OneMoreRight | Section::RulesOfPairs | Section::Slices | Section::Flipped => {}
         Section::Confidence => confidence(html, &figures),
+        Section::Judges => titled(html, "<h2>Judge against truth</h2>\n", None, &own),
         Section::Budget => {
             let curves: Vec<_> =
                 figures.iter().map(|(name, figures)| (*name, figures.budget_curve.as_slice())).collect();

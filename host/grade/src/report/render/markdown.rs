@@ -55,6 +55,7 @@ fn write(out: &mut String, report: &RunReport, section: Section) {
         | Section::RulesOfPairs
         | Section::Slices
         | Section::Confidence
+        | Section::Judges
         | Section::Budget => {
             let most = if compare.is_some() { LONGEST } else { usize::MAX };
             for one in tables::of(report, section) {

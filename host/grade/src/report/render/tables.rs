@@ -67,6 +67,7 @@ pub fn of(report: &RunReport, section: Section) -> Vec<Table> {
         Section::Confidence => {
             benchmark.and_then(|report| report.figures.calibration.as_ref()).map(confidence).unwrap_or_default()
         }
+        Section::Judges => judges(report).into_iter().collect(),
         Section::Budget => match report {
             RunReport::Benchmark(report) => budget(&report.figures),
             RunReport::Compare(report) => equal_budget(report),
@@ -266,6 +267,40 @@ fn risk(calibration: &Calibration) -> Table {
         ]);
     }
     table
+}
+
+/// What judges said of right and of wrong statements, a row for each arm and judge; `None` if none was judged.
+fn judges(report: &RunReport) -> Option<Table> {
+    let columns = [
+        "arm",
+        "judge",
+        "yes, right",
+        "yes, wrong",
+        "no, right",
+        "no, wrong",
+        "wrong let pass",
+        "95 % interval",
+        "right refused",
+        "95 % interval of these",
+    ];
+    let mut table = Table::new("Judge against truth (statements)", columns);
+    for (arm, figures) in report.arms() {
+        for judge in &figures.judges {
+            table.row([
+                json!(arm.name),
+                json!(judge.judge),
+                json!(judge.yes_right),
+                json!(judge.yes_wrong),
+                json!(judge.no_right),
+                json!(judge.no_wrong),
+                json!(percent(judge.passed.share)),
+                json!(percents(judge.passed.interval)),
+                json!(percent(judge.refused.share)),
+                json!(percents(judge.refused.interval)),
+            ]);
+        }
+    }
+    (!table.rows.is_empty()).then_some(table)
 }
 
 fn budget(figures: &Figures) -> Option<Table> {

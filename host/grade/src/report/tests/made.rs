@@ -81,6 +81,7 @@ pub(crate) fn answer(arm: &str, place: u64, verdict: Verdict) -> Graded {
         gold_rows: Some(1),
         confidence: None,
         candidate_confidence: None,
+        judgements: Vec::new(),
         cost: Cost { calls: 1, cached: 0, input_tokens: 800, output_tokens: 60, usd: Some(0.001), sql_runs: 1 },
         time_ms: 250.0,
         retried: false,

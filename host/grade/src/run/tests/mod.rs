@@ -95,6 +95,7 @@ fn answer_of(item: &Item) -> Graded {
         gold_rows: Some(1),
         confidence: Some(luck("confidence", 1_000) as f64 / 1_000.0),
         candidate_confidence: None,
+        judgements: Vec::new(),
         cost: Cost {
             calls: 1 + luck("calls", 3) as u32,
             cached: luck("cached", 2) as u32,

@@ -39,9 +39,15 @@ fn shown(report: &RunReport, section: Section, slices: &[String], width: Option<
         // What one arm or several do not have, what the headline names, and what is too long for a terminal.
         (Section::Pareto | Section::Flipped | Section::Budget, RunReport::Benchmark(_))
         | (Section::Ends | Section::Answers, RunReport::Compare(_))
-        | (Section::Suite | Section::Expensive | Section::RulesOfPairs | Section::Confidence | Section::Setup, _) => {
-            String::new()
-        }
+        | (
+            Section::Suite
+            | Section::Expensive
+            | Section::RulesOfPairs
+            | Section::Confidence
+            | Section::Judges
+            | Section::Setup,
+            _,
+        ) => String::new(),
     }
 }
 
