@@ -55,7 +55,7 @@ fn group(root: &Path, package: &Package) -> String {
 /// What each group may import of ours.
 fn allowed(group: &str) -> &'static [&'static str] {
     match group {
-        "basics" | "memory" | "words" | "files" | "http" => &[],
+        "basics" | "flows" | "memory" | "words" | "files" | "http" => &[],
         "core" | "sdk" => &["basics"],
         "guard" => &["core"],
         "optimize" => &["core", "basics"],
@@ -85,6 +85,7 @@ fn allowed(group: &str) -> &'static [&'static str] {
             "simulated",
             "cache",
             "files",
+            "flows",
             "memory",
             "executors",
             "copies",
@@ -98,7 +99,7 @@ fn allowed(group: &str) -> &'static [&'static str] {
         "cli" => &["app", "cases", "grading", "otlp", "projects"],
         "otlp" | "projects" => &["app"],
         "examples" => &["app", "basics"],
-        "plugins" => &["sdk"],
+        "plugins" => &["sdk", "flows"],
         "kit" => &[],
         _ => panic!("group `{group}` has no rule: add it here and to host/README.md"),
     }
