@@ -204,10 +204,27 @@ pub struct TaskNode {
     pub ending: Option<Ending>,
     /// Its candidates, in the order in which they were proposed.
     pub candidates: Vec<CandidateNode>,
+    /// The nodes of a flow that its solver visited, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub visits: Vec<Visit>,
     /// The number of different statements that were run for it.
     pub statements: u32,
     /// The number of statements that failed, when they were checked or when they ran, by [`syrch_core::SqlErrorKind::name`].
     pub errors: BTreeMap<String, u32>,
+}
+
+/// A visit of a node in a flow, as its solver logs it by the event `visit`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Visit {
+    /// The names of the nodes that lead to it, the node's own last, with `/` between them.
+    pub node: String,
+    /// The word that the node ended with, which decides what follows.
+    pub action: String,
+    /// The number of the branch of the flow.
+    pub branch: u64,
+    /// The candidate that the branch had then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub candidate: Option<String>,
 }
 
 /// What became of a candidate.

@@ -2,20 +2,28 @@
 
 use std::collections::{HashMap, HashSet};
 
+use serde_json::Value;
 use syrch_core::ports::Level;
+use syrch_core::text::clip;
 use syrch_core::{Edit, Operation, SqlError, Stated, Task};
 
 use super::calls::Calls;
 use super::candidates::Results;
 use super::{
     Asked, Change, Cost, LinkedNode, Note, OutcomeNode, RoleCall, Round, SearchTree, Shown, Status, TRACE_SCHEMA,
-    TaskNode, TaskOrigin,
+    TaskNode, TaskOrigin, Visit,
 };
 use crate::read::Journal;
 use crate::record::{Ask, CallId, Event, Fact, Got, Record};
 
 /// The most steps of a strategy's own that are named for one role call.
 const STEPS: usize = 64;
+
+/// The event by which a solver logs the visit of a node, and the most visits of one task.
+const VISIT: &str = "visit";
+const VISITS: usize = 256;
+/// The most bytes of a node's name and of an action.
+const NAME: usize = 200;
 
 /// A tree that is being built.
 pub(super) struct Builder<'a> {
@@ -149,7 +157,10 @@ impl<'a> Builder<'a> {
         match ask {
             Ask::GiveUp(ticket) => self.calls.given_up(at_us, call, *ticket),
             Ask::Note(level, message) => self.note(at_us, call, *level, message),
-            Ask::Step(_, name, _) => {
+            Ask::Step(candidate, name, data) => {
+                if name == VISIT {
+                    self.visit(call, candidate.as_ref(), data);
+                }
                 if let Some(role_call) = self.role_call(call).filter(|role_call| role_call.steps.len() < STEPS) {
                     role_call.steps.push(name.clone());
                 }
@@ -166,6 +177,18 @@ impl<'a> Builder<'a> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// A visit whose data name the node and the action; other data are another strategy's own.
+    fn visit(&mut self, call: CallId, candidate: Option<&String>, data: &str) {
+        let Ok(data) = serde_json::from_str::<Value>(data) else { return };
+        let text = |key: &str| data.get(key).and_then(Value::as_str).map(|text| clip(text, NAME).to_owned());
+        let (Some(node), Some(action)) = (text("node"), text("action")) else { return };
+        let branch = data.get("branch").and_then(Value::as_u64).unwrap_or_default();
+        let Some((round, task)) = self.role_call(call).map(|call| (call.round, call.task.clone())) else { return };
+        if let Some(task) = self.task(round, &task).filter(|task| task.visits.len() < VISITS) {
+            task.visits.push(Visit { node, action, branch, candidate: candidate.cloned() });
         }
     }
 

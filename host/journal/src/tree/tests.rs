@@ -6,7 +6,7 @@ use syrch_core::Ending;
 use syrch_core::roles::Role;
 
 use super::*;
-use crate::record::{Event, Fact, Record};
+use crate::record::{Ask, Event, Fact, Got, Record};
 pub(crate) use fixture::{journal, lines};
 
 const ALL: Shown = Shown { rows: Some(usize::MAX), prompts: true };
@@ -179,6 +179,37 @@ fn records_of_no_call_and_no_task_do_no_harm() {
     ];
     let tree = SearchTree::of(&Journal { records: odd.to_vec(), ..whole }, ALL);
     assert_eq!((tree.rounds[0].tasks.len(), tree.rounds[0].candidates[0].id.as_str()), (0, "z"));
+}
+
+#[test]
+fn the_visits_of_a_flow_are_those_of_its_task() {
+    let mut whole = journal();
+    let call = tree().role_calls.iter().find(|call| call.task == "A").unwrap().call;
+    let step = |name: &str, data: &str| Record::Event {
+        at_us: 1,
+        event: Event::Port {
+            call,
+            ask: Ask::Step(Some("A.1".to_owned()), name.to_owned(), data.to_owned()),
+            got: Got::Nothing,
+        },
+    };
+    let long = format!(r#"{{"node": "{}", "action": "error", "branch": 2}}"#, "x".repeat(500));
+    for (name, data) in [
+        ("visit", r#"{"node": "run", "action": "default"}"#),
+        ("visit", "no document"),
+        ("visit", r#"{"node": 3, "action": "default"}"#),
+        ("other", r#"{"node": "run", "action": "default"}"#),
+        ("visit", long.as_str()),
+    ] {
+        whole.records.push(step(name, data));
+    }
+    (0..300).for_each(|_| whole.records.push(step("visit", r#"{"node": "run", "action": "default"}"#)));
+    let tree = SearchTree::of(&whole, ALL);
+    let tasks = tree.rounds.iter().flat_map(|round| &round.tasks);
+    let visits = &tasks.clone().find(|task| !task.visits.is_empty()).unwrap().visits;
+    assert_eq!((visits[0].node.as_str(), visits[0].branch, visits[0].candidate.as_deref()), ("run", 0, Some("A.1")));
+    assert_eq!((visits[1].node.len(), visits[1].action.as_str(), visits[1].branch), (200, "error", 2));
+    assert_eq!((visits.len(), tasks.filter(|task| !task.visits.is_empty()).count()), (256, 1));
 }
 
 /// Journals of the first version count in milliseconds.

@@ -117,6 +117,9 @@ fn draw_task(html: &mut Html, task: &TaskNode, is_answer: bool) {
     if let Some(why) = words::reason(task) {
         html.tagged("<p class=\"bad\">", &why, "</p>\n");
     }
+    for visits in words::visits(task) {
+        html.tagged("<p class=\"faint\">", &visits, "</p>\n");
+    }
     if !task.candidates.is_empty() {
         candidates(html, &task.candidates);
     }

@@ -243,6 +243,9 @@ fn draw_task(picture: &mut Picture, task: &TaskNode, is_answer: bool, is_last: b
     if let Some(attempts) = words::attempts(task) {
         picture.line(&format!("{next}  "), &format!("{next}  "), &[(Style::Dim, attempts)]);
     }
+    for visits in words::visits(task) {
+        picture.line(&format!("{next}  "), &format!("{next}    "), &[(Style::Dim, visits)]);
+    }
     for (place, candidate) in task.candidates.iter().enumerate() {
         draw_candidate(picture, candidate, next, place + 1 == task.candidates.len());
     }

@@ -164,6 +164,25 @@ pub(super) fn attempts(task: &TaskNode) -> Option<String> {
     Some(format!("{}{errors}", count(task.statements, "statement")))
 }
 
+/// The nodes of a flow that were visited, a line for each branch: the node, and in brackets what it ended with beside `default`.
+pub(super) fn visits(task: &TaskNode) -> Vec<String> {
+    let mut branches: Vec<u64> = task.visits.iter().map(|visit| visit.branch).collect();
+    branches.sort_unstable();
+    branches.dedup();
+    let line = |branch: &u64| {
+        let own = task.visits.iter().filter(|visit| visit.branch == *branch);
+        let nodes: Vec<String> = own
+            .map(|visit| match visit.action.as_str() {
+                "default" => visit.node.clone(),
+                action => format!("{} ({action})", visit.node),
+            })
+            .collect();
+        let name = if branches.len() > 1 { format!("flow, branch {branch}") } else { "flow".to_owned() };
+        format!("{name}: {}", nodes.join(" → "))
+    };
+    branches.iter().map(line).collect()
+}
+
 /// The mark of a candidate's result: the same for equal ones of a task.
 pub(super) fn mark(candidate: &CandidateNode) -> String {
     candidate.cluster.map(|number| format!("={number}")).unwrap_or_default()
