@@ -178,7 +178,10 @@ pub fn task(task: &Task, limits: &Limits) -> Checked {
     match &task.operation {
         Operation::Solve | Operation::Choose => {}
         Operation::Retrieve(query) => retrieval_query(query, limits)?,
-        Operation::Other(name) => return unknown("task.operation", name),
+        Operation::Other(name) => match task.operation.solver() {
+            Some(_) => words("task.operation", name, limits)?,
+            None => return unknown("task.operation", name),
+        },
     }
     finite("task.priority", task.priority)?;
     optional(task.confidence, |value| share("task.confidence", value))?;

@@ -134,6 +134,8 @@ fn fields(task: &Task) -> Result<(), GraphError> {
         Operation::Solve | Operation::Retrieve(_) => {}
         Operation::Choose if dependencies == 0 => return Err(GraphError::NothingToChoose { task: name() }),
         Operation::Choose => {}
+        // By which plugin a task is solved, the runner knows.
+        Operation::Other(_) if task.operation.solver().is_some() => {}
         Operation::Other(operation) => {
             return Err(GraphError::UnknownOperation { task: name(), operation: shown(operation) });
         }

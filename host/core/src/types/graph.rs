@@ -28,8 +28,22 @@ pub enum Operation {
     Retrieve(RetrievalQuery),
     /// The task takes over the result of the dependency with the highest confidence.
     Choose,
-    /// Another operation, by name; the host knows none.
+    /// Another operation, by name: the host knows those that name a solver, see [`Operation::solver`].
     Other(String),
+}
+
+impl Operation {
+    /// The beginning of the name of an operation that calls another solver than the strategy's own: that of a node in its flow.
+    pub const SOLVER: &str = "solver/";
+
+    /// The name of the solver that the operation calls in place of the strategy's own.
+    #[must_use]
+    pub fn solver(&self) -> Option<&str> {
+        match self {
+            Self::Other(name) => name.strip_prefix(Self::SOLVER).filter(|solver| !solver.is_empty()),
+            Self::Solve | Self::Retrieve(_) | Self::Choose => None,
+        }
+    }
 }
 
 /// One step of the search.

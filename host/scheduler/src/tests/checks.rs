@@ -13,6 +13,7 @@ fn a_sound_graph_passes() {
         task("A.1_x-y", &[]),
         Task { parent: Some("A.1_x-y".into()), confidence: Some(1.0), ..task("b", &["A.1_x-y"]) },
         choice("c", &["b", "A.1_x-y"]),
+        Task { operation: Operation::Other("solver/tries/help".into()), ..task("e", &["c"]) },
         joined(Join::AtLeast(2), "d", &["c", "b"]),
     ];
     assert_eq!(check(&graph(tasks), &Limits::default()), Ok(()));
@@ -38,6 +39,10 @@ fn each_fault_is_named() {
         (
             with(Task { operation: Operation::Other("fly\t".into()), ..task("b", &[]) }),
             r"`b` has the unknown operation `fly\t`",
+        ),
+        (
+            with(Task { operation: Operation::Other("solver/".into()), ..task("b", &[]) }),
+            "`b` has the unknown operation `solver/`",
         ),
         (with(Task { priority: f64::INFINITY, ..task("b", &[]) }), "`b` has the priority inf, which is not finite"),
         (with(Task { confidence: Some(f64::NAN), ..task("b", &[]) }), "`b` has the confidence NaN, not 0 to 1"),

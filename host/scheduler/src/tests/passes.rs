@@ -29,6 +29,17 @@ fn what_the_answer_does_not_need_is_dropped() {
 }
 
 #[test]
+fn tasks_of_different_solvers_are_not_equal() {
+    let by = |id: &str, solver: &str| Task {
+        operation: Operation::Other(format!("solver/{solver}")),
+        ..equal(id, "count", &[])
+    };
+    let tasks =
+        vec![equal("a", "count", &[]), by("b", "x"), by("c", "y"), by("d", "x"), task("z", &["a", "b", "c", "d"])];
+    assert_eq!(optimise(Graph { answer: "z".into(), ..graph(tasks) }).merged, [pair("d", "b")]);
+}
+
+#[test]
 fn equal_tasks_are_merged_and_make_their_dependents_equal() {
     let tasks = vec![
         equal("a", "count", &[]),
