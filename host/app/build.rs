@@ -34,6 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "plugins/strategies",
         "sdk/rust",
         "host/basics",
+        "host/flows",
         "wit",
         "host/runtime/src/engine/config.rs",
         "Cargo.toml",

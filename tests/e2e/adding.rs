@@ -110,6 +110,8 @@ fn a_plugin_is_its_folder() {
             let may: &[&str] = match name.as_str() {
                 "decompose" => &["host/app/src/strategies/mod.rs"],
                 "fitted" => &calibrators,
+                // What runs the flows of strategy files; to them it is a kind of node as well.
+                "flow" => &["host/app/src/strategies/mod.rs", "host/app/src/strategies/read.rs", "host/flows/"],
                 // Candidates have a field of that name.
                 "signals" => &[calibrators[0], calibrators[1], "host/cases/src/"],
                 // The optimizer's default; `--rewriter rules` stands for it.

@@ -164,10 +164,12 @@ fn the_documents_commands_work() {
 }
 
 #[test]
-fn the_strategy_file_of_the_documents_is_the_example() {
+fn the_strategy_files_of_the_documents_are_the_examples() {
     let read = |path: &str| std::fs::read_to_string(syrch_kit::repository().join(path)).unwrap();
-    let shown = format!("```yaml\n{}```\n", read("examples/strategy.yml"));
-    assert!(read("docs/strategies.md").contains(&shown), "docs/strategies.md shows something else");
+    for file in ["examples/strategy.yml", "examples/flow.yml"] {
+        let shown = format!("```yaml\n{}```\n", read(file));
+        assert!(read("docs/strategies.md").contains(&shown), "docs/strategies.md shows something else than {file}");
+    }
 }
 
 /// The name by which a link leads to a heading.

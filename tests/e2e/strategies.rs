@@ -2,6 +2,7 @@
 
 mod beam;
 mod chase;
+mod flows;
 mod mcts;
 mod progressive;
 mod requirements;
@@ -99,6 +100,20 @@ fn the_schema_refuses_what_the_host_refuses() {
         ("name: a\nroles: {solver: refine}\nllm: {model: m}\n", false),
         ("name: a\nroles: {solver: refine}\nbudgets: {tokens: 1}\n", false),
         ("name: a\nroles: {rewriter: none}\n", false),
+        ("name: a\nflow: {start: draft, nodes: {draft: {next: run}, run: {}}}\n", true),
+        (
+            "name: a\nflow: {start: a, nodes: {a: {do: draft, next: [run]}, run: {on: {empty: b}}, b: {do: ask}}}\n",
+            true,
+        ),
+        ("name: a\nflow: {start: a, nodes: {a: {do: flow, times: 2, flow: {start: draft, nodes: {draft: }}}}}\n", true),
+        ("name: a\nflow: {start: draft, nodes: {draft: {next: 3}}}\n", false),
+        ("name: a\nflow: {start: draft, nodes: {draft: {nxet: draft}}}\n", false),
+        ("name: a\nflow: {start: draft, nodes: {draft: {max_visits: 0}}}\n", false),
+        ("name: a\nflow: {start: draft, nodes: {draft: {settings: {form: xml}}}}\n", false),
+        ("name: a\nflow: {start: draft, nodes: {'a b': {do: draft}}}\n", false),
+        ("name: a\nflow: {start: a, nodes: {a: {do: walk}}}\n", false),
+        ("name: a\nflow: {nodes: {draft: {}}}\n", false),
+        ("name: a\nflow: {start: draft, nodes: {}}\n", false),
         ("name: a\nroles: {solver: refine}\npolicy: {high_confidence: 0}\n", false),
         ("name: a\nroles: {solver: refine}\npolicy: {max_attempts: 101}\n", false),
         ("name: a\nroles: {solver: refine}\npolicy: {max_depth: 17}\n", false),

@@ -1,6 +1,6 @@
 //! A host that is ready to search: one database, one model provider, a plugin for each role.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -16,6 +16,7 @@ use syrch_runtime::Configured;
 use tokio::sync::Semaphore;
 
 use crate::open::open_model;
+use crate::settings::PluginSource;
 use crate::shared::Known;
 use crate::{Error, HostBuilder, Observer, Query, SearchEvent, Settings, Shared, plugins, query, record};
 
@@ -52,6 +53,8 @@ pub(crate) struct StrategyPlugins {
     pub(crate) linker: Option<Configured>,
     pub(crate) planner: Configured,
     pub(crate) solver: Configured,
+    /// The plugins to which a flow hands tasks, by the names of its nodes.
+    pub(crate) solvers: BTreeMap<String, (PluginSource, Configured)>,
     pub(crate) calibrator: Configured,
     pub(crate) reward: Configured,
     pub(crate) clarifier: Configured,
@@ -70,8 +73,19 @@ impl StrategyPlugins {
                 false => Ok(None),
             }
         };
-        let (linker, planner, solver, calibrator, reward, clarifier, aggregator) = futures::join!(
+        let solvers = async {
+            let mut solvers = BTreeMap::new();
+            for (name, (source, config)) in settings.strategy.solvers() {
+                let mut own = settings.clone();
+                own.strategy.roles.insert(Role::Solver, source.clone());
+                own.strategy.config.insert(Role::Solver, config);
+                solvers.insert(name, (source, shared.configured(Role::Solver, &own, observer).await?));
+            }
+            Ok::<_, Error>(solvers)
+        };
+        let (linker, solvers, planner, solver, calibrator, reward, clarifier, aggregator) = futures::join!(
             linker,
+            solvers,
             configured(Role::Planner),
             configured(Role::Solver),
             configured(Role::Calibrator),
@@ -83,6 +97,7 @@ impl StrategyPlugins {
             linker: linker?,
             planner: planner?,
             solver: solver?,
+            solvers: solvers?,
             calibrator: calibrator?,
             reward: reward?,
             clarifier: clarifier?,
@@ -95,12 +110,27 @@ impl StrategyPlugins {
     fn only(plugin: &Configured) -> Self {
         let (planner, solver, calibrator) = (plugin.clone(), plugin.clone(), plugin.clone());
         let (reward, clarifier, aggregator) = (plugin.clone(), plugin.clone(), plugin.clone());
-        Self { linker: None, planner, solver, calibrator, reward, clarifier, aggregator, rewriter: None }
+        let solvers = BTreeMap::new();
+        Self { linker: None, planner, solver, solvers, calibrator, reward, clarifier, aggregator, rewriter: None }
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = &Configured> {
         let others = [&self.planner, &self.solver, &self.calibrator, &self.reward, &self.clarifier, &self.aggregator];
-        self.linker.iter().chain(others).chain(&self.rewriter)
+        let solvers = self.solvers.values().map(|(_, solver)| solver);
+        self.linker.iter().chain(others).chain(solvers).chain(&self.rewriter)
+    }
+
+    /// All of them, each with where it came from.
+    pub(crate) fn with_sources<'a>(
+        &'a self,
+        settings: &'a Settings,
+    ) -> impl Iterator<Item = (Option<&'a PluginSource>, &'a Configured)> {
+        let of_roles = self.all().map(|one| (settings.strategy.roles.get(&one.role()), one));
+        // Those of a flow have the role of its solver, and sources of their own.
+        of_roles.map(|(source, one)| {
+            let own = self.solvers.values().find(|(_, known)| std::ptr::eq(known, one));
+            (own.map(|(source, _)| source).or(source), one)
+        })
     }
 }
 
@@ -199,7 +229,11 @@ impl Host {
         shared: &Arc<Shared>,
     ) -> Self {
         let cache = shared.cache(&settings);
-        let untrusted = plugins.all().filter(|one| is_untrusted(one, &settings)).map(Configured::role).collect();
+        let is_untrusted = |(source, one): &(Option<&PluginSource>, &Configured)| {
+            source.is_some_and(|source| plugins::is_untrusted(source, one.plugin(), &settings))
+        };
+        // One plugin of a role that is not trusted is enough.
+        let untrusted = plugins.with_sources(&settings).filter(is_untrusted).map(|(_, one)| one.role()).collect();
         let searches = Arc::new(Semaphore::new(settings.limits.searches));
         let shared = Arc::clone(shared);
         Self {

@@ -18,6 +18,7 @@ use syrch_journal::{FORMAT, Fact, Header, Journal, PluginRecord, Record, RowRete
 use syrch_layers::{Limiter, Rates, Route, RoutedModel};
 
 use crate::host::Host;
+use crate::settings::PluginSource;
 use crate::{Error, Outcome, SearchReport, Settings};
 
 /// The first line of a run's journal.
@@ -91,9 +92,8 @@ pub fn written(settings: &Settings) -> Value {
 }
 
 fn plugins(host: &Host) -> Vec<PluginRecord> {
-    let record = |configured: &syrch_runtime::Configured| {
+    let record = |(source, configured): (Option<&PluginSource>, &syrch_runtime::Configured)| {
         let identity = configured.plugin().identity();
-        let source = host.settings.strategy.roles.get(&configured.role());
         PluginRecord {
             role: configured.role(),
             source: source.map(ToString::to_string).unwrap_or_default(),
@@ -103,7 +103,7 @@ fn plugins(host: &Host) -> Vec<PluginRecord> {
             untrusted: host.untrusted.contains(&configured.role()),
         }
     };
-    host.plugins.all().map(record).collect()
+    host.plugins.with_sources(&host.settings).map(record).collect()
 }
 
 /// The settings that a run was started with. Keys and folders are not among them.

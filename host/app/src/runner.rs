@@ -122,7 +122,19 @@ impl Runner {
         question: &mut Option<Question>,
     ) -> (Observation, Option<Solved>, Option<RoleError>) {
         let (problem, catalog) = (&self.context.problem, &self.context.catalog);
-        let solver = &self.context.run.plugins.solver;
+        let plugins = &self.context.run.plugins;
+        // A flow names one of its nodes.
+        let solver = match task.operation.solver() {
+            None => &plugins.solver,
+            Some(name) => {
+                let Some((_, solver)) = plugins.solvers.get(name) else {
+                    let why = format!("the strategy has no solver of the name `{}`", clip(name, 64).escape_default());
+                    let failure = Failure::new(FailureKind::Unsupported, why);
+                    return (Observation::ended(&task.id, Ending::Failed(failure)), None, None);
+                };
+                solver
+            }
+        };
         let outcome = match solver.solve(prepared.call.clone(), problem, catalog, task, parents).await {
             Ok(outcome) => outcome,
             Err(error) => return (self.failed(task, &error), None, Some(error)),

@@ -19,6 +19,7 @@ use syrch_simulated::SimulatedKnobs;
 use crate::imports::ImportSettings;
 use crate::own::{OwnDatabase, OwnModel};
 use crate::providers::Provider;
+use crate::strategies::FLOW;
 use crate::telemetry::SpanSink;
 
 pub use crate::record::recorded_settings;
@@ -425,6 +426,20 @@ pub struct Strategy {
     /// The file that it was read from, which nothing may be written over; `None` if it is built in, or of no file.
     #[serde(skip)]
     pub file: Option<PathBuf>,
+}
+
+impl Strategy {
+    /// The plugins to which the nodes of its flow hand tasks, each with its settings, by the names of the nodes. A flow that cannot be read has
+    /// none: the solver that runs it says why.
+    #[must_use]
+    pub fn solvers(&self) -> BTreeMap<String, (PluginSource, serde_json::Map<String, serde_json::Value>)> {
+        let source = PluginSource::Builtin(FLOW.to_owned());
+        let is_flow = self.roles.get(&Role::Solver) == Some(&source);
+        let config = self.config.get(&Role::Solver).filter(|_| is_flow);
+        let flow = config.and_then(|config| config.get(FLOW)).and_then(|flow| syrch_flows::read(flow).ok());
+        let solvers = flow.map(|flow| flow.solvers()).unwrap_or_default().into_iter();
+        solvers.map(|solver| (solver.name, (PluginSource::parse(&solver.plugin), solver.config))).collect()
+    }
 }
 
 /// Equal strategies do the same, wherever they were read from.

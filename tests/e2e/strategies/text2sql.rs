@@ -1,4 +1,4 @@
-//! The plugin `text2sql` in a whole search: generate, execute, repair with the error, and the honest end.
+//! The flow `text2sql` in a whole search: generate, execute, repair with the error, and the honest end.
 
 use serde_json::json;
 use syrch_kit::{MockEndpoint, Reply, Script, Usage};

@@ -8,7 +8,7 @@ use syrch_runtime::{LoadError, Plugin};
 
 use super::error::StrategyError;
 use super::read::{did_you_mean, suggestion};
-use super::{Definition, Part};
+use super::{Definition, FLOW, Part};
 use crate::plugins::{self, Inspection};
 use crate::{Error, Observer, Settings};
 
@@ -32,6 +32,13 @@ pub async fn check(
                 problems.extend(configure(definition, *role, part, &plugin).await);
                 found.insert(*role, plugins::inspection(&part.plugin, &plugin, settings));
             }
+        }
+    }
+    for (name, part) in definition.solvers() {
+        let place = definition.place(&part, None);
+        match plugins::load(&runtime, &part.plugin, observer).await {
+            Err(error) => problems.push(format!("{place}: {FLOW}: `{name}`: {}", reported(&error))),
+            Ok(plugin) => problems.extend(configure(definition, Role::Solver, &part, &plugin).await),
         }
     }
     if problems.is_empty() { Ok(found) } else { Err(StrategyError::Invalid { problems }) }

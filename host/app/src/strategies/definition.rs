@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use syrch_core::ports::Policy;
 use syrch_core::roles::Role;
 
+use super::FLOW;
 use super::policy::{LIMITS, Limit};
 use crate::Settings;
 use crate::settings::{PluginSource, Strategy};
@@ -44,7 +45,7 @@ pub struct Part {
     pub is_inherited: bool,
     /// Where in the file the role stands.
     pub(super) at: Option<Location>,
-    /// Where the settings stand.
+    /// Where the settings stand, each by the keys that lead to it, with dots between them.
     pub(super) places: BTreeMap<String, Location>,
 }
 
@@ -73,6 +74,40 @@ impl Definition {
             roles: self.roles.iter().map(|(role, part)| (*role, part.plugin.clone())).collect(),
             config: configured.map(|(role, part)| (*role, part.config.clone())).collect(),
             file: self.path.clone(),
+        }
+    }
+
+    /// The flow that its solver runs, if it is one for flows.
+    #[must_use]
+    pub fn flow(&self) -> Option<&Value> {
+        let solver = self.roles.get(&Role::Solver)?;
+        solver.config.get(FLOW).filter(|_| solver.plugin == PluginSource::Builtin(FLOW.to_owned()))
+    }
+
+    /// The nodes of its flow that hand tasks to other plugins, each with the plugin as a part of the strategy.
+    #[must_use]
+    pub fn solvers(&self) -> BTreeMap<String, Part> {
+        let flow = self.flow().and_then(|flow| syrch_flows::read(flow).ok());
+        let places = self.roles.get(&Role::Solver).map(|part| &part.places);
+        let part = |solver: syrch_flows::Solver| {
+            let path = format!("{FLOW}.{}", solver.path.join("."));
+            let place = |key: &str| places.and_then(|places| places.get(&format!("{path}.{key}")).copied());
+            let keys = solver.config.keys().filter_map(|key| Some((key.clone(), place(&format!("config.{key}"))?)));
+            let (places, at) = (keys.collect(), place("plugin"));
+            let plugin = PluginSource::parse(&solver.plugin);
+            (solver.name, Part { plugin, config: solver.config, is_inherited: false, at, places })
+        };
+        flow.map(|flow| flow.solvers()).unwrap_or_default().into_iter().map(part).collect()
+    }
+
+    /// Puts the path of a file in the place of each plugin to which its flow hands tasks.
+    pub fn set_paths(&mut self, path: impl Fn(&std::path::Path) -> PathBuf) {
+        let Some(solver) = self.roles.get_mut(&Role::Solver) else { return };
+        if let Some(flow) = solver.config.get_mut(FLOW) {
+            syrch_flows::map_plugins(flow, &|word| match PluginSource::parse(word) {
+                PluginSource::File(file) => path(&file).display().to_string(),
+                PluginSource::Builtin(name) => name,
+            });
         }
     }
 

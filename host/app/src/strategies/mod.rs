@@ -2,7 +2,7 @@
 //! their names.
 //!
 //! The files of `plugins/strategies` travel in the binary; others are read from where they lie. A file holds values, not code: whatever a
-//! strategy does, its plugins do. It never holds endpoints, keys, databases, grants or budgets.
+//! strategy does, its plugins do. A flow of nodes is a value as well, which the plugin [`FLOW`] runs. A file never holds endpoints, keys, databases, grants or budgets.
 //!
 //! ```
 //! use syrch::{Host, strategies};
@@ -44,6 +44,9 @@ const ALIASES: [(&str, &str); 1] = [("founding", "decompose")];
 
 /// In a plugin's place: the role has no plugin. Only the linker may be left out.
 pub const NOBODY: &str = "none";
+
+/// The plugin that runs flows, which is also the key of a flow in a strategy file and in the settings of the plugin.
+pub const FLOW: &str = "flow";
 
 /// The JSON Schema (draft 2020-12) of strategy files, for editors.
 pub const SCHEMA: &str = include_str!("../../../../plugins/strategies/strategy.schema.json");

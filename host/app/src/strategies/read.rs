@@ -9,11 +9,11 @@ use syrch_core::text::nearest;
 
 use super::error::StrategyError;
 use super::policy::{LIMITS, Limit};
-use super::{Definition, NOBODY, Part};
+use super::{Definition, FLOW, NOBODY, Part};
 use crate::settings::PluginSource;
 use crate::yaml::{self, Location, Pair, Spanned, Tree};
 
-const KEYS: [&str; 6] = ["name", "summary", "idea", "when", "roles", "policy"];
+const KEYS: [&str; 7] = ["name", "summary", "idea", "when", "roles", "flow", "policy"];
 const PART: [&str; 2] = ["plugin", "config"];
 /// What stands in config files, and never here.
 const ELSEWHERE: [&str; 8] = ["llm", "execution", "cache", "journal", "retrieval", "telemetry", "plugins", "settings"];
@@ -83,6 +83,7 @@ impl Reader<'_> {
         let start = tree.referenced;
         let mut has_roles = false;
         let mut unfilled = Vec::new();
+        let mut flow = None;
         for (key, value) in self.pairs("a strategy file", tree) {
             match key.value.as_str() {
                 "name" => definition.name = self.name(value),
@@ -95,6 +96,7 @@ impl Reader<'_> {
                     has_roles = !pairs.is_empty();
                     pairs.into_iter().for_each(|pair| self.role(pair, &mut definition, &mut unfilled));
                 }
+                "flow" => flow = Some((key.referenced, value)),
                 section if ELSEWHERE.contains(&section) => self.problem(
                     key.referenced,
                     &format!("`{section}` belongs in a config file; a strategy is roles and a policy"),
@@ -102,13 +104,26 @@ impl Reader<'_> {
                 other => self.unknown(key.referenced, "key", other, &KEYS),
             }
         }
+        if let Some((at, tree)) = flow {
+            has_roles = true;
+            self.flow(at, tree, &mut definition);
+        }
+        if let Some(part) = definition.roles.get(&Role::Solver) {
+            self.check_flow(part);
+        }
+        if let (Some(folder), Some(_)) = (self.folder, definition.flow()) {
+            definition.set_paths(|path| folder.join(path));
+        }
         let mut missing = |is_there: bool, what: &str| {
             if !is_there && self.problems.is_empty() {
                 self.problem(start, what);
             }
         };
         missing(!definition.name.is_empty(), "the strategy has no `name`");
-        missing(has_roles, "`roles` names no plugin; a strategy names at least one, as in `roles: {solver: NAME}`");
+        missing(
+            has_roles,
+            "`roles` names no plugin; a strategy names at least one, as in `roles: {solver: NAME}`, or has a `flow`",
+        );
         for (role, part) in default.iter().flat_map(|default| &default.roles) {
             if !unfilled.contains(role) {
                 let inherited = || Part { is_inherited: true, at: None, places: BTreeMap::new(), ..part.clone() };
@@ -221,8 +236,54 @@ impl Reader<'_> {
 
     fn config(&mut self, role: Role, tree: Spanned<Tree>) -> (Map<String, Value>, BTreeMap<String, Location>) {
         let pairs = self.pairs(&format!("roles.{role}.config"), tree);
-        let places = pairs.iter().map(|(key, _)| (key.value.clone(), key.referenced)).collect();
+        let mut places = BTreeMap::new();
+        for (key, tree) in &pairs {
+            places.insert(key.value.clone(), key.referenced);
+            find_places(&key.value, tree, &mut places);
+        }
         (pairs.into_iter().map(|(key, tree)| (key.value, tree.value.value())).collect(), places)
+    }
+
+    /// A flow is a setting of the solver that runs flows.
+    fn flow(&mut self, at: Location, tree: Spanned<Tree>, definition: &mut Definition) {
+        let new = || Part { at: Some(at), ..Part::new(PluginSource::Builtin(FLOW.to_owned()), Map::new()) };
+        let part = definition.roles.entry(Role::Solver).or_insert_with(new);
+        if part.plugin != PluginSource::Builtin(FLOW.to_owned()) {
+            let plugin = part.plugin.to_string();
+            return self
+                .problem(at, &format!("a flow is run by the solver `{FLOW}`, and `roles.solver` names `{plugin}`"));
+        }
+        if part.config.contains_key(FLOW) {
+            return self
+                .problem(at, &format!("the solver has a flow in `roles.solver.config.{FLOW}`; keep one of the two"));
+        }
+        part.places.insert(FLOW.to_owned(), at);
+        find_places(FLOW, &tree, &mut part.places);
+        part.config.insert(FLOW.to_owned(), tree.value.value());
+    }
+
+    /// What is wrong with the nodes and edges of a flow, each with its place.
+    fn check_flow(&mut self, part: &Part) {
+        let flow = part.config.get(FLOW).filter(|_| part.plugin == PluginSource::Builtin(FLOW.to_owned()));
+        for problem in flow.map(syrch_flows::read).and_then(Result::err).into_iter().flatten() {
+            let path: Vec<&str> = [FLOW].into_iter().chain(problem.path.iter().map(String::as_str)).collect();
+            let place = (1..=path.len()).rev().find_map(|length| part.places.get(&path[..length].join(".")));
+            let hint =
+                problem.unknown.as_ref().map(|(word, known)| did_you_mean(word, known.iter().map(String::as_str)));
+            let (hint, path) = (hint.unwrap_or_default(), path.join("."));
+            let place = yaml::place(self.file, place.copied().or(part.at));
+            self.problems.push(format!("{place}: {path}: {}{hint}", problem.why));
+        }
+    }
+}
+
+/// The places of the keys below a value, each under the keys that lead to it, with dots between them.
+fn find_places(path: &str, tree: &Spanned<Tree>, places: &mut BTreeMap<String, Location>) {
+    let Tree::Map(pairs) = &tree.value else { return };
+    for (key, tree) in pairs {
+        let path = format!("{path}.{}", key.value);
+        places.insert(path.clone(), key.referenced);
+        find_places(&path, tree, places);
     }
 }
 

@@ -166,6 +166,121 @@ fn the_schema_has_the_ranges_and_roles_of_the_host() {
     assert_eq!(roles.keys().collect::<Vec<_>>(), Role::ALL.map(Role::name));
 }
 
+#[test]
+fn the_schema_has_the_kinds_of_nodes_and_their_settings() {
+    use syrch_flows::{Kind, Range};
+
+    let schema: serde_json::Value = serde_json::from_str(SCHEMA).unwrap();
+    let node = &schema["$defs"]["node"]["properties"];
+    assert_eq!(node["do"]["enum"], json!(Kind::names().collect::<Vec<_>>()));
+    let mut settings = node["settings"]["properties"].as_object().unwrap().clone();
+    settings.values_mut().for_each(|setting| drop(setting.as_object_mut().unwrap().remove("description")));
+    let kinds = Kind::names().filter_map(Kind::from_name);
+    let mut known = serde_json::Map::new();
+    for setting in kinds.flat_map(Kind::settings) {
+        let text = json!({"type": "string", "maxLength": syrch_flows::TEXT});
+        let described = match setting.range {
+            Range::Words(words) => json!({"enum": words}),
+            Range::Number(least, most) => json!({"type": "number", "minimum": least as u32, "maximum": most as u32}),
+            Range::Whole(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
+            Range::Text => text,
+            Range::Map => json!({"type": "object"}),
+            Range::Texts => json!({"type": "array", "maxItems": 10, "items": text}),
+        };
+        // Kinds that share a name share its meaning.
+        assert_eq!(*known.entry(setting.name).or_insert_with(|| described.clone()), described, "{}", setting.name);
+    }
+    assert_eq!(settings, known);
+    let most = ["max_visits", "max_retries", "times"].map(|key| node[key]["maximum"].clone());
+    assert_eq!(most, [syrch_flows::VISITS, syrch_flows::RETRIES, syrch_flows::BRANCHES].map(|most| json!(most)));
+}
+
+const FLOW_FILE: &str = "name: own\nflow:\n  start: draft\n  nodes:\n    draft: {next: run}\n    run:\n      on: {error: repair}\n    \
+                         repair:\n      next: run\n      max_visits: 2\n";
+
+#[test]
+fn a_flow_is_a_setting_of_the_solver_that_runs_it() {
+    let own = of(FLOW_FILE).unwrap();
+    let solver = &own.roles[&Role::Solver];
+    assert_eq!(solver.plugin, PluginSource::Builtin(FLOW.into()));
+    assert_eq!(solver.config[FLOW]["nodes"]["repair"], json!({"next": "run", "max_visits": 2}));
+    assert_eq!(own.flow(), Some(&solver.config[FLOW]));
+    assert!(own.roles[&Role::Planner].is_inherited && find(DEFAULT).unwrap().flow().is_none());
+    let with = of(&format!("{FLOW_FILE}roles: {{solver: {{plugin: flow, config: {{unstated: 0.5}}}}}}\n")).unwrap();
+    assert_eq!((&with.roles[&Role::Solver].config["unstated"], with.flow()), (&json!(0.5), own.flow()));
+    assert_eq!(
+        problems(&format!("{FLOW_FILE}roles: {{solver: refine}}\n")),
+        ["f.yml:2:1: a flow is run by the solver `flow`, and `roles.solver` names `refine`"]
+    );
+    let twice = format!("{FLOW_FILE}roles: {{solver: {{plugin: flow, config: {{flow: {{}}}}}}}}\n");
+    assert!(problems(&twice)[0].starts_with("f.yml:2:1: the solver has a flow in `roles.solver.config.flow`"));
+}
+
+#[test]
+fn what_is_wrong_with_a_flow_has_its_line() {
+    let wrong = |from: &str, to: &str| problems(&FLOW_FILE.replace(from, to));
+    assert_eq!(
+        wrong("error: repair", "eror: repiar"),
+        [
+            "f.yml:7:12: flow.nodes.run.on.eror: there is no node `repiar`; did you mean `repair`?",
+            "f.yml:7:12: flow.nodes.run.on.eror: the node never ends with `eror`, but with default, doubtful, empty, error; did you mean \
+             `error`?",
+        ]
+    );
+    assert_eq!(
+        wrong("      max_visits: 2\n", ""),
+        ["f.yml:6:5: flow.nodes.run: the loop run → repair → run has no bound: give one of its nodes `max_visits`"]
+    );
+    assert_eq!(
+        wrong("max_visits: 2", "max_visits: 0"),
+        ["f.yml:10:7: flow.nodes.repair.max_visits: 0 is not a whole number from 1 to 100"]
+    );
+    assert_eq!(
+        wrong("start: draft", "stat: draft"),
+        [
+            "f.yml:3:3: flow.stat: unknown key `stat`; did you mean `start`?",
+            "f.yml:2:1: flow: `start` is missing: with which node does the flow start?",
+        ]
+    );
+    assert_eq!(
+        wrong("{next: run}", "{do: drafts}"),
+        ["f.yml:5:13: flow.nodes.draft.do: \"drafts\" is no kind of node; did you mean `draft`?"]
+    );
+    // The same within the settings of the solver.
+    let inside = "name: own\nroles:\n  solver:\n    plugin: flow\n    config:\n      flow:\n        start: run\n        nodes: {run: {}}\n";
+    assert_eq!(problems(inside), ["f.yml:7:9: flow.start: `run` is a `run`, and there is no statement yet"]);
+    assert_eq!(problems("name: a\nflow: 3\n"), ["f.yml:2:1: flow: must be a mapping of keys and values"]);
+}
+
+#[tokio::test]
+async fn the_plugins_of_a_flow_are_found_beside_the_file_and_checked() {
+    let text = FLOW_FILE.replace("error: repair", "error: repair, doubtful: help, empty: own")
+        + "    help:\n      do: solver\n      settings: {plugin: consistncy}\n    own:\n      do: solver\n      settings: {plugin: my/own.wasm}\n";
+    let own = of(&text).unwrap();
+    let solvers = own.strategy().solvers();
+    assert_eq!(syrch_flows::SOLVER, syrch_core::Operation::SOLVER);
+    assert_eq!(solvers["own"].0, PluginSource::File("here/my/own.wasm".into()));
+    let StrategyError::Invalid { problems } = check(&own, &Settings::default(), &Silent).await.unwrap_err() else {
+        panic!("{solvers:?}")
+    };
+    assert_eq!(
+        problems[0],
+        "f.yml:13:18: flow: `help`: there is no built-in plugin `consistncy`; did you mean `consistency`?"
+    );
+    assert!(
+        problems[1].starts_with("f.yml:16:18: flow: `own`: plugin `here/my/own.wasm`: there is no file"),
+        "{problems:?}"
+    );
+    let config = text.replace("consistncy", "consistency, config: {sampels: 3}").replace("my/own.wasm", "beam");
+    let reported = check(&of(&config).unwrap(), &Settings::default(), &Silent).await.unwrap_err().to_string();
+    assert!(
+        reported.starts_with(
+            "f.yml:13:48: roles.solver.config: `consistency` has no setting `sampels`; did you mean `samples`?"
+        ),
+        "{reported}"
+    );
+}
+
 #[tokio::test]
 async fn plugins_and_their_settings_are_checked_with_places() {
     let text = "name: a\nroles:\n  planner: decompos\n  solver:\n    plugin: ambiguity\n  clarifier:\n    plugin: ambiguity\n    config:\n      \
@@ -197,5 +312,6 @@ proptest! {
     #[test]
     fn any_text_is_read_or_refused(text in "[ -~\n]{0,200}") {
         let _ = of(&text);
+        let _ = of(&format!("name: a\nflow:\n  {}", text.replace('\n', "\n  ")));
     }
 }

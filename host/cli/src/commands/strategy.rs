@@ -105,6 +105,7 @@ pub(super) async fn file_of(context: &Context, one: &mut Definition) -> Outcome<
     let plugins = strategies::check(one, &context.config.effective.settings, &watch).await?;
     context.console.clear();
     one.roles.values_mut().for_each(from_anywhere);
+    one.set_paths(|path| absolute(path).unwrap_or_else(|_| path.to_owned()));
     let text = file::text(one, |role| plugins.get(role).map(note).unwrap_or_default());
     Ok((text, plugins))
 }

@@ -1,7 +1,7 @@
 //! A strategy as a file that `--strategy` takes again: every role and the whole policy written out.
 
 use serde_json::{Map, Value};
-use syrch::strategies::{Definition, NOBODY};
+use syrch::strategies::{Definition, FLOW, NOBODY};
 use syrch::syrch_core::roles::Role;
 
 use crate::commands::config::is_bare;
@@ -27,13 +27,33 @@ pub(super) fn text(one: &Definition, note: impl Fn(&Role) -> String) -> String {
                 let note = Some(note(&role)).filter(|note| !note.is_empty() && !note.contains(is_dangerous));
                 let note = note.map(|note| format!("  # {note}")).unwrap_or_default();
                 let plugin = scalar(&part.plugin.to_string());
-                format!("  {role}:\n    plugin: {plugin}{note}\n{}", config(&part.config))
+                let mut settings = part.config.clone();
+                if role == Role::Solver && one.flow().is_some() {
+                    settings.shift_remove(FLOW);
+                }
+                format!("  {role}:\n    plugin: {plugin}{note}\n{}", config(&settings))
             }
         });
+    }
+    if let Some(Value::Object(flow)) = one.flow() {
+        out.push_str(&format!("{FLOW}:\n{}", block(flow, 1)));
     }
     out.push_str("policy:\n");
     out.extend(one.whole_policy().iter().map(|(key, value)| format!("  {key}: {value}\n")));
     out
+}
+
+/// A mapping with a line for each key. What has no mapping within is written behind its key.
+fn block(map: &Map<String, Value>, level: usize) -> String {
+    let pair = |(key, value): (&String, &Value)| {
+        let start = format!("{}{}:", "  ".repeat(level), scalar(key));
+        match value {
+            Value::Object(inner) if !inner.is_empty() => format!("{start}\n{}", block(inner, level + 1)),
+            Value::String(text) => format!("{start} {}\n", scalar(text)),
+            other => format!("{start} {}\n", escaped(&other.to_string())),
+        }
+    };
+    map.iter().map(pair).collect()
 }
 
 fn config(config: &Map<String, Value>) -> String {

@@ -2,8 +2,18 @@
 
 use super::*;
 
+/// The workflow with a judge after the execution, with these settings of it.
+fn with_judge(settings: &Json, attempts: u32) -> Json {
+    changed(|nodes| {
+        of_executions(attempts)(nodes);
+        nodes["execute"]["next"] = json!("judge");
+        let on = if attempts == 1 { json!({}) } else { json!({ "rejected": "debug" }) };
+        nodes["judge"] = json!({ "settings": settings, "on": on });
+    })
+}
+
 fn judged() -> Settings {
-    Settings { judge: true, ..Settings::default() }
+    settings(&with_judge(&json!({}), 3))
 }
 
 fn says_judge(host: &mut FakeHost, score: u32, verdict: &str, feedback: &str) {
@@ -46,7 +56,7 @@ fn nothing_is_accepted_when_the_attempts_are_used_up() {
             says_judge(&mut host, 6, "FAIL", "wrong year");
         }
         database(&mut host);
-        let why = lost(&host, Settings { judge_attempts: attempts, ..judged() });
+        let why = lost(&host, settings(&with_judge(&json!({}), attempts)));
         let times = if executed == 1 { "1 attempt".to_owned() } else { format!("{executed} attempts") };
         assert_eq!(why, format!("no statement passed the judge in {times}; its last feedback: wrong year"));
         assert_eq!(host.database.log().len(), executed);
@@ -59,7 +69,7 @@ fn the_score_that_passes_is_a_setting() {
     says(&mut host, &Purpose::Generate, &["SELECT 1"]);
     says_judge(&mut host, 5, "FAIL", "so so");
     database(&mut host);
-    assert_eq!(ids(&solved(&host, Settings { pass_score: 5.0, ..judged() })), ["A.1"]);
+    assert_eq!(ids(&solved(&host, settings(&with_judge(&json!({ "pass_score": 5.0 }), 3)))), ["A.1"]);
 }
 
 #[test]
@@ -81,7 +91,7 @@ fn the_judge_sees_as_many_rows_as_are_granted() {
         says(&mut host, &Purpose::Generate, &["SELECT 1"]);
         says_judge(&mut host, 9, "PASS", "");
         host.database.answer("SELECT 1", numbers(&[71, 72, 73, 74]));
-        solved(&host, Settings { shown_rows, ..judged() });
+        solved(&host, settings(&with_judge(&json!({ "shown_rows": shown_rows }), 3)));
         let prompt = host.model.prompt(1);
         assert!(prompt.contains("4 rows"));
         ["71", "72", "73", "74"].iter().filter(|cell| prompt.contains(*cell)).count()
@@ -97,7 +107,7 @@ fn only_tries_that_pass_vote() {
         says_judge(&mut host, score, verdict, "no");
     }
     database(&mut host);
-    let candidates = solved(&host, Settings { votes: 3, judge_attempts: 1, ..judged() });
+    let candidates = solved(&host, voted(&with_judge(&json!({}), 1), 3));
     assert_eq!(ids(&candidates), ["A.2"]);
     assert_eq!(candidates[0].signals.samples, 3);
     // All judgements of a round are asked for together.

@@ -3,7 +3,7 @@
 use super::*;
 
 fn votes(votes: u32) -> Settings {
-    Settings { votes, ..Settings::default() }
+    voted(&workflow(), votes)
 }
 
 #[test]
@@ -19,10 +19,10 @@ fn the_most_common_result_wins_and_a_failed_try_is_dropped() {
     assert_eq!(ids(&candidates), ["A.2", "A.1"]);
     assert_eq!((candidates[0].raw_confidence, candidates[1].raw_confidence), (Some(0.6), Some(0.2)));
     assert_eq!((candidates[0].signals.samples, candidates[0].signals.agreeing), (5, 3));
-    assert_eq!(host.trace.kept("A.2").unwrap(), "3 of 5 tries agree");
+    assert_eq!(host.trace.kept("A.2").unwrap(), "3 of 5 branches agree");
     assert_eq!(host.trace.discarded("A.1").unwrap(), "1 for it, where 3 are for A.2");
     assert_eq!(host.trace.discarded("A.4").unwrap(), "it has the same result as A.2");
-    let reported = "A: 1 try was dropped: Failed to execute SQL after 3 attempts. Last error: no such column: c4";
+    let reported = "A: 1 branch was dropped: Failed to execute SQL after 3 attempts. Last error: no such column: c4";
     assert_eq!(host.trace.notes(), [reported]);
     let repairs = [Purpose::Repair, Purpose::Repair, Purpose::Repair];
     assert_eq!(purposes(&host)[5..], repairs);
@@ -53,7 +53,7 @@ fn tries_that_the_model_refuses_do_not_vote() {
     let candidates = solved(&host, votes(3));
     // One try alone claims no agreement.
     assert_eq!((candidates[0].raw_confidence, candidates[0].signals.samples), (Some(0.85), 0));
-    assert!(host.trace.notes()[0].contains("2 tries were dropped"));
+    assert!(host.trace.notes()[0].contains("2 branches were dropped"));
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn self_healing_shows_all_earlier_failures() {
     says(&mut host, &Purpose::Generate, &["BAD 1"]);
     says(&mut host, &Purpose::Repair, &["BAD 2", "SELECT 3"]);
     database(&mut host);
-    let candidates = solved(&host, Settings { self_healing: true, ..Settings::default() });
+    let candidates = solved(&host, settings(&changed(|nodes| nodes["debug"]["settings"]["history"] = json!("all"))));
     assert_eq!(ids(&candidates), ["A.3"]);
     let last = host.model.prompt(2);
     for part in ["BAD 1", "no such column: c1", "BAD 2", "no such column: c2"] {

@@ -1,5 +1,7 @@
-//! The solver against scripted models and databases.
+//! The solver against scripted models and databases: first the flow of `text2sql` as its file has it, and variants of it; then what flows do.
 
+mod edges;
+mod joins;
 mod judge;
 mod limits;
 mod vote;
@@ -7,9 +9,51 @@ mod workflow;
 
 use syrch_plugin::fakes::{FakeHost, FakeRows, Traced, reply, sql_error};
 use syrch_plugin::prelude::*;
-use syrch_plugin::serde_json::json;
+use syrch_plugin::serde_json::{Value as Json, json};
 
-use crate::{Settings, Text2Sql};
+use crate::settings::Common;
+use crate::{FlowSolver, Settings};
+
+/// The flow of the built-in strategy `text2sql`.
+fn workflow() -> Json {
+    let file = include_str!("../../../strategies/text2sql.yml");
+    let file: Json = serde_saphyr::from_str(file).unwrap();
+    file["flow"].clone()
+}
+
+fn settings(flow: &Json) -> Settings {
+    Settings::read(&json!({ "flow": flow }).to_string()).unwrap()
+}
+
+fn text2sql() -> Settings {
+    settings(&workflow())
+}
+
+/// The workflow after a change of its nodes.
+fn changed(change: impl FnOnce(&mut Json)) -> Json {
+    let mut flow = workflow();
+    change(&mut flow["nodes"]);
+    flow
+}
+
+/// That many executions of one try.
+fn of_executions(number: u32) -> impl FnOnce(&mut Json) {
+    move |nodes| match number {
+        1 => {
+            nodes["execute"]["on"] = json!({});
+            nodes.as_object_mut().unwrap().shift_remove("debug");
+        }
+        number => nodes["debug"]["max_visits"] = json!(number - 1),
+    }
+}
+
+/// That many tries of a flow side by side, whose results vote.
+fn voted(flow: &Json, votes: u32) -> Settings {
+    settings(&json!({ "start": "tries", "nodes": {
+        "tries": { "do": "flow", "flow": flow, "times": votes, "next": "vote" },
+        "vote": {},
+    } }))
+}
 
 fn catalog() -> Catalog {
     let column = |(name, kind): (&str, &str)| Column {
@@ -34,7 +78,7 @@ fn catalog() -> Catalog {
 fn solve(host: &FakeHost, settings: Settings) -> Result<Outcome, Failure> {
     let problem = Problem::new("How much was sold?");
     let task = Task::new("A", "How much was sold?");
-    Text2Sql::new(settings).solve(host, &problem, &catalog(), &task, &[])
+    FlowSolver::new(settings).solve(host, &problem, &catalog(), &task, &[])
 }
 
 fn solved(host: &FakeHost, settings: Settings) -> Vec<Candidate> {

@@ -1,12 +1,15 @@
-//! The prompts: one user message each, after PocketFlow's generating and debugging nodes.
+//! The prompts. Those of the form `sql` are the SDK's; those of the form `yaml` are one user message each, after PocketFlow's generating and
+//! debugging nodes, with names and types alone for the schema.
 
+use syrch_flows::Node;
 use syrch_plugin::brief::{Brief, PromptSize, Tried, feedback};
 use syrch_plugin::prelude::*;
 use syrch_plugin::prompt;
 use syrch_plugin::text::{clip, count, line};
 
-use crate::Settings;
-use crate::solver::schema;
+use crate::branch::Passed;
+use crate::schema;
+use crate::settings::Common;
 
 // Enough to repair by, and a bound on what a hostile reply can put into the next prompt.
 const STATEMENT: usize = 4000;
@@ -19,7 +22,6 @@ pub(crate) struct Prompts<'a> {
     /// The question and its task, with the solved examples that stand before it as turns.
     brief: Brief<'a>,
     schema_bytes: usize,
-    self_healing: bool,
     /// Whether statements are asked for in a YAML block, or, where a provider has no YAML, alone.
     is_yaml: bool,
 }
@@ -27,28 +29,51 @@ pub(crate) struct Prompts<'a> {
 impl<'a> Prompts<'a> {
     pub(crate) fn new(
         host: &impl SolverHost,
-        settings: &Settings,
+        common: &Common,
         problem: &Problem,
         catalog: &'a Catalog,
         task: &Task,
         parents: &[Parent],
     ) -> Self {
-        // The tables stand in the workflow's own form.
-        let size = PromptSize { catalog_bytes: settings.schema_bytes, parent_rows: settings.shown_rows };
+        let size = PromptSize { catalog_bytes: common.schema_bytes, parent_rows: common.parent_rows };
         Self {
             catalog,
             brief: Brief::new(host, size, problem, catalog, task, parents),
-            schema_bytes: settings.schema_bytes as usize,
-            self_healing: settings.self_healing,
+            schema_bytes: common.schema_bytes as usize,
             is_yaml: true,
         }
     }
 
-    /// The request for the statement, or for its repair once something was tried.
-    pub(crate) fn statement(&self, tried: &[Tried], sample: u32) -> Request {
+    /// The request for a statement, or for its repair once something was tried. `wrong`: what was wrong with the last reply to it.
+    pub(crate) fn statement(&self, node: &Node, tried: &[Tried], sample: u32, wrong: &str) -> Request {
+        let shown = if node.text("history") == "last" { &tried[tried.len().saturating_sub(1)..] } else { tried };
+        let mut request = if node.text("form") == "yaml" {
+            self.workflow(shown, sample)
+        } else {
+            Request { sample, ..self.brief.request(shown, sample) }
+        };
+        request.temperature = node.number("temperature").map(|temperature| temperature as f32);
+        let mut more = String::new();
+        if !node.text("instructions").is_empty() {
+            more += &format!("\n{}\n", node.text("instructions"));
+        }
+        if !wrong.is_empty() {
+            more += &format!(
+                "\nYour last reply could not be used: {}. Reply in the form that is asked for.\n",
+                line(wrong, 400)
+            );
+        }
+        if let Some(last) = request.messages.last_mut() {
+            last.text += &more;
+        }
+        request
+    }
+
+    /// The request of the workflow, which shows the last of the statements apart from the earlier ones.
+    fn workflow(&self, tried: &[Tried], sample: u32) -> Request {
         let (dialect, rules) = (self.catalog.dialect.name(), self.catalog.dialect.rules());
         let schema = self.schema();
-        let (purpose, user, subjects) = match tried.split_last() {
+        let (purpose, user) = match tried.split_last() {
             None => (
                 Purpose::Generate,
                 format!(
@@ -56,22 +81,20 @@ impl<'a> Prompts<'a> {
                      question (WITH is fine). Nothing may be changed.\nRules of {dialect}:\n{rules}",
                     self.brief.task()
                 ),
-                Vec::new(),
             ),
-            Some((last, earlier)) => {
-                let shown = if self.self_healing { earlier } else { &[] };
-                let subjects = shown.iter().chain([last]).map(|tried| tried.sql.clone()).collect();
-                let user = format!(
+            Some((last, earlier)) => (
+                Purpose::Repair,
+                format!(
                     "This {dialect} statement did not do:\n```sql\n{}\n```\nIt was written for this:\n{}\nThe schema:\n{schema}\n\
                      What was wrong: {}\n{}\nWrite the corrected {dialect} SELECT statement. Nothing may be changed.\nRules of {dialect}:\n{rules}",
                     clip(&last.sql, STATEMENT),
                     self.brief.task(),
                     last.wrong,
-                    feedback(shown)
-                );
-                (Purpose::Repair, user, subjects)
-            }
+                    feedback(earlier)
+                ),
+            ),
         };
+        let subjects = tried.iter().map(|tried| tried.sql.clone()).collect();
         let ask = self.brief.add_turns(Ask::new(purpose), |sql| self.reply(sql));
         let ask = ask.user(user + self.form()).subjects(subjects).sample(sample);
         if self.is_yaml { yaml(ask, &["sql"]) } else { ask.sql() }
@@ -97,29 +120,39 @@ impl<'a> Prompts<'a> {
 
     /// The request that asks whether a statement answers the question.
     pub(crate) fn judgement(&self, host: &impl Rows, shown_rows: u32, sql: &str, results: &ResultSet) -> Request {
-        let profile = results.profile();
-        let columns: Vec<String> =
-            profile.columns.iter().take(50).map(|column| line(&column.column.name, 60)).collect();
         let mut user = format!(
-            "Does this {} statement answer the question?\nThe schema:\n{}\n{}\nThe statement:\n```sql\n{}\n```\n\
-             Its result: {}, with the columns {}.\n",
+            "Does this {} statement answer the question?\nThe schema:\n{}\n{}\nThe statement:\n```sql\n{}\n```\n{}",
             self.catalog.dialect.name(),
             self.schema(),
             self.brief.task(),
             clip(sql, STATEMENT),
-            count(profile.rows, "row"),
-            columns.join(", ")
+            result(host, shown_rows, results)
         );
-        if shown_rows > 0 && profile.rows > 0 {
-            // Without the grant the shape has to do.
-            if let Ok(page) = host.read(results, 0, shown_rows) {
-                user += &format!("Its first rows:\n{}", prompt::rows(&page));
-            }
-        }
         user += "Judge the meaning: the tables, the joins, the filters, the aggregates, and the columns that were asked for.\n\
                  Reply with a YAML block alone: a score from 1 to 10, your reasoning, the verdict PASS or FAIL, and feedback that helps \
                  to write a better one:\n```yaml\nscore: 5\nreasoning: |\n  …\nverdict: FAIL\nfeedback: |\n  …\n```\n";
         yaml(Ask::new(Purpose::Judge).user(user).subjects(vec![sql.to_owned()]), &JUDGEMENT)
+    }
+
+    /// The request that asks which of several statements is right, each called by its word.
+    pub(crate) fn choice(&self, host: &impl Rows, shown_rows: u32, statements: &[(&str, &Passed)]) -> Request {
+        let mut user = format!("The schema:\n{}\n{}\n", self.schema(), self.brief.task());
+        for (word, passed) in statements {
+            user += &format!(
+                "Statement {word}:\n```sql\n{}\n```\n{}",
+                clip(&passed.candidate.sql, STATEMENT),
+                result(host, shown_rows, &passed.ran.results)
+            );
+        }
+        let words: Vec<String> = statements.iter().map(|(word, _)| (*word).to_owned()).collect();
+        user += &format!(
+            "These {} statements run, and their results differ: at most one is right. Look at what the question asks for, at tables and \
+             joins, filters, and columns too many or too few. Answer with one of the letters {} and nothing else.\n",
+            self.catalog.dialect.name(),
+            words.join(", ")
+        );
+        let subjects = statements.iter().map(|(_, passed)| passed.candidate.sql.clone()).collect();
+        Ask::new(Purpose::Select).user(user).subjects(subjects).choice(words)
     }
 
     /// Makes the prompts half as long where they can be; false when that is no more use.
@@ -137,6 +170,19 @@ impl<'a> Prompts<'a> {
     fn schema(&self) -> String {
         schema::text(self.catalog, self.schema_bytes)
     }
+}
+
+/// The shape of a result, and its first rows as far as they are granted.
+fn result(host: &impl Rows, shown_rows: u32, results: &ResultSet) -> String {
+    let profile = results.profile();
+    let columns: Vec<String> = profile.columns.iter().take(50).map(|column| line(&column.column.name, 60)).collect();
+    let shape = format!("Its result: {}, with the columns {}.\n", count(profile.rows, "row"), columns.join(", "));
+    if shown_rows == 0 || profile.rows == 0 {
+        return shape;
+    }
+    // Without the grant the shape has to do.
+    let rows = host.read(results, 0, shown_rows).map(|page| format!("Its first rows:\n{}", prompt::rows(&page)));
+    shape + &rows.unwrap_or_default()
 }
 
 fn yaml(ask: Ask, keys: &[&str]) -> Request {

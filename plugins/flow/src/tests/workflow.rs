@@ -7,7 +7,7 @@ fn a_statement_is_generated_from_the_schema_and_executed() {
     let mut host = FakeHost::default();
     says(&mut host, &Purpose::Generate, &["SELECT 1 ;\n"]);
     database(&mut host);
-    let candidates = solved(&host, Settings::default());
+    let candidates = solved(&host, text2sql());
 
     assert_eq!(ids(&candidates), ["A.1"]);
     assert_eq!((candidates[0].sql.as_str(), candidates[0].origin.as_str()), ("SELECT 1", "generate"));
@@ -41,7 +41,7 @@ fn a_failed_statement_is_repaired_with_its_error() {
     says(&mut host, &Purpose::Generate, &["BAD 1"]);
     says(&mut host, &Purpose::Repair, &["BAD 2", "SELECT 3"]);
     database(&mut host);
-    let candidates = solved(&host, Settings::default());
+    let candidates = solved(&host, text2sql());
 
     assert_eq!(ids(&candidates), ["A.3"]);
     assert_eq!(
@@ -67,7 +67,7 @@ fn three_attempts_are_three_executions_and_two_repairs() {
     says(&mut host, &Purpose::Generate, &["BAD 1"]);
     says(&mut host, &Purpose::Repair, &["BAD 2", "BAD 3", "SELECT 4"]);
     database(&mut host);
-    let why = lost(&host, Settings::default());
+    let why = lost(&host, text2sql());
     assert_eq!(why, "Failed to execute SQL after 3 attempts. Last error: no such column: c3");
     assert_eq!(host.database.log(), ["BAD 1", "BAD 2", "BAD 3"]);
     assert_eq!(purposes(&host), [Purpose::Generate, Purpose::Repair, Purpose::Repair]);
@@ -82,7 +82,7 @@ fn a_write_is_an_error_like_any_other() {
     host.database
         .fail_check("DROP TABLE orders", sql_error(SqlErrorKind::WriteRefused, "this would change something"))
         .answer("-- all\nSELECT 1", numbers(&[1]));
-    assert_eq!(ids(&solved(&host, Settings::default())), ["A.2"]);
+    assert_eq!(ids(&solved(&host, text2sql())), ["A.2"]);
     assert_eq!(host.database.log(), ["-- all\nSELECT 1"]);
     assert!(host.model.prompt(1).contains("this would change something"));
 }
@@ -95,11 +95,20 @@ fn a_reply_of_another_shape_is_asked_for_once_more() {
     says(&mut host, &Purpose::Generate, &["BAD 1"]);
     says(&mut host, &Purpose::Repair, &[" ; ", "SELECT 2"]);
     database(&mut host);
-    let candidates = solved(&host, Settings::default());
+    let candidates = solved(&host, text2sql());
     assert_eq!(ids(&candidates), ["A.2"]);
     // It costs calls, and no execution.
     assert_eq!((candidates[0].signals.attempts, candidates[0].signals.syntax_errors), (2, 2));
     assert_eq!(samples(&host), [0, 1, 1, 2]);
+    // The second request says what was wrong with the reply to the first.
+    assert!(!host.model.prompt(0).contains("could not be used"));
+    assert!(
+        host.model.prompt(1).contains("Your last reply could not be used: ")
+            && host.model.prompt(1).contains("I'd rather")
+    );
+    assert!(
+        !host.model.prompt(2).contains("could not be used") && host.model.prompt(3).contains("the statement is empty")
+    );
     assert!(
         host.trace.notes()[0].contains("it is asked again; the reply held no statement; it began: I'd rather"),
         "{:?}",
@@ -113,7 +122,7 @@ fn a_second_reply_of_another_shape_is_an_honest_failure() {
     for _ in 0..3 {
         host.model.script(&Purpose::Generate, Err(LlmError::Malformed("no".into())));
     }
-    let why = lost(&host, Settings::default());
+    let why = lost(&host, text2sql());
     assert_eq!(
         why,
         "the model's reply was not the YAML block that was asked for, twice in a row; the reply held no statement; it began: no"
@@ -127,7 +136,7 @@ fn an_empty_result_counts_in_the_signals_and_is_reported() {
     let mut host = FakeHost::default();
     says(&mut host, &Purpose::Generate, &["SELECT none"]);
     database(&mut host);
-    let candidates = solved(&host, Settings::default());
+    let candidates = solved(&host, text2sql());
     assert!(candidates[0].signals.empty_result);
     assert_eq!(candidates[0].raw_confidence, Some(0.7));
     assert_eq!(host.trace.kept("A.1").unwrap(), "it executed at attempt 1 of 3; the result has no rows");
@@ -143,7 +152,7 @@ fn finished_dependencies_and_the_task_stand_in_the_prompt() {
     says(&mut host, &Purpose::Generate, &["SELECT 1"]);
     database(&mut host);
     let task = Task::new("A", "what they bought");
-    let solver = Text2Sql::new(Settings::default());
+    let solver = FlowSolver::new(text2sql());
     solver.solve(&host, &Problem::new("Who?"), &catalog(), &task, &[parent]).unwrap();
     let prompt = host.model.prompt(0);
     for part in
@@ -161,7 +170,7 @@ fn a_result_of_which_the_host_warns_is_repaired_and_stays_without_a_better_one()
         host.database.answer("SELECT 1", numbers(&[1]).warned("8 of 344 values of mass are no numbers"));
         says(&mut host, &Purpose::Generate, &["SELECT 1"]);
         says(&mut host, &Purpose::Repair, &[second, "BAD 2"]);
-        let candidates = solved(&host, Settings::default());
+        let candidates = solved(&host, text2sql());
         assert_eq!(candidates[0].sql, best);
         assert!(host.model.prompt(1).contains("What was wrong: 8 of 344 values of mass are no numbers"));
         if best == "SELECT 1" {
