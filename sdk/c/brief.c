@@ -98,18 +98,25 @@ syrch_brief_t syrch_brief(const syrch_solve_t *in, uint32_t catalog_bytes, uint3
   const syrch_task_t *task = in->task;
   const syrch_dialect_t *dialect = &in->catalog->dialect;
   syrch_buffer out = {0};
-  syrch_problem_t asked = *in->problem;
-  syrch_list_hit_t others = {0};
+  syrch_problem_t plain = *in->problem, asked = *in->problem;
+  syrch_list_hit_t facts = {0}, known = {0}, others = {0};
   syrch_list_example_t examples = {0};
   for (size_t i = 0; i < in->problem->hints.len; i++) {
     const syrch_hit_t *hit = &in->problem->hints.ptr[i];
     syrch_example_t example;
+    if (syrch_is_fact(hit)) {
+      syrch_push(&facts, *hit);
+      continue;
+    }
+    syrch_push(&known, *hit);
     if (hit->corpus.tag != SYRCH_CORPUS_EXAMPLES) {
       syrch_push(&others, *hit);
     } else if (syrch_example_of(hit, &example)) {
       syrch_push(&examples, example);
     }
   }
+  plain.hints.ptr = known.ptr;
+  plain.hints.len = known.len;
   asked.hints.ptr = others.ptr;
   asked.hints.len = others.len;
   if (!syrch_equal(syrch_trim(task->text), syrch_trim(in->problem->question))) {
@@ -122,7 +129,8 @@ syrch_brief_t syrch_brief(const syrch_solve_t *in, uint32_t catalog_bytes, uint3
   return (syrch_brief_t){
       .catalog = in->catalog,
       .catalog_bytes = catalog_bytes,
-      .problem = syrch_prompt_problem(in->problem),
+      .facts = syrch_prompt_hints(facts),
+      .problem = syrch_prompt_problem(&plain),
       .asked = syrch_prompt_problem(&asked),
       .examples = examples,
       .example_bytes = EXAMPLES,
@@ -131,7 +139,7 @@ syrch_brief_t syrch_brief(const syrch_solve_t *in, uint32_t catalog_bytes, uint3
 }
 
 static syrch_string_t tables(const syrch_brief_t *brief) {
-  return syrch_concat(syrch_text("Tables:\n"), syrch_prompt_catalog(brief->catalog, brief->catalog_bytes));
+  return syrch_concat(syrch_text("Tables:\n"), syrch_prompt_catalog(brief->catalog, brief->catalog_bytes), brief->facts);
 }
 
 // The solved examples that fit, the most like the question first.

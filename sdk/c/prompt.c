@@ -33,9 +33,11 @@ bool syrch_example_of(const syrch_hit_t *hit, syrch_example_t *out) {
   return out->sql.len > 0 && out->question.len + out->sql.len <= NOTE;
 }
 
+bool syrch_is_fact(const syrch_hit_t *hit) { return hit->corpus.tag == SYRCH_CORPUS_CELLS && !hit->column.is_some; }
+
 size_t syrch_hit_most(const syrch_hit_t *hit) {
   bool is_told = hit->corpus.tag == SYRCH_CORPUS_NOTES || hit->corpus.tag == SYRCH_CORPUS_EXAMPLES;
-  return is_told || (hit->corpus.tag == SYRCH_CORPUS_CELLS && !hit->column.is_some) ? NOTE : COMMENT;
+  return is_told || syrch_is_fact(hit) ? NOTE : COMMENT;
 }
 
 // A hit as prompt text; empty for a solved example that is too long.
@@ -53,6 +55,18 @@ static syrch_string_t hint_text(const syrch_hit_t *hit) {
   return syrch_concat(syrch_text("Hint: "), path, syrch_text(": "), syrch_line(text, syrch_hit_most(hit)), syrch_text("\n"));
 }
 
+syrch_string_t syrch_prompt_hints(syrch_list_hit_t hits) {
+  syrch_buffer out = {0};
+  size_t left = HINTS;
+  for (size_t i = 0; i < hits.len && i < MOST; i++) {
+    syrch_string_t hint = hint_text(&hits.ptr[i]);
+    if (hint.len > left) continue;
+    left -= hint.len;
+    syrch_put(&out, hint);
+  }
+  return syrch_built(&out);
+}
+
 syrch_string_t syrch_prompt_problem(const syrch_problem_t *problem) {
   syrch_buffer out = {0};
   put_line(&out, "Question: ", syrch_clip(syrch_trim(problem->question), QUESTION));
@@ -62,13 +76,7 @@ syrch_string_t syrch_prompt_problem(const syrch_problem_t *problem) {
     syrch_string_t question = syrch_line(problem->answers.ptr[i].f0, 400), answer = syrch_line(problem->answers.ptr[i].f1, 400);
     put_line(&out, "Clarified: ", syrch_concat(question, syrch_text(" Answer: "), answer));
   }
-  size_t left = HINTS;
-  for (size_t i = 0; i < problem->hints.len && i < MOST; i++) {
-    syrch_string_t hint = hint_text(&problem->hints.ptr[i]);
-    if (hint.len > left) continue;
-    left -= hint.len;
-    syrch_put(&out, hint);
-  }
+  syrch_put(&out, syrch_prompt_hints(problem->hints));
   return syrch_built(&out);
 }
 

@@ -53,13 +53,19 @@ typedef struct syrch_list_example_t {
 
 // Reads the solved example of a hit; false for any other hit, and for an example of more than 4,000 bytes.
 bool syrch_example_of(const syrch_hit_t *hit, syrch_example_t *out);
-// The most characters of a hit's text in a prompt: what people wrote, and facts about a table (cells of no column), are whole.
+// Whether a hit is a fact about a table: cells of no column.
+bool syrch_is_fact(const syrch_hit_t *hit);
+// The most characters of a hit's text in a prompt: what people wrote, and facts about a table, are whole.
 size_t syrch_hit_most(const syrch_hit_t *hit);
+// The hits that fit, as prompt text.
+syrch_string_t syrch_prompt_hints(syrch_list_hit_t hits);
 
-// The part that all prompts of one task share: the question with its hints, the same without solved examples, these, and the task.
+// The part that all prompts of one task share: the facts about its tables, the question with its other hints, the same without solved
+// examples, these, and the task.
 typedef struct syrch_brief_t {
   const syrch_catalog_t *catalog;
   size_t catalog_bytes;
+  syrch_string_t facts;
   syrch_string_t problem;
   syrch_string_t asked;
   syrch_list_example_t examples;

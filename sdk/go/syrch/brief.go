@@ -37,6 +37,7 @@ var DefaultPromptSize = PromptSize{ParentRows: 3, CatalogBytes: 48_000}
 type Brief struct {
 	catalog      *Catalog
 	bytes        int
+	facts        string
 	problem      string
 	asked        string
 	examples     []*Example
@@ -47,13 +48,18 @@ type Brief struct {
 // NewBrief collects the task, its question, and the results of its dependencies.
 func NewBrief(host RowsPort, size PromptSize, problem *Problem, catalog *Catalog, task *Task, parents []Parent) *Brief {
 	var out strings.Builder
-	asked := *problem
-	asked.Hints = nil
+	plain, asked := *problem, *problem
+	plain.Hints, asked.Hints = nil, nil
 	var examples []*Example
 	for at := range problem.Hints {
-		if problem.Hints[at].Corpus != CorpusExamples {
-			asked.Hints = append(asked.Hints, problem.Hints[at])
-		} else if example := ExampleOf(&problem.Hints[at]); example != nil {
+		hit := &problem.Hints[at]
+		if isFact(hit) {
+			continue
+		}
+		plain.Hints = append(plain.Hints, *hit)
+		if hit.Corpus != CorpusExamples {
+			asked.Hints = append(asked.Hints, *hit)
+		} else if example := ExampleOf(hit); example != nil {
 			examples = append(examples, example)
 		}
 	}
@@ -73,7 +79,8 @@ func NewBrief(host RowsPort, size PromptSize, problem *Problem, catalog *Catalog
 		out.WriteString(found(host, size.ParentRows, catalog.Dialect, &parents[at]))
 	}
 	out.WriteString(joinHints(catalog.Dialect, task, parents))
-	return &Brief{catalog, int(size.CatalogBytes), ProblemText(problem), ProblemText(&asked), examples, examplesBytes, out.String()}
+	facts := factsText(problem)
+	return &Brief{catalog, int(size.CatalogBytes), facts, ProblemText(&plain), ProblemText(&asked), examples, examplesBytes, out.String()}
 }
 
 // Shorten halves what the catalog and the solved examples fill in the prompts; false if they are too short for that.
@@ -134,7 +141,7 @@ func (b *Brief) Setting() string {
 }
 
 func (b *Brief) tables() string {
-	return "Tables:\n" + CatalogText(b.catalog, b.bytes)
+	return "Tables:\n" + CatalogText(b.catalog, b.bytes) + b.facts
 }
 
 // shownExamples returns the solved examples that fit, the most like the question first.

@@ -34,9 +34,32 @@ func ProblemText(problem *Problem) string {
 	for _, said := range problem.Answers {
 		fmt.Fprintf(&out, "Clarified: %s Answer: %s\n", Line(said.Question, 400), Line(said.Answer, 400))
 	}
+	out.WriteString(hintTexts(problem.Hints))
+	return out.String()
+}
+
+// factsText returns the facts about tables among the hints of a problem, as prompt text.
+func factsText(problem *Problem) string {
+	var facts []Hit
+	for at := range problem.Hints {
+		if isFact(&problem.Hints[at]) {
+			facts = append(facts, problem.Hints[at])
+		}
+	}
+	return hintTexts(facts)
+}
+
+// isFact returns whether a hit is a fact about a table: cells of no column.
+func isFact(hit *Hit) bool {
+	return hit.Corpus == CorpusCells && hit.Column == nil
+}
+
+// hintTexts returns the hits that fit, as prompt text.
+func hintTexts(hits []Hit) string {
+	var out strings.Builder
 	left := hintsBytes
-	for at := range problem.Hints[:min(len(problem.Hints), mostHints)] {
-		if hint := hintText(&problem.Hints[at]); len(hint) <= left {
+	for at := range hits[:min(len(hits), mostHints)] {
+		if hint := hintText(&hits[at]); len(hint) <= left {
 			left -= len(hint)
 			out.WriteString(hint)
 		}
@@ -64,9 +87,9 @@ func hintText(hit *Hit) string {
 	return fmt.Sprintf("Hint: %s%s\n", Line(hit.Path, commentLength), snippet)
 }
 
-// mostOf returns the most characters of a hit's text: what people wrote, and facts about a table (cells of no column), are whole.
+// mostOf returns the most characters of a hit's text: what people wrote, and facts about a table, are whole.
 func mostOf(hit *Hit) int {
-	if hit.Corpus == CorpusNotes || hit.Corpus == CorpusExamples || hit.Corpus == CorpusCells && hit.Column == nil {
+	if hit.Corpus == CorpusNotes || hit.Corpus == CorpusExamples || isFact(hit) {
 		return noteLength
 	}
 	return commentLength

@@ -4,7 +4,7 @@ import { ask } from "./ask.js";
 import { dialectName, dialectRules } from "./dialect.js";
 import { PortError } from "./errors.js";
 import { shown } from "./names.js";
-import { catalogText, exampleOf, mostOf, problemText, rowsText } from "./prompt.js";
+import { catalogText, exampleOf, factsText, isFact, mostOf, problemText, rowsText } from "./prompt.js";
 import { joinKeysOf, planOf } from "./replies.js";
 import { byteLength, clip, count, line, trim } from "./text.js";
 
@@ -19,6 +19,7 @@ const EXAMPLES = 6000;
 export class Brief {
   #catalog;
   #bytes;
+  #facts;
   #problem;
   #asked;
   #examples;
@@ -28,8 +29,10 @@ export class Brief {
   /** Collects the task, its question, and the results of its dependencies. The limits are those of `solverSettings`. */
   constructor(host, { catalogBytes = 48_000, parentRows = 3 }, { problem, catalog, task, parents = [] }) {
     const hints = problem.hints ?? [];
-    this.#problem = problemText(problem);
-    this.#asked = problemText({ ...problem, hints: hints.filter((hit) => hit.corpus !== "examples") });
+    const plain = hints.filter((hit) => !isFact(hit));
+    this.#facts = factsText(problem);
+    this.#problem = problemText({ ...problem, hints: plain });
+    this.#asked = problemText({ ...problem, hints: plain.filter((hit) => hit.corpus !== "examples") });
     this.#examples = hints.map(exampleOf).filter((example) => example !== null);
     let out = "";
     if (trim(task.text) !== trim(problem.question)) {
@@ -96,7 +99,7 @@ export class Brief {
   }
 
   #tables() {
-    return `Tables:\n${catalogText(this.#catalog, this.#bytes)}`;
+    return `Tables:\n${catalogText(this.#catalog, this.#bytes)}${this.#facts}`;
   }
 
   /** The tables and the task with solved examples among its hints, for a prompt of a strategy's own. */

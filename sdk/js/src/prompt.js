@@ -19,8 +19,24 @@ export function problemText(problem) {
   if (isGiven(problem.evidence)) out += `Explanation: ${clip(trim(problem.evidence), QUESTION)}\n`;
   if (isGiven(problem.goal)) out += `Goal: ${line(problem.goal, 400)}\n`;
   for (const [question, answer] of problem.answers ?? []) out += `Clarified: ${line(question, 400)} Answer: ${line(answer, 400)}\n`;
+  return out + hintTexts(problem.hints ?? []);
+}
+
+/** The facts about tables among the hints of a problem, as prompt text. */
+export function factsText(problem) {
+  return hintTexts((problem.hints ?? []).filter(isFact));
+}
+
+/** Whether a hit is a fact about a table: cells of no column. */
+export function isFact(hit) {
+  return hit.corpus === "cells" && !isGiven(hit.column);
+}
+
+// The hits that fit, as prompt text.
+function hintTexts(hits) {
+  let out = "";
   let left = HINTS;
-  for (const hint of (problem.hints ?? []).slice(0, MOST).map(hintText)) {
+  for (const hint of hits.slice(0, MOST).map(hintText)) {
     if (hint === null || byteLength(hint) > left) continue;
     left -= byteLength(hint);
     out += hint;
@@ -38,9 +54,9 @@ function hintText(hit) {
   return `Hint: ${line(hit.path, COMMENT)}${isGiven(text) ? `: ${line(text, mostOf(hit))}` : ""}\n`;
 }
 
-/** The most characters of a hit's text: what people wrote, and facts about a table (cells of no column), are whole. */
+/** The most characters of a hit's text: what people wrote, and facts about a table, are whole. */
 export function mostOf(hit) {
-  const isWhole = hit.corpus === "notes" || hit.corpus === "examples" || (hit.corpus === "cells" && !isGiven(hit.column));
+  const isWhole = hit.corpus === "notes" || hit.corpus === "examples" || isFact(hit);
   return isWhole ? NOTE : COMMENT;
 }
 

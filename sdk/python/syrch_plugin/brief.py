@@ -58,8 +58,10 @@ class Brief:
     ) -> None:
         self.catalog = catalog
         self.catalog_bytes = size.catalog_bytes
-        self.problem = prompt.problem(problem)
-        self.asked = prompt.problem(replace(problem, hints=[hit for hit in problem.hints if hit.corpus != "examples"]))
+        plain = [hit for hit in problem.hints if not prompt.is_fact(hit)]
+        self.facts = prompt.facts(problem)
+        self.problem = prompt.problem(replace(problem, hints=plain))
+        self.asked = prompt.problem(replace(problem, hints=[hit for hit in plain if hit.corpus != "examples"]))
         self.examples = [example for example in map(prompt.Example.from_hit, problem.hints) if example is not None]
         self.example_bytes = _EXAMPLES
         out = ""
@@ -116,7 +118,7 @@ class Brief:
         return shown
 
     def _tables(self) -> str:
-        return f"Tables:\n{prompt.catalog(self.catalog, self.catalog_bytes)}"
+        return f"Tables:\n{prompt.catalog(self.catalog, self.catalog_bytes)}{self.facts}"
 
     def setting(self) -> str:
         """The tables and the task with solved examples among its hints, for a prompt of a strategy's own."""

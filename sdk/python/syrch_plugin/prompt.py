@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any, Optional, Sequence
 
 from .names import shown
 from .text import clip, count, line, real, trim
@@ -31,8 +31,23 @@ def problem(problem: Problem) -> str:
         out += f"Goal: {line(problem.goal, 400)}\n"
     for question, answer in problem.answers:
         out += f"Clarified: {line(question, 400)} Answer: {line(answer, 400)}\n"
-    left = _HINTS
-    for hint in map(_hint, problem.hints[:_MOST]):
+    return out + _hints(problem.hints)
+
+
+def facts(problem: Problem) -> str:
+    """The facts about tables among the hints of a problem, as prompt text."""
+    return _hints([hit for hit in problem.hints if is_fact(hit)])
+
+
+def is_fact(hit: Hit) -> bool:
+    """Whether a hit is a fact about a table: cells of no column."""
+    return hit.corpus == "cells" and hit.column is None
+
+
+def _hints(hits: Sequence[Hit]) -> str:
+    """The hits that fit, as prompt text."""
+    out, left = "", _HINTS
+    for hint in map(_hint, hits[:_MOST]):
         if hint is not None and _bytes(hint) <= left:
             left -= _bytes(hint)
             out += hint
@@ -51,9 +66,8 @@ def _hint(hit: Hit) -> Optional[str]:
 
 
 def most(hit: Hit) -> int:
-    """The most characters of a hit's text: what people wrote, and facts about a table (cells of no column), are whole."""
-    is_whole = hit.corpus in ("notes", "examples") or (hit.corpus == "cells" and hit.column is None)
-    return _NOTE if is_whole else _COMMENT
+    """The most characters of a hit's text: what people wrote, and facts about a table, are whole."""
+    return _NOTE if hit.corpus in ("notes", "examples") or is_fact(hit) else _COMMENT
 
 
 def _payload(hit: Hit, key: str) -> Optional[str]:

@@ -40,7 +40,9 @@ pub struct PromptSize {
 pub struct Brief<'a> {
     catalog: &'a Catalog,
     catalog_bytes: usize,
-    /// The question with its hints, and without those that are solved examples.
+    /// What is known about the tables beside the catalog.
+    facts: String,
+    /// The question with its other hints, and without those that are solved examples.
     problem: String,
     asked: String,
     examples: Vec<Example>,
@@ -72,12 +74,15 @@ impl<'a> Brief<'a> {
             out += &found(host, size.parent_rows, &catalog.dialect, parent);
         }
         out += &join_hints(&catalog.dialect, task, parents);
-        let mut asked = problem.clone();
+        let mut plain = problem.clone();
+        plain.hints.retain(|hit| !prompt::is_fact(hit));
+        let mut asked = plain.clone();
         asked.hints.retain(|hit| hit.corpus != Corpus::Examples);
         Self {
             catalog,
             catalog_bytes: size.catalog_bytes as usize,
-            problem: prompt::problem(problem),
+            facts: prompt::facts(problem),
+            problem: prompt::problem(&plain),
             asked: prompt::problem(&asked),
             examples: problem.hints.iter().filter_map(Example::from_hit).collect(),
             example_bytes: EXAMPLES,
@@ -139,8 +144,9 @@ impl<'a> Brief<'a> {
         self.examples.iter().filter(fits).collect()
     }
 
+    /// The tables with the facts about them. They are the same for every question, so that an endpoint finds them in its prompt cache.
     fn tables(&self) -> String {
-        format!("Tables:\n{}", prompt::catalog(self.catalog, self.catalog_bytes))
+        format!("Tables:\n{}{}", prompt::catalog(self.catalog, self.catalog_bytes), self.facts)
     }
 
     /// The tables and the task with solved examples among its hints, for a prompt of a strategy's own.
@@ -331,6 +337,36 @@ mod tests {
         let shorter = brief.request(&[], 0);
         assert_eq!(shorter.messages.iter().filter(|one| one.speaker == Speaker::Assistant).count(), 1);
         assert!(shorter.messages.iter().all(|one| !one.text.contains("xxx")));
+    }
+
+    #[test]
+    fn facts_stand_with_the_tables_and_the_question_comes_last() {
+        let fact = Hit {
+            corpus: Corpus::Cells,
+            path: "values of t".into(),
+            table: Some("t".into()),
+            snippet: Some("city is 'Wien'".into()),
+            payload: None,
+            ..example("f", "")
+        };
+        let cell =
+            Hit { path: "t.city".into(), column: Some("city".into()), snippet: Some("Wien".into()), ..fact.clone() };
+        let catalog = Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
+        let size = PromptSize { catalog_bytes: 1000, parent_rows: 0 };
+        let of = |hints: Vec<Hit>| {
+            let problem = Problem { hints, ..Problem::new("How much?") };
+            let task = Task::new("A", "How much?");
+            let request = Brief::new(&FakeHost::default(), size, &problem, &catalog, &task, &[]).request(&[], 0);
+            let texts: Vec<String> = request.messages.into_iter().map(|one| one.text).collect();
+            texts
+        };
+        let tables = "Tables:\nHint: values of t: city is 'Wien'\n";
+        let question = "Question: How much?\nHint: t.city: Wien\n";
+        let plain = of(vec![cell.clone(), fact.clone()]);
+        assert_eq!(plain[1], format!("{tables}\n{question}"));
+        let shown = of(vec![cell, fact, example("Near?", "SELECT 1")]);
+        assert!(shown[0].ends_with(tables), "{}", shown[0]);
+        assert_eq!(shown[3], question);
     }
 
     #[test]

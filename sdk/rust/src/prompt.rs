@@ -30,8 +30,24 @@ pub fn problem(problem: &Problem) -> String {
     for (question, answer) in &problem.answers {
         out += &format!("Clarified: {} Answer: {}\n", line(question, 400), line(answer, 400));
     }
+    out + &hints(problem.hints.iter().take(MOST))
+}
+
+/// The facts about tables among the hints of a problem, as prompt text.
+pub(crate) fn facts(problem: &Problem) -> String {
+    hints(problem.hints.iter().filter(|hit| is_fact(hit)).take(MOST))
+}
+
+/// Whether a hit is a fact about a table: cells of no column.
+pub(crate) fn is_fact(hit: &Hit) -> bool {
+    hit.corpus == Corpus::Cells && hit.column.is_none()
+}
+
+/// The hits that fit, as prompt text.
+fn hints<'h>(hits: impl Iterator<Item = &'h Hit>) -> String {
     let mut left = HINTS;
-    for hint in problem.hints.iter().take(MOST).filter_map(hint) {
+    let mut out = String::new();
+    for hint in hits.filter_map(hint) {
         if hint.len() <= left {
             left -= hint.len();
             out += &hint;
@@ -52,12 +68,7 @@ fn hint(hit: &Hit) -> Option<String> {
 
 /// The most characters of a hit's text: what people wrote, and facts about the data, are whole.
 pub(crate) fn most(hit: &Hit) -> usize {
-    // Cells of no column are facts about a table.
-    let is_whole = match hit.corpus {
-        Corpus::Notes | Corpus::Examples => true,
-        Corpus::Cells => hit.column.is_none(),
-        _ => false,
-    };
+    let is_whole = matches!(hit.corpus, Corpus::Notes | Corpus::Examples) || is_fact(hit);
     if is_whole { NOTE } else { COMMENT }
 }
 

@@ -441,6 +441,12 @@ fn briefs() -> Vec<Case> {
         hit("customers.city", Some("Wien")), example("How many live in Graz?", "SELECT 1\nFROM customers -- all\n"),
         example("Too long", &"x".repeat(3_980)), example("Who?", "SELECT name FROM customers"), example("What?", &"y".repeat(3_000)),
     ]});
+    let fact = json!({"corpus": "cells", "id": "f", "path": "values of customers", "table": "customers", "snippet": "city is 'Wien', 'Graz'", "score": 1.0});
+    let described = |hints: &[&Json]| json!({"question": "How many customers live in Vienna?", "hints": hints});
+    let example_of_one = example("Who?", "SELECT name FROM customers");
+    let found = hit("customers.city", Some("Wien"));
+    let facts = described(&[&found, &fact]);
+    let facts_and_example = described(&[&fact, &example_of_one, &found]);
     let long = json!([{"sql": format!("SELECT '{}'", "ä".repeat(3000)), "wrong": "the result has no rows"}]);
     let columns: Vec<String> = (0..53).map(|number| format!("c{number}")).collect();
     let many = json!([relation("A", "all", "t_A", json!(columns), json!([]))]);
@@ -451,6 +457,8 @@ fn briefs() -> Vec<Case> {
         request("solved examples", json!({"problem": solved, "tried": tried})),
         request("solved examples, shortened", json!({"problem": solved, "shortened": 5})),
         case("brief.setting", "solved examples", with(json!({"problem": solved}))),
+        request("facts about a table", json!({"problem": facts, "tried": tried})),
+        request("facts and a solved example", json!({ "problem": facts_and_example })),
         request("repair", json!({"tried": tried, "sample": 2})),
         request(
             "repair of replies without a statement",
