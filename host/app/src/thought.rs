@@ -65,7 +65,13 @@ pub(crate) fn reward(verdict: &Verdict, is_step: bool) -> RewardReport {
         Verdict::Rejected(opinion) => (VerdictWord::Rejected, opinion),
         Verdict::Unavailable(reason) => {
             let reason = clip(reason, TEXT).to_owned();
-            return RewardReport { verdict: VerdictWord::Unavailable, score: None, reason, failed: Vec::new(), is_step };
+            return RewardReport {
+                verdict: VerdictWord::Unavailable,
+                score: None,
+                reason,
+                failed: Vec::new(),
+                is_step,
+            };
         }
     };
     let failed = opinion.checks.iter().filter(|(_, passed)| !passed).take(CHECKS);

@@ -224,11 +224,12 @@ fn reviewed(document: &AnswerDocument) -> Vec<Reviewed> {
     };
     let mut found: Vec<Reviewed> = Vec::new();
     for candidate in answer.into_iter().chain(document.candidates.iter().filter(answers)) {
-        let reward = candidate.reward.as_ref().filter(|reward| !reward.is_step).and_then(|reward| match reward.verdict {
-            VerdictWord::Accepted => Some(true),
-            VerdictWord::Rejected => Some(false),
-            VerdictWord::Unavailable => None,
-        });
+        let reward =
+            candidate.reward.as_ref().filter(|reward| !reward.is_step).and_then(|reward| match reward.verdict {
+                VerdictWord::Accepted => Some(true),
+                VerdictWord::Rejected => Some(false),
+                VerdictWord::Unavailable => None,
+            });
         let model = candidate.judged.and_then(JudgedReport::word);
         let is_new = found.iter().all(|known| known.sql != candidate.sql);
         if is_new && (reward.is_some() || model.is_some()) {
