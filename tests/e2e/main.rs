@@ -30,6 +30,7 @@ mod files_of_rows;
 mod grid;
 mod languages;
 mod linking;
+mod live;
 mod logging;
 mod money;
 mod offline_figures;
