@@ -181,7 +181,7 @@ fn a_probe_measures_the_endpoint_and_says_which_flags_fit() {
     assert_eq!(check(&document, "parallel")[1], "one call at a time");
     assert_eq!(check(&document, "schema")[1], "a JSON schema is obeyed");
     assert!(check(&document, "speed")[1].contains("tokens/s"), "{document}");
-    assert!(check(&document, "flags")[1].contains("--max-concurrency 1 --workers 1"), "{document}");
+    assert!(check(&document, "flags")[1].ends_with(", and --workers 1 for suites and batch"), "{document}");
     assert_eq!(endpoint.count(), 7);
 
     let endpoint = MockEndpoint::start(Script::always(Reply::text("white").delay_ms(400)));

@@ -217,3 +217,52 @@ fn a_strategy_file_sets_how_the_catalog_is_narrowed() {
     let prompt = last(&endpoint);
     assert!(prompt.contains("Table t_xy") && prompt.chars().count() < 2_500, "{prompt}");
 }
+
+/// The turns before the question: what the user asked, and the statement that answered it.
+fn turns(endpoint: &MockEndpoint) -> Vec<(String, String)> {
+    let sent = statements(endpoint).pop().unwrap().body;
+    let messages = sent["messages"].as_array().unwrap();
+    let text = |message: &Value| message["content"].as_str().unwrap().to_owned();
+    let is_example = |pair: &&[Value]| pair[1]["role"] == "assistant";
+    messages.windows(2).filter(is_example).map(|pair| (text(&pair[0]), text(&pair[1]))).collect()
+}
+
+#[test]
+fn without_solved_examples_some_are_made_of_the_tables() {
+    let folder = syrch_kit::scratch();
+    let rows = "('Ada', 'France', 3.5), ('Bob', 'Spain', 4.5), ('Cy', 'France', 1.5), ('Di', 'Spain', 2)";
+    let script = format!(
+        "CREATE TABLE customers(name TEXT, country TEXT, rating REAL); INSERT INTO customers VALUES {rows};
+         CREATE TABLE orders(id INTEGER PRIMARY KEY, placed TEXT); INSERT INTO orders VALUES (1, '2024-01-01');"
+    );
+    let database = sqlite(folder.path().join("shop.sqlite"), &script);
+    let shown = |flags: &[&str]| {
+        let script = Script::new().on([PLAN], whole()).on([""], Reply::sql("SELECT COUNT(*) FROM orders", 0.95));
+        let endpoint = MockEndpoint::start(script);
+        let mut command = search(&endpoint.url(), &database);
+        command.args(["--strategy", "single", "--format", "json", "-q", "How many orders are there?"]).args(flags);
+        Said::of(command.output().unwrap()).document(0);
+        turns(&endpoint)
+    };
+    let pair = |question: &str, sql: &str| {
+        (format!("Question: {question}\n"), format!("```sql\n{sql}\n```\nConfidence: 0.95"))
+    };
+    let count = pair("How many orders are there?", "SELECT COUNT(*) FROM orders");
+    let first =
+        pair("Which customers has the highest rating?", "SELECT name FROM customers ORDER BY rating DESC LIMIT 1");
+    let group = pair(
+        "How many customers are there for each country?",
+        "SELECT country, COUNT(*) FROM customers GROUP BY country",
+    );
+    let filter = pair(
+        "What is the name of the customers whose country is France?",
+        "SELECT name FROM customers WHERE country = 'France'",
+    );
+    assert_eq!(shown(&["--rows", "full"]), [count.clone(), first.clone(), group, filter]);
+    // Without a grant of rows there is no cell to filter by.
+    assert_eq!(shown(&["--rows", "none"]), [count, first]);
+    assert_eq!(shown(&["-P", "linker.made_examples=false"]), []);
+    let solved = folder.path().join("solved.jsonl");
+    fs::write(&solved, "{\"question\": \"How many orders in 2024?\", \"sql\": \"SELECT 1\"}\n").unwrap();
+    assert_eq!(shown(&["--examples", solved.to_str().unwrap()]), [pair("How many orders in 2024?", "SELECT 1")]);
+}

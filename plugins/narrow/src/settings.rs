@@ -53,6 +53,8 @@ syrch_plugin::settings! {
         hints: u32 = 8, 0 ..= 20;
         /// Solved examples that the other roles get, at most: those that are most like the question.
         examples: u32 = 4, 0 ..= 12;
+        /// Whether they get two to four examples that are made from the tables, where no solved one is found.
+        made_examples: bool = true;
         /// Whether they get the values of columns with few, and the ends of numbers and dates, as far as cells are granted.
         facts: bool = true;
     }

@@ -399,3 +399,56 @@ fn facts_about_columns_stand_in_one_hint_for_each_table() {
     host.database.granted_rows = None;
     assert!(facts(&host, json!({}), &small).is_empty());
 }
+
+/// The examples that are made of a catalog, the one that is read first last.
+fn made(host: &FakeHost, settings: serde_json::Value, catalog: &Catalog) -> Vec<(String, String)> {
+    let linked = link_of(host, settings, &Problem::new(QUESTION), catalog).unwrap();
+    let examples = linked.hints.iter().filter_map(prompt::Example::from_hit);
+    examples.map(|example| (example.question, example.sql)).collect()
+}
+
+#[test]
+fn examples_are_made_where_none_is_found() {
+    let mut all = Catalog { tables: catalog().tables.split_off(80), ..catalog() };
+    all.tables[0].row_estimate = Some(40);
+    let name = all.tables[0].columns[1].clone();
+    all.tables[2].columns.push(name);
+    all.tables[2].columns[1].sql_type = "REAL".into();
+    let mut host = FakeHost::default();
+    let text = |text: &str| Value::Text(text.into());
+    let state = Sample {
+        column: "state".into(),
+        least: text("Ohio"),
+        greatest: text("Texas"),
+        frequent: vec![(text("Côte d'Or"), 30), (text("Ohio"), 10)],
+    };
+    host.database.samples.insert("customers".into(), vec![state]);
+    let on = || json!({ "made_examples": true });
+    let pair = |question: &str, sql: &str| (question.to_owned(), sql.to_owned());
+    let expected = [
+        pair(
+            "What is the name of the customers whose state is Côte d'Or?",
+            "SELECT name FROM customers WHERE state = 'Côte d''Or'",
+        ),
+        pair("How many customers are there for each state?", "SELECT state, COUNT(*) FROM customers GROUP BY state"),
+        pair("Which orders has the highest total?", "SELECT name FROM orders ORDER BY total DESC LIMIT 1"),
+        pair("How many baskets are there?", "SELECT COUNT(*) FROM baskets"),
+    ];
+    assert_eq!(made(&host, on(), &all), expected);
+    assert_eq!(made(&host, json!({ "made_examples": true, "examples": 1 }), &all), expected[..1]);
+    assert!(made(&host, json!({ "made_examples": false }), &all).is_empty());
+    // Without cells there are those that need none.
+    host.database.granted_rows = None;
+    assert_eq!(
+        made(&host, on(), &all),
+        [
+            pair("Which orders has the highest total?", &expected[2].1),
+            pair("How many customers are there?", "SELECT COUNT(*) FROM customers")
+        ]
+    );
+    // A solved example of the user's is worth more.
+    let payload = json!({ "question": "Who?", "sql": "SELECT 1" }).to_string();
+    let solved = Hit { payload: Some(payload), ..hit(Corpus::Examples, "example 1", 1.0) };
+    host.search.script(&Corpus::Examples, &Retriever::Lexical, vec![solved]);
+    assert_eq!(made(&host, on(), &all), [pair("Who?", "SELECT 1")]);
+}

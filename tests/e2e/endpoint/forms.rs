@@ -76,11 +76,12 @@ fn a_reply_without_a_statement_is_asked_for_again() {
         .on([WRITE], Reply::sql(COUNT, 0.95));
     let (endpoint, document) = answered(script);
     let asked = statements(&endpoint);
-    assert_eq!(asked.len(), 3);
+    // As a document, then as a repair, which the strategy is not sure of yet.
+    assert_eq!(asked.len(), 4);
     assert!(asked[2].prompt().contains(REPAIR) && !asked[1].prompt().contains(REPAIR));
-    assert_eq!(document["cost"]["calls"], 4);
-    let formats: Vec<&Value> = asked.iter().map(|sent| &sent.body["response_format"]["type"]).collect();
-    assert_eq!(formats, [&Value::Null, &json!("json_schema"), &json!("json_schema")]);
+    assert_eq!(document["cost"]["calls"], 5);
+    let formats: Vec<bool> = asked.iter().map(|sent| sent.body["response_format"]["type"] == "json_schema").collect();
+    assert_eq!(formats, [false, true, true, true]);
 }
 
 /// A model that writes a statement only where a schema holds it to that.
@@ -117,7 +118,7 @@ fn a_statement_is_asked_for_as_a_document_when_the_user_says_so() {
     ask(&endpoint, &database, "How many customers are there?", &["--structured", "never"]).document(0);
     assert!(endpoint.requests().iter().all(|sent| sent.body.get("response_format").is_none()));
     let said = ask(&endpoint, &database, "How many?", &["--structured", "maybe"]);
-    assert!(said.code == 10 && said.stderr.contains("auto") && said.stderr.contains("never"), "{}", said.all());
+    assert!(said.code == 2 && said.stderr.contains("auto") && said.stderr.contains("never"), "{}", said.all());
 }
 
 #[test]

@@ -1,10 +1,9 @@
-//! What the columns of the shown tables hold: the frequent values of those with few, and the ends of numbers and dates.
+//! What the columns of the shown tables hold: samples of them, and as hints the frequent values of those with few, and the ends of numbers and
+//! dates.
 
 use syrch_plugin::prelude::*;
 use syrch_plugin::prompt::cell;
 use syrch_plugin::text::is_one_of;
-
-use crate::Settings;
 
 /// Tables of which facts are given.
 const TABLES: usize = 8;
@@ -25,39 +24,70 @@ const UNKNOWN: u64 = 20_000;
 /// Types whose values nobody names in a question.
 const OTHERS: &str = "blob bytea json jsonb uuid xml array map struct binary variant";
 
-/// A hit for each table with facts about its columns, as far as cells are granted.
-pub(crate) fn find(host: &impl LinkerHost, settings: &Settings, catalog: &Catalog, shown: &[Relevant]) -> Vec<Hit> {
-    // Each sample is a job of these engines, and takes seconds.
-    if !settings.facts || matches!(catalog.dialect, Dialect::Spark | Dialect::Databricks) {
-        return Vec::new();
-    }
-    // Under a grant without cells nothing is asked of the data, since plugins that are not built in would lose the model for it.
-    if matches!(host.find(&[], &Match::Exact, 1), Err(PortError::Denied(_) | PortError::Unsupported)) {
-        return Vec::new();
-    }
+/// A table that is shown, its columns that are no keys, and samples of some of them.
+pub(crate) struct Sampled<'c> {
+    pub(crate) table: &'c Table,
+    pub(crate) columns: Vec<&'c Column>,
+    samples: Vec<Sample>,
+}
+
+/// The first tables that are shown, with samples as far as cells are granted.
+pub(crate) fn sample<'c>(host: &impl LinkerHost, catalog: &'c Catalog, shown: &'c [Relevant]) -> Vec<Sampled<'c>> {
+    let mut is_granted = can_sample(host, &catalog.dialect);
     let mut cells = CELLS;
-    let mut left = BYTES;
-    let mut hits: Vec<Hit> = Vec::new();
+    let mut all: Vec<Sampled<'c>> = Vec::new();
     for (table, columns) in tables(catalog, shown).take(TABLES) {
-        let name = catalog.table_name(table);
-        let rows = table.row_estimate.unwrap_or(UNKNOWN).clamp(1, SAMPLED);
+        let mut sampled = Sampled { table, columns, samples: Vec::new() };
+        let rows = rows(table).unwrap_or(UNKNOWN);
         let most = usize::try_from(cells / rows).unwrap_or(COLUMNS).min(COLUMNS);
-        let columns: Vec<String> = columns.into_iter().take(most).map(|column| column.name.clone()).collect();
-        if columns.is_empty() {
-            continue;
-        }
-        cells -= rows * columns.len() as u64;
-        match host.samples(&name, &columns, FEW + 1) {
-            Ok(samples) => hits.extend(facts(name, table, &samples, &mut left)),
-            Err(PortError::UnknownName(_)) => {}
-            Err(PortError::Denied(_) | PortError::Unsupported) => return hits,
-            Err(error) => {
-                host.note(Level::Info, &port_failure(&error).message);
-                return hits;
+        let names: Vec<String> = sampled.columns.iter().take(most).map(|column| column.name.clone()).collect();
+        if is_granted && !names.is_empty() {
+            cells -= rows * names.len() as u64;
+            match host.samples(&catalog.table_name(table), &names, FEW + 1) {
+                Ok(samples) => sampled.samples = samples,
+                Err(PortError::UnknownName(_)) => {}
+                Err(PortError::Denied(_) | PortError::Unsupported) => is_granted = false,
+                Err(error) => {
+                    host.note(Level::Info, &port_failure(&error).message);
+                    is_granted = false;
+                }
             }
         }
+        all.push(sampled);
     }
-    hits
+    all
+}
+
+/// Whether the data may be asked for samples.
+fn can_sample(host: &impl LinkerHost, dialect: &Dialect) -> bool {
+    // Each sample is a job of these engines, and takes seconds.
+    let is_slow = matches!(dialect, Dialect::Spark | Dialect::Databricks);
+    // Under a grant without cells nothing is asked of the data, since plugins that are not built in would lose the model for it.
+    !is_slow && !matches!(host.find(&[], &Match::Exact, 1), Err(PortError::Denied(_) | PortError::Unsupported))
+}
+
+/// A hit for each table with facts about its columns.
+pub(crate) fn hints(catalog: &Catalog, sampled: &[Sampled<'_>]) -> Vec<Hit> {
+    let mut left = BYTES;
+    let hint = |one: &Sampled<'_>| facts(catalog.table_name(one.table), one.table, &one.samples, &mut left);
+    sampled.iter().filter_map(hint).collect()
+}
+
+/// The most frequent value of a column of texts that has few values; `None` for any other column.
+pub(crate) fn frequent_text(sampled: &Sampled<'_>, column: &str) -> Option<String> {
+    let sample = sampled.samples.iter().find(|sample| sample.column == column)?;
+    if sample.frequent.len() < 2 || !has_few(sample, rows(sampled.table)) {
+        return None;
+    }
+    match &sample.frequent.first()?.0 {
+        Value::Text(text) if !text.trim().is_empty() && !text.contains(char::is_control) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+/// The rows of a table that are sampled; `None` if nothing says how many it has.
+fn rows(table: &Table) -> Option<u64> {
+    table.row_estimate.map(|rows| rows.clamp(1, SAMPLED))
 }
 
 /// The tables that are shown, with their columns of which facts help.
@@ -103,8 +133,7 @@ fn facts(name: String, table: &Table, samples: &[Sample], left: &mut usize) -> O
         *left = rest.unwrap_or(*left);
         rest.is_some()
     };
-    let rows = table.row_estimate.map(|rows| rows.clamp(1, SAMPLED));
-    let facts: Vec<String> = samples.iter().filter_map(|sample| fact(sample, rows)).filter(fits).collect();
+    let facts: Vec<String> = samples.iter().filter_map(|sample| fact(sample, rows(table))).filter(fits).collect();
     if facts.is_empty() {
         return None;
     }
@@ -125,14 +154,8 @@ fn facts(name: String, table: &Table, samples: &[Sample], left: &mut usize) -> O
 /// The grant may show fewer values than there are: their share of the rows tells whether these are all.
 fn fact(sample: &Sample, rows: Option<u64>) -> Option<String> {
     let Sample { column, least, greatest, frequent } = sample;
-    let counted: u64 = frequent.iter().map(|(_, count)| count).sum();
-    let share = rows.map_or(0.0, |rows| counted as f64 / rows as f64);
-    let is_short = |value: &Value| !matches!(value, Value::Text(text) if text.chars().count() > 40);
-    // What occurs once tells of a row, not of a column.
-    let is_repeated = counted >= 2 * frequent.len() as u64;
-    let is_shown = is_repeated && frequent.iter().all(|(value, _)| is_short(value) && !is_fraction(value));
     let values = || frequent.iter().map(|(value, _)| written(value)).collect::<Vec<_>>().join(", ");
-    if is_shown && frequent.len() <= FEW as usize && share >= ALL {
+    if has_few(sample, rows) {
         return Some(format!("{column} is {}", values()));
     }
     if is_measured(least) && is_measured(greatest) && least != greatest {
@@ -140,7 +163,22 @@ fn fact(sample: &Sample, rows: Option<u64>) -> Option<String> {
     }
     let rarest = frequent.last().map_or(0, |(_, count)| *count);
     let is_often = rows.is_some_and(|rows| rarest as f64 >= OFTEN * rows as f64);
-    (is_shown && is_often).then(|| format!("{column} is often {}", values()))
+    (can_show(sample) && is_often).then(|| format!("{column} is often {}", values()))
+}
+
+/// Whether a column has no more than a few values, all of which may be shown.
+fn has_few(sample: &Sample, rows: Option<u64>) -> bool {
+    let counted: u64 = sample.frequent.iter().map(|(_, count)| count).sum();
+    let share = rows.map_or(0.0, |rows| counted as f64 / rows as f64);
+    can_show(sample) && sample.frequent.len() <= FEW as usize && share >= ALL
+}
+
+/// Whether frequent values are short and no fractions, and occur more than once: what occurs once tells of a row, not of a column.
+fn can_show(sample: &Sample) -> bool {
+    let counted: u64 = sample.frequent.iter().map(|(_, count)| count).sum();
+    let is_short = |value: &Value| !matches!(value, Value::Text(text) if text.chars().count() > 40);
+    let is_repeated = counted >= 2 * sample.frequent.len() as u64;
+    is_repeated && sample.frequent.iter().all(|(value, _)| is_short(value) && !is_fraction(value))
 }
 
 fn is_fraction(value: &Value) -> bool {

@@ -7,6 +7,7 @@ pub(crate) mod fit;
 pub(crate) mod fuse;
 pub(crate) mod joins;
 pub(crate) mod keywords;
+pub(crate) mod made;
 pub(crate) mod phrases;
 pub(crate) mod places;
 pub(crate) mod retrievers;
@@ -27,7 +28,9 @@ use crate::linker::retrievers::Found;
 impl LinkerRole for Narrow {
     fn link(&self, host: &impl LinkerHost, problem: &Problem, catalog: &Catalog) -> Result<Linked, Failure> {
         let fits = prompt::catalog(catalog, usize::MAX).len() <= self.settings.catalog_bytes as usize;
-        if fits && self.settings.hints == 0 && self.settings.examples == 0 && !self.settings.facts {
+        let makes = self.settings.made_examples && self.settings.examples > 0;
+        let samples = self.settings.facts || makes;
+        if fits && self.settings.hints == 0 && self.settings.examples == 0 && !samples {
             return Ok(Linked { tables: Vec::new(), hints: Vec::new() });
         }
         let mut phrases = Phrases::of(problem);
@@ -38,7 +41,15 @@ impl LinkerRole for Narrow {
         let found = self.found(host, &phrases, &places, fits);
         let tables = if fits { Vec::new() } else { self.narrowed(host, catalog, &phrases, &found) };
         let mut hints = found.hints(&self.settings, &tables, &places);
-        hints.extend(facts::find(host, &self.settings, catalog, &tables));
+        if samples {
+            let sampled = facts::sample(host, catalog, &tables);
+            if makes && !hints.iter().any(|hit| hit.corpus == Corpus::Examples) {
+                hints.extend(made::examples(catalog, &sampled).into_iter().take(self.settings.examples as usize));
+            }
+            if self.settings.facts {
+                hints.extend(facts::hints(catalog, &sampled));
+            }
+        }
         Ok(Linked { hints, tables })
     }
 }

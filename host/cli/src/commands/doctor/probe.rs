@@ -62,8 +62,12 @@ fn checks(probe: &Probe, own: &Own) -> Vec<Check> {
         ),
         SchemaSupport::Refused => Check::ok("schema", "a JSON schema is not taken: it is described in the prompt"),
     };
-    let flags = flags(probe, own);
-    let flags = if flags.is_empty() { "none are needed: the defaults fit".to_owned() } else { flags.join(" ") };
+    // A search of one question has no workers.
+    let flags = match (flags(probe, own).join(" "), slots < 4) {
+        (flags, true) => format!("{flags}, and --workers 1 for suites and batch"),
+        (flags, false) if flags.is_empty() => "none are needed: the defaults fit".to_owned(),
+        (flags, false) => flags,
+    };
     vec![speed, context, Check::ok("parallel", parallel), schema, Check::ok("flags", flags)]
 }
 
@@ -76,7 +80,7 @@ fn flags(probe: &Probe, own: &Own) -> Vec<String> {
     let mut flags = Vec::new();
     let slots = slots(probe, own);
     if slots < 4 {
-        flags.push(format!("--max-concurrency {slots} --workers 1"));
+        flags.push(format!("--max-concurrency {slots}"));
     }
     let needed = probe.tokens_per_second.map_or(0.0, |speed| TOKENS / speed);
     if needed > TIMEOUT {
@@ -129,11 +133,11 @@ mod tests {
     fn flags_follow_from_what_was_measured() {
         let own = |context, slots| Own { context, slots };
         assert!(flags(&probe(50.0, 4), &own(Some(131_072), None)).is_empty());
-        assert_eq!(flags(&probe(50.0, 1), &own(None, None)), ["--max-concurrency 1 --workers 1"]);
-        assert_eq!(flags(&probe(50.0, 4), &own(None, Some(2))), ["--max-concurrency 2 --workers 1"]);
+        assert_eq!(flags(&probe(50.0, 1), &own(None, None)), ["--max-concurrency 1"]);
+        assert_eq!(flags(&probe(50.0, 4), &own(None, Some(2))), ["--max-concurrency 2"]);
         assert_eq!(
             flags(&probe(5.0, 1), &own(Some(4_096), Some(1))),
-            ["--max-concurrency 1 --workers 1", "--timeout 240", "--max-tokens 1024"]
+            ["--max-concurrency 1", "--timeout 240", "--max-tokens 1024"]
         );
     }
 
