@@ -55,12 +55,16 @@ fn host() -> FakeHost {
     host
 }
 
+/// Without examples that are made of the tables, which have a test of their own, unless the settings name them.
 fn link_of(
     host: &FakeHost,
-    settings: serde_json::Value,
+    mut settings: serde_json::Value,
     problem: &Problem,
     catalog: &Catalog,
 ) -> Result<Linked, Failure> {
+    if settings.get("made_examples").is_none() {
+        settings["made_examples"] = json!(false);
+    }
     Narrow::new(Settings::read(&settings.to_string()).unwrap()).link(host, problem, catalog)
 }
 
