@@ -66,7 +66,7 @@ fn a_value_that_its_column_does_not_hold_is_seen_without_a_cell() {
         let mut facts = facts("SELECT", &["customers"]);
         facts.functions = functions.iter().map(|name| (*name).to_owned()).collect();
         facts.literals = vec![literal];
-        let evidence = evidence_of(&host, "", &ran(facts, &numbers(&["n"], &[1])));
+        let evidence = evidence_of(&host, "", &ran(facts, &numbers(&["n", "m"], &[1])));
         (evidence.absent_value, host.database.log().len())
     };
     assert_eq!(absent(&[], compared("customers", "country", "Germany"), &[]), (true, 1));
@@ -84,7 +84,7 @@ fn a_value_that_its_column_does_not_hold_is_seen_without_a_cell() {
 fn a_probe_runs_once_and_never_while_runs_are_scarce() {
     let mut facts = facts("SELECT", &["customers"]);
     facts.literals = vec![compared("customers", "country", "Germany"), compared("customers", "country", "Germany")];
-    let ran = ran(facts, &numbers(&["n"], &[1]));
+    let ran = ran(facts, &numbers(&["n", "m"], &[1]));
     let mut host = FakeHost::default();
     host.database.answer(GERMANS, numbers(&["1"], &[]));
     let catalog = shop();
@@ -107,7 +107,7 @@ fn probes_leave_the_spare_runs() {
         facts.literals = literals.to_vec();
         let mut host = FakeHost::default();
         host.budget.sql_runs = left;
-        evidence_of(&host, "", &ran(facts, &numbers(&["n"], &[1])));
+        evidence_of(&host, "", &ran(facts, &numbers(&["n", "m"], &[1])));
         host.database.log()
     };
     assert_eq!(run(34), [GERMANS, &GERMANS.replace("Germany", "France")]);
@@ -120,7 +120,7 @@ fn words_that_name_something_and_are_not_used_are_counted() {
         let mut facts = facts("SELECT", &["orders"]);
         facts.columns = columns.iter().map(|name| (*name).to_owned()).collect();
         facts.literals = vec![Literal { table: None, column: None, text: literal.into() }];
-        evidence_of(&FakeHost::default(), question, &ran(facts, &numbers(&["n"], &[1]))).unused_words
+        evidence_of(&FakeHost::default(), question, &ran(facts, &numbers(&["n", "m"], &[1]))).unused_words
     };
     assert_eq!(unused("What is the total of all orders?", &["orders.total"], ""), 0);
     assert_eq!(unused("What are the totals by country and name?", &["orders.total"], ""), 2);

@@ -12,12 +12,14 @@ use syrch_core::ports::{Use, UseKind};
 
 use super::super::query::{Resolver, constraint};
 use super::super::scope::{Scope, Source, same};
-use super::beside::{Named, determined, expression, meant};
+use super::beside::{Named, determined, expression, is_aggregate, meant};
 use super::plain::{Place, arguments, calls, conditions, is_distinct, is_one_of, locate, name};
 use crate::carry;
 
 /// Aggregates that count each row of a table as often as a join repeats it.
 const WEIGHED: [&str; 4] = ["avg", "mean", "sum", "total"];
+/// Aggregates of one statement that are looked at.
+const LOOKED_AT: usize = 16;
 /// Bytes of a query of repeated rows.
 const LONGEST: usize = 8_000;
 
@@ -126,14 +128,14 @@ fn repeated(
     let read: Vec<Named> =
         shown.iter().chain(&groups).flat_map(|expr| places(expr, scopes)).filter_map(to_named).collect();
     let mut uses = Vec::new();
-    for function in shown.iter().flat_map(|expr| functions(expr)) {
+    for function in shown.iter().flat_map(|expr| aggregates(expr)).take(LOOKED_AT) {
         let [argument] = arguments(&function)[..] else { continue };
         let Some(place) = locate(argument, scopes) else { continue };
         let Some(source) = place.source else { continue };
         let table = &tables[source];
         let [key] = table.table.primary_key.as_slice() else { continue };
         let is_count = is_one_of(&name(&function), &["count"]) && groups.is_empty() && same(key, &place.origin.column);
-        if is_distinct(&function) || function.over.is_some() || !(is_count || is_one_of(&name(&function), &WEIGHED)) {
+        if is_distinct(&function) || !(is_count || is_one_of(&name(&function), &WEIGHED)) {
             continue;
         }
         let column = |column: &str| (source, table.shown.clone(), column.to_lowercase());
@@ -179,15 +181,17 @@ fn places(expr: &Expr, scopes: &[Scope]) -> Vec<Place> {
     places
 }
 
-fn functions(expr: &Expr) -> Vec<Function> {
-    let mut functions = Vec::new();
+fn aggregates(expr: &Expr) -> Vec<Function> {
+    let mut aggregates = Vec::new();
     let _ = visit_expressions(expr, |expr| {
-        if let Expr::Function(function) = expr {
-            functions.push(function.clone());
+        if let Expr::Function(function) = expr
+            && is_aggregate(function)
+        {
+            aggregates.push(function.clone());
         }
         ControlFlow::<()>::Continue(())
     });
-    functions
+    aggregates
 }
 
 fn holds_query(expr: &Expr) -> bool {
