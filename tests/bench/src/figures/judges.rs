@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -56,13 +57,13 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     }
     let cache = world.place("cache")?;
     let judged = world.runtime.block_on(async {
-        let reward = reward(&cache).await?;
+        let (_runtime, reward) = reward(&cache).await?;
         let mut judged: Vec<(&str, Judged)> = Vec::new();
         for (database, questions) in by_database {
             let file = data.join("db").join(format!("{database}.sqlite"));
             let host =
                 Host::open(Settings { database: file.display().to_string(), ..Settings::default() }, &Silent).await?;
-            let bench = Bench::new(host.database(), &reward).await?;
+            let bench = Bench::new(Arc::clone(host.database()), &reward).await?;
             for question in questions {
                 judged.extend(bench.judge(question).await?.into_iter().map(|judged| (database, judged)));
             }
@@ -91,13 +92,14 @@ fn figures(planner: &str, judged: &[(&str, &Judged)]) -> Vec<Figure> {
         .into()
 }
 
-/// The built-in reward with its default settings.
-async fn reward(cache: &std::path::Path) -> Outcome<Configured> {
+/// The built-in reward with its default settings, and what it runs in.
+async fn reward(cache: &Path) -> Outcome<(Runtime, Configured)> {
     let limits = Limits::default();
     let component = read_component(&syrch_kit::repository().join("plugins/execution.wasm"), &limits)?;
     let runtime = Runtime::new(limits, &CompileSettings::in_folder(cache))?;
     let plugin = runtime.load("execution", component, Origin::BuiltIn, &|| {}).await?;
-    Ok(plugin.configure(Role::Reward, &serde_json::Map::new()).await?)
+    let reward = plugin.configure(Role::Reward, &serde_json::Map::new()).await?;
+    Ok((runtime, reward))
 }
 
 /// One database with the reward.
