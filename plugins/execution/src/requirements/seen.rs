@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use syrch_plugin::prelude::*;
+use syrch_plugin::text::clip;
 use syrch_plugin::words::{naming_stems, stems};
 
 /// Words of a metric's name that say how it is computed, as stems.
@@ -13,6 +14,9 @@ const COMPUTED: &[&str] = &[
 /// Units of time, as stems; a column of another name that holds dates has all of them.
 const UNITS: &[&str] = &["day", "dat", "week", "month", "quarter", "year"];
 const TIMES: &[&str] = &["at", "dat", "datetim", "day", "month", "quarter", "tim", "timestamp", "ts", "week", "year"];
+
+/// The most bytes of an alias that are read.
+const NAME: usize = 200;
 
 /// The names and values of one statement.
 #[derive(Debug, Default)]
@@ -101,18 +105,17 @@ impl Seen {
 
 /// The stems of the words after AS in a statement without literals.
 fn aliases(skeleton: &str) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    let mut rest = skeleton;
-    while let Some(at) = rest.to_ascii_lowercase().find(" as ") {
-        rest = rest.get(at + 4..).unwrap_or_default();
-        let name = match rest.chars().next() {
-            Some(quote @ ('"' | '`')) => rest.get(1..).and_then(|rest| rest.split(quote).next()),
-            Some('[') => rest.get(1..).and_then(|rest| rest.split(']').next()),
-            _ => rest.split(|c: char| !c.is_alphanumeric() && c != '_').next(),
+    let lower = skeleton.to_ascii_lowercase();
+    let after = lower.match_indices(" as ").filter_map(|(at, found)| skeleton.get(at + found.len()..));
+    let name = |rest: &str| -> Option<BTreeSet<String>> {
+        let name = match rest.chars().next()? {
+            quote @ ('"' | '`') => rest.get(1..)?.split(quote).next()?,
+            '[' => rest.get(1..)?.split(']').next()?,
+            _ => rest.split(|c: char| !c.is_alphanumeric() && c != '_').next()?,
         };
-        found.extend(name.into_iter().flat_map(stems));
-    }
-    found
+        Some(stems(clip(name, NAME)))
+    };
+    after.filter_map(name).flatten().collect()
 }
 
 /// Whether a column, as `table.column`, holds days or times, by its type or its name.
