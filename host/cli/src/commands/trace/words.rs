@@ -177,8 +177,8 @@ pub(super) fn visits(task: &TaskNode) -> Vec<String> {
                 action => format!("{} ({action})", visit.node),
             })
             .collect();
-        let name = if branches.len() > 1 { format!("flow, branch {branch}") } else { "flow".to_owned() };
-        format!("{name}: {}", nodes.join(" → "))
+        let name = if branches.len() > 1 { format!(", branch {branch}") } else { String::new() };
+        format!("flow{name}: {}", nodes.join(" → "))
     };
     branches.iter().map(line).collect()
 }
