@@ -178,11 +178,11 @@ fn a_suite_says_what_linking_shows_and_misses() {
 
 #[test]
 fn questions_in_another_language_get_keywords_and_copies_stay_behind() {
-    let (place, script) = (Place::new(), Script::new());
+    let place = Place::new();
     let copies =
         "CREATE TABLE stg_orders(id INTEGER, total REAL); CREATE TABLE orders_20240131(id INTEGER, total REAL);";
     sqlite(&place.database, &format!("{}{copies}", script()));
-    let script = script
+    let script = Script::new()
         .on(["Give at most 16 keywords"], Reply::json(&json!({ "keywords": ["orders"] })))
         .on([PLAN], whole())
         .on([WRITE], Reply::sql("SELECT count(*) FROM orders", 0.95));

@@ -46,6 +46,7 @@ impl SystemUnderTest for Empty {
             soft_f1: Some(1.0),
             rows: Some(12),
             gold_rows: Some(12),
+            judgements: Vec::new(),
             confidence: Some(0.875),
             candidate_confidence: Some(0.8),
             cost: Cost { calls: 2, input_tokens: 1_000, output_tokens: 100, usd: Some(0.001), ..Cost::default() },

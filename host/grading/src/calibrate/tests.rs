@@ -47,6 +47,7 @@ fn answer(place: u64) -> Graded {
         soft_f1: None,
         rows: None,
         gold_rows: None,
+        judgements: Vec::new(),
         confidence: Some(confidence * 0.9),
         candidate_confidence: Some(confidence),
         cost: Cost::default(),

@@ -27,7 +27,7 @@ pub struct ShownShare {
 }
 
 impl ShownShare {
-    fn add(&mut self, compared: &Compared) {
+    pub(super) fn add(&mut self, compared: &Compared) {
         let both = compared.needed.intersection(&compared.shown).count() as u64;
         self.needed += compared.needed.len() as u64;
         self.shown += compared.shown.len() as u64;
@@ -35,7 +35,7 @@ impl ShownShare {
         self.whole += u64::from(both == compared.needed.len() as u64);
     }
 
-    fn finish(&mut self) {
+    pub(super) fn finish(&mut self) {
         let share = |of: u64| (of > 0).then(|| self.both as f64 / of as f64);
         (self.recall, self.precision) = (share(self.needed), share(self.shown));
     }

@@ -3,14 +3,18 @@
 use proptest::prelude::*;
 use serde_json::json;
 use syrch_core::ports::Literal;
-use syrch_core::{Column, Hit, Table};
+use syrch_core::{Column, Dialect, Hit, Table};
 
 use super::*;
 
 fn linking(hints: Vec<Hit>) -> Linking {
     let column = |name: &str| Column { name: name.into(), ..Column::default() };
     let table = Table { name: "Orders".into(), columns: vec![column("State"), column("total")], ..Table::default() };
-    Linking { catalog: Arc::new(Catalog { tables: vec![table], ..Catalog::default() }), hints, requests: Vec::new() }
+    Linking {
+        catalog: Arc::new(Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![table] }),
+        hints,
+        requests: Vec::new(),
+    }
 }
 
 fn cell(text: &str, column: Option<&str>) -> Hit {
@@ -79,7 +83,8 @@ fn shares_are_of_all_questions_together() {
 proptest! {
     #[test]
     fn a_text_holds_what_stands_between_signs(before in "\\PC{0,8}", part in "[a-zß]{1,5}", after in "\\PC{0,8}") {
-        prop_assert!(holds(&format!("{before} {part},{after}"), &part));
+        let text = format!("{before} {part},{after}");
+        prop_assert!(holds(&text, &part));
         let _ = holds(&before, &after);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use syrch::report::CandidateStatus;
-use syrch::{Host, SearchReport, Settings, Silent, strategies};
+use syrch::{Host, SearchReport, Silent, strategies};
 use syrch_kit::recorded::{Question, SAMPLERS, Sampler, questions};
 use tokio::task::JoinSet;
 
