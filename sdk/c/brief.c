@@ -138,6 +138,12 @@ syrch_brief_t syrch_brief(const syrch_solve_t *in, uint32_t catalog_bytes, uint3
   };
 }
 
+bool syrch_shorten(syrch_brief_t *brief) {
+  brief->catalog_bytes /= 2;
+  brief->example_bytes /= 2;
+  return brief->catalog_bytes >= 500;
+}
+
 static syrch_string_t tables(const syrch_brief_t *brief) {
   return syrch_concat(syrch_text("Tables:\n"), syrch_prompt_catalog(brief->catalog, brief->catalog_bytes), brief->facts);
 }
@@ -153,16 +159,6 @@ static syrch_list_example_t shown_examples(const syrch_brief_t *brief) {
     syrch_push(&shown, brief->examples.ptr[i]);
   }
   return shown;
-}
-
-bool syrch_shorten(syrch_brief_t *brief) {
-  syrch_list_example_t examples = shown_examples(brief);
-  size_t shown = 0;
-  for (size_t i = 0; i < examples.len; i++) shown += examples.ptr[i].question.len + examples.ptr[i].sql.len;
-  size_t catalog = tables(brief).len;
-  brief->example_bytes = (brief->example_bytes < shown ? brief->example_bytes : shown) / 2;
-  brief->catalog_bytes = (brief->catalog_bytes < catalog ? brief->catalog_bytes : catalog) / 2;
-  return shown > 0 || brief->catalog_bytes >= 500;
 }
 
 syrch_request_t syrch_brief_request(const syrch_brief_t *brief, syrch_list_tried_t tried, uint32_t sample) {

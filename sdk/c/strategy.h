@@ -75,7 +75,7 @@ typedef struct syrch_brief_t {
 
 // Collects the task, its question and the results of its dependencies, with at most `parent_rows` rows of each. It calls `rows.read`.
 syrch_brief_t syrch_brief(const syrch_solve_t *in, uint32_t catalog_bytes, uint32_t parent_rows);
-// Halves what the catalog and the solved examples fill in the prompts; false if they are too short for that.
+// Halves the catalog of the prompts, and what solved examples may fill; false if it is too short for that.
 bool syrch_shorten(syrch_brief_t *brief);
 // The request for the next statement, after solved examples as turns. With earlier statements it is a repair.
 syrch_request_t syrch_brief_request(const syrch_brief_t *brief, syrch_list_tried_t tried, uint32_t sample);

@@ -83,15 +83,11 @@ func NewBrief(host RowsPort, size PromptSize, problem *Problem, catalog *Catalog
 	return &Brief{catalog, int(size.CatalogBytes), facts, ProblemText(&plain), ProblemText(&asked), examples, examplesBytes, out.String()}
 }
 
-// Shorten halves what the catalog and the solved examples fill in the prompts; false if they are too short for that.
+// Shorten halves the catalog of the prompts, and what solved examples may fill; false if it is too short for that.
 func (b *Brief) Shorten() bool {
-	shown := 0
-	for _, example := range b.shownExamples() {
-		shown += len(example.Question) + len(example.SQL)
-	}
-	b.exampleBytes = min(b.exampleBytes, shown) / 2
-	b.bytes = min(b.bytes, len(b.tables())) / 2
-	return shown > 0 || b.bytes >= 500
+	b.exampleBytes /= 2
+	b.bytes /= 2
+	return b.bytes >= 500
 }
 
 // Request returns the request for the next statement. If there are earlier statements, it is a repair with all of them and what was wrong.

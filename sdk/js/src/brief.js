@@ -46,12 +46,11 @@ export class Brief {
     this.#bytes = catalogBytes;
   }
 
-  /** Halves what the catalog and the solved examples fill in the prompts; false if they are too short for that. */
+  /** Halves the catalog of the prompts, and what solved examples may fill; false if it is too short for that. */
   shorten() {
-    const shown = this.#shownExamples().reduce((sum, { question, sql }) => sum + byteLength(question) + byteLength(sql), 0);
-    this.#exampleBytes = Math.floor(Math.min(this.#exampleBytes, shown) / 2);
-    this.#bytes = Math.floor(Math.min(this.#bytes, byteLength(this.#tables())) / 2);
-    return shown > 0 || this.#bytes >= 500;
+    this.#exampleBytes = Math.floor(this.#exampleBytes / 2);
+    this.#bytes = Math.floor(this.#bytes / 2);
+    return this.#bytes >= 500;
   }
 
   /**

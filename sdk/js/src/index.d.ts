@@ -605,7 +605,7 @@ export declare class Brief {
     size: { catalogBytes?: number; parentRows?: number },
     subject: { problem: Problem; catalog: Catalog; task: Task; parents?: Parent[] },
   );
-  /** Halves what the catalog and the solved examples fill in the prompts; false if they are too short for that. */
+  /** Halves the catalog of the prompts; false if it is too short for that. */
   shorten(): boolean;
   request(tried?: Tried[], sample?: number): Request;
   setting(): string;

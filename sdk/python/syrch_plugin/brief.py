@@ -40,10 +40,6 @@ class PromptSize:
     parent_rows: int = 3
 
 
-def _size(example: prompt.Example) -> int:
-    return len(example.question.encode()) + len(example.sql.encode())
-
-
 class Brief:
     """The part that all prompts of one task share."""
 
@@ -75,11 +71,10 @@ class Brief:
         self.rest = out + _join_hints(catalog.dialect, task, parents)
 
     def shorten(self) -> bool:
-        """Halves what the catalog and the solved examples fill in the prompts; false if they are too short for that."""
-        shown = sum(map(_size, self._shown_examples()))
-        self.example_bytes = min(self.example_bytes, shown) // 2
-        self.catalog_bytes = min(self.catalog_bytes, len(self._tables().encode())) // 2
-        return shown > 0 or self.catalog_bytes >= 500
+        """Halves the catalog of the prompts, and what solved examples may fill; false if it is too short for that."""
+        self.example_bytes //= 2
+        self.catalog_bytes //= 2
+        return self.catalog_bytes >= 500
 
     def request(self, tried: Sequence[Tried] = (), sample: int = 0) -> Request:
         """The request for the next statement. If there are earlier statements, it is a repair with all of them and what was wrong.
@@ -111,7 +106,7 @@ class Brief:
         """The solved examples that fit, the most like the question first."""
         shown, left = [], self.example_bytes
         for example in self.examples:
-            size = _size(example)
+            size = len(example.question.encode()) + len(example.sql.encode())
             if size <= left:
                 left -= size
                 shown.append(example)

@@ -90,12 +90,11 @@ impl<'a> Brief<'a> {
         }
     }
 
-    /// Halves what the catalog and the solved examples fill in the prompts; false if they are too short for that.
+    /// Halves the catalog of the prompts, and what solved examples may fill; false if it is too short for that.
     pub fn shorten(&mut self) -> bool {
-        let shown: usize = self.shown_examples().iter().map(|example| example.bytes()).sum();
-        self.example_bytes = self.example_bytes.min(shown) / 2;
-        self.catalog_bytes = self.catalog_bytes.min(self.tables().len()) / 2;
-        shown > 0 || self.catalog_bytes >= 500
+        self.example_bytes /= 2;
+        self.catalog_bytes /= 2;
+        self.catalog_bytes >= 500
     }
 
     /// The request for the next statement. If there are earlier statements, it is a repair with all of them and what was wrong.
@@ -136,7 +135,7 @@ impl<'a> Brief<'a> {
     fn shown_examples(&self) -> Vec<&Example> {
         let mut left = self.example_bytes;
         let fits = |example: &&Example| {
-            let bytes = example.bytes();
+            let bytes = example.question.len() + example.sql.len();
             let is_fitting = bytes <= left;
             left -= if is_fitting { bytes } else { 0 };
             is_fitting

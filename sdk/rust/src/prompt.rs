@@ -103,12 +103,6 @@ impl Example {
         let is_whole = !sql.is_empty() && question.len() + sql.len() <= NOTE;
         is_whole.then_some(Self { question, sql })
     }
-
-    /// The bytes of the question and the statement.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
-        self.question.len() + self.sql.len()
-    }
 }
 
 #[derive(Clone, Copy, PartialEq)]
