@@ -73,7 +73,7 @@ fn instructions(settings: &Settings, max_depth: u32) -> String {
          `time_range` as [first day, last day]. Leave out what is not needed.\n\
          Answer with JSON alone, in this form:\n\
          {{\"subtasks\":[{{\"id\":\"A\",\"description\":\"…\",\"depends_on\":[],\"is_atomic\":true,\"expected_output\":\"…\",\
-         \"tables\":[\"orders\"],\"requirements\":{{\"metrics\":[{{\"name\":\"revenue\",\"aggregation\":\"sum\"}}],\
+         \"tables\":[\"invoices\"],\"requirements\":{{\"metrics\":[{{\"name\":\"revenue\",\"aggregation\":\"sum\"}}],\
          \"filters\":[\"status = 'paid'\"],\"dimensions\":[\"country\"],\"grain\":\"country\"}},\
          \"join_keys\":[{{\"left\":\"B\",\"left_col\":\"customer_id\",\"right\":\"A\",\"right_col\":\"id\",\"how\":\"inner\"}}]}}]}}",
         settings.subtasks

@@ -26,7 +26,7 @@ fn never_sure() -> Script {
 fn no_more_tokens_than_the_budget_are_ever_asked_for() {
     let folder = syrch_kit::scratch();
     let mut ends = Vec::new();
-    for budget in [200_u64, 900, 1_500, 2_000, 2_600, 3_300, 5_000] {
+    for budget in [200_u64, 900, 1_100, 1_250, 1_400, 1_500, 2_000, 2_600, 3_300, 5_000] {
         let endpoint = MockEndpoint::start(never_sure());
         let flags = ["--budget", &budget.to_string(), "--max-attempts", "9"];
         let said = ask(&endpoint, &shop(folder.path()), QUESTION, &flags);
