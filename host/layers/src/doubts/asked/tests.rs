@@ -111,7 +111,11 @@ fn a_measure_is_no_thing() {
         "the question asks for a state, and the result is only its population"
     );
     let shown = column("state.population");
-    assert_doubt("Which state has the most people?", &first(&[shown.clone()], &shown, true), DoubtKind::Measure);
+    assert_doubt(
+        "Which state has the most people?",
+        &first(std::slice::from_ref(&shown), &shown, true),
+        DoubtKind::Measure,
+    );
     for question in [
         "What is the largest population?",
         "What is the population of the largest state?",
