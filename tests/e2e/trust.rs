@@ -236,7 +236,7 @@ fn a_search_that_starts_over_is_the_same_search() {
     let hostile = zoo::hostile();
     let part = Part { role: "linker", plugin: &hostile, behaviour: "send-only" };
     let mut command = asking(&endpoint, folder.path(), &[part]);
-    command.args(["--rows", "none", "--interactive"]);
+    command.args(["--rows", "none", "--interactive", "--structured", "never"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"all of them\n").unwrap();
     let said = Said::of(child.wait_with_output().unwrap());

@@ -104,6 +104,6 @@ fn what_is_not_grave_lowers_the_score_alone() {
     let required = Requirements { dimensions: vec!["country".into(), "city".into()], ..Requirements::default() };
     let Verdict::Accepted(opinion) = require(Settings::default(), &required) else { panic!("not accepted") };
     assert_eq!((opinion.score * 1e9).round() / 1e9, 0.9);
-    let many = Requirements { dimensions: (b'a'..b'z').map(|c| format!("x{}", c as char)).collect(), ..required };
+    let many = Requirements { dimensions: (b'a'..=b'z').map(|c| format!("x{}", c as char)).collect(), ..required };
     assert!(matches!(require(Settings::default(), &many), Verdict::Accepted(opinion) if opinion.score == 0.5));
 }

@@ -98,7 +98,7 @@ fn a_fallback_follows_the_last_attempt() {
         vec![shapeless()],
     );
     let endpoint = MockEndpoint::start(script);
-    let document = traced.ask(&endpoint, QUESTION, &["--strategy", &example()]).document(0);
+    let document = traced.ask(&endpoint, QUESTION, &["--strategy", &example(), "--structured", "never"]).document(0);
     assert_eq!(document["sql"], json!(RIGHT), "{document:#}");
     let prompts: Vec<String> = endpoint.requests().iter().map(|request| request.prompt()).collect();
     assert_eq!(prompts.len(), 9, "two attempts of three branches, and three in the other form");

@@ -113,7 +113,11 @@ fn a_model_that_decides_wrong_twice_is_replaced_by_rules() {
         .on([PLAN, "This is turn 1 of 6."], turn(&[json!({"action": "continue", "branch": "b7", "rationale": "?"})]))
         .on([WRITE, "customers.country"], sql(CUSTOMERS));
     let (endpoint, traced) = (MockEndpoint::start(script), Traced::new());
-    let said = traced.ask(&endpoint, "In which country does each customer live?", &["--strategy", "turns"]);
+    let said = traced.ask(
+        &endpoint,
+        "In which country does each customer live?",
+        &["--strategy", "turns", "--structured", "never"],
+    );
     let document = said.document(0);
     assert_eq!(document["sql"], CUSTOMERS, "{document:#}");
     let requests = endpoint.requests();

@@ -16,7 +16,7 @@ use super::kind::{Kind, NO_LIMIT};
 use super::mapping::{self, Mapping};
 use super::spec::{AMBIGUITY, CALIBRATION, STRATEGY, Spec, TRUST, WhenFound};
 use super::value::{
-    count, model_source, number, round, seconds, set_model_source, shown_seconds, small, text, turn, whole,
+    count, model_source, number, round, seconds, set_model_source, shown_seconds, shown_text, small, text, turn, whole,
 };
 
 macro_rules! role {
@@ -154,10 +154,10 @@ pub(crate) static SPECS: &[Spec] = &[
     })
     .flag("embeddings", "NAME")
     .env(&["SYRCH_EMBEDDINGS"]),
-    Spec::new("llm.embedding_prefixes.query", Kind::Text, "What stands before each question that is embedded, such as `query: ` for E5", |e| json!(e.settings.model.embedding_prefixes.query), |e, v| {
+    Spec::new("llm.embedding_prefixes.query", Kind::Text, "What stands before each question that is embedded, such as `query: ` for E5", |e| shown_text(&e.settings.model.embedding_prefixes.query), |e, v| {
         e.settings.model.embedding_prefixes.query = text(v);
     }),
-    Spec::new("llm.embedding_prefixes.document", Kind::Text, "What stands before each text that is searched by embeddings, such as `passage: ` for E5; run build-index again after a change", |e| json!(e.settings.model.embedding_prefixes.document), |e, v| {
+    Spec::new("llm.embedding_prefixes.document", Kind::Text, "What stands before each text that is searched by embeddings, such as `passage: ` for E5; run build-index again after a change", |e| shown_text(&e.settings.model.embedding_prefixes.document), |e, v| {
         e.settings.model.embedding_prefixes.document = text(v);
     }),
     Spec::new("llm.simulated.skill", ODDS, "Of the simulated model: added to the log-odds of each right answer; 0 is the recorded systems, 1 multiplies the odds by 2.7", |e| json!(e.simulated.skill), |e, v| {

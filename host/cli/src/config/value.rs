@@ -47,6 +47,11 @@ pub(super) fn shown_seconds(time: Duration) -> Value {
     if time.subsec_nanos() == 0 { json!(time.as_secs()) } else { json!(seconds) }
 }
 
+/// A text; null if it is empty.
+pub(super) fn shown_text(text: &str) -> Value {
+    if text.is_empty() { Value::Null } else { json!(text) }
+}
+
 /// The model source in force, such as `openai` or `replay:FILE`.
 pub(super) fn model_source(effective: &Effective) -> Value {
     let model = &effective.settings.model;
