@@ -122,7 +122,8 @@ fn a_model_that_decides_wrong_twice_is_replaced_by_rules() {
     assert_eq!(document["sql"], CUSTOMERS, "{document:#}");
     let requests = endpoint.requests();
     let kinds: Vec<&str> = requests.iter().map(kind).collect();
-    assert_eq!(kinds, ["plan", "plan", "write"]);
+    // A doubtful result is repaired once more.
+    assert_eq!(kinds[..3], ["plan", "plan", "write"]);
     let again = requests[1].prompt();
     assert!(again.contains("decision 1 (continue): missing-branch: there is no branch `b7`"), "{again}");
 }
