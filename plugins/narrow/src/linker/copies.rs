@@ -1,11 +1,12 @@
 //! Staging, archive and backup copies of tables rank below the tables that they are copies of.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use syrch_plugin::prelude::*;
 use syrch_plugin::text::is_one_of;
 
 use crate::linker::fuse::{Fused, sort};
+use crate::linker::words::words;
 
 /// Words in the names of copies, and of the schemas in which they stand.
 const MARKS: &str = "arch archive archived archives backup backups bak bck bkp bkup copy deprecated dup legacy obsolete old raw \
@@ -19,36 +20,38 @@ const DATE: usize = 6;
 
 /// The copies among a catalog's tables, each with the table that it is a copy of.
 pub(crate) struct Copies {
-    pairs: Vec<(usize, usize)>,
+    pairs: BTreeMap<usize, usize>,
 }
 
 impl Copies {
     /// Those that a question does not ask for by the words that mark them.
     pub(crate) fn new(catalog: &Catalog, question: &str) -> Self {
         let names: Vec<Name> = catalog.tables.iter().map(Name::of).collect();
+        let mut real: BTreeMap<&[String], usize> = BTreeMap::new();
+        for (number, name) in names.iter().enumerate().filter(|(_, name)| name.marks.is_empty()) {
+            real.entry(&name.words).or_insert(number);
+        }
         let asked: Vec<String> = question.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase).collect();
         let is_asked = |mark: &String| asked.iter().any(|word| word.len() > 2 && word.starts_with(mark.as_str()));
-        let mut pairs = Vec::new();
-        for (copy, name) in names.iter().enumerate() {
-            if name.marks.is_empty() || name.marks.iter().any(is_asked) {
-                continue;
-            }
-            let is_real = |other: &&Name| other.marks.is_empty() && other.words == name.words;
-            let real = names.iter().position(|other| is_real(&other));
-            pairs.extend(real.map(|real| (copy, real)));
-        }
+        let copies = names.iter().enumerate().filter(|(_, name)| !name.marks.is_empty());
+        let copies = copies.filter(|(_, name)| !name.marks.iter().any(is_asked));
+        let pairs = copies.filter_map(|(copy, name)| Some((copy, *real.get(name.words.as_slice())?))).collect();
         Self { pairs }
     }
 
     /// Puts each copy that was found below its table, which gets the copy's score if it has less.
     pub(crate) fn sink(&self, tables: &mut Vec<Fused<usize>>) {
+        let mut places: BTreeMap<usize, usize> = tables.iter().enumerate().map(|(at, table)| (table.key, at)).collect();
         for (copy, real) in &self.pairs {
-            let Some(at) = tables.iter().position(|table| table.key == *copy) else { continue };
-            let Fused { score, retrievers, .. } = tables[at].clone();
-            tables[at].score *= SHARE;
-            match tables.iter_mut().find(|table| table.key == *real) {
-                Some(table) => table.score = table.score.max(score),
-                None => tables.push(Fused { key: *real, score, retrievers }),
+            let Some(at) = places.get(copy) else { continue };
+            let Fused { score, retrievers, .. } = tables[*at].clone();
+            tables[*at].score *= SHARE;
+            match places.get(real) {
+                Some(at) => tables[*at].score = tables[*at].score.max(score),
+                None => {
+                    places.insert(*real, tables.len());
+                    tables.push(Fused { key: *real, score, retrievers });
+                }
             }
         }
         sort(tables);
@@ -56,7 +59,7 @@ impl Copies {
 
     /// Of which tables a retriever is sure: of a copy's table in place of the copy.
     pub(crate) fn replaced(&self, sure: BTreeSet<usize>) -> BTreeSet<usize> {
-        let real = |table: usize| self.pairs.iter().find(|(copy, _)| *copy == table).map_or(table, |(_, real)| *real);
+        let real = |table: usize| self.pairs.get(&table).copied().unwrap_or(table);
         sure.into_iter().map(real).collect()
     }
 }
@@ -84,25 +87,6 @@ impl Name {
         let content: Vec<String> = words.iter().filter(|word| !is_one_of(LAYERS, word)).cloned().collect();
         Self { words: if content.is_empty() { words } else { content }, marks }
     }
-}
-
-/// The words of a name in lower case, apart by signs and by capitals after small letters.
-fn words(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut before = ' ';
-    for letter in name.chars() {
-        if !letter.is_alphanumeric() || before.is_lowercase() && letter.is_uppercase() {
-            words.push(String::new());
-        }
-        if letter.is_alphanumeric()
-            && let Some(last) = words.last_mut()
-        {
-            last.extend(letter.to_lowercase());
-        }
-        before = letter;
-    }
-    words.retain(|word| !word.is_empty());
-    words
 }
 
 #[cfg(test)]
@@ -137,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_copy_sinks_below_its_table_even_where_that_was_not_found() {
-        let pairs = Copies { pairs: vec![(0, 1)] };
+        let pairs = Copies { pairs: BTreeMap::from([(0, 1)]) };
         let found = |key, score| Fused { key, score, retrievers: vec!["lexical"] };
         let mut tables = vec![found(0, 0.8), found(2, 0.7)];
         pairs.sink(&mut tables);

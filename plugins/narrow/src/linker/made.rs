@@ -127,20 +127,9 @@ impl Parts<'_> {
     }
 }
 
-/// The words of a name: `unitPrice` and `unit_price` are `unit price`.
+/// A name as words of a question: `unitPrice` and `unit_price` are `unit price`.
 fn words(name: &str) -> String {
-    let mut out = String::new();
-    let mut was_lower = false;
-    for c in name.chars() {
-        if was_lower && c.is_uppercase() || c == '_' {
-            out.push(' ');
-        }
-        was_lower = c.is_lowercase();
-        if c != '_' {
-            out.extend(c.to_lowercase());
-        }
-    }
-    line(&out, 60)
+    line(&crate::linker::words::words(name).join(" "), 60)
 }
 
 fn type_of(column: &Column) -> String {

@@ -11,6 +11,7 @@ pub(crate) mod made;
 pub(crate) mod phrases;
 pub(crate) mod places;
 pub(crate) mod retrievers;
+pub(crate) mod words;
 
 use serde_json::json;
 use syrch_plugin::prelude::*;

@@ -56,7 +56,7 @@ impl Phrases {
         }
         let text = clip(&text, TEXT).to_owned();
         let tokens = tokens(&text);
-        let is_foreign = is_foreign(&self::tokens(&problem.question));
+        let is_foreign = is_foreign(&self::tokens(clip(&problem.question, TEXT)));
         Self { names: names(&tokens), values: values(&text, &tokens), is_foreign, text }
     }
 

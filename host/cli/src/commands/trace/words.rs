@@ -141,13 +141,12 @@ fn requirements(required: &Value) -> String {
     fields.map(|(name, value)| format!("{} {}", name.replace('_', " "), list(value))).collect::<Vec<_>>().join("; ")
 }
 
-/// The verdict of the reward on a candidate, with its score. `None` without one.
+/// The score of the reward's verdict on a candidate, whose reason says whether it was rejected. `None` without one.
 pub(super) fn reward(candidate: &CandidateNode) -> Option<String> {
-    Some(match candidate.verdict.as_ref()? {
-        Verdict::Accepted(opinion) => format!("reward {:.2}", opinion.score),
-        Verdict::Rejected(opinion) => format!("reward: rejected, {:.2}", opinion.score),
-        Verdict::Unavailable(_) => return None,
-    })
+    match candidate.verdict.as_ref()? {
+        Verdict::Accepted(opinion) | Verdict::Rejected(opinion) => Some(format!("reward {:.2}", opinion.score)),
+        Verdict::Unavailable(_) => None,
+    }
 }
 
 /// The statements of a task, and which errors there were.
