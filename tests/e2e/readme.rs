@@ -66,7 +66,8 @@ fn shell(command: &str, home: &Path) -> Output {
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy().into_owned();
         // How cargo is set up stays, or the commands would build for themselves what the tests have built; what it passes to a test goes.
-        let set_up = ["CARGO_HOME", "CARGO_INCREMENTAL", "CARGO_TARGET_DIR"].contains(&name.as_str());
+        let set_up = ["CARGO_HOME", "CARGO_INCREMENTAL", "CARGO_TARGET_DIR"].contains(&name.as_str())
+            || name.starts_with("CARGO_PROFILE_");
         let of_cargo = name == "OUT_DIR" || name.starts_with("CARGO") && !set_up;
         if of_cargo || ["SYRCH_", "OPENAI_", "ANTHROPIC_", "NEXTEST", "PG"].iter().any(|start| name.starts_with(start))
         {
