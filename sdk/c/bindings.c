@@ -24,6 +24,9 @@ extern int64_t __wasm_import_syrch_run_seed(void);
 __attribute__((__import_module__("syrch:plugin/wait@0.1.0"), __import_name__("any")))
 extern void __wasm_import_syrch_wait_any(uint8_t *, size_t, uint8_t *);
 
+__attribute__((__import_module__("syrch:plugin/wait@0.1.0"), __import_name__("pause")))
+extern void __wasm_import_syrch_wait_pause(int32_t);
+
 // Imported Functions from `syrch:plugin/llm@0.1.0`
 
 __attribute__((__import_module__("syrch:plugin/llm@0.1.0"), __import_name__("models")))
@@ -288,6 +291,10 @@ void syrch_wait_any(syrch_list_u32_t *tickets, syrch_list_u32_t *ret) {
   uint8_t *ptr = (uint8_t *) &ret_area;
   __wasm_import_syrch_wait_any((uint8_t *) (*tickets).ptr, (*tickets).len, ptr);
   *ret = (syrch_list_u32_t) { (uint32_t*)(*((uint8_t **) (ptr + 0))), (*((size_t*) (ptr + sizeof(void*)))) };
+}
+
+void syrch_wait_pause(uint32_t milliseconds) {
+  __wasm_import_syrch_wait_pause((int32_t) (milliseconds));
 }
 
 void syrch_llm_models(syrch_list_string_t *ret) {

@@ -359,7 +359,7 @@ typedef struct syrch_retrieval_query_t {
 } syrch_retrieval_query_t;
 
 // `solve` calls the solver. `retrieve` runs a retrieval query in the host; the observation has the hits. `choose` takes the result of the
-// dependency with the highest confidence, in the host.
+// dependency with the highest confidence, in the host. `solver/` and the name of a node call the plugin of that node of the flow.
 typedef struct syrch_operation_t {
   uint8_t tag;
   union {
@@ -1274,6 +1274,9 @@ extern uint64_t syrch_run_seed(void);
 // Waits until at least one ticket is ready, and returns those that are, in the given order. Unknown tickets and those whose result was
 // taken count as ready, so that it never waits for ever; an empty list returns at once. At most 4,096 tickets.
 extern void syrch_wait_any(syrch_list_u32_t *tickets, syrch_list_u32_t *ret);
+// Waits that many milliseconds, before another attempt, say. It ends earlier with the search, after a minute, and at once where the call
+// of the role has paused for five minutes or a journal is replayed.
+extern void syrch_wait_pause(uint32_t milliseconds);
 
 // Imported Functions from `syrch:plugin/llm@0.1.0`
 // The names that `request.model` may have.

@@ -121,6 +121,7 @@ bool syrch_run_setting(syrch_string_t *name, syrch_string_t *ret) {
 
 // Fake calls have always ended, so that all tickets are ready.
 void syrch_wait_any(syrch_list_u32_t *tickets, syrch_list_u32_t *ret) { *ret = *tickets; }
+void syrch_wait_pause(uint32_t milliseconds) { syrch_fake.paused += milliseconds; }
 
 // llm
 

@@ -17,6 +17,8 @@ typedef struct syrch_fake_t {
   syrch_policy_t policy;
   syrch_budget_t budget;
   uint64_t seed;
+  // The milliseconds of all pauses, which take no time.
+  uint64_t paused;
   // How many rows of a result a role may read; none: `rows.read` and `cells` answer `denied`.
   syrch_option_u32_t granted_rows;
   // The record: the requests to the model, the statements that ran, and the lines of the log, such as `keep A.1: 2 of 3 results`.

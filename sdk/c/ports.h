@@ -38,6 +38,8 @@ static inline syrch_list_u32_t syrch_wait(syrch_list_u32_t tickets) {
   syrch_wait_any(&tickets, &ready);
   return ready;
 }
+// Waits that many milliseconds: a minute at most, and five minutes in one call of the role.
+static inline void syrch_pause(uint32_t milliseconds) { syrch_wait_pause(milliseconds); }
 
 // llm
 static inline syrch_list_string_t syrch_models(void) {

@@ -35,6 +35,10 @@ pub struct Limits {
     pub cpu_per_call: Duration,
     /// How long a guest may be idle: neither running nor waiting in a port.
     pub idle: Duration,
+    /// How long one pause that a guest asks for may be.
+    pub pause: Duration,
+    /// How long the pauses of one role call may be together.
+    pub pauses: Duration,
     /// Bytes lifted and lowered in one call.
     pub hostcall_bytes: usize,
     /// Resource handles of one store.
@@ -102,6 +106,8 @@ impl Default for Limits {
             wasm_stack: 512 << 10,
             cpu_per_call: Duration::from_secs(5),
             idle: Duration::from_secs(5),
+            pause: Duration::from_secs(60),
+            pauses: Duration::from_secs(300),
             hostcall_bytes: 16 << 20,
             handles: 4_096,
             held_bytes: 256 << 20,

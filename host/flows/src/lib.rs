@@ -44,6 +44,10 @@ pub const SOLVER: &str = "solver/";
 
 /// The most nodes of a flow, those of its inner flows included.
 pub const NODES: usize = 128;
+/// The most nodes of an inner flow, counted once for each item of its `each`.
+pub const COPIES: usize = 1024;
+/// The longest wait before another attempt, in seconds.
+pub const WAIT: f64 = 60.0;
 /// The most levels of flows within flows.
 pub const LEVELS: usize = 4;
 /// The most bytes of a node's name or of an action.
@@ -81,12 +85,18 @@ pub struct Node {
     pub max_visits: Option<u32>,
     /// The most attempts at its work in one visit, at least 1.
     pub max_retries: u32,
+    /// The seconds to wait before each further attempt.
+    pub wait: f64,
     /// The action after the last attempt failed; `None` if the branch ends then.
     pub fallback: Option<String>,
     /// The flow of a node of the kind `flow`.
     pub inner: Option<Flow>,
     /// How often an inner flow runs side by side.
     pub times: u32,
+    /// Settings with which the inner flow runs, once for each item, side by side.
+    pub each: Vec<Map<String, Value>>,
+    /// The inner flow with the settings of each item.
+    pub items: Vec<Flow>,
 }
 
 impl Node {
@@ -116,6 +126,18 @@ impl Node {
         texts.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
+    /// The inner flow of an item, counted from 0, or that of all where there are no items.
+    #[must_use]
+    pub fn item(&self, item: usize) -> Option<&Flow> {
+        self.items.get(item).or(self.inner.as_ref())
+    }
+
+    /// How many branches an inner flow makes of one.
+    #[must_use]
+    pub fn branches(&self) -> usize {
+        self.each.len().max(self.times as usize)
+    }
+
     /// The actions that the node may end with.
     #[must_use]
     pub fn actions(&self) -> Vec<String> {
@@ -135,7 +157,7 @@ impl Node {
     /// Whether the branch that visits it may become several.
     #[must_use]
     pub fn fans_out(&self) -> bool {
-        self.times > 1 || self.edges.values().any(|targets| targets.len() > 1)
+        self.branches() > 1 || self.edges.values().any(|targets| targets.len() > 1)
     }
 }
 
@@ -194,6 +216,33 @@ impl Flow {
         }
     }
 
+    /// Gives all nodes that have this setting the value, those of inner flows included: the settings of an outer flow replace those of its
+    /// nodes, and those of an item replace both. Returns whether a node has the setting, or why the value does not fit. The settings of a
+    /// `solver` belong to its plugin and stand at the node alone.
+    pub(crate) fn replace(&mut self, setting: &str, value: &Value) -> Result<bool, String> {
+        let mut is_known = false;
+        for node in &mut self.nodes {
+            if let Some(inner) = &mut node.inner {
+                is_known |= inner.replace(setting, value)?;
+                node.items = items(inner, &node.each)?;
+            } else if node.kind != Kind::Solver
+                && let Some(known) = node.kind.settings().iter().find(|known| known.name == setting)
+            {
+                known.refuse(value).map_or(Ok(()), Err)?;
+                node.settings.insert(setting.to_owned(), value.clone());
+                is_known = true;
+            }
+        }
+        Ok(is_known)
+    }
+
+    /// The nodes, those of inner flows included, and of each item.
+    pub(crate) fn size(&self) -> usize {
+        let of =
+            |node: &Node| node.inner.as_ref().map_or(0, |inner| inner.size().saturating_mul(node.each.len().max(1)));
+        self.nodes.iter().map(|node| of(node).saturating_add(1)).fold(0, usize::saturating_add)
+    }
+
     /// The actions with which the flow may end: those that lead nowhere.
     #[must_use]
     pub fn last_actions(&self) -> Vec<String> {
@@ -203,6 +252,16 @@ impl Flow {
         };
         self.nodes.iter().flat_map(of).collect()
     }
+}
+
+/// An inner flow with the settings of each item.
+pub(crate) fn items(inner: &Flow, each: &[Map<String, Value>]) -> Result<Vec<Flow>, String> {
+    let with = |item: &Map<String, Value>| {
+        let mut flow = inner.clone();
+        item.iter().try_for_each(|(setting, value)| flow.replace(setting, value).map(drop))?;
+        Ok(flow)
+    };
+    each.iter().map(with).collect()
 }
 
 /// Something that is wrong with a flow.

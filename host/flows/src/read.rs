@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::check::check;
-use crate::{BRANCHES, DEFAULT, Flow, Kind, LEVELS, NAME, NODES, Node, Problem, RETRIES, VISITS};
+use crate::{BRANCHES, COPIES, DEFAULT, Flow, Kind, LEVELS, NAME, NODES, Node, Problem, RETRIES, VISITS, WAIT, items};
 
 const KEYS: [&str; 2] = ["start", "nodes"];
-const NODE: [&str; 9] = ["do", "settings", "next", "on", "max_visits", "max_retries", "fallback", "flow", "times"];
+const NODE: [&str; 11] =
+    ["do", "settings", "next", "on", "max_visits", "max_retries", "wait", "fallback", "flow", "times", "each"];
 
 /// Reads a flow and checks it.
 ///
@@ -126,11 +127,17 @@ impl Reader {
         let map = self.map(path, if value.is_null() { &empty } else { value })?;
         self.known_keys(path, map, &NODE);
         let kind = self.kind(path, name, map.get("do"))?;
-        let inner = self.inner(path, kind, map.get("flow"), level);
+        let mut inner = self.inner(path, kind, map.get("flow"), level);
         let edges = self.edges(path, map, names);
-        let settings = self.settings(path, kind, map.get("settings"));
+        let settings = match kind {
+            Kind::Flow => self.of_all(path, map.get("settings"), inner.as_mut()),
+            _ => self.settings(path, kind, map.get("settings")),
+        };
+        let each = self.each(path, kind, map, inner.as_ref());
+        let items = inner.as_ref().and_then(|inner| items(inner, &each).ok()).unwrap_or_default();
         let max_visits = self.whole(path, map, "max_visits", VISITS);
         let max_retries = self.whole(path, map, "max_retries", RETRIES);
+        let wait = self.wait(path, map.get("wait"), max_retries);
         let fallback = self.action(path, map.get("fallback"));
         let times = self.whole(path, map, "times", BRANCHES);
         if times.is_some() && kind != Kind::Flow {
@@ -146,9 +153,12 @@ impl Reader {
             edges,
             max_visits,
             max_retries: max_retries.unwrap_or(1),
+            wait,
             fallback,
             inner,
             times: times.unwrap_or(1),
+            each,
+            items,
         };
         self.edges_are_possible(path, &node, map);
         Some(node)
@@ -251,6 +261,86 @@ impl Reader {
             }
         }
         settings
+    }
+
+    /// The settings of an inner flow, which replace those of its nodes.
+    fn of_all(&mut self, path: &[String], value: Option<&Value>, inner: Option<&mut Flow>) -> Map<String, Value> {
+        let at = join(path, "settings");
+        let given = value.filter(|given| !given.is_null()).and_then(|given| self.map(&at, given));
+        let given = given.cloned().unwrap_or_default();
+        if let Some(inner) = inner {
+            self.replace(&at, &given, inner);
+        }
+        given
+    }
+
+    /// The settings of each item. All are tried, so that each fits the nodes.
+    fn each(
+        &mut self,
+        path: &[String],
+        kind: Kind,
+        map: &Map<String, Value>,
+        inner: Option<&Flow>,
+    ) -> Vec<Map<String, Value>> {
+        let Some(value) = map.get("each") else { return Vec::new() };
+        let at = join(path, "each");
+        if kind != Kind::Flow || map.contains_key("times") {
+            let why = if kind == Kind::Flow {
+                "stands beside `times`; keep one of the two"
+            } else {
+                "is for an inner flow, `do: flow`"
+            };
+            self.problem(&at, why);
+            return Vec::new();
+        }
+        let list = value.as_array().filter(|list| !list.is_empty() && list.len() <= BRANCHES as usize);
+        let (Some(list), Some(inner)) = (list, inner) else {
+            if list.is_none() {
+                self.problem(&at, format!("must be a list of 1 to {BRANCHES} mappings of settings"));
+            }
+            return Vec::new();
+        };
+        if inner.size().saturating_mul(list.len()) > COPIES {
+            self.problem(&at, format!("makes more than {COPIES} nodes, counted once for each item"));
+            return Vec::new();
+        }
+        let mut each = Vec::new();
+        for (number, item) in list.iter().enumerate() {
+            let at = join(&at, &number.to_string());
+            let item = self.map(&at, item).cloned().unwrap_or_default();
+            self.replace(&at, &item, &mut inner.clone());
+            each.push(item);
+        }
+        each
+    }
+
+    fn replace(&mut self, path: &[String], settings: &Map<String, Value>, flow: &mut Flow) {
+        for (setting, value) in settings {
+            let at = join(path, setting);
+            match flow.replace(setting, value) {
+                Ok(true) => {}
+                Ok(false) => {
+                    self.unknown(&at, format!("no node of the inner flow has a setting `{setting}`"), setting, [])
+                }
+                Err(why) => self.problem(&at, format!("{value} {why}")),
+            }
+        }
+    }
+
+    fn wait(&mut self, path: &[String], value: Option<&Value>, max_retries: Option<u32>) -> f64 {
+        let Some(value) = value else { return 0.0 };
+        let at = join(path, "wait");
+        let Some(seconds) = value.as_f64().filter(|seconds| (0.0..=WAIT).contains(seconds)) else {
+            self.problem(&at, format!("{value} is not a number of seconds from 0 to {WAIT}"));
+            return 0.0;
+        };
+        if max_retries.unwrap_or(1) < 2 {
+            self.problem(
+                &at,
+                "is the wait before another attempt, of which there is none: give `max_retries` 2 or more",
+            );
+        }
+        seconds
     }
 
     fn whole(&mut self, path: &[String], map: &Map<String, Value>, key: &str, most: u32) -> Option<u32> {

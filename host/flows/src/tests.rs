@@ -271,3 +271,90 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn settings_of_a_flow_are_those_of_its_nodes() {
+    let inner = json!({ "start": "draft", "nodes": {
+        "draft": { "settings": { "temperature": 0.2 }, "next": "run" }, "run": { "on": { "error": "repair" } },
+        "repair": { "max_visits": 1, "next": "run" },
+    } });
+    let outer = |keys: Json| {
+        let mut node = json!({ "do": "flow", "flow": inner, "next": "vote" });
+        node.as_object_mut().unwrap().extend(keys.as_object().unwrap().clone());
+        json!({ "start": "tries", "nodes": { "tries": node, "vote": {} } })
+    };
+    let temperatures = |flow: &Flow| -> Vec<Option<f64>> {
+        flow.nodes.iter().filter(|node| node.name != "run").map(|node| node.number("temperature")).collect()
+    };
+    let replaced = read(&outer(json!({ "times": 2, "settings": { "temperature": 0.7 } }))).unwrap();
+    assert_eq!(temperatures(replaced.nodes[0].item(1).unwrap()), [Some(0.7), Some(0.7)]);
+
+    let each = json!([{ "temperature": 0 }, { "form": "yaml" }, {}]);
+    let read_each = read(&outer(json!({ "each": each, "settings": { "temperature": 0.7 } }))).unwrap();
+    let tries = &read_each.nodes[0];
+    assert_eq!((tries.branches(), tries.fans_out()), (3, true));
+    let of = |item: usize| tries.item(item).unwrap();
+    assert_eq!([0, 1, 2].map(|item| temperatures(of(item))[0]), [Some(0.0), Some(0.7), Some(0.7)]);
+    assert_eq!([0, 1, 2].map(|item| of(item).nodes[0].text("form")), ["sql", "yaml", "sql"]);
+
+    // What an outer flow says counts for the flows within it, and what an item says counts more.
+    let within = json!({ "start": "a", "nodes": { "a": {
+        "do": "flow", "settings": { "temperature": 1.5 }, "flow": outer(json!({ "each": each, "settings": { "temperature": 0.7 } })),
+    } } });
+    let read_within = read(&within).unwrap();
+    let tries = &read_within.nodes[0].item(0).unwrap().nodes[0];
+    assert_eq!([0, 1].map(|item| temperatures(tries.item(item).unwrap())[0]), [Some(0.0), Some(1.5)]);
+
+    let wrong = |keys: Json| problems(&outer(keys));
+    assert_eq!(
+        wrong(json!({ "times": 2, "settings": { "agree": 2, "temperature": 3 } })),
+        [
+            "nodes.tries.settings.agree: no node of the inner flow has a setting `agree`",
+            "nodes.tries.settings.temperature: 3 is not a number from 0 to 2"
+        ]
+    );
+    assert_eq!(
+        wrong(json!({ "each": [{}, { "form": "xml" }, 7] })),
+        [
+            "nodes.tries.each.1.form: \"xml\" is not one of sql, yaml",
+            "nodes.tries.each.2: must be a mapping of keys and values"
+        ]
+    );
+    assert_eq!(
+        wrong(json!({ "each": [{}], "times": 2 })),
+        ["nodes.tries.each: stands beside `times`; keep one of the two"]
+    );
+    assert_eq!(wrong(json!({ "each": [] })), ["nodes.tries.each: must be a list of 1 to 32 mappings of settings"]);
+    assert_eq!(
+        problems(&flow(json!({ "draft": { "each": [{}] } }))),
+        ["nodes.draft.each: is for an inner flow, `do: flow`"]
+    );
+    let solver = json!({ "start": "a", "nodes": { "a": {
+        "do": "flow", "settings": { "plugin": "vote" },
+        "flow": { "start": "solver", "nodes": { "solver": { "settings": { "plugin": "refine" } } } },
+    } } });
+    assert_eq!(problems(&solver), ["nodes.a.settings.plugin: no node of the inner flow has a setting `plugin`"]);
+}
+
+#[test]
+fn items_within_items_are_bounded() {
+    let wide = |inner: Json| json!({ "start": "a", "nodes": { "a": { "do": "flow", "each": vec![json!({}); 32], "flow": inner } } });
+    let two = wide(wide(json!({ "start": "draft", "nodes": { "draft": {} } })));
+    assert_eq!(problems(&two), ["nodes.a.each: makes more than 1024 nodes, counted once for each item"]);
+}
+
+#[test]
+fn a_wait_stands_before_another_attempt() {
+    let with = |keys: Json| flow(json!({ "draft": keys }));
+    assert_eq!(
+        read(&with(json!({ "max_retries": 2, "wait": 1.5 }))).unwrap().nodes[0].wait.to_bits(),
+        1.5_f64.to_bits()
+    );
+    let none =
+        "nodes.draft.wait: is the wait before another attempt, of which there is none: give `max_retries` 2 or more";
+    assert_eq!(problems(&with(json!({ "wait": 1.5 }))), [none]);
+    assert_eq!(
+        problems(&with(json!({ "max_retries": 2, "wait": 61 }))),
+        ["nodes.draft.wait: 61 is not a number of seconds from 0 to 60"]
+    );
+}

@@ -167,6 +167,10 @@ impl WaitPort for Ordered<dyn WaitPort> {
         self.inner.give_up(ticket, has_ended).await
     }
 
+    fn is_replaying(&self) -> bool {
+        self.inner.is_replaying()
+    }
+
     async fn left(&self) {
         self.inner.left().await;
     }

@@ -322,6 +322,10 @@ impl WaitPort for CallRecorder {
         matches!(got.await, Got::GaveUp(true))
     }
 
+    fn is_replaying(&self) -> bool {
+        self.event_log.is_replaying()
+    }
+
     async fn left(&self) {
         self.taint.returned();
         self.event_log.left(self.call).await;

@@ -52,6 +52,8 @@ pub(crate) struct State {
     tickets: BTreeMap<u32, watch::Receiver<bool>>,
     next_ticket: u32,
     held: usize,
+    /// The time for which the guest may still pause.
+    pub(crate) pauses_left: Duration,
     /// The CPU time that was charged so far.
     charged: Duration,
     /// The CPU time, that of ports included, when the guest was interrupted last.
@@ -66,6 +68,7 @@ impl State {
             wasi,
             table,
             limiter: SumLimiter::new(&limits),
+            pauses_left: limits.pauses,
             limits,
             printed,
             liveness: Liveness::new(),

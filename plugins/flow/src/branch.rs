@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::time::Duration;
 
 use syrch_flows::{Flow, Node};
 use syrch_plugin::attempt::{Chain, Ran, Statement};
@@ -39,6 +40,8 @@ impl Ballot {
 /// Where a branch is in one flow.
 #[derive(Debug, Clone)]
 pub(crate) struct Frame {
+    /// The item of an inner flow's `each`, counted from 0.
+    pub(crate) item: usize,
     /// The node to visit, by its place.
     pub(crate) node: usize,
     /// How often each node was visited.
@@ -48,9 +51,9 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// At the start of a flow.
-    pub(crate) fn new(flow: &Flow) -> Self {
-        Self { node: flow.start, visits: BTreeMap::new(), exhausted: Vec::new() }
+    /// At the start of a flow, as an item of the node that has it.
+    pub(crate) fn new(flow: &Flow, item: usize) -> Self {
+        Self { item, node: flow.start, visits: BTreeMap::new(), exhausted: Vec::new() }
     }
 }
 
@@ -100,6 +103,8 @@ pub(crate) struct Branch {
     pub(crate) doubtful: Option<Passed>,
     /// Attempts that failed in this visit, and why the last one did.
     pub(crate) failed: u32,
+    /// How long to wait before the next attempt.
+    pub(crate) pause: Duration,
     pub(crate) wrong: String,
     /// Replies without a statement, over all visits.
     pub(crate) without_statement: u32,
@@ -114,7 +119,7 @@ impl Branch {
     pub(crate) fn new(flow: &Flow, attempts: u32) -> Self {
         Self {
             id: 0,
-            frames: vec![Frame::new(flow)],
+            frames: vec![Frame::new(flow, 0)],
             forks: Vec::new(),
             state: State::Open,
             chain: Chain::new(attempts),
@@ -122,6 +127,7 @@ impl Branch {
             ballot: Ballot::default(),
             doubtful: None,
             failed: 0,
+            pause: Duration::ZERO,
             wrong: String::new(),
             without_statement: 0,
             rejected: 0,
@@ -131,8 +137,8 @@ impl Branch {
 
     /// The flow in which it is.
     pub(crate) fn flow<'f>(&self, outermost: &'f Flow) -> &'f Flow {
-        let outer = &self.frames[..self.frames.len().saturating_sub(1)];
-        outer.iter().fold(outermost, |flow, frame| flow.nodes[frame.node].inner.as_ref().unwrap_or(flow))
+        let inwards = self.frames.iter().zip(self.frames.iter().skip(1));
+        inwards.fold(outermost, |flow, (outer, inner)| flow.nodes[outer.node].item(inner.item).unwrap_or(flow))
     }
 
     /// The node at which it is.
@@ -156,6 +162,20 @@ impl Branch {
             flow = node.inner.as_ref();
         }
         names.join("/")
+    }
+
+    /// Which items of `each` it is in, the outermost first, counted from 1.
+    pub(crate) fn items(&self, outermost: &Flow) -> Vec<usize> {
+        let mut flow = Some(outermost);
+        let mut items = Vec::new();
+        for (outer, inner) in self.frames.iter().zip(self.frames.iter().skip(1)) {
+            let Some(node) = flow.and_then(|flow| flow.nodes.get(outer.node)) else { break };
+            if !node.each.is_empty() {
+                items.push(inner.item + 1);
+            }
+            flow = node.item(inner.item);
+        }
+        items
     }
 
     /// The fan-out that a join at its node waits for: the last one, if it happened in the same flow.

@@ -1,6 +1,8 @@
 //! Following the edges: in each round every open branch visits its node, and what the nodes ask of the model and the database is asked
 //! together.
 
+use std::time::Duration;
+
 use serde_json::json;
 use syrch_flows::{ABSTAINED, DEFAULT, EXHAUSTED, Flow, Kind};
 use syrch_plugin::attempt::Trials;
@@ -63,6 +65,9 @@ impl<'a, H: SolverHost> Walk<'a, H> {
             self.join();
             let open = self.open();
             if open.is_empty() {
+                if self.pause() {
+                    continue;
+                }
                 return (self.branches, self.question);
             }
             let entered: Vec<usize> = open.into_iter().filter(|id| self.enter(*id)).collect();
@@ -71,8 +76,19 @@ impl<'a, H: SolverHost> Walk<'a, H> {
     }
 
     fn open(&self) -> Vec<usize> {
-        let is_open = |id: &usize| self.branches[*id].state == State::Open;
-        (0..self.branches.len()).filter(is_open).collect()
+        let is_open = |branch: &Branch| branch.state == State::Open && branch.pause.is_zero();
+        (0..self.branches.len()).filter(|id| is_open(&self.branches[*id])).collect()
+    }
+
+    /// Lets the time pass until the first of the branches that wait goes on. Returns whether one waits. There is no clock: what the others
+    /// did meanwhile does not shorten it.
+    fn pause(&mut self) -> bool {
+        let waiting = self.branches.iter_mut().filter(|branch| branch.state == State::Open && !branch.pause.is_zero());
+        let mut pauses: Vec<&mut Duration> = waiting.map(|branch| &mut branch.pause).collect();
+        let Some(first) = pauses.iter().map(|pause| **pause).min() else { return false };
+        self.host.pause(first);
+        pauses.iter_mut().for_each(|pause| **pause = pause.saturating_sub(first));
+        true
     }
 
     /// Begins the visit of a node, or goes on with one whose last attempt failed. Returns whether the node has work to do.
@@ -120,9 +136,9 @@ impl<'a, H: SolverHost> Walk<'a, H> {
     fn start_inner(&mut self, id: usize) {
         let node = self.branches[id].node(self.flow());
         let Some(inner) = &node.inner else { return };
-        let ids = self.fan_out(id, node.times as usize);
-        for id in ids {
-            self.branches[id].frames.push(Frame::new(inner));
+        let ids = self.fan_out(id, node.branches());
+        for (item, id) in ids.into_iter().enumerate() {
+            self.branches[id].frames.push(Frame::new(inner, item));
             self.branches[id].go(inner.start);
         }
     }
@@ -215,6 +231,10 @@ impl<'a, H: SolverHost> Walk<'a, H> {
             "branch": branch.id,
             "action": action,
         });
+        let items: Vec<usize> = branch.items(self.flow());
+        if !items.is_empty() {
+            data["items"] = json!(items);
+        }
         if joined > 1 {
             data["joined"] = json!(joined);
         }
@@ -234,6 +254,7 @@ impl<'a, H: SolverHost> Walk<'a, H> {
         branch.failed += 1;
         wrong.clone_into(&mut branch.wrong);
         if may_repeat && branch.failed < node.max_retries {
+            branch.pause = Duration::from_secs_f64(node.wait);
             return;
         }
         wrong.clone_into(&mut branch.why);

@@ -218,8 +218,9 @@ impl<H: SolverHost> Walk<'_, H> {
                 self.leave(id, ABSTAINED);
             }
             Written::Failed(failure) if failure.kind == FailureKind::Model => {
-                // The host has repeated the call already.
-                self.fail(id, &failure.message, false, State::Failed(failure.clone()));
+                // The host has repeated the call already; a node that waits asks once more after that.
+                let may_repeat = self.branches[id].node(self.flow()).wait > 0.0;
+                self.fail(id, &failure.message, may_repeat, State::Failed(failure.clone()));
             }
             Written::Failed(failure) => self.stop(id, failure),
         }

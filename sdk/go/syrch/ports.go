@@ -47,6 +47,8 @@ type RunPort interface {
 type WaitPort interface {
 	// WaitAny waits until at least one ticket is ready, and returns those that are, in the given order.
 	WaitAny(tickets []uint32) []uint32
+	// Pause waits that many milliseconds: a minute at most, and five minutes in one call of the role.
+	Pause(milliseconds uint32)
 }
 
 // LLMPort has the language models. Its errors are of the type *ModelError.

@@ -29,7 +29,9 @@ type Host struct {
 	// Trace has the entries that the plugin logged.
 	Trace Trace
 	// Order, if there is one, says which of the tickets in flight are ready.
-	Order   func(tickets []uint32) []uint32
+	Order func(tickets []uint32) []uint32
+	// Paused is the number of milliseconds for which the plugin paused.
+	Paused  uint64
 	tickets uint32
 }
 
@@ -66,6 +68,9 @@ func (h *Host) WaitAny(tickets []uint32) []uint32 {
 	}
 	return tickets
 }
+
+// Pause adds to the field Paused, and takes no time.
+func (h *Host) Pause(milliseconds uint32) { h.Paused += uint64(milliseconds) }
 
 // Models returns the names of the models.
 func (h *Host) Models() []string { return h.Model.Names }

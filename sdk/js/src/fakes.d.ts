@@ -72,6 +72,8 @@ export declare class FakeHost {
   budget: ReturnType<Ports["run"]["remaining"]>;
   settings: { [name: string]: Json };
   seed: number;
+  /** The pauses that the plugin asked for, in milliseconds. They take no time. */
+  pauses: number[];
   readonly model: FakeModel;
   readonly database: FakeDatabase;
   readonly judges: FakeEvaluate;

@@ -269,6 +269,8 @@ export class FakeHost {
   /** Further settings of the user's, by name. */
   settings = {};
   seed = 0;
+  /** The pauses that the plugin asked for, in milliseconds. They take no time. */
+  pauses = [];
   model = new FakeModel();
   database = new FakeDatabase();
   judges = new FakeEvaluate();
@@ -289,7 +291,7 @@ export class FakeHost {
         seed: () => this.seed,
       },
       // Fake calls have always ended, so all tickets are ready.
-      wait: { any: (all) => all },
+      wait: { any: (all) => all, pause: (milliseconds) => this.pauses.push(milliseconds) },
       llm: {
         models: () => model.names,
         complete: (raw) => unwrap(model.answer(raw)),

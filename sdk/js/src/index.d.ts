@@ -380,6 +380,8 @@ export interface RunPort {
 export interface WaitPort {
   /** Waits until at least one call is ready, and returns those that are, in the given order. */
   any<T extends { readonly ticket: number }>(calls: readonly T[]): T[];
+  /** Waits that many milliseconds: a minute at most, and five minutes in one call of the role. */
+  pause(milliseconds: number): void;
 }
 export interface LlmPort {
   models(): string[];

@@ -51,6 +51,7 @@ const of = {
       const ready = new Set(tickets.lift(port.any(tickets.lower(calls.map((call) => call.ticket), "wait.any"))));
       return calls.filter((call) => ready.has(call.ticket));
     },
+    pause: (milliseconds) => port.pause(u32.lower(milliseconds, "wait.pause")),
   }),
 
   llm: (port) => ({

@@ -286,6 +286,8 @@ class FakeHost:
         #: Further settings of the user's, by name.
         self.settings: dict[str, Any] = {}
         self.run_seed = 0
+        #: The pauses that the plugin asked for, in milliseconds. They take no time.
+        self.pauses: list[int] = []
 
     # run and wait
 
@@ -303,6 +305,9 @@ class FakeHost:
 
     def any(self, tickets: list[int]) -> list[int]:
         return list(tickets)  # Fake calls have always ended.
+
+    def pause(self, milliseconds: int) -> None:
+        self.pauses.append(milliseconds)
 
     # llm
 

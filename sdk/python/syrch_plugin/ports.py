@@ -95,10 +95,14 @@ class Run(Protocol):
 
 
 class Wait(Protocol):
-    """Waiting for any mix of calls in flight."""
+    """Waiting for any mix of calls in flight, and for time to pass."""
 
     def any(self, tickets: list[U32]) -> list[U32]:
         """Waits until at least one ticket is ready, and returns those that are, in the given order."""
+        ...
+
+    def pause(self, milliseconds: U32) -> None:
+        """Waits that long: a minute at most, and five minutes in one call of the role."""
         ...
 
 

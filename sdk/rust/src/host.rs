@@ -1,5 +1,7 @@
 //! The ports as the host lends them to a component.
 
+use std::time::Duration;
+
 use serde_json::Value as JsonValue;
 
 use crate::bindings::{cells, evaluate, inspect, llm, rows, run, search, sql, trace, types, wait};
@@ -31,6 +33,10 @@ impl Run for Host {
 impl Wait for Host {
     fn any(&self, tickets: &[u32]) -> Vec<u32> {
         wait::any(tickets)
+    }
+
+    fn pause(&self, length: Duration) {
+        wait::pause(u32::try_from(length.as_millis()).unwrap_or(u32::MAX));
     }
 }
 

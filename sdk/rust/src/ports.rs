@@ -8,6 +8,8 @@ pub use crate::bindings::rows::Page;
 pub use crate::bindings::run::{Budget, Policy, TimeLeft};
 pub use crate::bindings::sql::Equality;
 
+use std::time::Duration;
+
 use serde_json::Value as JsonValue;
 
 use crate::bindings::llm::{LlmError, Reply, Request};
@@ -31,10 +33,12 @@ pub trait Run {
     fn seed(&self) -> u64;
 }
 
-/// Waiting for any mix of calls in flight.
+/// Waiting for any mix of calls in flight, and for time to pass.
 pub trait Wait {
     /// The tickets that are ready, in the given order; waits until one is.
     fn any(&self, tickets: &[u32]) -> Vec<u32>;
+    /// Waits that long: a minute at most, and five minutes in one call of the role. A replay does not wait.
+    fn pause(&self, length: Duration);
 }
 
 /// The port of language models.

@@ -193,6 +193,8 @@ fn the_schema_has_the_kinds_of_nodes_and_their_settings() {
     assert_eq!(settings, known);
     let most = ["max_visits", "max_retries", "times"].map(|key| node[key]["maximum"].clone());
     assert_eq!(most, [syrch_flows::VISITS, syrch_flows::RETRIES, syrch_flows::BRANCHES].map(|most| json!(most)));
+    assert_eq!(node["each"]["maxItems"], syrch_flows::BRANCHES);
+    assert_eq!(node["wait"]["maximum"].as_f64(), Some(syrch_flows::WAIT));
 }
 
 const FLOW_FILE: &str = "name: own\nflow:\n  start: draft\n  nodes:\n    draft: {next: run}\n    run:\n      on: {error: repair}\n    \

@@ -17,6 +17,8 @@ pub trait WaitPort: Send + Sync {
     /// Called when the guest cancels a call or drops its handle. After this returns, no further event of the call happens. Returns whether
     /// its result was there already: `is_done`, or what a replayed journal has.
     async fn give_up(&self, ticket: Ticket, is_done: bool) -> bool;
+    /// Whether a journal is replayed, so that there is no time to let pass.
+    fn is_replaying(&self) -> bool;
     /// Called when the guest has returned or trapped. After this returns, no further event of the calls that it started and did not await
     /// happens.
     async fn left(&self);
@@ -35,6 +37,10 @@ impl WaitPort for Unrecorded {
 
     async fn give_up(&self, _: Ticket, is_done: bool) -> bool {
         is_done
+    }
+
+    fn is_replaying(&self) -> bool {
+        false
     }
 
     async fn left(&self) {}

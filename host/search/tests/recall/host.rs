@@ -80,6 +80,10 @@ impl Wait for LinkerWorld<'_> {
     fn any(&self, tickets: &[u32]) -> Vec<u32> {
         self.others.any(tickets)
     }
+
+    fn pause(&self, length: std::time::Duration) {
+        self.others.pause(length);
+    }
 }
 
 impl Llm for LinkerWorld<'_> {

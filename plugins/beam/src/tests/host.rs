@@ -93,6 +93,10 @@ impl Wait for ShopHost {
     fn any(&self, tickets: &[u32]) -> Vec<u32> {
         self.fake.any(tickets)
     }
+
+    fn pause(&self, length: std::time::Duration) {
+        self.fake.pause(length);
+    }
 }
 
 impl Sql for ShopHost {

@@ -1,4 +1,6 @@
-//! Edges, bounds, retries, fallbacks and inner flows (PF-01 to PF-08).
+//! Edges, bounds, retries, fallbacks and inner flows (PF-01 to PF-09).
+
+use std::time::Duration;
 
 use super::*;
 
@@ -247,4 +249,83 @@ fn settings_that_are_wrong_are_refused_with_every_reason() {
     assert!(Settings::read(r#"{"unstated": 2}"#).unwrap_err().contains("unstated"));
     // Without a flow there is one with two repairs.
     assert_eq!(Settings::read("").unwrap().flow.nodes.len(), 3);
+}
+
+#[test]
+fn a_node_waits_before_each_further_attempt() {
+    let flow = |wait: Json| {
+        let draft = json!({ "next": "run", "max_retries": 3, "wait": wait });
+        settings(&json!({ "start": "draft", "nodes": { "draft": draft, "run": {} } }))
+    };
+    let seconds = |host: &FakeHost| host.pauses.borrow().iter().map(Duration::as_secs_f64).collect::<Vec<_>>();
+    // A model that cannot be reached is asked again then, too.
+    for error in [LlmError::Malformed("no".into()), LlmError::Unavailable("down".into())] {
+        let mut host = FakeHost::default();
+        host.model.script(&Purpose::Generate, Err(error.clone()));
+        host.model.script(&Purpose::Generate, Err(error));
+        says(&mut host, &Purpose::Generate, &["SELECT 1"]);
+        database(&mut host);
+        assert_eq!(ids(&solved(&host, flow(json!(1.5)))), ["A.1"]);
+        assert_eq!(seconds(&host), [1.5, 1.5]);
+    }
+    let mut host = FakeHost::default();
+    (0..3).for_each(|_| host.model.script(&Purpose::Generate, Err(LlmError::Malformed("no".into()))));
+    lost(&host, flow(json!(0)));
+    assert!(seconds(&host).is_empty());
+}
+
+#[test]
+fn a_branch_that_waits_does_not_hold_up_the_others() {
+    let mut host = FakeHost::default();
+    let draft = |wait: f64| json!({ "do": "draft", "next": "run", "max_retries": 2, "wait": wait });
+    let flow = settings(&json!({ "start": "plan", "nodes": {
+        "plan": { "do": "draft", "next": ["slow", "slower", "quick"] },
+        "slow": draft(2.0), "slower": draft(5.0), "quick": { "do": "run", "next": "meet" },
+        "run": { "next": "meet" }, "meet": { "do": "vote" },
+    } }));
+    says(&mut host, &Purpose::Generate, &["SELECT 1"]);
+    (0..2).for_each(|_| host.model.script(&Purpose::Generate, Err(LlmError::Malformed("no".into()))));
+    says(&mut host, &Purpose::Generate, &["SELECT 1", "SELECT 1"]);
+    database(&mut host);
+    assert_eq!(solved(&host, flow)[0].signals.samples, 3);
+    assert_eq!(*host.pauses.borrow(), [2, 3].map(Duration::from_secs));
+    let nodes: Vec<String> = visits(&host).into_iter().map(|(node, _)| node).collect();
+    assert_eq!(nodes, ["plan", "quick", "slow", "run", "slower", "run", "meet"]);
+}
+
+#[test]
+fn an_inner_flow_runs_with_the_settings_of_each_item() {
+    let mut host = FakeHost::default();
+    let inner = json!({ "start": "draft", "nodes": { "draft": { "next": "run" }, "run": {} } });
+    let flow = settings(&json!({ "start": "tries", "nodes": {
+        "tries": {
+            "do": "flow", "flow": inner, "next": "vote",
+            "settings": { "instructions": "Use few tables." },
+            "each": [{ "temperature": 0 }, { "temperature": 0.5, "instructions": "Use CTEs." }],
+        },
+        "vote": {},
+    } }));
+    says(&mut host, &Purpose::Generate, &["SELECT 1", "SELECT 1"]);
+    database(&mut host);
+    let candidates = solved(&host, flow);
+    assert_eq!((candidates[0].signals.samples, candidates[0].signals.agreeing), (2, 2));
+    let requests = host.model.requests();
+    let asked: Vec<_> = requests
+        .iter()
+        .map(|request| {
+            let prompt = &request.messages.last().unwrap().text;
+            (request.temperature, prompt.contains("Use few tables."), prompt.contains("Use CTEs."))
+        })
+        .collect();
+    assert_eq!(asked, [(Some(0.0), true, false), (Some(0.5), false, true)]);
+    let items: Vec<Json> = host
+        .trace
+        .lines()
+        .iter()
+        .filter_map(|line| match line {
+            Traced::Event(_, _, data) if data["do"] == "draft" => Some(data["items"].clone()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(items, [json!([1]), json!([2])]);
 }

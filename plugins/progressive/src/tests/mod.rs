@@ -227,6 +227,10 @@ impl Wait for Stage {
     fn any(&self, tickets: &[u32]) -> Vec<u32> {
         self.host.any(tickets)
     }
+
+    fn pause(&self, length: std::time::Duration) {
+        self.host.pause(length);
+    }
 }
 
 impl Llm for Stage {

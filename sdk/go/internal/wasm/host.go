@@ -36,6 +36,9 @@ func (Host) WaitAny(tickets []uint32) []uint32 {
 	return receive(ready, func(area uintptr) { waitAny(at, length, area) })
 }
 
+// Pause is a function of the port wait.
+func (Host) Pause(milliseconds uint32) { waitPause(milliseconds) }
+
 // Models is a function of the port llm.
 func (Host) Models() []string { return receive(texts, llmModels) }
 

@@ -19,6 +19,9 @@ func runSeed() uint64
 //go:wasmimport syrch:plugin/wait@0.1.0 any
 func waitAny(tickets, length uint32, area uintptr)
 
+//go:wasmimport syrch:plugin/wait@0.1.0 pause
+func waitPause(milliseconds uint32)
+
 //go:wasmimport syrch:plugin/llm@0.1.0 models
 func llmModels(area uintptr)
 

@@ -14,6 +14,8 @@ impl Wait for Backwards {
         self.1.borrow_mut().push(tickets.len());
         tickets.last().copied().into_iter().collect()
     }
+
+    fn pause(&self, _: std::time::Duration) {}
 }
 
 impl Llm for Backwards {

@@ -25,7 +25,9 @@ pub use rewrite::{attempt, plan, rewrites};
 pub use search::FakeSearch;
 pub use trace::{FakeTrace, Traced};
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde_json::Value as JsonValue;
 
@@ -61,6 +63,8 @@ pub struct FakeHost {
     pub search: FakeSearch,
     /// The entries that the plugin logged.
     pub trace: FakeTrace,
+    /// The pauses that the plugin asked for, which take no time.
+    pub pauses: RefCell<Vec<Duration>>,
 }
 
 impl Default for FakeHost {
@@ -81,6 +85,7 @@ impl Default for FakeHost {
             evaluate: FakeEvaluate::default(),
             search: FakeSearch::default(),
             trace: FakeTrace::default(),
+            pauses: RefCell::default(),
         }
     }
 }
@@ -107,6 +112,10 @@ impl Wait for FakeHost {
     // Fake calls have always ended, so all tickets are ready.
     fn any(&self, tickets: &[u32]) -> Vec<u32> {
         tickets.to_vec()
+    }
+
+    fn pause(&self, length: Duration) {
+        self.pauses.borrow_mut().push(length);
     }
 }
 
