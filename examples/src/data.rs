@@ -1,10 +1,10 @@
 //! Names of the example shop. People, places and goods are made up from common words.
 
 pub(crate) const FIRST: [&str; 40] = [
-    "Anna", "Ben", "Clara", "David", "Elena", "Felix", "Greta", "Hugo", "Ines", "Jonas", "Katja", "Leo", "Maria",
-    "Nils", "Olga", "Pablo", "Quentin", "Rosa", "Simon", "Tessa", "Ugo", "Vera", "Willem", "Xenia", "Yann", "Zoe",
-    "Agnes", "Bruno", "Celine", "Dario", "Emma", "Finn", "Giulia", "Henrik", "Ida", "Jakub", "Lena", "Marek", "Nora",
-    "Oskar",
+    "Anna", "Ben", "Clara", "David", "Elena", "Felix", "Greta", "Hugo", "Ines", "Jonas", "Katja",
+    "Leo", "Maria", "Nils", "Olga", "Pablo", "Quentin", "Rosa", "Simon", "Tessa", "Ugo", "Vera",
+    "Willem", "Xenia", "Yann", "Zoe", "Agnes", "Bruno", "Celine", "Dario", "Emma", "Finn",
+    "Giulia", "Henrik", "Ida", "Jakub", "Lena", "Marek", "Nora", "Oskar",
 ];
 
 pub(crate) const LAST: [&str; 36] = [

@@ -1,4 +1,5 @@
-//! Programs of a third party: the example database of a shop, the questions about it, and a first program that uses the library.
+//! Programs of a third party: the example database of a shop, the questions about it, and a first
+//! program that uses the library.
 
 mod data;
 pub mod questions;

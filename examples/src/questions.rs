@@ -50,14 +50,20 @@ mod tests {
     fn run(db: &Connection, sql: &str) -> Rows {
         let mut statement = db.prepare(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
         let width = statement.column_count();
-        let rows = statement.query_map([], |row| (0..width).map(|index| row.get(index)).collect()).unwrap();
+        let rows = statement
+            .query_map([], |row| (0..width).map(|index| row.get(index)).collect())
+            .unwrap();
         rows.collect::<Result<_, _>>().unwrap_or_else(|error| panic!("{sql}: {error}"))
     }
 
-    /// The rows when ties of the outermost ORDER BY are broken by the output columns, one way or the other.
+    /// The rows when ties of the outermost ORDER BY are broken by the output columns, one way or
+    /// the other.
     fn with_ties(db: &Connection, sql: &str, direction: &str, width: usize) -> Rows {
-        let breakers: String = (1..=width).map(|column| format!(", {column} {direction}")).collect();
-        let head = sql.rfind(" ORDER BY ").unwrap_or_else(|| panic!("{sql}: LIMIT or order without ORDER BY"));
+        let breakers: String =
+            (1..=width).map(|column| format!(", {column} {direction}")).collect();
+        let head = sql
+            .rfind(" ORDER BY ")
+            .unwrap_or_else(|| panic!("{sql}: LIMIT or order without ORDER BY"));
         let sql = match sql.rfind(" LIMIT ").filter(|limit| *limit > head) {
             Some(limit) => format!("{}{breakers}{}", &sql[..limit], &sql[limit..]),
             None => format!("{sql}{breakers}"),
@@ -87,7 +93,8 @@ mod tests {
                 "{id} says nothing"
             );
             if sql.contains(" LIMIT ") || *ordered {
-                let [up, down] = ["ASC", "DESC"].map(|direction| with_ties(&db, sql, direction, rows[0].len()));
+                let [up, down] =
+                    ["ASC", "DESC"].map(|direction| with_ties(&db, sql, direction, rows[0].len()));
                 assert_eq!(bag(up.clone()), bag(down.clone()), "{id}: LIMIT cuts a tie");
                 assert!(!ordered || up == down, "{id}: the order has ties");
             }
@@ -98,11 +105,16 @@ mod tests {
     fn questions_are_well_formed() {
         let questions = questions().unwrap();
         let ids: BTreeSet<&str> = questions.iter().map(|question| question.id.as_str()).collect();
-        let texts: BTreeSet<&str> = questions.iter().map(|question| question.question.as_str()).collect();
+        let texts: BTreeSet<&str> =
+            questions.iter().map(|question| question.question.as_str()).collect();
         assert_eq!((ids.len(), texts.len()), (questions.len(), questions.len()));
         for question in &questions {
             assert_eq!((question.db.as_str(), question.engine.as_str()), ("shop", "sqlite"));
-            assert!(["easy", "medium", "hard"].contains(&question.difficulty.as_str()), "{}", question.id);
+            assert!(
+                ["easy", "medium", "hard"].contains(&question.difficulty.as_str()),
+                "{}",
+                question.id
+            );
         }
     }
 }

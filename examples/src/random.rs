@@ -1,4 +1,5 @@
-//! A small generator of pseudo-random numbers, so that the example database is the same on every machine.
+//! A small generator of pseudo-random numbers, so that the example database is the same on every
+//! machine.
 
 /// Chooses numbers and list items by a seed.
 #[derive(Debug, Clone)]

@@ -122,9 +122,12 @@ const CLOSED: i64 = 20_088;
 pub fn make_shop(path: &Path) -> Result<(), ShopError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let temporary = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
-    let made = fill(&temporary).map_err(|source| ShopError::Sqlite { path: path.to_owned(), source }).and_then(|()| {
-        std::fs::rename(&temporary, path).map_err(|source| ShopError::File { path: path.to_owned(), source })
-    });
+    let made = fill(&temporary)
+        .map_err(|source| ShopError::Sqlite { path: path.to_owned(), source })
+        .and_then(|()| {
+            std::fs::rename(&temporary, path)
+                .map_err(|source| ShopError::File { path: path.to_owned(), source })
+        });
     if made.is_err() {
         // Nothing was promised about the temporary file, which may not even exist.
         drop(std::fs::remove_file(&temporary));
@@ -162,7 +165,10 @@ impl Shop<'_> {
     fn person(&mut self) -> (String, String) {
         let (first, last) = (*self.random.pick(&FIRST), *self.random.pick(&LAST));
         let number = self.random.between(10, 99);
-        (format!("{first} {last}"), format!("{}.{}{number}@mail.example", first.to_lowercase(), last.to_lowercase()))
+        (
+            format!("{first} {last}"),
+            format!("{}.{}{number}@mail.example", first.to_lowercase(), last.to_lowercase()),
+        )
     }
 
     /// Near countries are named first and drawn more often.
@@ -202,7 +208,8 @@ impl Shop<'_> {
     }
 
     fn products(&mut self, categories: &[i64]) -> rusqlite::Result<Vec<Product>> {
-        let mut insert = self.db.prepare("INSERT INTO products VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
+        let mut insert =
+            self.db.prepare("INSERT INTO products VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
         let goods = DEPARTMENTS.iter().flat_map(|(_, categories)| categories.iter());
         let mut products = Vec::new();
         for (category, (_, names)) in categories.iter().zip(goods) {
@@ -229,12 +236,20 @@ impl Shop<'_> {
     }
 
     fn customers(&mut self) -> rusqlite::Result<()> {
-        let mut insert = self.db.prepare("INSERT INTO customers VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
+        let mut insert =
+            self.db.prepare("INSERT INTO customers VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
         for id in 1..=CUSTOMERS {
             let (name, email) = self.person();
             let email = (!self.random.percent(6)).then_some(email);
             let (city, country) = self.place();
-            let segment = *self.random.pick(&["consumer", "consumer", "consumer", "business", "business", "wholesale"]);
+            let segment = *self.random.pick(&[
+                "consumer",
+                "consumer",
+                "consumer",
+                "business",
+                "business",
+                "wholesale",
+            ]);
             let signup = date(self.random.between(OPENED - 365, CLOSED - 60));
             insert.execute(params![id, name, email, city, country, segment, signup])?;
         }
@@ -243,7 +258,8 @@ impl Shop<'_> {
 
     /// One director, three managers, the others below them.
     fn employees(&mut self) -> rusqlite::Result<()> {
-        let mut insert = self.db.prepare("INSERT INTO employees VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
+        let mut insert =
+            self.db.prepare("INSERT INTO employees VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
         for id in 1..=EMPLOYEES {
             let (title, manager, salary) = match id {
                 1 => ("Director", None, self.random.between(98, 110)),
@@ -265,19 +281,23 @@ impl Shop<'_> {
 
     /// Orders with their items; gives who bought what, and when, of what was delivered.
     fn orders(&mut self, products: &[Product]) -> rusqlite::Result<Vec<(i64, i64, i64)>> {
-        let mut order = self.db.prepare("INSERT INTO orders VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
+        let mut order =
+            self.db.prepare("INSERT INTO orders VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
         let mut item = self.db.prepare("INSERT INTO order_items VALUES (?1, ?2, ?3, ?4, ?5)")?;
         let mut days: Vec<i64> = (0..ORDERS).map(|_| self.random.between(OPENED, CLOSED)).collect();
         days.sort_unstable();
         let mut bought = Vec::new();
         for (id, day) in (1_i64..).zip(days) {
-            // The smaller of two draws: some customers order far more often than others, and a few never.
-            let customer = self.random.between(1, CUSTOMERS).min(self.random.between(1, CUSTOMERS + 20));
+            // The smaller of two draws: some customers order far more often than others, and a few
+            // never.
+            let customer =
+                self.random.between(1, CUSTOMERS).min(self.random.between(1, CUSTOMERS + 20));
             let agent = (!self.random.percent(30)).then(|| self.random.between(5, 11));
             let status = self.status(day);
             let ships = matches!(status, "delivered" | "shipped" | "returned");
             let shipped = ships.then(|| date(day + self.random.between(1, 6)));
-            let payment = *self.random.pick(&["card", "card", "card", "transfer", "wallet", "invoice"]);
+            let payment =
+                *self.random.pick(&["card", "card", "card", "transfer", "wallet", "invoice"]);
             order.execute(params![id, customer, agent, date(day), shipped, status, payment])?;
             for product in self.basket(products) {
                 let quantity = if self.random.percent(60) { 1 } else { self.random.between(2, 8) };
@@ -308,7 +328,9 @@ impl Shop<'_> {
         let mut basket: Vec<&Product> = Vec::new();
         while (basket.len() as i64) < size {
             let product = self.random.pick(products);
-            if self.random.between(1, 10) <= product.demand && basket.iter().all(|other| other.id != product.id) {
+            if self.random.between(1, 10) <= product.demand
+                && basket.iter().all(|other| other.id != product.id)
+            {
                 basket.push(product);
             }
         }
@@ -320,7 +342,8 @@ impl Shop<'_> {
         for id in 1..=REVIEWS {
             let (product, customer, day) = *self.random.pick(bought);
             let rating = *self.random.pick(&[1, 2, 3, 3, 4, 4, 4, 5, 5, 5]);
-            let comment = self.random.percent(70).then(|| *self.random.pick(OPINIONS[rating as usize - 1]));
+            let comment =
+                self.random.percent(70).then(|| *self.random.pick(OPINIONS[rating as usize - 1]));
             let day = day + self.random.between(7, 40);
             insert.execute(params![id, product, customer, rating, comment, date(day)])?;
         }
@@ -332,7 +355,8 @@ fn money(cents: i64) -> f64 {
     cents as f64 / 100.0
 }
 
-/// Days since 1970-01-01 as YYYY-MM-DD (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`).
+/// Days since 1970-01-01 as YYYY-MM-DD (Howard Hinnant, "chrono-Compatible Low-Level Date
+/// Algorithms", `civil_from_days`).
 fn date(days: i64) -> String {
     let z = days + 719_468;
     let era = z.div_euclid(146_097);
@@ -375,7 +399,9 @@ mod tests {
         let path = folder.path().join("shop.sqlite");
         make_shop(&path).unwrap();
         let db = Connection::open(&path).unwrap();
-        let broken: i64 = db.query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |row| row.get(0)).unwrap();
+        let broken: i64 = db
+            .query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |row| row.get(0))
+            .unwrap();
         assert_eq!(broken, 0);
         for table in [
             "categories",
@@ -388,7 +414,9 @@ mod tests {
             "reviews",
             "order_totals",
         ] {
-            let rows: i64 = db.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap();
+            let rows: i64 = db
+                .query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))
+                .unwrap();
             assert!(rows >= 10, "{table}: {rows}");
         }
     }

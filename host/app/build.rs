@@ -1,8 +1,10 @@
-//! Builds the built-in plugins, so that the binary carries them, and lists the strategy files. Every folder of `plugins/` with a manifest is
-//! a plugin, and every `.yml` of `plugins/strategies` a strategy.
+//! Builds the built-in plugins, so that the binary carries them, and lists the strategy files.
+//! Every folder of `plugins/` with a manifest is a plugin, and every `.yml` of `plugins/strategies`
+//! a strategy.
 //!
-//! The components go to `target/plugins`, the same place that `make plugins` uses: nothing is built twice. Each is compiled to the host's machine
-//! code as well, so that the very first search has nothing to compile; that of the default strategy lies in the binary as it runs.
+//! The components go to `target/plugins`, the same place that `make plugins` uses: nothing is built
+//! twice. Each is compiled to the host's machine code as well, so that the very first search has
+//! nothing to compile; that of the default strategy lies in the binary as it runs.
 #![allow(clippy::disallowed_methods, clippy::print_stdout)] // A build script gets everything through the environment.
 
 use std::error::Error;
@@ -20,15 +22,16 @@ const TARGET: &str = "wasm32-wasip2";
 const PROFILE: &str = "plugin";
 /// The strategy whose plugins most searches use.
 const DEFAULT_STRATEGY: &str = "plugins/strategies/decompose.yml";
-/// The compression level of zstd. 19 is nearly the smallest result. Debug builds use 1: there the compressor is not optimised, and took a
-/// quarter of this script's time.
+/// The compression level of zstd. 19 is nearly the smallest result. Debug builds use 1: there the
+/// compressor is not optimised, and took a quarter of this script's time.
 const LEVEL: i32 = if cfg!(debug_assertions) { 1 } else { 19 };
 
 fn main() -> Result<(), Box<dyn Error>> {
     let root = Path::new(&std::env::var("CARGO_MANIFEST_DIR")?).join("../..").canonicalize()?;
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
     let names = plugin_names(&root)?;
-    // Not `plugins` itself, where `make plugins` writes components. Another plugin changes Cargo.lock.
+    // Not `plugins` itself, where `make plugins` writes components. Another plugin changes
+    // Cargo.lock.
     let folders = names.iter().map(|name| format!("plugins/{name}"));
     let others = [
         "plugins/strategies",
@@ -44,11 +47,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("cargo::rerun-if-changed={}", root.join(watched).display());
     }
     check_target()?;
-    // OUT_DIR is <target>/[<triple>/]<profile>/build/<package>/out; the profile's folder is beside `plugins`.
-    let target_dir = out.ancestors().nth(4).ok_or("OUT_DIR is not where cargo puts it")?.join("plugins");
+    // OUT_DIR is <target>/[<triple>/]<profile>/build/<package>/out; the profile's folder is beside
+    // `plugins`.
+    let target_dir =
+        out.ancestors().nth(4).ok_or("OUT_DIR is not where cargo puts it")?.join("plugins");
     build(&root, &names, &target_dir)?;
     let plain = plugins_of(&root.join(DEFAULT_STRATEGY))?;
-    std::fs::write(out.join("builtins.rs"), table(&names, &plain, &target_dir.join(TARGET).join(PROFILE), &out)?)?;
+    std::fs::write(
+        out.join("builtins.rs"),
+        table(&names, &plain, &target_dir.join(TARGET).join(PROFILE), &out)?,
+    )?;
     std::fs::write(out.join("strategies.rs"), strategies(&root.join("plugins/strategies"))?)?;
     Ok(())
 }
@@ -58,7 +66,12 @@ fn plugin_names(root: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     for entry in std::fs::read_dir(root.join("plugins"))? {
         let entry = entry?;
         if entry.path().join("Cargo.toml").is_file() {
-            names.push(entry.file_name().into_string().map_err(|_| "a plugin's folder name is not UTF-8")?);
+            names.push(
+                entry
+                    .file_name()
+                    .into_string()
+                    .map_err(|_| "a plugin's folder name is not UTF-8")?,
+            );
         }
     }
     names.sort();
@@ -68,55 +81,89 @@ fn plugin_names(root: &Path) -> Result<Vec<String>, Box<dyn Error>> {
 /// Says what to run when the target is missing, before cargo says it in fifty lines.
 fn check_target() -> Result<(), Box<dyn Error>> {
     let rustc = std::env::var("RUSTC")?;
-    let found = Command::new(rustc).args(["--print", "target-libdir", "--target", TARGET]).output()?;
+    let found =
+        Command::new(rustc).args(["--print", "target-libdir", "--target", TARGET]).output()?;
     let libdir = String::from_utf8(found.stdout)?;
     if found.status.success() && Path::new(libdir.trim()).is_dir() {
         return Ok(());
     }
-    println!("cargo::error=the built-in plugins need the target {TARGET}: run `rustup target add {TARGET}`");
+    println!(
+        "cargo::error=the built-in plugins need the target {TARGET}: run `rustup target add {TARGET}`"
+    );
     std::process::exit(1);
 }
 
 fn build(root: &Path, names: &[String], target_dir: &Path) -> Result<(), Box<dyn Error>> {
     let mut cargo = Command::new(std::env::var("CARGO")?);
-    cargo.current_dir(root).args(["build", "--quiet", "--target", TARGET, "--profile", PROFILE, "--target-dir"]);
+    cargo.current_dir(root).args([
+        "build",
+        "--quiet",
+        "--target",
+        TARGET,
+        "--profile",
+        PROFILE,
+        "--target-dir",
+    ]);
     cargo.arg(target_dir);
     for name in names {
         cargo.args(["-p", name]);
     }
     // What the outer cargo set for the host's code is not for the guests'.
-    for set_by_cargo in ["CARGO_ENCODED_RUSTFLAGS", "RUSTC_WORKSPACE_WRAPPER", "CARGO_BUILD_TARGET", "CARGO_TARGET_DIR"]
-    {
+    for set_by_cargo in [
+        "CARGO_ENCODED_RUSTFLAGS",
+        "RUSTC_WORKSPACE_WRAPPER",
+        "CARGO_BUILD_TARGET",
+        "CARGO_TARGET_DIR",
+    ] {
         cargo.env_remove(set_by_cargo);
     }
-    if cargo.status()?.success() { Ok(()) } else { Err("the built-in plugins do not build; see above".into()) }
+    if cargo.status()?.success() {
+        Ok(())
+    } else {
+        Err("the built-in plugins do not build; see above".into())
+    }
 }
 
 /// The plugins that a strategy file names for its roles.
 fn plugins_of(file: &Path) -> std::io::Result<Vec<String>> {
     let text = std::fs::read_to_string(file)?;
     let roles = text.lines().skip_while(|line| *line != "roles:").skip(1);
-    Ok(roles.filter_map(|line| line.split_once(": ")).map(|(_, plugin)| plugin.to_owned()).collect())
+    Ok(roles
+        .filter_map(|line| line.split_once(": "))
+        .map(|(_, plugin)| plugin.to_owned())
+        .collect())
 }
 
 /// The plugins as an array of `Builtin`. The code of those in `plain` is not packed.
-fn table(names: &[String], plain: &[String], folder: &Path, out: &Path) -> Result<String, Box<dyn Error>> {
+fn table(
+    names: &[String],
+    plain: &[String],
+    folder: &Path,
+    out: &Path,
+) -> Result<String, Box<dyn Error>> {
     let compiler = compiler(&std::env::var("TARGET")?);
     if let Err(error) = &compiler {
-        println!("cargo::warning=the built-in plugins are compiled when they are first used: {error:#}");
+        println!(
+            "cargo::warning=the built-in plugins are compiled when they are first used: {error:#}"
+        );
     }
     let mut table = String::from("static BUILTINS: &[Builtin] = &[\n");
     for name in names {
         // The compiler writes `_` for what a library's name cannot have.
         let bytes = std::fs::read(folder.join(format!("{}.wasm", name.replace('-', "_"))))?;
-        let digest: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest: String =
+            Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         let component = out.join(format!("{name}.wasm.zst"));
         std::fs::write(&component, zstd::bulk::compress(&bytes, LEVEL)?)?;
         let code = match &compiler {
             Ok(compiler) => {
-                let (code, file) = (compiler.precompile_component(&bytes)?, out.join(format!("{name}.code")));
+                let (code, file) =
+                    (compiler.precompile_component(&bytes)?, out.join(format!("{name}.code")));
                 let is_plain = plain.contains(name);
-                std::fs::write(&file, if is_plain { code } else { zstd::bulk::compress(&code, LEVEL)? })?;
+                std::fs::write(
+                    &file,
+                    if is_plain { code } else { zstd::bulk::compress(&code, LEVEL)? },
+                )?;
                 let included = format!("include_bytes!({file:?})");
                 if is_plain {
                     format!("Some(Code::Plain(&Pages(*{included}).0))")
@@ -136,8 +183,8 @@ fn table(names: &[String], plain: &[String], folder: &Path, out: &Path) -> Resul
     Ok(table)
 }
 
-/// An engine that compiles for any machine of the target's architecture: where it is x86-64, for those with SSE 4.2. Elsewhere,
-/// and on older machines, the host compiles the components itself.
+/// An engine that compiles for any machine of the target's architecture: where it is x86-64, for
+/// those with SSE 4.2. Elsewhere, and on older machines, the host compiles the components itself.
 fn compiler(target: &str) -> wasmtime::Result<Engine> {
     /// What a guest may use of its stack is nothing that its code depends on.
     const WASM_STACK: usize = 1 << 20;
@@ -148,7 +195,9 @@ fn compiler(target: &str) -> wasmtime::Result<Engine> {
         config.cranelift_opt_level(OptLevel::None);
     }
     if target.starts_with("x86_64") {
-        for flag in ["has_cmpxchg16b", "has_sse3", "has_ssse3", "has_sse41", "has_sse42", "has_popcnt"] {
+        for flag in
+            ["has_cmpxchg16b", "has_sse3", "has_ssse3", "has_sse41", "has_sse42", "has_popcnt"]
+        {
             // SAFETY: the loader compares what the code needs with what the machine has.
             #[allow(unsafe_code)]
             unsafe {
@@ -161,12 +210,17 @@ fn compiler(target: &str) -> wasmtime::Result<Engine> {
 
 /// The text of each strategy file by the file's name without its ending, sorted.
 fn strategies(folder: &Path) -> Result<String, Box<dyn Error>> {
-    let mut files = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
+    let mut files = std::fs::read_dir(folder)?
+        .map(|entry| Ok(entry?.path()))
+        .collect::<std::io::Result<Vec<_>>>()?;
     files.retain(|path| path.extension().is_some_and(|ending| ending == "yml"));
     files.sort();
     let mut table = String::from("const FILES: &[(&str, &str)] = &[\n");
     for file in files {
-        let name = file.file_stem().and_then(|name| name.to_str()).ok_or("a strategy file's name is not UTF-8")?;
+        let name = file
+            .file_stem()
+            .and_then(|name| name.to_str())
+            .ok_or("a strategy file's name is not UTF-8")?;
         writeln!(table, "    ({name:?}, include_str!({file:?})),")?;
     }
     table.push_str("];\n");

@@ -1,5 +1,5 @@
-//! Sets `WASMTIME_VERSION` to the version in the workspace's lock file, which `doctor` shows, and says how the program is linked: stripped in a
-//! release, quick to start in a debug build.
+//! Sets `WASMTIME_VERSION` to the version in the workspace's lock file, which `doctor` shows, and
+//! says how the program is linked: stripped in a release, quick to start in a debug build.
 #![allow(clippy::disallowed_methods, clippy::print_stdout)] // A build script gets its input from the environment.
 
 use std::error::Error;
@@ -11,18 +11,25 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={}", lock.display());
     let text = std::fs::read_to_string(lock)?;
     let mut lines = text.lines().skip_while(|line| *line != "name = \"wasmtime\"");
-    let version = lines.nth(1).and_then(|line| line.strip_prefix("version = \"")?.strip_suffix('"'));
-    println!("cargo::rustc-env=WASMTIME_VERSION={}", version.ok_or("the lock file has no wasmtime")?);
-    let is = |variable: &str, value: &str| std::env::var(variable).is_ok_and(|found| found == value);
+    let version =
+        lines.nth(1).and_then(|line| line.strip_prefix("version = \"")?.strip_suffix('"'));
+    println!(
+        "cargo::rustc-env=WASMTIME_VERSION={}",
+        version.ok_or("the lock file has no wasmtime")?
+    );
+    let is =
+        |variable: &str, value: &str| std::env::var(variable).is_ok_and(|found| found == value);
     let is_linux = is("CARGO_CFG_TARGET_OS", "linux");
     let is_gnu = is_linux && is("CARGO_CFG_TARGET_ENV", "gnu");
     if is("PROFILE", "debug") && is_gnu {
-        // At a fixed place: the loader would fill in half a million addresses at each start, and the tests start it thousands of times.
+        // At a fixed place: the loader would fill in half a million addresses at each start, and
+        // the tests start it thousands of times.
         println!("cargo::rustc-link-arg=-no-pie");
     }
     if is("PROFILE", "release") && is_linux {
         println!("cargo::rustc-link-arg-bins=-Wl,--strip-all");
-        // The 130,000 addresses that the loader fills in take a fiftieth of the space. Such a program starts with this loader or a newer one.
+        // The 130,000 addresses that the loader fills in take a fiftieth of the space. Such a
+        // program starts with this loader or a newer one.
         let is_for_here = std::env::var("HOST")? == std::env::var("TARGET")?;
         if is_for_here && is_gnu && glibc().is_some_and(|version| version >= (2, 36)) {
             println!("cargo::rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");

@@ -1,7 +1,8 @@
-//! Packs the contract, the templates and the sources of the SDKs, so that the binary alone can write a project.
+//! Packs the contract, the templates and the sources of the SDKs, so that the binary alone can
+//! write a project.
 //!
-//! The pack is a list of files, sorted by path: the length of the path and of the content as `u32` in little endian, the path, the content.
-//! All of it is compressed once.
+//! The pack is a list of files, sorted by path: the length of the path and of the content as `u32`
+//! in little endian, the path, the content. All of it is compressed once.
 #![allow(clippy::disallowed_methods, clippy::print_stdout)] // A build script gets everything through the environment.
 
 use std::collections::BTreeMap;
@@ -25,13 +26,26 @@ const FOLDERS: [(&str, &str); 9] = [
     ("host/basics/src", "sdk/rust/basics/src"),
 ];
 /// The manifests of the Rust crates that a project needs. Here they inherit from the workspace.
-const MANIFESTS: [(&str, &str); 2] =
-    [("sdk/rust/Cargo.toml", "sdk/rust/rust/Cargo.toml"), ("host/basics/Cargo.toml", "sdk/rust/basics/Cargo.toml")];
+const MANIFESTS: [(&str, &str); 2] = [
+    ("sdk/rust/Cargo.toml", "sdk/rust/rust/Cargo.toml"),
+    ("host/basics/Cargo.toml", "sdk/rust/basics/Cargo.toml"),
+];
 /// The licences of the Rust crates, which stand beside their manifests.
 const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
-/// What is made, and what only the SDK's own authors need. A template has tests that belong to a project.
-const LEFT_OUT: [&str; 10] =
-    ["tests", "test", "examples", "node_modules", "__pycache__", "target", "build", "dist", "venv", "vectors"];
+/// What is made, and what only the SDK's own authors need. A template has tests that belong to a
+/// project.
+const LEFT_OUT: [&str; 10] = [
+    "tests",
+    "test",
+    "examples",
+    "node_modules",
+    "__pycache__",
+    "target",
+    "build",
+    "dist",
+    "venv",
+    "vectors",
+];
 /// The best that Zstandard can do: it is packed once.
 const LEVEL: i32 = 19;
 
@@ -50,8 +64,12 @@ fn main() -> Outcome {
         let manifest: Table = std::fs::read_to_string(&path)?.parse()?;
         files.insert(packed.to_owned(), standalone(&manifest, &workspace)?.into_bytes());
         for licence in LICENCES {
-            let (from, to) = (path.with_file_name(licence), Path::new(packed).with_file_name(licence));
-            files.insert(to.to_str().ok_or("the name of a file is not UTF-8")?.to_owned(), std::fs::read(from)?);
+            let (from, to) =
+                (path.with_file_name(licence), Path::new(packed).with_file_name(licence));
+            files.insert(
+                to.to_str().ok_or("the name of a file is not UTF-8")?.to_owned(),
+                std::fs::read(from)?,
+            );
         }
     }
     let mut pack = Vec::new();
@@ -68,10 +86,18 @@ fn main() -> Outcome {
 }
 
 /// The files of a folder and of those below it.
-fn collect(folder: &Path, packed: &str, is_template: bool, files: &mut BTreeMap<String, Vec<u8>>) -> Outcome {
-    for entry in std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))? {
+fn collect(
+    folder: &Path,
+    packed: &str,
+    is_template: bool,
+    files: &mut BTreeMap<String, Vec<u8>>,
+) -> Outcome {
+    for entry in
+        std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?
+    {
         let entry = entry?;
-        let name = entry.file_name().into_string().map_err(|_| "the name of a file is not UTF-8")?;
+        let name =
+            entry.file_name().into_string().map_err(|_| "the name of a file is not UTF-8")?;
         let (path, packed) = (entry.path(), format!("{packed}/{name}"));
         let is_test = name == "tests" && is_template;
         if name.starts_with('.') || (LEFT_OUT.contains(&name.as_str()) && !is_test) {
@@ -95,12 +121,15 @@ fn is_source(name: &str) -> bool {
         || name.starts_with("generate."))
 }
 
-/// A manifest with the workspace's values in the place of what it inherits; the other crate stands beside it. Lints and the dependencies of
-/// tests stay here.
+/// A manifest with the workspace's values in the place of what it inherits; the other crate stands
+/// beside it. Lints and the dependencies of tests stay here.
 fn standalone(manifest: &Table, workspace: &Table) -> Outcome<String> {
-    let workspace = workspace.get("workspace").and_then(Value::as_table).ok_or("the workspace has no table")?;
-    let of_workspace = |table: &str, key: &str| workspace.get(table).and_then(|table| table.get(key)).cloned();
-    let inherits = |value: &Value| value.get("workspace").and_then(Value::as_bool).unwrap_or_default();
+    let workspace =
+        workspace.get("workspace").and_then(Value::as_table).ok_or("the workspace has no table")?;
+    let of_workspace =
+        |table: &str, key: &str| workspace.get(table).and_then(|table| table.get(key)).cloned();
+    let inherits =
+        |value: &Value| value.get("workspace").and_then(Value::as_bool).unwrap_or_default();
     let mut alone = Table::new();
     for (section, value) in manifest {
         let Some(table) = value.as_table() else { continue };
@@ -112,11 +141,13 @@ fn standalone(manifest: &Table, workspace: &Table) -> Outcome<String> {
         let mut made = Table::new();
         for (key, value) in table {
             let mut value = match inherits(value) {
-                true => of_workspace(from, key).ok_or_else(|| format!("the workspace has no `{key}` in `{from}`"))?,
+                true => of_workspace(from, key)
+                    .ok_or_else(|| format!("the workspace has no `{key}` in `{from}`"))?,
                 false => value.clone(),
             };
             if let Some(path) = value.get_mut("path") {
-                let name = path.as_str().and_then(|path| path.rsplit('/').next()).unwrap_or_default();
+                let name =
+                    path.as_str().and_then(|path| path.rsplit('/').next()).unwrap_or_default();
                 *path = Value::String(format!("../{name}"));
             }
             made.insert(key.clone(), value);

@@ -1,5 +1,6 @@
-//! The acceptance list of the verified optimizer: each row of what it does is named above a test of it. The rows of admission and of comparison
-//! are cases of tables, and the tests of these tables in each engine fail where a row is missing.
+//! The acceptance list of the verified optimizer: each row of what it does is named above a test of
+//! it. The rows of admission and of comparison are cases of tables, and the tests of these tables
+//! in each engine fail where a row is missing.
 
 use std::fs;
 
@@ -18,8 +19,10 @@ fn named(source: &str) -> Vec<String> {
         } else if line.starts_with("#[") {
             is_test |= line.starts_with("#[test]") || line.starts_with("#[tokio::test");
         } else {
-            let words = above.drain(..).flat_map(|comment: &str| comment.split([' ', ',', ':', '.']));
-            found.extend(words.filter(|word| is_test && word.starts_with("AR-")).map(str::to_owned));
+            let words =
+                above.drain(..).flat_map(|comment: &str| comment.split([' ', ',', ':', '.']));
+            found
+                .extend(words.filter(|word| is_test && word.starts_with("AR-")).map(str::to_owned));
             is_test = false;
         }
     }
@@ -28,12 +31,20 @@ fn named(source: &str) -> Vec<String> {
 
 #[test]
 fn each_row_has_a_test() {
-    let sources = ["host", "plugins", "tests"].into_iter().flat_map(|folder| files(&repository().join(folder), "rs"));
-    let shown: Vec<String> = sources.flat_map(|path| named(&fs::read_to_string(path).unwrap())).collect();
-    assert_eq!(missing(BEHAVIOUR, shown.iter().map(String::as_str)), Vec::<&str>::new(), "rows without a test");
+    let sources = ["host", "plugins", "tests"]
+        .into_iter()
+        .flat_map(|folder| files(&repository().join(folder), "rs"));
+    let shown: Vec<String> =
+        sources.flat_map(|path| named(&fs::read_to_string(path).unwrap())).collect();
+    assert_eq!(
+        missing(BEHAVIOUR, shown.iter().map(String::as_str)),
+        Vec::<&str>::new(),
+        "rows without a test"
+    );
     // A name that is misspelt would be no row's.
     let known = [ADMISSION, COMPARISON, BEHAVIOUR].concat();
-    let unknown: Vec<&String> = shown.iter().filter(|name| !known.iter().any(|(row, _)| row == name)).collect();
+    let unknown: Vec<&String> =
+        shown.iter().filter(|name| !known.iter().any(|(row, _)| row == name)).collect();
     assert!(unknown.is_empty(), "{unknown:?} are no rows");
 }
 

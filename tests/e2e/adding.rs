@@ -1,5 +1,6 @@
-//! What it costs to add a plugin, a provider, an engine, a command, a role or a port: everything else reads the one table or folder that names
-//! it. A section of a report needs no test here, since each renderer matches `Section` and the compiler names what is missing.
+//! What it costs to add a plugin, a provider, an engine, a command, a role or a port: everything
+//! else reads the one table or folder that names it. A section of a report needs no test here,
+//! since each renderer matches `Section` and the compiler names what is missing.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -53,7 +54,11 @@ fn sources(folders: &[&str]) -> Vec<Source> {
     let read = |path: PathBuf| {
         let text = fs::read_to_string(&path).unwrap();
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();
-        let lines = code.lines().filter(|line| !line.trim_start().starts_with("//")).map(str::to_owned).collect();
+        let lines = code
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"))
+            .map(str::to_owned)
+            .collect();
         Source { path: path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned(), lines }
     };
     let found: Vec<Source> = folders
@@ -69,19 +74,32 @@ fn sources(folders: &[&str]) -> Vec<Source> {
 /// The names of the folders below a folder, sorted.
 fn folders(folder: &str) -> BTreeSet<String> {
     let entries = fs::read_dir(repository().join(folder)).unwrap().map(Result::unwrap);
-    entries.filter(|entry| entry.path().is_dir()).map(|entry| entry.file_name().into_string().unwrap()).collect()
+    entries
+        .filter(|entry| entry.path().is_dir())
+        .map(|entry| entry.file_name().into_string().unwrap())
+        .collect()
 }
 
 /// The texts that a field has in the entries of a table.
 fn texts_of(table: &str, field: &str) -> Vec<String> {
     let before = format!("{field}: \"");
-    table.split(&before).skip(1).filter_map(|rest| rest.split('"').next()).map(str::to_owned).collect()
+    table
+        .split(&before)
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The files that have a text and may not.
-fn others_with<'a>(sources: &'a [Source], text: &'a str, may: &'a [&'a str]) -> impl Iterator<Item = String> + 'a {
-    let is_other =
-        move |source: &&Source| !may.iter().any(|start| source.path.starts_with(start)) && source.names(text);
+fn others_with<'a>(
+    sources: &'a [Source],
+    text: &'a str,
+    may: &'a [&'a str],
+) -> impl Iterator<Item = String> + 'a {
+    let is_other = move |source: &&Source| {
+        !may.iter().any(|start| source.path.starts_with(start)) && source.names(text)
+    };
     sources.iter().filter(is_other).map(move |source| format!("{} names {text}", source.path))
 }
 
@@ -94,10 +112,15 @@ fn a_plugin_is_its_folder() {
         .collect();
     let output = super::host().args(["plugin", "list", "--format", "json"]).output().unwrap();
     let listed: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let names = listed["plugins"].as_array().unwrap().iter().map(|plugin| plugin["name"].as_str().unwrap().to_owned());
+    let names = listed["plugins"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|plugin| plugin["name"].as_str().unwrap().to_owned());
     assert_eq!(names.collect::<BTreeSet<_>>(), crates);
 
-    // Words that mean other things as well: parts of documents, names of settings, the purpose of a model call.
+    // Words that mean other things as well: parts of documents, names of settings, the purpose of a
+    // model call.
     let ordinary = ["ambiguity", "evidence", "execution", "rewrite"];
     // `calibrate fit` writes a strategy with one calibrator in the place of another.
     let calibrators = ["host/grading/src/calibrate.rs", "host/grading/src/arms.rs"];
@@ -111,11 +134,17 @@ fn a_plugin_is_its_folder() {
                 "decompose" => &["host/app/src/strategies/mod.rs"],
                 "fitted" => &calibrators,
                 // What runs the flows of strategy files; to them it is a kind of node as well.
-                "flow" => &["host/app/src/strategies/mod.rs", "host/app/src/strategies/read.rs", "host/flows/"],
+                "flow" => &[
+                    "host/app/src/strategies/mod.rs",
+                    "host/app/src/strategies/read.rs",
+                    "host/flows/",
+                ],
                 // Candidates have a field of that name.
                 "signals" => &[calibrators[0], calibrators[1], "host/cases/src/"],
                 // The optimizer's default; `--rewriter rules` stands for it.
-                "rewrite-rules" => &["host/app/src/optimize/mod.rs", "host/cli/src/commands/optimize/args.rs"],
+                "rewrite-rules" => {
+                    &["host/app/src/optimize/mod.rs", "host/cli/src/commands/optimize/args.rs"]
+                }
                 _ => &[],
             };
             others_with(&sources, &format!("\"{name}\""), may).collect::<Vec<_>>()
@@ -125,12 +154,15 @@ fn a_plugin_is_its_folder() {
     for manifest in ["Cargo.toml", "host/app/Cargo.toml", "Makefile"] {
         let text = fs::read_to_string(repository().join(manifest)).unwrap();
         let lines: Vec<&str> = text.lines().filter(|line| line.contains("plugins/")).collect();
-        let named = crates.iter().find(|name| lines.iter().any(|line| line.contains(&format!("plugins/{name}\""))));
+        let named = crates
+            .iter()
+            .find(|name| lines.iter().any(|line| line.contains(&format!("plugins/{name}\""))));
         assert_eq!(named, None, "{manifest}");
     }
 }
 
-/// A provider is its folder in `host/llm` and an entry of the table; the crate's root exports its client.
+/// A provider is its folder in `host/llm` and an entry of the table; the crate's root exports its
+/// client.
 #[test]
 fn a_provider_is_its_folder_and_one_entry() {
     const TABLE: &str = "host/app/src/providers.rs";
@@ -157,7 +189,8 @@ fn a_provider_is_its_folder_and_one_entry() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// An engine is its crate and an entry of the table; its crate is named in the manifests of the workspace and of `app`, and there alone.
+/// An engine is its crate and an entry of the table; its crate is named in the manifests of the
+/// workspace and of `app`, and there alone.
 #[test]
 fn an_engine_is_its_crate_and_one_entry() {
     const TABLE: &str = "host/app/src/executors.rs";
@@ -165,7 +198,8 @@ fn an_engine_is_its_crate_and_one_entry() {
     let mut wrong = Vec::new();
     for engine in folders("host/executors").into_iter().filter(|name| name != "guard") {
         let library = format!("syrch_{}", engine.replace('-', "_"));
-        // The table may be a folder, and what reading files costs and says has public types of its own.
+        // The table may be a folder, and what reading files costs and says has public types of its
+        // own.
         let mut may = vec![TABLE, "host/app/src/executors/", "host/executors/"];
         if engine == "tabular" {
             may.push("host/app/src/imports.rs");
@@ -194,19 +228,27 @@ fn a_command_is_its_file_and_one_entry() {
     for (variant, file, flags) in entries {
         let folder = repository().join("host/cli/src/commands");
         let own = format!("host/cli/src/commands/{file}");
-        assert!(folder.join(format!("{file}.rs")).exists() || folder.join(file).join("mod.rs").exists(), "{file}");
+        assert!(
+            folder.join(format!("{file}.rs")).exists() || folder.join(file).join("mod.rs").exists(),
+            "{file}"
+        );
         // Without a command's name the words of the command line are those of a search.
         if variant == "Search" {
             continue;
         }
         wrong.extend(others_with(&sources, flags, &[LIST, &own]));
         wrong.extend(others_with(&sources, &format!(" Command::{variant}("), &[LIST, &own]));
-        assert_eq!(text.lines().filter(|line| line.contains(&format!("mod {file};"))).count(), 1, "{file}");
+        assert_eq!(
+            text.lines().filter(|line| line.contains(&format!("mod {file};"))).count(),
+            1,
+            "{file}"
+        );
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The words of a text, in lower case; the parts of `CamelCase` and of `snake_case` are words of their own.
+/// The words of a text, in lower case; the parts of `CamelCase` and of `snake_case` are words of
+/// their own.
 fn words(text: &str) -> BTreeSet<String> {
     let mut apart = String::new();
     let mut before = ' ';
@@ -229,7 +271,8 @@ fn listed(heading: &str) -> BTreeSet<String> {
     files.map(str::to_owned).collect()
 }
 
-/// A role or a port is expensive on purpose, and `wit/README.md` lists every place: the files that name all of them.
+/// A role or a port is expensive on purpose, and `wit/README.md` lists every place: the files that
+/// name all of them.
 #[test]
 fn the_contract_lists_what_a_role_and_a_port_take() {
     let root = repository();
@@ -243,17 +286,30 @@ fn the_contract_lists_what_a_role_and_a_port_take() {
         worlds().flat_map(|line| after(line, "export ")).filter(|name| name != "about").collect();
     assert!(roles.len() >= 7 && ports.len() >= 10, "{roles:?} {ports:?}");
 
-    let code = sources(&["host", "sdk"]).into_iter().map(|source| (source.path, source.lines.join("\n")));
+    let code =
+        sources(&["host", "sdk"]).into_iter().map(|source| (source.path, source.lines.join("\n")));
+    let others = [
+        ("wit", "wit"),
+        ("plugins/strategies", "json"),
+        ("docs", "md"),
+        ("wit", "md"),
+        ("host", "md"),
+        ("sdk", "md"),
+    ];
     let others =
-        [("wit", "wit"), ("plugins/strategies", "json"), ("docs", "md"), ("wit", "md"), ("host", "md"), ("sdk", "md")];
-    let others = others.iter().flat_map(|(folder, ending)| files(&root.join(folder), ending)).map(|path| {
-        let text = fs::read_to_string(&path).unwrap();
-        (path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned(), text)
-    });
-    let texts: Vec<(String, BTreeSet<String>)> = code.chain(others).map(|(path, text)| (path, words(&text))).collect();
+        others.iter().flat_map(|(folder, ending)| files(&root.join(folder), ending)).map(|path| {
+            let text = fs::read_to_string(&path).unwrap();
+            (path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned(), text)
+        });
+    let texts: Vec<(String, BTreeSet<String>)> =
+        code.chain(others).map(|(path, text)| (path, words(&text))).collect();
     for (heading, names) in [("A role", &roles), ("A port", &ports)] {
         let whole = texts.iter().filter(|(_, words)| names.iter().all(|name| words.contains(name)));
         let whole: BTreeSet<String> = whole.map(|(path, _)| path.clone()).collect();
-        assert_eq!(whole, listed(heading), "left: the files that name all of them; right: wit/README.md, {heading}");
+        assert_eq!(
+            whole,
+            listed(heading),
+            "left: the files that name all of them; right: wit/README.md, {heading}"
+        );
     }
 }

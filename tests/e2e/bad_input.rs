@@ -1,5 +1,5 @@
-//! Wrong databases, plugins, flags, files and variables: each ends with its exit code, a message that names what is wrong and what to do
-//! next, and a document that programs can read.
+//! Wrong databases, plugins, flags, files and variables: each ends with its exit code, a message
+//! that names what is wrong and what to do next, and a document that programs can read.
 
 mod configuration;
 mod databases;
@@ -17,7 +17,8 @@ use tempfile::TempDir;
 
 use crate::{host, lives_in, shop};
 
-/// How long a program may take before it counts as hanging; none of these needs more than a few seconds.
+/// How long a program may take before it counts as hanging; none of these needs more than a few
+/// seconds.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A folder to stand in, with a home of its own and a shop.
@@ -58,7 +59,14 @@ impl Place {
     /// A search of the shop with these words added.
     pub(crate) fn search(&self, words: &str) -> Command {
         let mut command = self.host();
-        command.args(["--llm", "offline", "--db", "shop.sqlite", "-q", "How many customers are there?"]);
+        command.args([
+            "--llm",
+            "offline",
+            "--db",
+            "shop.sqlite",
+            "-q",
+            "How many customers are there?",
+        ]);
         command.args(words.split_whitespace());
         command
     }
@@ -95,20 +103,33 @@ pub(crate) fn finish(command: &mut Command, input: impl Into<Vec<u8>>) -> Output
 
 /// What the program said on both streams.
 pub(crate) fn said(output: &Output) -> (String, String) {
-    (String::from_utf8(output.stdout.clone()).unwrap(), String::from_utf8(output.stderr.clone()).unwrap())
+    (
+        String::from_utf8(output.stdout.clone()).unwrap(),
+        String::from_utf8(output.stderr.clone()).unwrap(),
+    )
 }
 
-/// The program ends with that code, and shows people and programs the same: these words, in message or hint. The document is returned.
+/// The program ends with that code, and shows people and programs the same: these words, in message
+/// or hint. The document is returned.
 pub(crate) fn refused(command: &mut Command, code: i32, words: &[&str]) -> Value {
     let output = finish(command.args(["--format", "json"]), "");
     let (stdout, stderr) = said(&output);
     let all = format!("{command:?}\nstdout: {stdout}\nstderr: {stderr}");
     assert_eq!(output.status.code(), Some(code), "{all}");
-    let document: Value = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}\n{all}"));
-    assert_eq!((&document["schema"], &document["exit_code"]), (&json!("syrch.error/1"), &json!(code)), "{all}");
-    let (message, hint) = (document["error"]["message"].as_str().unwrap(), document["error"]["hint"].as_str());
+    let document: Value =
+        serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}\n{all}"));
+    assert_eq!(
+        (&document["schema"], &document["exit_code"]),
+        (&json!("syrch.error/1"), &json!(code)),
+        "{all}"
+    );
+    let (message, hint) =
+        (document["error"]["message"].as_str().unwrap(), document["error"]["hint"].as_str());
     for word in words {
-        assert!(message.contains(word) || hint.is_some_and(|hint| hint.contains(word)), "no `{word}`: {all}");
+        assert!(
+            message.contains(word) || hint.is_some_and(|hint| hint.contains(word)),
+            "no `{word}`: {all}"
+        );
         assert!(stderr.contains(word), "no `{word}` for people: {all}");
     }
     assert!(stderr.contains("error: ") && !stderr.contains('\u{1b}'), "{all}");

@@ -1,4 +1,5 @@
-//! `batch`: lines of questions in, lines of answers out, whatever the lines hold and whatever happens around them.
+//! `batch`: lines of questions in, lines of answers out, whatever the lines hold and whatever
+//! happens around them.
 
 mod cluster;
 mod databases;
@@ -18,11 +19,17 @@ pub(crate) const QUESTION: &str = "How many customers are there?";
 
 /// The answers of standard output, one from each line.
 pub(crate) fn answers(text: &str) -> Vec<Value> {
-    text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .collect()
 }
 
 /// The answers of a batch that ended with that code, and what was said on standard error.
-pub(crate) fn batch(command: &mut Command, input: impl Into<Vec<u8>>, code: i32) -> (Vec<Value>, String) {
+pub(crate) fn batch(
+    command: &mut Command,
+    input: impl Into<Vec<u8>>,
+    code: i32,
+) -> (Vec<Value>, String) {
     let output: Output = finish(command, input);
     let (stdout, stderr) = said(&output);
     assert_eq!(output.status.code(), Some(code), "{stdout}\n{stderr}");
@@ -49,7 +56,8 @@ pub(crate) struct Talk {
 
 impl Talk {
     pub(crate) fn begin(command: &mut Command) -> Self {
-        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let mut child = child.unwrap();
         let answers = BufReader::new(child.stdout.take().unwrap());
         Self { child, answers }
@@ -69,7 +77,8 @@ impl Talk {
 
     #[cfg(unix)]
     pub(crate) fn signal(&self, name: &str) {
-        let killed = Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap();
+        let killed =
+            Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap();
         assert!(killed.success());
     }
 }
@@ -77,14 +86,18 @@ impl Talk {
 /// A line of every kind, by its number; what it comes to; whether it is blank.
 fn line(number: usize) -> (Vec<u8>, Option<&'static str>) {
     let good = |more: Value| {
-        let mut line = json!({"id": format!("q{number}"), "question": QUESTION, "gold_sql": "SELECT 'gold'"});
+        let mut line =
+            json!({"id": format!("q{number}"), "question": QUESTION, "gold_sql": "SELECT 'gold'"});
         line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         line.to_string().into_bytes()
     };
     match number % 20 {
         1 => (good(json!({})), Some("answered")),
         2 => (br#""How many orders are there?""#.to_vec(), Some("answered")),
-        3 => ([b"\xef\xbb\xbf".as_slice(), &good(json!({"id": number})), b"\r"].concat(), Some("answered")),
+        3 => (
+            [b"\xef\xbb\xbf".as_slice(), &good(json!({"id": number})), b"\r"].concat(),
+            Some("answered"),
+        ),
         4 => (good(json!({"db": "shop", "as_of": "2024-12-31"})), Some("answered")),
         5 => (good(json!({"question": "Flurgle the snorbs of every wug"})), None),
         6 => (Vec::new(), Some("blank")),
@@ -110,9 +123,11 @@ fn every_line_has_one_answer_in_order_or_as_they_come() {
     let place = Place::new();
     let lines: Vec<_> = (1..=2_000).map(line).collect();
     let input = lines.iter().map(|(line, _)| line.as_slice()).collect::<Vec<_>>().join(&b'\n');
-    let expected: Vec<(u64, Option<&str>)> = (1..).zip(&lines).map(|(number, (_, end))| (number, *end)).collect();
+    let expected: Vec<(u64, Option<&str>)> =
+        (1..).zip(&lines).map(|(number, (_, end))| (number, *end)).collect();
     let expected: Vec<_> = expected.into_iter().filter(|(_, end)| *end != Some("blank")).collect();
-    let (ordered, stderr) = batch(&mut place.words("batch --llm offline --db shop.sqlite"), input.clone(), 0);
+    let (ordered, stderr) =
+        batch(&mut place.words("batch --llm offline --db shop.sqlite"), input.clone(), 0);
     assert_eq!(ordered.len(), expected.len());
     for (answer, (number, end)) in ordered.iter().zip(&expected) {
         assert_eq!(answer["line"], json!(number), "{answer}");
@@ -126,7 +141,8 @@ fn every_line_has_one_answer_in_order_or_as_they_come() {
             assert_eq!(answer["error"]["class"], "usage");
         }
     }
-    // An id is returned as it was, also where the question is wrong; without one the line's number stands.
+    // An id is returned as it was, also where the question is wrong; without one the line's number
+    // stands.
     let ids: Vec<&Value> = ordered.iter().take(9).map(|answer| &answer["id"]).collect();
     assert_eq!(json!(ids), json!(["q1", 2, 3, "q4", "q5", 8, 9, 10, 11]));
     let long = ordered.iter().find(|answer| answer["line"] == 17).unwrap();
@@ -137,7 +153,11 @@ fn every_line_has_one_answer_in_order_or_as_they_come() {
     assert!(stderr.contains("the id \"without\" came before"), "{stderr}");
     assert!(stderr.lines().any(|line| line.starts_with("1800 lines: 4")), "{stderr}");
 
-    let (free, _) = batch(&mut place.words("batch --llm offline --db shop.sqlite --as-they-come --quiet"), input, 0);
+    let (free, _) = batch(
+        &mut place.words("batch --llm offline --db shop.sqlite --as-they-come --quiet"),
+        input,
+        0,
+    );
     let by_line = |answers: &[Value]| {
         let mut all: Vec<Value> = answers.iter().map(steady).collect();
         all.sort_by_key(|answer| answer["line"].as_u64());
@@ -160,22 +180,32 @@ fn each_answer_is_there_before_the_next_question() {
     assert_eq!(talk.child.wait().unwrap().code(), Some(0));
 }
 
-/// What does not go with lines, and what no line would survive, is reported before any line is read.
+/// What does not go with lines, and what no line would survive, is reported before any line is
+/// read.
 #[test]
 fn what_is_wrong_with_the_batch_is_reported_at_once() {
     let place = Place::new();
-    refused(&mut place.words("batch --db shop.sqlite"), 2, &["JSON lines and nothing else", "jsonl"]);
+    refused(
+        &mut place.words("batch --db shop.sqlite"),
+        2,
+        &["JSON lines and nothing else", "jsonl"],
+    );
     refused(&mut place.words("batch --db shop.sqlite --workers 0 --quiet"), 2, &["--workers"]);
     let ended = |words: &str, code: i32, why: &str| {
         let input = json!({"question": QUESTION, "db": "shop"}).to_string();
-        let (answers, stderr) = batch(&mut place.words(&format!("batch --llm offline {words}")), input, code);
+        let (answers, stderr) =
+            batch(&mut place.words(&format!("batch --llm offline {words}")), input, code);
         assert!(answers.is_empty() && stderr.contains(why), "{words}: {stderr}");
     };
     ended("", 2, "no database");
     ended("--db shpo.sqlite", 11, "shop.sqlite");
     ended("--db shop.sqlite --interactive", 2, "standard input holds the questions");
     for database in ["shop.sqlite", "."] {
-        ended(&format!("--db {database} --planner nobody"), 13, "there is no built-in plugin `nobody`");
+        ended(
+            &format!("--db {database} --planner nobody"),
+            13,
+            "there is no built-in plugin `nobody`",
+        );
         ended(&format!("--db {database} -P planner.nonsense=1"), 10, "nonsense");
         ended(&format!("--db {database} -o shop.sqlite"), 2, "database");
     }
@@ -193,7 +223,8 @@ fn journals_are_kept_where_the_user_says_and_nowhere_else() {
     let place = Place::new();
     let (state, input) = (place.path().join("state"), format!("\"{QUESTION}\"\n").repeat(3));
     let run = |words: &str| {
-        let mut command = place.words(&format!("batch --llm offline --db shop.sqlite --quiet {words}"));
+        let mut command =
+            place.words(&format!("batch --llm offline --db shop.sqlite --quiet {words}"));
         batch(command.env("SYRCH_STATE_DIR", &state), input.as_str(), 0).0
     };
     run("");
@@ -210,8 +241,12 @@ fn journals_are_kept_where_the_user_says_and_nowhere_else() {
 fn the_answers_go_to_a_file_whole() {
     let place = Place::new();
     let input = format!("\"{QUESTION}\"\n{{oops\n");
-    let (answers_there, _) = batch(&mut place.words("batch --llm offline --db shop.sqlite -o out.jsonl"), input, 0);
+    let (answers_there, _) =
+        batch(&mut place.words("batch --llm offline --db shop.sqlite -o out.jsonl"), input, 0);
     assert!(answers_there.is_empty());
     let written = answers(&fs::read_to_string(place.path().join("out.jsonl")).unwrap());
-    assert_eq!((&written[0]["outcome"], &written[1]["outcome"]), (&json!("answered"), &json!("failed")));
+    assert_eq!(
+        (&written[0]["outcome"], &written[1]["outcome"]),
+        (&json!("answered"), &json!("failed"))
+    );
 }

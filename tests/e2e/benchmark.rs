@@ -61,7 +61,8 @@ impl Bench {
     /// A benchmark that asks this endpoint.
     pub(crate) fn asks(&self, endpoint: &MockEndpoint, words: &str) -> Command {
         let model = if words.contains("--model ") { "" } else { "--model mock" };
-        let mut command = self.command(&format!("benchmark suite.jsonl --llm openai {model} --base-url"));
+        let mut command =
+            self.command(&format!("benchmark suite.jsonl --llm openai {model} --base-url"));
         command.arg(endpoint.url()).env("SYRCH_API_KEY", KEY).args(words.split_whitespace());
         command
     }
@@ -80,7 +81,12 @@ impl Bench {
     /// The ids of the runs, the latest first.
     pub(crate) fn runs(&self) -> Vec<String> {
         let list = self.say("report --list --format json").document(0);
-        list["runs"].as_array().unwrap().iter().map(|run| run["run"].as_str().unwrap().to_owned()).collect()
+        list["runs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|run| run["run"].as_str().unwrap().to_owned())
+            .collect()
     }
 }
 
@@ -137,10 +143,23 @@ fn a_suite_is_asked_and_graded() {
     let document = said.document(0);
     assert_eq!((&document["schema"], figures(&document)), (&json!("syrch.benchmark/1"), (8, 10)));
     assert_eq!(document["partial"], Value::Null);
-    assert!(said.stderr.contains("if it is cut short, the same command with `--resume "), "{}", said.all());
-    assert!(said.stderr.contains("journals are retained; `syrch-host trace show "), "{}", said.all());
+    assert!(
+        said.stderr.contains("if it is cut short, the same command with `--resume "),
+        "{}",
+        said.all()
+    );
+    assert!(
+        said.stderr.contains("journals are retained; `syrch-host trace show "),
+        "{}",
+        said.all()
+    );
     // The journal of a wrong answer can be looked at.
-    let row = document["results"].as_array().unwrap().iter().find(|row| row["verdict"] == "wrong").unwrap();
+    let row = document["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|row| row["verdict"] == "wrong")
+        .unwrap();
     let run = bench.state().join("suites").join(&bench.runs()[0]);
     let journal = run.join(row["run"].as_str().unwrap());
     let shown = bench.say(&format!("trace show {}", journal.display()));
@@ -172,10 +191,10 @@ fn the_suite_is_given_as_in_syrch_0_1_2_too() {
 #[test]
 fn a_database_that_is_configured_for_searches_is_not_that_of_a_suite() {
     let bench = Bench::new();
-    let question =
-        json!({"id": "q", "db": "shop", "question": "Which orders are there?", "gold_sql": "SELECT id FROM orders"});
+    let question = json!({"id": "q", "db": "shop", "question": "Which orders are there?", "gold_sql": "SELECT id FROM orders"});
     bench.place.file("suite.jsonl", question.to_string());
-    let other = "CREATE TABLE orders(id INTEGER, quantity INTEGER); INSERT INTO orders VALUES (7, 1)";
+    let other =
+        "CREATE TABLE orders(id INTEGER, quantity INTEGER); INSERT INTO orders VALUES (7, 1)";
     syrch_kit::sqlite(bench.place.path().join("other.sqlite"), other);
     let rows = |said: Said| said.document(0)["results"][0]["gold_rows"].as_u64();
     let mut command = bench.command("benchmark suite.jsonl --llm offline --format json");
@@ -192,13 +211,16 @@ fn a_database_that_is_configured_for_searches_is_not_that_of_a_suite() {
 #[test]
 fn help_tells_the_flags_of_a_run() {
     let bench = Bench::new();
-    for (command, file) in
-        [("benchmark", "help-benchmark.txt"), ("eval", "help-eval.txt"), ("report", "help-report.txt")]
-    {
+    for (command, file) in [
+        ("benchmark", "help-benchmark.txt"),
+        ("eval", "help-eval.txt"),
+        ("report", "help-report.txt"),
+    ] {
         let said = bench.say(&format!("{command} --help"));
         assert_eq!(said.code, 0, "{}", said.all());
         // The flags of a search are the same everywhere.
-        let own = said.stdout.split("\nSearch:\n").next().unwrap().split("\nModel:\n").next().unwrap();
+        let own =
+            said.stdout.split("\nSearch:\n").next().unwrap().split("\nModel:\n").next().unwrap();
         snapshot(file, own);
     }
 }

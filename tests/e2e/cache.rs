@@ -1,4 +1,5 @@
-//! The cache of replies and results: nothing is paid for twice, nothing stale or altered is returned, and several processes share it.
+//! The cache of replies and results: nothing is paid for twice, nothing stale or altered is
+//! returned, and several processes share it.
 
 use std::fs;
 use std::path::Path;
@@ -45,7 +46,8 @@ impl Place {
 
     /// A search of the shop with this cache.
     fn search(&self, endpoint: &MockEndpoint, flags: &[&str]) -> Command {
-        let mut command = self.with_cache(search(&endpoint.url(), &self.path().join("shop.sqlite")));
+        let mut command =
+            self.with_cache(search(&endpoint.url(), &self.path().join("shop.sqlite")));
         command.args(["--format", "json"]).args(flags);
         command
     }
@@ -118,7 +120,9 @@ fn a_changed_database_is_never_answered_from_what_it_was() {
     assert_eq!(place.ask(&endpoint, &[])["answer"]["rows"], json!([[4]]));
     let database = Connection::open(place.path().join("shop.sqlite")).unwrap();
     for customers in 5..8 {
-        database.execute("INSERT INTO customers(name, country) VALUES ('Eve', 'Spain')", []).unwrap();
+        database
+            .execute("INSERT INTO customers(name, country) VALUES ('Eve', 'Spain')", [])
+            .unwrap();
         assert_eq!(place.ask(&endpoint, &[])["answer"]["rows"], json!([[customers]]));
     }
     // In place, and of the same size.
@@ -136,7 +140,9 @@ fn two_databases_never_share_a_result() {
         let values = vec!["('Ada', 'France')"; rows].join(", ");
         sqlite(
             folder.join("same.sqlite"),
-            &format!("CREATE TABLE customers(name TEXT, country TEXT); INSERT INTO customers VALUES {values};"),
+            &format!(
+                "CREATE TABLE customers(name TEXT, country TEXT); INSERT INTO customers VALUES {values};"
+            ),
         );
         folder
     };
@@ -151,28 +157,36 @@ fn two_databases_never_share_a_result() {
     }
 }
 
-/// Bug 8: syrch 0.1.2 cached tables as loose JSON: '006' came back as 6, 315.0 as 315, numbers with ten digits, and two columns
-/// of one name not at all.
+/// Bug 8: syrch 0.1.2 cached tables as loose JSON: '006' came back as 6, 315.0 as 315, numbers with
+/// ten digits, and two columns of one name not at all.
 #[test]
 fn values_come_back_exactly_as_they_were() {
     let place = Place::new();
-    let exact =
-        "SELECT '006' AS code, 315.0 AS amount, 0.12345678901234568 AS share, 9007199254740993 AS big, 1 AS n, 2 AS n";
-    let endpoint = MockEndpoint::start(Script::new().on([PLAN], whole()).on([WRITE], Reply::sql(exact, 0.95)));
+    let exact = "SELECT '006' AS code, 315.0 AS amount, 0.12345678901234568 AS share, 9007199254740993 AS big, 1 AS n, 2 AS n";
+    let endpoint =
+        MockEndpoint::start(Script::new().on([PLAN], whole()).on([WRITE], Reply::sql(exact, 0.95)));
     let shown = || {
         let said = Said::of(place.search(&endpoint, &["-q", QUESTION]).output().unwrap());
         let document = said.document(0);
-        assert_eq!(document["answer"]["columns"], json!(["code", "amount", "share", "big", "n", "n"]));
+        assert_eq!(
+            document["answer"]["columns"],
+            json!(["code", "amount", "share", "big", "n", "n"])
+        );
         let row = json!([["006", 315.0, 0.12345678901234568, 9_007_199_254_740_993_u64, 1, 2]]);
         assert_eq!(document["answer"]["rows"], row);
-        assert!(said.stdout.contains("315.0") && said.stdout.contains("0.12345678901234568"), "{}", said.stdout);
+        assert!(
+            said.stdout.contains("315.0") && said.stdout.contains("0.12345678901234568"),
+            "{}",
+            said.stdout
+        );
         lasting(document)
     };
     assert_eq!(shown(), shown());
     assert_eq!(endpoint.count(), 2);
 }
 
-/// Bug 15: syrch 0.1.2 cached a plan that it could not read as an empty one, and stayed wrong for a day.
+/// Bug 15: syrch 0.1.2 cached a plan that it could not read as an empty one, and stayed wrong for a
+/// day.
 #[test]
 fn a_reply_that_cannot_be_used_is_not_cached() {
     let place = Place::new();
@@ -195,7 +209,8 @@ fn a_reply_that_cannot_be_used_is_not_cached() {
     assert_eq!(endpoint.count(), asked, "the plan that could be used is cached");
 }
 
-/// Bug 16: prompts of syrch 0.1.2 went over unordered sets, so that each process wrote them otherwise and asked again.
+/// Bug 16: prompts of syrch 0.1.2 went over unordered sets, so that each process wrote them
+/// otherwise and asked again.
 #[test]
 fn prompts_are_equal_in_every_process() {
     let place = Place::new();
@@ -203,8 +218,11 @@ fn prompts_are_equal_in_every_process() {
         .map(|n| format!("CREATE TABLE customers_{n}(id INTEGER PRIMARY KEY, name_{n} TEXT, country TEXT, city TEXT);"))
         .collect();
     Connection::open(place.path().join("shop.sqlite")).unwrap().execute_batch(&tables).unwrap();
-    let tasks =
-        [subtask("A", "the customers", &[]), subtask("B", "the countries", &[]), subtask("C", "both", &["A", "B"])];
+    let tasks = [
+        subtask("A", "the customers", &[]),
+        subtask("B", "the countries", &[]),
+        subtask("C", "both", &["A", "B"]),
+    ];
     let endpoint = MockEndpoint::start(
         Script::new()
             .on([PLAN], plan(&tasks))
@@ -216,8 +234,12 @@ fn prompts_are_equal_in_every_process() {
             ),
     );
     let sent = |from: usize| {
-        let mut bodies: Vec<String> =
-            endpoint.requests().split_off(from).iter().map(|request| request.body.to_string()).collect();
+        let mut bodies: Vec<String> = endpoint
+            .requests()
+            .split_off(from)
+            .iter()
+            .map(|request| request.body.to_string())
+            .collect();
         bodies.sort();
         bodies
     };
@@ -265,14 +287,27 @@ fn a_damaged_file_is_set_aside_and_reported() {
 #[test]
 fn what_is_cached_is_shown_and_cleared() {
     let (place, endpoint) = (Place::new(), counting());
-    assert!(place.cached(&["stats"]).stdout.contains("all   0 entries, 0 bytes"), "{}", place.cached(&["stats"]).all());
+    assert!(
+        place.cached(&["stats"]).stdout.contains("all   0 entries, 0 bytes"),
+        "{}",
+        place.cached(&["stats"]).all()
+    );
     place.ask(&endpoint, &[]);
     let stats = || place.cached(&["stats", "--format", "json"]).document(0);
     let before = stats();
     let file = place.cache().canonicalize().unwrap().join("answers/cache.sqlite");
-    assert_eq!((&before["schema"], &before["kept"]["llm"]["entries"]), (&json!("syrch.cache/1"), &json!(2)));
-    assert!(before["path"].as_str().unwrap().ends_with("answers/cache.sqlite") && file.exists(), "{before}");
-    assert!(before["file_bytes"].as_u64().unwrap() > before["kept"]["all"]["bytes"].as_u64().unwrap(), "{before}");
+    assert_eq!(
+        (&before["schema"], &before["kept"]["llm"]["entries"]),
+        (&json!("syrch.cache/1"), &json!(2))
+    );
+    assert!(
+        before["path"].as_str().unwrap().ends_with("answers/cache.sqlite") && file.exists(),
+        "{before}"
+    );
+    assert!(
+        before["file_bytes"].as_u64().unwrap() > before["kept"]["all"]["bytes"].as_u64().unwrap(),
+        "{before}"
+    );
     let text = place.cached(&["stats"]).stdout;
     assert!(text.contains("on disk") && text.contains("llm   2 entries"), "{text}");
 
@@ -290,7 +325,11 @@ fn what_is_cached_is_shown_and_cleared() {
     place.ask(&endpoint, &[]);
     assert_eq!(endpoint.count(), 4);
     let wrong = place.cached(&["clear", "lmm"]);
-    assert!(wrong.code == 2 && wrong.stderr.contains("`lmm` is not one of llm, sql"), "{}", wrong.all());
+    assert!(
+        wrong.code == 2 && wrong.stderr.contains("`lmm` is not one of llm, sql"),
+        "{}",
+        wrong.all()
+    );
 }
 
 /// Four processes at once, each with the same questions from another one on.
@@ -327,12 +366,15 @@ fn four_processes_share_one_cache() {
     assert_eq!(stats["kept"]["llm"]["entries"], 8, "{stats}");
 }
 
-/// Four processes that know nothing ask the same at once: one asks the endpoint, and the others wait for its reply.
+/// Four processes that know nothing ask the same at once: one asks the endpoint, and the others
+/// wait for its reply.
 #[test]
 fn four_processes_in_lockstep_ask_once() {
     let place = Place::new();
     let endpoint = MockEndpoint::start(
-        Script::new().on([PLAN], whole().delay_ms(400)).on([WRITE], Reply::sql(COUNT, 0.95).delay_ms(400)),
+        Script::new()
+            .on([PLAN], whole().delay_ms(400))
+            .on([WRITE], Reply::sql(COUNT, 0.95).delay_ms(400)),
     );
     let start = |_| {
         let mut command = place.search(&endpoint, &["-q", QUESTION]);
@@ -354,10 +396,14 @@ fn four_processes_in_lockstep_ask_once() {
 fn a_killed_process_is_not_waited_for_long() {
     let place = Place::new();
     let endpoint = MockEndpoint::start(
-        Script::new().once([PLAN], whole().delay_ms(60_000)).on([PLAN], whole()).on([WRITE], Reply::sql(COUNT, 0.95)),
+        Script::new()
+            .once([PLAN], whole().delay_ms(60_000))
+            .on([PLAN], whole())
+            .on([WRITE], Reply::sql(COUNT, 0.95)),
     );
     let mut command = place.search(&endpoint, &["-q", QUESTION]);
-    let mut leader = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut leader =
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     while endpoint.count() == 0 {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }

@@ -1,4 +1,5 @@
-//! `calibrate fit` through the binary: a graded run, the curve that is fitted on it, and searches that say on what their confidence rests.
+//! `calibrate fit` through the binary: a graded run, the curve that is fitted on it, and searches
+//! that say on what their confidence rests.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -15,14 +16,18 @@ use crate::endpoint::{KEY, Said};
 /// Questions of the suite, over two databases.
 const QUESTIONS: u32 = 120;
 
-/// A model that is too sure of itself: what it claims with 0.97 is right six times of ten, and with 0.6 twice.
+/// A model that is too sure of itself: what it claims with 0.97 is right six times of ten, and with
+/// 0.6 twice.
 fn model() -> MockEndpoint {
     MockEndpoint::start(Script::new().requires_key(KEY).with(|request, _| {
         let prompt = request.prompt();
         let (_, rest) = prompt.rsplit_once("What is number ")?;
         let number: u32 = rest.split('?').next()?.parse().ok()?;
-        let (claim, right) =
-            if number.is_multiple_of(2) { (0.97, number / 2 % 10 < 6) } else { (0.6, number / 2 % 10 < 2) };
+        let (claim, right) = if number.is_multiple_of(2) {
+            (0.97, number / 2 % 10 < 6)
+        } else {
+            (0.6, number / 2 % 10 < 2)
+        };
         let value = if right { i64::from(number) } else { -1 };
         Some(Reply::sql(&format!("SELECT {value} AS value FROM customers LIMIT 1"), claim))
     }))
@@ -66,7 +71,11 @@ fn calibrate(place: &Place, words: &str) -> Command {
 
 /// Runs the suite, and reads what came of it.
 fn benchmark(place: &Place, model: &MockEndpoint, strategy: &str) -> RunRecord {
-    let said = Said::of(with(place, model, &format!("benchmark suite.jsonl --strategy {strategy}")).output().unwrap());
+    let said = Said::of(
+        with(place, model, &format!("benchmark suite.jsonl --strategy {strategy}"))
+            .output()
+            .unwrap(),
+    );
     assert_eq!(said.code, 0, "{}", said.all());
     let runs = Runs::new(state(place).join("suites"));
     let record = syrch_grade::run::read(&runs.find("last").unwrap().path).unwrap();
@@ -82,8 +91,12 @@ fn scored(record: &RunRecord) -> Vec<(f64, bool)> {
 /// The curve of a calibrator's settings, as the library applies it.
 fn curve(calibrator: &Value) -> Curve {
     match calibrator["method"].as_str().unwrap() {
-        "isotonic" => Curve::Isotonic(serde_json::from_value::<Isotonic>(calibrator.clone()).unwrap()),
-        "logistic" => Curve::Logistic(serde_json::from_value::<Logistic>(calibrator.clone()).unwrap()),
+        "isotonic" => {
+            Curve::Isotonic(serde_json::from_value::<Isotonic>(calibrator.clone()).unwrap())
+        }
+        "logistic" => {
+            Curve::Logistic(serde_json::from_value::<Logistic>(calibrator.clone()).unwrap())
+        }
         method => panic!("no curve: {method}"),
     }
 }
@@ -107,9 +120,16 @@ fn a_fitted_calibrator_is_right_as_often_as_it_says_and_says_so() {
     assert_eq!(model.count(), asked, "a fit asks nobody");
     let document = Said::of(calibrate(&place, "last --format json").output().unwrap()).document(0);
     assert_eq!(document["schema"], "syrch.calibration/1");
-    assert_eq!(document["strategy"], std::fs::read_to_string(place.path().join("fitted.yml")).unwrap());
+    assert_eq!(
+        document["strategy"],
+        std::fs::read_to_string(place.path().join("fitted.yml")).unwrap()
+    );
     let brier_of = |at: usize| document["methods"][at]["brier"].as_f64().unwrap();
-    assert!(brier_of(1) < brier_of(0) - 0.05 && brier_of(2) < brier_of(0) - 0.05, "{}", document["methods"]);
+    assert!(
+        brier_of(1) < brier_of(0) - 0.05 && brier_of(2) < brier_of(0) - 0.05,
+        "{}",
+        document["methods"]
+    );
     assert_eq!(document["held_out"], json!({"parts": 2, "by_database": true}));
 
     // The same searches with it: the same statements and calls, and the confidences of the curve.
@@ -120,14 +140,23 @@ fn a_fitted_calibrator_is_right_as_often_as_it_says_and_says_so() {
         let (expected, calibrated) =
             (curve.apply(one.candidate_confidence.unwrap()), other.candidate_confidence.unwrap());
         assert!((calibrated - expected).abs() < 1e-9, "{}: {calibrated} for {expected}", one.id);
-        assert!((other.confidence.unwrap() - expected).abs() <= 0.000_5, "nothing is taken off any more");
+        assert!(
+            (other.confidence.unwrap() - expected).abs() <= 0.000_5,
+            "nothing is taken off any more"
+        );
     }
     let error = |record: &RunRecord| expected_calibration_error(&reliability(&scored(record), 10));
-    assert!(error(&before) > 0.3 && error(&after) < 0.02, "{} and {}", error(&before), error(&after));
+    assert!(
+        error(&before) > 0.3 && error(&after) < 0.02,
+        "{} and {}",
+        error(&before),
+        error(&after)
+    );
     assert!(brier(&scored(&after)).unwrap() < brier(&scored(&before)).unwrap() - 0.05);
     // A retry is made where the claim is under the threshold, before and after.
     assert!(
-        before.graded.iter().any(|graded| graded.calls() > 1) && before.graded.iter().any(|graded| graded.calls() == 1)
+        before.graded.iter().any(|graded| graded.calls() > 1)
+            && before.graded.iter().any(|graded| graded.calls() == 1)
     );
 
     // A search with it says on what it rests: on this database, or else on all.
@@ -137,21 +166,41 @@ fn a_fitted_calibrator_is_right_as_often_as_it_says_and_says_so() {
     };
     let run = &before.header.id;
     let sure = search("shop.sqlite", 4, "");
-    let line = format!("answers at 0.60–0.70 were right 18 of 30 times on shop (run {run}, bag-v1, mock)");
-    assert!(sure.code == 0 && sure.stderr.contains("confidence 0.60") && sure.stderr.contains(&line), "{}", sure.all());
+    let line =
+        format!("answers at 0.60–0.70 were right 18 of 30 times on shop (run {run}, bag-v1, mock)");
+    assert!(
+        sure.code == 0 && sure.stderr.contains("confidence 0.60") && sure.stderr.contains(&line),
+        "{}",
+        sure.all()
+    );
     std::fs::copy(place.path().join("shop.sqlite"), place.path().join("other.sqlite")).unwrap();
     let elsewhere = search("other.sqlite", 5, "");
-    let line = format!("answers at 0.20–0.30 were right 12 of 60 times on 2 other databases (run {run}, bag-v1, mock)");
+    let line = format!(
+        "answers at 0.20–0.30 were right 12 of 60 times on 2 other databases (run {run}, bag-v1, mock)"
+    );
     assert!(elsewhere.code == 0 && elsewhere.stderr.contains(&line), "{}", elsewhere.all());
     let fitted = "the confidence was fitted on answers of `mock` over 2 databases of the suite `suite`; this search uses another";
-    assert!(elsewhere.stderr.contains(&format!("{fitted} database, `other`")), "{}", elsewhere.all());
+    assert!(
+        elsewhere.stderr.contains(&format!("{fitted} database, `other`")),
+        "{}",
+        elsewhere.all()
+    );
     assert!(!sure.stderr.contains("the confidence was fitted"), "{}", sure.all());
-    let mut larger = place.words("--strategy fitted.yml --db shop.sqlite --llm openai --model larger");
+    let mut larger =
+        place.words("--strategy fitted.yml --db shop.sqlite --llm openai --model larger");
     larger.env("SYRCH_API_KEY", KEY).args(["--base-url", &model.url(), "-q", &question(4)]);
     let larger = Said::of(larger.output().unwrap());
-    assert!(larger.code == 0 && larger.stderr.contains(&format!("{fitted} model, `larger`")), "{}", larger.all());
-    let known = search("shop.sqlite", 4, "--format json").document(0)["confidence"]["rests_on"].clone();
-    assert_eq!((&known["right"], &known["answers"], &known["database"]), (&json!(18), &json!(30), &json!("shop")));
+    assert!(
+        larger.code == 0 && larger.stderr.contains(&format!("{fitted} model, `larger`")),
+        "{}",
+        larger.all()
+    );
+    let known =
+        search("shop.sqlite", 4, "--format json").document(0)["confidence"]["rests_on"].clone();
+    assert_eq!(
+        (&known["right"], &known["answers"], &known["database"]),
+        (&json!(18), &json!(30), &json!("shop"))
+    );
 
     // A curve on top of a curve is refused.
     let words = ["`fitted` has a curve already", "run the suite with that calibrator"];
@@ -174,18 +223,28 @@ fn the_method_can_be_chosen_and_raw_confidences_can_have_a_record() {
     let said = Said::of(calibrate(&place, "last --method none -o record.yml").output().unwrap());
     assert!(
         said.code == 0
-            && said.stderr.lines().any(|line| line.starts_with("as printed") && line.ends_with("<- written")),
+            && said
+                .stderr
+                .lines()
+                .any(|line| line.starts_with("as printed") && line.ends_with("<- written")),
         "{}",
         said.all()
     );
-    let search = with(&place, &model, "--strategy record.yml --db shop.sqlite").args(["-q", &question(4)]).output();
+    let search = with(&place, &model, "--strategy record.yml --db shop.sqlite")
+        .args(["-q", &question(4)])
+        .output();
     let search = Said::of(search.unwrap());
     let printed = before.graded[4].confidence.unwrap();
     assert!(search.stderr.contains(&format!("confidence {printed:.2}")), "{}", search.all());
-    assert!(search.stderr.contains("answers at 0.90–1.00 were right 18 of 30 times on shop"), "{}", search.all());
+    assert!(
+        search.stderr.contains("answers at 0.90–1.00 were right 18 of 30 times on shop"),
+        "{}",
+        search.all()
+    );
     let csv = Said::of(calibrate(&place, "last --format csv").output().unwrap());
     assert!(
-        csv.stdout.starts_with("method,brier,log_loss,calibration_error,auroc,written,against\nnone,"),
+        csv.stdout
+            .starts_with("method,brier,log_loss,calibration_error,auroc,written,against\nnone,"),
         "{}",
         csv.all()
     );
@@ -197,11 +256,18 @@ fn what_cannot_be_fitted_is_reported_with_what_to_do() {
     refused(&mut calibrate(&place, "last"), 2, &["run"]);
     place.file(
         "suite.jsonl",
-        json!({"id": "q4", "db": "shop", "question": question(4), "gold_sql": "SELECT 4"}).to_string(),
+        json!({"id": "q4", "db": "shop", "question": question(4), "gold_sql": "SELECT 4"})
+            .to_string(),
     );
-    let said = Said::of(with(&place, &model, "benchmark suite.jsonl --strategy own.yml").output().unwrap());
+    let said = Said::of(
+        with(&place, &model, "benchmark suite.jsonl --strategy own.yml").output().unwrap(),
+    );
     assert_eq!(said.code, 0, "{}", said.all());
-    refused(&mut calibrate(&place, "last"), 10, &["1 graded answer with a confidence is too few", "at least 20"]);
+    refused(
+        &mut calibrate(&place, "last"),
+        10,
+        &["1 graded answer with a confidence is too few", "at least 20"],
+    );
     refused(&mut calibrate(&place, "last --arm third"), 10, &["has no arm `third`, but `own`"]);
     refused(&mut calibrate(&place, "last --method best"), 2, &["invalid value 'best'"]);
     let run = Runs::new(state(&place).join("suites")).find("last").unwrap().path;

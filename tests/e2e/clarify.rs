@@ -32,7 +32,12 @@ fn unsure_until(answer: &str) -> Script {
 fn converse(endpoint: &MockEndpoint, database: &Path, flags: &[&str], lines: &str) -> Said {
     let mut command = search(&endpoint.url(), database);
     command.args(["--interactive", "--format", "json", "-q", QUESTION]).args(flags);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
     Said::of(child.wait_with_output().unwrap())
 }
@@ -49,7 +54,10 @@ fn a_doubtful_answer_is_a_question_instead() {
     for held_back in ["answer", "sql", "confidence"] {
         assert_eq!(document[held_back], Value::Null, "{held_back}");
     }
-    assert!(said.stderr.contains("What makes a customer important?") && said.stderr.contains("--interactive"));
+    assert!(
+        said.stderr.contains("What makes a customer important?")
+            && said.stderr.contains("--interactive")
+    );
     assert_eq!(document["cost"]["by_purpose"]["clarify"]["calls"], 1);
     // What it found is reported all the same, but as no answer.
     assert!(candidates(&document).iter().all(|(_, status, _)| status != "answer"), "{document:#}");
@@ -74,14 +82,19 @@ fn a_superlative_without_a_measure_is_a_question() {
                   INSERT INTO houses(name, area, population) VALUES ('Elm', 90, 5), ('Oak', 120, 2), ('Fir', 70, 9);";
     syrch_kit::sqlite(place.path().join("town.sqlite"), tables);
     let asked = |flags: &str, lines: &str| {
-        let mut command = place.words(&format!("--llm offline --db town.sqlite --format json {flags} -q"));
+        let mut command =
+            place.words(&format!("--llm offline --db town.sqlite --format json {flags} -q"));
         Said::of(finish(command.arg("Which is the biggest house?"), lines))
     };
     let document = asked("", "").document(4);
     assert_eq!(document["clarify"]["question"], "By what is \"biggest house\" measured?");
     assert_eq!(document["clarify"]["choices"], json!(["area", "population"]));
     for (line, name) in [("1\n", "Oak"), ("population\n", "Fir")] {
-        assert_eq!(asked("--interactive", line).document(0)["answer"]["rows"], json!([[name]]), "{line}");
+        assert_eq!(
+            asked("--interactive", line).document(0)["answer"]["rows"],
+            json!([[name]]),
+            "{line}"
+        );
     }
 }
 
@@ -127,22 +140,32 @@ fn each_choice_of_the_rules_leads_to_its_answer() {
 fn an_imperative_to_change_data_is_denied() {
     let place = Place::new();
     std::fs::copy(shop(place.path()), place.path().join("kept.sqlite")).unwrap();
-    for imperative in ["delete all customers", "please drop the table customers", "Set the name of every customer to x"]
-    {
+    for imperative in [
+        "delete all customers",
+        "please drop the table customers",
+        "Set the name of every customer to x",
+    ] {
         let mut command = place.words("--llm offline --db kept.sqlite -q");
         let said = Said::of(finish(command.arg(imperative), ""));
         assert_eq!((said.code, said.stdout.as_str()), (15, ""), "{imperative}: {}", said.all());
-        assert!(said.stderr.contains("nothing was changed, since a search only reads"), "{}", said.stderr);
+        assert!(
+            said.stderr.contains("nothing was changed, since a search only reads"),
+            "{}",
+            said.stderr
+        );
     }
 }
 
-/// Without a model every candidate is the same rules' statement: that they agree makes none of them surer.
+/// Without a model every candidate is the same rules' statement: that they agree makes none of them
+/// surer.
 #[test]
 fn a_vote_among_the_rules_statements_raises_no_confidence() {
     let place = Place::new();
     let confidence = |strategy: &str| {
-        let mut command = place.words("--llm offline --db shop.sqlite --format json --no-calibration --strategy");
-        let said = Said::of(finish(command.args([strategy, "-q", "How many customers are there?"]), ""));
+        let mut command =
+            place.words("--llm offline --db shop.sqlite --format json --no-calibration --strategy");
+        let said =
+            Said::of(finish(command.args([strategy, "-q", "How many customers are there?"]), ""));
         said.document(0)["confidence"]["calibrated"].as_f64().unwrap()
     };
     let single = confidence("single");
@@ -163,13 +186,17 @@ fn doubt_is_a_matter_of_settings() {
     };
     let endpoint = MockEndpoint::start(script());
     let document = ask(&endpoint, &shop(folder.path()), QUESTION, &[]).document(0);
-    assert_eq!((document["answer"]["row_count"].as_u64(), &document["clarify"]), (Some(4), &Value::Null));
+    assert_eq!(
+        (document["answer"]["row_count"].as_u64(), &document["clarify"]),
+        (Some(4), &Value::Null)
+    );
     assert_eq!(endpoint.count_of(CLARIFY), 0);
     let endpoint = MockEndpoint::start(script());
     ask(&endpoint, &shop(folder.path()), QUESTION, &["-P", "clarifier.threshold=0.1"]).document(4);
     // A sure answer is never questioned.
     let endpoint = MockEndpoint::start(script());
-    ask(&endpoint, &shop(folder.path()), QUESTION, &["-P", "threshold=0.1", "--high-conf", "0.5"]).document(0);
+    ask(&endpoint, &shop(folder.path()), QUESTION, &["-P", "threshold=0.1", "--high-conf", "0.5"])
+        .document(0);
 }
 
 #[test]
@@ -182,11 +209,18 @@ fn the_users_answer_is_in_the_next_prompts() {
     assert_eq!((&document["question"], &document["clarify"]), (&json!(QUESTION), &Value::Null));
     assert!(said.stderr.contains("What makes a customer important?"), "{}", said.stderr);
     let requests = endpoint.requests();
-    let plans: Vec<String> =
-        requests.iter().map(syrch_kit::Recorded::prompt).filter(|prompt| prompt.contains(PLAN)).collect();
+    let plans: Vec<String> = requests
+        .iter()
+        .map(syrch_kit::Recorded::prompt)
+        .filter(|prompt| prompt.contains(PLAN))
+        .collect();
     assert_eq!(plans.len(), 2);
     assert!(!plans[0].contains("Clarified:"));
-    assert!(plans[1].contains("Clarified: What makes a customer important? Answer: those from France"), "{}", plans[1]);
+    assert!(
+        plans[1].contains("Clarified: What makes a customer important? Answer: those from France"),
+        "{}",
+        plans[1]
+    );
     assert!(requests.last().unwrap().prompt().contains("Answer: those from France"));
     assert_eq!(document["cost"]["calls"], requests.len(), "both rounds are charged to one budget");
 }
@@ -197,13 +231,18 @@ fn every_candidate_of_every_round_is_reported() {
     let script = Script::new()
         .on([PLAN], whole())
         .once([WRITE, "Answer: the French"], Reply::sql("SELECT nam FROM customers", 0.9))
-        .on([WRITE, "Answer: the French"], Reply::sql("SELECT name FROM customers WHERE country = 'France'", 0.95))
+        .on(
+            [WRITE, "Answer: the French"],
+            Reply::sql("SELECT name FROM customers WHERE country = 'France'", 0.95),
+        )
         .on([WRITE], Reply::sql(EMPTY, 0.1))
         .on([CLARIFY], Reply::text("Which ones?"));
     let endpoint = MockEndpoint::start(script);
     let document = converse(&endpoint, &shop(folder.path()), &[], "the French\n").document(0);
     let known = document["candidates"].as_array().unwrap();
-    let of = |sql: &str| known.iter().find(|one| one["sql"] == sql).unwrap_or_else(|| panic!("{sql}: {document:#}"));
+    let of = |sql: &str| {
+        known.iter().find(|one| one["sql"] == sql).unwrap_or_else(|| panic!("{sql}: {document:#}"))
+    };
     let before = of(EMPTY);
     assert_eq!(before["status"], "dropped", "{before}");
     assert!(before["reason"].as_str().unwrap().contains("clarification"), "{before}");
@@ -223,7 +262,10 @@ fn every_candidate_of_every_round_is_reported() {
 /// A model that asks something new each time, and is never content.
 fn never_content() -> Script {
     Script::new().on([PLAN], whole()).on([WRITE], Reply::sql(EMPTY, 0.1)).with(|request, before| {
-        request.prompt().contains(CLARIFY).then(|| Reply::text(format!("Question number {before}?")))
+        request
+            .prompt()
+            .contains(CLARIFY)
+            .then(|| Reply::text(format!("Question number {before}?")))
     })
 }
 
@@ -236,8 +278,18 @@ fn at_most_two_questions_are_asked() {
     assert_eq!(document["answer"], Value::Null);
     assert_eq!(said.stderr.matches("Your answer").count(), 2, "{}", said.stderr);
     assert_eq!(endpoint.count_of(PLAN), 3);
-    let last = endpoint.requests().iter().rfind(|request| request.prompt().contains(PLAN)).unwrap().prompt();
-    assert!(last.contains("Answer: one") && last.contains("Answer: two") && !last.contains("Answer: three"), "{last}");
+    let last = endpoint
+        .requests()
+        .iter()
+        .rfind(|request| request.prompt().contains(PLAN))
+        .unwrap()
+        .prompt();
+    assert!(
+        last.contains("Answer: one")
+            && last.contains("Answer: two")
+            && !last.contains("Answer: three"),
+        "{last}"
+    );
     let endpoint = MockEndpoint::start(never_content());
     let said = converse(&endpoint, &shop(folder.path()), &["--max-questions", "1"], "one\ntwo\n");
     said.document(4);
@@ -259,10 +311,16 @@ fn a_user_who_does_not_answer_gets_the_question_in_the_document() {
 fn a_clarification_that_the_model_cannot_word_is_worded_by_rule() {
     let folder = syrch_kit::scratch();
     let endpoint = MockEndpoint::start(
-        Script::new().on([PLAN], whole()).on([WRITE], Reply::sql(EMPTY, 0.1)).on([CLARIFY], Reply::text("")),
+        Script::new()
+            .on([PLAN], whole())
+            .on([WRITE], Reply::sql(EMPTY, 0.1))
+            .on([CLARIFY], Reply::text("")),
     );
     let document = ask(&endpoint, &shop(folder.path()), QUESTION, &[]).document(4);
-    assert!(document["clarify"]["question"].as_str().unwrap().contains("Nothing fits"), "{document:#}");
+    assert!(
+        document["clarify"]["question"].as_str().unwrap().contains("Nothing fits"),
+        "{document:#}"
+    );
 }
 
 /// No acceptable candidate: nothing that could be taken for an answer, in any format.
@@ -270,14 +328,17 @@ fn a_clarification_that_the_model_cannot_word_is_worded_by_rule() {
 fn nothing_acceptable_is_no_answer() {
     let folder = syrch_kit::scratch();
     let database = shop(folder.path());
-    let script = || Script::new().on([PLAN], whole()).on([""], Reply::sql("SELECT zilch FROM nowhere", 0.99));
+    let script = || {
+        Script::new().on([PLAN], whole()).on([""], Reply::sql("SELECT zilch FROM nowhere", 0.99))
+    };
     for format in ["auto", "table", "csv", "jsonl", "markdown"] {
         let endpoint = MockEndpoint::start(script());
         let mut command = search(&endpoint.url(), &database);
         let said = Said::of(command.args(["--format", format, "-q", QUESTION]).output().unwrap());
         assert_eq!((said.code, said.stdout.as_str()), (3, ""), "{format}: {}", said.all());
         assert!(
-            said.stderr.contains("no acceptable answer was found") && said.stderr.contains("nowhere"),
+            said.stderr.contains("no acceptable answer was found")
+                && said.stderr.contains("nowhere"),
             "{}",
             said.stderr
         );
@@ -288,7 +349,10 @@ fn nothing_acceptable_is_no_answer() {
         assert_eq!(document[held_back], Value::Null, "{held_back}");
     }
     let known = candidates(&document);
-    assert!(known.iter().all(|(_, status, reason)| status == "dropped" && reason.contains("nowhere")), "{known:?}");
+    assert!(
+        known.iter().all(|(_, status, reason)| status == "dropped" && reason.contains("nowhere")),
+        "{known:?}"
+    );
 }
 
 #[test]
@@ -296,10 +360,16 @@ fn the_offline_rules_abstain_from_nonsense() {
     let folder = syrch_kit::scratch();
     for nonsense in ["Why is the moon jealous of my umbrella?", "asdf qwer zxcv", "?"] {
         let mut command = host();
-        command.env("SYRCH_API_KEY", KEY).args(["--llm", "offline", "--format", "json", "-q", nonsense, "--db"]);
+        command
+            .env("SYRCH_API_KEY", KEY)
+            .args(["--llm", "offline", "--format", "json", "-q", nonsense, "--db"]);
         let said = Said::of(command.arg(shop(folder.path())).output().unwrap());
         let document = said.document(3);
-        assert_eq!((&document["answer"], &document["sql"]), (&Value::Null, &Value::Null), "{nonsense}");
+        assert_eq!(
+            (&document["answer"], &document["sql"]),
+            (&Value::Null, &Value::Null),
+            "{nonsense}"
+        );
         assert!(said.stderr.contains("no acceptable answer was found"), "{}", said.stderr);
     }
 }
@@ -319,11 +389,19 @@ fn the_offline_rules_ask_for_what_they_do_not_know() {
         "How many zorblats are there?",
         "--db",
     ]);
-    command.arg(shop(folder.path())).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .arg(shop(folder.path()))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"customers\n").unwrap();
     let said = Said::of(child.wait_with_output().unwrap());
-    assert!(said.stderr.contains("zorblats") && said.stderr.contains("Your answer"), "{}", said.all());
+    assert!(
+        said.stderr.contains("zorblats") && said.stderr.contains("Your answer"),
+        "{}",
+        said.all()
+    );
     let document = said.document(0);
     assert_eq!(document["answer"]["rows"], json!([[4]]));
 }

@@ -9,7 +9,8 @@ fn commands(place: &Place) -> Vec<String> {
     let (help, _) = said(&finish(&mut place.words("--help"), ""));
     let section = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
     let names = section.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
-    let names: Vec<String> = names.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect();
+    let names: Vec<String> =
+        names.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect();
     assert!(names.len() > 5 && names.contains(&"doctor".to_owned()), "{names:?}");
     names
 }
@@ -47,11 +48,16 @@ fn bash_completes_with_its_script() {
             "set -e; source ./script; COMP_WORDS=({words}); COMP_CWORD={count}; \
              f=$(complete -p syrch-host | sed 's/.*-F \\([^ ]*\\).*/\\1/'); $f syrch-host \"${{COMP_WORDS[$COMP_CWORD]}}\" \"${{COMP_WORDS[$COMP_CWORD-1]}}\"; echo \"${{COMPREPLY[@]}}\""
         );
-        let output = finish(Command::new("bash").args(["-c", &program]).current_dir(place.path()), "");
+        let output =
+            finish(Command::new("bash").args(["-c", &program]).current_dir(place.path()), "");
         assert!(output.status.success(), "{}", said(&output).1);
         said(&output).0.trim().to_owned()
     };
-    assert!(finish(Command::new("bash").args(["-n", "script"]).current_dir(place.path()), "").status.success());
+    assert!(
+        finish(Command::new("bash").args(["-n", "script"]).current_dir(place.path()), "")
+            .status
+            .success()
+    );
     assert_eq!(completed("syrch-host doc", 1), "doctor");
     assert_eq!(completed("syrch-host doctor --max-dep", 2), "--max-depth");
     assert_eq!(completed("syrch-host --log-format js", 2), "json");

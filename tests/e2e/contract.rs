@@ -1,11 +1,12 @@
-//! `docs/contract.md`, the reference of roles, ports and values, is what the WIT says. `UPDATE_CONTRACT=1` writes it.
+//! `docs/contract.md`, the reference of roles, ports and values, is what the WIT says.
+//! `UPDATE_CONTRACT=1` writes it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use wit_parser::{
-    Docs, Function, FunctionKind, Handle, Interface, Resolve, Type, TypeDef, TypeDefKind, TypeId, TypeOwner, WorldItem,
-    WorldKey,
+    Docs, Function, FunctionKind, Handle, Interface, Resolve, Type, TypeDef, TypeDefKind, TypeId,
+    TypeOwner, WorldItem, WorldKey,
 };
 
 /// A type as it is written in WIT.
@@ -39,7 +40,9 @@ fn named(wit: &Resolve, id: TypeId) -> String {
     match &one.kind {
         TypeDefKind::Handle(Handle::Own(id)) => named(wit, *id),
         TypeDefKind::Handle(Handle::Borrow(id)) => format!("borrow<{}>", named(wit, *id)),
-        TypeDefKind::Tuple(tuple) => format!("tuple<{}>", tuple.types.iter().map(of).collect::<Vec<_>>().join(", ")),
+        TypeDefKind::Tuple(tuple) => {
+            format!("tuple<{}>", tuple.types.iter().map(of).collect::<Vec<_>>().join(", "))
+        }
         TypeDefKind::Option(inner) => format!("option<{}>", of(inner)),
         TypeDefKind::List(inner) => format!("list<{}>", of(inner)),
         TypeDefKind::Result(result) => match (&result.ok, &result.err) {
@@ -56,9 +59,14 @@ fn signature(wit: &Resolve, function: &Function) -> String {
     // The first parameter of a method is the resource itself.
     let skipped = usize::from(matches!(function.kind, FunctionKind::Method(_)));
     let parameters = function.params.iter().skip(skipped);
-    let parameters: Vec<_> =
-        parameters.map(|parameter| format!("{}: {}", parameter.name, type_of(wit, &parameter.ty))).collect();
-    let result = function.result.as_ref().map(|result| format!(" -> {}", type_of(wit, result))).unwrap_or_default();
+    let parameters: Vec<_> = parameters
+        .map(|parameter| format!("{}: {}", parameter.name, type_of(wit, &parameter.ty)))
+        .collect();
+    let result = function
+        .result
+        .as_ref()
+        .map(|result| format!(" -> {}", type_of(wit, result)))
+        .unwrap_or_default();
     format!("{}({}){result}", function.item_name(), parameters.join(", "))
 }
 
@@ -77,12 +85,18 @@ fn item(page: &mut String, indent: &str, code: &str, docs: &Docs) {
 /// A type, with a line for each of its parts that has a comment.
 fn type_item(page: &mut String, wit: &Resolve, name: &str, one: &TypeDef) {
     let of = |kind: &Type| type_of(wit, kind);
-    let case =
-        |name: &str, kind: &Option<Type>| kind.as_ref().map_or(name.to_owned(), |kind| format!("{name}({})", of(kind)));
+    let case = |name: &str, kind: &Option<Type>| {
+        kind.as_ref().map_or(name.to_owned(), |kind| format!("{name}({})", of(kind)))
+    };
     let mut parts: Vec<(String, &Docs)> = Vec::new();
     let kind = match &one.kind {
         TypeDefKind::Record(record) => {
-            parts.extend(record.fields.iter().map(|field| (format!("{}: {}", field.name, of(&field.ty)), &field.docs)));
+            parts.extend(
+                record
+                    .fields
+                    .iter()
+                    .map(|field| (format!("{}: {}", field.name, of(&field.ty)), &field.docs)),
+            );
             "record"
         }
         TypeDefKind::Variant(variant) => {
@@ -93,7 +107,9 @@ fn type_item(page: &mut String, wit: &Resolve, name: &str, one: &TypeDef) {
             parts.extend(cases.cases.iter().map(|one| (one.name.clone(), &one.docs)));
             "enum"
         }
-        TypeDefKind::Type(other) => return item(page, "", &format!("type {name} = {}", of(other)), &one.docs),
+        TypeDefKind::Type(other) => {
+            return item(page, "", &format!("type {name} = {}", of(other)), &one.docs);
+        }
         TypeDefKind::List(other) => {
             return item(page, "", &format!("type {name} = list<{}>", of(other)), &one.docs);
         }
@@ -108,7 +124,12 @@ fn type_item(page: &mut String, wit: &Resolve, name: &str, one: &TypeDef) {
 }
 
 fn interface(page: &mut String, wit: &Resolve, one: &Interface) {
-    let id = wit.interfaces.iter().find(|(_, other)| other.name == one.name && other.package == one.package).unwrap().0;
+    let id = wit
+        .interfaces
+        .iter()
+        .find(|(_, other)| other.name == one.name && other.package == one.package)
+        .unwrap()
+        .0;
     writeln!(page, "{}\n", text(&one.docs)).unwrap();
     let functions = |of: Option<TypeId>| {
         one.functions.values().filter(move |function| match function.kind {
@@ -135,13 +156,17 @@ fn interface(page: &mut String, wit: &Resolve, one: &Interface) {
 
 /// The whole page.
 fn page(wit: &Resolve) -> String {
-    let (mut roles, mut ports): (Vec<(String, Vec<String>)>, Vec<String>) = (Vec::new(), Vec::new());
+    let (mut roles, mut ports): (Vec<(String, Vec<String>)>, Vec<String>) =
+        (Vec::new(), Vec::new());
     let of = |key: &WorldKey, item: &WorldItem| match (key, item) {
-        (WorldKey::Interface(_), WorldItem::Interface { id, .. }) => wit.interfaces[*id].name.clone(),
+        (WorldKey::Interface(_), WorldItem::Interface { id, .. }) => {
+            wit.interfaces[*id].name.clone()
+        }
         _ => None,
     };
     for (_, world) in &wit.worlds {
-        let imports: Vec<String> = world.imports.iter().filter_map(|(key, item)| of(key, item)).collect();
+        let imports: Vec<String> =
+            world.imports.iter().filter_map(|(key, item)| of(key, item)).collect();
         let imports: Vec<String> = imports.into_iter().filter(|name| name != "types").collect();
         let exports = world.exports.iter().filter_map(|(key, item)| of(key, item));
         for role in exports.filter(|name| name != "about") {

@@ -1,4 +1,5 @@
-//! What a plugin from outside may cost the host before and while it runs: schemas, compilation, long instructions, and memory for stores.
+//! What a plugin from outside may cost the host before and while it runs: schemas, compilation,
+//! long instructions, and memory for stores.
 
 use std::fs;
 use std::path::PathBuf;
@@ -22,16 +23,23 @@ fn refused(place: &Place, plugin: &std::path::Path) -> String {
     said.stderr
 }
 
-/// A component that exports two roles' names and has code that is expensive to compile: loops within loops, each of which changes all of many
-/// local variables.
+/// A component that exports two roles' names and has code that is expensive to compile: loops
+/// within loops, each of which changes all of many local variables.
 fn expensive(functions: usize, loops: usize, locals: usize) -> Vec<u8> {
     let sets: String = (0..locals)
-        .map(|n| format!("(local.set {n} (i32.add (local.get {}) (i32.const 1)))", (n + 1) % locals))
+        .map(|n| {
+            format!("(local.set {n} (i32.add (local.get {}) (i32.const 1)))", (n + 1) % locals)
+        })
         .collect();
-    let body = format!("{}{}", format!("(loop {sets}").repeat(loops), "(br_if 0 (local.get 0)))".repeat(loops));
+    let body = format!(
+        "{}{}",
+        format!("(loop {sets}").repeat(loops),
+        "(br_if 0 (local.get 0)))".repeat(loops)
+    );
     let function = format!("(func (param i32) {} {body})", "(local i32)".repeat(locals));
     let exports = r#"(instance $i) (export "syrch:plugin/calibrator@0.1.0" (instance $i)) (export "syrch:plugin/about@0.1.0" (instance $i))"#;
-    wat::parse_str(format!("(component (core module {}) {exports})", function.repeat(functions))).unwrap()
+    wat::parse_str(format!("(component (core module {}) {exports})", function.repeat(functions)))
+        .unwrap()
 }
 
 #[test]
@@ -44,13 +52,17 @@ fn a_schema_of_settings_that_is_expensive_to_compile_is_refused() {
 fn a_schema_of_a_reply_that_is_expensive_to_compile_is_refused_and_not_sent() {
     let place = Place::new();
     let endpoint = MockEndpoint::start(Script::new().on([""], Reply::text("{}")));
-    let mut command =
-        place.words("--llm openai --model mock --format json -P solver.behaviour=schema-bomb -q Why? --db");
+    let mut command = place.words(
+        "--llm openai --model mock --format json -P solver.behaviour=schema-bomb -q Why? --db",
+    );
     command.arg(shop(place.path())).args(["--base-url", &endpoint.url(), "--solver"]);
     let output = command.arg(zoo::hostile()).output().unwrap();
     let said = Said::of(output);
     assert!(said.all().contains("BOMB: refused"), "{}", said.all());
-    assert!(endpoint.requests().iter().all(|request| request.prompt().trim() != "again"), "it was sent");
+    assert!(
+        endpoint.requests().iter().all(|request| request.prompt().trim() != "again"),
+        "it was sent"
+    );
 }
 
 #[test]
@@ -59,7 +71,10 @@ fn code_that_is_expensive_to_compile_is_refused_before_it_is_compiled() {
     let plugin = place.path().join("nested.wasm");
     fs::write(&plugin, expensive(1, 3_000, 500)).unwrap();
     let stderr = refused(&place, &plugin);
-    assert!(stderr.contains("too complex to compile") && stderr.contains("over the limit"), "{stderr}");
+    assert!(
+        stderr.contains("too complex to compile") && stderr.contains("over the limit"),
+        "{stderr}"
+    );
 }
 
 /// What passes the checks meets the limits of the process that compiles it.
@@ -76,15 +91,22 @@ async fn a_compilation_ends_at_its_limits_of_cpu_time_and_memory() {
         };
         let compile = CompileSettings { cache: None, process: Some(process) };
         let settings = Settings { compile, limits, ..Settings::default() };
-        match syrch::plugins::inspect(&PluginSource::File(plugin.clone()), &settings, &Silent).await {
-            Err(syrch::Error::PluginRejected { source: LoadError::CompileLimit(limit), .. }) => limit,
+        match syrch::plugins::inspect(&PluginSource::File(plugin.clone()), &settings, &Silent).await
+        {
+            Err(syrch::Error::PluginRejected {
+                source: LoadError::CompileLimit(limit), ..
+            }) => limit,
             other => panic!("{other:?}"),
         }
     };
     let quick = Limits { compile_cpu: Duration::from_secs(1), ..Limits::default() };
     assert_eq!(inspect(quick).await, "1 CPU-seconds");
     // On a busy machine a second of CPU time takes far longer.
-    let busy = Limits { compile: Duration::from_millis(500), compile_cpu: Duration::from_secs(1), ..Limits::default() };
+    let busy = Limits {
+        compile: Duration::from_millis(500),
+        compile_cpu: Duration::from_secs(1),
+        ..Limits::default()
+    };
     assert_eq!(inspect(busy).await, "1 CPU-seconds");
     let small = Limits { compile_memory: 250_000_000, ..Limits::default() };
     assert_eq!(inspect(small).await, "250 MB of memory");
@@ -99,8 +121,8 @@ fn the_child_that_compiles_is_no_command_for_people() {
     assert!(!String::from_utf8_lossy(&help.stdout).contains("__compile"));
 }
 
-/// Three arms whose components take eight memories and sixteen tables each, 120 at once, and hold them until they are stopped: the ordinary
-/// arm ends as it does alone.
+/// Three arms whose components take eight memories and sixteen tables each, 120 at once, and hold
+/// them until they are stopped: the ordinary arm ends as it does alone.
 #[test]
 fn arms_that_fill_the_pool_take_nothing_from_others() {
     const QUESTIONS: usize = 40;
@@ -119,13 +141,18 @@ fn arms_that_fill_the_pool_take_nothing_from_others() {
         );
         arms += &format!(" {name}.yml");
     }
-    let endpoint = MockEndpoint::start(Script::new().on([""], Reply::sql("SELECT 1", 0.9).delay_ms(20)));
-    let words =
-        format!("compare single{arms} suite.jsonl --workers 160 --no-cache --llm openai --model mock --format json");
-    let said = Said::of(place.words(&words).args(["--base-url", &endpoint.url()]).output().unwrap());
-    let document: Value = serde_json::from_str(&said.stdout).unwrap_or_else(|_| panic!("{}", said.all()));
+    let endpoint =
+        MockEndpoint::start(Script::new().on([""], Reply::sql("SELECT 1", 0.9).delay_ms(20)));
+    let words = format!(
+        "compare single{arms} suite.jsonl --workers 160 --no-cache --llm openai --model mock --format json"
+    );
+    let said =
+        Said::of(place.words(&words).args(["--base-url", &endpoint.url()]).output().unwrap());
+    let document: Value =
+        serde_json::from_str(&said.stdout).unwrap_or_else(|_| panic!("{}", said.all()));
     let Some(rows) = document["results"].as_array() else { panic!("{}", said.all()) };
-    let (ordinary, hostile): (Vec<&Value>, Vec<&Value>) = rows.iter().partition(|row| row["arm"] == "single");
+    let (ordinary, hostile): (Vec<&Value>, Vec<&Value>) =
+        rows.iter().partition(|row| row["arm"] == "single");
     assert_eq!((ordinary.len(), hostile.len()), (QUESTIONS, 3 * QUESTIONS), "{document}");
     for row in ordinary {
         assert_eq!(row["verdict"], "right", "{row}");

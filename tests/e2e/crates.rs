@@ -1,4 +1,5 @@
-//! Which crate of ours may depend on which, as `host/README.md` says, and what only some of them may contain.
+//! Which crate of ours may depend on which, as `host/README.md` says, and what only some of them
+//! may contain.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -36,7 +37,8 @@ fn metadata() -> Metadata {
 
 /// The group of a crate: its folder below the root, with every plugin and every executor in one.
 fn group(root: &Path, package: &Package) -> String {
-    let folder = package.manifest_path.parent().unwrap().strip_prefix(root).unwrap().to_str().unwrap();
+    let folder =
+        package.manifest_path.parent().unwrap().strip_prefix(root).unwrap().to_str().unwrap();
     match folder.split('/').collect::<Vec<_>>().as_slice() {
         ["plugins", ..] => "plugins".into(),
         ["host", "executors", "guard"] => "guard".into(),
@@ -109,17 +111,23 @@ fn allowed(group: &str) -> &'static [&'static str] {
 fn no_crate_imports_what_it_may_not() {
     let metadata = metadata();
     let root = &metadata.workspace_root;
-    let ours: BTreeSet<&str> = metadata.packages.iter().map(|package| package.name.as_str()).collect();
+    let ours: BTreeSet<&str> =
+        metadata.packages.iter().map(|package| package.name.as_str()).collect();
     let mut wrong = Vec::new();
     let mut edges = 0;
     for package in metadata.packages.iter().filter(|package| group(root, package) != "tests") {
         let from = group(root, package);
         for dependency in &package.dependencies {
             // Tests may lean on the kit and on each other's crates; what ships may not.
-            if dependency.kind.as_deref() == Some("dev") || !ours.contains(dependency.name.as_str()) {
+            if dependency.kind.as_deref() == Some("dev") || !ours.contains(dependency.name.as_str())
+            {
                 continue;
             }
-            let to = metadata.packages.iter().find(|other| other.name.as_str() == dependency.name).unwrap();
+            let to = metadata
+                .packages
+                .iter()
+                .find(|other| other.name.as_str() == dependency.name)
+                .unwrap();
             let to = group(root, to);
             edges += 1;
             if !allowed(&from).contains(&to.as_str()) {
@@ -136,7 +144,8 @@ fn no_crate_imports_what_it_may_not() {
 fn core_does_no_io_and_only_app_names_backends() {
     let metadata = metadata();
     let direct = |name: &str| -> Vec<String> {
-        let package = metadata.packages.iter().find(|package| package.name.as_str() == name).unwrap();
+        let package =
+            metadata.packages.iter().find(|package| package.name.as_str() == name).unwrap();
         let shipped = package.dependencies.iter().filter(|each| each.kind.is_none());
         shipped.map(|each| each.name.clone()).collect()
     };
@@ -158,7 +167,8 @@ fn core_does_no_io_and_only_app_names_backends() {
     }
 }
 
-/// Ports and backends are decorated in `layers` alone, where their order stands: an implementation elsewhere is the thing itself.
+/// Ports and backends are decorated in `layers` alone, where their order stands: an implementation
+/// elsewhere is the thing itself.
 #[test]
 fn only_layers_decorate_ports() {
     let root = metadata().workspace_root;
@@ -176,7 +186,8 @@ fn only_layers_decorate_ports() {
                 folders.push(path);
             } else if path.extension().is_some_and(|ending| ending == "rs") {
                 let text = std::fs::read_to_string(&path).unwrap();
-                let is_test = path.components().any(|part| part.as_os_str() == "tests") || path.ends_with("tests.rs");
+                let is_test = path.components().any(|part| part.as_os_str() == "tests")
+                    || path.ends_with("tests.rs");
                 let decorates = !is_test && text.lines().any(decorator);
                 found += u32::from(decorates);
                 assert!(
@@ -196,14 +207,18 @@ fn only_the_table_of_engines_names_one() {
     let root = metadata().workspace_root;
     let mut wrong = Vec::new();
     let mut seen = 0;
-    let mut folders = ["app", "grading", "cli"].map(|name| root.join("host").join(name).join("src")).to_vec();
+    let mut folders =
+        ["app", "grading", "cli"].map(|name| root.join("host").join(name).join("src")).to_vec();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            let is_test = path.components().any(|part| part.as_os_str() == "tests") || path.ends_with("tests.rs");
+            let is_test = path.components().any(|part| part.as_os_str() == "tests")
+                || path.ends_with("tests.rs");
             // The addresses of other programs name engines in spellings of their own.
             let is_table = ["executors.rs", "executors/open.rs", "executors/foreign.rs"];
-            if is_test || is_table.iter().any(|name| path.ends_with(Path::new("app/src").join(name))) {
+            if is_test
+                || is_table.iter().any(|name| path.ends_with(Path::new("app/src").join(name)))
+            {
                 continue;
             }
             if path.is_dir() {
@@ -229,7 +244,8 @@ fn only_the_table_of_engines_names_one() {
                 "\"spark",
             ];
             let names = |line: &str| engines.iter().any(|engine| line.contains(engine));
-            let lines = code.lines().filter(|line| !line.trim_start().starts_with("//") && names(line));
+            let lines =
+                code.lines().filter(|line| !line.trim_start().starts_with("//") && names(line));
             wrong.extend(lines.map(|line| format!("{}: {}", path.display(), line.trim())));
             seen += 1;
         }

@@ -1,4 +1,5 @@
-//! `doctor`: every part is checked, what fails says how to mend it, nothing is left behind and no key is shown.
+//! `doctor`: every part is checked, what fails says how to mend it, nothing is left behind and no
+//! key is shown.
 
 use std::fs;
 use std::net::TcpListener;
@@ -17,14 +18,20 @@ fn examine(command: &mut Command, code: i32) -> Value {
     assert_eq!(output.status.code(), Some(code), "{stdout}{stderr}");
     assert!(!stdout.contains(KEY) && !stderr.contains(KEY), "the key is shown: {stdout}{stderr}");
     let document: Value = serde_json::from_str(&stdout).unwrap();
-    assert_eq!((&document["schema"], &document["ok"]), (&"syrch.doctor/1".into(), &(code == 0).into()));
+    assert_eq!(
+        (&document["schema"], &document["ok"]),
+        (&"syrch.doctor/1".into(), &(code == 0).into())
+    );
     document
 }
 
 /// State, detail and fix of one check.
 fn check(document: &Value, name: &str) -> [String; 3] {
     let checks = document["checks"].as_array().unwrap();
-    let check = checks.iter().find(|check| check["name"] == name).unwrap_or_else(|| panic!("no {name}: {document}"));
+    let check = checks
+        .iter()
+        .find(|check| check["name"] == name)
+        .unwrap_or_else(|| panic!("no {name}: {document}"));
     ["state", "detail", "fix"].map(|key| check[key].as_str().unwrap_or_default().to_owned())
 }
 
@@ -35,21 +42,41 @@ fn a_first_run_is_well_and_leaves_nothing() {
     let mut command = place.words("doctor --db shop.sqlite");
     command.env("SYRCH_CACHE_DIR", place.path().join("cache")).env("SYRCH_STATE_DIR", &state);
     let document = examine(&mut command, 0);
-    for name in ["host", "toolchain", "target", "config", "plugins", "compiled", "history", "endpoint", "database"] {
+    for name in [
+        "host",
+        "toolchain",
+        "target",
+        "config",
+        "plugins",
+        "compiled",
+        "history",
+        "endpoint",
+        "database",
+    ] {
         assert_eq!(check(&document, name)[0], "ok", "{name}: {document}");
     }
     let [_, versions, _] = check(&document, "host");
     assert!(versions.contains("contract 0.") && versions.contains("wasmtime 4"), "{versions}");
     assert!(check(&document, "plugins")[1].contains("refine"));
-    assert!(check(&document, "compiled")[1].contains("0 files"), "what is built in is compiled already: {document}");
-    assert!(check(&document, "database")[1].contains("3 tables and 0 views, rollback journal"), "{document}");
+    assert!(
+        check(&document, "compiled")[1].contains("0 files"),
+        "what is built in is compiled already: {document}"
+    );
+    assert!(
+        check(&document, "database")[1].contains("3 tables and 0 views, rollback journal"),
+        "{document}"
+    );
     assert!(check(&document, "endpoint")[1].contains("offline"));
     assert!(check(&document, "terminal")[1].contains("standard output is no terminal"));
     assert!(!state.exists());
     assert_eq!(place.names(), ["cache", "home", "shop.sqlite"]);
     assert_eq!(fs::read_dir(place.path().join("home/.syrch")).unwrap().count(), 0);
     let compiled = fs::read_dir(place.path().join("cache/compiled")).unwrap();
-    assert!(compiled.map(|entry| entry.unwrap().file_name()).all(|name| name.to_string_lossy().ends_with(".cwasm")));
+    assert!(
+        compiled
+            .map(|entry| entry.unwrap().file_name())
+            .all(|name| name.to_string_lossy().ends_with(".cwasm"))
+    );
 }
 
 #[test]
@@ -60,10 +87,14 @@ fn people_read_a_line_for_each_part() {
     assert_eq!(output.status.code(), Some(10), "{stderr}");
     let lines: Vec<&str> = stdout.lines().collect();
     let words = |line: &&str| line.split_whitespace().next().unwrap().to_owned();
-    assert!(lines.iter().all(|line| ["ok", "warn", "fail", "fix:"].contains(&words(line).as_str())), "{stdout}");
+    assert!(
+        lines.iter().all(|line| ["ok", "warn", "fail", "fix:"].contains(&words(line).as_str())),
+        "{stdout}"
+    );
     let failed = lines.iter().position(|line| line.starts_with("fail  database")).unwrap();
     assert!(
-        lines[failed].contains("nowhere.sqlite") && lines[failed + 1].trim_start().starts_with("fix: "),
+        lines[failed].contains("nowhere.sqlite")
+            && lines[failed + 1].trim_start().starts_with("fix: "),
         "{stdout}"
     );
     assert!(stdout.contains("NO_COLOR is set"), "{stdout}");
@@ -87,7 +118,10 @@ fn a_broken_config_file_is_one_of_the_checks() {
     let [state, detail, _] = check(&document, "config");
     assert_eq!(state, "fail");
     assert!(detail.contains("config.yml:3") && detail.contains("modle"), "{detail}");
-    assert_eq!([check(&document, "endpoint")[0].as_str(), &check(&document, "plugins")[0]], ["warn", "ok"]);
+    assert_eq!(
+        [check(&document, "endpoint")[0].as_str(), &check(&document, "plugins")[0]],
+        ["warn", "ok"]
+    );
     place.file("home/.syrch/config.yml", "llm: {model: x}\n");
     let [state, detail, _] = check(&examine(&mut place.words("doctor"), 0), "config");
     assert_eq!(state, "ok");
@@ -101,7 +135,8 @@ fn an_endpoint_on_this_machine_is_asked_for_its_models_only() {
     let place = Place::new();
     let endpoint = MockEndpoint::start(Script::always(Reply::text("never asked")));
     let asked = |url: &str, model: &str, code| {
-        let mut command = place.words(&format!("doctor --llm openai --model {model} --base-url {url}"));
+        let mut command =
+            place.words(&format!("doctor --llm openai --model {model} --base-url {url}"));
         // A proxy of the environment is for other machines.
         command.env("SYRCH_API_KEY", KEY).env("http_proxy", "http://127.0.0.1:1");
         check(&examine(&mut command, code), "endpoint")
@@ -117,10 +152,16 @@ fn an_endpoint_on_this_machine_is_asked_for_its_models_only() {
     assert_eq!(endpoint.count(), 0);
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let [state, detail, fix] = asked(&format!("http://{closed}/v1"), "mock", 10);
-    assert_eq!((state.as_str(), detail), ("fail", format!("nothing listens at http://{closed}/v1")));
+    assert_eq!(
+        (state.as_str(), detail),
+        ("fail", format!("nothing listens at http://{closed}/v1"))
+    );
     assert!(fix.contains("--llm offline"), "{fix}");
     let [state, detail, _] = asked("https://models.example/v1", "mock", 0);
-    assert_eq!((state.as_str(), detail.contains("not contacted, not on this machine")), ("ok", true));
+    assert_eq!(
+        (state.as_str(), detail.contains("not contacted, not on this machine")),
+        ("ok", true)
+    );
 }
 
 #[test]
@@ -129,7 +170,10 @@ fn a_plugin_of_the_strategy_that_does_not_load_fails() {
     place.file("mine.wasm", "no component");
     let document = examine(&mut place.words("doctor --planner mine.wasm"), 10);
     let [state, detail, fix] = check(&document, "plugin");
-    assert!(state == "fail" && detail.contains("mine.wasm") && fix.contains("wasm32-wasip2"), "{document}");
+    assert!(
+        state == "fail" && detail.contains("mine.wasm") && fix.contains("wasm32-wasip2"),
+        "{document}"
+    );
 }
 
 #[test]
@@ -153,8 +197,14 @@ fn every_endpoint_has_its_line() {
         .collect();
     assert_eq!(lines.len(), 3, "{lines:?}");
     assert_eq!(lines[0].0, "ok", "{lines:?}");
-    assert!(lines.iter().any(|(state, detail)| *state == "ok" && detail.starts_with("`near`")), "{lines:?}");
-    assert!(lines.iter().any(|(state, detail)| *state == "fail" && detail.starts_with("`gone`")), "{lines:?}");
+    assert!(
+        lines.iter().any(|(state, detail)| *state == "ok" && detail.starts_with("`near`")),
+        "{lines:?}"
+    );
+    assert!(
+        lines.iter().any(|(state, detail)| *state == "fail" && detail.starts_with("`gone`")),
+        "{lines:?}"
+    );
 }
 
 /// A server that takes one call at a time, and one that takes all and obeys no schema.
@@ -165,7 +215,8 @@ fn a_probe_measures_the_endpoint_and_says_which_flags_fit() {
 
     let place = Place::new();
     let probed = |endpoint: &MockEndpoint| {
-        let mut command = place.words("doctor --probe --db shop.sqlite --llm openai --model mock --base-url");
+        let mut command =
+            place.words("doctor --probe --db shop.sqlite --llm openai --model mock --base-url");
         examine(command.arg(endpoint.url()).env("SYRCH_API_KEY", KEY), 0)
     };
     let free_at = Mutex::new(Instant::now());
@@ -181,7 +232,10 @@ fn a_probe_measures_the_endpoint_and_says_which_flags_fit() {
     assert_eq!(check(&document, "parallel")[1], "one call at a time");
     assert_eq!(check(&document, "schema")[1], "a JSON schema is obeyed");
     assert!(check(&document, "speed")[1].contains("tokens/s"), "{document}");
-    assert!(check(&document, "flags")[1].ends_with(", and --workers 1 for suites and batch"), "{document}");
+    assert!(
+        check(&document, "flags")[1].ends_with(", and --workers 1 for suites and batch"),
+        "{document}"
+    );
     assert_eq!(endpoint.count(), 7);
 
     let endpoint = MockEndpoint::start(Script::always(Reply::text("white").delay_ms(400)));

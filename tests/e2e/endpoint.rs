@@ -1,4 +1,5 @@
-//! Searches with a model: the binary against an endpoint of our own on loopback. What every module here shares.
+//! Searches with a model: the binary against an endpoint of our own on loopback. What every module
+//! here shares.
 
 mod budgets;
 mod faults;
@@ -32,7 +33,15 @@ pub(crate) const REPAIR: &str = "Earlier attempts";
 /// A search over the database with that endpoint, to be asked `-q` and more.
 pub(crate) fn search(url: &str, database: &Path) -> Command {
     let mut command = host();
-    command.env("SYRCH_API_KEY", KEY).args(["--llm", "openai", "--model", "mock", "--base-url", url, "--db"]);
+    command.env("SYRCH_API_KEY", KEY).args([
+        "--llm",
+        "openai",
+        "--model",
+        "mock",
+        "--base-url",
+        url,
+        "--db",
+    ]);
     command.arg(database);
     command
 }
@@ -50,7 +59,11 @@ impl Said {
         let text = |bytes| String::from_utf8(bytes).unwrap();
         let code = output.status.code().expect("no signal ended it");
         let said = Self { code, stdout: text(output.stdout), stderr: text(output.stderr) };
-        assert!(!said.stdout.contains(KEY) && !said.stderr.contains(KEY), "the key is shown:\n{}", said.all());
+        assert!(
+            !said.stdout.contains(KEY) && !said.stderr.contains(KEY),
+            "the key is shown:\n{}",
+            said.all()
+        );
         said
     }
 
@@ -62,8 +75,8 @@ impl Said {
     /// The document on standard output, after an end with that code.
     pub(crate) fn document(&self, code: i32) -> Value {
         assert_eq!(self.code, code, "{}", self.all());
-        let document: Value =
-            serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}\n{}", self.all()));
+        let document: Value = serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error}\n{}", self.all()));
         if document["schema"] == "syrch.answer/1" {
             assert_fits(&document);
         }
@@ -74,16 +87,24 @@ impl Said {
 /// Every answer that a test reads fits the schema in the documents.
 fn assert_fits(document: &Value) {
     static SCHEMA: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
-        let text = std::fs::read_to_string(syrch_kit::repository().join("docs/answer.schema.json")).unwrap();
+        let text = std::fs::read_to_string(syrch_kit::repository().join("docs/answer.schema.json"))
+            .unwrap();
         jsonschema::draft202012::new(&serde_json::from_str(&text).unwrap()).unwrap()
     });
-    let wrong: Vec<String> =
-        SCHEMA.iter_errors(document).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    let wrong: Vec<String> = SCHEMA
+        .iter_errors(document)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
     assert!(wrong.is_empty(), "{wrong:?}\n{document:#}");
 }
 
 /// Asks one question, for JSON.
-pub(crate) fn ask(endpoint: &MockEndpoint, database: &Path, question: &str, flags: &[&str]) -> Said {
+pub(crate) fn ask(
+    endpoint: &MockEndpoint,
+    database: &Path,
+    question: &str,
+    flags: &[&str],
+) -> Said {
     let mut command = search(&endpoint.url(), database);
     Said::of(command.args(["--format", "json", "-q", question]).args(flags).output().unwrap())
 }
@@ -117,13 +138,20 @@ pub(crate) fn statements(endpoint: &MockEndpoint) -> Vec<Recorded> {
 pub(crate) fn candidates(document: &Value) -> Vec<(String, String, String)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let candidates = document["candidates"].as_array().unwrap();
-    candidates.iter().map(|known| (text(&known["id"]), text(&known["status"]), text(&known["reason"]))).collect()
+    candidates
+        .iter()
+        .map(|known| (text(&known["id"]), text(&known["status"]), text(&known["reason"])))
+        .collect()
 }
 
 /// The rows that a statement gives when the command `sql` runs it alone.
 pub(crate) fn rows_alone(database: &Path, sql: &Value) -> Value {
     let mut command = host();
-    let output = command.args(["--format", "json", "sql", "--db"]).arg(database).arg(sql.as_str().unwrap()).output();
+    let output = command
+        .args(["--format", "json", "sql", "--db"])
+        .arg(database)
+        .arg(sql.as_str().unwrap())
+        .output();
     let document = Said::of(output.unwrap()).document(0);
     document["rows"].clone()
 }

@@ -1,5 +1,5 @@
-//! PostgreSQL through the binary, and DuckDB and Spark where `tests/databases/install.sh` has installed them: every strategy answers as it does
-//! over SQLite.
+//! PostgreSQL through the binary, and DuckDB and Spark where `tests/databases/install.sh` has
+//! installed them: every strategy answers as it does over SQLite.
 
 use std::fs;
 use std::path::Path;
@@ -41,10 +41,12 @@ fn over_sqlite(place: &Place) -> String {
 /// A DuckDB file, and a configuration that names the library.
 fn over_duckdb(place: &Place, library: &Path) -> String {
     let statements = tables("VARCHAR");
-    let statements: Vec<&str> = statements.iter().map(String::as_str).chain(["CHECKPOINT"]).collect();
+    let statements: Vec<&str> =
+        statements.iter().map(String::as_str).chain(["CHECKPOINT"]).collect();
     script(library, &place.path().join("same.duckdb"), &statements);
     let digest = syrch_kit::sha256(library);
-    let drivers = format!("drivers:\n  duckdb:\n    path: {}\n    sha256: {digest}\n", library.display());
+    let drivers =
+        format!("drivers:\n  duckdb:\n    path: {}\n    sha256: {digest}\n", library.display());
     fs::write(place.path().join("home/.syrch/config.yml"), drivers).unwrap();
     "duckdb:same.duckdb".to_owned()
 }
@@ -97,7 +99,9 @@ fn every_strategy_answers_over_postgres() {
     let script = tables("TEXT").join(";").replace("DOUBLE", "DOUBLE PRECISION");
     server.database(
         "same",
-        &format!("{script}; CREATE ROLE same LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO same"),
+        &format!(
+            "{script}; CREATE ROLE same LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO same"
+        ),
     );
     answers_as_sqlite(&Place::new(), &server.url("same", "same"));
 }
@@ -134,11 +138,23 @@ fn duckdb_is_guarded_and_its_library_checked() {
     ] {
         refused(place.words("sql --db").args([&database, sql]), 15, &[rule]);
     }
-    refused(place.words("sql --db").args([&database, "SELECT nam FROM products"]), 11, &["nam", "name"]);
-    refused(&mut place.words("sql --db duckdb:none.duckdb SELECT"), 11, &["none.duckdb", "does not exist"]);
+    refused(
+        place.words("sql --db").args([&database, "SELECT nam FROM products"]),
+        11,
+        &["nam", "name"],
+    );
+    refused(
+        &mut place.words("sql --db duckdb:none.duckdb SELECT"),
+        11,
+        &["none.duckdb", "does not exist"],
+    );
     let wrong = format!("drivers:\n  duckdb: {{path: {}, sha256: '00'}}\n", library.display());
     place.file("wrong.yml", &wrong);
-    refused(place.words("sql --config wrong.yml --db").args([&database, "SELECT 1"]), 11, &["sha256"]);
+    refused(
+        place.words("sql --config wrong.yml --db").args([&database, "SELECT 1"]),
+        11,
+        &["sha256"],
+    );
     // A file that lies in a folder may be somebody else's, and a driver is native code.
     place.file("syrch.yml", &wrong);
     refused(place.words("sql --db").args([&database, "SELECT 1"]), 10, &["drivers"]);
@@ -154,14 +170,24 @@ fn any_adbc_driver_of_the_configuration_opens_a_database() {
     let named = format!("adbc:lite;uri={}", place.path().join("same.sqlite").display());
     place.file("own.yml", format!("drivers:\n  lite: {driver}\ndatabases:\n  shop: '{named}'\n"));
     let report = json(
-        place.words("--config own.yml --executor adbc --llm offline --db shop -q").arg("How many customers are there?"),
+        place
+            .words("--config own.yml --executor adbc --llm offline --db shop -q")
+            .arg("How many customers are there?"),
     );
     assert_eq!(report["answer"]["rows"], serde_json::json!([[4]]), "{report}");
-    refused(&mut place.words("sql --config own.yml --db adbc:other SELECT"), 11, &["other", "lite"]);
+    refused(
+        &mut place.words("sql --config own.yml --db adbc:other SELECT"),
+        11,
+        &["other", "lite"],
+    );
     refused(&mut place.words("sql --db adbc:lite SELECT"), 11, &["drivers"]);
     // The name of the Python package's executor says what it means here.
-    let output =
-        finish(place.words("--config own.yml --executor jdbc --llm offline --db shop -q").arg(QUESTIONS[1]), "");
+    let output = finish(
+        place
+            .words("--config own.yml --executor jdbc --llm offline --db shop -q")
+            .arg(QUESTIONS[1]),
+        "",
+    );
     let (_, stderr) = said(&output);
     assert!(output.status.success() && stderr.contains("SQLAlchemy"), "{stderr}");
 }
@@ -194,7 +220,11 @@ fn every_strategy_answers_over_another_spark_connect_server() {
         15,
         &["function"],
     );
-    refused(place.words("sql --db").args([&address, "SELECT * FROM parquet.`/etc/passwd`"]), 11, &["granted-tables"]);
+    refused(
+        place.words("sql --db").args([&address, "SELECT * FROM parquet.`/etc/passwd`"]),
+        11,
+        &["granted-tables"],
+    );
     let report = finish(place.words("doctor --llm offline --db").arg(&address), "");
     let (stdout, stderr) = said(&report);
     assert!(format!("{stdout}{stderr}").contains("engine forbids nothing"), "{stdout}{stderr}");
@@ -214,13 +244,23 @@ fn duckdb_has_doubts_about_statements_that_mean_something_else() {
         "CHECKPOINT",
     ];
     script(&library, &place.path().join("same.duckdb"), &visits);
-    let warnings = |sql: &str| json(place.words("sql").args(["--db", &database, sql]))["warnings"].to_string();
+    let warnings =
+        |sql: &str| json(place.words("sql").args(["--db", &database, sql]))["warnings"].to_string();
     for (sql, words) in [
         ("SELECT SUM(TRY_CAST(paid AS DOUBLE)) FROM visits", "1 of 3 values of paid is no number"),
         ("SELECT MAX(paid) FROM visits", "1 of 3 values of paid is no number"),
-        ("SELECT id FROM visits WHERE paid <> '1,200' ORDER BY paid", "in which 100 comes before 95"),
-        ("SELECT COUNT(*) FROM visits WHERE created_at = '2024-05-11'", "created_at holds times of day"),
-        ("SELECT COUNT(*) FROM visits WHERE kind = 'first'", "1 further spelling of `first` in kind"),
+        (
+            "SELECT id FROM visits WHERE paid <> '1,200' ORDER BY paid",
+            "in which 100 comes before 95",
+        ),
+        (
+            "SELECT COUNT(*) FROM visits WHERE created_at = '2024-05-11'",
+            "created_at holds times of day",
+        ),
+        (
+            "SELECT COUNT(*) FROM visits WHERE kind = 'first'",
+            "1 further spelling of `first` in kind",
+        ),
     ] {
         let found = warnings(sql);
         assert!(found.contains(words), "{sql}: {found}");

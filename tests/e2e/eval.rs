@@ -17,7 +17,10 @@ fn endpoint(sql: &str) -> MockEndpoint {
 
 fn eval(place: &Place, endpoint: &MockEndpoint) -> Command {
     let mut command = place.words("eval --db shop.sqlite --llm openai --model mock --base-url");
-    command.arg(endpoint.url()).env("SYRCH_API_KEY", KEY).env("SYRCH_STATE_DIR", place.path().join("state"));
+    command
+        .arg(endpoint.url())
+        .env("SYRCH_API_KEY", KEY)
+        .env("SYRCH_STATE_DIR", place.path().join("state"));
     command.args(["-q", QUESTION]);
     command
 }
@@ -33,8 +36,14 @@ fn an_answer_matches_rows_a_statement_or_a_text() {
     place.file("gold.csv", "country,n\nSpain,1\nItaly,1\nFrance,2\n");
     let found = document(&place, &endpoint, &["--expected", "gold.csv"], 0);
     assert_eq!((&found["schema"], &found["match"]), (&json!("syrch.eval/1"), &json!(true)));
-    assert_eq!((&found["rows"], &found["expected_rows"], &found["missing"]), (&json!(3), &json!(3), &json!([])));
-    assert_eq!((&found["verdicts"]["bag-v1"], &found["verdicts"]["strict"]), (&json!("right"), &json!("wrong")));
+    assert_eq!(
+        (&found["rows"], &found["expected_rows"], &found["missing"]),
+        (&json!(3), &json!(3), &json!([]))
+    );
+    assert_eq!(
+        (&found["verdicts"]["bag-v1"], &found["verdicts"]["strict"]),
+        (&json!("right"), &json!("wrong"))
+    );
     let gold = "SELECT COUNT(*), country FROM customers GROUP BY 2";
     assert_eq!(document(&place, &endpoint, &["--expected-sql", gold], 0)["expected_sql"], gold);
     // In another order it matches only where none is asked for.
@@ -64,15 +73,24 @@ fn what_differs_is_shown() {
     ] {
         assert!(said.stdout.contains(words), "no `{words}`: {}", said.all());
     }
-    assert!(said.stdout.contains("Norway\\u{1b}[2J") && !said.stdout.contains('\u{1b}'), "{}", said.all());
+    assert!(
+        said.stdout.contains("Norway\\u{1b}[2J") && !said.stdout.contains('\u{1b}'),
+        "{}",
+        said.all()
+    );
     let found = document(&place, &endpoint, &["--expected", "gold.csv"], 5);
     assert_eq!(found["missing"][0], json!(["France", 3]));
     assert_eq!(found["unexpected"], json!([["France", 2]]));
     let mut command = eval(&place, &endpoint);
-    let markdown = Said::of(command.args(["--expected", "gold.csv", "--format", "markdown"]).output().unwrap()).stdout;
+    let markdown = Said::of(
+        command.args(["--expected", "gold.csv", "--format", "markdown"]).output().unwrap(),
+    )
+    .stdout;
     assert!(markdown.contains("&lt;b&gt;Norway") && markdown.contains("```sql\n"), "{markdown}");
     let mut command = eval(&place, &endpoint);
-    let csv = Said::of(command.args(["--expected", "gold.csv", "--format", "csv"]).output().unwrap()).stdout;
+    let csv =
+        Said::of(command.args(["--expected", "gold.csv", "--format", "csv"]).output().unwrap())
+            .stdout;
     assert!(csv.starts_with("rule,verdict\nbag-v1,mismatch\n"), "{csv}");
 }
 
@@ -82,15 +100,15 @@ fn nothing_against_nothing_is_no_match() {
     let endpoint = endpoint("SELECT name FROM customers WHERE country = 'Norway'");
     place.file("gold.csv", "name\n");
     let mut command = eval(&place, &endpoint);
-    let said = Said::of(command.args(["--expected", "gold.csv", "--high-conf", "0.1"]).output().unwrap());
+    let said =
+        Said::of(command.args(["--expected", "gold.csv", "--high-conf", "0.1"]).output().unwrap());
     assert!([3, 5].contains(&said.code), "{}", said.all());
     let rows = document(&place, &self::endpoint(SQL), &["--expected", "gold.csv"], 5);
     assert_eq!((&rows["expected_rows"], &rows["match"]), (&json!(0), &Value::Null));
     let other = self::endpoint(SQL);
     let mut command = eval(&place, &other);
     let shown = Said::of(command.args(["--expected", "gold.csv"]).output().unwrap());
-    let reported =
-        "bag-v1 cannot tell: the expected result has no rows, and neither have those of many wrong statements\n";
+    let reported = "bag-v1 cannot tell: the expected result has no rows, and neither have those of many wrong statements\n";
     assert!(shown.stdout.starts_with(reported), "{}", shown.all());
     assert!(said.code == 3 || said.stdout.contains(reported.trim_end()), "{}", said.all());
 }
@@ -119,7 +137,11 @@ fn what_is_expected_is_had_before_anybody_is_asked() {
     }
     // The answer does not take its place.
     let gold = place.file("gold.csv", "n\n4\n");
-    refused(eval(&place, &endpoint).args(["--expected", "gold.csv", "-o", "gold.csv"]), 2, &["is the expected rows"]);
+    refused(
+        eval(&place, &endpoint).args(["--expected", "gold.csv", "-o", "gold.csv"]),
+        2,
+        &["is the expected rows"],
+    );
     assert_eq!(std::fs::read(gold).unwrap(), b"n\n4\n");
     assert_eq!(endpoint.count(), 0);
     assert_eq!(std::fs::read(place.path().join("shop.sqlite")).unwrap(), before);
@@ -130,18 +152,29 @@ fn without_an_answer_it_ends_as_a_search_does() {
     let place = Place::new();
     let broken = MockEndpoint::start(Script::always(Reply::status(401, "no such key")));
     refused(eval(&place, &broken).args(["--expected-answer", "1"]), 12, &["no such key"]);
-    let (empty, broken) = ("SELECT name FROM customers WHERE country = 'Norway'", "SELECT missing FROM customers");
-    for (sql, confidence, outcome, code) in [(empty, 0.1, "clarification-needed", 4), (broken, 0.95, "no-answer", 3)] {
+    let (empty, broken) =
+        ("SELECT name FROM customers WHERE country = 'Norway'", "SELECT missing FROM customers");
+    for (sql, confidence, outcome, code) in
+        [(empty, 0.1, "clarification-needed", 4), (broken, 0.95, "no-answer", 3)]
+    {
         let script = Script::new()
             .on([PLAN], whole())
             .on([WRITE], Reply::sql(sql, confidence))
             .on(["could not tell what the user means"], Reply::text("Which customers?"));
-        let found = document(&place, &MockEndpoint::start(script), &["--expected-answer", "1"], code);
+        let found =
+            document(&place, &MockEndpoint::start(script), &["--expected-answer", "1"], code);
         let reported = ["outcome", "match", "rows"].map(|name| found[name].clone());
         assert_eq!(reported, [json!(outcome), Value::Null, Value::Null]);
     }
-    let mut command = place.words("eval --db shop.sqlite --llm offline --expected-answer 1 --format json");
-    command.env("SYRCH_STATE_DIR", place.path().join("state")).args(["-q", "Why is the sky blue in Kiruna?"]);
+    let mut command =
+        place.words("eval --db shop.sqlite --llm offline --expected-answer 1 --format json");
+    command
+        .env("SYRCH_STATE_DIR", place.path().join("state"))
+        .args(["-q", "Why is the sky blue in Kiruna?"]);
     let said = Said::of(command.output().unwrap());
-    assert!([3, 4].contains(&said.code) && said.document(said.code)["match"] == Value::Null, "{}", said.all());
+    assert!(
+        [3, 4].contains(&said.code) && said.document(said.code)["match"] == Value::Null,
+        "{}",
+        said.all()
+    );
 }

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::bad_input::{Place, finish, refused, said};
 
-const SALES: &str = "region,product,units,price\nNorth,lamp,2,20.5\nSouth,lamp,3,20.5\nNorth,desk,1,150\n";
+const SALES: &str =
+    "region,product,units,price\nNorth,lamp,2,20.5\nSouth,lamp,3,20.5\nNorth,desk,1,150\n";
 
 fn place() -> Place {
     let place = Place::new();
@@ -31,7 +32,8 @@ fn prints(command: &mut Command) -> (String, String) {
 }
 
 fn sql(place: &Place, db: &str, statement: &str) -> (Value, String) {
-    let (stdout, stderr) = prints(host(place).args(["sql", "--format", "json", "--db", db, statement]));
+    let (stdout, stderr) =
+        prints(host(place).args(["sql", "--format", "json", "--db", db, statement]));
     (serde_json::from_str(&stdout).unwrap(), stderr)
 }
 
@@ -41,7 +43,8 @@ fn a_csv_file_answers_a_question_and_its_types_are_said_once() {
     let ask = || {
         let mut command = host(&place);
         command.args(["--llm", "offline", "--format", "json", "--db", "data/sales.csv"]);
-        let (stdout, stderr) = prints(command.args(["-q", "What is the total units in each region?"]));
+        let (stdout, stderr) =
+            prints(command.args(["-q", "What is the total units in each region?"]));
         (serde_json::from_str::<Value>(&stdout).unwrap(), stderr)
     };
     let (report, stderr) = ask();
@@ -59,10 +62,15 @@ fn a_csv_file_answers_a_question_and_its_types_are_said_once() {
     let (changed, stderr) = ask();
     assert_eq!(changed["answer"]["rows"], json!([["North", 3], ["South", 13]]), "{changed}");
     assert!(stderr.contains("4 rows of"), "{stderr}");
-    assert_eq!(fs::read_dir(place.path().join("data")).unwrap().count(), 1, "nothing is written beside the file");
+    assert_eq!(
+        fs::read_dir(place.path().join("data")).unwrap().count(),
+        1,
+        "nothing is written beside the file"
+    );
 }
 
-/// The index is stored for whoever asks next, for a file of rows and for a SQLite database; what needs no values makes none.
+/// The index is stored for whoever asks next, for a file of rows and for a SQLite database; what
+/// needs no values makes none.
 #[test]
 fn an_index_of_values_is_made_once_by_what_needs_it() {
     let place = place();
@@ -70,15 +78,24 @@ fn an_index_of_values_is_made_once_by_what_needs_it() {
     let tables = place.path().join("cache/tables");
     let indexes = || {
         let paths = fs::read_dir(&tables).into_iter().flatten().map(|entry| entry.unwrap().path());
-        paths.filter(|path| path.extension().is_some_and(|ending| ending == "values")).collect::<Vec<_>>()
+        paths
+            .filter(|path| path.extension().is_some_and(|ending| ending == "values"))
+            .collect::<Vec<_>>()
     };
     let ask = |db: &str, question: &str, more: &[&str]| {
         let mut command = host(&place);
-        command.args(["--llm", "offline", "--format", "json", "--db", db]).args(more).args(["-q", question]);
+        command
+            .args(["--llm", "offline", "--format", "json", "--db", db])
+            .args(more)
+            .args(["-q", question]);
         serde_json::from_str::<Value>(&prints(&mut command).0).unwrap()["answer"]["rows"].clone()
     };
     for (db, question, rows) in [
-        ("data/sales.csv", "What is the total units in each region?", json!([["North", 3], ["South", 3]])),
+        (
+            "data/sales.csv",
+            "What is the total units in each region?",
+            json!([["North", 3], ["South", 3]]),
+        ),
         (
             "shop.sqlite",
             "How many customers are there?",
@@ -108,8 +125,13 @@ fn an_index_of_values_is_made_once_by_what_needs_it() {
 #[test]
 fn folders_and_patterns_are_databases_and_the_cache_command_knows_them() {
     let place = place();
-    fs::write(place.path().join("data/regions.jsonl"), "{\"name\": \"North\", \"head\": \"Ada\"}\n").unwrap();
-    let joined = "SELECT head, sum(units) AS n FROM sales JOIN regions ON name = region GROUP BY head";
+    fs::write(
+        place.path().join("data/regions.jsonl"),
+        "{\"name\": \"North\", \"head\": \"Ada\"}\n",
+    )
+    .unwrap();
+    let joined =
+        "SELECT head, sum(units) AS n FROM sales JOIN regions ON name = region GROUP BY head";
     for db in ["data", "data/*", "files:data", "data/[sr]*.*"] {
         let (document, _) = sql(&place, db, joined);
         assert_eq!(document["rows"], json!([["Ada", 3]]), "{db}: {document}");
@@ -135,7 +157,14 @@ fn journals_of_files_are_replayed() {
         command
     };
     let mut ask = with_state(host(&place));
-    prints(ask.args(["--llm", "offline", "--db", "data/sales.csv", "-q", "How many sales are there?"]));
+    prints(ask.args([
+        "--llm",
+        "offline",
+        "--db",
+        "data/sales.csv",
+        "-q",
+        "How many sales are there?",
+    ]));
     let mut replay = with_state(host(&place));
     let (stdout, stderr) = prints(replay.args(["trace", "replay", "last"]));
     assert!(stdout.contains("The answer is 3."), "{stdout}{stderr}");
@@ -144,13 +173,22 @@ fn journals_of_files_are_replayed() {
 #[test]
 fn journals_hold_how_files_are_read() {
     let place = place();
-    fs::write(place.path().join("data/grants.csv"), "region;amount\nNorth;1,234\nSouth;2,500\n").unwrap();
+    fs::write(place.path().join("data/grants.csv"), "region;amount\nNorth;1,234\nSouth;2,500\n")
+        .unwrap();
     let state = place.path().join("state");
     let mut ask = host(&place);
-    ask.env("SYRCH_STATE_DIR", &state).args(["--llm", "offline", "--db", "data/grants.csv", "--decimal", "."]);
+    ask.env("SYRCH_STATE_DIR", &state).args([
+        "--llm",
+        "offline",
+        "--db",
+        "data/grants.csv",
+        "--decimal",
+        ".",
+    ]);
     let (stdout, _) = prints(ask.args(["-q", "What is the total amount?"]));
     assert!(stdout.contains("The answer is 3734."), "{stdout}");
-    let (stdout, stderr) = prints(host(&place).env("SYRCH_STATE_DIR", &state).args(["trace", "replay", "last"]));
+    let (stdout, stderr) =
+        prints(host(&place).env("SYRCH_STATE_DIR", &state).args(["trace", "replay", "last"]));
     assert!(stdout.contains("The answer is 3734."), "{stdout}{stderr}");
 }
 
@@ -159,17 +197,41 @@ fn what_cannot_be_read_is_said_with_what_to_do() {
     let place = place();
     fs::write(place.path().join("data/short.csv"), "a,b\n1,2\n3\n").unwrap();
     for (given, code, expected) in [
-        ("schema data/short.csv", 11, "`short.csv`, line 3: it has 1 value, and the first line has 2"),
+        (
+            "schema data/short.csv",
+            11,
+            "`short.csv`, line 3: it has 1 value, and the first line has 2",
+        ),
         ("schema data/short.csv", 11, "correct what the message names in that file"),
         ("schema data/sals.csv", 11, "did you mean `sales.csv`"),
-        ("schema data/*.tsv", 11, "has no file that ends with .csv, .tsv, .jsonl, .ndjson or .parquet"),
-        ("schema data/sales.csv --executor sqlite", 10, "the database `data/sales.csv` is one of files, not of sqlite"),
-        ("schema data/sales.csv --max-import-rows 2", 11, "more than 2 rows: raise --max-import-rows"),
-        ("schema data/sales.csv --max-import-bytes 20", 11, "more than 20 bytes: raise --max-import-bytes"),
+        (
+            "schema data/*.tsv",
+            11,
+            "has no file that ends with .csv, .tsv, .jsonl, .ndjson or .parquet",
+        ),
+        (
+            "schema data/sales.csv --executor sqlite",
+            10,
+            "the database `data/sales.csv` is one of files, not of sqlite",
+        ),
+        (
+            "schema data/sales.csv --max-import-rows 2",
+            11,
+            "more than 2 rows: raise --max-import-rows",
+        ),
+        (
+            "schema data/sales.csv --max-import-bytes 20",
+            11,
+            "more than 20 bytes: raise --max-import-bytes",
+        ),
     ] {
         refused(host(&place).args(given.split(' ')), code, &[expected]);
     }
-    refused(host(&place).args(["schema", "data/sales.csv", "-o", "data/sales.csv"]), 2, &["is the database"]);
+    refused(
+        host(&place).args(["schema", "data/sales.csv", "-o", "data/sales.csv"]),
+        2,
+        &["is the database"],
+    );
     assert_eq!(fs::read_to_string(place.path().join("data/sales.csv")).unwrap(), SALES);
 }
 
@@ -185,15 +247,29 @@ fn a_suite_names_a_file_of_its_folder() {
 fn the_limits_of_statements_are_flags() {
     let place = place();
     let run = |flags: &[&str], statement: &str| {
-        finish(host(&place).args(["sql", "--format", "json", "--db", "data/sales.csv"]).args(flags).arg(statement), "")
+        finish(
+            host(&place)
+                .args(["sql", "--format", "json", "--db", "data/sales.csv"])
+                .args(flags)
+                .arg(statement),
+            "",
+        )
     };
     let output = run(&["--max-rows", "2"], "SELECT * FROM sales");
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!((document["rows"].as_array().unwrap().len(), &document["truncated"]), (2, &json!(true)), "{document}");
-    let long = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+    assert_eq!(
+        (document["rows"].as_array().unwrap().len(), &document["truncated"]),
+        (2, &json!(true)),
+        "{document}"
+    );
+    let long =
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
     let (stdout, stderr) = said(&run(&["--sql-timeout", "0.2"], long));
     assert!((stdout.clone() + &stderr).contains("0.2 s"), "{stdout}{stderr}");
-    let bytes = run(&["--max-bytes", "1024"], "SELECT a.product, b.product FROM sales a, sales b, sales c, sales d");
+    let bytes = run(
+        &["--max-bytes", "1024"],
+        "SELECT a.product, b.product FROM sales a, sales b, sales c, sales d",
+    );
     let document: Value = serde_json::from_slice(&bytes.stdout).unwrap();
     assert_eq!(document["truncated"], json!(true), "{document}");
 }
@@ -202,25 +278,45 @@ fn the_limits_of_statements_are_flags() {
 fn a_database_has_a_name_in_the_configuration() {
     let place = place();
     let sales = place.path().join("data/sales.csv").display().to_string();
-    let config = format!("databases:\n  sales: {sales:?}\n  far: postgres://ann:s3cr3t@nowhere.invalid/x\n");
+    let config =
+        format!("databases:\n  sales: {sales:?}\n  far: postgres://ann:s3cr3t@nowhere.invalid/x\n");
     place.file("home/.syrch/config.yml", &config);
     let (document, stderr) = sql(&place, "sales", "SELECT count(*) FROM sales");
     assert_eq!(document["rows"], json!([[3]]), "{document}{stderr}");
     // A path is one with a folder before it.
     refused(host(&place).args(["schema", "./sales"]), 11, &["does not exist"]);
     let (shown, stderr) = prints(host(&place).args(["config", "--origin"]));
-    assert!(shown.contains("postgres://ann:***@nowhere.invalid/x") && !(shown + &stderr).contains("s3cr3t"));
+    assert!(
+        shown.contains("postgres://ann:***@nowhere.invalid/x")
+            && !(shown + &stderr).contains("s3cr3t")
+    );
     let (both, _) = prints(host(&place).args(["schema", "sales", "shop.sqlite"]));
-    assert!(both.contains("sales.csv\n\nsales (table") && both.contains("shop.sqlite\n\n"), "{both}");
-    let (both, _) = prints(host(&place).args(["schema", "sales", "shop.sqlite", "--format", "json"]));
+    assert!(
+        both.contains("sales.csv\n\nsales (table") && both.contains("shop.sqlite\n\n"),
+        "{both}"
+    );
+    let (both, _) =
+        prints(host(&place).args(["schema", "sales", "shop.sqlite", "--format", "json"]));
     let both: Value = serde_json::from_str(&both).unwrap();
-    assert_eq!((&both["schema"], &both["databases"][1]["database"]), (&json!("syrch.schemas/1"), &json!("shop")));
-    let (rows, _) = prints(host(&place).args(["schema", "sales", "shop.sqlite", "--format", "csv"]));
+    assert_eq!(
+        (&both["schema"], &both["databases"][1]["database"]),
+        (&json!("syrch.schemas/1"), &json!("shop"))
+    );
+    let (rows, _) =
+        prints(host(&place).args(["schema", "sales", "shop.sqlite", "--format", "csv"]));
     assert!(rows.starts_with("database,table,kind,column"), "{rows}");
-    refused(host(&place).args(["schema", "sales", "shop.sqlite", "-t", "sales"]), 2, &["--table is for one database"]);
+    refused(
+        host(&place).args(["schema", "sales", "shop.sqlite", "-t", "sales"]),
+        2,
+        &["--table is for one database"],
+    );
     // A file that was found in the folder names no databases.
     place.file("syrch.yml", &config);
-    refused(host(&place).args(["schema", "sales"]), 10, &["databases may not be set by a file found in a folder"]);
+    refused(
+        host(&place).args(["schema", "sales"]),
+        10,
+        &["databases may not be set by a file found in a folder"],
+    );
 }
 
 /// Writes a file into the folder of data, and returns how it is named.
@@ -232,21 +328,27 @@ fn file(place: &Place, name: &str, content: impl AsRef<[u8]>) -> String {
 /// The rows of a statement over a file, and what is said of reading it.
 fn rows_of(place: &Place, db: &str, flags: &[&str], statement: &str) -> (Value, String) {
     let mut command = host(place);
-    let (stdout, stderr) = prints(command.args(["sql", "--format", "json", "--db", db]).args(flags).arg(statement));
+    let (stdout, stderr) =
+        prints(command.args(["sql", "--format", "json", "--db", db]).args(flags).arg(statement));
     (serde_json::from_str::<Value>(&stdout).unwrap()["rows"].clone(), stderr)
 }
 
 #[test]
 fn numbers_are_numbers_as_people_write_them() {
     let place = place();
-    let grants =
-        "year,region,amount\n2024,North,\"1,200,000\"\n2024,South,\"350,500\"\n2023,North,\"4,000\"\n2023,South,975\n";
+    let grants = "year,region,amount\n2024,North,\"1,200,000\"\n2024,South,\"350,500\"\n2023,North,\"4,000\"\n2023,South,975\n";
     let czech = "filiale;umsatz\nKiel;10 237,65\nUlm;1 000,10\n";
     let spanish = "tienda;ventas\nLugo;1.240.294,00 €\nVigo;12,50 €\n";
     let books = "month,profit,margin\nJan,$1250.00,12%\nFeb,($987.65),7.5%\nMar,NA,-\n";
     let trees = "name, points\nOak, 100\nElm, 90\nAsh, 95\n";
     for (name, text, statement, expected, note) in [
-        ("grants.csv", grants, "SELECT sum(amount) FROM grants", json!([[1_555_475]]), "`,` between thousands"),
+        (
+            "grants.csv",
+            grants,
+            "SELECT sum(amount) FROM grants",
+            json!([[1_555_475]]),
+            "`,` between thousands",
+        ),
         (
             "czech.csv",
             czech,
@@ -254,7 +356,13 @@ fn numbers_are_numbers_as_people_write_them() {
             json!([[11_237.75]]),
             "a blank between thousands and a decimal",
         ),
-        ("spanish.csv", spanish, "SELECT max(ventas) FROM spanish", json!([[1_240_294.0]]), "spanish.ventas: in `€`"),
+        (
+            "spanish.csv",
+            spanish,
+            "SELECT max(ventas) FROM spanish",
+            json!([[1_240_294.0]]),
+            "spanish.ventas: in `€`",
+        ),
         (
             "books.csv",
             books,
@@ -276,9 +384,21 @@ fn numbers_are_numbers_as_people_write_them() {
         assert!(stderr.contains(note), "{stderr}");
     }
     let mut ask = host(&place);
-    ask.args(["--llm", "offline", "--format", "json", "--db", "data/grants.csv", "-q", "What is the total amount?"]);
+    ask.args([
+        "--llm",
+        "offline",
+        "--format",
+        "json",
+        "--db",
+        "data/grants.csv",
+        "-q",
+        "What is the total amount?",
+    ]);
     let (stdout, _) = prints(&mut ask);
-    assert_eq!(serde_json::from_str::<Value>(&stdout).unwrap()["answer"]["rows"], json!([[1_555_475]]));
+    assert_eq!(
+        serde_json::from_str::<Value>(&stdout).unwrap()["answer"]["rows"],
+        json!([[1_555_475]])
+    );
 }
 
 #[test]
@@ -289,7 +409,10 @@ fn a_doubt_is_said_and_a_flag_decides() {
     assert_eq!(rows, json!([["1,234"]]));
     assert!(stderr.contains("`--decimal ,` or `--decimal .` decides"), "{stderr}");
     for (mark, expected) in [(",", json!([[1.234]])), (".", json!([[1_234]]))] {
-        assert_eq!(rows_of(&place, &prices, &["--decimal", mark], "SELECT price FROM prices").0, expected);
+        assert_eq!(
+            rows_of(&place, &prices, &["--decimal", mark], "SELECT price FROM prices").0,
+            expected
+        );
     }
     let days = file(&place, "days.csv", "day,n\n05/02/2024,1\n06/03/2024,2\n");
     let (rows, stderr) = rows_of(&place, &days, &[], "SELECT day FROM days");
@@ -298,21 +421,35 @@ fn a_doubt_is_said_and_a_flag_decides() {
         (json!([["05/02/2024"], ["06/03/2024"]]), true)
     );
     for (order, expected) in [("dmy", "2024-02-05"), ("mdy", "2024-05-02")] {
-        let (rows, _) = rows_of(&place, &days, &["--date-order", order], "SELECT min(day) FROM days");
+        let (rows, _) =
+            rows_of(&place, &days, &["--date-order", order], "SELECT min(day) FROM days");
         assert_eq!(rows, json!([[expected]]), "{order}");
     }
     let animals = file(&place, "animals.csv", "sex,mass\nmale,3750\nNA,NA\nunknown,3800\n");
     let count = "SELECT count(sex), avg(mass) FROM animals";
     assert_eq!(rows_of(&place, &animals, &[], count).0, json!([[3, 3_775.0]]));
-    assert_eq!(rows_of(&place, &animals, &["--null", "NA", "--null", "unknown"], count).0, json!([[1, 3_775.0]]));
+    assert_eq!(
+        rows_of(&place, &animals, &["--null", "NA", "--null", "unknown"], count).0,
+        json!([[1, 3_775.0]])
+    );
     let latin = file(&place, "latin.csv", b"name,city\nJos\xe9,K\xf6ln\n");
-    refused(host(&place).args(["schema", &latin]), 11, &["line 2", "probably windows-1252", "--encoding windows-1252"]);
+    refused(
+        host(&place).args(["schema", &latin]),
+        11,
+        &["line 2", "probably windows-1252", "--encoding windows-1252"],
+    );
     let (rows, _) = rows_of(&place, &latin, &["--encoding", "windows-1252"], "SELECT * FROM latin");
     assert_eq!(rows, json!([["José", "Köln"]]));
-    refused(host(&place).args(["schema", &latin, "--encoding", "latin99"]), 2, &["is not the name of an encoding"]);
+    refused(
+        host(&place).args(["schema", &latin, "--encoding", "latin99"]),
+        2,
+        &["is not the name of an encoding"],
+    );
     // The other settings reach it too.
     let mut command = host(&place);
-    command.env("SYRCH_NULL", "NA,unknown").args(["sql", "--format", "json", "--db", &animals, count]);
+    command
+        .env("SYRCH_NULL", "NA,unknown")
+        .args(["sql", "--format", "json", "--db", &animals, count]);
     let (stdout, _) = prints(&mut command);
     assert_eq!(serde_json::from_str::<Value>(&stdout).unwrap()["rows"], json!([[1, 3_775.0]]));
 }
@@ -320,17 +457,27 @@ fn a_doubt_is_said_and_a_flag_decides() {
 #[test]
 fn dates_are_stored_as_iso() {
     let place = place();
-    let text = "booking,day,guests\n1,05/02/2024,2\n2,28/02/2024,3\n3,02/03/2024,1\n4,31/12/2023,4\n";
+    let text =
+        "booking,day,guests\n1,05/02/2024,2\n2,28/02/2024,3\n3,02/03/2024,1\n4,31/12/2023,4\n";
     let bookings = file(&place, "bookings.csv", text);
     let month = "SELECT count(*) FROM bookings WHERE strftime('%Y-%m', day) = '2024-02'";
     let (rows, stderr) = rows_of(&place, &bookings, &[], month);
     assert_eq!(rows, json!([[2]]), "{stderr}");
-    assert!(stderr.contains("bookings.day: written in the order dmy, stored as YYYY-MM-DD"), "{stderr}");
-    let american = file(&place, "american.csv", text.replace("28/02", "02/28").replace("31/12", "12/31"));
-    assert_eq!(rows_of(&place, &american, &[], "SELECT max(day) FROM american").0, json!([["2024-05-02"]]));
+    assert!(
+        stderr.contains("bookings.day: written in the order dmy, stored as YYYY-MM-DD"),
+        "{stderr}"
+    );
+    let american =
+        file(&place, "american.csv", text.replace("28/02", "02/28").replace("31/12", "12/31"));
+    assert_eq!(
+        rows_of(&place, &american, &[], "SELECT max(day) FROM american").0,
+        json!([["2024-05-02"]])
+    );
     let events = [(1, "T10:00:00+02:00"), (2, "T09:00:00Z"), (3, "T08:30:00Z")];
-    let lines: String =
-        events.iter().map(|(id, time)| format!("{{\"id\": {id}, \"at\": \"2024-01-06{time}\"}}\n")).collect();
+    let lines: String = events
+        .iter()
+        .map(|(id, time)| format!("{{\"id\": {id}, \"at\": \"2024-01-06{time}\"}}\n"))
+        .collect();
     let events = file(&place, "events.jsonl", lines);
     let (rows, stderr) = rows_of(&place, &events, &[], "SELECT id FROM events ORDER BY at DESC");
     assert_eq!((rows, stderr.contains("in UTC")), (json!([[2], [3], [1]]), true), "{stderr}");
@@ -339,11 +486,16 @@ fn dates_are_stored_as_iso() {
 #[test]
 fn a_table_is_found_in_its_file() {
     let place = place();
-    let titled = "Extract of 2025-01-06\nid;operator;price\n1;Alfa;1.75\n2;Beta;1.80\nTotal;;3.55\n";
+    let titled =
+        "Extract of 2025-01-06\nid;operator;price\n1;Alfa;1.75\n2;Beta;1.80\nTotal;;3.55\n";
     let titled = file(&place, "titled.csv", titled);
-    let (rows, stderr) = rows_of(&place, &titled, &[], "SELECT operator, price FROM titled ORDER BY id");
+    let (rows, stderr) =
+        rows_of(&place, &titled, &[], "SELECT operator, price FROM titled ORDER BY id");
     assert_eq!(rows, json!([["Alfa", 1.75], ["Beta", 1.8]]));
-    assert!(stderr.contains("a line above the table is left out") && stderr.contains("row of totals"), "{stderr}");
+    assert!(
+        stderr.contains("a line above the table is left out") && stderr.contains("row of totals"),
+        "{stderr}"
+    );
     let bare = file(&place, "bare.csv", "1,Ann,2.5\n2,Bob,3\n");
     assert_eq!(
         rows_of(&place, &bare, &[], "SELECT column_2, column_3 FROM bare").0,

@@ -1,5 +1,6 @@
-//! The plugin `conformance` in every language: its component of `tests/languages/built` gives what the one table of cases says, and answers a
-//! question. With `SYRCH_REQUIRE_LANGUAGES=1` it is built from its sources, too, and so are new projects, examples and packages.
+//! The plugin `conformance` in every language: its component of `tests/languages/built` gives what
+//! the one table of cases says, and answers a question. With `SYRCH_REQUIRE_LANGUAGES=1` it is
+//! built from its sources, too, and so are new projects, examples and packages.
 
 mod complete;
 mod messages;
@@ -17,7 +18,8 @@ use crate::endpoint::Said;
 use crate::{host, shop};
 
 /// The roles of the contract.
-const ROLES: [&str; 8] = ["linker", "planner", "solver", "calibrator", "reward", "clarifier", "aggregator", "rewriter"];
+const ROLES: [&str; 8] =
+    ["linker", "planner", "solver", "calibrator", "reward", "clarifier", "aggregator", "rewriter"];
 
 /// The folder of the cases and of the plugins' sources.
 fn folder() -> PathBuf {
@@ -26,9 +28,11 @@ fn folder() -> PathBuf {
 
 /// The names of the files in a folder that have this ending, without it and in order.
 fn names(folder: &Path, ending: &str) -> Vec<String> {
-    let files = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let files =
+        fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let files = files.map(|file| file.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<String> = files.filter_map(|name| name.strip_suffix(ending).map(str::to_owned)).collect();
+    let mut names: Vec<String> =
+        files.filter_map(|name| name.strip_suffix(ending).map(str::to_owned)).collect();
     names.sort();
     names
 }
@@ -105,16 +109,22 @@ fn refuses(place: &Place) {
 
 /// A search whose planner and solver are in this language gives its answer.
 fn answers(place: &Place) {
-    let inspected = said(&mut place.plugin(&["inspect", "./conformance.wasm", "--format", "json"])).document(0);
+    let inspected =
+        said(&mut place.plugin(&["inspect", "./conformance.wasm", "--format", "json"])).document(0);
     for role in ROLES {
         assert!(inspected["roles"].to_string().contains(role), "{role}: {inspected:#}");
     }
     let plugin = "./conformance.wasm";
-    let answered =
-        place.question(&["--format", "json", "--quiet", "--planner", plugin, "--solver", plugin]).document(0);
+    let answered = place
+        .question(&["--format", "json", "--quiet", "--planner", plugin, "--solver", plugin])
+        .document(0);
     assert_eq!(answered["sql"], "SELECT 1", "{answered:#}");
     let candidate = &answered["candidates"][0];
-    assert_eq!((&candidate["id"], &candidate["status"]), (&json!("only"), &json!("answer")), "{answered:#}");
+    assert_eq!(
+        (&candidate["id"], &candidate["status"]),
+        (&json!("only"), &json!("answer")),
+        "{answered:#}"
+    );
 }
 
 /// One test for each language: its component is compiled once.
@@ -165,10 +175,18 @@ fn a_hint_names_the_tool_that_made_the_component() {
     assert!(tools.iter().map(|(language, _)| *language).eq(languages::NAMES));
     for (language, tool) in tools {
         let place = Place::of(language);
-        let bytes = languages::altered(language, "syrch:plugin/planner@0.1.0", "syrch:plugin/planner@0.9.0");
+        let bytes = languages::altered(
+            language,
+            "syrch:plugin/planner@0.1.0",
+            "syrch:plugin/planner@0.9.0",
+        );
         fs::write(place.component(), bytes).unwrap();
         let refused = said(&mut place.plugin(&["inspect", "./conformance.wasm"]));
         assert_eq!(refused.code, 13, "{language}: {}", refused.all());
-        assert!(refused.stderr.contains("0.9.0") && refused.stderr.contains(tool), "{language}: {}", refused.all());
+        assert!(
+            refused.stderr.contains("0.9.0") && refused.stderr.contains(tool),
+            "{language}: {}",
+            refused.all()
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! The linker `narrow` in whole searches: what prompts show of a large catalog, and by what its tables are found.
+//! The linker `narrow` in whole searches: what prompts show of a large catalog, and by what its
+//! tables are found.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +17,8 @@ const COUNT: &str = "SELECT COUNT(*) AS n FROM orders JOIN baskets ON orders.id 
 /// Characters that a prompt may have.
 const PROMPT: usize = 6_000;
 
-/// Customers, orders and what joins them, a table whose name says nothing, and 90 stores that the question also speaks of.
+/// Customers, orders and what joins them, a table whose name says nothing, and 90 stores that the
+/// question also speaks of.
 fn script() -> String {
     let mut script = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT);
         CREATE TABLE orders(id INTEGER PRIMARY KEY, placed TEXT, t_amt REAL);
@@ -52,8 +54,11 @@ impl Place {
 
     fn ask(&self, endpoint: &MockEndpoint, question: &str, flags: &[&str]) -> Value {
         let mut command = search(&endpoint.url(), &self.database);
-        command.env("SYRCH_STATE_DIR", self.path().join("state")).env("SYRCH_CACHE_DIR", self.path().join("cache"));
-        Said::of(command.args(["--format", "json", "-q", question]).args(flags).output().unwrap()).document(0)
+        command
+            .env("SYRCH_STATE_DIR", self.path().join("state"))
+            .env("SYRCH_CACHE_DIR", self.path().join("cache"));
+        Said::of(command.args(["--format", "json", "-q", question]).args(flags).output().unwrap())
+            .document(0)
     }
 }
 
@@ -92,7 +97,10 @@ fn cells_lead_to_their_table_only_as_far_as_they_are_granted() {
     let (place, endpoint) = (Place::new(), endpoint());
     place.ask(&endpoint, QUESTION, &["--linker", "narrow", "--rows", "full"]);
     let granted = last(&endpoint);
-    assert!(granted.contains("Table t_xy") && granted.contains("Hint: t_xy.twn: Lyon"), "{granted}");
+    assert!(
+        granted.contains("Table t_xy") && granted.contains("Hint: t_xy.twn: Lyon"),
+        "{granted}"
+    );
     place.ask(&endpoint, QUESTION, &["--linker", "narrow", "--rows", "none"]);
     let denied = last(&endpoint);
     assert!(!denied.contains("Table t_xy") && !denied.contains("Hint"), "{denied}");
@@ -103,7 +111,8 @@ fn business_terms_of_several_words_lead_to_their_table() {
     let question = "What was the net revenue of all stores?";
     let place = Place::new();
     let know = "You know how people in business";
-    let names = |table: &str, columns: Value| Reply::json(&json!({ "table": [table], "columns": columns }));
+    let names =
+        |table: &str, columns: Value| Reply::json(&json!({ "table": [table], "columns": columns }));
     let terms = names("purchases", json!([{ "column": "t_amt", "terms": ["net revenue"] }]));
     let script = Script::new()
         .on([know, "Table orders"], terms)
@@ -117,7 +126,9 @@ fn business_terms_of_several_words_lead_to_their_table() {
     let mut build = host();
     build.env("SYRCH_API_KEY", KEY).args(["build-index", "--llm", "openai", "--model", "mock"]);
     build.args(["--base-url", &endpoint.url(), "--format", "json", "--db"]).arg(&place.database);
-    build.env("SYRCH_STATE_DIR", place.path().join("state")).env("SYRCH_CACHE_DIR", place.path().join("cache"));
+    build
+        .env("SYRCH_STATE_DIR", place.path().join("state"))
+        .env("SYRCH_CACHE_DIR", place.path().join("cache"));
     Said::of(build.output().unwrap()).document(0);
     let document = place.ask(&endpoint, question, &["--linker", "narrow"]);
     let prompt = last(&endpoint);
@@ -129,10 +140,21 @@ fn business_terms_of_several_words_lead_to_their_table() {
 fn notes_lead_to_their_table_and_are_reported() {
     let (place, endpoint) = (Place::new(), endpoint());
     let notes = place.path().join("notes.jsonl");
-    fs::write(&notes, "{\"note\": \"Lyon and all other places are rows here\", \"table\": \"t_xy\"}\n").unwrap();
-    place.ask(&endpoint, QUESTION, &["--linker", "narrow", "--rows", "none", "--notes", notes.to_str().unwrap()]);
+    fs::write(
+        &notes,
+        "{\"note\": \"Lyon and all other places are rows here\", \"table\": \"t_xy\"}\n",
+    )
+    .unwrap();
+    place.ask(
+        &endpoint,
+        QUESTION,
+        &["--linker", "narrow", "--rows", "none", "--notes", notes.to_str().unwrap()],
+    );
     let prompt = last(&endpoint);
-    assert!(prompt.contains("Table t_xy") && prompt.contains("Lyon and all other places"), "{prompt}");
+    assert!(
+        prompt.contains("Table t_xy") && prompt.contains("Lyon and all other places"),
+        "{prompt}"
+    );
 }
 
 #[test]
@@ -144,7 +166,11 @@ fn a_suite_says_what_linking_shows_and_misses() {
     };
     let lines = [
         line("found", QUESTION, COUNT),
-        line("missed", "How many stores are there?", "SELECT count(*) FROM t_xy WHERE twn = 'Lyon'"),
+        line(
+            "missed",
+            "How many stores are there?",
+            "SELECT count(*) FROM t_xy WHERE twn = 'Lyon'",
+        ),
         line("broken", "How many?", "SELECT nothing FROM nowhere"),
     ];
     fs::write(&suite, lines.concat()).unwrap();
@@ -157,14 +183,31 @@ fn a_suite_says_what_linking_shows_and_misses() {
             .arg("--db")
             .arg(&place.database)
             .args(flags);
-        Said::of(command.args(["--llm", "openai", "--model", "mock", "--base-url", &endpoint.url()]).output().unwrap())
+        Said::of(
+            command
+                .args(["--llm", "openai", "--model", "mock", "--base-url", &endpoint.url()])
+                .output()
+                .unwrap(),
+        )
     };
     let report = run(&["--linker", "narrow", "--format", "json"]).document(0);
-    assert_eq!((&report["schema"], &report["questions"]), (&json!("syrch.linking/1"), &json!(2)), "{report:#}");
+    assert_eq!(
+        (&report["schema"], &report["questions"]),
+        (&json!("syrch.linking/1"), &json!(2)),
+        "{report:#}"
+    );
     assert_eq!(report["unread"], json!(["broken"]));
-    assert_eq!((&report["tables"]["needed"], &report["tables"]["both"]), (&json!(4), &json!(3)), "{report:#}");
+    assert_eq!(
+        (&report["tables"]["needed"], &report["tables"]["both"]),
+        (&json!(4), &json!(3)),
+        "{report:#}"
+    );
     let missed = &report["missed"][0];
-    assert_eq!((&missed["id"], &missed["tables"]), (&json!("missed"), &json!(["t_xy"])), "{report:#}");
+    assert_eq!(
+        (&missed["id"], &missed["tables"]),
+        (&json!("missed"), &json!(["t_xy"])),
+        "{report:#}"
+    );
     assert_eq!(missed["literals"], json!(["Lyon"]), "{report:#}");
     let longest = report["prompt"]["longest"].as_u64().unwrap();
     assert!(longest > 500 && longest <= PROMPT as u64, "{report:#}");
@@ -179,8 +222,7 @@ fn a_suite_says_what_linking_shows_and_misses() {
 #[test]
 fn questions_in_another_language_get_keywords_and_copies_stay_behind() {
     let place = Place::new();
-    let copies =
-        "CREATE TABLE stg_orders(id INTEGER, total REAL); CREATE TABLE orders_20240131(id INTEGER, total REAL);";
+    let copies = "CREATE TABLE stg_orders(id INTEGER, total REAL); CREATE TABLE orders_20240131(id INTEGER, total REAL);";
     sqlite(&place.database, &format!("{}{copies}", script()));
     let script = Script::new()
         .on(["Give at most 16 keywords"], Reply::json(&json!({ "keywords": ["orders"] })))
@@ -189,7 +231,10 @@ fn questions_in_another_language_get_keywords_and_copies_stay_behind() {
     let endpoint = MockEndpoint::start(script);
     let asked = |question: &str| {
         place.ask(&endpoint, question, &["--linker", "narrow", "-P", "linker.catalog_bytes=900"]);
-        let keywords = endpoint.requests().iter().any(|request| request.prompt().contains("Give at most 16 keywords"));
+        let keywords = endpoint
+            .requests()
+            .iter()
+            .any(|request| request.prompt().contains("Give at most 16 keywords"));
         (keywords, last(&endpoint))
     };
     let (keywords, prompt) = asked("How many orders are there?");
@@ -230,17 +275,22 @@ fn turns(endpoint: &MockEndpoint) -> Vec<(String, String)> {
 #[test]
 fn without_solved_examples_some_are_made_of_the_tables() {
     let folder = syrch_kit::scratch();
-    let rows = "('Ada', 'France', 3.5), ('Bob', 'Spain', 4.5), ('Cy', 'France', 1.5), ('Di', 'Spain', 2)";
+    let rows =
+        "('Ada', 'France', 3.5), ('Bob', 'Spain', 4.5), ('Cy', 'France', 1.5), ('Di', 'Spain', 2)";
     let script = format!(
         "CREATE TABLE customers(name TEXT, country TEXT, rating REAL); INSERT INTO customers VALUES {rows};
          CREATE TABLE orders(id INTEGER PRIMARY KEY, placed TEXT); INSERT INTO orders VALUES (1, '2024-01-01');"
     );
     let database = sqlite(folder.path().join("shop.sqlite"), &script);
     let shown = |flags: &[&str]| {
-        let script = Script::new().on([PLAN], whole()).on([""], Reply::sql("SELECT COUNT(*) FROM orders", 0.95));
+        let script = Script::new()
+            .on([PLAN], whole())
+            .on([""], Reply::sql("SELECT COUNT(*) FROM orders", 0.95));
         let endpoint = MockEndpoint::start(script);
         let mut command = search(&endpoint.url(), &database);
-        command.args(["--strategy", "single", "--format", "json", "-q", "How many orders are there?"]).args(flags);
+        command
+            .args(["--strategy", "single", "--format", "json", "-q", "How many orders are there?"])
+            .args(flags);
         Said::of(command.output().unwrap()).document(0);
         turns(&endpoint)
     };
@@ -248,8 +298,10 @@ fn without_solved_examples_some_are_made_of_the_tables() {
         (format!("Question: {question}\n"), format!("```sql\n{sql}\n```\nConfidence: 0.95"))
     };
     let count = pair("How many orders are there?", "SELECT COUNT(*) FROM orders");
-    let first =
-        pair("Which customers has the highest rating?", "SELECT name FROM customers ORDER BY rating DESC LIMIT 1");
+    let first = pair(
+        "Which customers has the highest rating?",
+        "SELECT name FROM customers ORDER BY rating DESC LIMIT 1",
+    );
     let group = pair(
         "How many customers are there for each country?",
         "SELECT country, COUNT(*) FROM customers GROUP BY country",
@@ -263,6 +315,10 @@ fn without_solved_examples_some_are_made_of_the_tables() {
     assert_eq!(shown(&["--rows", "none"]), [count, first]);
     assert_eq!(shown(&["-P", "linker.made_examples=false"]), []);
     let solved = folder.path().join("solved.jsonl");
-    fs::write(&solved, "{\"question\": \"How many orders in 2024?\", \"sql\": \"SELECT 1\"}\n").unwrap();
-    assert_eq!(shown(&["--examples", solved.to_str().unwrap()]), [pair("How many orders in 2024?", "SELECT 1")]);
+    fs::write(&solved, "{\"question\": \"How many orders in 2024?\", \"sql\": \"SELECT 1\"}\n")
+        .unwrap();
+    assert_eq!(
+        shown(&["--examples", solved.to_str().unwrap()]),
+        [pair("How many orders in 2024?", "SELECT 1")]
+    );
 }

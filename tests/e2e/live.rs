@@ -20,7 +20,8 @@ fn the_table_counts_calls_tokens_and_replies_without_a_statement() {
         let document = json!({"sql": "SELECT COUNT(*) FROM customers", "confidence": 0.9});
         request.body.get("response_format").map(|_| Reply::json(&document))
     };
-    let endpoint = MockEndpoint::start(Script::new().with(held).on([""], Reply::text("There are some.")));
+    let endpoint =
+        MockEndpoint::start(Script::new().with(held).on([""], Reply::text("There are some.")));
     let run = |flags: &[&str]| {
         let mut command = Command::new("python3");
         command.arg(syrch_kit::repository().join("tests/live/run.py"));
@@ -33,22 +34,36 @@ fn the_table_counts_calls_tokens_and_replies_without_a_statement() {
             &endpoint.url(),
             "--database",
         ]);
-        command.arg(&database).arg("--live").arg(folder.path()).args(["--questions", "3"]).args(flags);
+        command
+            .arg(&database)
+            .arg("--live")
+            .arg(folder.path())
+            .args(["--questions", "3"])
+            .args(flags);
         let said = Said::of(command.output().unwrap());
         assert_eq!(said.code, 0, "{}", said.all());
         said.stdout
     };
     let text = run(&["--strategies", "single retry3"]);
     let cells = |name: &str| -> Vec<String> {
-        let row = text.lines().find(|line| line.starts_with(&format!("| {name} |"))).unwrap_or(&text);
+        let row =
+            text.lines().find(|line| line.starts_with(&format!("| {name} |"))).unwrap_or(&text);
         row.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()
     };
-    // Three questions of which the first asks for that number. The first reply of each run holds no statement.
+    // Three questions of which the first asks for that number. The first reply of each run holds no
+    // statement.
     let single = cells("`single`");
     assert_eq!(single[1..8], ["3", "1", "3", "4", "4", "1", "1"], "{text}");
     let sum = cells("all");
-    assert_eq!((sum[1].as_str(), sum[4].parse::<usize>().unwrap()), ("6", endpoint.count()), "{text}");
-    assert!(text.ends_with(" calls for a statement held none (25 %).\n") || text.contains("2 of "), "{text}");
+    assert_eq!(
+        (sum[1].as_str(), sum[4].parse::<usize>().unwrap()),
+        ("6", endpoint.count()),
+        "{text}"
+    );
+    assert!(
+        text.ends_with(" calls for a statement held none (25 %).\n") || text.contains("2 of "),
+        "{text}"
+    );
     let never = run(&["--strategies", "single", "--", "--structured", "never"]);
     assert!(never.contains("| `single` | 3 | 0 | 0 | 3 | 3 | 3 | 3 |"), "{never}");
     assert!(never.ends_with("3 of 3 calls for a statement held none (100 %).\n"), "{never}");

@@ -19,13 +19,19 @@ fn stderr_of(words: &str) -> String {
 
 /// Each line as a document.
 fn documents(stderr: &str) -> Vec<Value> {
-    stderr.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
+    stderr
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .collect()
 }
 
 #[test]
 fn text_is_level_logger_and_message() {
     let stderr = stderr_of("-v");
-    assert!(stderr.lines().any(|line| line.starts_with("INFO:syrch.search:task A started: ")), "{stderr}");
+    assert!(
+        stderr.lines().any(|line| line.starts_with("INFO:syrch.search:task A started: ")),
+        "{stderr}"
+    );
     assert!(!stderr.contains("DEBUG:") && !stderr.contains("::"), "{stderr}");
     let silent = stderr_of("");
     assert!(!silent.contains("INFO:"), "{silent}");
@@ -44,7 +50,9 @@ fn json_is_an_object_a_line_whatever_is_said() {
     }
     let said = |level: &str, target: &str, words: &str| {
         lines.iter().any(|line| {
-            line["level"] == level && line["target"] == target && line["message"].as_str().unwrap().contains(words)
+            line["level"] == level
+                && line["target"] == target
+                && line["message"].as_str().unwrap().contains(words)
         })
     };
     assert!(said("INFO", "syrch.search", "planned"), "{lines:?}");
@@ -57,11 +65,17 @@ fn json_is_an_object_a_line_whatever_is_said() {
 #[test]
 fn errors_are_lines_too_also_when_quiet() {
     let place = Place::new();
-    for words in ["--quiet --log-format json schema nowhere.sqlite", "schema nowhere.sqlite --log-format json"] {
+    for words in [
+        "--quiet --log-format json schema nowhere.sqlite",
+        "schema nowhere.sqlite --log-format json",
+    ] {
         let output = finish(&mut place.words(words), "");
         assert_eq!(output.status.code(), Some(11));
         let lines = documents(&said(&output).1);
-        assert_eq!((&lines[0]["level"], &lines[0]["target"]), (&"ERROR".into(), &"syrch.console".into()));
+        assert_eq!(
+            (&lines[0]["level"], &lines[0]["target"]),
+            (&"ERROR".into(), &"syrch.console".into())
+        );
         assert!(lines[0]["message"].as_str().unwrap().contains("nowhere.sqlite"));
     }
 }
@@ -76,14 +90,19 @@ fn the_files_that_set_something_are_reported() {
     assert!(read["fields"]["file"].as_str().unwrap().ends_with("config.yml"), "{read}");
 }
 
-/// The question holds the key, and so do the tasks that are logged; no line of the log does, however it is quoted.
+/// The question holds the key, and so do the tasks that are logged; no line of the log does,
+/// however it is quoted.
 #[test]
 fn keys_are_scrubbed_from_every_line() {
     let place = Place::new();
     let odd = "sesame-\"open\"-4711";
     for (key, format) in [(KEY, "text"), (KEY, "json"), (odd, "text"), (odd, "json")] {
         let mut command = place.words("--llm offline --db shop.sqlite -vvv --log-format");
-        command.env("SYRCH_API_KEY", key).args([format, "-q", &format!("How many customers are called {key}?")]);
+        command.env("SYRCH_API_KEY", key).args([
+            format,
+            "-q",
+            &format!("How many customers are called {key}?"),
+        ]);
         let (_, stderr) = said(&finish(&mut command, ""));
         let quoted = key.replace('"', "\\\"");
         assert!(stderr.contains("***"), "{format}: {stderr}");

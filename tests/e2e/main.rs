@@ -1,4 +1,5 @@
-//! Tests of the whole program, through the binary as a user runs it. One file a subject; each is a module here.
+//! Tests of the whole program, through the binary as a user runs it. One file a subject; each is a
+//! module here.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -61,7 +62,8 @@ use std::process::Command;
 
 use syrch_kit::shop;
 
-/// The binary as on a first run: no configuration, no key; compiled plugins are shared between tests, answers are not.
+/// The binary as on a first run: no configuration, no key; compiled plugins are shared between
+/// tests, answers are not.
 fn host() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_syrch-host"));
     for (name, _) in std::env::vars_os() {
@@ -76,13 +78,14 @@ fn host() -> Command {
     let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("home");
     std::fs::create_dir_all(&home).unwrap();
     lives_in(&mut command, &home).env("SYRCH_CACHE_DIR", home.join("cache")).current_dir(&home);
-    // A port of this endpoint may have been that of another test's, whose answers must not be reused here.
+    // A port of this endpoint may have been that of another test's, whose answers must not be
+    // reused here.
     command.env("SYRCH_CACHE", "no");
     command
 }
 
-/// Gives the program a home. All homes have one key of compiled plugins, since they share the code: with a key of its own, each would compile
-/// them anew.
+/// Gives the program a home. All homes have one key of compiled plugins, since they share the code:
+/// with a key of its own, each would compile them anew.
 fn lives_in<'a>(command: &'a mut Command, home: &Path) -> &'a mut Command {
     const KEY: [u8; 32] = *b"the key of every home of a test.";
     let state = home.join(".local/state/syrch");

@@ -1,4 +1,5 @@
-//! Money: prices, limits in dollars, rates, further endpoints, whose key goes where, and what would be sent.
+//! Money: prices, limits in dollars, rates, further endpoints, whose key goes where, and what would
+//! be sent.
 
 use std::process::Command;
 
@@ -20,11 +21,9 @@ fn used(reply: Reply) -> Reply {
 
 /// A model that is never sure and never says the same twice, at a cent a call.
 fn never_sure() -> MockEndpoint {
-    MockEndpoint::start(
-        Script::new()
-            .on([PLAN], used(whole()))
-            .with(|_, before| Some(used(Reply::sql(&format!("SELECT {before} + COUNT(*) AS n FROM customers"), 0.5)))),
-    )
+    MockEndpoint::start(Script::new().on([PLAN], used(whole())).with(|_, before| {
+        Some(used(Reply::sql(&format!("SELECT {before} + COUNT(*) AS n FROM customers"), 0.5)))
+    }))
 }
 
 /// A search with a config file of that text.
@@ -46,8 +45,16 @@ fn a_search_spends_no_more_money_than_it_may() {
     let document = priced(&place, &endpoint, PRICES, &flags).document(0);
     let spent = document["cost"]["usd"].as_f64().unwrap();
     assert!((0.03..=0.06).contains(&spent), "{spent}");
-    assert!((endpoint.count() as f64 * 0.01 - spent).abs() < 1e-9, "{spent} for {} calls", endpoint.count());
-    assert!(document["warnings"].to_string().contains("the budget is used up"), "{}", document["warnings"]);
+    assert!(
+        (endpoint.count() as f64 * 0.01 - spent).abs() < 1e-9,
+        "{spent} for {} calls",
+        endpoint.count()
+    );
+    assert!(
+        document["warnings"].to_string().contains("the budget is used up"),
+        "{}",
+        document["warnings"]
+    );
     let endpoint = never_sure();
     let said = priced(&place, &endpoint, PRICES, &["--max-usd", "0.000001"]);
     assert_eq!(said.document(16)["error"]["class"], "budget");
@@ -60,7 +67,10 @@ fn without_a_price_money_cannot_be_limited() {
     let endpoint = never_sure();
     let said = priced(&place, &endpoint, "", &["--max-usd", "1"]);
     let document = said.document(10);
-    assert!(document["error"]["message"].as_str().unwrap().contains("`mock` has no price"), "{document}");
+    assert!(
+        document["error"]["message"].as_str().unwrap().contains("`mock` has no price"),
+        "{document}"
+    );
     let hint = document["error"]["hint"].as_str().unwrap();
     assert!(hint.contains("prices: {\"mock\": {input") && hint.contains("config.yml"), "{hint}");
     assert_eq!(endpoint.count(), 0);
@@ -84,14 +94,26 @@ fn purposes_are_answered_by_the_models_they_name() {
     assert_eq!((strong.count_of(REPAIR), cheap.count_of(REPAIR)), (0, 2));
     assert!(cheap.requests().iter().all(|request| request.body["model"] == "tiny"));
     let keys = |endpoint: &MockEndpoint| {
-        endpoint.requests().iter().map(|request| request.authorization().unwrap().to_owned()).collect::<Vec<_>>()
+        endpoint
+            .requests()
+            .iter()
+            .map(|request| request.authorization().unwrap().to_owned())
+            .collect::<Vec<_>>()
     };
-    assert!(keys(&cheap).iter().all(|key| key == "Bearer sk-near-canary"), "an endpoint got another's key");
-    assert!(keys(&strong).iter().all(|key| *key == format!("Bearer {KEY}")), "an endpoint got another's key");
+    assert!(
+        keys(&cheap).iter().all(|key| key == "Bearer sk-near-canary"),
+        "an endpoint got another's key"
+    );
+    assert!(
+        keys(&strong).iter().all(|key| *key == format!("Bearer {KEY}")),
+        "an endpoint got another's key"
+    );
     // Who asks for the offline rules asks nobody, whatever is routed elsewhere.
     let asked = cheap.count();
-    let offline =
-        place.words("--llm offline --db shop.sqlite --config mine.yml --format json -q").arg(QUESTION).output();
+    let offline = place
+        .words("--llm offline --db shop.sqlite --config mine.yml --format json -q")
+        .arg(QUESTION)
+        .output();
     Said::of(offline.unwrap()).document(0);
     assert_eq!(cheap.count(), asked);
 }
@@ -105,16 +127,25 @@ fn a_key_in_a_file_or_a_variable_is_never_shown() {
     for format in ["auto", "json", "csv"] {
         for words in ["config", "config --origin", "config -vvv", "doctor"] {
             let mut command = place.words(&format!("{words} --format {format}"));
-            command.env("SYRCH_API_KEY_B", "sk-canary-b").env("SYRCH_API_KEY_NOBODY", "sk-canary-n");
-            let (stdout, stderr) = said(&finish(command.env("ANTHROPIC_API_KEY", "sk-canary-a"), ""));
-            assert!(!stdout.contains("canary") && !stderr.contains("canary"), "{words} {format}: {stdout}{stderr}");
+            command
+                .env("SYRCH_API_KEY_B", "sk-canary-b")
+                .env("SYRCH_API_KEY_NOBODY", "sk-canary-n");
+            let (stdout, stderr) =
+                said(&finish(command.env("ANTHROPIC_API_KEY", "sk-canary-a"), ""));
+            assert!(
+                !stdout.contains("canary") && !stderr.contains("canary"),
+                "{words} {format}: {stdout}{stderr}"
+            );
         }
     }
     let mut command = place.words("config --origin --format json");
     let (stdout, stderr) = said(&finish(command.env("SYRCH_API_KEY_B", "sk-canary-b"), ""));
     let endpoints = &serde_json::from_str::<Value>(&stdout).unwrap()["llm"]["endpoints"];
     assert_eq!(endpoints["a"]["api_key"]["value"], "set", "{stderr}");
-    assert_eq!(endpoints["b"]["api_key"], json!({"value": "set", "origin": "environment SYRCH_API_KEY_B"}));
+    assert_eq!(
+        endpoints["b"]["api_key"],
+        json!({"value": "set", "origin": "environment SYRCH_API_KEY_B"})
+    );
     // What `config` prints is a config file again.
     let printed = said(&finish(&mut place.words("config"), "")).0;
     place.file("again.yml", printed);
@@ -125,14 +156,18 @@ fn a_key_in_a_file_or_a_variable_is_never_shown() {
 #[test]
 fn a_vendors_key_goes_to_no_other_endpoint() {
     let place = Place::new();
-    let endpoint = MockEndpoint::start(Script::new().on([PLAN], whole()).on([WRITE], Reply::sql(COUNT, 0.95)));
+    let endpoint =
+        MockEndpoint::start(Script::new().on([PLAN], whole()).on([WRITE], Reply::sql(COUNT, 0.95)));
     let asked = |provider: &str| {
         let base = endpoint.url();
         let base = base.trim_end_matches("/v1");
         let url = if provider == "anthropic" { base.to_owned() } else { format!("{base}/v1") };
-        let mut command =
-            place.words(&format!("--llm {provider} --model m --base-url {url} --format json --db shop.sqlite"));
-        command.env("OPENAI_API_KEY", "sk-openai-canary").env("ANTHROPIC_API_KEY", "sk-anthropic-canary");
+        let mut command = place.words(&format!(
+            "--llm {provider} --model m --base-url {url} --format json --db shop.sqlite"
+        ));
+        command
+            .env("OPENAI_API_KEY", "sk-openai-canary")
+            .env("ANTHROPIC_API_KEY", "sk-anthropic-canary");
         Said::of(finish(command.args(["-q", QUESTION]), "")).document(0)
     };
     for provider in ["anthropic", "openai"] {
@@ -140,7 +175,10 @@ fn a_vendors_key_goes_to_no_other_endpoint() {
     }
     let requests = endpoint.requests();
     assert_eq!(requests.iter().filter(|request| request.is_messages()).count(), 2);
-    assert!(requests.iter().all(|request| !format!("{:?}", request.headers).contains("canary")), "{requests:?}");
+    assert!(
+        requests.iter().all(|request| !format!("{:?}", request.headers).contains("canary")),
+        "{requests:?}"
+    );
 }
 
 fn origins(command: &mut Command) -> Value {
@@ -158,7 +196,8 @@ fn a_vendors_key_chooses_the_vendor_and_its_model() {
     assert_eq!(llm["model"]["value"], "claude-sonnet-4-5");
     assert_eq!(llm["api_key"]["origin"], "environment ANTHROPIC_API_KEY");
     let mut both = place.host();
-    let llm = origins(both.env("ANTHROPIC_API_KEY", "sk-canary").env("OPENAI_API_KEY", "sk-canary"));
+    let llm =
+        origins(both.env("ANTHROPIC_API_KEY", "sk-canary").env("OPENAI_API_KEY", "sk-canary"));
     assert_eq!(
         (&llm["provider"]["value"], &llm["api_key"]["origin"]),
         (&json!("openai"), &json!("environment OPENAI_API_KEY"))
@@ -169,7 +208,8 @@ fn a_vendors_key_chooses_the_vendor_and_its_model() {
 #[test]
 fn a_dry_run_prints_what_would_be_sent() {
     let place = Place::new();
-    let endpoint = MockEndpoint::start(Script::new().on([PLAN], whole()).on([WRITE], Reply::sql(COUNT, 0.95)));
+    let endpoint =
+        MockEndpoint::start(Script::new().on([PLAN], whole()).on([WRITE], Reply::sql(COUNT, 0.95)));
     let dry = |flags: &[&str]| {
         let mut command = search(&endpoint.url(), &shop(place.path()));
         Said::of(command.args(["--dry-run", "-q", QUESTION]).args(flags).output().unwrap())
@@ -182,13 +222,22 @@ fn a_dry_run_prints_what_would_be_sent() {
         (&first["method"], &first["url"]),
         (&json!("POST"), &json!(format!("{}/chat/completions", endpoint.url())))
     );
-    assert!(text.stdout.starts_with(&format!("POST {}/chat/completions\n", endpoint.url())), "{}", text.stdout);
-    assert!(text.stdout.contains("***") && text.stdout.contains("\"model\": \"mock\""), "{}", text.stdout);
+    assert!(
+        text.stdout.starts_with(&format!("POST {}/chat/completions\n", endpoint.url())),
+        "{}",
+        text.stdout
+    );
+    assert!(
+        text.stdout.contains("***") && text.stdout.contains("\"model\": \"mock\""),
+        "{}",
+        text.stdout
+    );
     let mut command = search(&endpoint.url(), &shop(place.path()));
     Said::of(command.args(["--format", "json", "-q", QUESTION]).output().unwrap()).document(0);
     assert_eq!(first["body"], endpoint.requests()[0].body);
     let offline = |format: &str| {
-        let mut command = place.words(&format!("--llm offline --dry-run --db shop.sqlite --format {format} -q"));
+        let mut command =
+            place.words(&format!("--llm offline --dry-run --db shop.sqlite --format {format} -q"));
         Said::of(command.arg(QUESTION).output().unwrap())
     };
     let (text, none) = (offline("auto"), offline("json"));

@@ -1,12 +1,15 @@
-//! The figures of the offline provider: every question of three sets, read over the real databases, run under the guard, graded by
-//! `bag-v1`. An abstention counts as wrong. The rules were written beside the first two sets; the shop's questions were not.
+//! The figures of the offline provider: every question of three sets, read over the real databases,
+//! run under the guard, graded by `bag-v1`. An abstention counts as wrong. The rules were written
+//! beside the first two sets; the shop's questions were not.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use syrch_core::ports::{CellIndex, Database, LlmError, Message, ModelCall, ModelProvider, Purpose, Request, SqlQuery};
+use syrch_core::ports::{
+    CellIndex, Database, LlmError, Message, ModelCall, ModelProvider, Purpose, Request, SqlQuery,
+};
 use syrch_core::ports::{Shape, Speaker};
 use syrch_core::{Problem, ResultSet};
 use syrch_grade::rules::bag_v1_any;
@@ -58,9 +61,11 @@ impl Figures {
     }
 }
 
-/// The probability that a right answer has a higher confidence than a wrong one; an abstention is the least confident of all.
+/// The probability that a right answer has a higher confidence than a wrong one; an abstention is
+/// the least confident of all.
 fn auroc<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> f64 {
-    let (right, wrong): (Vec<&Outcome>, Vec<&Outcome>) = outcomes.into_iter().partition(|outcome| outcome.right);
+    let (right, wrong): (Vec<&Outcome>, Vec<&Outcome>) =
+        outcomes.into_iter().partition(|outcome| outcome.right);
     let score = |outcome: &Outcome| outcome.confidence.unwrap_or(0.0);
     let above = |a: &Outcome, b: &Outcome| match score(a).total_cmp(&score(b)) {
         std::cmp::Ordering::Greater => 1.0,
@@ -78,7 +83,10 @@ fn call(question: &Question, database: Arc<syrch_core::Catalog>) -> ModelCall {
             vec![Message { speaker: Speaker::User, text: question.question.clone() }],
             Shape::Sql,
         ),
-        problem: Arc::new(Problem { evidence: question.evidence.clone(), ..Problem::new(&question.question) }),
+        problem: Arc::new(Problem {
+            evidence: question.evidence.clone(),
+            ..Problem::new(&question.question)
+        }),
         task: None,
         catalog: database,
     }
@@ -97,11 +105,14 @@ async fn golds(database: &SqliteDatabase, question: &Question) -> Vec<ResultSet>
 async fn figures(name: &'static str, questions: &Path, folder: &Path) -> Figures {
     let questions = suite::read(questions).expect("the questions are well formed").questions;
     let mut databases: BTreeMap<String, (Arc<SqliteDatabase>, OfflineProvider)> = BTreeMap::new();
-    let mut figures = Figures { name, outcomes: Vec::new(), failed: 0, ungraded: 0, time: Duration::ZERO };
+    let mut figures =
+        Figures { name, outcomes: Vec::new(), failed: 0, ungraded: 0, time: Duration::ZERO };
     for question in &questions {
         if !databases.contains_key(&question.db) {
             let path = folder.join(format!("{}.sqlite", question.db));
-            let database = Arc::new(SqliteDatabase::open(SqliteConfig::new(path)).expect("the database opens"));
+            let database = Arc::new(
+                SqliteDatabase::open(SqliteConfig::new(path)).expect("the database opens"),
+            );
             let cells: Arc<dyn CellIndex> = database.clone();
             let provider = OfflineProvider::new(Some(cells), OfflineConfig::default());
             databases.insert(question.db.clone(), (database, provider));
@@ -114,13 +125,15 @@ async fn figures(name: &'static str, questions: &Path, folder: &Path) -> Figures
         figures.time += start.elapsed();
         figures.outcomes.push(match outcome.result {
             Ok(reply) => {
-                let parsed: serde_json::Value = serde_json::from_str(&reply.parsed.expect("parsed")).expect("JSON");
+                let parsed: serde_json::Value =
+                    serde_json::from_str(&reply.parsed.expect("parsed")).expect("JSON");
                 let sql = parsed["sql"].as_str().expect("a statement");
                 let predicted = database.run(&SqlQuery::new(sql)).await;
                 let golds = golds(database, question).await;
                 figures.failed += usize::from(predicted.is_err());
                 figures.ungraded += usize::from(golds.is_empty());
-                let right = predicted.is_ok_and(|rows| bag_v1_any(&golds, &rows, question.ordered).is_right());
+                let right = predicted
+                    .is_ok_and(|rows| bag_v1_any(&golds, &rows, question.ordered).is_right());
                 Outcome { confidence: parsed["confidence"].as_f64(), right }
             }
             Err(LlmError::Refused(_)) => Outcome { confidence: None, right: false },
@@ -137,7 +150,9 @@ async fn the_offline_provider_reaches_its_figures() {
         println!("skipped: the test data are absent");
         return;
     };
-    let set = async |name| figures(name, &root.join(name).join("questions.jsonl"), &root.join(name).join("db")).await;
+    let set = async |name| {
+        figures(name, &root.join(name).join("questions.jsonl"), &root.join(name).join("db")).await
+    };
     let (spider, defog) = (set("spider").await, set("defog").await);
     spider.print();
     defog.print();

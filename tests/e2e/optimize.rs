@@ -1,4 +1,5 @@
-//! `optimize` through the binary: what it prints, what it sends and when it asks before, how it ends, and runs over corpora that are killed.
+//! `optimize` through the binary: what it prints, what it sends and when it asks before, how it
+//! ends, and runs over corpora that are killed.
 
 mod corpus;
 mod endings;
@@ -20,14 +21,14 @@ use crate::bad_input::{finish, refused, said};
 use crate::{host, lives_in};
 
 /// A statement that counts the orders of each customer by reading all orders for each of them.
-pub(super) const SLOW: &str =
-    "SELECT c.id, (SELECT count(*) FROM orders AS o WHERE o.customer_id = c.id) AS n FROM customers AS c";
+pub(super) const SLOW: &str = "SELECT c.id, (SELECT count(*) FROM orders AS o WHERE o.customer_id = c.id) AS n FROM customers AS c";
 
 /// The same rows, by reading the orders once.
 pub(super) const FAST: &str = "SELECT c.id, coalesce(g.n, 0) AS n FROM customers AS c LEFT JOIN \
      (SELECT o.customer_id, count(*) AS n FROM orders AS o GROUP BY o.customer_id) AS g ON g.customer_id = c.id";
 
-/// A folder with a home of its own, and a database in which [`SLOW`] takes some hundredths of a second.
+/// A folder with a home of its own, and a database in which [`SLOW`] takes some hundredths of a
+/// second.
 pub(super) struct Slow(TempDir);
 
 impl Slow {
@@ -63,7 +64,9 @@ impl Slow {
     pub(super) fn words(&self, words: &str) -> Command {
         let mut command = host();
         std::fs::create_dir_all(self.path().join("home")).unwrap();
-        lives_in(&mut command, &self.path().join("home")).current_dir(self.path()).args(words.split_whitespace());
+        lives_in(&mut command, &self.path().join("home"))
+            .current_dir(self.path())
+            .args(words.split_whitespace());
         command
     }
 
@@ -77,7 +80,16 @@ impl Slow {
     /// The same with the proposals of a model.
     pub(super) fn by_model(&self, endpoint: &MockEndpoint, sql: &str, words: &str) -> Command {
         let mut command = self.optimize(sql, words);
-        command.args(["--rewriter", "model", "--llm", "openai", "--model", "m", "--base-url", &endpoint.url()]);
+        command.args([
+            "--rewriter",
+            "model",
+            "--llm",
+            "openai",
+            "--model",
+            "m",
+            "--base-url",
+            &endpoint.url(),
+        ]);
         command
     }
 
@@ -85,14 +97,16 @@ impl Slow {
     pub(super) fn rows(&self, sql: &str) -> Value {
         let output = finish(self.words("sql --db slow.sqlite --format json").arg(sql), "");
         let (stdout, stderr) = said(&output);
-        serde_json::from_str::<Value>(&stdout).unwrap_or_else(|error| panic!("{error}\n{stdout}\n{stderr}"))["rows"]
+        serde_json::from_str::<Value>(&stdout)
+            .unwrap_or_else(|error| panic!("{error}\n{stdout}\n{stderr}"))["rows"]
             .take()
     }
 }
 
 /// A model that proposes this statement whenever it is asked.
 pub(super) fn proposes(sql: &str) -> MockEndpoint {
-    let reply = json!({"optimized_sql": sql, "explanation": "reads the orders once", "unchanged": false});
+    let reply =
+        json!({"optimized_sql": sql, "explanation": "reads the orders once", "unchanged": false});
     MockEndpoint::start(Script::always(Reply::json(&reply)))
 }
 
@@ -111,7 +125,11 @@ fn the_rules_find_an_equal_and_faster_statement() {
     let (stdout, stderr) = said(&output);
     assert_eq!(output.status.code(), Some(0), "{stdout}\n{stderr}");
     assert_ne!(stdout.trim(), SLOW, "{stderr}");
-    assert!(stderr.contains(" × faster (") && stderr.contains("equal on 100 rows and on 6 changed copies"), "{stderr}");
+    assert!(
+        stderr.contains(" × faster (")
+            && stderr.contains("equal on 100 rows and on 6 changed copies"),
+        "{stderr}"
+    );
     assert!(stderr.contains("accepted"), "{stderr}");
     // Standard output has the statement and nothing else: it runs as it stands there.
     assert_eq!(slow.rows(&stdout), slow.rows(SLOW));
@@ -135,12 +153,21 @@ fn the_statement_may_be_a_file_or_standard_input_and_goes_to_a_file() {
 fn the_document_has_everything() {
     let slow = Slow::new();
     let endpoint = proposes(FAST);
-    let found = document(&mut slow.by_model(&endpoint, SLOW, "--accept-data-sent --iterations 1 --pairs 9"), 0);
-    assert_eq!((&found["schema"], &found["outcome"]), (&json!("syrch.optimize/1"), &json!("OPTIMIZED")));
+    let found = document(
+        &mut slow.by_model(&endpoint, SLOW, "--accept-data-sent --iterations 1 --pairs 9"),
+        0,
+    );
+    assert_eq!(
+        (&found["schema"], &found["outcome"]),
+        (&json!("syrch.optimize/1"), &json!("OPTIMIZED"))
+    );
     assert_eq!(found["given"], json!(SLOW));
     let iteration = &found["iterations"][0];
     assert_eq!((&iteration["rows"], &iteration["copies"]), (&json!(100), &json!(6)));
-    assert_eq!((&iteration["state"], &iteration["reason"]), (&json!("KEPT"), &json!("reads the orders once")));
+    assert_eq!(
+        (&iteration["state"], &iteration["reason"]),
+        (&json!("KEPT"), &json!("reads the orders once"))
+    );
     assert!(found["plans"]["before"]["text"].as_str().unwrap().contains("SCAN"), "{found:#}");
     assert!(found["plans"]["after"]["text"].is_string(), "{found:#}");
     assert!(found["confirmation"]["ratio"].as_f64().unwrap() > 1.0, "{found:#}");
@@ -149,10 +176,13 @@ fn the_document_has_everything() {
     // Nothing of where the database and the model are.
     let run = found["run"].as_str().unwrap();
     let journal = slow.path().join(format!("home/.local/state/syrch/runs/{run}.jsonl"));
-    let journal = std::fs::read_to_string(&journal).unwrap_or_else(|error| panic!("{}: {error}", journal.display()));
+    let journal = std::fs::read_to_string(&journal)
+        .unwrap_or_else(|error| panic!("{}: {error}", journal.display()));
     assert!(!journal.contains("slow.sqlite") && !journal.contains(&endpoint.url()), "{journal}");
-    // It is one document: what the journal records is what was printed, and so is what a replay prints.
-    let recorded = journal.lines().last().map(|line| serde_json::from_str::<Value>(line).unwrap()).unwrap();
+    // It is one document: what the journal records is what was printed, and so is what a replay
+    // prints.
+    let recorded =
+        journal.lines().last().map(|line| serde_json::from_str::<Value>(line).unwrap()).unwrap();
     assert_eq!(recorded["fact"]["document"], found, "{recorded:#}");
     assert_eq!(document(slow.words("trace replay --strict").arg(run), 0), found);
 }
@@ -162,7 +192,8 @@ fn the_document_has_everything() {
 fn copies_of_a_killed_run_are_removed() {
     let slow = Slow::new();
     let temporary = slow.path().join("tmp");
-    let [left, used, other] = ["syrch-copies-9-0-a", "syrch-copies-9-1-b", "copies"].map(|name| temporary.join(name));
+    let [left, used, other] =
+        ["syrch-copies-9-0-a", "syrch-copies-9-1-b", "copies"].map(|name| temporary.join(name));
     let [_, lock, _] = [&left, &used, &other].map(|folder| {
         std::fs::create_dir_all(folder).unwrap();
         std::fs::write(folder.join("0.sqlite"), "rows").unwrap();
@@ -171,7 +202,8 @@ fn copies_of_a_killed_run_are_removed() {
     lock.lock().unwrap();
     let output = finish(slow.optimize(SLOW, "").env("TMPDIR", &temporary), "");
     assert_eq!(output.status.code(), Some(0), "{}", said(&output).1);
-    let mut names: Vec<_> = std::fs::read_dir(&temporary).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut names: Vec<_> =
+        std::fs::read_dir(&temporary).unwrap().map(|entry| entry.unwrap().path()).collect();
     names.sort();
     assert_eq!(names, [other, used]);
 }
@@ -236,12 +268,25 @@ fn check_says_what_is_supported() {
     assert_eq!(found["share"], json!(0.5));
     assert_eq!(found["statements"][0]["supported"], json!(true));
     let refused = &found["statements"][1];
-    assert!(refused["rule"].is_string() && refused["reason"].as_str().unwrap().contains("LIMIT"), "{refused}");
+    assert!(
+        refused["rule"].is_string() && refused["reason"].as_str().unwrap().contains("LIMIT"),
+        "{refused}"
+    );
     let output = finish(&mut slow.words("optimize check --db slow.sqlite a.sql"), "");
     let (_, stderr) = said(&output);
-    assert!(stderr.contains("1 of 1 statements are supported (100 %)") && !stderr.contains("warning"), "{stderr}");
-    let output = finish(slow.words("optimize check --db slow.sqlite").arg("SELECT id FROM orders LIMIT 3"), "");
-    assert!(said(&output).1.contains("warning: fewer than 60 % are supported"), "{}", said(&output).1);
+    assert!(
+        stderr.contains("1 of 1 statements are supported (100 %)") && !stderr.contains("warning"),
+        "{stderr}"
+    );
+    let output = finish(
+        slow.words("optimize check --db slow.sqlite").arg("SELECT id FROM orders LIMIT 3"),
+        "",
+    );
+    assert!(
+        said(&output).1.contains("warning: fewer than 60 % are supported"),
+        "{}",
+        said(&output).1
+    );
 }
 
 #[test]
@@ -256,9 +301,14 @@ fn wrong_input_is_reported_before_any_work() {
     refused(&mut slow.optimize(SLOW, "--rewriter none.wasm"), 13, &["none.wasm"]);
     refused(&mut slow.optimize(SLOW, "--rewriter consistency"), 13, &["rewriter"]);
     refused(&mut slow.optimize("  ", ""), 2, &["the statement is empty"]);
-    refused(&mut slow.words("optimize --db slow.sqlite check x"), 2, &["--db", "after the command"]);
+    refused(
+        &mut slow.words("optimize --db slow.sqlite check x"),
+        2,
+        &["--db", "after the command"],
+    );
     refused(&mut slow.optimize(SLOW, "--report x.csv"), 2, &[".json, .md or .html"]);
-    for flag in ["--min-gain 100%", "--min-gain ten", "--pairs 2", "--iterations 0", "--copies 101"] {
+    for flag in ["--min-gain 100%", "--min-gain ten", "--pairs 2", "--iterations 0", "--copies 101"]
+    {
         let output = finish(&mut slow.optimize(SLOW, flag), "");
         assert_eq!(output.status.code(), Some(2), "{flag}: {}", said(&output).1);
     }
@@ -272,7 +322,11 @@ fn a_locked_database_ends_the_work_in_time() {
     let started = std::time::Instant::now();
     let output = finish(&mut slow.optimize(SLOW, ""), "");
     assert_eq!(output.status.code(), Some(11), "{}", said(&output).1);
-    assert!(said(&output).1.contains("lock") && started.elapsed().as_secs() < 30, "{}", said(&output).1);
+    assert!(
+        said(&output).1.contains("lock") && started.elapsed().as_secs() < 30,
+        "{}",
+        said(&output).1
+    );
 }
 
 #[test]

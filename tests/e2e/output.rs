@@ -1,4 +1,5 @@
-//! What is written where: formats and their escapes on hostile cells, the two streams, files, terminals and readers that go away.
+//! What is written where: formats and their escapes on hostile cells, the two streams, files,
+//! terminals and readers that go away.
 
 mod formats;
 mod streams;
@@ -9,7 +10,8 @@ use serde_json::{Value, json};
 
 use crate::bad_input::{Place, finish, said};
 
-/// A place with a database of one table, `cells(id, cell)`, whose texts are the worst that a database can hold.
+/// A place with a database of one table, `cells(id, cell)`, whose texts are the worst that a
+/// database can hold.
 fn hostile() -> Place {
     let place = Place::new();
     syrch_kit::sqlite(
@@ -66,8 +68,10 @@ fn cells() -> Vec<Value> {
 
 /// Whether a terminal would obey something in the text.
 fn obeyed(text: &str) -> bool {
-    text.chars()
-        .any(|c| (c.is_control() && c != '\n') || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'))
+    text.chars().any(|c| {
+        (c.is_control() && c != '\n')
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    })
 }
 
 #[test]
@@ -76,15 +80,33 @@ fn an_answer_that_is_not_sure_enough_is_not_accepted() {
     let database = crate::shop(folder.path());
     let ask = |least: &str| {
         let mut command = crate::host();
-        command.args(["--llm", "offline", "-q", "How many customers are there?", "--min-confidence", least, "--db"]);
+        command.args([
+            "--llm",
+            "offline",
+            "-q",
+            "How many customers are there?",
+            "--min-confidence",
+            least,
+            "--db",
+        ]);
         let output = command.arg(&database).output().unwrap();
         let (stdout, stderr) = said(&output);
         (output.status.code().unwrap(), stdout, stderr)
     };
     let (code, stdout, stderr) = ask("1");
     assert_eq!((code, stdout.as_str()), (3, ""), "{stderr}");
-    assert!(stderr.contains("not accepted: its confidence of 0.99 is below the required 1.00"), "{stderr}");
-    assert!(stderr.contains("SELECT COUNT(*) FROM customers") && stderr.contains("lower --min-confidence"), "{stderr}");
+    assert!(
+        stderr.contains("not accepted: its confidence of 0.99 is below the required 1.00"),
+        "{stderr}"
+    );
+    assert!(
+        stderr.contains("SELECT COUNT(*) FROM customers")
+            && stderr.contains("lower --min-confidence"),
+        "{stderr}"
+    );
     let (code, stdout, stderr) = ask("0.9");
-    assert!(code == 0 && stdout.contains("SELECT") && !stderr.contains("model call"), "{stdout}{stderr}");
+    assert!(
+        code == 0 && stdout.contains("SELECT") && !stderr.contains("model call"),
+        "{stdout}{stderr}"
+    );
 }

@@ -58,13 +58,19 @@ fn a_call_prints_what_the_role_gave_and_each_port_call() {
     let call = || said(place, &["call", "consistency", "--case", "one.yml"], "").document(0);
     let document = call();
     assert_eq!(document, call(), "equal calls give equal documents");
-    assert_eq!((&document["schema"], &document["role"]), (&json!("syrch.call/1"), &json!("solver")));
+    assert_eq!(
+        (&document["schema"], &document["role"]),
+        (&json!("syrch.call/1"), &json!("solver"))
+    );
     for port in ["llm", "sql", "trace", "wait"] {
         assert!(document["used"].as_array().unwrap().contains(&port.into()), "{document:#}");
     }
     let calls = document["calls"].as_array().unwrap();
     let model: Vec<&Value> = calls.iter().filter(|call| call["port"] == "llm").collect();
-    assert_eq!(model[0]["reply"]["parsed"], json!({"confidence": 0.9, "sql": "SELECT count(*) FROM customers"}));
+    assert_eq!(
+        model[0]["reply"]["parsed"],
+        json!({"confidence": 0.9, "sql": "SELECT count(*) FROM customers"})
+    );
     assert_eq!(
         (&model[1]["error"], &model[0]["request"]["temperature"]),
         (&json!({"unavailable": "no network"}), &json!(0.7))
@@ -78,8 +84,12 @@ fn a_call_prints_what_the_role_gave_and_each_port_call() {
 fn an_input_comes_from_standard_input() {
     let folder = syrch_kit::scratch();
     let place = folder.path();
-    let document =
-        said(place, &["call", "signals", "calibrator"], r#"{"claims": [0.5, [0.9, {"attempts": 2}]]}"#).document(0);
+    let document = said(
+        place,
+        &["call", "signals", "calibrator"],
+        r#"{"claims": [0.5, [0.9, {"attempts": 2}]]}"#,
+    )
+    .document(0);
     assert_eq!(document["output"].as_array().map(Vec::len), Some(2), "{document:#}");
     let shop = crate::shop(place);
     let input = r#"{"rivals": [{"candidate": {"id": "a", "sql": "SELECT * FROM customers"}}]}"#;
@@ -87,7 +97,11 @@ fn an_input_comes_from_standard_input() {
     assert!(said(place, &words, input).document(0)["output"][0]["accepted"].is_object());
     let without = said(place, &words[..3], input);
     assert_eq!(without.code, 10, "{}", without.all());
-    assert!(without.stderr.contains("the statement of the rival `a` does not run"), "{}", without.all());
+    assert!(
+        without.stderr.contains("the statement of the rival `a` does not run"),
+        "{}",
+        without.all()
+    );
     for (words, stdin, code, expected) in [
         (&["call", "signals", "calibrater"][..], "", 2, "did you mean `calibrator`?"),
         (&["call", "signals", "calibrator"], r#"{"claim": []}"#, 10, "did you mean `claims`?"),
@@ -110,10 +124,16 @@ fn cases_are_compared_with_their_golden_files() {
     fs::create_dir(&cases).unwrap();
     fs::write(cases.join("rows.yml"), REWARD).unwrap();
     fs::write(cases.join("broken.yml"), "role: reward\ninputs: {}\n").unwrap();
-    let test = |words: &[&str]| said(place, &[&["test", "execution", "--cases", "tests"], words].concat(), "");
+    let test = |words: &[&str]| {
+        said(place, &[&["test", "execution", "--cases", "tests"], words].concat(), "")
+    };
     let new = test(&["--filter", "rows"]);
     assert_eq!(new.code, 5, "{}", new.all());
-    assert!(new.stdout.contains("no golden file") && new.stderr.contains("--update"), "{}", new.all());
+    assert!(
+        new.stdout.contains("no golden file") && new.stderr.contains("--update"),
+        "{}",
+        new.all()
+    );
     assert_eq!(test(&["--filter", "rows", "--update"]).code, 0);
     assert_eq!(test(&["--filter", "rows"]).code, 0);
 
@@ -127,7 +147,10 @@ fn cases_are_compared_with_their_golden_files() {
         &differs.stdout.lines().map(|line| line.trim_end().to_owned() + "\n").collect::<String>(),
     );
     let document = test(&["--format", "json"]).document(5);
-    assert_eq!((&document["schema"], &document["failed"]), (&json!("syrch.plugin-test/1"), &json!(2)));
+    assert_eq!(
+        (&document["schema"], &document["failed"]),
+        (&json!("syrch.plugin-test/1"), &json!(2))
+    );
     assert!(document["cases"][1]["difference"].as_array().unwrap().len() > 2, "{document:#}");
     assert_eq!(test(&["--filter", "nothing"]).code, 2);
 }
@@ -137,11 +160,22 @@ fn an_answer_says_that_the_reward_failed() {
     let folder = syrch_kit::scratch();
     let reward = component(folder.path(), "rust");
     let mut command = host();
-    command.current_dir(folder.path()).args(["--llm", "offline", "--format", "json", "--reward", &reward, "--db"]);
-    command.arg(shop(folder.path())).args(["-P", "reward.habit=fail", "-P", "reward.text=out of order"]);
-    let answer = Said::of(command.args(["-q", "How many customers are there?"]).output().unwrap()).document(0);
+    command
+        .current_dir(folder.path())
+        .args(["--llm", "offline", "--format", "json", "--reward", &reward, "--db"]);
+    command.arg(shop(folder.path())).args([
+        "-P",
+        "reward.habit=fail",
+        "-P",
+        "reward.text=out of order",
+    ]);
+    let answer = Said::of(command.args(["-q", "How many customers are there?"]).output().unwrap())
+        .document(0);
     let warnings = answer["warnings"].to_string();
-    assert!(warnings.contains("were not judged") && warnings.contains("out of order"), "{answer:#}");
+    assert!(
+        warnings.contains("were not judged") && warnings.contains("out of order"),
+        "{answer:#}"
+    );
 }
 
 #[test]
@@ -149,8 +183,10 @@ fn a_project_without_its_component_is_to_be_built() {
     let folder = syrch_kit::scratch();
     let place = folder.path();
     fs::create_dir_all(place.join("short/tests")).unwrap();
-    fs::write(place.join("short/plugin.yml"), "name: short\nlanguage: rust\nroles: [solver]\n").unwrap();
-    fs::write(place.join("short/tests/one.yml"), "role: solver\ninput: {problem: 'How many?'}\n").unwrap();
+    fs::write(place.join("short/plugin.yml"), "name: short\nlanguage: rust\nroles: [solver]\n")
+        .unwrap();
+    fs::write(place.join("short/tests/one.yml"), "role: solver\ninput: {problem: 'How many?'}\n")
+        .unwrap();
     let missing = said(place, &["test", "short"], "");
     assert_eq!(missing.code, 13, "{}", missing.all());
     assert!(missing.stderr.contains("syrch-host plugin build short"), "{}", missing.all());
@@ -164,7 +200,12 @@ fn a_project_without_its_component_is_to_be_built() {
 
     let later = SystemTime::now() + Duration::from_secs(60);
     fs::write(place.join("short/lib.rs"), "").unwrap();
-    fs::File::options().write(true).open(place.join("short/lib.rs")).unwrap().set_modified(later).unwrap();
+    fs::File::options()
+        .write(true)
+        .open(place.join("short/lib.rs"))
+        .unwrap()
+        .set_modified(later)
+        .unwrap();
     let stale = said(place, &["test", "short"], "");
     let warning = "`short/lib.rs` is newer than `short/build/short.wasm`, which is used as it is: `syrch-host plugin build short`";
     assert!(stale.code == 0 && stale.stderr.contains(warning), "{}", stale.all());
@@ -172,7 +213,8 @@ fn a_project_without_its_component_is_to_be_built() {
     assert!(called.stderr.contains(warning), "{}", called.all());
     let within = said(&place.join("short"), &["inspect", "build/short.wasm"], "");
     assert!(
-        within.stderr.contains("`lib.rs` is newer than `build/short.wasm`") && within.stderr.contains("build .`"),
+        within.stderr.contains("`lib.rs` is newer than `build/short.wasm`")
+            && within.stderr.contains("build .`"),
         "{}",
         within.all()
     );
@@ -181,22 +223,35 @@ fn a_project_without_its_component_is_to_be_built() {
     let case = "role: solver\nsettings: {habit: fail}\ninput: {problem: 'How many?'}\n";
     fs::write(place.join("short/tests/one.yml"), case).unwrap();
     let failed = said(place, &["test", "short"], "");
-    assert!(failed.code == 5 && failed.stdout.contains("one differs:\nfailure: {"), "{}", failed.all());
+    assert!(
+        failed.code == 5 && failed.stdout.contains("one differs:\nfailure: {"),
+        "{}",
+        failed.all()
+    );
 
     let call = said(place, &["call", "short", "solver"], "{}");
     assert!(call.stderr.contains("name the component in it"), "{}", call.all());
     let call = said(place, &["call", "consistency", "--case", "nothing.yml"], "");
-    assert!(call.code == 2 && call.stderr.contains("there is no case `nothing.yml`"), "{}", call.all());
+    assert!(
+        call.code == 2 && call.stderr.contains("there is no case `nothing.yml`"),
+        "{}",
+        call.all()
+    );
 }
 
 #[test]
 fn a_component_is_checked_against_the_contract() {
     let folder = syrch_kit::scratch();
     let place = folder.path();
-    let fits = said(place, &["check", &component(place, "rust"), "--format", "json"], "").document(0);
-    assert_eq!((&fits["fits"], &fits["language"], &fits["error"]), (&json!(true), &json!("Rust"), &Value::Null));
+    let fits =
+        said(place, &["check", &component(place, "rust"), "--format", "json"], "").document(0);
+    assert_eq!(
+        (&fits["fits"], &fits["language"], &fits["error"]),
+        (&json!(true), &json!("Rust"), &Value::Null)
+    );
 
-    let bytes = languages::altered("go", "syrch:plugin/planner@0.1.0", "syrch:plugin/planner@0.9.0");
+    let bytes =
+        languages::altered("go", "syrch:plugin/planner@0.1.0", "syrch:plugin/planner@0.9.0");
     fs::write(place.join("later.wasm"), bytes).unwrap();
     let later = said(place, &["check", "./later.wasm"], "");
     assert_eq!(later.code, 13, "{}", later.all());
@@ -222,7 +277,8 @@ fn a_function_of_another_type_is_named() {
             (canon lift (core func $i "f") (memory (core memory $i "m")) (realloc (core func $i "r"))))"#;
     let exports = r#"(instance $p (export "plan" (func $f)))
         (export "syrch:plugin/planner@0.1.0" (instance $p)) (export "syrch:plugin/about@0.1.0" (instance $p))"#;
-    let import = r#"(import "syrch:plugin/run@0.1.0" (instance (export "seed" (func (result string)))))"#;
+    let import =
+        r#"(import "syrch:plugin/run@0.1.0" (instance (export "seed" (func (result string)))))"#;
     let check = |import: &str| {
         let text = format!("(component {import} {module} {exports})");
         fs::write(place.join("odd.wasm"), wat::parse_str(text).unwrap()).unwrap();
@@ -249,7 +305,11 @@ fn inspecting_shows_what_made_a_plugin_and_what_it_may_reach() {
         assert_eq!(again["compiled"], true, "{again:#}");
     }
     let shown = said(place, &["inspect", "execution"], "");
-    assert!(shown.stdout.contains("memory bytes") && shown.stdout.contains("granted"), "{}", shown.all());
+    assert!(
+        shown.stdout.contains("memory bytes") && shown.stdout.contains("granted"),
+        "{}",
+        shown.all()
+    );
 }
 
 #[test]
@@ -265,9 +325,21 @@ fn hostile_cases_and_plugins_are_errors() {
         assert!(said.stderr.contains(expected), "{expected}: {}", said.all());
     };
     call("role: reward\ndatabase: {file: ../secret.sql}\n", 10, "not in the folder of the project");
-    call("role: reward\ndatabase: \"ATTACH '/tmp/other.sqlite' AS o\"\n", 10, "the case's database");
-    call(&format!("role: reward\ninput: {}{}\n", "{a: ".repeat(99), "}".repeat(99)), 10, "nested too deep");
-    call(&format!("role: reward\ninput: {{problem: '{}'}}\n", "x".repeat(300_000)), 10, "larger than");
+    call(
+        "role: reward\ndatabase: \"ATTACH '/tmp/other.sqlite' AS o\"\n",
+        10,
+        "the case's database",
+    );
+    call(
+        &format!("role: reward\ninput: {}{}\n", "{a: ".repeat(99), "}".repeat(99)),
+        10,
+        "nested too deep",
+    );
+    call(
+        &format!("role: reward\ninput: {{problem: '{}'}}\n", "x".repeat(300_000)),
+        10,
+        "larger than",
+    );
     let hostile = zoo::hostile();
     let spin = said(
         place,
@@ -276,7 +348,10 @@ fn hostile_cases_and_plugins_are_errors() {
     );
     let document = spin.document(14);
     let error = document["error"].as_str().unwrap();
-    assert!(error.starts_with("the plugin hit the limit `cpu-per-call` in `planner.plan`"), "{document:#}");
+    assert!(
+        error.starts_with("the plugin hit the limit `cpu-per-call` in `planner.plan`"),
+        "{document:#}"
+    );
 }
 
 /// Whoever wrote a case does not decide how much of the user's own database a plugin may see.
@@ -328,10 +403,15 @@ fn the_statements_of_an_input_take_a_bounded_memory() {
     assert_eq!(rivals(5).code, 0);
     let many = rivals(30);
     assert_eq!(many.code, 10, "{}", many.all());
-    assert!(many.stderr.contains("the rows of its statements take more than 64 MiB"), "{}", many.all());
+    assert!(
+        many.stderr.contains("the rows of its statements take more than 64 MiB"),
+        "{}",
+        many.all()
+    );
 }
 
-/// What the files of somebody else's project hold is shown and not obeyed, and leads to no other place.
+/// What the files of somebody else's project hold is shown and not obeyed, and leads to no other
+/// place.
 #[cfg(unix)]
 #[test]
 fn a_project_of_somebody_else_reaches_nothing_outside_of_it() {
@@ -342,7 +422,8 @@ fn a_project_of_somebody_else_reaches_nothing_outside_of_it() {
     let project = place.join("short");
     fs::create_dir_all(project.join("build")).unwrap();
     fs::create_dir_all(place.join("outside")).unwrap();
-    fs::write(project.join("plugin.yml"), "name: short\nlanguage: rust\nroles: [solver]\n").unwrap();
+    fs::write(project.join("plugin.yml"), "name: short\nlanguage: rust\nroles: [solver]\n")
+        .unwrap();
     fs::write(project.join("build/short.wasm"), languages::component("rust")).unwrap();
     let outside = place.join("outside/one.yml");
     fs::write(&outside, "role: solver\ninput: {problem: 'How many?'}\n").unwrap();
@@ -351,7 +432,11 @@ fn a_project_of_somebody_else_reaches_nothing_outside_of_it() {
         let said = said(place, &[&["test", "short"], words].concat(), "");
         assert_eq!(said.code, code, "{}", said.all());
         assert!(said.all().contains(expected), "{expected}: {}", said.all());
-        assert!(!said.all().contains('\u{1b}') && !said.all().contains('\u{202e}'), "{}", said.all());
+        assert!(
+            !said.all().contains('\u{1b}') && !said.all().contains('\u{202e}'),
+            "{}",
+            said.all()
+        );
     };
 
     // The folder of the cases is a link: a golden file would be written where it leads.
@@ -382,10 +467,22 @@ fn a_project_of_somebody_else_reaches_nothing_outside_of_it() {
 
     // Names and texts with what a terminal obeys.
     let hostile = "\u{1b}]0;owned\u{7}\u{202e}\u{1b}[2J";
-    fs::write(tests.join(format!("{hostile}.yml")), format!("role: solver\n\"{}\": 1\n", "\\e[2Jx")).unwrap();
+    fs::write(
+        tests.join(format!("{hostile}.yml")),
+        format!("role: solver\n\"{}\": 1\n", "\\e[2Jx"),
+    )
+    .unwrap();
     test(&[], 5, "unknown field");
-    fs::write(tests.join(format!("{hostile}.yml")), "role: solver\ninput: {problem: 'How many?'}\n").unwrap();
-    fs::write(tests.join(format!("{hostile}.golden.json")), format!("{{\"{}\": 1}}", "\\u001b[2J\u{202e}")).unwrap();
+    fs::write(
+        tests.join(format!("{hostile}.yml")),
+        "role: solver\ninput: {problem: 'How many?'}\n",
+    )
+    .unwrap();
+    fs::write(
+        tests.join(format!("{hostile}.golden.json")),
+        format!("{{\"{}\": 1}}", "\\u001b[2J\u{202e}"),
+    )
+    .unwrap();
     test(&["--format", "json"], 5, "differs");
     test(&["--format", "markdown"], 5, "differs");
     test(&[], 5, "differs");
@@ -404,13 +501,23 @@ fn small_cases_take_neither_much_memory_nor_time() {
         let said = said(place, &["call", "execution", "--case", "one.yml"], "");
         assert_eq!(said.code, 10, "{}", said.all());
         assert!(said.stderr.contains(expected), "{expected}: {}", said.all());
-        assert!(start.elapsed() < std::time::Duration::from_secs(60), "{expected}: {:?}", start.elapsed());
+        assert!(
+            start.elapsed() < std::time::Duration::from_secs(60),
+            "{expected}: {:?}",
+            start.elapsed()
+        );
     };
-    let nine = |name: char, of: char| format!("{name}: &{name} [{}]\n", vec![format!("*{of}"); 9].join(", "));
+    let nine = |name: char, of: char| {
+        format!("{name}: &{name} [{}]\n", vec![format!("*{of}"); 9].join(", "))
+    };
     let bomb: String = ('b'..='i').zip('a'..='h').map(|(name, of)| nine(name, of)).collect();
     refused(&format!("a: &a [x, x, x, x, x, x, x, x, x]\n{bomb}"), "too large or nested too deep");
     let text = "x".repeat(200_000);
-    let long = format!("a: &a {text}\nb: &b [{}]\nc: [{}]\n", vec!["*a"; 49].join(", "), vec!["*b"; 49].join(", "));
+    let long = format!(
+        "a: &a {text}\nb: &b [{}]\nc: [{}]\n",
+        vec!["*a"; 49].join(", "),
+        vec!["*b"; 49].join(", ")
+    );
     refused(&long, "too large or nested too deep");
     refused(
         "role: reward\ndatabase: WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n\n",

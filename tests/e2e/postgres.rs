@@ -1,4 +1,5 @@
-//! PostgreSQL through the binary, over a server of the tests' own: questions, statements, the role, faults, and passwords that stand nowhere.
+//! PostgreSQL through the binary, over a server of the tests' own: questions, statements, the role,
+//! faults, and passwords that stand nowhere.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -62,16 +63,26 @@ fn statements_that_mean_something_else_are_doubtful() {
         REVOKE TEMPORARY ON DATABASE doubts FROM PUBLIC; REVOKE CREATE ON SCHEMA public FROM PUBLIC;";
     server.psql("doubts", role).unwrap();
     let (place, url) = (Place::new(), server.url("doubts", "doubts"));
-    let warnings = |sql: &str| json(place.words("sql").args(["--db", &url, sql]))["warnings"].to_string();
+    let warnings =
+        |sql: &str| json(place.words("sql").args(["--db", &url, sql]))["warnings"].to_string();
     for (sql, words) in [
         (
             "SELECT SUM(CAST(CASE WHEN paid ~ '^[0-9]+$' THEN paid END AS numeric)) FROM visits",
             "1 of 3 values of paid is no number",
         ),
         ("SELECT MAX(paid) FROM visits", "1 of 3 values of paid is no number"),
-        ("SELECT id FROM visits WHERE paid <> '1,200' ORDER BY paid", "in which 100 comes before 95"),
-        ("SELECT COUNT(*) FROM visits WHERE created_at = '2024-05-11'", "created_at holds times of day"),
-        ("SELECT COUNT(*) FROM visits WHERE kind = 'first'", "1 further spelling of `first` in kind"),
+        (
+            "SELECT id FROM visits WHERE paid <> '1,200' ORDER BY paid",
+            "in which 100 comes before 95",
+        ),
+        (
+            "SELECT COUNT(*) FROM visits WHERE created_at = '2024-05-11'",
+            "created_at holds times of day",
+        ),
+        (
+            "SELECT COUNT(*) FROM visits WHERE kind = 'first'",
+            "1 further spelling of `first` in kind",
+        ),
     ] {
         let found = warnings(sql);
         assert!(found.contains(words), "{sql}: {found}");
@@ -98,7 +109,13 @@ fn questions_are_answered_over_a_server() {
             .as_array()
             .unwrap_or_else(|| panic!("{report}"))
             .iter()
-            .map(|row| row.as_array().unwrap().iter().map(|cell| cell.to_string().replace('"', "")).collect())
+            .map(|row| {
+                row.as_array()
+                    .unwrap()
+                    .iter()
+                    .map(|cell| cell.to_string().replace('"', ""))
+                    .collect()
+            })
             .collect();
         (rows, report["sql"].as_str().unwrap_or_default().to_owned())
     };
@@ -133,10 +150,15 @@ fn statements_and_the_catalog_are_shown() {
     let (place, url) = (Place::new(), server.url("statements", "statements"));
     let catalog = json(place.words("schema").arg(&url));
     assert_eq!(catalog["dialect"], "postgres", "{catalog}");
-    let result =
-        json(place.words("sql --db").args([&url, "SELECT name, price, price * 3 AS triple FROM products ORDER BY id"]));
+    let result = json(
+        place
+            .words("sql --db")
+            .args([&url, "SELECT name, price, price * 3 AS triple FROM products ORDER BY id"]),
+    );
     assert_eq!(result["rows"][1], serde_json::json!(["desk", "150.10", "450.30"]), "{result}");
-    let (table, _) = prints(place.words("sql --db").args([&url, "SELECT price FROM products ORDER BY 1 DESC LIMIT 1"]));
+    let (table, _) = prints(
+        place.words("sql --db").args([&url, "SELECT price FROM products ORDER BY 1 DESC LIMIT 1"]),
+    );
     assert!(table.contains("150.10"), "{table}");
     for (sql, rule) in [
         ("DELETE FROM orders", "read-only"),
@@ -164,7 +186,11 @@ fn holders(folder: &Path, text: &str, found: &mut Vec<String>) {
         let path = entry.unwrap().path();
         if path.is_dir() {
             holders(&path, text, found);
-        } else if fs::read(&path).unwrap().windows(text.len()).any(|window| window == text.as_bytes()) {
+        } else if fs::read(&path)
+            .unwrap()
+            .windows(text.len())
+            .any(|window| window == text.as_bytes())
+        {
             found.push(path.display().to_string());
         }
     }
@@ -176,13 +202,18 @@ fn a_password_stands_in_no_output_journal_cache_or_page() {
     shop(server, "secrets");
     let (place, port) = (Place::new(), server.port());
     let url = format!("postgres://secrets:{WRITTEN}@127.0.0.1:{port}/secrets?sslmode=disable");
-    let pairs = format!("postgres:host=127.0.0.1 port={port} user=secrets password='{PASSWORD}' dbname=secrets");
+    let pairs = format!(
+        "postgres:host=127.0.0.1 port={port} user=secrets password='{PASSWORD}' dbname=secrets"
+    );
     let wrong = format!("postgres://secrets:{WRITTEN}x@127.0.0.1:{port}/secrets");
     let lost = format!("postgres://secrets:{WRITTEN}@127.0.0.1:1/secrets");
     let mut said_of_it = String::new();
     let mut run = |words: &str, db: &str| {
         let mut command = place.words(words);
-        command.args(["--db", db]).env("SYRCH_CACHE", "yes").env("SYRCH_CACHE_DIR", place.path().join("cache"));
+        command
+            .args(["--db", db])
+            .env("SYRCH_CACHE", "yes")
+            .env("SYRCH_CACHE_DIR", place.path().join("cache"));
         command.env("SYRCH_STATE_DIR", place.path().join("state"));
         let output = finish(&mut command, "");
         let (stdout, stderr) = said(&output);
@@ -198,7 +229,17 @@ fn a_password_stands_in_no_output_journal_cache_or_page() {
         assert!(code == Some(0) && text.contains(warned), "{text}");
     }
     let mut search = place.host();
-    search.args(["-vv", "--llm", "offline", "-q", "How many customers are there?", "--db", &url, "--format", "json"]);
+    search.args([
+        "-vv",
+        "--llm",
+        "offline",
+        "-q",
+        "How many customers are there?",
+        "--db",
+        &url,
+        "--format",
+        "json",
+    ]);
     search.env("SYRCH_CACHE", "yes").env("SYRCH_CACHE_DIR", place.path().join("cache"));
     search.env("SYRCH_STATE_DIR", place.path().join("state"));
     let (stdout, stderr) = prints(&mut search);
@@ -212,13 +253,25 @@ fn a_password_stands_in_no_output_journal_cache_or_page() {
         said_of_it.push_str(&stderr);
         (output.status.code(), stdout + &stderr)
     };
-    for words in ["schema", "config", "config --origin", "doctor", "doctor --format json", "doctor --print-role-sql"] {
+    for words in [
+        "schema",
+        "config",
+        "config --origin",
+        "doctor",
+        "doctor --format json",
+        "doctor --print-role-sql",
+    ] {
         assert_eq!(run(words, &url).0, Some(0), "{words}");
     }
     assert_eq!(run("sql -vv SELECT/**/1", &wrong).0, Some(11));
     assert_eq!(run("doctor", &wrong).0, Some(10));
     assert_eq!(run("sql -vv SELECT/**/1 --log-format json", &lost).0, Some(11));
-    for words in ["trace show last", "trace show last --html page.html", "trace list", "trace replay last --strict"] {
+    for words in [
+        "trace show last",
+        "trace show last --html page.html",
+        "trace list",
+        "trace replay last --strict",
+    ] {
         let mut command = place.words(words);
         let (stdout, stderr) = prints(command.env("SYRCH_STATE_DIR", place.path().join("state")));
         said_of_it = said_of_it + &stdout + &stderr;
@@ -244,12 +297,22 @@ fn variables_and_the_file_of_passwords_name_a_server_as_for_psql() {
         command.args(sql).args(["--db", db]).envs(variables.iter().copied());
         command
     };
-    let all = [("PGHOST", "127.0.0.1"), ("PGPORT", &port), ("PGUSER", "variables"), ("PGPASSWORD", PASSWORD)];
+    let all = [
+        ("PGHOST", "127.0.0.1"),
+        ("PGPORT", &port),
+        ("PGUSER", "variables"),
+        ("PGPASSWORD", PASSWORD),
+    ];
     let (stdout, stderr) = prints(with(&all, "postgres:variables").args(["--format", "csv"]));
     assert_eq!((stdout.trim_end().lines().last(), stderr.as_str()), (Some("4"), ""));
     prints(&mut with(&all, "postgres:///variables"));
-    refused(&mut with(&all[..3], "postgresql:///variables"), 11, &["asks for a password", "PGPASSWORD"]);
-    let passwords = place.file("home/.pgpass", format!("127.0.0.1:*:variables:variables:{PASSWORD}\n"));
+    refused(
+        &mut with(&all[..3], "postgresql:///variables"),
+        11,
+        &["asks for a password", "PGPASSWORD"],
+    );
+    let passwords =
+        place.file("home/.pgpass", format!("127.0.0.1:*:variables:variables:{PASSWORD}\n"));
     fs::set_permissions(&passwords, fs::Permissions::from_mode(0o644)).unwrap();
     refused(&mut with(&all[..3], "postgres:///variables"), 11, &["asks for a password"]);
     fs::set_permissions(&passwords, fs::Permissions::from_mode(0o600)).unwrap();
@@ -278,25 +341,44 @@ fn a_server_that_refuses_or_is_not_there_ends_with_11() {
         command
     };
     for (url, words) in [
-        ("postgres://refusals@127.0.0.1:1/x".to_owned(), ["no server listens there", "check the host and the port"]),
+        (
+            "postgres://refusals@127.0.0.1:1/x".to_owned(),
+            ["no server listens there", "check the host and the port"],
+        ),
         (
             format!("postgres://refusals:wr0ng-pw@127.0.0.1:{port}/refusals"),
             ["password authentication failed", "PGPASSWORD"],
         ),
-        (format!("postgres://refusals@127.0.0.1:{port}/refusals"), ["asks for a password", ".pgpass"]),
+        (
+            format!("postgres://refusals@127.0.0.1:{port}/refusals"),
+            ["asks for a password", ".pgpass"],
+        ),
         (
             format!("postgres://refusals:x@127.0.0.1:{port}/refusals?sslmode=require"),
             ["the server has no TLS", "sslmode"],
         ),
         (server.url("refusals", "nothere"), ["nothere", "does not exist"]),
-        ("postgres://refusals@h/x?sslmode=maybe".to_owned(), ["sslmode", "postgres://USER@HOST/DATABASE"]),
-        (format!("postgres://refusals@/x?host={}", place.path().display()), ["no such socket", "the server runs"]),
+        (
+            "postgres://refusals@h/x?sslmode=maybe".to_owned(),
+            ["sslmode", "postgres://USER@HOST/DATABASE"],
+        ),
+        (
+            format!("postgres://refusals@/x?host={}", place.path().display()),
+            ["no such socket", "the server runs"],
+        ),
     ] {
         let document = refused(&mut sql(&url), 11, &words);
         assert!(!document.to_string().contains("wr0ng-pw"), "{document}");
     }
     refused(
-        place.host().args(["--db", &server.url("refusals", "refusals"), "--tables", "nothing*", "-q", "x?"]),
+        place.host().args([
+            "--db",
+            &server.url("refusals", "refusals"),
+            "--tables",
+            "nothing*",
+            "-q",
+            "x?",
+        ]),
         11,
         &["public.customers"],
     );
@@ -310,25 +392,43 @@ fn doctor_names_what_the_role_could_do_and_prints_a_better_one() {
     let examine = |url: &str| {
         let document = json(place.words("doctor --db").arg(url));
         let checks = document["checks"].as_array().unwrap().clone();
-        let of = move |name: &str| checks.iter().find(|check| check["name"] == name).cloned().unwrap_or_default();
+        let of = move |name: &str| {
+            checks.iter().find(|check| check["name"] == name).cloned().unwrap_or_default()
+        };
         (of("database"), of("role"))
     };
     let (database, role) = examine(&server.url("admin", "doctored"));
-    assert!(database["detail"].as_str().unwrap().contains("opens: 3 tables and 0 views"), "{database}");
+    assert!(
+        database["detail"].as_str().unwrap().contains("opens: 3 tables and 0 views"),
+        "{database}"
+    );
     assert_eq!(role["state"], "warn", "{role}");
     let detail = role["detail"].as_str().unwrap();
     assert!(detail.starts_with("PostgreSQL ") && detail.contains("a superuser"), "{role}");
     assert!(role["fix"].as_str().unwrap().contains("--print-role-sql"), "{role}");
     // It connects to nothing: there is no such server.
-    let (script, _) = prints(&mut place.words("doctor --print-role-sql --db postgres://admin@203.0.113.1/doctored"));
+    let (script, _) = prints(
+        &mut place.words("doctor --print-role-sql --db postgres://admin@203.0.113.1/doctored"),
+    );
     assert!(script.starts_with("CREATE ROLE \"syrch_reader\" LOGIN"), "{script}");
     server.psql("doctored", &script).unwrap();
     let (database, role) = examine(&server.url("syrch_reader", "doctored"));
-    assert_eq!((&database["state"], &role["state"]), (&"ok".into(), &"ok".into()), "{database} {role}");
-    assert!(role["detail"].as_str().unwrap().contains("no right beyond reading was found"), "{role}");
+    assert_eq!(
+        (&database["state"], &role["state"]),
+        (&"ok".into(), &"ok".into()),
+        "{database} {role}"
+    );
+    assert!(
+        role["detail"].as_str().unwrap().contains("no right beyond reading was found"),
+        "{role}"
+    );
     let (several, _) = prints(&mut place.words("doctor --print-role-sql=public,sales"));
     assert!(several.contains("IN SCHEMA \"sales\""), "{several}");
-    refused(&mut place.words("doctor --print-role-sql --db shop.sqlite"), 10, &["has no roles", "postgres"]);
+    refused(
+        &mut place.words("doctor --print-role-sql --db shop.sqlite"),
+        10,
+        &["has no roles", "postgres"],
+    );
 }
 
 #[test]

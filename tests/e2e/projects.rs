@@ -1,5 +1,6 @@
-//! `plugin new`, `plugin build` and `plugin watch`: projects of plugins. Builds with the real tools of each language are in `languages/sources.rs`;
-//! here cargo is a script that hands over a component.
+//! `plugin new`, `plugin build` and `plugin watch`: projects of plugins. Builds with the real tools
+//! of each language are in `languages/sources.rs`; here cargo is a script that hands over a
+//! component.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,7 +16,8 @@ use crate::endpoint::Said;
 use crate::{host, shop};
 
 const LANGUAGES: [&str; 6] = ["rust", "python", "js", "ts", "go", "c"];
-const ROLES: [&str; 8] = ["linker", "planner", "solver", "calibrator", "reward", "clarifier", "aggregator", "rewriter"];
+const ROLES: [&str; 8] =
+    ["linker", "planner", "solver", "calibrator", "reward", "clarifier", "aggregator", "rewriter"];
 
 /// A folder in which projects are made.
 struct Place(TempDir);
@@ -31,7 +33,11 @@ impl Place {
 
     fn plugin(&self, words: &[&str]) -> Command {
         let mut command = host();
-        command.current_dir(self.path()).env("SYRCH_STATE_DIR", self.path().join("state")).arg("plugin").args(words);
+        command
+            .current_dir(self.path())
+            .env("SYRCH_STATE_DIR", self.path().join("state"))
+            .arg("plugin")
+            .args(words);
         command
     }
 
@@ -68,9 +74,13 @@ fn every_language_and_role_has_its_files() {
     for language in LANGUAGES {
         for role in ROLES {
             let name = format!("{language}-{role}");
-            let said = place.said(&["new", &name, "--role", role, "--lang", language, "--format", "json"]);
+            let said =
+                place.said(&["new", &name, "--role", role, "--lang", language, "--format", "json"]);
             let document = said.document(0);
-            assert_eq!((&document["schema"], &document["roles"]), (&json!("syrch.project/1"), &json!([role])));
+            assert_eq!(
+                (&document["schema"], &document["roles"]),
+                (&json!("syrch.project/1"), &json!([role]))
+            );
             for file in document["files"].as_array().unwrap() {
                 let written = place.path().join(&name).join(file.as_str().unwrap());
                 assert!(written.is_file(), "{}", written.display());
@@ -84,15 +94,23 @@ fn every_language_and_role_has_its_files() {
 #[test]
 fn a_project_has_the_contract_and_several_roles() {
     let place = Place::new();
-    let said =
-        place.said(&["new", "both", "--role", "reward", "--role", "solver", "--lang", "python", "--into", "a/b"]);
+    let said = place.said(&[
+        "new", "both", "--role", "reward", "--role", "solver", "--lang", "python", "--into", "a/b",
+    ]);
     assert_eq!(said.code, 0, "{}", said.all());
     assert!(said.stdout.contains("a solver, reward in python"), "{}", said.stdout);
     assert!(said.stdout.contains("syrch-host plugin build a/b\n"), "{}", said.stdout);
-    assert!(said.stdout.contains("--solver a/b/build/both.wasm --reward a/b/build/both.wasm"), "{}", said.stdout);
+    assert!(
+        said.stdout.contains("--solver a/b/build/both.wasm --reward a/b/build/both.wasm"),
+        "{}",
+        said.stdout
+    );
     let folder = place.path().join("a/b");
     let read = |path: &str| fs::read_to_string(folder.join(path)).unwrap();
-    assert_eq!(read("plugin.yml"), "name: both\nlanguage: python\nroles: [solver, reward]\nentry: plugin.py\n");
+    assert_eq!(
+        read("plugin.yml"),
+        "name: both\nlanguage: python\nroles: [solver, reward]\nentry: plugin.py\n"
+    );
     assert!(folder.join("tests/solver.yml").is_file() && !folder.join("tests/linker.yml").exists());
     let wit = syrch_kit::repository().join("wit/types.wit");
     assert_eq!(read("wit/types.wit"), fs::read_to_string(wit).unwrap());
@@ -102,7 +120,11 @@ fn a_project_has_the_contract_and_several_roles() {
 fn wrong_projects_are_not_written() {
     let place = Place::new();
     let new = |name, role, language| ["new", name, "--role", role, "--lang", language];
-    place.refused(&new("My_Plugin", "reward", "rust"), 2, &["`My_Plugin` is no name", "lower-case", "hint"]);
+    place.refused(
+        &new("My_Plugin", "reward", "rust"),
+        2,
+        &["`My_Plugin` is no name", "lower-case", "hint"],
+    );
     place.refused(&new("match", "reward", "rust"), 2, &["Rust uses it"]);
     let long = "a".repeat(65);
     place.refused(&new(&long, "reward", "c"), 2, &["longer than 64"]);
@@ -118,7 +140,11 @@ fn wrong_projects_are_not_written() {
 #[test]
 fn wrong_definitions_are_reported_with_their_places() {
     let place = Place::new();
-    place.refused(&["build", "nowhere"], 10, &["nowhere/plugin.yml", "as `syrch-host plugin new` makes it"]);
+    place.refused(
+        &["build", "nowhere"],
+        10,
+        &["nowhere/plugin.yml", "as `syrch-host plugin new` makes it"],
+    );
     place.write("p/plugin.yml", "name: p\nlang: c\nlanguage: c\nroles: [reward, rewarder]\n");
     place.refused(
         &["build", "p"],
@@ -148,15 +174,34 @@ fn a_missing_tool_is_reported_with_how_it_is_installed() {
         ("go", ["Go 1.27 is missing", "or Python 3.10 with pip"]),
         ("c", ["clang with wasi-libc is missing", "or Python 3.10 with pip"]),
     ] {
-        place.said(&["new", language, "--role", "calibrator", "--lang", language, "--into", language]);
-        let built =
-            Said::of(place.plugin(&["build", language]).env("PATH", place.path().join("no-tools")).output().unwrap());
+        place.said(&[
+            "new",
+            language,
+            "--role",
+            "calibrator",
+            "--lang",
+            language,
+            "--into",
+            language,
+        ]);
+        let built = Said::of(
+            place
+                .plugin(&["build", language])
+                .env("PATH", place.path().join("no-tools"))
+                .output()
+                .unwrap(),
+        );
         assert_eq!(built.code, 10, "{language}: {}", built.all());
-        assert!(parts.iter().all(|part| built.stderr.contains(part)), "{language}: {}", built.all());
+        assert!(
+            parts.iter().all(|part| built.stderr.contains(part)),
+            "{language}: {}",
+            built.all()
+        );
     }
 }
 
-/// What a search needs to answer by a plugin whose confidences are the setting `share`; the path of a database follows.
+/// What a search needs to answer by a plugin whose confidences are the setting `share`; the path of
+/// a database follows.
 #[cfg(unix)]
 const ASKED: [&str; 11] = [
     "--llm",
@@ -206,7 +251,8 @@ impl Scripted {
             "manifest_path": folder.join("Cargo.toml"),
             "filenames": [folder.join("target/p.wasm")],
         });
-        self.place.write("p/cargo.sh", &format!("echo compiling >&2\ncat <<'END'\n{message}\nEND\n"));
+        self.place
+            .write("p/cargo.sh", &format!("echo compiling >&2\ncat <<'END'\n{message}\nEND\n"));
     }
 
     fn said(&self, words: &[&str]) -> Said {
@@ -227,7 +273,11 @@ fn a_component_is_checked_and_moved_to_its_place() {
     let built = scripted.said(&["build", "p"]);
     assert_eq!(built.code, 0, "{}", built.all());
     assert!(built.stdout.starts_with("p/build/p.wasm: "), "{}", built.stdout);
-    assert!(!built.stderr.contains("compiling\n"), "what a tool prints is shown only if it fails: {}", built.stderr);
+    assert!(
+        !built.stderr.contains("compiling\n"),
+        "what a tool prints is shown only if it fails: {}",
+        built.stderr
+    );
     assert_eq!(fs::read(scripted.component()).unwrap(), component);
     let document = scripted.said(&["build", "p", "--format", "json"]).document(0);
     assert_eq!((&document["schema"], &document["roles"]), (&json!("syrch.build/1"), &json!(ROLES)));
@@ -242,14 +292,17 @@ fn a_component_is_checked_and_moved_to_its_place() {
     scripted.place.write("p/cargo.sh", "echo 'error: expected `;`' >&2\nexit 101\n");
     let failed = scripted.said(&["build", "p"]);
     assert_eq!(failed.code, 13, "{}", failed.all());
-    for part in
-        ["cargo build --release --target wasm32-wasip2 failed (exit code 101)", "error: expected `;`", "--verbose"]
-    {
+    for part in [
+        "cargo build --release --target wasm32-wasip2 failed (exit code 101)",
+        "error: expected `;`",
+        "--verbose",
+    ] {
         assert!(failed.stderr.contains(part), "{}", failed.all());
     }
     assert_eq!(fs::read(scripted.component()).unwrap(), component);
     let files = fs::read_dir(scripted.place.path().join("p/build")).unwrap();
-    let mut names: Vec<String> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<String> =
+        files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     assert_eq!(names, [".lock", "p.wasm", "wit"]);
 }
@@ -261,7 +314,11 @@ fn the_roles_of_the_component_are_those_of_the_project() {
     scripted.makes(&languages::component("c"));
     let refused = scripted.said(&["build", "p"]);
     assert_eq!(refused.code, 13, "{}", refused.all());
-    assert!(refused.stderr.contains("aggregator, rewriter, and plugin.yml says solver"), "{}", refused.all());
+    assert!(
+        refused.stderr.contains("aggregator, rewriter, and plugin.yml says solver"),
+        "{}",
+        refused.all()
+    );
     assert!(!scripted.component().exists());
     scripted.place.write("p/cargo.sh", "exit 0\n");
     assert!(scripted.said(&["build", "p"]).stderr.contains("crate-type"));
@@ -272,11 +329,18 @@ fn the_roles_of_the_component_are_those_of_the_project() {
 fn a_watched_project_answers_and_is_compared_with_its_last_answer() {
     let scripted = Scripted::new(&ROLES.join(", "));
     let database = shop(scripted.place.path());
-    let watch = || scripted.said(&[&["watch", "p", "--once"], &ASKED[..], &[database.to_str().unwrap()]].concat());
+    let watch = || {
+        scripted
+            .said(&[&["watch", "p", "--once"], &ASKED[..], &[database.to_str().unwrap()]].concat())
+    };
     scripted.makes(&languages::component("c"));
     let first = watch();
     assert_eq!(first.code, 0, "{}", first.all());
-    assert!(first.stdout.contains("SELECT 1") && !first.stdout.contains("plugin solver:"), "{}", first.all());
+    assert!(
+        first.stdout.contains("SELECT 1") && !first.stdout.contains("plugin solver:"),
+        "{}",
+        first.all()
+    );
     scripted.makes(&languages::component("rust"));
     let second = watch();
     assert_eq!(second.code, 0, "{}", second.all());
@@ -301,11 +365,17 @@ fn a_watch_builds_again_after_a_change_and_ends_by_an_interrupt() {
     let database = shop(scripted.place.path());
     scripted.place.write("p/cargo.sh", "echo 'error: not yet' >&2\nexit 1\n");
     let mut command = scripted.place.plugin(&["watch", "p"]);
-    command.args(ASKED).arg(database).env("PATH", &scripted.path).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .args(ASKED)
+        .arg(database)
+        .env("PATH", &scripted.path)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let mut until = |part: &str| {
-        let seen: Vec<String> = lines.by_ref().map(Result::unwrap).take_while(|line| !line.contains(part)).collect();
+        let seen: Vec<String> =
+            lines.by_ref().map(Result::unwrap).take_while(|line| !line.contains(part)).collect();
         seen.join("\n")
     };
     let failed = until("waiting for a change");
@@ -320,7 +390,8 @@ fn a_watch_builds_again_after_a_change_and_ends_by_an_interrupt() {
     assert!(String::from_utf8_lossy(&output.stdout).contains("SELECT 1"));
 }
 
-/// A signal to the host alone, as a supervisor sends it: in a terminal Ctrl-C would reach the tools, too.
+/// A signal to the host alone, as a supervisor sends it: in a terminal Ctrl-C would reach the
+/// tools, too.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_build_leaves_no_tool_behind() {
@@ -344,7 +415,8 @@ fn an_interrupted_build_leaves_no_tool_behind() {
     // An orphan that has ended waits for whoever adopts it.
     let is_gone = |process: Pid| {
         let status = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-        kill(process, None).is_err() || status.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z'))
+        kill(process, None).is_err()
+            || status.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z'))
     };
     let ask = [&ASKED[..], &[database.to_str().unwrap()]].concat();
     for (words, signal) in [
@@ -355,19 +427,23 @@ fn an_interrupted_build_leaves_no_tool_behind() {
         ([&["watch", "p"], &ask[..]].concat(), Signal::SIGTERM),
     ] {
         drop(fs::remove_file(scripted.place.path().join("p/child")));
-        scripted
-            .place
-            .write("p/cargo.sh", "sleep 300 &\necho $$ > tool\necho $! > child.new\nmv child.new child\nwait\n");
-        // As with `nohup`, what ignores that its terminal is closed goes on, so that the tests may be run by it.
+        scripted.place.write(
+            "p/cargo.sh",
+            "sleep 300 &\necho $$ > tool\necho $! > child.new\nmv child.new child\nwait\n",
+        );
+        // As with `nohup`, what ignores that its terminal is closed goes on, so that the tests may
+        // be run by it.
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
         let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
         if signal == Signal::SIGHUP
-            && ignored.is_some_and(|mask| mask.trim().ends_with(['1', '3', '5', '7', '9', 'b', 'd', 'f']))
+            && ignored
+                .is_some_and(|mask| mask.trim().ends_with(['1', '3', '5', '7', '9', 'b', 'd', 'f']))
         {
             continue;
         }
         let mut host = scripted.place.plugin(&words);
-        let mut host = host.env("PATH", &scripted.path).stderr(std::process::Stdio::null()).spawn().unwrap();
+        let mut host =
+            host.env("PATH", &scripted.path).stderr(std::process::Stdio::null()).spawn().unwrap();
         until("the tool starts", &|| id("child").is_some());
         let (tool, child) = (id("tool").unwrap(), id("child").unwrap());
         kill(Pid::from_raw(host.id().try_into().unwrap()), signal).unwrap();
@@ -377,7 +453,8 @@ fn an_interrupted_build_leaves_no_tool_behind() {
     }
 }
 
-/// Settings of the user that change what the tools do, beside those without which they find nothing.
+/// Settings of the user that change what the tools do, beside those without which they find
+/// nothing.
 #[cfg(unix)]
 #[test]
 fn tools_run_in_a_clean_environment() {
@@ -390,14 +467,24 @@ fn tools_run_in_a_clean_environment() {
         .env("PATH", &scripted.path)
         .env("https_proxy", "http://127.0.0.1:9")
         .env("CARGO_REGISTRIES_MINE_TOKEN", "t");
-    for name in ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_BUILD_TARGET", "NODE_ENV", "PIP_USER", "GOFLAGS"] {
+    for name in [
+        "RUSTFLAGS",
+        "CARGO_ENCODED_RUSTFLAGS",
+        "CARGO_BUILD_TARGET",
+        "NODE_ENV",
+        "PIP_USER",
+        "GOFLAGS",
+    ] {
         command.env(name, "production");
     }
     let built = Said::of(command.output().unwrap());
     assert_eq!(built.code, 0, "{}", built.all());
     let seen = fs::read_to_string(scripted.place.path().join("p/seen")).unwrap();
     assert!(!seen.contains("=production"), "{seen}");
-    assert!(seen.contains("https_proxy=") && seen.contains("CARGO_REGISTRIES_MINE_TOKEN=t"), "{seen}");
+    assert!(
+        seen.contains("https_proxy=") && seen.contains("CARGO_REGISTRIES_MINE_TOKEN=t"),
+        "{seen}"
+    );
 }
 
 /// An npm that ends well without the tools, as one that leaves out the packages for development.
@@ -408,8 +495,10 @@ fn packages_count_as_installed_when_the_tools_are_there() {
     let place = &scripted.place;
     place.said(&["new", "j", "--role", "calibrator", "--lang", "js", "--into", "j"]);
     let install = |script: &str| {
-        place
-            .write("tools/npm", &format!("#!/bin/sh\necho \"$*\" > arguments\nmkdir -p node_modules/.bin\n{script}\n"));
+        place.write(
+            "tools/npm",
+            &format!("#!/bin/sh\necho \"$*\" > arguments\nmkdir -p node_modules/.bin\n{script}\n"),
+        );
         let npm = place.path().join("tools/npm");
         fs::set_permissions(npm, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         scripted.said(&["build", "j"])
@@ -417,7 +506,12 @@ fn packages_count_as_installed_when_the_tools_are_there() {
     let stamp = place.path().join("j/node_modules/.installed");
     let missing = install("");
     assert_eq!(missing.code, 10, "{}", missing.all());
-    for part in ["npm install", "esbuild is missing", "j/node_modules/.bin/esbuild", "package.json must name esbuild"] {
+    for part in [
+        "npm install",
+        "esbuild is missing",
+        "j/node_modules/.bin/esbuild",
+        "package.json must name esbuild",
+    ] {
         assert!(missing.stderr.contains(part), "`{part}` is not in {}", missing.all());
     }
     let arguments = fs::read_to_string(place.path().join("j/arguments")).unwrap();
@@ -427,7 +521,11 @@ fn packages_count_as_installed_when_the_tools_are_there() {
     fs::write(&stamp, "whatever").unwrap();
     let tool = "printf '#!/bin/sh\\nexit 0\\n' > node_modules/.bin/$tool && chmod +x node_modules/.bin/$tool";
     let broken = install(&format!("tool=esbuild; {tool}"));
-    assert!(broken.stderr.contains("componentize-qjs is missing") && broken.code == 10, "{}", broken.all());
+    assert!(
+        broken.stderr.contains("componentize-qjs is missing") && broken.code == 10,
+        "{}",
+        broken.all()
+    );
     let whole = install(&format!("for tool in esbuild componentize-qjs; do {tool}; done"));
     assert!(!whole.stderr.contains("is missing or") && stamp.exists(), "{}", whole.all());
     // Tools that are gone are installed again.
@@ -436,7 +534,8 @@ fn packages_count_as_installed_when_the_tools_are_there() {
     assert!(again.stderr.contains("npm install in"), "{}", again.all());
 }
 
-/// Links that a clone holds: nothing is written where they lead, and the folder that a link names is not emptied.
+/// Links that a clone holds: nothing is written where they lead, and the folder that a link names
+/// is not emptied.
 #[cfg(unix)]
 #[test]
 fn a_build_follows_no_link_out_of_the_project() {
@@ -444,7 +543,9 @@ fn a_build_follows_no_link_out_of_the_project() {
     place.write("home/kept.txt", "kept");
     for language in ["python", "js", "go", "c"] {
         place.said(&["new", language, "--role", "calibrator", "--lang", language]);
-        for (link, target) in [(".tools", "../home"), ("node_modules", "../home"), ("build", "../home")] {
+        for (link, target) in
+            [(".tools", "../home"), ("node_modules", "../home"), ("build", "../home")]
+        {
             let link = place.path().join(language).join(link);
             std::os::unix::fs::symlink(target, &link).unwrap();
             place.refused(

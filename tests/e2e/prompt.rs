@@ -1,4 +1,5 @@
-//! The prompt at a terminal: questions, commands, history, Ctrl-C and Ctrl-D. The test holds the other end of a pseudo terminal.
+//! The prompt at a terminal: questions, commands, history, Ctrl-C and Ctrl-D. The test holds the
+//! other end of a pseudo terminal.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -55,7 +56,8 @@ impl Terminal {
         Self { child, keys, shown, at: 0 }
     }
 
-    /// Waits until the terminal shows these words after those of the last time; what stood before them is returned.
+    /// Waits until the terminal shows these words after those of the last time; what stood before
+    /// them is returned.
     fn wait_for(&mut self, words: &str) -> String {
         let started = Instant::now();
         let mut shown = self.shown.0.lock().unwrap();
@@ -81,7 +83,13 @@ impl Terminal {
 
     /// Ctrl-C as the terminal sends it while the program works.
     fn interrupt(&self) {
-        assert!(Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap().success());
+        assert!(
+            Command::new("kill")
+                .args(["-INT", &self.child.id().to_string()])
+                .status()
+                .unwrap()
+                .success()
+        );
     }
 
     /// The exit code, which must come soon.

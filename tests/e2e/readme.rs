@@ -1,4 +1,5 @@
-//! Every command of the documents is run as it stands there, what they show of its output is compared, and their links are followed.
+//! Every command of the documents is run as it stands there, what they show of its output is
+//! compared, and their links are followed.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -6,14 +7,18 @@ use std::sync::OnceLock;
 
 use syrch_kit::{MockEndpoint, Reply, Script};
 
-/// Where documents lie whose commands run from the repository's root. The guide of the SDK has a test of its own.
+/// Where documents lie whose commands run from the repository's root. The guide of the SDK has a
+/// test of its own.
 const FOLDERS: [&str; 5] = ["", "docs", "examples", "host", "wit"];
 
 /// The documents of these folders, in the order of their paths.
 fn documents() -> Vec<PathBuf> {
     let folders = FOLDERS.iter().map(|folder| syrch_kit::repository().join(folder));
-    let files = folders.flat_map(|folder| std::fs::read_dir(folder).unwrap()).map(|entry| entry.unwrap().path());
-    let mut found: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|ending| ending == "md")).collect();
+    let files = folders
+        .flat_map(|folder| std::fs::read_dir(folder).unwrap())
+        .map(|entry| entry.unwrap().path());
+    let mut found: Vec<PathBuf> =
+        files.filter(|path| path.extension().is_some_and(|ending| ending == "md")).collect();
     found.sort();
     found
 }
@@ -21,7 +26,8 @@ fn documents() -> Vec<PathBuf> {
 /// A command of a document.
 struct Step {
     command: String,
-    /// The `text` block that directly follows the command's block: what it prints, as the document shows it.
+    /// The `text` block that directly follows the command's block: what it prints, as the document
+    /// shows it.
     shown: Option<String>,
 }
 
@@ -59,24 +65,32 @@ fn steps(document: &str) -> Vec<Step> {
     steps
 }
 
-/// A shell in the repository, with this build's binary in front and nothing of the test runner around.
+/// A shell in the repository, with this build's binary in front and nothing of the test runner
+/// around.
 fn shell(command: &str, home: &Path) -> Output {
     let mut shell = Command::new("sh");
     shell.args(["-c", command]).current_dir(syrch_kit::repository());
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy().into_owned();
-        // How cargo is set up stays, or the commands would build for themselves what the tests have built; what it passes to a test goes.
-        let set_up = ["CARGO_HOME", "CARGO_INCREMENTAL", "CARGO_TARGET_DIR"].contains(&name.as_str())
+        // How cargo is set up stays, or the commands would build for themselves what the tests have
+        // built; what it passes to a test goes.
+        let set_up = ["CARGO_HOME", "CARGO_INCREMENTAL", "CARGO_TARGET_DIR"]
+            .contains(&name.as_str())
             || name.starts_with("CARGO_PROFILE_");
         let of_cargo = name == "OUT_DIR" || name.starts_with("CARGO") && !set_up;
-        if of_cargo || ["SYRCH_", "OPENAI_", "ANTHROPIC_", "NEXTEST", "PG"].iter().any(|start| name.starts_with(start))
+        if of_cargo
+            || ["SYRCH_", "OPENAI_", "ANTHROPIC_", "NEXTEST", "PG"]
+                .iter()
+                .any(|start| name.starts_with(start))
         {
             shell.env_remove(&name);
         }
     }
     let binaries = Path::new(env!("CARGO_BIN_EXE_syrch-host")).parent().unwrap();
     let path = std::env::var("PATH").unwrap_or_default();
-    shell.env("PATH", format!("{}:{path}", binaries.display())).env("SYRCH_CACHE_DIR", home.join("cache"));
+    shell
+        .env("PATH", format!("{}:{path}", binaries.display()))
+        .env("SYRCH_CACHE_DIR", home.join("cache"));
     // A home of its own keeps the reader's configuration out; rustup and cargo still find theirs.
     let user = std::env::var("HOME").map(PathBuf::from).unwrap_or_default();
     for (name, folder) in [("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo")] {
@@ -84,7 +98,8 @@ fn shell(command: &str, home: &Path) -> Output {
             shell.env(name, user.join(folder));
         }
     }
-    // Without it `make` would build once more what plain cargo built for the tests, and put it in the place of a binary that they run.
+    // Without it `make` would build once more what plain cargo built for the tests, and put it in
+    // the place of a binary that they run.
     if std::env::var_os("CARGO_INCREMENTAL").is_none() {
         shell.env("INCREMENTAL", "1");
     }
@@ -93,8 +108,13 @@ fn shell(command: &str, home: &Path) -> Output {
 
 fn passes(command: &str, home: &Path) -> String {
     let output = shell(command, home);
-    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "`{command}` ended with {}\n{stdout}\n{stderr}", output.status);
+    let (stdout, stderr) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "`{command}` ended with {}\n{stdout}\n{stderr}",
+        output.status
+    );
     stdout.into_owned()
 }
 
@@ -106,7 +126,9 @@ const POSTGRES: &str = "postgres://ann@localhost/shop";
 fn postgres() -> Option<String> {
     let server = syrch_kit::postgres::Server::shared()?;
     server.database("shop", crate::postgres::SHOP);
-    server.psql("shop", "CREATE ROLE ann LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO ann").unwrap();
+    server
+        .psql("shop", "CREATE ROLE ann LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO ann")
+        .unwrap();
     Some(format!("'{}'", server.url("ann", "shop")))
 }
 
@@ -131,7 +153,10 @@ fn the_documents_commands_work() {
     let answer = "SELECT country FROM customers GROUP BY country ORDER BY count(*) DESC LIMIT 1";
     let script = Script::new()
         .on(["Decompose"], Reply::text(r#"{"subtasks":[]}"#))
-        .on(["You know how people in business"], Reply::text(r#"{"table":["things"],"columns":[]}"#))
+        .on(
+            ["You know how people in business"],
+            Reply::text(r#"{"table":["things"],"columns":[]}"#),
+        )
         .with(move |_, _| Some(Reply::sql(answer, 0.95)));
     let endpoint = MockEndpoint::start(script);
     let server = postgres();
@@ -139,7 +164,10 @@ fn the_documents_commands_work() {
     let quick_start: Vec<String> = steps(&readme).into_iter().map(|step| step.command).collect();
     assert!(quick_start.len() >= 10, "the readme shows only {} commands", quick_start.len());
     for command in ["make demo", "cargo install --locked --path host/cli"] {
-        assert!(quick_start.iter().any(|step| step == command), "the readme does not show `{command}`");
+        assert!(
+            quick_start.iter().any(|step| step == command),
+            "the readme does not show `{command}`"
+        );
     }
     assert!(steps(&readme).iter().any(|step| step.shown.is_some()), "the readme shows no output");
     for document in documents() {
@@ -149,7 +177,8 @@ fn the_documents_commands_work() {
             if command == "make demo" || command.contains(POSTGRES) && server.is_none() {
                 continue;
             }
-            let install = format!("cargo install --locked --debug --root {}/root", home.path().display());
+            let install =
+                format!("cargo install --locked --debug --root {}/root", home.path().display());
             let run = command
                 .replace("cargo install --locked", &install)
                 .replace("http://localhost:11434/v1", &endpoint.url())
@@ -157,7 +186,10 @@ fn the_documents_commands_work() {
             let printed = passes(&run, home.path());
             if let Some(shown) = shown {
                 let name = document.display();
-                assert!(shown.contains(printed.trim()), "{name}: `{command}` prints something else:\n{printed}");
+                assert!(
+                    shown.contains(printed.trim()),
+                    "{name}: `{command}` prints something else:\n{printed}"
+                );
             }
         }
     }
@@ -169,14 +201,20 @@ fn the_strategy_files_of_the_documents_are_the_examples() {
     let read = |path: &str| std::fs::read_to_string(syrch_kit::repository().join(path)).unwrap();
     for file in ["examples/strategy.yml", "examples/flow.yml"] {
         let shown = format!("```yaml\n{}```\n", read(file));
-        assert!(read("docs/strategies.md").contains(&shown), "docs/strategies.md shows something else than {file}");
+        assert!(
+            read("docs/strategies.md").contains(&shown),
+            "docs/strategies.md shows something else than {file}"
+        );
     }
 }
 
 /// The name by which a link leads to a heading.
 fn anchor(heading: &str) -> String {
     let heading = heading.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
-    heading.chars().filter(|character| character.is_alphanumeric() || "-_".contains(*character)).collect()
+    heading
+        .chars()
+        .filter(|character| character.is_alphanumeric() || "-_".contains(*character))
+        .collect()
 }
 
 #[test]
@@ -189,11 +227,16 @@ fn links_lead_to_files_and_headings_that_exist() {
                 continue;
             }
             let (file, heading) = link.split_once('#').unwrap_or((link, ""));
-            let target = if file.is_empty() { document.clone() } else { document.parent().unwrap().join(file) };
+            let target = if file.is_empty() {
+                document.clone()
+            } else {
+                document.parent().unwrap().join(file)
+            };
             assert!(target.exists(), "{}: `{link}` leads nowhere", document.display());
             if !heading.is_empty() {
                 let target = std::fs::read_to_string(&target).unwrap();
-                let is_there = target.lines().any(|line| line.starts_with('#') && anchor(line) == heading);
+                let is_there =
+                    target.lines().any(|line| line.starts_with('#') && anchor(line) == heading);
                 assert!(is_there, "{}: `{link}` leads to no heading", document.display());
             }
             links += 1;
@@ -226,8 +269,10 @@ fn the_binary_needs_no_file_and_no_network() {
 #[test]
 fn the_plugin_of_the_guide_works() {
     demo();
-    let guide = std::fs::read_to_string(syrch_kit::repository().join("sdk/rust/README.md")).unwrap();
-    let block = |fence: &str| guide.split(fence).nth(1).unwrap().split("```").next().unwrap().to_owned();
+    let guide =
+        std::fs::read_to_string(syrch_kit::repository().join("sdk/rust/README.md")).unwrap();
+    let block =
+        |fence: &str| guide.split(fence).nth(1).unwrap().split("```").next().unwrap().to_owned();
     let home = syrch_kit::scratch();
     let folder = home.path().join("short");
     std::fs::create_dir_all(folder.join("src")).unwrap();
@@ -236,7 +281,8 @@ fn the_plugin_of_the_guide_works() {
     let released = "{ git = \"https://github.com/syrch/syrch-host\" }";
     let manifest = block("```toml\n");
     assert!(manifest.contains(released), "the guide names the SDK in another way: {manifest}");
-    let manifest = manifest.replace(released, &format!("{{ path = {:?} }}", sdk.display().to_string()));
+    let manifest =
+        manifest.replace(released, &format!("{{ path = {:?} }}", sdk.display().to_string()));
     std::fs::write(folder.join("Cargo.toml"), manifest).unwrap();
     // The same versions as ours: nothing new is fetched.
     std::fs::copy(syrch_kit::repository().join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();

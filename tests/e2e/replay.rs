@@ -18,7 +18,10 @@ fn script(statement: &str, confidence: f64) -> Script {
 fn searched(script: Script, folder: &Path, flags: &[&str]) -> Said {
     let endpoint = MockEndpoint::start(script);
     let mut command = search(&endpoint.url(), &shop(folder));
-    command.env("SYRCH_STATE_DIR", folder.join("state")).args(["--no-cache", "-q", QUESTION]).args(flags);
+    command
+        .env("SYRCH_STATE_DIR", folder.join("state"))
+        .args(["--no-cache", "-q", QUESTION])
+        .args(flags);
     Said::of(command.output().unwrap())
 }
 
@@ -55,7 +58,8 @@ fn a_strict_replay_prints_what_the_run_printed() {
 fn a_replay_asks_the_database_again_and_the_model_never() {
     let folder = syrch_kit::scratch();
     let french = "SELECT count(*) AS n FROM customers WHERE country = 'France'";
-    let said = searched(script(french, 0.95), folder.path(), &["--format", "csv", "--rows", "none"]);
+    let said =
+        searched(script(french, 0.95), folder.path(), &["--format", "csv", "--rows", "none"]);
     assert_eq!(said.stdout, "n\n2\n", "{}", said.all());
     let database = rusqlite::Connection::open(folder.path().join("shop.sqlite")).unwrap();
     database.execute("UPDATE customers SET country = 'France' WHERE name = 'Ben'", []).unwrap();
@@ -68,10 +72,21 @@ fn what_was_not_recorded_is_named() {
     let folder = syrch_kit::scratch();
     let said = searched(script("SELECT count(*) AS n FROM customers", 0.95), folder.path(), &[]);
     assert_eq!(said.code, 0, "{}", said.all());
-    let journal = std::fs::read_dir(folder.path().join("state/runs")).unwrap().next().unwrap().unwrap().path();
+    let journal = std::fs::read_dir(folder.path().join("state/runs"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
     let mut command = host();
-    command.arg("--db").arg(shop(folder.path())).arg("--llm").arg(format!("replay:{}", journal.display()));
-    command.env("SYRCH_STATE_DIR", folder.path().join("other")).args(["-q", "Who are the customers from Spain?"]);
+    command
+        .arg("--db")
+        .arg(shop(folder.path()))
+        .arg("--llm")
+        .arg(format!("replay:{}", journal.display()));
+    command
+        .env("SYRCH_STATE_DIR", folder.path().join("other"))
+        .args(["-q", "Who are the customers from Spain?"]);
     let said = Said::of(command.output().unwrap());
     assert_eq!(said.code, 17, "{}", said.all());
     assert!(said.stderr.contains("nearest"), "{}", said.all());

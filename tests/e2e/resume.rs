@@ -1,4 +1,5 @@
-//! A search that is killed is resumed where it was: the same answer, and no finished call is made again.
+//! A search that is killed is resumed where it was: the same answer, and no finished call is made
+//! again.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,8 +18,7 @@ const QUESTION: &str = "How much did each customer from France spend?";
 /// A wide search with repairs, in which every call takes a while.
 fn script() -> Script {
     let worth = for_task("the worth of each order");
-    let good =
-        "SELECT o.customer_id, o.quantity * p.price AS worth FROM orders o JOIN products p ON p.id = o.product_id";
+    let good = "SELECT o.customer_id, o.quantity * p.price AS worth FROM orders o JOIN products p ON p.id = o.product_id";
     Script::new()
         .on(
             [PLAN],
@@ -55,7 +55,10 @@ fn start(endpoint: &MockEndpoint, database: &Path, state: &Path) -> Command {
 
 fn resume(endpoint: &MockEndpoint, state: &Path) -> Said {
     let mut command = host();
-    command.env("SYRCH_STATE_DIR", state).env("SYRCH_API_KEY", KEY).args(["--base-url", &endpoint.url()]);
+    command
+        .env("SYRCH_STATE_DIR", state)
+        .env("SYRCH_API_KEY", KEY)
+        .args(["--base-url", &endpoint.url()]);
     Said::of(command.args(["--format", "json", "--resume", "last"]).output().unwrap())
 }
 
@@ -84,41 +87,55 @@ fn kill(mut child: Child) {
     child.wait().unwrap();
 }
 
-/// Kills `wanted` searches somewhere in the middle, and some of them a second time while they go on.
+/// Kills `wanted` searches somewhere in the middle, and some of them a second time while they go
+/// on.
 fn kills(wanted: usize, mut random: Random) {
     let folder = syrch_kit::scratch();
     let database = shop(folder.path());
     let endpoint = MockEndpoint::start(script());
-    let whole = Said::of(start(&endpoint, &database, &folder.path().join("whole")).output().unwrap()).document(0);
+    let whole =
+        Said::of(start(&endpoint, &database, &folder.path().join("whole")).output().unwrap())
+            .document(0);
     let all = endpoint.count();
     let (mut killed, mut tries) = (0, 0);
     while killed < wanted {
         tries += 1;
         assert!(tries < wanted * 20, "only {killed} of {tries} searches were killed in the middle");
-        let (endpoint, state) = (MockEndpoint::start(script()), folder.path().join(tries.to_string()));
+        let (endpoint, state) =
+            (MockEndpoint::start(script()), folder.path().join(tries.to_string()));
         let mut command = start(&endpoint, &database, &state);
         let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // The clock starts when the first call is out, so that a busy machine kills in the middle, too.
+        // The clock starts when the first call is out, so that a busy machine kills in the middle,
+        // too.
         while endpoint.count() == 0 {
             std::thread::sleep(Duration::from_millis(2));
         }
         std::thread::sleep(Duration::from_millis(random.number() % 280));
         kill(child);
         let Some((sent, ended)) = calls(&state) else { continue };
-        let finished = std::fs::read_to_string(journal(&state)).unwrap().contains("\"fact\":\"answer\"");
+        let finished =
+            std::fs::read_to_string(journal(&state)).unwrap().contains("\"fact\":\"answer\"");
         if finished {
             continue;
         }
         killed += 1;
         let said = resume(&endpoint, &state);
-        assert_eq!(essence(&said.document(0)), essence(&whole), "after {sent} calls, {ended} of them ended");
+        assert_eq!(
+            essence(&said.document(0)),
+            essence(&whole),
+            "after {sent} calls, {ended} of them ended"
+        );
         let mut made: BTreeMap<String, usize> = BTreeMap::new();
         for request in endpoint.requests() {
             *made.entry(request.prompt()).or_default() += 1;
         }
         assert_eq!(made.len(), all, "{:#?}", made.keys());
         let again: usize = made.values().map(|count| count - 1).sum();
-        assert!(again <= sent - ended, "{again} calls were made again, and {} were under way", sent - ended);
+        assert!(
+            again <= sent - ended,
+            "{again} calls were made again, and {} were under way",
+            sent - ended
+        );
         assert!(made.values().all(|count| *count <= 2));
     }
 }
@@ -152,17 +169,30 @@ fn what_cannot_go_on_says_why() {
     // A killed run whose database changed meanwhile.
     let state = folder.path().join("changed");
     let slow = MockEndpoint::start(Script::new().on([PLAN], Reply::hang()));
-    let child = start(&slow, &database, &state).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let child = start(&slow, &database, &state)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     while slow.count() == 0 {
         std::thread::sleep(Duration::from_millis(2));
     }
-    let busy = host().env("SYRCH_STATE_DIR", &state).args(["--resume", "last"]).output().map(Said::of).unwrap();
+    let busy = host()
+        .env("SYRCH_STATE_DIR", &state)
+        .args(["--resume", "last"])
+        .output()
+        .map(Said::of)
+        .unwrap();
     assert!(busy.code == 10 && busy.stderr.contains("its run is in progress"), "{}", busy.all());
     kill(child);
-    rusqlite::Connection::open(&database).unwrap().execute("DELETE FROM orders WHERE id = 1", []).unwrap();
+    rusqlite::Connection::open(&database)
+        .unwrap()
+        .execute("DELETE FROM orders WHERE id = 1", [])
+        .unwrap();
     let mut command = host();
     command.env("SYRCH_STATE_DIR", &state).env("SYRCH_API_KEY", KEY);
-    let said = Said::of(command.args(["--base-url", &slow.url(), "--resume", "last"]).output().unwrap());
+    let said =
+        Said::of(command.args(["--base-url", &slow.url(), "--resume", "last"]).output().unwrap());
     assert!(said.code == 10 && said.stderr.contains("database"), "{}", said.all());
     // A key goes to no endpoint that it was not given for.
     let mut command = host();
@@ -170,7 +200,12 @@ fn what_cannot_go_on_says_why() {
     let said = Said::of(command.args(["--resume", "last"]).output().unwrap());
     assert!(said.code == 10 && said.stderr.contains("--base-url"), "{}", said.all());
     // A resumed run has the settings that it began with.
-    let said =
-        Said::of(host().env("SYRCH_STATE_DIR", &state).args(["--resume", "last", "--seed", "3"]).output().unwrap());
+    let said = Said::of(
+        host()
+            .env("SYRCH_STATE_DIR", &state)
+            .args(["--resume", "last", "--seed", "3"])
+            .output()
+            .unwrap(),
+    );
     assert!(said.code == 2 && said.stderr.contains("--seed"), "{}", said.all());
 }

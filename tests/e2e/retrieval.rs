@@ -1,4 +1,5 @@
-//! What searches know besides the catalog: the index of business terms, vectors, notes and solved examples.
+//! What searches know besides the catalog: the index of business terms, vectors, notes and solved
+//! examples.
 
 use std::fs;
 use std::path::Path;
@@ -42,12 +43,24 @@ impl Place {
     fn build(&self, endpoint: &MockEndpoint, flags: &[&str]) -> Said {
         let mut command = self.with_folders(host());
         command.env("SYRCH_API_KEY", crate::endpoint::KEY).arg("build-index");
-        command.args(["--llm", "openai", "--model", "mock", "--base-url", &endpoint.url(), "--format", "json"]);
-        Said::of(command.arg("--db").arg(self.path().join("books.sqlite")).args(flags).output().unwrap())
+        command.args([
+            "--llm",
+            "openai",
+            "--model",
+            "mock",
+            "--base-url",
+            &endpoint.url(),
+            "--format",
+            "json",
+        ]);
+        Said::of(
+            command.arg("--db").arg(self.path().join("books.sqlite")).args(flags).output().unwrap(),
+        )
     }
 
     fn ask(&self, endpoint: &MockEndpoint, flags: &[&str]) -> Said {
-        let mut command = self.with_folders(search(&endpoint.url(), &self.path().join("books.sqlite")));
+        let mut command =
+            self.with_folders(search(&endpoint.url(), &self.path().join("books.sqlite")));
         Said::of(command.args(["--format", "json"]).args(flags).output().unwrap())
     }
 }
@@ -58,7 +71,10 @@ fn knowing() -> Script {
         Reply::json(&json!({"table": [table], "columns": [{"column": column, "terms": [term]}]}))
     };
     Script::new()
-        .on(["You know how people in business", "Table t_ord"], terms("purchases", "amt", "net revenue, turnover"))
+        .on(
+            ["You know how people in business", "Table t_ord"],
+            terms("purchases", "amt", "net revenue, turnover"),
+        )
         .on(["You know how people in business", "Table t_cst"], terms("buyers", "nm", "full name"))
         .on(["You know how people in business", "Table t_whs"], terms("depots", "lc", "place"))
 }
@@ -74,7 +90,8 @@ fn an_index_is_built_once() {
     assert_eq!(built["vectors"], json!(10));
     let asked = endpoint.requests();
     assert_eq!(asked.iter().filter(|request| request.path == "/v1/chat/completions").count(), 3);
-    let embedded: Vec<_> = asked.iter().filter(|request| request.path == "/v1/embeddings").collect();
+    let embedded: Vec<_> =
+        asked.iter().filter(|request| request.path == "/v1/embeddings").collect();
     assert_eq!((embedded.len(), &embedded[0].body["model"]), (1, &json!("mock-embed")));
     assert!(embedded[0].prompt().contains("net revenue"), "{}", embedded[0].prompt());
     assert_eq!(built["cost"], json!({"calls": 4, "cached": 0}));
@@ -109,11 +126,16 @@ fn questions_and_what_is_searched_have_prefixes_of_their_own() {
     let config = ["--config", config.to_str().unwrap(), "--embeddings", "mock-embed"];
     place.build(&endpoint, &[&config[..], &["--vectors-only"]].concat()).document(0);
     let built = endpoint.requests();
-    assert!(built.iter().all(|request| request.prompt().lines().all(|line| line.starts_with("passage: "))));
+    assert!(
+        built
+            .iter()
+            .all(|request| request.prompt().lines().all(|line| line.starts_with("passage: ")))
+    );
     let narrow = ["-q", "net revenue", "-P", "linker.catalog_bytes=500"];
     place.ask(&endpoint, &[&config[..], &narrow].concat());
     let asked = endpoint.requests();
-    let embedded: Vec<_> = asked[built.len()..].iter().filter(|request| request.path == "/v1/embeddings").collect();
+    let embedded: Vec<_> =
+        asked[built.len()..].iter().filter(|request| request.path == "/v1/embeddings").collect();
     assert!(!embedded.is_empty());
     for request in embedded {
         assert!(request.prompt().starts_with("query: "), "{}", request.prompt());
@@ -123,7 +145,8 @@ fn questions_and_what_is_searched_have_prefixes_of_their_own() {
 #[test]
 fn an_incomplete_index_is_saved_and_the_next_build_names_the_rest() {
     let script = Script::new().once(["Table t_cst"], Reply::text("I would rather not."));
-    let script = script.on(["Table t_ord"], Reply::json(&json!({"table": ["purchases"], "columns": []})));
+    let script =
+        script.on(["Table t_ord"], Reply::json(&json!({"table": ["purchases"], "columns": []})));
     let script = script.on(["You know"], Reply::json(&json!({"table": ["things"], "columns": []})));
     let (place, endpoint) = (Place::new(), MockEndpoint::start(script));
     let said = place.build(&endpoint, &[]);
@@ -142,7 +165,13 @@ fn an_index_needs_a_model_and_embeddings_an_endpoint_that_makes_them() {
     let run = |flags: &[&str]| {
         let mut command = place.with_folders(host());
         Said::of(
-            command.arg("build-index").arg("--db").arg(place.path().join("books.sqlite")).args(flags).output().unwrap(),
+            command
+                .arg("build-index")
+                .arg("--db")
+                .arg(place.path().join("books.sqlite"))
+                .args(flags)
+                .output()
+                .unwrap(),
         )
     };
     let offline = run(&["--llm", "offline"]);
@@ -188,16 +217,31 @@ fn a_search_asks_for_the_vector_of_its_question_alone_and_only_beside_an_index()
     let place = Place::new();
     many_tables(&place);
     let script = Script::new()
-        .on(["You know how people in business"], Reply::json(&json!({"table": ["things"], "columns": []})))
+        .on(
+            ["You know how people in business"],
+            Reply::json(&json!({"table": ["things"], "columns": []})),
+        )
         .on(["You plan how to answer"], Reply::json(&json!({"subtasks": []})))
-        .on(["You answer questions with one"], Reply::sql("SELECT COUNT(*) AS n FROM part_07", 0.9));
+        .on(
+            ["You answer questions with one"],
+            Reply::sql("SELECT COUNT(*) AS n FROM part_07", 0.9),
+        );
     let endpoint = MockEndpoint::start(script);
     let embedded = |from: usize| -> Vec<Vec<String>> {
         let requests = endpoint.requests();
         let vectors = requests[from..].iter().filter(|request| request.path == "/v1/embeddings");
-        vectors.map(|request| serde_json::from_value(request.body["input"].clone()).unwrap()).collect()
+        vectors
+            .map(|request| serde_json::from_value(request.body["input"].clone()).unwrap())
+            .collect()
     };
-    let flags = ["-q", "What is the amount of part 07?", "--embeddings", "e", "-P", "linker.catalog_bytes=500"];
+    let flags = [
+        "-q",
+        "What is the amount of part 07?",
+        "--embeddings",
+        "e",
+        "-P",
+        "linker.catalog_bytes=500",
+    ];
     let said = place.ask(&endpoint, &flags);
     assert_eq!(embedded(0), Vec::<Vec<String>>::new(), "a search must not embed a whole schema");
     let idle = "nothing is searched by the vectors of `e`: there are none of the schema of `books`";
@@ -214,9 +258,12 @@ fn a_search_asks_for_the_vector_of_its_question_alone_and_only_beside_an_index()
     assert_eq!(embedded(before), [["What is the amount of part 07?"]], "{document:#}");
     assert_eq!(document["cost"]["by_purpose"]["embed"]["calls"], json!(1));
 
-    // A model whose vectors are of another length is detected, and the search continues without them.
-    let index = fs::read_dir(place.path().join("state/index")).unwrap().next().unwrap().unwrap().path();
-    let mut saved: serde_json::Value = serde_json::from_str(&fs::read_to_string(&index).unwrap()).unwrap();
+    // A model whose vectors are of another length is detected, and the search continues without
+    // them.
+    let index =
+        fs::read_dir(place.path().join("state/index")).unwrap().next().unwrap().unwrap().path();
+    let mut saved: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&index).unwrap()).unwrap();
     for vector in saved["vectors"].as_object_mut().unwrap().values_mut() {
         *vector = json!("AACAPw==");
     }
@@ -235,7 +282,12 @@ fn notes_and_examples_without_a_line_are_reported() {
     let endpoint = MockEndpoint::start(script);
     for (flag, name, what, line) in [
         ("--notes", "notes.txt", "notes", "amounts are in cents"),
-        ("--examples", "examples.jsonl", "solved examples", "{\"question\": \"How many?\", \"sql\": \"SELECT 1\"}"),
+        (
+            "--examples",
+            "examples.jsonl",
+            "solved examples",
+            "{\"question\": \"How many?\", \"sql\": \"SELECT 1\"}",
+        ),
     ] {
         let path = place.path().join(name);
         let path = path.to_str().unwrap();
@@ -256,19 +308,28 @@ fn a_search_goes_on_without_embeddings_that_hang_and_repeats_so() {
     let place = Place::new();
     many_tables(&place);
     let script = Script::new()
-        .on(["You know how people in business"], Reply::json(&json!({"table": ["things"], "columns": []})))
+        .on(
+            ["You know how people in business"],
+            Reply::json(&json!({"table": ["things"], "columns": []})),
+        )
         .on(["You plan how to answer"], Reply::json(&json!({"subtasks": []})))
-        .on(["You answer questions with one"], Reply::sql("SELECT COUNT(*) AS n FROM part_07", 0.9));
+        .on(
+            ["You answer questions with one"],
+            Reply::sql("SELECT COUNT(*) AS n FROM part_07", 0.9),
+        );
     let endpoint = MockEndpoint::start(script);
     place.build(&endpoint, &["--embeddings", "e"]).document(0);
-    let index = fs::read_dir(place.path().join("state/index")).unwrap().next().unwrap().unwrap().path();
-    let mut saved: serde_json::Value = serde_json::from_str(&fs::read_to_string(&index).unwrap()).unwrap();
+    let index =
+        fs::read_dir(place.path().join("state/index")).unwrap().next().unwrap().unwrap().path();
+    let mut saved: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&index).unwrap()).unwrap();
     saved["model"] = json!(HANGS);
     fs::write(&index, saved.to_string()).unwrap();
 
     let question = "What is the amount of part 07?";
     let begin = Instant::now();
-    let said = place.ask(&endpoint, &["-q", question, "--embeddings", HANGS, "-P", "linker.catalog_bytes=500"]);
+    let said = place
+        .ask(&endpoint, &["-q", question, "--embeddings", HANGS, "-P", "linker.catalog_bytes=500"]);
     // One try of one call may take 120 s, and there are three.
     assert!(begin.elapsed() < Duration::from_secs(100), "{:?}", begin.elapsed());
     let document = said.document(0);
@@ -280,13 +341,16 @@ fn a_search_goes_on_without_embeddings_that_hang_and_repeats_so() {
     assert_eq!(asked, 1, "a retriever that is given up is not asked again");
 
     let mut replay = place.with_folders(host());
-    let replay = replay.args(["--format", "json", "trace", "replay", "last", "--strict"]).output().unwrap();
+    let replay =
+        replay.args(["--format", "json", "trace", "replay", "last", "--strict"]).output().unwrap();
     assert_eq!(Said::of(replay).document(0), document);
 }
 
 /// The example shop, with more words than a snippet has.
 fn shop(place: &Place) {
-    let rows: String = (1..=40).map(|n| format!("({n}, 'c{n}', 'Germany', '2024-01-{:02}'),", 1 + n % 28)).collect();
+    let rows: String = (1..=40)
+        .map(|n| format!("({n}, 'c{n}', 'Germany', '2024-01-{:02}'),", 1 + n % 28))
+        .collect();
     let script = format!(
         "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT, country TEXT, since TEXT);
          INSERT INTO customers VALUES {rows} (41, 'z', 'Spain', '2023-05-01');"
@@ -300,7 +364,10 @@ fn solved_examples_are_whole_turns_before_the_question() {
     shop(&place);
     let right = Reply::sql("SELECT COUNT(*) AS n FROM customers", 0.95);
     let endpoint = MockEndpoint::start(Script::new().on(["You answer questions with one"], right));
-    let long = format!("SELECT name FROM customers WHERE country = 'Spain' AND name NOT IN ('{}')", "x".repeat(266));
+    let long = format!(
+        "SELECT name FROM customers WHERE country = 'Spain' AND name NOT IN ('{}')",
+        "x".repeat(266)
+    );
     let lines = [
         json!({"question": "How many customers live in Spain?", "sql": long}),
         json!({"question": "Which day has most orders?", "sql": "SELECT 1"}),
@@ -308,7 +375,15 @@ fn solved_examples_are_whole_turns_before_the_question() {
     ];
     let examples = place.path().join("examples.jsonl");
     fs::write(&examples, lines.map(|line| line.to_string()).join("\n")).unwrap();
-    let flags = ["-q", "How many customers live in Germany?", "--strategy", "single", "--rows", "full", "--examples"];
+    let flags = [
+        "-q",
+        "How many customers live in Germany?",
+        "--strategy",
+        "single",
+        "--rows",
+        "full",
+        "--examples",
+    ];
     place.ask(&endpoint, &[&flags[..], &[examples.to_str().unwrap()]].concat()).document(0);
     let messages = endpoint.requests()[0].body["messages"].as_array().unwrap().clone();
     let of = |role: &str| -> Vec<String> {
@@ -327,14 +402,25 @@ fn solved_examples_are_whole_turns_before_the_question() {
     assert!(!messages.iter().any(|message| message["content"].as_str().unwrap().contains("yyy")));
     // Without the grant no cell stands in a prompt.
     place
-        .ask(&endpoint, &["-q", "How many customers live in Germany?", "--strategy", "single", "--rows", "none"])
+        .ask(
+            &endpoint,
+            &[
+                "-q",
+                "How many customers live in Germany?",
+                "--strategy",
+                "single",
+                "--rows",
+                "none",
+            ],
+        )
         .document(0);
     assert!(!endpoint.requests().last().unwrap().prompt().contains("Spain"));
 }
 
 #[test]
 fn a_count_of_a_value_that_does_not_exist_is_repaired_by_every_strategy_that_repairs() {
-    let count = |country: &str| format!("SELECT COUNT(*) AS n FROM customers WHERE country = '{country}'");
+    let count =
+        |country: &str| format!("SELECT COUNT(*) AS n FROM customers WHERE country = '{country}'");
     for strategy in ["retry3", "decompose", "chase", "text2sql", "progressive"] {
         for (wrong, known) in [("GERMANY", true), ("Germani", true), ("GERMANY", false)] {
             let place = Place::new();
@@ -353,13 +439,27 @@ fn a_count_of_a_value_that_does_not_exist_is_repaired_by_every_strategy_that_rep
                 .on(["customers"], sql(wrong));
             let endpoint = MockEndpoint::start(script);
             let rows = if known { "full" } else { "none" };
-            let flags = ["-q", "How many customers live in Germany?", "--strategy", strategy, "--rows", rows];
+            let flags = [
+                "-q",
+                "How many customers live in Germany?",
+                "--strategy",
+                strategy,
+                "--rows",
+                rows,
+            ];
             let said = place.ask(&endpoint, &flags);
-            let seen = endpoint.requests().iter().any(|request| request.prompt().contains("no known value"));
+            let seen = endpoint
+                .requests()
+                .iter()
+                .any(|request| request.prompt().contains("no known value"));
             assert_eq!(seen, known, "{strategy} {wrong}: {}", said.all());
             if known {
                 let document = said.document(0);
-                assert_eq!(document["answer"]["rows"], json!([[40]]), "{strategy} {wrong}: {document:#}");
+                assert_eq!(
+                    document["answer"]["rows"],
+                    json!([[40]]),
+                    "{strategy} {wrong}: {document:#}"
+                );
             }
         }
     }

@@ -1,5 +1,6 @@
-//! Searches over one database, one after another and at once: none sees another's intermediate results. The Python package wrote
-//! these into the user's database under one name, so that questions and processes read each other's (bugs 3, 4 and 32 of its list).
+//! Searches over one database, one after another and at once: none sees another's intermediate
+//! results. The Python package wrote these into the user's database under one name, so that
+//! questions and processes read each other's (bugs 3, 4 and 32 of its list).
 
 use std::path::Path;
 use std::process::Stdio;
@@ -10,16 +11,28 @@ use syrch_kit::{MockEndpoint, Reply, Script};
 use crate::endpoint::{KEY, PLAN, Said, for_task, plan, search, subtask};
 use crate::shop;
 
-/// Two tasks: the first finds the rows, the second counts them in the same words whatever the first was.
+/// Two tasks: the first finds the rows, the second counts them in the same words whatever the first
+/// was.
 fn script(first: &str) -> Script {
     Script::new()
-        .on([PLAN], plan(&[subtask("A", "the rows", &[]), subtask("B", "how many these are", &["A"])]))
+        .on(
+            [PLAN],
+            plan(&[subtask("A", "the rows", &[]), subtask("B", "how many these are", &["A"])]),
+        )
         .on([for_task("the rows").as_str()], Reply::sql(first, 0.95))
-        .on([for_task("how many these are").as_str()], Reply::sql("SELECT count(*) AS n FROM task_A", 0.95))
+        .on(
+            [for_task("how many these are").as_str()],
+            Reply::sql("SELECT count(*) AS n FROM task_A", 0.95),
+        )
 }
 
 /// A command for JSON; searches with the same `state` share a cache.
-fn command(endpoint: &MockEndpoint, database: &Path, state: &Path, question: &str) -> std::process::Command {
+fn command(
+    endpoint: &MockEndpoint,
+    database: &Path,
+    state: &Path,
+    question: &str,
+) -> std::process::Command {
     let mut command = search(&endpoint.url(), database);
     command.env("SYRCH_CACHE_DIR", state.join("cache")).env("SYRCH_STATE_DIR", state.join("state"));
     command.args(["--cache", "--format", "json", "-q", question]);
@@ -41,12 +54,17 @@ fn equal_statements_over_other_tasks_are_other_statements() {
         ("How many customers are there?", "SELECT id FROM customers", 4),
     ] {
         let endpoint = MockEndpoint::start(script(first));
-        let said = Said::of(command(&endpoint, &database, folder.path(), question).output().unwrap());
+        let said =
+            Said::of(command(&endpoint, &database, folder.path(), question).output().unwrap());
         assert_eq!(count(&said), json!([[expected]]), "{}", said.all());
     }
     assert_eq!(std::fs::read(&database).unwrap(), before);
-    let beside: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
-    assert!(beside.iter().all(|name| !name.to_string_lossy().starts_with("shop.sqlite-")), "{beside:?}");
+    let beside: Vec<_> =
+        std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert!(
+        beside.iter().all(|name| !name.to_string_lossy().starts_with("shop.sqlite-")),
+        "{beside:?}"
+    );
 }
 
 #[test]
@@ -55,11 +73,19 @@ fn processes_over_one_database_do_not_meet() {
     let database = shop(folder.path());
     let searches: Vec<_> = (0..8)
         .map(|number| {
-            let (first, expected) =
-                if number % 2 == 0 { ("SELECT id FROM customers", 4) } else { ("SELECT id FROM products", 3) };
+            let (first, expected) = if number % 2 == 0 {
+                ("SELECT id FROM customers", 4)
+            } else {
+                ("SELECT id FROM products", 3)
+            };
             let endpoint = MockEndpoint::start(script(first));
             let mut command = command(&endpoint, &database, folder.path(), "How many are there?");
-            let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            let child = command
+                .stdin(Stdio::null())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap();
             (endpoint, child, expected)
         })
         .collect();
@@ -82,17 +108,31 @@ fn what_is_kept_is_the_users_alone_and_holds_no_key() {
         "usage": {"prompt_tokens": 100, "completion_tokens": 10}
     });
     let script = Script::new()
-        .on([PLAN], plan(&[subtask("A", "the rows", &[]), subtask("B", "how many these are", &["A"])]))
+        .on(
+            [PLAN],
+            plan(&[subtask("A", "the rows", &[]), subtask("B", "how many these are", &["A"])]),
+        )
         .on([for_task("the rows").as_str()], Reply::raw(200, echo.to_string()))
-        .on([for_task("how many these are").as_str()], Reply::sql("SELECT count(*) AS n FROM task_A", 0.95));
+        .on(
+            [for_task("how many these are").as_str()],
+            Reply::sql("SELECT count(*) AS n FROM task_A", 0.95),
+        );
     let endpoint = MockEndpoint::start(script.requires_key(KEY));
-    let said =
-        Said::of(command(&endpoint, &shop(folder.path()), folder.path(), "How many are there?").output().unwrap());
+    let said = Said::of(
+        command(&endpoint, &shop(folder.path()), folder.path(), "How many are there?")
+            .output()
+            .unwrap(),
+    );
     assert_eq!(count(&said), json!([[4]]), "{}", said.all());
     let mut files = 0;
     let mut folders = vec![folder.path().join("state"), folder.path().join("cache/answers")];
     while let Some(place) = folders.pop() {
-        assert_eq!(std::fs::metadata(&place).unwrap().permissions().mode() & 0o077, 0, "{}", place.display());
+        assert_eq!(
+            std::fs::metadata(&place).unwrap().permissions().mode() & 0o077,
+            0,
+            "{}",
+            place.display()
+        );
         for entry in std::fs::read_dir(&place).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
@@ -100,9 +140,18 @@ fn what_is_kept_is_the_users_alone_and_holds_no_key() {
                 continue;
             }
             files += 1;
-            assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o077, 0, "{}", path.display());
+            assert_eq!(
+                std::fs::metadata(&path).unwrap().permissions().mode() & 0o077,
+                0,
+                "{}",
+                path.display()
+            );
             let bytes = std::fs::read(&path).unwrap();
-            assert!(!bytes.windows(KEY.len()).any(|part| part == KEY.as_bytes()), "{}", path.display());
+            assert!(
+                !bytes.windows(KEY.len()).any(|part| part == KEY.as_bytes()),
+                "{}",
+                path.display()
+            );
         }
     }
     assert!(files >= 2, "a journal and a cache");

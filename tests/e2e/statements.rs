@@ -1,4 +1,5 @@
-//! `sql`: the corpus of hostile and benign statements through the binary, and what wrong lines and wrong statements come to.
+//! `sql`: the corpus of hostile and benign statements through the binary, and what wrong lines and
+//! wrong statements come to.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,8 +13,7 @@ use syrch_kit::corpus::{lines, text};
 use crate::bad_input::{Place, finish, said};
 
 /// All tables but `secret_tokens`, and no view that reads it.
-const GRANTED: &str =
-    "customers,products,orders,order_items,order,employees,events,canary,notes_fts,trig_t,v_revenue,v_evil";
+const GRANTED: &str = "customers,products,orders,order_items,order,employees,events,canary,notes_fts,trig_t,v_revenue,v_evil";
 
 /// The most rows of a result.
 const ROWS: u64 = 10_000;
@@ -48,13 +48,18 @@ impl Guarded {
 
     /// The answers to these statements, which must come in order.
     fn answers(&self, statements: &[&Value]) -> Vec<Value> {
-        let lines = statements.iter().map(|line| json!({"id": line["id"], "sql": text(line)}).to_string() + "\n");
+        let lines = statements
+            .iter()
+            .map(|line| json!({"id": line["id"], "sql": text(line)}).to_string() + "\n");
         let output = self.sql(&["--stdin-jsonl"], lines.collect::<String>());
         let (stdout, stderr) = said(&output);
-        // All heavy statements at once may keep a busy machine from ending one within a second of its deadline: then it is left to itself.
-        let is_late = |line: &str| line.contains("a statement has not ended although its time is over");
+        // All heavy statements at once may keep a busy machine from ending one within a second of
+        // its deadline: then it is left to itself.
+        let is_late =
+            |line: &str| line.contains("a statement has not ended although its time is over");
         assert!(output.status.code() == Some(0) && stderr.lines().all(is_late), "{stdout}{stderr}");
-        let answers: Vec<Value> = stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let answers: Vec<Value> =
+            stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(answers.len(), statements.len(), "{stdout}");
         answers
     }
@@ -96,7 +101,8 @@ fn harm(guarded: &Guarded, statement: &Value, answer: &Value) -> Option<&'static
             by_chance.then_some("it was stopped for its time or memory, not refused for what it is")
         }
         (_, false) => {
-            let by_limit = matches!(error["kind"].as_str(), Some("too-large" | "timeout" | "unknown-table"));
+            let by_limit =
+                matches!(error["kind"].as_str(), Some("too-large" | "timeout" | "unknown-table"));
             (!by_limit).then_some("it was not stopped by a limit")
         }
         // Heavy for some engines, light for one that computes a constant once.
@@ -110,27 +116,41 @@ fn harm(guarded: &Guarded, statement: &Value, answer: &Value) -> Option<&'static
     }
 }
 
-/// The heavy ones each have a process of their own, all at once: together they take little longer than one statement's deadline.
+/// The heavy ones each have a process of their own, all at once: together they take little longer
+/// than one statement's deadline.
 #[test]
 fn no_hostile_statement_has_an_effect_and_no_benign_one_is_refused() {
     let Some(data) = syrch_kit::data_root() else { return };
     let guarded = Guarded::new(&data);
     let (hostile, benign) = (corpus(&data, "hostile.jsonl"), corpus(&data, "benign.jsonl"));
-    assert!(hostile.len() >= 160 && benign.len() >= 67, "{} hostile, {} benign", hostile.len(), benign.len());
-    let (heavy, light): (Vec<&Value>, Vec<&Value>) = hostile.iter().partition(|line| line["stop"] == "limit");
+    assert!(
+        hostile.len() >= 160 && benign.len() >= 67,
+        "{} hostile, {} benign",
+        hostile.len(),
+        benign.len()
+    );
+    let (heavy, light): (Vec<&Value>, Vec<&Value>) =
+        hostile.iter().partition(|line| line["stop"] == "limit");
     let files = named_files(&hostile);
     assert!(!files.is_empty());
 
     let start = Instant::now();
     let (light_answers, heavy_answers) = std::thread::scope(|scope| {
         let guarded = &guarded;
-        let alone: Vec<_> = heavy.iter().map(|line| scope.spawn(move || guarded.answers(&[*line]).remove(0))).collect();
+        let alone: Vec<_> = heavy
+            .iter()
+            .map(|line| scope.spawn(move || guarded.answers(&[*line]).remove(0)))
+            .collect();
         // One process for all others, the benign ones after the hostile ones.
         let all: Vec<&Value> = light.iter().copied().chain(&benign).collect();
         let light = guarded.answers(&all);
         (light, alone.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>())
     });
-    println!("{} statements in {:.1} s", hostile.len() + benign.len(), start.elapsed().as_secs_f64());
+    println!(
+        "{} statements in {:.1} s",
+        hostile.len() + benign.len(),
+        start.elapsed().as_secs_f64()
+    );
 
     let mut wrong = Vec::new();
     let pairs = light.iter().zip(&light_answers).chain(heavy.iter().zip(&heavy_answers));
@@ -156,8 +176,10 @@ fn a_check_runs_nothing() {
     let Some(data) = syrch_kit::data_root() else { return };
     let guarded = Guarded::new(&data);
     let (hostile, benign) = (corpus(&data, "hostile.jsonl"), corpus(&data, "benign.jsonl"));
-    let all: Vec<&Value> = hostile.iter().filter(|line| line["stop"] != "limit").chain(&benign).collect();
-    let lines = all.iter().map(|line| json!({"id": line["id"], "sql": text(line)}).to_string() + "\n");
+    let all: Vec<&Value> =
+        hostile.iter().filter(|line| line["stop"] != "limit").chain(&benign).collect();
+    let lines =
+        all.iter().map(|line| json!({"id": line["id"], "sql": text(line)}).to_string() + "\n");
     let output = guarded.sql(&["--check", "--stdin-jsonl"], lines.collect::<String>());
     let (stdout, stderr) = said(&output);
     assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""));
@@ -165,12 +187,16 @@ fn a_check_runs_nothing() {
     for (statement, answer) in all.iter().zip(stdout.lines()) {
         let answer: Value = serde_json::from_str(answer).unwrap();
         let is_benign = statement["stop"].is_null();
-        if answer["ok"] != json!(is_benign) || answer["id"] != statement["id"] || answer.get("rows").is_some() {
+        if answer["ok"] != json!(is_benign)
+            || answer["id"] != statement["id"]
+            || answer.get("rows").is_some()
+        {
             wrong.push(format!("{}: {answer}: {}", statement["id"], text(statement)));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    let endless = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r";
+    let endless =
+        "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r";
     let output = guarded.sql(&["--check", "--format", "json", endless], "");
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((output.status.code(), &document["ok"]), (Some(0), &json!(true)), "{document}");
@@ -181,11 +207,13 @@ fn a_check_runs_nothing() {
 fn each_line_has_the_doubts_about_its_statement() {
     let place = Place::new();
     let lines = ["SELECT AVG(name) AS a FROM customers", "SELECT COUNT(*) AS n FROM customers"];
-    let input: String = lines.iter().map(|sql| format!("{}\n", json!({ "id": 1, "sql": sql }))).collect();
+    let input: String =
+        lines.iter().map(|sql| format!("{}\n", json!({ "id": 1, "sql": sql }))).collect();
     let output = finish(&mut place.words("sql --db shop.sqlite --stdin-jsonl"), input);
     let (stdout, stderr) = said(&output);
     assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""), "{stdout}");
-    let answers: Vec<Value> = stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let answers: Vec<Value> =
+        stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let doubt = answers[0]["warnings"][0].as_str().unwrap_or_default();
     assert!(doubt.contains("values of name are no numbers"), "{stdout}");
     assert_eq!(answers[1], json!({ "id": 1, "ok": true, "rows": 1 }));
@@ -230,7 +258,9 @@ fn no_line_ends_the_lines_after_it() {
     let seen: Vec<(Value, Value, Value)> = stdout
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap())
-        .map(|answer| (answer["id"].clone(), answer["rows"].clone(), answer["error"]["rule"].clone()))
+        .map(|answer| {
+            (answer["id"].clone(), answer["rows"].clone(), answer["error"]["rule"].clone())
+        })
         .collect();
     let (none, wrong) = (Value::Null, json!("json-line"));
     let ran = |id: Value, rows: u64| (id, json!(rows), Value::Null);
@@ -273,7 +303,8 @@ fn a_huge_line_is_refused_by_its_id_and_the_next_is_answered() {
     let output = finish(&mut place.words("sql --db shop.sqlite --stdin-jsonl"), input);
     let (stdout, stderr) = said(&output);
     assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""));
-    let answers: Vec<Value> = stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let answers: Vec<Value> =
+        stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let kinds: Vec<&Value> = answers.iter().map(|answer| &answer["error"]["kind"]).collect();
     assert_eq!(
         kinds,
@@ -292,7 +323,8 @@ fn one(place: &Place, arguments: &[&str]) -> (i32, Value, String) {
     let mut command = place.words("sql --db shop.sqlite --format json");
     let output = finish(command.args(arguments), "");
     let (stdout, stderr) = said(&output);
-    let document = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout}{stderr}"));
+    let document =
+        serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout}{stderr}"));
     (output.status.code().unwrap(), document, stderr)
 }
 
@@ -313,9 +345,16 @@ fn a_statement_that_is_not_a_query_is_denied() {
     ] {
         for check in [&[statement][..], &["--check", statement]] {
             let (code, document, stderr) = one(&place, check);
-            assert_eq!((code, &document["error"]["class"]), (15, &json!("denied")), "{statement}: {document}");
+            assert_eq!(
+                (code, &document["error"]["class"]),
+                (15, &json!("denied")),
+                "{statement}: {document}"
+            );
             let message = document["error"]["message"].as_str().unwrap();
-            assert!(message.contains(&format!("rule `{rule}`")) && stderr.contains(rule), "{statement}: {message}");
+            assert!(
+                message.contains(&format!("rule `{rule}`")) && stderr.contains(rule),
+                "{statement}: {message}"
+            );
             assert!(document["error"]["hint"].is_string(), "{statement}: {document}");
         }
     }
@@ -338,13 +377,20 @@ fn a_name_that_is_wrong_is_reported_with_the_nearest() {
             let (code, document, stderr) = one(&place, check);
             assert_eq!(code, 11, "{document}");
             assert!(document["error"]["message"].as_str().unwrap().contains(name), "{document}");
-            assert!(document["error"]["hint"].as_str().is_some_and(|hint| hint.contains(near)), "{document}");
+            assert!(
+                document["error"]["hint"].as_str().is_some_and(|hint| hint.contains(near)),
+                "{document}"
+            );
             assert!(stderr.contains(near), "{stderr}");
         }
     }
     for statement in ["SELEC 1", "", "SELECT", "SELECT (", "SELECT 'a"] {
         let (code, document, _) = one(&place, &[statement]);
-        assert_eq!((code, &document["error"]["class"]), (11, &json!("database")), "{statement}: {document}");
+        assert_eq!(
+            (code, &document["error"]["class"]),
+            (11, &json!("database")),
+            "{statement}: {document}"
+        );
     }
     assert_eq!(finish(&mut place.words("sql --db shop.sqlite"), "").status.code(), Some(2));
     let both = finish(place.words("sql --db shop.sqlite --stdin-jsonl").arg("SELECT 1"), "");
@@ -358,7 +404,10 @@ fn a_statement_may_come_from_standard_input() {
     let output = run(b"SELECT name\n  FROM customers -- all\n WHERE id = 1\n");
     assert_eq!(said(&output).0, "name\nAda\n", "{}", said(&output).1);
     assert_eq!(run(b"SELECT '\xff'").status.code(), Some(15));
-    assert_eq!(run(&[b"SELECT '".as_slice(), &vec![b'x'; 3 << 20], b"'"].concat()).status.code(), Some(11));
+    assert_eq!(
+        run(&[b"SELECT '".as_slice(), &vec![b'x'; 3 << 20], b"'"].concat()).status.code(),
+        Some(11)
+    );
 }
 
 /// A log and its index would be made by whoever reads such a file the usual way.
@@ -391,20 +440,32 @@ fn a_mistyped_name_in_double_quotes_is_an_unknown_column() {
     for (database, statement, message) in [
         ("lab.sqlite", "SELECT DISTINCT \"lab_name\" FROM samples", "no such column `lab_name`"),
         ("lab.sqlite", "SELECT DISTINCT \"orgin\" FROM samples", "did you mean `origin`?"),
-        ("lab.sqlite", "SELECT count(*) FROM samples WHERE \"state\" = 'done'", "did you mean `status`?"),
+        (
+            "lab.sqlite",
+            "SELECT count(*) FROM samples WHERE \"state\" = 'done'",
+            "did you mean `status`?",
+        ),
         (
             "lab.sqlite",
             "SELECT count(*) FROM samples WHERE status = \"done\"",
             "a text is written in single quotes: 'done'",
         ),
-        ("points.csv", "SELECT name FROM points ORDER BY \"pionts\" DESC", "did you mean `points`?"),
+        (
+            "points.csv",
+            "SELECT name FROM points ORDER BY \"pionts\" DESC",
+            "did you mean `points`?",
+        ),
         ("points.csv", "SELECT count(*) FROM points GROUP BY \"pionts\"", "did you mean `points`?"),
     ] {
         for flags in [&[][..], &["--check"]] {
             let (code, stdout, stderr) = sql(database, flags, statement);
-            assert!(code == Some(11) && stderr.contains(message), "{statement}: {code:?} {stdout}{stderr}");
+            assert!(
+                code == Some(11) && stderr.contains(message),
+                "{statement}: {code:?} {stdout}{stderr}"
+            );
         }
     }
-    let (code, stdout, stderr) = sql("lab.sqlite", &["--format", "csv"], "SELECT count(*) AS \"n\" FROM finished");
+    let (code, stdout, stderr) =
+        sql("lab.sqlite", &["--format", "csv"], "SELECT count(*) AS \"n\" FROM finished");
     assert_eq!((code, stdout.as_str()), (Some(0), "n\n2\n"), "{stderr}");
 }

@@ -1,4 +1,5 @@
-//! Strategies by name and by file: what is built in is right, what is shown can be used again, and nothing else in the host knows a name.
+//! Strategies by name and by file: what is built in is right, what is shown can be used again, and
+//! nothing else in the host knows a name.
 
 mod beam;
 mod chase;
@@ -21,7 +22,8 @@ use crate::bad_input::{Place, finish, refused, said};
 use crate::endpoint::{PLAN, Said, WRITE, search, whole};
 use crate::host;
 
-const ROLES: [&str; 7] = ["linker", "planner", "solver", "calibrator", "reward", "clarifier", "aggregator"];
+const ROLES: [&str; 7] =
+    ["linker", "planner", "solver", "calibrator", "reward", "clarifier", "aggregator"];
 
 fn folder() -> PathBuf {
     syrch_kit::repository().join("plugins/strategies")
@@ -59,20 +61,30 @@ fn document(place: &Place, words: &str) -> Value {
 fn every_built_in_fits_the_schema_and_its_plugins() {
     let (place, schema) = (Place::new(), schema());
     let listed = document(&place, "strategy list");
-    let listed: Vec<&str> =
-        listed["strategies"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+    let listed: Vec<&str> = listed["strategies"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["name"].as_str().unwrap())
+        .collect();
     let files = files();
     assert_eq!(listed, files.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>());
     let plugins = document(&place, "plugin list");
-    let plugins: Vec<&Value> = plugins["plugins"].as_array().unwrap().iter().map(|plugin| &plugin["name"]).collect();
+    let plugins: Vec<&Value> =
+        plugins["plugins"].as_array().unwrap().iter().map(|plugin| &plugin["name"]).collect();
     for (name, path) in files {
-        let wrong: Vec<String> = schema.iter_errors(&read(&path)).map(|error| error.to_string()).collect();
+        let wrong: Vec<String> =
+            schema.iter_errors(&read(&path)).map(|error| error.to_string()).collect();
         assert!(wrong.is_empty(), "{name}: {wrong:?}");
         // It loads every plugin and gives it its settings.
         let shown = document(&place, &format!("strategy show {name}"));
         assert_eq!(shown["name"], json!(name));
         for (role, part) in shown["roles"].as_object().unwrap() {
-            assert!(plugins.contains(&&part["plugin"]), "{name}: the {role} {} is not built in", part["plugin"]);
+            assert!(
+                plugins.contains(&&part["plugin"]),
+                "{name}: the {role} {} is not built in",
+                part["plugin"]
+            );
             assert_eq!(part["digest"].as_str().unwrap().len(), 64);
         }
     }
@@ -105,7 +117,10 @@ fn the_schema_refuses_what_the_host_refuses() {
             "name: a\nflow: {start: a, nodes: {a: {do: draft, next: [run]}, run: {on: {empty: b}}, b: {do: ask}}}\n",
             true,
         ),
-        ("name: a\nflow: {start: a, nodes: {a: {do: flow, times: 2, flow: {start: draft, nodes: {draft: }}}}}\n", true),
+        (
+            "name: a\nflow: {start: a, nodes: {a: {do: flow, times: 2, flow: {start: draft, nodes: {draft: }}}}}\n",
+            true,
+        ),
         ("name: a\nflow: {start: draft, nodes: {draft: {next: 3}}}\n", false),
         ("name: a\nflow: {start: draft, nodes: {draft: {nxet: draft}}}\n", false),
         ("name: a\nflow: {start: draft, nodes: {draft: {max_visits: 0}}}\n", false),
@@ -124,7 +139,12 @@ fn the_schema_refuses_what_the_host_refuses() {
         let path = place.file("own.yml", text);
         assert_eq!(schema.is_valid(&read(&path)), is_right, "the schema: {text}");
         let output = finish(&mut place.words("strategy show own.yml"), "");
-        assert_eq!(output.status.code(), Some(if is_right { 0 } else { 10 }), "{text}{}", said(&output).1);
+        assert_eq!(
+            output.status.code(),
+            Some(if is_right { 0 } else { 10 }),
+            "{text}{}",
+            said(&output).1
+        );
     }
     let printed = said(&finish(&mut place.words("strategy schema"), "")).0;
     assert_eq!(printed, fs::read_to_string(folder().join("strategy.schema.json")).unwrap());
@@ -150,7 +170,10 @@ fn answer(place: &Place, flags: &str) -> Value {
 fn what_is_shown_is_used_again() {
     let place = Place::new();
     for (name, _) in files() {
-        let output = finish(place.words(&format!("strategy show {name} -o own.yml")).env("NO_COLOR", "1"), "");
+        let output = finish(
+            place.words(&format!("strategy show {name} -o own.yml")).env("NO_COLOR", "1"),
+            "",
+        );
         assert_eq!(output.status.code(), Some(0), "{}", said(&output).1);
         let parts = |word: &str| {
             let mut shown = document(&place, &format!("strategy show {word}"));
@@ -167,7 +190,11 @@ fn what_is_shown_is_used_again() {
     assert_eq!(answer(&place, "--strategy again.yml"), default);
     assert_eq!(answer(&place, "--strategy decompose"), default);
     // The file that is read is not written over.
-    refused(&mut place.words("strategy show again.yml -o again.yml"), 2, &["again.yml", "is a strategy file in use"]);
+    refused(
+        &mut place.words("strategy show again.yml -o again.yml"),
+        2,
+        &["again.yml", "is a strategy file in use"],
+    );
 }
 
 #[test]
@@ -183,7 +210,10 @@ fn a_files_plugins_lie_beside_it_and_are_shown_with_whole_paths() {
     let output = finish(&mut place.words("strategy show saved/own.yml -o elsewhere/own.yml"), "");
     assert_eq!(output.status.code(), Some(0), "{}", said(&output).1);
     let text = fs::read_to_string(place.path().join("elsewhere/own.yml")).unwrap();
-    assert!(text.contains(&place.path().join("saved/parts/mine.wasm").display().to_string()), "{text}");
+    assert!(
+        text.contains(&place.path().join("saved/parts/mine.wasm").display().to_string()),
+        "{text}"
+    );
     for file in ["saved/own.yml", "elsewhere/own.yml"] {
         assert!(answer(&place, &format!("--strategy {file}"))["answer"].is_object(), "{file}");
     }
@@ -193,10 +223,16 @@ fn a_files_plugins_lie_beside_it_and_are_shown_with_whole_paths() {
 fn everything_wrong_with_a_file_is_reported_at_once() {
     let place = Place::new();
     place.file("keys.yml", "name: a\nroles:\n  planer: x\npolicy: {max_depth: 17}\n");
-    let reported =
-        ["keys.yml:3:3: unknown role `planer`; did you mean `planner`", "keys.yml:4:21: policy.max_depth: 17 is not"];
+    let reported = [
+        "keys.yml:3:3: unknown role `planer`; did you mean `planner`",
+        "keys.yml:4:21: policy.max_depth: 17 is not",
+    ];
     refused(&mut place.words("strategy show keys.yml"), 10, &reported);
-    refused(&mut place.search("--strategy keys.yml"), 10, &[&reported[..], &["--strategy: "]].concat());
+    refused(
+        &mut place.search("--strategy keys.yml"),
+        10,
+        &[&reported[..], &["--strategy: "]].concat(),
+    );
     place.file(
         "plugins.yml",
         "name: a\nroles:\n  planner: decompos\n  clarifier:\n    plugin: ambiguity\n    config: {threshhold: 0.5, threshold: 7}\n",
@@ -207,16 +243,32 @@ fn everything_wrong_with_a_file_is_reported_at_once() {
         "plugins.yml:6:31: roles.clarifier: `ambiguity`: config: threshold: 7 is greater than the maximum of 1",
     ];
     refused(&mut place.words("strategy show plugins.yml"), 10, &reported);
-    refused(&mut place.words("strategy show deocmpose"), 10, &["`deocmpose`", "did you mean `decompose`?"]);
-    refused(&mut place.search("--strategy deocmpose"), 10, &["--strategy: ", "did you mean `decompose`?"]);
+    refused(
+        &mut place.words("strategy show deocmpose"),
+        10,
+        &["`deocmpose`", "did you mean `decompose`?"],
+    );
+    refused(
+        &mut place.search("--strategy deocmpose"),
+        10,
+        &["--strategy: ", "did you mean `decompose`?"],
+    );
     refused(&mut place.words("strategy show no/such.yml"), 10, &["no/such.yml", "No such file"]);
     // `strategy list` still works with that configuration.
     place.file("home/.syrch/config.yml", "strategy: deocmpose\n");
-    refused(&mut place.search(""), 10, &["config.yml:1: there is no built-in strategy `deocmpose`"]);
+    refused(
+        &mut place.search(""),
+        10,
+        &["config.yml:1: there is no built-in strategy `deocmpose`"],
+    );
     assert_eq!(finish(&mut place.words("strategy list"), "").status.code(), Some(0));
     fs::remove_file(place.path().join("home/.syrch/config.yml")).unwrap();
     place.file("syrch.yml", "strategy: decompose\n");
-    refused(&mut place.search(""), 10, &["syrch.yml:1:11", "may not be set by a file found in a folder"]);
+    refused(
+        &mut place.search(""),
+        10,
+        &["syrch.yml:1:11", "may not be set by a file found in a folder"],
+    );
 }
 
 #[test]
@@ -234,20 +286,34 @@ fn the_origin_of_what_a_strategy_sets_is_reported() {
         json!({"plugin": of_it(json!("ambiguity")), "config": {"threshold": of_it(json!(0.5))}})
     );
     assert_eq!(shown["execution"]["max_depth"], of_it(json!(2)));
-    assert_eq!(shown["execution"]["max_attempts_per_node"], json!({"value": 4, "origin": "--max-attempts"}));
+    assert_eq!(
+        shown["execution"]["max_attempts_per_node"],
+        json!({"value": 4, "origin": "--max-attempts"})
+    );
     assert_eq!(shown["plugins"]["planner"]["plugin"]["origin"], "default");
     // What it prints is a config file with the same effect.
     let output = finish(&mut place.words("config --strategy own.yml -o config.yml"), "");
     assert_eq!(output.status.code(), Some(0), "{}", said(&output).1);
-    let (again, first) =
-        (document(&place, "config --config config.yml"), document(&place, "config --strategy own.yml"));
+    let (again, first) = (
+        document(&place, "config --config config.yml"),
+        document(&place, "config --strategy own.yml"),
+    );
     assert_eq!((&again["plugins"], &again["execution"]), (&first["plugins"], &first["execution"]));
     let checked = document(&place, "doctor --strategy own.yml");
-    let check = checked["checks"].as_array().unwrap().iter().find(|check| check["name"] == "strategy").unwrap();
-    assert!(check["detail"].as_str().unwrap().starts_with("own.yml (--strategy): linker "), "{check}");
+    let check = checked["checks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|check| check["name"] == "strategy")
+        .unwrap();
+    assert!(
+        check["detail"].as_str().unwrap().starts_with("own.yml (--strategy): linker "),
+        "{check}"
+    );
 }
 
-/// The model always gives the same statement, so each strategy makes as few calls as its file allows.
+/// The model always gives the same statement, so each strategy makes as few calls as its file
+/// allows.
 #[test]
 fn a_name_reaches_the_search_with_its_settings() {
     let place = Place::new();
@@ -261,13 +327,16 @@ fn a_name_reaches_the_search_with_its_settings() {
         assert_eq!(answer["answer"]["rows"], json!([[4]]), "{flags:?}: {}", said.all());
         (endpoint.count(), answer["plugins"].clone())
     };
-    for (name, calls) in [("single", 1), ("retry3", 1), ("gate2of5", 2), ("gate3of9", 3), ("vote5", 5)] {
+    for (name, calls) in
+        [("single", 1), ("retry3", 1), ("gate2of5", 2), ("gate3of9", 3), ("vote5", 5)]
+    {
         assert_eq!(asked(&["--strategy", name]).0, calls, "{name}");
     }
     assert_eq!(asked(&["--strategy", "vote5", "-P", "solver.samples=3"]).0, 3);
     // The settings of a replaced plugin are dropped: `refine` knows no samples.
     let (_, plugins) = asked(&["--strategy", "vote5", "--solver", "refine"]);
-    let solver = plugins.as_array().unwrap().iter().find(|plugin| plugin["role"] == "solver").unwrap();
+    let solver =
+        plugins.as_array().unwrap().iter().find(|plugin| plugin["role"] == "solver").unwrap();
     assert_eq!(solver["name"], "refine");
 }
 
@@ -275,7 +344,9 @@ fn a_name_reaches_the_search_with_its_settings() {
 fn a_run_is_repeated_without_its_strategy_file() {
     let place = Place::new();
     let endpoint = MockEndpoint::start(
-        Script::new().on([PLAN], whole()).on([WRITE], Reply::sql("SELECT count(*) AS n FROM customers", 0.95)),
+        Script::new()
+            .on([PLAN], whole())
+            .on([WRITE], Reply::sql("SELECT count(*) AS n FROM customers", 0.95)),
     );
     let own = place.file(
         "own.yml",
@@ -284,7 +355,9 @@ fn a_run_is_repeated_without_its_strategy_file() {
     let state = place.path().join("state");
     let mut command = search(&endpoint.url(), &place.path().join("shop.sqlite"));
     command.env("SYRCH_STATE_DIR", &state).arg("--strategy").arg(&own);
-    let first = Said::of(command.args(["--format", "json", "-q", "How many customers are there?"]).output().unwrap());
+    let first = Said::of(
+        command.args(["--format", "json", "-q", "How many customers are there?"]).output().unwrap(),
+    );
     assert_eq!(first.code, 0, "{}", first.all());
     let journal = fs::read_dir(state.join("runs")).unwrap().next().unwrap().unwrap().path();
     let header = fs::read_to_string(journal).unwrap().lines().next().unwrap().to_owned();
@@ -292,17 +365,29 @@ fn a_run_is_repeated_without_its_strategy_file() {
     let settings = header.pointer("/settings").unwrap_or_else(|| panic!("{header}"));
     assert_eq!(settings["strategy"]["name"], "own");
     assert_eq!(
-        (&settings["strategy"]["config"]["clarifier"]["threshold"], &settings["policy"]["max_attempts"]),
+        (
+            &settings["strategy"]["config"]["clarifier"]["threshold"],
+            &settings["policy"]["max_attempts"]
+        ),
         (&json!(0.9), &json!(2))
     );
     fs::remove_file(own).unwrap();
     let mut replay = host();
-    replay.env("SYRCH_STATE_DIR", &state).args(["trace", "replay", "last", "--strict", "--format", "json"]);
+    replay
+        .env("SYRCH_STATE_DIR", &state)
+        .args(["trace", "replay", "last", "--strict", "--format", "json"]);
     let again = Said::of(replay.output().unwrap());
     assert_eq!((again.code, &again.stdout), (0, &first.stdout), "{}", again.all());
-    let output = finish(place.words("--resume last --strategy decompose").env("SYRCH_STATE_DIR", &state), "");
+    let output = finish(
+        place.words("--resume last --strategy decompose").env("SYRCH_STATE_DIR", &state),
+        "",
+    );
     assert_eq!(output.status.code(), Some(2));
-    assert!(said(&output).1.contains("--strategy does not go with --resume"), "{}", said(&output).1);
+    assert!(
+        said(&output).1.contains("--strategy does not go with --resume"),
+        "{}",
+        said(&output).1
+    );
 }
 
 #[test]
@@ -310,7 +395,10 @@ fn names_are_completed() {
     let place = Place::new();
     let script = said(&finish(&mut place.words("completions bash"), "")).0;
     let names: Vec<String> = files().into_iter().map(|(name, _)| name).collect();
-    assert!(script.matches(&names.join(" ")).count() >= 2, "the flag and `strategy show` offer no names");
+    assert!(
+        script.matches(&names.join(" ")).count() >= 2,
+        "the flag and `strategy show` offer no names"
+    );
 }
 
 /// Code that runs in searches: without tests, and without the registry.
@@ -318,7 +406,8 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap();
-        let is_left_out = ["tests", "tests.rs", "benches"].contains(&name) || path.ends_with("app/src/strategies");
+        let is_left_out = ["tests", "tests.rs", "benches"].contains(&name)
+            || path.ends_with("app/src/strategies");
         match path.is_dir() {
             _ if is_left_out => {}
             true => sources(&path, found),
@@ -349,7 +438,10 @@ fn only_the_registry_knows_a_strategys_name() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let registry = fs::read_to_string(root.join("app/src/strategies/mod.rs")).unwrap();
-    let named: Vec<String> =
-        files().into_iter().map(|(name, _)| name).filter(|name| registry.contains(&format!("\"{name}\""))).collect();
+    let named: Vec<String> = files()
+        .into_iter()
+        .map(|(name, _)| name)
+        .filter(|name| registry.contains(&format!("\"{name}\"")))
+        .collect();
     assert_eq!(named, ["decompose"], "the registry knows the default and no other");
 }

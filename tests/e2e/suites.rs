@@ -1,4 +1,5 @@
-//! `suite lint` through the binary: what it finds in published suites and in made ones, and what broken suites come to.
+//! `suite lint` through the binary: what it finds in published suites and in made ones, and what
+//! broken suites come to.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,30 +15,47 @@ use crate::host;
 fn report(command: &mut Command) -> (Value, Option<i32>) {
     let output = finish(command.args(["--format", "json"]), "");
     let (stdout, stderr) = said(&output);
-    let document = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}\n{stdout}\n{stderr}"));
+    let document =
+        serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}\n{stdout}\n{stderr}"));
     (document, output.status.code())
 }
 
 fn counts(report: &Value) -> BTreeMap<&str, u64> {
-    report["counts"].as_object().unwrap().iter().map(|(kind, count)| (kind.as_str(), count.as_u64().unwrap())).collect()
+    report["counts"]
+        .as_object()
+        .unwrap()
+        .iter()
+        .map(|(kind, count)| (kind.as_str(), count.as_u64().unwrap()))
+        .collect()
 }
 
 /// The ids of one kind of finding.
 fn found<'a>(report: &'a Value, kind: &str) -> Vec<&'a str> {
     let findings = report["findings"].as_array().unwrap().iter();
-    findings.filter(|finding| finding["kind"] == kind).map(|finding| finding["id"].as_str().unwrap()).collect()
+    findings
+        .filter(|finding| finding["kind"] == kind)
+        .map(|finding| finding["id"].as_str().unwrap())
+        .collect()
 }
 
-/// A suite over the shop: one sound question and one of each kind of finding that the shop can show.
+/// A suite over the shop: one sound question and one of each kind of finding that the shop can
+/// show.
 fn mixed() -> String {
     let line = |id: &str, question: &str, sql: &str, ordered: bool| {
-        json!({"id": id, "db": "shop", "question": question, "gold_sql": sql, "ordered": ordered}).to_string() + "\n"
+        json!({"id": id, "db": "shop", "question": question, "gold_sql": sql, "ordered": ordered})
+            .to_string()
+            + "\n"
     };
     [
         line("sound", "How many customers are there?", "SELECT count(*) FROM customers", false),
         line("typo", "Which countries are there?", "SELECT DISTINCT contry FROM customers", false),
         line("write", "Drop the orders.", "DELETE FROM orders", false),
-        line("empty", "Who is from Mars?", "SELECT name FROM customers WHERE country = 'Mars'", false),
+        line(
+            "empty",
+            "Who is from Mars?",
+            "SELECT name FROM customers WHERE country = 'Mars'",
+            false,
+        ),
         line(
             "tie",
             "Who bought most often?",
@@ -65,12 +83,16 @@ fn what_is_found_in_published_suites() {
     );
     let (defog, code) = lint("defog/questions.jsonl");
     println!("defog: {:?}", counts(&defog));
-    assert_eq!((code, &defog["suite"]["questions"], &defog["suite"]["databases"]), (Some(0), &json!(141), &json!(5)));
+    assert_eq!(
+        (code, &defog["suite"]["questions"], &defog["suite"]["databases"]),
+        (Some(0), &json!(141), &json!(5))
+    );
     assert_eq!(counts(&spider), BTreeMap::from([("order-ties", 6), ("tie-cut", 26)]));
     assert_eq!(counts(&defog), BTreeMap::from([("order-ties", 22)]));
     // Which year had the most concerts: two years had three each.
     assert!(found(&spider, "tie-cut").contains(&"spider_dev_0026"));
-    // Its statements are of another engine than the databases beside it, which is reported for each question.
+    // Its statements are of another engine than the databases beside it, which is reported for each
+    // question.
     let (postgres, code) = lint("defog/questions_postgres.jsonl");
     assert_eq!((code, counts(&postgres)), (Some(5), BTreeMap::from([("other-engine", 142)])));
 }
@@ -89,7 +111,8 @@ fn findings_are_reported_in_all_formats_and_fail_as_asked() {
         assert_eq!(found(&document, kind), [id]);
     }
     for (flag, code) in [("none", 0), ("error", 5), ("any", 5)] {
-        let output = finish(&mut place.words(&format!("suite lint suite.jsonl --fail-on {flag}")), "");
+        let output =
+            finish(&mut place.words(&format!("suite lint suite.jsonl --fail-on {flag}")), "");
         assert_eq!(output.status.code(), Some(code), "{flag}");
     }
     let output = finish(&mut place.words("suite lint suite.jsonl --format csv"), "");
@@ -111,10 +134,17 @@ fn findings_are_reported_in_all_formats_and_fail_as_asked() {
         "7 questions on 1 database, with 7 expected answers: 2 errors and 4 warnings (1 contradiction, 1 does-not-run, 1 empty, \
          1 tie-cut, 1 unordered, 1 writes)\n"
     );
-    let (markdown, _) = said(&finish(&mut place.words("suite lint suite.jsonl --format markdown"), ""));
-    assert!(markdown.starts_with("| severity | kind | id | line | db | gold | what |\n| --- "), "{markdown}");
+    let (markdown, _) =
+        said(&finish(&mut place.words("suite lint suite.jsonl --format markdown"), ""));
+    assert!(
+        markdown.starts_with("| severity | kind | id | line | db | gold | what |\n| --- "),
+        "{markdown}"
+    );
     let (lines, _) = said(&finish(&mut place.words("suite lint suite.jsonl --format jsonl"), ""));
-    assert!(lines.lines().all(|line| serde_json::from_str::<Value>(line).unwrap()["db"] == "shop"), "{lines}");
+    assert!(
+        lines.lines().all(|line| serde_json::from_str::<Value>(line).unwrap()["db"] == "shop"),
+        "{lines}"
+    );
     let (table, quiet) = said(&finish(&mut place.words("suite lint suite.jsonl --quiet"), ""));
     assert!(table.contains("│ error    ┆ writes ") && quiet.is_empty(), "{table}{quiet}");
     assert_eq!(fs::read(place.path().join("shop.sqlite")).unwrap(), before);
@@ -169,7 +199,11 @@ fn all_faults_of_a_suite_are_reported_before_anything_runs() {
          hint: correct it there; findings are reported once the suite can be read\n"
     );
     refused(&mut place.words("suite lint suite.jsonl"), 10, &["has 4 faults", "line 4, `a`"]);
-    refused(&mut place.words("suite lint none.jsonl"), 10, &["`none.jsonl` cannot be read", "check the path"]);
+    refused(
+        &mut place.words("suite lint none.jsonl"),
+        10,
+        &["`none.jsonl` cannot be read", "check the path"],
+    );
     refused(&mut place.words("suite lint home"), 10, &["`home` cannot be read", "it is a folder"]);
     refused(
         &mut place.words("suite lint shop.sqlite"),
@@ -185,7 +219,9 @@ fn all_faults_of_a_suite_are_reported_before_anything_runs() {
 fn all_missing_databases_are_reported() {
     let place = Place::new();
     let named = [("first", "shpo"), ("sound", "shop"), ("second", "shpo"), ("out", "../shop")];
-    let line = |(id, db)| json!({"id": id, "db": db, "question": "?", "gold_sql": "SELECT 1"}).to_string() + "\n";
+    let line = |(id, db)| {
+        json!({"id": id, "db": db, "question": "?", "gold_sql": "SELECT 1"}).to_string() + "\n"
+    };
     place.file("suite.jsonl", named.map(line).concat());
     let words = [
         "2 databases are missing",
@@ -194,9 +230,14 @@ fn all_missing_databases_are_reported() {
         "--db names the folder",
     ];
     refused(&mut place.words("suite lint suite.jsonl"), 11, &words);
-    refused(&mut place.words("suite lint suite.jsonl --db none"), 11, &["`none` does not exist; 4 questions need it"]);
+    refused(
+        &mut place.words("suite lint suite.jsonl --db none"),
+        11,
+        &["`none` does not exist; 4 questions need it"],
+    );
     // The one database of all questions, whatever they call it.
-    let (document, code) = report(&mut place.words("suite lint suite.jsonl --db sqlite:shop.sqlite"));
+    let (document, code) =
+        report(&mut place.words("suite lint suite.jsonl --db sqlite:shop.sqlite"));
     assert_eq!((code, &document["suite"]["databases"]), (Some(0), &json!(1)));
     let mut spared = place.words("suite lint suite.jsonl --db shop.sqlite -o shop.sqlite");
     refused(&mut spared, 2, &["is the database"]);
@@ -206,21 +247,29 @@ fn all_missing_databases_are_reported() {
 fn databases_are_looked_for_where_the_user_says_and_only_there_by_flag() {
     let place = Place::new();
     fs::create_dir_all(place.path().join("given/database/school")).unwrap();
-    syrch_kit::sqlite(place.path().join("given/database/school/school.sqlite"), "CREATE TABLE t AS SELECT 1 AS a");
-    place.file("suite.jsonl", r#"{"id": "a", "db": "school", "question": "?", "gold_sql": "SELECT a FROM t"}"#);
+    syrch_kit::sqlite(
+        place.path().join("given/database/school/school.sqlite"),
+        "CREATE TABLE t AS SELECT 1 AS a",
+    );
+    place.file(
+        "suite.jsonl",
+        r#"{"id": "a", "db": "school", "question": "?", "gold_sql": "SELECT a FROM t"}"#,
+    );
     let (_, code) = report(&mut place.words("suite lint suite.jsonl --db given"));
     assert_eq!(code, Some(0));
     // A database for searches is none for a suite.
     let mut configured = place.words("suite lint suite.jsonl");
     refused(configured.env("SYRCH_DB", "shop.sqlite"), 11, &["there is no database `school`"]);
-    let hidden = finish(&mut place.words("suite lint suite.jsonl --db given --tables x* --format csv"), "");
+    let hidden =
+        finish(&mut place.words("suite lint suite.jsonl --db given --tables x* --format csv"), "");
     assert!(
         said(&hidden)
             .0
             .contains("error,no-database,a,1,school,,\"no table of `given/database/school/school.sqlite` matches"),
         "{hidden:?}"
     );
-    let mut spared = place.words("suite lint suite.jsonl --db given -o given/database/school/school.sqlite");
+    let mut spared =
+        place.words("suite lint suite.jsonl --db given -o given/database/school/school.sqlite");
     refused(&mut spared, 2, &["is a database of the suite"]);
 }
 
@@ -228,8 +277,10 @@ fn databases_are_looked_for_where_the_user_says_and_only_there_by_flag() {
 fn ten_thousand_questions_are_linted() {
     let place = Place::new();
     let line = |at: usize| {
-        let sql = if at % 1_000 == 999 { "SELECT 1 WHERE 0".to_owned() } else { format!("SELECT {at}") };
-        json!({"id": at, "db": "shop", "question": format!("{at}?"), "gold_sql": sql}).to_string() + "\n"
+        let sql =
+            if at % 1_000 == 999 { "SELECT 1 WHERE 0".to_owned() } else { format!("SELECT {at}") };
+        json!({"id": at, "db": "shop", "question": format!("{at}?"), "gold_sql": sql}).to_string()
+            + "\n"
     };
     place.file("suite.jsonl", (0..10_000).map(line).collect::<String>());
     let (document, code) = report(&mut place.words("suite lint suite.jsonl --fail-on any"));
@@ -241,16 +292,23 @@ fn ten_thousand_questions_are_linted() {
 #[test]
 fn ctrl_c_ends_it() {
     let place = Place::new();
-    let sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
-    place.file("suite.jsonl", json!({"id": "a", "db": "shop", "question": "?", "gold_sql": sql}).to_string());
+    let sql =
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+    place.file(
+        "suite.jsonl",
+        json!({"id": "a", "db": "shop", "question": "?", "gold_sql": sql}).to_string(),
+    );
     let mut command = place.words("suite lint suite.jsonl -v");
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut errors = BufReader::new(child.stderr.take().unwrap());
     let mut stderr = String::new();
     while !stderr.contains("checking 1 questions") {
         assert!(errors.read_line(&mut stderr).unwrap() > 0, "{stderr}");
     }
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert!(
+        Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success()
+    );
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(130), b"".as_slice()));
 }

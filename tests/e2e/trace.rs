@@ -56,17 +56,29 @@ fn diamond() -> MockEndpoint {
     let wrong = "SELECT nonsense FROM orders";
     let script = Script::new()
         .on([PLAN], plan(&subtasks))
-        .on([WRITE, &for_task("customers in France")], write("SELECT id, name FROM customers WHERE country = 'France'"))
+        .on(
+            [WRITE, &for_task("customers in France")],
+            write("SELECT id, name FROM customers WHERE country = 'France'"),
+        )
         .on([WRITE, &for_task("their orders"), REPAIR], write("SELECT id, customer_id FROM orders"))
         .on([WRITE, &for_task("their orders")], write(wrong))
-        .on([WRITE, &for_task("their names")], write("SELECT name FROM customers WHERE country = 'France'"))
-        .on([WRITE], write("SELECT name, quantity FROM customers JOIN orders ON customers.id = customer_id"));
+        .on(
+            [WRITE, &for_task("their names")],
+            write("SELECT name FROM customers WHERE country = 'France'"),
+        )
+        .on(
+            [WRITE],
+            write("SELECT name, quantity FROM customers JOIN orders ON customers.id = customer_id"),
+        );
     MockEndpoint::start(script)
 }
 
 fn task<'a>(document: &'a Value, id: &str) -> &'a Value {
     let tasks = document["rounds"][0]["tasks"].as_array().unwrap();
-    tasks.iter().find(|task| task["id"] == id).unwrap_or_else(|| panic!("no task {id} in {document:#}"))
+    tasks
+        .iter()
+        .find(|task| task["id"] == id)
+        .unwrap_or_else(|| panic!("no task {id} in {document:#}"))
 }
 
 #[test]
@@ -78,7 +90,10 @@ fn a_search_is_listed_and_drawn_as_it_was() {
         (list["schema"].as_str(), list["runs"][0]["run"].as_str()),
         (Some("syrch.traces/1"), Some(run.as_str()))
     );
-    assert_eq!((&list["runs"][0]["question"], &list["runs"][0]["outcome"]), (&QUESTION.into(), &"answered".into()));
+    assert_eq!(
+        (&list["runs"][0]["question"], &list["runs"][0]["outcome"]),
+        (&QUESTION.into(), &"answered".into())
+    );
     let calls = endpoint.count();
     assert_eq!(list["runs"][0]["calls"], calls);
 
@@ -87,11 +102,15 @@ fn a_search_is_listed_and_drawn_as_it_was() {
     assert_eq!(task(&tree, "D")["depends_on"], serde_json::json!(["B", "C"]));
     assert_eq!(task(&tree, "B")["errors"]["unknown-column"], 1);
     assert_eq!(tree["cost"]["calls"], calls);
-    let models = tree["calls"].as_array().unwrap().iter().filter(|call| call["what"]["kind"] == "model");
+    let models =
+        tree["calls"].as_array().unwrap().iter().filter(|call| call["what"]["kind"] == "model");
     assert_eq!(models.count(), calls);
     // B and C wait for A, and for nothing else.
     let time = |id: &str, field: &str| task(&tree, id)[field].as_u64().unwrap();
-    assert!(time("B", "started_us") >= time("A", "ended_us") && time("D", "started_us") >= time("C", "ended_us"));
+    assert!(
+        time("B", "started_us") >= time("A", "ended_us")
+            && time("D", "started_us") >= time("C", "ended_us")
+    );
 
     let text = place.trace(&["show", "last", "--calls"]);
     assert_eq!(text.code, 0, "{}", text.all());
@@ -100,7 +119,17 @@ fn a_search_is_listed_and_drawn_as_it_was() {
     }
     assert!(!text.stdout.contains('\u{1b}'));
     assert!(place.trace(&["show", "last", "--color", "always"]).stdout.contains('\u{1b}'));
-    assert_eq!(place.trace(&["show", "last", "--format", "csv"]).stdout.lines().next().unwrap().split(',').count(), 9);
+    assert_eq!(
+        place
+            .trace(&["show", "last", "--format", "csv"])
+            .stdout
+            .lines()
+            .next()
+            .unwrap()
+            .split(',')
+            .count(),
+        9
+    );
 }
 
 #[test]
@@ -109,12 +138,15 @@ fn the_page_is_one_file_that_asks_for_nothing() {
     let run = place.ask(&diamond(), QUESTION);
     let page = place.0.path().join("page.html");
     let path = page.to_str().unwrap();
-    for words in [["show", &run, "--html", path].as_slice(), &["show", &run, "--html", "-o", path]] {
+    for words in [["show", &run, "--html", path].as_slice(), &["show", &run, "--html", "-o", path]]
+    {
         drop(fs::remove_file(&page));
         let said = place.trace(words);
         assert_eq!((said.code, said.stdout.as_str()), (0, ""), "{}", said.all());
         let html = fs::read_to_string(&page).unwrap();
-        assert!(html.contains("What did &lt;/script&gt; the French buy?") && !html.contains("<script"));
+        assert!(
+            html.contains("What did &lt;/script&gt; the French buy?") && !html.contains("<script")
+        );
         let rest = html.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
         assert!(rest.contains("<svg") && !rest.contains(" src=") && !rest.contains("url("));
         // The endpoint is a setting, and so a text; nothing leads there.
@@ -138,17 +170,22 @@ fn rows_and_prompts_are_shown_under_the_grant_only() {
         let document = show(&[&["--format", "json"], words].concat()).document(0);
         document["answer"]["rows"].as_array().unwrap().len()
     };
-    assert_eq!((rows(&["--rows", "none"]), rows(&["--rows", "sample:1"]), rows(&["--rows", "full"])), (0, 1, 4));
+    assert_eq!(
+        (rows(&["--rows", "none"]), rows(&["--rows", "sample:1"]), rows(&["--rows", "full"])),
+        (0, 1, 4)
+    );
     let hidden = show(&["--rows", "aggregates"]);
     assert!(
-        !hidden.stdout.contains("Cleo") && hidden.stdout.contains("left out under --rows aggregates"),
+        !hidden.stdout.contains("Cleo")
+            && hidden.stdout.contains("left out under --rows aggregates"),
         "{}",
         hidden.all()
     );
     assert!(show(&["--rows", "full"]).stdout.contains("Cleo"));
     let refused = show(&["--rows", "none", "--prompts"]);
     assert!(refused.code == 2 && refused.stderr.contains("may quote cells"), "{}", refused.all());
-    let said = |words: &[&str]| show(&[&["--format", "json"], words].concat()).stdout.contains(PLAN);
+    let said =
+        |words: &[&str]| show(&[&["--format", "json"], words].concat()).stdout.contains(PLAN);
     assert!(!said(&[]) && said(&["--prompts"]));
 }
 
@@ -156,12 +193,20 @@ fn rows_and_prompts_are_shown_under_the_grant_only() {
 fn two_searches_lie_side_by_side() {
     let (place, endpoint) = (Place::new(), diamond());
     let (one, two) = (place.ask(&endpoint, QUESTION), place.ask(&endpoint, QUESTION));
-    let diff = place.trace(&["diff", &one, &two, "--fail-on-difference", "--format", "json"]).document(0);
-    assert_eq!((&diff["equal"], &diff["answer"]["equal_rows"]), (&true.into(), &true.into()), "{diff:#}");
+    let diff =
+        place.trace(&["diff", &one, &two, "--fail-on-difference", "--format", "json"]).document(0);
+    assert_eq!(
+        (&diff["equal"], &diff["answer"]["equal_rows"]),
+        (&true.into(), &true.into()),
+        "{diff:#}"
+    );
     let other = place.ask(&endpoint, "What did they buy?");
     let said = place.trace(&["diff", &one, &other, "--fail-on-difference"]);
     assert_eq!(said.code, 5, "{}", said.all());
-    assert!(said.stderr.contains("not asked the same question") && said.stdout.contains("+ What did they buy?"));
+    assert!(
+        said.stderr.contains("not asked the same question")
+            && said.stdout.contains("+ What did they buy?")
+    );
     assert_eq!(place.trace(&["diff", &one, &other]).code, 0);
 }
 
@@ -177,7 +222,10 @@ fn old_journals_are_cleared_away_when_asked() {
     let said = place.trace(&["prune", "--keep", "1"]);
     assert!(said.code == 0 && said.stderr.contains("1 journal of"), "{}", said.all());
     assert_eq!(
-        (count(), place.trace(&["list", "--format", "json"]).document(0)["runs"][0]["run"].as_str()),
+        (
+            count(),
+            place.trace(&["list", "--format", "json"]).document(0)["runs"][0]["run"].as_str()
+        ),
         (1, Some(latest.as_str()))
     );
 }
@@ -185,7 +233,10 @@ fn old_journals_are_cleared_away_when_asked() {
 #[test]
 fn what_is_no_journal_is_reported() {
     let place = Place::new();
-    assert_eq!(place.trace(&["list", "--format", "json"]).document(0)["runs"], serde_json::json!([]));
+    assert_eq!(
+        place.trace(&["list", "--format", "json"]).document(0)["runs"],
+        serde_json::json!([])
+    );
     let run = place.ask(&diamond(), QUESTION);
     let typo = format!("{}0", &run[..run.len() - 1]);
     let typo = if typo == run { format!("{}1", &run[..run.len() - 1]) } else { typo };
@@ -205,7 +256,8 @@ fn what_is_no_journal_is_reported() {
     assert!(killed.code == 0 && killed.stdout.contains("it was killed"), "{}", killed.all());
 }
 
-/// Written before the records, fields and ports got their present names: `books`, `kept`, `look-up` and `lane`.
+/// Written before the records, fields and ports got their present names: `books`, `kept`, `look-up`
+/// and `lane`.
 #[test]
 fn a_journal_of_an_earlier_build_is_shown() {
     let place = Place::new();
@@ -214,13 +266,24 @@ fn a_journal_of_an_earlier_build_is_shown() {
     fs::copy(stored, place.runs().join("85f05f4de1b3cb0b.jsonl")).unwrap();
     let text = place.trace(&["show", "85f05f4de1b3cb0b", "--calls"]);
     assert_eq!(text.code, 0, "{}", text.all());
-    for part in ["Which customers live in Vienna?", "SELECT name FROM customers WHERE city = 'Vienna'", "search.find"] {
+    for part in [
+        "Which customers live in Vienna?",
+        "SELECT name FROM customers WHERE city = 'Vienna'",
+        "search.find",
+    ] {
         assert!(text.stdout.contains(part), "{part}: {}", text.all());
     }
     let tree = place.trace(&["show", "last", "--format", "json"]).document(0);
-    assert_eq!((&tree["outcome"]["kind"], &tree["answer"]["row_count"]), (&"answered".into(), &9.into()));
+    assert_eq!(
+        (&tree["outcome"]["kind"], &tree["answer"]["row_count"]),
+        (&"answered".into(), &9.into())
+    );
     let cost = &tree["cost"];
-    assert_eq!((&cost["calls"], &cost["sql_runs"], &cost["in_flight"]), (&2.into(), &1.into(), &0.into()));
-    let searches = tree["calls"].as_array().unwrap().iter().filter(|call| call["port"] == "search.find");
+    assert_eq!(
+        (&cost["calls"], &cost["sql_runs"], &cost["in_flight"]),
+        (&2.into(), &1.into(), &0.into())
+    );
+    let searches =
+        tree["calls"].as_array().unwrap().iter().filter(|call| call["port"] == "search.find");
     assert_eq!(searches.count(), 6);
 }

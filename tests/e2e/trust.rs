@@ -1,4 +1,5 @@
-//! What a plugin that is not built in can send to a model of data that the user does not show: `--rows none|aggregates` and `--trust`.
+//! What a plugin that is not built in can send to a model of data that the user does not show:
+//! `--rows none|aggregates` and `--trust`.
 
 use std::fs;
 use std::io::Write;
@@ -23,7 +24,8 @@ fn canary(folder: &Path) -> PathBuf {
     syrch_kit::sqlite(path, script)
 }
 
-/// A model that plans one task, counts the customers, and says something to whatever else it is asked.
+/// A model that plans one task, counts the customers, and says something to whatever else it is
+/// asked.
 fn model() -> Script {
     let count = Reply::sql("SELECT count(*) AS n FROM customers", 0.95);
     Script::new().on([PLAN], whole()).on([WRITE], count).on([""], Reply::sql("SELECT 1", 0.5))
@@ -41,12 +43,20 @@ fn asking(endpoint: &MockEndpoint, folder: &Path, parts: &[Part<'_>]) -> Command
     let mut command = search(&endpoint.url(), &canary(folder));
     command.env("SYRCH_STATE_DIR", folder.join("state")).args(["--format", "json", "-q", QUESTION]);
     for Part { role, plugin, behaviour } in parts {
-        command.arg(format!("--{role}")).arg(plugin).args(["-P", &format!("{role}.behaviour={behaviour}")]);
+        command
+            .arg(format!("--{role}"))
+            .arg(plugin)
+            .args(["-P", &format!("{role}.behaviour={behaviour}")]);
     }
     command
 }
 
-fn ask(endpoint: &MockEndpoint, folder: &Path, (role, behaviour): (&str, &str), flags: &[&str]) -> Said {
+fn ask(
+    endpoint: &MockEndpoint,
+    folder: &Path,
+    (role, behaviour): (&str, &str),
+    flags: &[&str],
+) -> Said {
     let plugin = zoo::hostile();
     let mut command = asking(endpoint, folder, &[Part { role, plugin: &plugin, behaviour }]);
     Said::of(command.args(flags).output().unwrap())
@@ -78,12 +88,20 @@ fn a_cell_that_was_spelled_out_by_row_counts_is_not_sent() {
             assert!(said.stderr.contains(word), "{word}: {}", said.all());
         }
         // What it asked before it had seen anything was sent.
-        assert_eq!((endpoint.count_of("LEAK before"), endpoint.count_of("CANARY")), (1, 0), "{rows}");
+        assert_eq!(
+            (endpoint.count_of("LEAK before"), endpoint.count_of("CANARY")),
+            (1, 0),
+            "{rows}"
+        );
 
         let endpoint = MockEndpoint::start(model());
         let flags = ["--rows", rows, "--trust", &hostile];
         let document = ask(&endpoint, folder.path(), ("solver", "spell-out"), &flags).document(0);
-        assert_eq!((endpoint.count_of("LEAK CANARY"), warnings(&document)), (1, "[]".to_owned()), "{rows}");
+        assert_eq!(
+            (endpoint.count_of("LEAK CANARY"), warnings(&document)),
+            (1, "[]".to_owned()),
+            "{rows}"
+        );
     }
     for rows in ["sample:3", "full"] {
         let endpoint = MockEndpoint::start(model());
@@ -105,9 +123,14 @@ fn whatever_reads_the_data_ends_the_model_calls_and_nothing_else_does() {
         ("send-only", 1),
     ] {
         let endpoint = MockEndpoint::start(model());
-        let document = ask(&endpoint, folder.path(), ("solver", behaviour), &["--rows", "none"]).document(0);
+        let document =
+            ask(&endpoint, folder.path(), ("solver", behaviour), &["--rows", "none"]).document(0);
         assert_eq!(endpoint.count_of("LEAK"), sent, "{behaviour}: {document:#}");
-        assert_eq!(warnings(&document).contains("was denied model calls"), sent == 0, "{behaviour}: {document:#}");
+        assert_eq!(
+            warnings(&document).contains("was denied model calls"),
+            sent == 0,
+            "{behaviour}: {document:#}"
+        );
         assert_eq!(warnings(&document).contains("--trust"), sent == 0, "{behaviour}: {document:#}");
     }
 }
@@ -116,8 +139,10 @@ fn whatever_reads_the_data_ends_the_model_calls_and_nothing_else_does() {
 #[test]
 fn a_plugin_cannot_choose_among_calls_that_wait() {
     let folder = syrch_kit::scratch();
-    let endpoint = MockEndpoint::start(Script::new().on(["LEAK"], Reply::hang()).on([PLAN], whole()));
-    let said = ask(&endpoint, folder.path(), ("solver", "choose-among-waiting"), &["--rows", "none"]);
+    let endpoint =
+        MockEndpoint::start(Script::new().on(["LEAK"], Reply::hang()).on([PLAN], whole()));
+    let said =
+        ask(&endpoint, folder.path(), ("solver", "choose-among-waiting"), &["--rows", "none"]);
     assert!(warnings(&said.document(0)).contains("was denied model calls"), "{}", said.all());
     assert!(endpoint.count_of("LEAK") <= 8, "{}", endpoint.count_of("LEAK"));
 }
@@ -142,8 +167,12 @@ fn every_role_that_is_shown_results_is_denied() {
         let endpoint = MockEndpoint::start(model());
         let hostile = zoo::hostile().display().to_string();
         let trusting = [flags, &["--trust", &hostile]].concat();
-        let document = ask(&endpoint, folder.path(), (role, "send-what-is-shown"), &trusting).document(0);
-        assert!(endpoint.count_of("LEAK") > before && warnings(&document) == "[]", "{role}: {document:#}");
+        let document =
+            ask(&endpoint, folder.path(), (role, "send-what-is-shown"), &trusting).document(0);
+        assert!(
+            endpoint.count_of("LEAK") > before && warnings(&document) == "[]",
+            "{role}: {document:#}"
+        );
     }
 }
 
@@ -184,7 +213,11 @@ fn one_plugin_that_was_shown_a_result_ends_the_calls_of_another() {
         let endpoint = MockEndpoint::start(model());
         let mut command = asking(&endpoint, folder.path(), &parts);
         let said = Said::of(command.args(["--rows", "none"]).output().unwrap());
-        assert!(warnings(&said.document(0)).contains("was denied model calls"), "{role}: {}", said.all());
+        assert!(
+            warnings(&said.document(0)).contains("was denied model calls"),
+            "{role}: {}",
+            said.all()
+        );
         assert_eq!(endpoint.count_of("LEAK"), 0, "{role}");
     }
 }
@@ -197,7 +230,13 @@ fn embeddings_are_model_calls_too() {
     ask(&endpoint, folder.path(), ("solver", "embed"), &flags).document(0);
     assert_eq!(endpoint.count_of("LEAK"), 0);
     let trusted = zoo::hostile().display().to_string();
-    ask(&endpoint, folder.path(), ("solver", "embed"), &[&flags[..], &["--trust", &trusted]].concat()).document(0);
+    ask(
+        &endpoint,
+        folder.path(),
+        ("solver", "embed"),
+        &[&flags[..], &["--trust", &trusted]].concat(),
+    )
+    .document(0);
     assert_eq!(endpoint.count_of("LEAK embedded"), 1);
 }
 
@@ -206,11 +245,27 @@ fn embeddings_are_model_calls_too() {
 fn what_the_host_searches_for_a_planner_is_a_model_call_as_well() {
     let folder = syrch_kit::scratch();
     let terms = Reply::json(&json!({"table": ["buyers"], "columns": []}));
-    let endpoint = MockEndpoint::start(Script::new().on(["You know how people in business"], terms));
+    let endpoint =
+        MockEndpoint::start(Script::new().on(["You know how people in business"], terms));
     let mut build = host();
-    build.env("SYRCH_API_KEY", KEY).env("SYRCH_STATE_DIR", folder.path().join("state")).arg("build-index");
-    build.args(["--llm", "openai", "--model", "mock", "--base-url", &endpoint.url(), "--embeddings", "mock-embed"]);
-    Said::of(build.arg("--db").arg(canary(folder.path())).args(["--format", "json"]).output().unwrap()).document(0);
+    build
+        .env("SYRCH_API_KEY", KEY)
+        .env("SYRCH_STATE_DIR", folder.path().join("state"))
+        .arg("build-index");
+    build.args([
+        "--llm",
+        "openai",
+        "--model",
+        "mock",
+        "--base-url",
+        &endpoint.url(),
+        "--embeddings",
+        "mock-embed",
+    ]);
+    Said::of(
+        build.arg("--db").arg(canary(folder.path())).args(["--format", "json"]).output().unwrap(),
+    )
+    .document(0);
 
     let flags = ["--rows", "none", "--embeddings", "mock-embed"];
     let endpoint = MockEndpoint::start(model());
@@ -237,7 +292,12 @@ fn a_search_that_starts_over_is_the_same_search() {
     let part = Part { role: "linker", plugin: &hostile, behaviour: "send-only" };
     let mut command = asking(&endpoint, folder.path(), &[part]);
     command.args(["--rows", "none", "--interactive", "--structured", "never"]);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     child.stdin.take().unwrap().write_all(b"all of them\n").unwrap();
     let said = Said::of(child.wait_with_output().unwrap());
     assert!(warnings(&said.document(0)).contains("the linker `"), "{}", said.all());
@@ -253,7 +313,10 @@ fn what_is_built_in_repairs_and_judges_as_before() {
         for solver in ["refine", &refine] {
             let script = Script::new()
                 .on([PLAN], whole())
-                .once([WRITE], Reply::sql("SELECT abs(-9223372036854775807 - 1) FROM customers", 0.95))
+                .once(
+                    [WRITE],
+                    Reply::sql("SELECT abs(-9223372036854775807 - 1) FROM customers", 0.95),
+                )
                 .on([WRITE], Reply::sql("SELECT count(*) AS n FROM customers", 0.95));
             let endpoint = MockEndpoint::start(script);
             let mut command = search(&endpoint.url(), &canary(folder.path()));
@@ -281,24 +344,31 @@ fn essence(said: &Said) -> Value {
 
 #[test]
 fn a_strict_replay_and_a_resumed_run_deny_what_the_run_denied() {
-    for (role, behaviour, code) in
-        [("solver", "spell-out", 15), ("planner", "send-what-is-shown", 0), ("reward", "send-what-is-shown", 0)]
-    {
+    for (role, behaviour, code) in [
+        ("solver", "spell-out", 15),
+        ("planner", "send-what-is-shown", 0),
+        ("reward", "send-what-is-shown", 0),
+    ] {
         let folder = syrch_kit::scratch();
         let endpoint = MockEndpoint::start(model());
         let said = ask(&endpoint, folder.path(), (role, behaviour), &["--rows", "none"]);
         assert_eq!(said.code, code, "{}", said.all());
         let state = folder.path().join("state");
         let mut replay = host();
-        replay.env("SYRCH_STATE_DIR", &state).args(["trace", "replay", "last", "--strict", "--format", "json"]);
+        replay
+            .env("SYRCH_STATE_DIR", &state)
+            .args(["trace", "replay", "last", "--strict", "--format", "json"]);
         let again = Said::of(replay.output().unwrap());
         assert_eq!((again.code, &again.stdout), (code, &said.stdout), "{}", again.all());
 
         let whole = fs::read_to_string(journal(&state)).unwrap();
         let lines: Vec<&str> = whole.lines().collect();
         // The run is cut off after each line of a kind that decides, and at a few places between.
-        let decides =
-            |at: &usize| ["\"llm\"", "\"event\":\"call\"", "\"sql\""].iter().any(|word| lines[*at].contains(word));
+        let decides = |at: &usize| {
+            ["\"llm\"", "\"event\":\"call\"", "\"sql\""]
+                .iter()
+                .any(|word| lines[*at].contains(word))
+        };
         let places: Vec<usize> = (1..lines.len() - 1).filter(|at| decides(at)).collect();
         for at in places.iter().step_by(places.len().div_ceil(8)) {
             let sent = endpoint.count_of("LEAK");
@@ -307,11 +377,23 @@ fn a_strict_replay_and_a_resumed_run_deny_what_the_run_denied() {
             let path = cut.join("runs").join(journal(&state).file_name().unwrap());
             fs::write(&path, lines[..=*at].join("\n") + "\n").unwrap();
             let mut resume = host();
-            resume.env("SYRCH_STATE_DIR", &cut).env("SYRCH_API_KEY", KEY).args(["--base-url", &endpoint.url()]);
-            let resumed = Said::of(resume.args(["--format", "json", "--resume", "last"]).output().unwrap());
-            assert_eq!((resumed.code, essence(&resumed)), (code, essence(&said)), "after {at}: {}", resumed.all());
+            resume
+                .env("SYRCH_STATE_DIR", &cut)
+                .env("SYRCH_API_KEY", KEY)
+                .args(["--base-url", &endpoint.url()]);
+            let resumed =
+                Said::of(resume.args(["--format", "json", "--resume", "last"]).output().unwrap());
+            assert_eq!(
+                (resumed.code, essence(&resumed)),
+                (code, essence(&said)),
+                "after {at}: {}",
+                resumed.all()
+            );
             // The call that was made before anything was seen is perhaps made again.
-            assert!(endpoint.count_of("LEAK") <= sent + 1 && endpoint.count_of("CANARY") == 0, "after {at}");
+            assert!(
+                endpoint.count_of("LEAK") <= sent + 1 && endpoint.count_of("CANARY") == 0,
+                "after {at}"
+            );
         }
     }
 }
@@ -322,22 +404,47 @@ fn a_batch_trusts_whom_the_user_trusts() {
     let hostile = zoo::hostile();
     let batch = |endpoint: &MockEndpoint, flags: &[&str]| -> Value {
         let mut command = host();
-        command.env("SYRCH_API_KEY", KEY).arg("batch").args(["--llm", "openai", "--model", "mock", "--base-url"]);
-        command.arg(endpoint.url()).arg("--db").arg(canary(folder.path())).arg("--solver").arg(&hostile);
+        command.env("SYRCH_API_KEY", KEY).arg("batch").args([
+            "--llm",
+            "openai",
+            "--model",
+            "mock",
+            "--base-url",
+        ]);
+        command
+            .arg(endpoint.url())
+            .arg("--db")
+            .arg(canary(folder.path()))
+            .arg("--solver")
+            .arg(&hostile);
         command.args(["-P", "solver.behaviour=spell-out", "--rows", "none"]).args(flags);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         let line = json!({"id": "1", "question": QUESTION}).to_string();
         child.stdin.take().unwrap().write_all(line.as_bytes()).unwrap();
         Said::of(child.wait_with_output().unwrap()).document(0)
     };
     let endpoint = MockEndpoint::start(model());
     let denied = batch(&endpoint, &[]);
-    assert_eq!((&denied["error"]["class"], endpoint.count_of("CANARY")), (&json!("denied"), 0), "{denied:#}");
+    assert_eq!(
+        (&denied["error"]["class"], endpoint.count_of("CANARY")),
+        (&json!("denied"), 0),
+        "{denied:#}"
+    );
     let answered = batch(&endpoint, &["--trust", &hostile.display().to_string()]);
-    assert_eq!((&answered["outcome"], endpoint.count_of("LEAK CANARY")), (&json!("answered"), 1), "{answered:#}");
+    assert_eq!(
+        (&answered["outcome"], endpoint.count_of("LEAK CANARY")),
+        (&json!("answered"), 1),
+        "{answered:#}"
+    );
 }
 
-/// Two arms of a comparison, one of which a question ends for: the denial is an error of that arm, and the other continues.
+/// Two arms of a comparison, one of which a question ends for: the denial is an error of that arm,
+/// and the other continues.
 #[test]
 fn a_suite_says_whose_calls_were_denied() {
     let folder = syrch_kit::scratch();
@@ -384,7 +491,9 @@ fn inspect_and_doctor_say_who_is_trusted() {
     let hostile = zoo::hostile().display().to_string();
     let checked = |flags: &[&str]| {
         let mut command = host();
-        command.args(["doctor", "--llm", "offline", "--format", "json", "--solver", &hostile]).args(flags);
+        command
+            .args(["doctor", "--llm", "offline", "--format", "json", "--solver", &hostile])
+            .args(flags);
         let document = Said::of(command.output().unwrap()).document(0);
         let checks = document["checks"].as_array().unwrap().clone();
         checks.into_iter().find(|check| check["name"] == "plugin").unwrap()

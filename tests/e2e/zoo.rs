@@ -1,4 +1,5 @@
-//! Hostile plugins through the binary: each must end with a typed error that names the limit, and without effect.
+//! Hostile plugins through the binary: each must end with a typed error that names the limit, and
+//! without effect.
 
 use std::path::Path;
 use std::process::Output;
@@ -12,7 +13,15 @@ use crate::{host, shop};
 fn misbehave(role: &str, behaviour: &str, folder: &Path) -> Output {
     let database = shop(folder);
     host()
-        .args(["--llm", "offline", "--format", "json", "-q", "How many customers are there?", "--db"])
+        .args([
+            "--llm",
+            "offline",
+            "--format",
+            "json",
+            "-q",
+            "How many customers are there?",
+            "--db",
+        ])
         .arg(&database)
         .arg(format!("--{role}"))
         .arg(zoo::hostile())
@@ -27,7 +36,11 @@ fn ends(role: &str, behaviour: &str, code: i32, words: &[&str]) {
     let output = misbehave(role, behaviour, folder.path());
     let stdout = String::from_utf8(output.stdout).unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(code), "{role}.{behaviour}\nstdout: {stdout}\nstderr: {stderr}");
+    assert_eq!(
+        output.status.code(),
+        Some(code),
+        "{role}.{behaviour}\nstdout: {stdout}\nstderr: {stderr}"
+    );
     for word in words {
         assert!(
             stderr.contains(word) || stdout.contains(word),
@@ -35,8 +48,12 @@ fn ends(role: &str, behaviour: &str, code: i32, words: &[&str]) {
         );
     }
     assert!(!stdout.contains("CANARY"), "{role}.{behaviour} leaks the guest's words");
-    assert!(!stdout.contains('\u{1b}') && !stderr.contains('\u{202e}'), "{role}.{behaviour} writes control characters");
-    serde_json::from_str::<Value>(&stdout).unwrap_or_else(|error| panic!("{role}.{behaviour}: {error}\n{stdout}"));
+    assert!(
+        !stdout.contains('\u{1b}') && !stderr.contains('\u{202e}'),
+        "{role}.{behaviour} writes control characters"
+    );
+    serde_json::from_str::<Value>(&stdout)
+        .unwrap_or_else(|error| panic!("{role}.{behaviour}: {error}\n{stdout}"));
 }
 
 #[test]
@@ -74,25 +91,36 @@ fn a_plugin_that_spins_while_it_is_set_up_is_refused() {
 fn a_rewriter_that_could_read_rows_is_refused() {
     let inspect = |path: &Path| host().args(["plugin", "inspect"]).arg(path).output().unwrap();
     let shown = inspect(&zoo::hostile());
-    assert!(shown.status.success() && String::from_utf8(shown.stdout).unwrap().contains("rewriter"));
+    assert!(
+        shown.status.success() && String::from_utf8(shown.stdout).unwrap().contains("rewriter")
+    );
     let folder = syrch_kit::scratch();
     let exports = r#"(instance $i) (export "syrch:plugin/rewriter@0.1.0" (instance $i)) (export "syrch:plugin/about@0.1.0" (instance $i))"#;
     for port in ["sql", "rows", "cells", "evaluate", "search"] {
         let import = format!(r#"(import "syrch:plugin/{port}@0.1.0" (instance))"#);
         let path = folder.path().join(format!("{port}.wasm"));
-        std::fs::write(&path, wat::parse_str(format!("(component {import} {exports})")).unwrap()).unwrap();
+        std::fs::write(&path, wat::parse_str(format!("(component {import} {exports})")).unwrap())
+            .unwrap();
         let output = inspect(&path);
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(13), "{stderr}");
         assert!(stderr.contains(&format!("syrch:plugin/{port}@0.1.0")), "{stderr}");
-        assert!(stderr.contains("the role rewriter may import run, wait, llm, inspect, trace"), "{stderr}");
+        assert!(
+            stderr.contains("the role rewriter may import run, wait, llm, inspect, trace"),
+            "{stderr}"
+        );
     }
 }
 
 #[test]
 fn a_trap_is_reported_with_what_the_guest_printed_before() {
     ends("planner", "trap", 14, &["trapped", "planner.plan", "it printed: ", "WORDS-in-a-panic"]);
-    ends("solver", "solver-trap", 14, &["trapped", "solver.solve", "it printed: ", "WORDS-in-a-panic"]);
+    ends(
+        "solver",
+        "solver-trap",
+        14,
+        &["trapped", "solver.solve", "it printed: ", "WORDS-in-a-panic"],
+    );
     ends("planner", "trap-in-configure", 13, &["trapped", "configure", "WORDS-in-a-panic"]);
 }
 
@@ -154,7 +182,10 @@ fn a_statement_that_writes_changes_nothing() {
         let output = misbehave(role, behaviour, folder.path());
         assert_eq!(output.status.code(), Some(code), "{}", String::from_utf8_lossy(&output.stderr));
     }
-    assert!(before == std::fs::read(folder.path().join("shop.sqlite")).unwrap(), "the database changed");
+    assert!(
+        before == std::fs::read(folder.path().join("shop.sqlite")).unwrap(),
+        "the database changed"
+    );
 }
 
 #[test]

@@ -11,12 +11,28 @@ fn main() -> Result<(), Box<dyn Error>> {
     for watched in ["tests/zoo", "sdk/rust", "wit", "Cargo.toml", "Cargo.lock"] {
         println!("cargo::rerun-if-changed={}", root.join(watched).display());
     }
-    let target_dir = out.ancestors().nth(4).ok_or("OUT_DIR is not where cargo puts it")?.join("plugins");
+    let target_dir =
+        out.ancestors().nth(4).ok_or("OUT_DIR is not where cargo puts it")?.join("plugins");
     let mut cargo = Command::new(std::env::var("CARGO")?);
-    cargo.current_dir(&root).args(["build", "--quiet", "-p", "zoo-hostile", "-p", "zoo-mute", "-p", "zoo-schema"]);
-    cargo.args(["--target", "wasm32-wasip2", "--profile", "plugin", "--target-dir"]).arg(&target_dir);
-    for set_by_cargo in ["CARGO_ENCODED_RUSTFLAGS", "RUSTC_WORKSPACE_WRAPPER", "CARGO_BUILD_TARGET", "CARGO_TARGET_DIR"]
-    {
+    cargo.current_dir(&root).args([
+        "build",
+        "--quiet",
+        "-p",
+        "zoo-hostile",
+        "-p",
+        "zoo-mute",
+        "-p",
+        "zoo-schema",
+    ]);
+    cargo
+        .args(["--target", "wasm32-wasip2", "--profile", "plugin", "--target-dir"])
+        .arg(&target_dir);
+    for set_by_cargo in [
+        "CARGO_ENCODED_RUSTFLAGS",
+        "RUSTC_WORKSPACE_WRAPPER",
+        "CARGO_BUILD_TARGET",
+        "CARGO_TARGET_DIR",
+    ] {
         cargo.env_remove(set_by_cargo);
     }
     if !cargo.status()?.success() {

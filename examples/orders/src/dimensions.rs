@@ -27,9 +27,11 @@ const MONTHS: [&str; 12] = [
 ];
 
 /// 1970-01-01 was a Thursday.
-const WEEKDAYS: [&str; 7] = ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"];
+const WEEKDAYS: [&str; 7] =
+    ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"];
 
-/// The key of a name in a list, counted from one. `None` breaks the NOT NULL of the column that it is for.
+/// The key of a name in a list, counted from one. `None` breaks the NOT NULL of the column that it
+/// is for.
 pub(crate) fn key(names: &[&str], name: &str) -> Option<i64> {
     (1..).zip(names).find_map(|(key, other)| (*other == name).then_some(key))
 }
@@ -54,7 +56,10 @@ pub(crate) fn fill(
     let mut reported = |table, rows| report(Progress::Dimension { table, rows });
     reported("regions", regions(db, distributions, pool)?);
     reported("nations", nations(db, distributions, pool)?);
-    reported("market_segments", names(db, "market_segments", distributions.market_segments().get_values())?);
+    reported(
+        "market_segments",
+        names(db, "market_segments", distributions.market_segments().get_values())?,
+    );
     reported("customers", customers(db, scale, distributions, pool)?);
     reported("dates", dates(db)?);
     reported("priorities", priorities(db, distributions.order_priority().get_values())?);
@@ -76,21 +81,29 @@ fn names(db: &Connection, table: &str, names: &[&str]) -> rusqlite::Result<u64> 
 
 /// TPC-H writes `1-URGENT`: the digit is the key already.
 fn priorities(db: &Connection, values: &[&str]) -> rusqlite::Result<u64> {
-    let plain: Vec<&str> = values.iter().map(|value| value.split_once('-').map_or(*value, |(_, name)| name)).collect();
+    let plain: Vec<&str> =
+        values.iter().map(|value| value.split_once('-').map_or(*value, |(_, name)| name)).collect();
     names(db, "priorities", &plain)
 }
 
 fn statuses(db: &Connection) -> rusqlite::Result<u64> {
     let mut insert = db.prepare("INSERT INTO statuses VALUES (?1, ?2, ?3)")?;
-    let all =
-        [(OrderStatus::Open, "open"), (OrderStatus::Pending, "partly shipped"), (OrderStatus::Fulfilled, "fulfilled")];
+    let all = [
+        (OrderStatus::Open, "open"),
+        (OrderStatus::Pending, "partly shipped"),
+        (OrderStatus::Fulfilled, "fulfilled"),
+    ];
     for (status, name) in all {
         insert.execute(params![status_key(status), status.as_str(), name])?;
     }
     Ok(all.len() as u64)
 }
 
-fn regions(db: &Connection, distributions: &Distributions, pool: &TextPool) -> rusqlite::Result<u64> {
+fn regions(
+    db: &Connection,
+    distributions: &Distributions,
+    pool: &TextPool,
+) -> rusqlite::Result<u64> {
     let mut insert = db.prepare("INSERT INTO regions VALUES (?1, ?2)")?;
     let mut rows = 0;
     for region in RegionGenerator::new_with_distributions_and_text_pool(distributions, pool) {
@@ -100,7 +113,11 @@ fn regions(db: &Connection, distributions: &Distributions, pool: &TextPool) -> r
     Ok(rows)
 }
 
-fn nations(db: &Connection, distributions: &Distributions, pool: &TextPool) -> rusqlite::Result<u64> {
+fn nations(
+    db: &Connection,
+    distributions: &Distributions,
+    pool: &TextPool,
+) -> rusqlite::Result<u64> {
     let mut insert = db.prepare("INSERT INTO nations VALUES (?1, ?2, ?3)")?;
     let mut rows = 0;
     for nation in NationGenerator::new_with_distributions_and_text_pool(distributions, pool) {
@@ -110,11 +127,22 @@ fn nations(db: &Connection, distributions: &Distributions, pool: &TextPool) -> r
     Ok(rows)
 }
 
-fn customers(db: &Connection, scale: Scale, distributions: &Distributions, pool: &TextPool) -> rusqlite::Result<u64> {
+fn customers(
+    db: &Connection,
+    scale: Scale,
+    distributions: &Distributions,
+    pool: &TextPool,
+) -> rusqlite::Result<u64> {
     let mut insert = db.prepare("INSERT INTO customers VALUES (?1, ?2, ?3, ?4, ?5)")?;
     let segments = distributions.market_segments().get_values();
     let mut rows = 0;
-    let all = CustomerGenerator::new_with_distributions_and_text_pool(scale.factor(), 1, 1, distributions, pool);
+    let all = CustomerGenerator::new_with_distributions_and_text_pool(
+        scale.factor(),
+        1,
+        1,
+        distributions,
+        pool,
+    );
     for customer in all {
         insert.execute(params![
             customer.c_custkey,
@@ -128,10 +156,21 @@ fn customers(db: &Connection, scale: Scale, distributions: &Distributions, pool:
     Ok(rows)
 }
 
-fn suppliers(db: &Connection, scale: Scale, distributions: &Distributions, pool: &TextPool) -> rusqlite::Result<u64> {
+fn suppliers(
+    db: &Connection,
+    scale: Scale,
+    distributions: &Distributions,
+    pool: &TextPool,
+) -> rusqlite::Result<u64> {
     let mut insert = db.prepare("INSERT INTO suppliers VALUES (?1, ?2, ?3, ?4)")?;
     let mut rows = 0;
-    let all = SupplierGenerator::new_with_distributions_and_text_pool(scale.factor(), 1, 1, distributions, pool);
+    let all = SupplierGenerator::new_with_distributions_and_text_pool(
+        scale.factor(),
+        1,
+        1,
+        distributions,
+        pool,
+    );
     for supplier in all {
         insert.execute(params![
             supplier.s_suppkey,
@@ -160,7 +199,15 @@ fn dates(db: &Connection) -> rusqlite::Result<u64> {
         let (year, month, day) = date.to_ymd();
         let name = MONTHS.get(month as usize - 1);
         let weekday = WEEKDAYS.get(date.to_unix_epoch() as usize % WEEKDAYS.len());
-        insert.execute(params![date.to_string(), 1_900 + year, (month + 2) / 3, month, name, day, weekday])?;
+        insert.execute(params![
+            date.to_string(),
+            1_900 + year,
+            (month + 2) / 3,
+            month,
+            name,
+            day,
+            weekday
+        ])?;
     }
     Ok(TOTAL_DATE_RANGE as u64)
 }

@@ -20,8 +20,20 @@ pub(crate) fn fill(
     pool: &TextPool,
     report: &mut dyn FnMut(Progress),
 ) -> rusqlite::Result<u64> {
-    let orders = OrderGenerator::new_with_distributions_and_text_pool(scale.factor(), 1, 1, distributions, pool);
-    let lines = LineItemGenerator::new_with_distributions_and_text_pool(scale.factor(), 1, 1, distributions, pool);
+    let orders = OrderGenerator::new_with_distributions_and_text_pool(
+        scale.factor(),
+        1,
+        1,
+        distributions,
+        pool,
+    );
+    let lines = LineItemGenerator::new_with_distributions_and_text_pool(
+        scale.factor(),
+        1,
+        1,
+        distributions,
+        pool,
+    );
     let mut lines = lines.iter().peekable();
     let places = vec!["?"; COLUMNS].join(", ");
     let mut writer = Writer {

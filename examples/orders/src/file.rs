@@ -25,7 +25,8 @@ pub(crate) fn replace(
     let part = path.with_file_name(format!(".{name}.part"));
     // The lock is held to the end, so that no second run starts.
     let _lock = claim(path, &part)?;
-    let made = write(&part, fill).map_err(|source| OrdersError::Sqlite { path: path.to_owned(), source });
+    let made =
+        write(&part, fill).map_err(|source| OrdersError::Sqlite { path: path.to_owned(), source });
     let moved = made.and_then(|orders| {
         let bytes = part.metadata().map_err(failed)?.len();
         std::fs::rename(&part, path).map_err(failed)?;
@@ -54,15 +55,20 @@ fn may_go(path: &Path, force: bool) -> Result<(), OrdersError> {
 }
 
 fn is_ours(path: &Path) -> bool {
-    let open = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX);
-    let id = open.and_then(|db| db.query_row("PRAGMA application_id", [], |row| row.get::<_, i64>(0)));
+    let open = Connection::open_with_flags(
+        path,
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+    );
+    let id =
+        open.and_then(|db| db.query_row("PRAGMA application_id", [], |row| row.get::<_, i64>(0)));
     id.is_ok_and(|id| id == APPLICATION)
 }
 
 /// Takes the unfinished file for this run, and empties it.
 fn claim(path: &Path, part: &Path) -> Result<File, OrdersError> {
     let failed = |source: io::Error| OrdersError::File { path: path.to_owned(), source };
-    let file = File::options().create(true).truncate(false).write(true).open(part).map_err(failed)?;
+    let file =
+        File::options().create(true).truncate(false).write(true).open(part).map_err(failed)?;
     // Gone means that the run that held it has just put it in its place: it is not ours to empty.
     if file.try_lock().is_err() || !part.exists() {
         return Err(OrdersError::Busy { path: path.to_owned() });
@@ -71,7 +77,10 @@ fn claim(path: &Path, part: &Path) -> Result<File, OrdersError> {
     Ok(file)
 }
 
-fn write(part: &Path, fill: impl FnOnce(&Connection) -> rusqlite::Result<u64>) -> rusqlite::Result<u64> {
+fn write(
+    part: &Path,
+    fill: impl FnOnce(&Connection) -> rusqlite::Result<u64>,
+) -> rusqlite::Result<u64> {
     let connection = Connection::open(part)?;
     connection.execute_batch(SETTINGS)?;
     connection.pragma_update(None, "application_id", APPLICATION)?;
@@ -116,8 +125,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.sqlite");
         replace(&path, false, fill).unwrap();
-        let error =
-            replace(&path, false, |db| fill(db).and_then(|_| db.execute("INSERT INTO none VALUES (1)", [])).map(|_| 0));
+        let error = replace(&path, false, |db| {
+            fill(db).and_then(|_| db.execute("INSERT INTO none VALUES (1)", [])).map(|_| 0)
+        });
         assert!(matches!(error, Err(OrdersError::Sqlite { .. })), "{error:?}");
         assert_eq!((rows(&path), names(folder.path())), (2, vec!["a.sqlite".to_owned()]));
     }

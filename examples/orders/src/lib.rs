@@ -1,6 +1,8 @@
-//! The database `orders_10dim`: the orders of TPC-H, one row each, with ten dimension tables, at any scale.
+//! The database `orders_10dim`: the orders of TPC-H, one row each, with ten dimension tables, at
+//! any scale.
 //!
-//! Rows go from the generator straight into SQLite; only the current row is held in memory, whatever the scale.
+//! Rows go from the generator straight into SQLite; only the current row is held in memory,
+//! whatever the scale.
 
 mod dimensions;
 mod error;
@@ -19,7 +21,8 @@ use tpchgen::text::TextPool;
 pub use error::OrdersError;
 pub use scale::{Scale, ScaleError};
 
-/// What the generator draws comments from. No comment is written, so a small pool does: the default one has 300 MiB.
+/// What the generator draws comments from. No comment is written, so a small pool does: the default
+/// one has 300 MiB.
 const TEXT_BYTES: i32 = 1 << 20;
 
 /// How far the making is.
@@ -57,10 +60,12 @@ pub struct Made {
     pub bytes: u64,
 }
 
-/// Writes the database to `path`, or leaves what was there as it was. The same scale gives the same rows every time.
+/// Writes the database to `path`, or leaves what was there as it was. The same scale gives the same
+/// rows every time.
 ///
-/// A file that this function made before is replaced; any other only when `force` is set. Until the end everything goes to a hidden
-/// file beside `path`, which a later run for the same path takes over.
+/// A file that this function made before is replaced; any other only when `force` is set. Until the
+/// end everything goes to a hidden file beside `path`, which a later run for the same path takes
+/// over.
 ///
 /// # Errors
 /// When `path` holds something else, is in use or cannot be written.
@@ -73,7 +78,11 @@ pub fn make_orders(
     file::replace(path, force, |connection| fill(connection, scale, report))
 }
 
-fn fill(connection: &Connection, scale: Scale, report: &mut dyn FnMut(Progress)) -> rusqlite::Result<u64> {
+fn fill(
+    connection: &Connection,
+    scale: Scale,
+    report: &mut dyn FnMut(Progress),
+) -> rusqlite::Result<u64> {
     let distributions = Distributions::static_default();
     let pool = TextPool::new(TEXT_BYTES, distributions);
     connection.execute_batch(schema::TABLES)?;
@@ -83,7 +92,8 @@ fn fill(connection: &Connection, scale: Scale, report: &mut dyn FnMut(Progress))
     connection.execute_batch("COMMIT")?;
     for (table, column) in schema::INDEXED {
         report(Progress::Index { table, column });
-        connection.execute_batch(&format!("CREATE INDEX {table}_by_{column} ON {table} ({column})"))?;
+        connection
+            .execute_batch(&format!("CREATE INDEX {table}_by_{column} ON {table} ({column})"))?;
     }
     connection.execute_batch(schema::FINISH)?;
     Ok(orders)

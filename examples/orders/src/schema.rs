@@ -1,12 +1,14 @@
 //! The tables, the view that joins them, and the indexes.
 //!
-//! Ten dimensions: of the order its customer (with nation, region and market segment), date, priority, status and clerk; of its first
-//! line the supplier and the ship mode. Money is in REAL columns with two digits.
+//! Ten dimensions: of the order its customer (with nation, region and market segment), date,
+//! priority, status and clerk; of its first line the supplier and the ship mode. Money is in REAL
+//! columns with two digits.
 
 /// The bytes "TPCH", by which a file names the program that made it (`PRAGMA application_id`).
 pub(crate) const APPLICATION: i64 = 0x5450_4348;
 
-/// Run on the empty file. Its whole content goes where nobody looks yet: a crash loses nothing that a rollback could save.
+/// Run on the empty file. Its whole content goes where nobody looks yet: a crash loses nothing that
+/// a rollback could save.
 pub(crate) const SETTINGS: &str = "
 PRAGMA page_size = 4096;
 PRAGMA journal_mode = OFF;
@@ -105,9 +107,10 @@ JOIN suppliers u ON u.supplier_key = o.supplier_key
 JOIN ship_modes m ON m.ship_mode_key = o.ship_mode_key;
 ";
 
-/// Tables with the columns that get an index. Of `orders` those that pick few rows: the others pick a tenth or more, where a scan is
-/// faster. Of the dimensions those that questions narrow by: without their figures SQLite takes a year for ten days, and joins every
-/// customer with every one of them.
+/// Tables with the columns that get an index. Of `orders` those that pick few rows: the others pick
+/// a tenth or more, where a scan is faster. Of the dimensions those that questions narrow by:
+/// without their figures SQLite takes a year for ten days, and joins every customer with every one
+/// of them.
 pub(crate) const INDEXED: [(&str, &str); 9] = [
     ("orders", "customer_key"),
     ("orders", "order_date"),

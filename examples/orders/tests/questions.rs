@@ -1,4 +1,5 @@
-//! The database at two small scales: its rows, its keys, and every statement of `orders_questions.jsonl` under the host's guard.
+//! The database at two small scales: its rows, its keys, and every statement of
+//! `orders_questions.jsonl` under the host's guard.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail loudly")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +27,11 @@ impl Orders {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("orders_10dim.sqlite");
         make_orders(&path, Scale::new(factor).unwrap(), false, &mut |_| ()).unwrap();
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
         Self { runtime, database: SqliteDatabase::open(SqliteConfig::new(path)).unwrap(), folder }
     }
 
@@ -48,7 +53,8 @@ fn questions() -> Vec<Question> {
     suite::read(&file).unwrap().questions
 }
 
-/// The statement when ties of its outermost ORDER BY are broken by the output columns, one way or the other.
+/// The statement when ties of its outermost ORDER BY are broken by the output columns, one way or
+/// the other.
 fn with_ties(sql: &str, direction: &str, width: usize) -> String {
     let breakers: String = (1..=width).map(|column| format!(", {column} {direction}")).collect();
     match sql.rfind(" LIMIT ") {
@@ -77,7 +83,8 @@ fn every_gold_runs_and_has_one_right_answer() {
             "{id} says nothing: {rows:?}"
         );
         if sql.contains(" LIMIT ") || ordered {
-            let [up, down] = ["ASC", "DESC"].map(|direction| orders.run(&with_ties(&sql, direction, rows[0].len())));
+            let [up, down] = ["ASC", "DESC"]
+                .map(|direction| orders.run(&with_ties(&sql, direction, rows[0].len())));
             assert_eq!(bag(&up), bag(&down), "{id}: LIMIT cuts a tie");
             assert!(!ordered || up == down, "{id}: the order has ties");
         }
@@ -96,11 +103,19 @@ fn every_gold_runs_at_the_smallest_scale() {
 fn questions_are_well_formed() {
     let questions = questions();
     assert!(questions.len() >= 24, "{}", questions.len());
-    let texts: BTreeSet<&str> = questions.iter().map(|question| question.question.as_str()).collect();
+    let texts: BTreeSet<&str> =
+        questions.iter().map(|question| question.question.as_str()).collect();
     assert_eq!(texts.len(), questions.len());
     for question in &questions {
-        assert_eq!((question.db.as_str(), question.engine.as_deref().unwrap_or_default()), ("orders_10dim", "sqlite"));
-        assert!(["easy", "medium", "hard"].contains(&question.fields["difficulty"].as_str()), "{}", question.id);
+        assert_eq!(
+            (question.db.as_str(), question.engine.as_deref().unwrap_or_default()),
+            ("orders_10dim", "sqlite")
+        );
+        assert!(
+            ["easy", "medium", "hard"].contains(&question.fields["difficulty"].as_str()),
+            "{}",
+            question.id
+        );
     }
 }
 
@@ -126,7 +141,8 @@ fn rows_are_as_many_as_tpc_h_says() {
     }
     // A third of the customers never order: TPC-H leaves out every third key.
     assert_eq!(orders.count("SELECT COUNT(*) FROM orders WHERE customer_key % 3 = 0"), 0);
-    let sums = "SELECT COUNT(*) FROM orders WHERE ABS(list_price - discount_amount - revenue) > 0.001";
+    let sums =
+        "SELECT COUNT(*) FROM orders WHERE ABS(list_price - discount_amount - revenue) > 0.001";
     assert_eq!(orders.count(sums), 0);
     let dates = "SELECT COUNT(*) FROM dates WHERE date <> printf('%04d-%02d-%02d', year, month, day) \
         OR quarter <> (month + 2) / 3 OR strftime('%w', date) <> CASE weekday WHEN 'Sunday' THEN '0' \
@@ -139,16 +155,21 @@ fn rows_are_as_many_as_tpc_h_says() {
 fn the_schema_shows_the_keys_and_no_row_is_an_orphan() {
     let orders = Orders::new(0.01);
     let catalog = orders.runtime.block_on(orders.database.catalog()).unwrap();
-    let shown: BTreeMap<&str, usize> =
-        catalog.tables.iter().map(|table| (table.name.as_str(), table.foreign_keys.len())).collect();
+    let shown: BTreeMap<&str, usize> = catalog
+        .tables
+        .iter()
+        .map(|table| (table.name.as_str(), table.foreign_keys.len()))
+        .collect();
     assert_eq!(shown["orders"], 7);
     assert_eq!((shown["customers"], shown["suppliers"], shown["nations"]), (2, 1, 1));
     for table in catalog.tables.iter().filter(|table| table.name != "orders_10dim") {
         assert_eq!(table.primary_key.len(), 1, "{}", table.name);
         for key in &table.foreign_keys {
             let (column, other, target) = (&key.columns[0], &key.ref_table, &key.ref_columns[0]);
-            let orphans =
-                format!("SELECT COUNT(*) FROM {0} WHERE {column} NOT IN (SELECT {target} FROM {other})", table.name);
+            let orphans = format!(
+                "SELECT COUNT(*) FROM {0} WHERE {column} NOT IN (SELECT {target} FROM {other})",
+                table.name
+            );
             assert_eq!(orders.count(&orphans), 0, "{orphans}");
         }
     }
@@ -157,12 +178,17 @@ fn the_schema_shows_the_keys_and_no_row_is_an_orphan() {
 #[test]
 fn two_runs_write_the_same_bytes_and_tell_how_far_they_are() {
     let orders = Orders::new(0.001);
-    let [one, two] = ["orders_10dim.sqlite", "two.sqlite"].map(|name| orders.folder.path().join(name));
+    let [one, two] =
+        ["orders_10dim.sqlite", "two.sqlite"].map(|name| orders.folder.path().join(name));
     let mut reported = Vec::new();
-    let made = make_orders(&two, Scale::new(0.001).unwrap(), false, &mut |progress| reported.push(progress)).unwrap();
+    let made = make_orders(&two, Scale::new(0.001).unwrap(), false, &mut |progress| {
+        reported.push(progress)
+    })
+    .unwrap();
     assert_eq!((made.orders, made.bytes), (1_500, two.metadata().unwrap().len()));
     assert!(std::fs::read(one).unwrap() == std::fs::read(two).unwrap(), "the files differ");
-    let dimensions = reported.iter().filter(|progress| matches!(progress, Progress::Dimension { .. })).count();
+    let dimensions =
+        reported.iter().filter(|progress| matches!(progress, Progress::Dimension { .. })).count();
     assert_eq!(dimensions, 10);
     assert!(reported.contains(&Progress::Orders { done: 1_500, total: 1_500 }), "{reported:?}");
 }

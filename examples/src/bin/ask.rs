@@ -1,4 +1,5 @@
-//! A first program on the library: asks the example database, without a model and without a network.
+//! A first program on the library: asks the example database, without a model and without a
+//! network.
 //!
 //! `cargo run --bin make-shop`, then `cargo run --bin ask -- "How many customers are there?"`.
 
@@ -15,7 +16,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let question = arguments.next().unwrap_or_else(|| "How many customers are there?".to_owned());
     let database = arguments.next().unwrap_or_else(|| "examples/shop.sqlite".to_owned());
 
-    // Everything not named keeps its default: the offline rules, the default strategy, three sample rows.
+    // Everything not named keeps its default: the offline rules, the default strategy, three sample
+    // rows.
     let host = Host::builder().database(database).open().await?;
     let report = host.search(Problem::new(question), Arc::new(Silent), None, &Stop::new()).await?;
 
@@ -27,7 +29,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
             writeln!(out, "{sql}")?;
             writeln!(out, "confidence {:.2}", confidence.calibrated)?;
         }
-        _ => writeln!(out, "No acceptable answer; {} candidates were tried.", document.candidates.len())?,
+        _ => writeln!(
+            out,
+            "No acceptable answer; {} candidates were tried.",
+            document.candidates.len()
+        )?,
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
-//! A database that the program implements itself: the planets, in memory. The host asks it for its catalog, for cells that match words of
-//! the question, and to check and run statements; it refuses whatever it does not understand.
+//! A database that the program implements itself: the planets, in memory. The host asks it for its
+//! catalog, for cells that match words of the question, and to check and run statements; it refuses
+//! whatever it does not understand.
 //!
 //! `cargo run --bin custom-database -- "How many planets are there?"`.
 
@@ -11,11 +12,13 @@ use async_trait::async_trait;
 use syrch::arrow_array::{Int64Array, RecordBatch};
 use syrch::arrow_schema::{DataType, Field, Schema};
 use syrch::syrch_core::ports::{
-    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, Plan, PortError, Sample, SqlQuery,
+    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, Plan, PortError, Sample,
+    SqlQuery,
 };
 use syrch::syrch_core::{Catalog, Column, Dialect, Hit, ResultSet, SqlError, SqlErrorKind, Table};
 
-const PLANETS: [&str; 8] = ["Mercury", "Venus", "Earth", "Mars", "Jupiter", "Saturn", "Uranus", "Neptune"];
+const PLANETS: [&str; 8] =
+    ["Mercury", "Venus", "Earth", "Mars", "Jupiter", "Saturn", "Uranus", "Neptune"];
 
 struct Planets;
 
@@ -55,7 +58,11 @@ impl Database for Planets {
     async fn catalog(&self) -> Result<Arc<Catalog>, DatabaseError> {
         let column = Column { name: "name".into(), sql_type: "TEXT".into(), ..Column::default() };
         let table = Table { name: "planets".into(), columns: vec![column], ..Table::default() };
-        Ok(Arc::new(Catalog { database: self.name().into(), dialect: self.dialect(), tables: vec![table] }))
+        Ok(Arc::new(Catalog {
+            database: self.name().into(),
+            dialect: self.dialect(),
+            tables: vec![table],
+        }))
     }
 
     fn compose(&self, query: &SqlQuery) -> Result<String, SqlError> {
@@ -74,7 +81,10 @@ impl Database for Planets {
 
     async fn run(&self, query: &SqlQuery) -> Result<ResultSet, SqlError> {
         let schema = Arc::new(Schema::new(vec![Field::new("count", DataType::Int64, false)]));
-        let rows = RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(Int64Array::from(vec![count(query)?]))]);
+        let rows = RecordBatch::try_new(
+            Arc::clone(&schema),
+            vec![Arc::new(Int64Array::from(vec![count(query)?]))],
+        );
         let rows = rows.map_err(|error| SqlError::new(SqlErrorKind::Other, error.to_string()))?;
         Ok(ResultSet::new(schema, vec![rows], false, Vec::new(), query.text.clone()))
     }
@@ -86,7 +96,8 @@ impl Database for Planets {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let question = std::env::args().nth(1).unwrap_or_else(|| "How many planets are there?".to_owned());
+    let question =
+        std::env::args().nth(1).unwrap_or_else(|| "How many planets are there?".to_owned());
     let found = syrch::query(question, Arc::new(Planets)).await?;
     writeln!(std::io::stdout(), "{}\n{}", found.answer, found.sql)?;
     Ok(())

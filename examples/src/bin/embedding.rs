@@ -1,4 +1,5 @@
-//! One host for many questions: the database is opened and the plugins are compiled once, and the searches run concurrently.
+//! One host for many questions: the database is opened and the plugins are compiled once, and the
+//! searches run concurrently.
 //!
 //! `cargo run --bin make-shop`, then `cargo run --bin embedding`; each argument is a question.
 
@@ -9,8 +10,11 @@ use std::time::Duration;
 use syrch::{Host, QueryError};
 use tokio::task::JoinSet;
 
-const QUESTIONS: [&str; 3] =
-    ["How many customers are there?", "How many products are there?", "What is the most expensive product?"];
+const QUESTIONS: [&str; 3] = [
+    "How many customers are there?",
+    "How many products are there?",
+    "What is the most expensive product?",
+];
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -33,8 +37,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
     for ((_, result), question) in results.into_iter().zip(&questions) {
         match result {
             Ok(found) => writeln!(out, "{question} {}", found.answer)?,
-            Err(QueryError::Unclear { question: asked, .. }) => writeln!(out, "{question} It depends: {asked}")?,
-            Err(QueryError::NoAnswer(_)) => writeln!(out, "{question} There is no acceptable answer.")?,
+            Err(QueryError::Unclear { question: asked, .. }) => {
+                writeln!(out, "{question} It depends: {asked}")?
+            }
+            Err(QueryError::NoAnswer(_)) => {
+                writeln!(out, "{question} There is no acceptable answer.")?
+            }
             Err(QueryError::Failed(error)) => return Err(error.into()),
         }
     }

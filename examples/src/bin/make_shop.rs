@@ -7,7 +7,9 @@ use std::process::ExitCode;
 use syrch_examples::make_shop;
 
 fn main() -> ExitCode {
-    let path = std::env::args_os().nth(1).map_or_else(|| PathBuf::from("examples/shop.sqlite"), PathBuf::from);
+    let path = std::env::args_os()
+        .nth(1)
+        .map_or_else(|| PathBuf::from("examples/shop.sqlite"), PathBuf::from);
     match make_shop(&path) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

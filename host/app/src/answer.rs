@@ -10,8 +10,8 @@ use syrch_runtime::Configured;
 use crate::context::Context;
 use crate::ground::Grounded;
 use crate::report::{
-    ANSWER_SCHEMA, AnswerBody, AnswerDocument, CandidateStatus, ClarifyReport, Confidence, CostReport, PluginReport,
-    SavedReport, TimeReport,
+    ANSWER_SCHEMA, AnswerBody, AnswerDocument, CandidateStatus, ClarifyReport, Confidence,
+    CostReport, PluginReport, SavedReport, TimeReport,
 };
 use crate::rests_on::{departure, rests_on};
 use crate::thought;
@@ -44,7 +44,10 @@ pub(crate) fn document(
 ) -> AnswerDocument {
     if let Some(grounded) = grounded {
         if let Some((task, candidate)) = &grounded.candidate {
-            context.run.trace.settle(task, &candidate.id, |known| known.status = CandidateStatus::Answer);
+            context
+                .run
+                .trace
+                .settle(task, &candidate.id, |known| known.status = CandidateStatus::Answer);
         }
         warnings.extend(grounded.answer.caveats.iter().cloned());
         // A caveat of the aggregator as a rule repeats the doubts about its rows.
@@ -62,7 +65,10 @@ pub(crate) fn document(
         known.judged = context.notes.judged(&known.task, &known.sql);
     }
     if spent.log_dropped > 0 {
-        warnings.push(format!("{} bytes of plugins' remarks went over the quota and were dropped", spent.log_dropped));
+        warnings.push(format!(
+            "{} bytes of plugins' remarks went over the quota and were dropped",
+            spent.log_dropped
+        ));
     }
     let unlisted = context.run.trace.unlisted();
     if unlisted > 0 {
@@ -108,7 +114,11 @@ fn body(answer: &Answer, results: &ResultSet) -> AnswerBody {
     AnswerBody {
         text: answer.text.clone(),
         columns: results.columns().into_iter().map(|column| column.name).collect(),
-        rows: results.rows(0, u64::MAX).iter().map(|row| row.iter().map(json_value).collect()).collect(),
+        rows: results
+            .rows(0, u64::MAX)
+            .iter()
+            .map(|row| row.iter().map(json_value).collect())
+            .collect(),
         row_count: results.row_count(),
         truncated: results.truncated(),
         basis: answer.basis.clone(),
@@ -150,15 +160,19 @@ fn millis(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e3
 }
 
-/// A cell as JSON: numbers stay numbers, bytes become `{"bytes": "<hex>"}`, numbers that JSON lacks become text.
+/// A cell as JSON: numbers stay numbers, bytes become `{"bytes": "<hex>"}`, numbers that JSON lacks
+/// become text.
 #[must_use]
 pub fn json_value(value: &Value) -> serde_json::Value {
     match value {
         Value::Null => serde_json::Value::Null,
         Value::Boolean(value) => (*value).into(),
         Value::Integer(value) => (*value).into(),
-        Value::Real(value) => serde_json::Number::from_f64(*value).map_or_else(|| value.to_string().into(), Into::into),
-        Value::Decimal(text) | Value::Text(text) | Value::Temporal(text) | Value::Other(text) => text.clone().into(),
+        Value::Real(value) => serde_json::Number::from_f64(*value)
+            .map_or_else(|| value.to_string().into(), Into::into),
+        Value::Decimal(text) | Value::Text(text) | Value::Temporal(text) | Value::Other(text) => {
+            text.clone().into()
+        }
         Value::Bytes(bytes) => {
             let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
             serde_json::json!({ "bytes": hex })

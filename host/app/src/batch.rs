@@ -1,5 +1,5 @@
-//! Many questions at once, from programs: lines in, a reply for each, whatever a line holds or comes to. A cluster is this, many times over:
-//! lines know nothing of each other.
+//! Many questions at once, from programs: lines in, a reply for each, whatever a line holds or
+//! comes to. A cluster is this, many times over: lines know nothing of each other.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -67,26 +67,35 @@ pub struct Options {
     pub workers: usize,
     /// Which reply comes first.
     pub order: Order,
-    /// What the whole batch may use. Looked at before each search begins, so those under way then may go beyond. Calls and tokens that a cache
-    /// answered count, too. Once one is used up, each further line gets an error of the class `budget` and is not asked.
+    /// What the whole batch may use. Looked at before each search begins, so those under way then
+    /// may go beyond. Calls and tokens that a cache answered count, too. Once one is used up, each
+    /// further line gets an error of the class `budget` and is not asked.
     pub budgets: RunBudgets,
-    /// Searches that fail for the model's sake, one after the other in the order of their ending, until the batch stops. 0 means never.
+    /// Searches that fail for the model's sake, one after the other in the order of their ending,
+    /// until the batch stops. 0 means never.
     pub max_outages: u32,
-    /// Where each search leaves a journal; nothing is removed there. With `None` there are no journals, so that a large batch removes no other
-    /// journals.
+    /// Where each search leaves a journal; nothing is removed there. With `None` there are no
+    /// journals, so that a large batch removes no other journals.
     pub traces: Option<PathBuf>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { workers: 5, order: Order::Given, budgets: RunBudgets::default(), max_outages: 0, traces: None }
+        Self {
+            workers: 5,
+            order: Order::Given,
+            budgets: RunBudgets::default(),
+            max_outages: 0,
+            traces: None,
+        }
     }
 }
 
 /// Which reply comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
-    /// That to the line that came first. Replies that are there already wait for a slow one; when too many wait, no further line is taken.
+    /// That to the line that came first. Replies that are there already wait for a slow one; when
+    /// too many wait, no further line is taken.
     #[default]
     Given,
     /// That which is there first.
@@ -100,11 +109,17 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Checks what holds for all lines. [`Settings::database`] is the database of all of them, or a folder in which each line names its own.
+    /// Checks what holds for all lines. [`Settings::database`] is the database of all of them, or a
+    /// folder in which each line names its own.
     ///
     /// # Errors
-    /// When the database cannot be opened, a setting is wrong, a plugin is refused, or money is limited and a model has no price.
-    pub async fn open(settings: Settings, options: Options, observer: &Arc<dyn Observer>) -> Result<Self, Error> {
+    /// When the database cannot be opened, a setting is wrong, a plugin is refused, or money is
+    /// limited and a model has no price.
+    pub async fn open(
+        settings: Settings,
+        options: Options,
+        observer: &Arc<dyn Observer>,
+    ) -> Result<Self, Error> {
         if options.budgets.usd.is_some() {
             check_prices(&settings.model)?;
         }
@@ -112,9 +127,14 @@ impl Batch {
         Ok(Self { hosts, options })
     }
 
-    /// A reply for each line, as a stream: lines are taken as slots become free, so neither many lines nor a slow reader take memory. Triggering
-    /// `stop` ends it with what is done; searches under way are dropped and have no reply.
-    pub fn answers<'a>(&self, lines: impl Stream<Item = Line> + Send + 'a, stop: &Stop) -> Answers<'a> {
+    /// A reply for each line, as a stream: lines are taken as slots become free, so neither many
+    /// lines nor a slow reader take memory. Triggering `stop` ends it with what is done; searches
+    /// under way are dropped and have no reply.
+    pub fn answers<'a>(
+        &self,
+        lines: impl Stream<Item = Line> + Send + 'a,
+        stop: &Stop,
+    ) -> Answers<'a> {
         Answers::new(Arc::clone(&self.hosts), self.options.clone(), lines.boxed(), stop)
     }
 }

@@ -1,5 +1,5 @@
-//! The index of business terms: what people call tables and columns, asked of a model once, and the vectors of all texts where there is a model
-//! for those.
+//! The index of business terms: what people call tables and columns, asked of a model once, and the
+//! vectors of all texts where there is a model for those.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,7 +8,8 @@ use std::sync::Arc;
 use futures::{StreamExt, stream};
 use serde_json::{Value, json};
 use syrch_core::ports::{
-    Embedder, LlmError, Message, ModelCall, ModelProvider, PortError, Purpose, Request, Shape, Speaker,
+    Embedder, LlmError, Message, ModelCall, ModelProvider, PortError, Purpose, Request, Shape,
+    Speaker,
 };
 use syrch_core::text::clip;
 use syrch_core::{Catalog, Column, Problem, Table};
@@ -69,9 +70,10 @@ struct Part<'a> {
 }
 
 impl Host {
-    /// Asks the model what people call each table and column, and caches it for this schema. Searches over it use it from then on, once they
-    /// are opened anew. Tables about which the model gave nothing of use are reported; building again asks for those alone, as long as the cache
-    /// holds the others.
+    /// Asks the model what people call each table and column, and caches it for this schema.
+    /// Searches over it use it from then on, once they are opened anew. Tables about which the
+    /// model gave nothing of use are reported; building again asks for those alone, as long as the
+    /// cache holds the others.
     ///
     /// # Errors
     /// When there is no place for it, the model cannot be used at all, or a budget is used up.
@@ -105,7 +107,9 @@ impl Host {
         let sources = Sources {
             terms: reported
                 .iter()
-                .map(|reported| ((reported.table.clone(), reported.column.clone()), reported.terms.clone()))
+                .map(|reported| {
+                    ((reported.table.clone(), reported.column.clone()), reported.terms.clone())
+                })
                 .collect(),
             ..self.known.knowledge.sources.clone()
         };
@@ -113,16 +117,21 @@ impl Host {
         let count = reported.iter().map(|reported| reported.terms.len()).sum();
         let (named, tables) = (reported.len(), run.catalog.tables.len());
         let mut built = BuiltIndex::new(&run.catalog, reported);
-        if let (Some(model), Ok((texts, vectors))) = (self.settings.model.embeddings.as_deref(), &vectors) {
+        if let (Some(model), Ok((texts, vectors))) =
+            (self.settings.model.embeddings.as_deref(), &vectors)
+        {
             let made_by = self.settings.model.embedding_prefixes.made_by(model);
             built = built.with_vectors(&made_by, texts, vectors);
         }
         // An outage takes nothing away that was known.
         let missing: Vec<String> = failed.iter().map(|(table, _)| table.clone()).collect();
-        let path = built
-            .completed(earlier, &missing)
-            .write(folder, &run.catalog)
-            .map_err(|error| Error::Config(format!("the index cannot be stored in `{}`: {error}", folder.display())))?;
+        let path =
+            built.completed(earlier, &missing).write(folder, &run.catalog).map_err(|error| {
+                Error::Config(format!(
+                    "the index cannot be stored in `{}`: {error}",
+                    folder.display()
+                ))
+            })?;
         let (_, vectors) = vectors?;
         let spent = run.ledger.spent();
         let calls = (spent.calls, spent.cached);
@@ -142,8 +151,9 @@ impl Host {
             let text = format!("terms for {}", part.table.name);
             run.trace.event(&SearchEvent::TaskStarted { id: id.clone(), text });
             let reported = ask(run, model, part).await;
-            let ending =
-                reported.as_ref().map_or_else(ToString::to_string, |reported| format!("{} named", reported.len()));
+            let ending = reported
+                .as_ref()
+                .map_or_else(ToString::to_string, |reported| format!("{} named", reported.len()));
             run.trace.event(&SearchEvent::TaskEnded { id, ending, confidence: None });
             reported
         }));
@@ -159,13 +169,18 @@ impl Host {
         }
         match failed.first() {
             Some((_, error)) if terms.is_empty() => Err(self.model_error(error)),
-            _ => Ok((terms, failed.into_iter().map(|(table, error)| (table, error.to_string())).collect())),
+            _ => Ok((
+                terms,
+                failed.into_iter().map(|(table, error)| (table, error.to_string())).collect(),
+            )),
         }
     }
 
     fn model_error(&self, error: &LlmError) -> Error {
         let message = match error {
-            LlmError::Unsupported(_) => "it cannot name business terms; an index needs a language model".to_owned(),
+            LlmError::Unsupported(_) => {
+                "it cannot name business terms; an index needs a language model".to_owned()
+            }
             error => error.to_string(),
         };
         Error::Model { model: self.model.models().into_iter().next().unwrap_or_default(), message }
@@ -178,15 +193,22 @@ impl Host {
         model: &Arc<dyn ModelProvider>,
         sources: &Sources,
     ) -> Result<(Vec<String>, Vec<Vec<f32>>), Error> {
-        let Some(name) = self.settings.model.embeddings.clone().filter(|name| model.models().contains(name)) else {
+        let Some(name) =
+            self.settings.model.embeddings.clone().filter(|name| model.models().contains(name))
+        else {
             return Ok((Vec::new(), Vec::new()));
         };
         let texts = Index::new(&run.catalog, sources).texts();
         let prefixes = self.settings.model.embedding_prefixes.clone();
         let nothing = (Arc::new(Problem::default()), Arc::clone(&run.catalog));
         let in_flight = self.settings.limits.llm_in_flight;
-        let embedder =
-            ModelEmbedder::new(Arc::clone(model), (name.clone(), prefixes), Arc::default(), nothing, in_flight);
+        let embedder = ModelEmbedder::new(
+            Arc::clone(model),
+            (name.clone(), prefixes),
+            Arc::default(),
+            nothing,
+            in_flight,
+        );
         match embedder.embed(&texts).await {
             Ok(vectors) => Ok((texts, vectors)),
             Err(PortError::Budget) => Err(budget(run)),
@@ -198,7 +220,9 @@ impl Host {
 fn budget(run: &RunState) -> Error {
     match run.ledger.spent().exhausted.first() {
         Some(exhausted) => Error::Budget(*exhausted),
-        None => Error::Internal("a call was refused for want of a budget that is not used up".to_owned()),
+        None => Error::Internal(
+            "a call was refused for want of a budget that is not used up".to_owned(),
+        ),
     }
 }
 
@@ -207,7 +231,11 @@ fn parts(table: &Table) -> impl Iterator<Item = Part<'_>> {
 }
 
 /// The terms of one part.
-async fn ask(run: &RunState, model: &Arc<dyn ModelProvider>, part: &Part<'_>) -> Result<Vec<TermsOf>, LlmError> {
+async fn ask(
+    run: &RunState,
+    model: &Arc<dyn ModelProvider>,
+    part: &Part<'_>,
+) -> Result<Vec<TermsOf>, LlmError> {
     let request = Request {
         temperature: Some(0.0),
         ..Request::new(
@@ -221,7 +249,8 @@ async fn ask(run: &RunState, model: &Arc<dyn ModelProvider>, part: &Part<'_>) ->
     };
     let (problem, catalog) = (Arc::new(Problem::default()), Arc::clone(&run.catalog));
     let reply = model.complete(&ModelCall { request, problem, task: None, catalog }).await.result?;
-    let reported: Value = serde_json::from_str(reply.parsed.as_deref().unwrap_or_default()).unwrap_or_default();
+    let reported: Value =
+        serde_json::from_str(reply.parsed.as_deref().unwrap_or_default()).unwrap_or_default();
     Ok(read(part, &reported))
 }
 
@@ -246,12 +275,19 @@ fn schema() -> Value {
 }
 
 fn prompt(catalog: &Catalog, part: &Part<'_>) -> String {
-    let comment =
-        |comment: Option<&String>| comment.map(|text| format!(" -- {}", clip(text, COMMENT))).unwrap_or_default();
+    let comment = |comment: Option<&String>| {
+        comment.map(|text| format!(" -- {}", clip(text, COMMENT))).unwrap_or_default()
+    };
     let Part { table, columns } = part;
-    let mut text = format!("Database {}\nTable {}{}\n", catalog.database, table.name, comment(table.comment.as_ref()));
+    let mut text = format!(
+        "Database {}\nTable {}{}\n",
+        catalog.database,
+        table.name,
+        comment(table.comment.as_ref())
+    );
     for column in *columns {
-        text += &format!("  {} {}{}\n", column.name, column.sql_type, comment(column.comment.as_ref()));
+        text +=
+            &format!("  {} {}{}\n", column.name, column.sql_type, comment(column.comment.as_ref()));
     }
     text
 }
@@ -265,18 +301,30 @@ fn read(part: &Part<'_>, reported: &Value) -> Vec<TermsOf> {
     }
     for each in reported["columns"].as_array().into_iter().flatten() {
         let name = each["column"].as_str().unwrap_or_default().trim();
-        if let Some(column) = part.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name)) {
+        if let Some(column) =
+            part.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name))
+        {
             all.insert(column.name.clone(), terms(&each["terms"]));
         }
     }
-    let of = |(column, terms): (String, Vec<String>)| TermsOf { table: part.table.name.clone(), column, terms };
+    let of = |(column, terms): (String, Vec<String>)| TermsOf {
+        table: part.table.name.clone(),
+        column,
+        terms,
+    };
     all.into_iter().filter(|(_, terms)| !terms.is_empty()).map(of).collect()
 }
 
 fn terms(list: &Value) -> Vec<String> {
     let mut terms: Vec<String> = Vec::new();
     // A list in one string is what models write, too.
-    for term in list.as_array().into_iter().flatten().filter_map(Value::as_str).flat_map(|text| text.split(',')) {
+    for term in list
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .flat_map(|text| text.split(','))
+    {
         let term = term.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
         if !term.is_empty() && term.len() <= TERM && terms.len() < TERMS && !terms.contains(&term) {
             terms.push(term);
@@ -292,7 +340,11 @@ mod tests {
     #[test]
     fn a_reply_names_columns_that_there_are_in_terms_of_any_length() {
         let column = |name: &str| Column { name: name.into(), ..Column::default() };
-        let table = Table { name: "orders".into(), columns: vec![column("rev"), column("cust")], ..Table::default() };
+        let table = Table {
+            name: "orders".into(),
+            columns: vec![column("rev"), column("cust")],
+            ..Table::default()
+        };
         let part = Part { table: &table, columns: &table.columns };
         let reported = json!({
             "table": ["Purchases"],
@@ -307,13 +359,17 @@ mod tests {
             column: column.into(),
             terms: terms.iter().map(|&term| term.into()).collect(),
         };
-        assert_eq!(read(&part, &reported), [of("", &["purchases"]), of("rev", &["net revenue", "income"])]);
+        assert_eq!(
+            read(&part, &reported),
+            [of("", &["purchases"]), of("rev", &["net revenue", "income"])]
+        );
         assert_eq!(read(&part, &Value::Null), []);
     }
 
     #[test]
     fn wide_tables_are_asked_about_in_parts() {
-        let columns = (0..95).map(|n| Column { name: format!("c{n}"), ..Column::default() }).collect();
+        let columns =
+            (0..95).map(|n| Column { name: format!("c{n}"), ..Column::default() }).collect();
         let table = Table { columns, ..Table::default() };
         assert_eq!(parts(&table).map(|part| part.columns.len()).collect::<Vec<_>>(), [40, 40, 15]);
     }

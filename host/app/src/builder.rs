@@ -17,7 +17,8 @@ use crate::settings::ServerSettings;
 use crate::settings::PluginSource;
 use crate::{Error, Host, Observer, Provider, Query, Settings, Shared, Silent, strategies};
 
-/// The settings of a [`Host`] before it is opened, from [`Host::builder`]. Nothing is read from the environment or from configuration files.
+/// The settings of a [`Host`] before it is opened, from [`Host::builder`]. Nothing is read from the
+/// environment or from configuration files.
 ///
 /// ```no_run
 /// use syrch::Host;
@@ -68,17 +69,21 @@ impl HostBuilder {
             DatabaseSource::File(path) if path.to_str().is_none() => {
                 self.fail(Error::Config(format!("the path {} is not UTF-8 text", path.display())));
             }
-            DatabaseSource::File(path) => return self.database(DatabaseSource::Url(DatabaseUrl::of_path(&path))),
+            DatabaseSource::File(path) => {
+                return self.database(DatabaseSource::Url(DatabaseUrl::of_path(&path)));
+            }
         }
         self
     }
 
-    /// What a client of database servers needs besides the address: variables, a home folder, the address that may receive passwords.
+    /// What a client of database servers needs besides the address: variables, a home folder, the
+    /// address that may receive passwords.
     pub fn servers(self, servers: ServerSettings) -> Self {
         self.configure(|settings| settings.servers = servers)
     }
 
-    /// The model: its name at the endpoint, or an `Arc` of the program's own [`ModelProvider`](syrch_core::ports::ModelProvider).
+    /// The model: its name at the endpoint, or an `Arc` of the program's own
+    /// [`ModelProvider`](syrch_core::ports::ModelProvider).
     pub fn model(mut self, model: impl Into<ModelSource>) -> Self {
         match model.into() {
             ModelSource::Named(name) => (self.model, self.settings.model.own) = (Some(name), None),
@@ -87,8 +92,9 @@ impl HostBuilder {
         self
     }
 
-    /// The provider of model calls. Without this, a named model, a base URL or a key means an endpoint that implements OpenAI's chat
-    /// completions, and none of them means the offline rules.
+    /// The provider of model calls. Without this, a named model, a base URL or a key means an
+    /// endpoint that implements OpenAI's chat completions, and none of them means the offline
+    /// rules.
     pub fn provider(mut self, provider: Provider) -> Self {
         self.provider = Some(provider);
         self
@@ -115,8 +121,8 @@ impl HostBuilder {
         self.configure(|settings| settings.model.max_tokens = tokens)
     }
 
-    /// Whether replies are requested in a format that the endpoint enforces; by default documents are, and statements once a reply held
-    /// none.
+    /// Whether replies are requested in a format that the endpoint enforces; by default documents
+    /// are, and statements once a reply held none.
     pub fn structured(self, structured: StructuredReplies) -> Self {
         self.configure(|settings| settings.model.structured = structured)
     }
@@ -126,8 +132,9 @@ impl HostBuilder {
         self.configure(|settings| settings.model.timeout = timeout)
     }
 
-    /// The strategy: a built-in's name or the path of a strategy file. It replaces plugins, their options and the policy that were set
-    /// before; those that are set after it change a part of it.
+    /// The strategy: a built-in's name or the path of a strategy file. It replaces plugins, their
+    /// options and the policy that were set before; those that are set after it change a part of
+    /// it.
     pub fn strategy(mut self, name_or_path: &str) -> Self {
         match strategies::find(name_or_path) {
             Ok(strategy) => strategy.apply(&mut self.settings),
@@ -138,11 +145,18 @@ impl HostBuilder {
 
     /// The plugin that implements a role: a built-in's name, or the path of a component.
     pub fn plugin(self, role: Role, plugin: &str) -> Self {
-        self.configure(|settings| drop(settings.strategy.roles.insert(role, PluginSource::parse(plugin))))
+        self.configure(|settings| {
+            drop(settings.strategy.roles.insert(role, PluginSource::parse(plugin)))
+        })
     }
 
     /// A setting of the plugin that implements a role.
-    pub fn option(self, role: Role, name: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
+    pub fn option(
+        self,
+        role: Role,
+        name: impl Into<String>,
+        value: impl Into<serde_json::Value>,
+    ) -> Self {
         self.configure(|settings| {
             settings.strategy.config.entry(role).or_default().insert(name.into(), value.into());
         })
@@ -153,7 +167,8 @@ impl HostBuilder {
         self.option(Role::Clarifier, "threshold", threshold)
     }
 
-    /// Tables that searches may use, as globs; by default all. A database of the program's own restricts itself.
+    /// Tables that searches may use, as globs; by default all. A database of the program's own
+    /// restricts itself.
     pub fn tables(self, globs: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.configure(|settings| settings.tables = globs.into_iter().map(Into::into).collect())
     }
@@ -188,19 +203,22 @@ impl HostBuilder {
         self.configure(|settings| settings.model.record = Some(file.into()))
     }
 
-    /// Changes any other setting. [`HostBuilder::provider`], [`HostBuilder::model`] and [`HostBuilder::base_url`] are applied after it.
+    /// Changes any other setting. [`HostBuilder::provider`], [`HostBuilder::model`] and
+    /// [`HostBuilder::base_url`] are applied after it.
     pub fn configure(mut self, change: impl FnOnce(&mut Settings)) -> Self {
         change(&mut self.settings);
         self
     }
 
-    /// Shares engine, plugins, databases, cache and endpoint limits with other hosts of the process.
+    /// Shares engine, plugins, databases, cache and endpoint limits with other hosts of the
+    /// process.
     pub fn shared(mut self, shared: &Arc<Shared>) -> Self {
         self.shared = Some(Arc::clone(shared));
         self
     }
 
-    /// A question whose [`Query::run`] opens the host for itself. For several questions, [`HostBuilder::open`] the host once.
+    /// A question whose [`Query::run`] opens the host for itself. For several questions,
+    /// [`HostBuilder::open`] the host once.
     pub fn query(self, question: impl Into<String>) -> Query {
         Query::unopened(self, question.into())
     }
@@ -208,12 +226,14 @@ impl HostBuilder {
     /// Opens the database and the model and loads the plugins. No model is called yet.
     ///
     /// # Errors
-    /// When a setting is wrong or out of its range, the database cannot be opened, or a plugin is refused.
+    /// When a setting is wrong or out of its range, the database cannot be opened, or a plugin is
+    /// refused.
     pub async fn open(self) -> Result<Host, Error> {
         self.open_with(&Silent).await
     }
 
-    /// [`HostBuilder::open`] with an observer of what happens meanwhile: plugins that are compiled, an index of terms that is not usable.
+    /// [`HostBuilder::open`] with an observer of what happens meanwhile: plugins that are compiled,
+    /// an index of terms that is not usable.
     ///
     /// # Errors
     /// As [`HostBuilder::open`].
@@ -235,7 +255,9 @@ impl HostBuilder {
         let names_one = name.is_some() || base_url.is_some() || model.api_key.is_some();
         match provider {
             Some(provider) => model.provider = provider,
-            None if names_one && model.provider == Provider::OFFLINE => model.provider = Provider::OPENAI,
+            None if names_one && model.provider == Provider::OFFLINE => {
+                model.provider = Provider::OPENAI
+            }
             None => {}
         }
         if let Some(endpoint) = provider.and_then(Provider::endpoint) {
@@ -243,7 +265,8 @@ impl HostBuilder {
             endpoint.base_url.clone_into(&mut model.base_url);
         }
         if let Some(own) = &model.own {
-            let none = || Error::Config(format!("the model provider `{}` has no model", own.name()));
+            let none =
+                || Error::Config(format!("the model provider `{}` has no model", own.name()));
             model.model = own.provider()?.models().into_iter().next().ok_or_else(none)?;
         }
         model.model = name.unwrap_or(std::mem::take(&mut model.model));
@@ -262,7 +285,10 @@ mod tests {
     #[test]
     fn a_path_is_that_of_a_file_whatever_its_name_looks_like() {
         let database = |builder: HostBuilder| builder.into_settings().unwrap().database;
-        assert_eq!(database(Host::builder().database(Path::new("sales:2024.sqlite"))), "./sales:2024.sqlite");
+        assert_eq!(
+            database(Host::builder().database(Path::new("sales:2024.sqlite"))),
+            "./sales:2024.sqlite"
+        );
         assert_eq!(database(Host::builder().database(Path::new("shop.sqlite"))), "shop.sqlite");
         assert_eq!(database(Host::builder().database("sqlite:shop.sqlite")), "sqlite:shop.sqlite");
     }

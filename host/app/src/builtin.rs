@@ -1,5 +1,6 @@
-//! The built-in plugins: ordinary components, and the code that the build script compiled from them. In the binary the components are packed,
-//! and so is the code of those that the default strategy does not use; that of the others is run where it lies.
+//! The built-in plugins: ordinary components, and the code that the build script compiled from
+//! them. In the binary the components are packed, and so is the code of those that the default
+//! strategy does not use; that of the others is run where it lies.
 
 use syrch_runtime::Precompiled;
 
@@ -30,7 +31,8 @@ include!(concat!(env!("OUT_DIR"), "/builtins.rs"));
 
 impl Builtin {
     pub(crate) fn component(&self) -> Vec<u8> {
-        // The build script wrote it; an empty component would be refused like any other file that is none.
+        // The build script wrote it; an empty component would be refused like any other file that
+        // is none.
         zstd::bulk::decompress(self.component, self.size).unwrap_or_default()
     }
 
@@ -38,11 +40,12 @@ impl Builtin {
     pub(crate) fn precompiled(&self) -> Option<Precompiled> {
         let code = match self.code? {
             Code::Plain(code) => syrch_runtime::Code::Plain(code),
-            Code::Packed(packed) => {
-                syrch_runtime::Code::Written(Box::new(move |code| zstd::stream::copy_decode(packed, code)))
-            }
+            Code::Packed(packed) => syrch_runtime::Code::Written(Box::new(move |code| {
+                zstd::stream::copy_decode(packed, code)
+            })),
         };
-        // SAFETY: the build script compiled it with the runtime's own settings from the component of that digest, and it lay in the binary since.
+        // SAFETY: the build script compiled it with the runtime's own settings from the component
+        // of that digest, and it lay in the binary since.
         #[allow(unsafe_code)]
         Some(unsafe { Precompiled::new(self.digest, self.size as u64, code) })
     }
@@ -79,11 +82,15 @@ mod tests {
 
     impl Observer for Compilations {
         fn event(&self, event: &SearchEvent) {
-            self.0.fetch_add(u32::from(matches!(event, SearchEvent::Compiling { .. })), Ordering::Relaxed);
+            self.0.fetch_add(
+                u32::from(matches!(event, SearchEvent::Compiling { .. })),
+                Ordering::Relaxed,
+            );
         }
     }
 
-    /// The code in the binary is that of the component beside it, and fits the engine that runs it: the first of a process, and a further one.
+    /// The code in the binary is that of the component beside it, and fits the engine that runs it:
+    /// the first of a process, and a further one.
     #[tokio::test]
     async fn nothing_built_in_is_compiled_when_it_is_used() {
         let (compiled, settings) = (Compilations(AtomicU32::new(0)), Settings::default());
@@ -93,11 +100,15 @@ mod tests {
             let source = PluginSource::Builtin(known.name.to_owned());
             for runtime in &runtimes {
                 let plugin = plugins::load(runtime, &source, &compiled).await.unwrap();
-                assert_eq!((plugin.identity().name.as_str(), plugin.size()), (known.name, known.size as u64));
+                assert_eq!(
+                    (plugin.identity().name.as_str(), plugin.size()),
+                    (known.name, known.size as u64)
+                );
                 assert_eq!(plugin.digest(), syrch_runtime::digest(&known.component()));
                 // Its schema is one, and demands no setting: without settings it is not compiled.
                 assert_eq!(plugin.identity().config_schema.get("required"), None);
-                let unknown = serde_json::Map::from_iter([("no_such_setting".to_owned(), true.into())]);
+                let unknown =
+                    serde_json::Map::from_iter([("no_such_setting".to_owned(), true.into())]);
                 let refused = plugin.configure(plugin.roles()[0], &unknown).await;
                 assert!(
                     matches!(&refused, Err(syrch_runtime::LoadError::Config(why)) if why.contains("no_such_setting")),
@@ -115,7 +126,10 @@ mod tests {
     fn the_code_of_the_default_strategy_lies_as_it_runs() {
         for (role, source) in Strategy::default().roles {
             let PluginSource::Builtin(name) = source else { panic!("{role}: {source}") };
-            assert!(matches!(super::find(&name).unwrap().code, Some(super::Code::Plain(_))), "{role}: {name}");
+            assert!(
+                matches!(super::find(&name).unwrap().code, Some(super::Code::Plain(_))),
+                "{role}: {name}"
+            );
         }
     }
 }

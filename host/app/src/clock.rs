@@ -27,8 +27,8 @@ impl Clock {
         *self.limit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds time that does not count, such as that in which the user thought about a question. It must have passed while nothing waited
-    /// for the deadline.
+    /// Adds time that does not count, such as that in which the user thought about a question. It
+    /// must have passed while nothing waited for the deadline.
     pub(crate) fn allow(&self, more: Duration) {
         let mut limit = self.limit.lock().unwrap_or_else(PoisonError::into_inner);
         *limit = limit.map(|limit| limit.saturating_add(more));
@@ -55,7 +55,8 @@ impl Clock {
 
     /// Whether the time is over.
     pub(crate) fn is_over(&self) -> bool {
-        self.stop.is_triggered() || self.limit().is_some_and(|limit| self.started.elapsed() >= limit)
+        self.stop.is_triggered()
+            || self.limit().is_some_and(|limit| self.started.elapsed() >= limit)
     }
 
     /// How much of the time is left, in the few words that plugins are given.
@@ -101,6 +102,10 @@ mod tests {
     fn without_a_limit_there_is_always_time() {
         let clock = Clock::new(None, Stop::new());
         clock.allow(Duration::MAX);
-        assert!(!clock.is_over() && clock.deadline().is_none() && matches!(clock.left(), TimeLeft::Plenty));
+        assert!(
+            !clock.is_over()
+                && clock.deadline().is_none()
+                && matches!(clock.left(), TimeLeft::Plenty)
+        );
     }
 }

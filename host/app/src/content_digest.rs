@@ -1,5 +1,6 @@
-//! The digest of what a database's files hold. It is equal on every machine that has the same files, whatever their path, so that parts of a
-//! graded run that were done on several machines can be merged.
+//! The digest of what a database's files hold. It is equal on every machine that has the same
+//! files, whatever their path, so that parts of a graded run that were done on several machines can
+//! be merged.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -16,12 +17,13 @@ const BLOCKS: u64 = 4_096;
 /// The number of bytes of a block, and of each read.
 const BLOCK: u64 = 64 << 10;
 
-/// The digest of files and of those beside them that hold a part of their content; `beside` has what follows a file's name in theirs. Of several
-/// files their names count, too. It blocks.
+/// The digest of files and of those beside them that hold a part of their content; `beside` has
+/// what follows a file's name in theirs. Of several files their names count, too. It blocks.
 ///
-/// Of a file of more than 1 GiB only 4,096 blocks are read. The first block of a SQLite file counts its changes, so that a change is noticed
-/// that shows in no other block. In WAL mode this count need not change: a change that kept the size of a large file, and that is not in the
-/// write-ahead log any more, is then noticed only where one of the blocks shows it.
+/// Of a file of more than 1 GiB only 4,096 blocks are read. The first block of a SQLite file counts
+/// its changes, so that a change is noticed that shows in no other block. In WAL mode this count
+/// need not change: a change that kept the size of a large file, and that is not in the write-ahead
+/// log any more, is then noticed only where one of the blocks shows it.
 ///
 /// # Errors
 /// When there is no file, and when one cannot be read.
@@ -66,7 +68,8 @@ fn take(path: &Path, hasher: &mut Sha256) -> io::Result<()> {
 /// The offset of a block of a large file. The last block ends with the file.
 fn begin(size: u64, number: u64) -> u64 {
     // In 128 bits, where the product fits whatever the size.
-    let begin = u128::from(size.saturating_sub(BLOCK)) * u128::from(number) / u128::from(BLOCKS - 1);
+    let begin =
+        u128::from(size.saturating_sub(BLOCK)) * u128::from(number) / u128::from(BLOCKS - 1);
     u64::try_from(begin).unwrap_or(u64::MAX)
 }
 
@@ -119,7 +122,8 @@ mod tests {
         let scratch = syrch_kit::scratch();
         let path = scratch.path().join("large");
         let mut file = File::create(&path).unwrap();
-        // As many bytes over as are lost when the step between two blocks is rounded before it is multiplied.
+        // As many bytes over as are lost when the step between two blocks is rounded before it is
+        // multiplied.
         let size = BLOCK + (WHOLE / (BLOCKS - 1) + 1) * (BLOCKS - 1) - 1;
         file.set_len(size).unwrap();
         let zeros = content_digest(std::slice::from_ref(&path), &["-wal"]).unwrap();

@@ -6,16 +6,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use syrch_core::ledger::Ledger;
 use syrch_core::ports::{
-    CellsPort, EvaluatePort, InspectPort, LlmPort, ModelProvider, Ports, Relation, RowsGrant, SearchPort, SqlPort,
-    Ticket, Unrecorded,
+    CellsPort, EvaluatePort, InspectPort, LlmPort, ModelProvider, Ports, Relation, RowsGrant,
+    SearchPort, SqlPort, Ticket, Unrecorded,
 };
 use syrch_core::result_set::digest64;
 use syrch_core::roles::{Call, Linked, Role};
 use syrch_core::{Catalog, Corpus, Operation, Problem, RoleError, Task};
 use syrch_journal::{CallId, EventLog};
 use syrch_layers::{
-    CallObserver, Consent, GrantedCells, GrantedRows, InOrder, Memo, ModelPort, NarrowedInspect, Previews, SqlBinding,
-    Taint, role_stack, statement_stack,
+    CallObserver, Consent, GrantedCells, GrantedRows, InOrder, Memo, ModelPort, NarrowedInspect,
+    Previews, SqlBinding, Taint, role_stack, statement_stack,
 };
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -50,17 +50,20 @@ pub(crate) struct RunState {
     pub(crate) given_up: GivenUp,
     /// Where a dry run collects the requests that it does not send.
     pub(crate) previews: Option<Previews>,
-    /// What sends nothing to a model without the user's consent; `None` in a search, which the user asked for.
+    /// What sends nothing to a model without the user's consent; `None` in a search, which the user
+    /// asked for.
     pub(crate) consent: Option<Consent>,
     /// Why the run has no journal although it should.
     pub(crate) warning: Option<String>,
 }
 
 impl RunState {
-    /// The error for the first role whose plugin was denied model calls, since it is not trusted and may know something of the data.
+    /// The error for the first role whose plugin was denied model calls, since it is not trusted
+    /// and may know something of the data.
     pub(crate) fn denied(&self) -> Option<Error> {
         let role = self.taint.denied().into_iter().next()?;
-        let plugin = self.settings.strategy.roles.get(&role).map(ToString::to_string).unwrap_or_default();
+        let plugin =
+            self.settings.strategy.roles.get(&role).map(ToString::to_string).unwrap_or_default();
         Some(Error::Untrusted { role, plugin, rows: self.settings.rows })
     }
 }
@@ -135,12 +138,25 @@ impl Context {
         let limits = &host.settings.limits;
         let (model, problem) = (model_calls::of_run(host, run), Arc::new(problem));
         let embedder = embedder(host, run, &model, &problem);
-        let memo =
-            statement_stack(Arc::clone(&host.database), host.cache.as_ref(), &run.ledger, limits, host.settings.rows);
+        let memo = statement_stack(
+            Arc::clone(&host.database),
+            host.cache.as_ref(),
+            &run.ledger,
+            limits,
+            host.settings.rows,
+        );
         let backends = Backends {
             model,
-            search: Arc::new(Retrieval::new(&run.catalog, &host.known.index, embedder, &run.given_up)),
-            cells: Arc::new(GrantedCells { index: Arc::clone(memo.database()) as _, grant: host.settings.rows }),
+            search: Arc::new(Retrieval::new(
+                &run.catalog,
+                &host.known.index,
+                embedder,
+                &run.given_up,
+            )),
+            cells: Arc::new(GrantedCells {
+                index: Arc::clone(memo.database()) as _,
+                grant: host.settings.rows,
+            }),
             memo,
         };
         Self {
@@ -155,7 +171,8 @@ impl Context {
         }
     }
 
-    /// The same for a role call outside of a search. `catalog`: what the role is shown; `None` for all that is granted.
+    /// The same for a role call outside of a search. `catalog`: what the role is shown; `None` for
+    /// all that is granted.
     pub(crate) fn apart(self, apart: Apart, catalog: Option<Catalog>) -> Self {
         let catalog = catalog.map_or_else(|| Arc::clone(&self.catalog), Arc::new);
         Self { apart: Some(apart), catalog, ..self }
@@ -166,29 +183,42 @@ impl Context {
         Self { catalog, ..self }
     }
 
-    /// The same over the tables of one statement: the roles that are called see no others, in the catalog or by the port `inspect`.
+    /// The same over the tables of one statement: the roles that are called see no others, in the
+    /// catalog or by the port `inspect`.
     pub(crate) fn within(&self, tables: &[String]) -> Self {
-        let catalog = self.run.catalog.narrowed(tables.iter().map(|table| (table.as_str(), [].as_slice())));
+        let catalog =
+            self.run.catalog.narrowed(tables.iter().map(|table| (table.as_str(), [].as_slice())));
         Self { catalog: Arc::new(catalog), within: Some(tables.into()), ..self.clone() }
     }
 
-    /// The same search over the linker's selection: its tables, if it named any, and its hints. Cell text is left out without the grant.
+    /// The same search over the linker's selection: its tables, if it named any, and its hints.
+    /// Cell text is left out without the grant.
     pub(crate) fn narrowed(&self, linked: Linked) -> Self {
         let Linked { tables, mut hints } = linked;
         let shows_cells = matches!(self.run.settings.rows, RowsGrant::Sample(_) | RowsGrant::Full);
         hints.retain(|hint| shows_cells || hint.corpus != Corpus::Cells);
-        let selected = tables.iter().map(|relevant| (relevant.table.as_str(), relevant.columns.as_slice()));
-        let catalog =
-            if tables.is_empty() { Arc::clone(&self.catalog) } else { Arc::new(self.run.catalog.narrowed(selected)) };
-        Self { problem: Arc::new(Problem { hints, ..(*self.problem).clone() }), catalog, ..self.clone() }
+        let selected =
+            tables.iter().map(|relevant| (relevant.table.as_str(), relevant.columns.as_slice()));
+        let catalog = if tables.is_empty() {
+            Arc::clone(&self.catalog)
+        } else {
+            Arc::new(self.run.catalog.narrowed(selected))
+        };
+        Self {
+            problem: Arc::new(Problem { hints, ..(*self.problem).clone() }),
+            catalog,
+            ..self.clone()
+        }
     }
 
-    /// A slot for a role call that another one waits for. A replay needs none: the event log orders its calls.
+    /// A slot for a role call that another one waits for. A replay needs none: the event log orders
+    /// its calls.
     pub(crate) async fn nested_slot(&self) -> Option<SemaphorePermit<'_>> {
         if self.run.event_log.is_replaying() { None } else { self.nested.acquire().await.ok() }
     }
 
-    /// Starts a role call. `relations` are the finished tasks that its SQL may name, `from` is the role call that waits for it.
+    /// Starts a role call. `relations` are the finished tasks that its SQL may name, `from` is the
+    /// role call that waits for it.
     pub(crate) async fn prepare(
         self: &Arc<Self>,
         role: Role,
@@ -197,7 +227,8 @@ impl Context {
         from: Option<(CallId, Ticket)>,
     ) -> Prepared {
         let task_id = task.map(|task| task.id.clone()).unwrap_or_default();
-        // The retrieval query of a task comes from whichever role made the task, which the host does not know.
+        // The retrieval query of a task comes from whichever role made the task, which the host
+        // does not know.
         let retrieves = task.is_some_and(|task| matches!(task.operation, Operation::Retrieve(_)));
         let taint = self.run.taint.of_call(if retrieves {
             &[Role::Planner, Role::Solver]
@@ -205,26 +236,42 @@ impl Context {
             std::slice::from_ref(&role)
         });
         let id = self.run.event_log.open(role, &task_id, from, || taint.starts()).await;
-        let label = if task_id.is_empty() { role.name().to_owned() } else { format!("{role}({task_id})") };
+        let label =
+            if task_id.is_empty() { role.name().to_owned() } else { format!("{role}({task_id})") };
         let number = self.notes.next_call((role, task_id.clone(), from));
         let place = from.map(|(call, ticket)| format!("{call}.{ticket}")).unwrap_or_default();
-        let seed = digest64(&[&self.run.settings.seed.to_string(), role.name(), &task_id, &place, &number.to_string()]);
-        let mut sql = SqlBinding::new(Arc::clone(&self.backends.memo), relations.clone(), self.run.salt);
+        let seed = digest64(&[
+            &self.run.settings.seed.to_string(),
+            role.name(),
+            &task_id,
+            &place,
+            &number.to_string(),
+        ]);
+        let mut sql =
+            SqlBinding::new(Arc::clone(&self.backends.memo), relations.clone(), self.run.salt);
         let question = self.problem.question.trim();
         // A part of a question may well ask for keys and numbers that its answer leaves out.
         if task.is_some_and(|task| task.text.trim() == question) || role == Role::Aggregator {
             sql = sql.answering(question);
         }
         let sql = Arc::new(sql);
-        let evaluate =
-            Arc::new(EvaluateOfTask { context: Arc::clone(self), task: task.cloned(), relations, caller: id });
+        let evaluate = Arc::new(EvaluateOfTask {
+            context: Arc::clone(self),
+            task: task.cloned(),
+            relations,
+            caller: id,
+        });
         let complaint = Arc::default();
         let inspect: Arc<dyn InspectPort> = match &self.within {
-            Some(tables) => Arc::new(NarrowedInspect::new(Arc::clone(&sql) as _, Arc::clone(tables))),
+            Some(tables) => {
+                Arc::new(NarrowedInspect::new(Arc::clone(&sql) as _, Arc::clone(tables)))
+            }
             None => Arc::clone(&sql) as _,
         };
         let llm: Arc<dyn LlmPort> = match role {
-            Role::Clarifier if self.run.settings.max_questions == 0 => Arc::new(syrch_layers::wordless::Wordless),
+            Role::Clarifier if self.run.settings.max_questions == 0 => {
+                Arc::new(syrch_layers::wordless::Wordless)
+            }
             _ => Arc::new(ModelPort {
                 provider: Arc::clone(&self.backends.model) as _,
                 problem: Arc::clone(&self.problem),
@@ -254,8 +301,12 @@ impl Context {
             }),
             wait: Arc::new(Unrecorded),
         };
-        let noted: Arc<dyn CallObserver> =
-            Arc::new(NotedCall { context: Arc::clone(self), task: task_id, call: id, label: label.clone() });
+        let noted: Arc<dyn CallObserver> = Arc::new(NotedCall {
+            context: Arc::clone(self),
+            task: task_id,
+            call: id,
+            label: label.clone(),
+        });
         let ports = role_stack(ports, &self.run.event_log, id, taint, &noted);
         let ports = match &self.apart {
             Some(apart) => apart.order.around(ports),
@@ -274,7 +325,8 @@ fn embedder(
     model: &Arc<dyn ModelProvider>,
     problem: &Arc<Problem>,
 ) -> Option<Arc<ModelEmbedder>> {
-    let name = host.settings.model.embeddings.clone().filter(|name| model.models().contains(name))?;
+    let name =
+        host.settings.model.embeddings.clone().filter(|name| model.models().contains(name))?;
     let (model, knowledge) = (Arc::clone(model), Arc::clone(&host.known.knowledge));
     let (problem, catalog) = (Arc::clone(problem), Arc::clone(&run.catalog));
     let in_flight = host.settings.limits.llm_in_flight;

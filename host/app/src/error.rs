@@ -86,13 +86,15 @@ pub enum Error {
         /// The message that the plugin returned.
         message: String,
     },
-    /// The user's policy forbids it, or the database could not be read while the search ran and nothing acceptable was found.
+    /// The user's policy forbids it, or the database could not be read while the search ran and
+    /// nothing acceptable was found.
     #[error(transparent)]
     Sql(#[from] SqlError),
     /// A budget is used up and nothing acceptable was found within it.
     #[error("the budget is used up: {0}")]
     Budget(Exhausted),
-    /// A key would go to another machine without encryption; [`crate::settings::ModelSettings::insecure_endpoint`] allows it.
+    /// A key would go to another machine without encryption;
+    /// [`crate::settings::ModelSettings::insecure_endpoint`] allows it.
     #[error("{0}")]
     Exposed(String),
     /// The search's deadline passed and nothing acceptable was found within it.
@@ -128,13 +130,16 @@ pub enum Error {
 }
 
 impl Error {
-    /// Its class, by the names that errors have on the command line and in the reports of graded runs.
+    /// Its class, by the names that errors have on the command line and in the reports of graded
+    /// runs.
     #[must_use]
     pub fn class(&self) -> &'static str {
         match self {
-            Self::Config(_) | Self::Unpriced { .. } | Self::Definition(_) | Self::Exposed(_) | Self::Unfit(_) => {
-                "configuration"
-            }
+            Self::Config(_)
+            | Self::Unpriced { .. }
+            | Self::Definition(_)
+            | Self::Exposed(_)
+            | Self::Unfit(_) => "configuration",
             Self::PluginRejected { source: LoadError::Config(_), .. } => "configuration",
             Self::Journal(JournalError::Unknown { .. } | JournalError::Several { .. }) => "usage",
             Self::Run(RunError::Unknown { .. } | RunError::Several { .. }) => "usage",
@@ -163,7 +168,9 @@ fn role_class(error: &RoleError) -> &'static str {
     match error {
         error if error.is_fault() => "plugin-failed",
         RoleError::Failure { .. } => "no-answer",
-        RoleError::Trap { .. } | RoleError::Limit { .. } | RoleError::Invalid { .. } => "plugin-failed",
+        RoleError::Trap { .. } | RoleError::Limit { .. } | RoleError::Invalid { .. } => {
+            "plugin-failed"
+        }
         RoleError::Unavailable { .. } => "unexpected",
         RoleError::Deadline => "budget",
         RoleError::Cancelled => "interrupted",

@@ -13,7 +13,8 @@ use crate::context::{Context, Judged, Prepared};
 /// What the reward said of statements.
 type Reported = Vec<(CandidateId, Judged, Verdict)>;
 
-/// The port of one role call. Nested calls have slots of their own: the caller waits for them and must not starve them.
+/// The port of one role call. Nested calls have slots of their own: the caller waits for them and
+/// must not starve them.
 #[derive(Clone)]
 pub(crate) struct EvaluateOfTask {
     pub(crate) context: Arc<Context>,
@@ -24,18 +25,25 @@ pub(crate) struct EvaluateOfTask {
 }
 
 impl EvaluateOfTask {
-    /// The calibrator's values, for what the role call does under that ticket. A fault of its is noted.
-    pub(crate) async fn calibrated(&self, ticket: Ticket, claims: &[(f64, Signals)]) -> Result<Vec<f64>, RoleError> {
+    /// The calibrator's values, for what the role call does under that ticket. A fault of its is
+    /// noted.
+    pub(crate) async fn calibrated(
+        &self,
+        ticket: Ticket,
+        claims: &[(f64, Signals)],
+    ) -> Result<Vec<f64>, RoleError> {
         let _slot = self.context.nested_slot().await;
         let from = Some((self.caller, ticket));
-        let prepared = self.context.prepare(Role::Calibrator, self.task.as_ref(), Vec::new(), from).await;
-        let calibrated = self.context.run.plugins.calibrator.calibrate(prepared.call.clone(), claims).await;
+        let prepared =
+            self.context.prepare(Role::Calibrator, self.task.as_ref(), Vec::new(), from).await;
+        let calibrated =
+            self.context.run.plugins.calibrator.calibrate(prepared.call.clone(), claims).await;
         prepared.end(calibrated.as_ref().err().cloned(), || ()).await;
         calibrated
     }
 
-    /// The reward's verdicts, for what the role call does under that ticket: one for each candidate, in order. A fault or a failure of its
-    /// is noted.
+    /// The reward's verdicts, for what the role call does under that ticket: one for each
+    /// candidate, in order. A fault or a failure of its is noted.
     pub(crate) async fn judged(
         &self,
         ticket: Ticket,
@@ -43,10 +51,13 @@ impl EvaluateOfTask {
         candidates: Vec<Candidate>,
     ) -> Result<Vec<Verdict>, RoleError> {
         let from = Some((self.caller, ticket));
-        let prepared = self.context.prepare(Role::Reward, Some(task), self.relations.clone(), from).await;
+        let prepared =
+            self.context.prepare(Role::Reward, Some(task), self.relations.clone(), from).await;
         let judged = self.judge(&prepared, task, candidates).await;
-        let (reported, error) =
-            (judged.as_ref().map(|(reported, _)| reported.clone()).unwrap_or_default(), judged.as_ref().err());
+        let (reported, error) = (
+            judged.as_ref().map(|(reported, _)| reported.clone()).unwrap_or_default(),
+            judged.as_ref().err(),
+        );
         // At a sequence point, so that a replay knows them when the run did.
         let failure = error.filter(|error| matches!(error, RoleError::Failure { .. }));
         let remember = || {
@@ -55,7 +66,9 @@ impl EvaluateOfTask {
                 notes.note_verdict(&task.id, judged, verdict);
                 self.context.run.trace.reward(&task.id, id, verdict, judged.is_step());
             }
-            failure.into_iter().for_each(|failure| notes.note_failed_reward(prepared.id, failure.clone()));
+            failure
+                .into_iter()
+                .for_each(|failure| notes.note_failed_reward(prepared.id, failure.clone()));
         };
         prepared.end(error.cloned(), remember).await;
         judged.map(|(_, verdicts)| verdicts)
@@ -77,7 +90,9 @@ impl EvaluateOfTask {
                     verdicts.push(Verdict::Unavailable(String::new()));
                     rivals.push(Rival { candidate, results });
                 }
-                Err(error) => verdicts.push(Verdict::Unavailable(format!("its SQL does not run: {error}"))),
+                Err(error) => {
+                    verdicts.push(Verdict::Unavailable(format!("its SQL does not run: {error}")))
+                }
             }
         }
         if rivals.is_empty() {
@@ -86,7 +101,8 @@ impl EvaluateOfTask {
         let (problem, catalog) = (&self.context.problem, &self.context.catalog);
         let _slot = self.context.nested_slot().await;
         let call = prepared.call.clone();
-        let judged = self.context.run.plugins.reward.judge(call, problem, catalog, task, &rivals).await?;
+        let judged =
+            self.context.run.plugins.reward.judge(call, problem, catalog, task, &rivals).await?;
         for ((place, rival), verdict) in places.into_iter().zip(&rivals).zip(judged) {
             reported.push((rival.candidate.id.clone(), (&rival.candidate).into(), verdict.clone()));
             verdicts[place] = verdict;
@@ -113,7 +129,9 @@ impl EvaluatePort for EvaluateOfTask {
         let this = self.clone();
         Box::pin(async move {
             let Some(task) = &this.task else {
-                return Err(PortError::Denied("a reward judges the candidates of a task".to_owned()));
+                return Err(PortError::Denied(
+                    "a reward judges the candidates of a task".to_owned(),
+                ));
             };
             this.judged(ticket, task, candidates).await.map_err(|error| unavailable(&error))
         })

@@ -1,5 +1,6 @@
-//! The table of database engines. Whatever configuration, help, `doctor`, suites, telemetry and errors need to know of one stands in its entry:
-//! another one is a crate in `host/executors/` and an entry here.
+//! The table of database engines. Whatever configuration, help, `doctor`, suites, telemetry and
+//! errors need to know of one stands in its entry: another one is a crate in `host/executors/` and
+//! an entry here.
 
 mod foreign;
 mod open;
@@ -27,7 +28,8 @@ use crate::settings::ServerSettings;
 struct Entry {
     /// Its name in flags, files and journals.
     name: &'static str,
-    /// Further names that flags and files may use for it, such as those of the Python package `syrch` 0.1.2.
+    /// Further names that flags and files may use for it, such as those of the Python package
+    /// `syrch` 0.1.2.
     aliases: &'static [&'static str],
     /// What it is, for people.
     summary: &'static str,
@@ -56,9 +58,11 @@ pub struct ServerEntry {
     pub login: &'static str,
     /// What to check when a connection cannot be encrypted.
     pub encryption: &'static str,
-    /// Asks a server what it is and what its user could do beyond reading; `None` where there is no common way to ask.
+    /// Asks a server what it is and what its user could do beyond reading; `None` where there is no
+    /// common way to ask.
     inspect: Option<Inspect>,
-    /// The statements that make a role which only reads these schemas; `None` where a server has no roles. Nothing is connected to.
+    /// The statements that make a role which only reads these schemas; `None` where a server has no
+    /// roles. Nothing is connected to.
     role_sql: Option<RoleSql>,
 }
 
@@ -83,7 +87,8 @@ pub struct ServerReport {
 /// What is known of an engine whose databases are files.
 #[derive(Debug)]
 pub struct FileEntry {
-    /// What its files end with, without the dot; new files get the first. A suite's database may be named without it.
+    /// What its files end with, without the dot; new files get the first. A suite's database may be
+    /// named without it.
     pub endings: &'static [&'static str],
     /// Whether a path is that of one of its databases, whatever it ends with.
     claims: fn(&Path) -> bool,
@@ -91,15 +96,18 @@ pub struct FileEntry {
     sources: fn(&Path) -> Vec<PathBuf>,
     /// What the database at a path is called.
     name: fn(&Path) -> String,
-    /// What the engine appends to a database's file name to name the files that it writes beside it.
+    /// What the engine appends to a database's file name to name the files that it writes beside
+    /// it.
     pub beside: &'static [&'static str],
     /// Of those, the files that hold a part of the database's content.
     pub content: &'static [&'static str],
     /// The command that may save the content of a damaged file, with `FILE` for its path.
     pub rescue: Option<&'static str>,
-    /// How the files of a path are stored, and what `doctor` should warn of. It reads headers and sizes.
+    /// How the files of a path are stored, and what `doctor` should warn of. It reads headers and
+    /// sizes.
     pub condition: fn(&Path) -> Condition,
-    /// Makes a changed copy of a database, which `suite fuzz` needs; `None` where the engine cannot.
+    /// Makes a changed copy of a database, which `suite fuzz` needs; `None` where the engine
+    /// cannot.
     pub copy: Option<MakeCopy>,
 }
 
@@ -151,8 +159,8 @@ pub(crate) struct OpenDatabase {
 /// Opens a database and reads its catalog. It is never created and never written.
 type Open = fn(OpenDatabase) -> BoxFuture<'static, Result<Arc<dyn Database>, DatabaseError>>;
 
-/// A private database that these SQLite statements make, under that name. It is removed when it is dropped. The statements may be anybody's:
-/// they reach no file, and what they take is bounded.
+/// A private database that these SQLite statements make, under that name. It is removed when it is
+/// dropped. The statements may be anybody's: they reach no file, and what they take is bounded.
 ///
 /// # Errors
 /// When a statement fails, is not allowed, or takes too much.
@@ -335,22 +343,34 @@ impl Executor {
     /// [`Error::Config`] when no engine has the scheme.
     pub fn of(url: &DatabaseUrl) -> Result<Self, Error> {
         let Some(scheme) = url.scheme() else { return Self::of_path(&url.path()) };
-        Self::all().find(|executor| executor.0.schemes.contains(&scheme.as_str())).ok_or_else(|| {
-            if let Some(tip) = foreign::tip(&url.expose().to_lowercase()) {
-                return Error::Config(format!("no executor for `{scheme}:` databases: {tip}"));
-            }
-            let engines: Vec<String> = Self::all().map(|each| format!("{} ({})", each.0.takes, each.forms())).collect();
-            Error::Config(format!("no executor for `{scheme}:` databases; this version takes {}", either(&engines)))
-        })
+        Self::all().find(|executor| executor.0.schemes.contains(&scheme.as_str())).ok_or_else(
+            || {
+                if let Some(tip) = foreign::tip(&url.expose().to_lowercase()) {
+                    return Error::Config(format!("no executor for `{scheme}:` databases: {tip}"));
+                }
+                let engines: Vec<String> = Self::all()
+                    .map(|each| format!("{} ({})", each.0.takes, each.forms()))
+                    .collect();
+                Error::Config(format!(
+                    "no executor for `{scheme}:` databases; this version takes {}",
+                    either(&engines)
+                ))
+            },
+        )
     }
 
     fn of_path(path: &Path) -> Result<Self, Error> {
-        let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+        let ending = path
+            .extension()
+            .map(|ending| ending.to_string_lossy().to_ascii_lowercase())
+            .unwrap_or_default();
         let mut engines = Self::all().filter_map(|executor| Some((executor, executor.files()?)));
-        let is_own = |files: &FileEntry| files.endings.contains(&ending.as_str()) || (files.claims)(path);
+        let is_own =
+            |files: &FileEntry| files.endings.contains(&ending.as_str()) || (files.claims)(path);
         let fits = Self::all().find(|executor| executor.files().is_some_and(is_own));
-        fits.or_else(|| engines.next().map(|(executor, _)| executor))
-            .ok_or_else(|| Error::Config("no executor reads files; name a database by its URL".to_owned()))
+        fits.or_else(|| engines.next().map(|(executor, _)| executor)).ok_or_else(|| {
+            Error::Config("no executor reads files; name a database by its URL".to_owned())
+        })
     }
 
     /// How its databases are named: `PATH or sqlite:PATH`.
@@ -397,7 +417,10 @@ impl Executor {
     }
 
     /// What a server is; `None` for an engine of files, and for one that cannot be asked.
-    pub(crate) async fn inspect(self, database: OpenDatabase) -> Option<Result<ServerReport, DatabaseError>> {
+    pub(crate) async fn inspect(
+        self,
+        database: OpenDatabase,
+    ) -> Option<Result<ServerReport, DatabaseError>> {
         let inspect = self.0.server.as_ref()?.inspect?;
         Some(inspect(database).await)
     }
@@ -408,11 +431,18 @@ impl Executor {
     }
 
     /// The statements that make a role which only reads; `None` for an engine without roles.
-    pub(crate) fn role_sql(self, database: OpenDatabase, schemas: &[String]) -> Option<Result<String, DatabaseError>> {
+    pub(crate) fn role_sql(
+        self,
+        database: OpenDatabase,
+        schemas: &[String],
+    ) -> Option<Result<String, DatabaseError>> {
         Some(self.0.server.as_ref()?.role_sql?(database, schemas))
     }
 
-    pub(crate) async fn open(self, database: OpenDatabase) -> Result<Arc<dyn Database>, DatabaseError> {
+    pub(crate) async fn open(
+        self,
+        database: OpenDatabase,
+    ) -> Result<Arc<dyn Database>, DatabaseError> {
         (self.0.open)(database).await
     }
 }
@@ -431,22 +461,30 @@ impl fmt::Debug for Executor {
     }
 }
 
-/// The engine's name in OpenTelemetry's conventions; that for engines without one where no engine of the table speaks the dialect.
+/// The engine's name in OpenTelemetry's conventions; that for engines without one where no engine
+/// of the table speaks the dialect.
 pub(crate) fn telemetry_name(dialect: &Dialect) -> &'static str {
-    TABLE.iter().find(|entry| entry.dialect.as_ref() == Some(dialect)).map_or("other_sql", |entry| entry.telemetry)
+    TABLE
+        .iter()
+        .find(|entry| entry.dialect.as_ref() == Some(dialect))
+        .map_or("other_sql", |entry| entry.telemetry)
 }
 
-/// The path of a database that is a file, or of a folder of them; `None` for a server, for an unknown scheme and where nothing is named.
+/// The path of a database that is a file, or of a folder of them; `None` for a server, for an
+/// unknown scheme and where nothing is named.
 #[must_use]
 pub fn database_path(url: &DatabaseUrl) -> Option<PathBuf> {
-    let is_file = !url.is_empty() && Executor::of(url).is_ok_and(|executor| executor.files().is_some());
+    let is_file =
+        !url.is_empty() && Executor::of(url).is_ok_and(|executor| executor.files().is_some());
     is_file.then(|| url.path()).filter(|path| !path.as_os_str().is_empty())
 }
 
 /// The files of a database: its own, and those that the engine writes beside it. A server has none.
 #[must_use]
 pub fn database_files(url: &DatabaseUrl) -> Vec<PathBuf> {
-    let (Some(path), Ok(executor)) = (database_path(url), Executor::of(url)) else { return Vec::new() };
+    let (Some(path), Ok(executor)) = (database_path(url), Executor::of(url)) else {
+        return Vec::new();
+    };
     let Some(files) = executor.files() else { return Vec::new() };
     let with_beside = |path: PathBuf| {
         // The engine finds its files beside the file itself, not beside a link to it.
@@ -457,9 +495,11 @@ pub fn database_files(url: &DatabaseUrl) -> Vec<PathBuf> {
     (files.sources)(&path).into_iter().flat_map(with_beside).collect()
 }
 
-/// What follows a database's name in the names of its files, of all engines: the empty text for the file itself, and `-wal` and the like.
+/// What follows a database's name in the names of its files, of all engines: the empty text for the
+/// file itself, and `-wal` and the like.
 pub fn suffixes() -> impl Iterator<Item = &'static str> {
-    std::iter::once("").chain(Executor::all().filter_map(Executor::files).flat_map(|files| files.beside).copied())
+    std::iter::once("")
+        .chain(Executor::all().filter_map(Executor::files).flat_map(|files| files.beside).copied())
 }
 
 /// What files of databases end with, without the dot, those of all engines.
@@ -470,11 +510,13 @@ pub(crate) fn file_endings() -> Vec<&'static str> {
 /// Whether a path ends like the file of a database.
 #[must_use]
 pub fn is_database_file(path: &Path) -> bool {
-    let ends = |known: &&str| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(*known));
+    let ends =
+        |known: &&str| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(*known));
     file_endings().iter().any(ends)
 }
 
-/// What a database is called: its file's name without the ending, or the last part of a server's address before the parameters.
+/// What a database is called: its file's name without the ending, or the last part of a server's
+/// address before the parameters.
 #[must_use]
 pub fn database_name(url: &DatabaseUrl) -> String {
     let files = Executor::of(url).ok().and_then(Executor::files);
@@ -503,21 +545,29 @@ pub(crate) fn suite_engines() -> Engines {
             let all = Executor::all().filter(|executor| executor.files().is_some() == is_file);
             all.flat_map(|executor| executor.0.schemes).copied().collect::<Vec<_>>().leak()
         };
-        Engines { endings: file_endings().leak(), file_schemes: schemes(true), server_schemes: schemes(false) }
+        Engines {
+            endings: file_endings().leak(),
+            file_schemes: schemes(true),
+            server_schemes: schemes(false),
+        }
     });
     *ENGINES
 }
 
-/// The databases of a suite, by the names that its questions use. `given` is the user's: a server or a file is the database of all questions,
-/// a folder is searched before the suite's own.
+/// The databases of a suite, by the names that its questions use. `given` is the user's: a server
+/// or a file is the database of all questions, a folder is searched before the suite's own.
 ///
 /// # Errors
 /// All names that mean no database, each with the questions that need it. No database is opened.
-pub fn suite_databases(suite: &Suite, given: Option<&DatabaseUrl>) -> Result<BTreeMap<String, DatabaseUrl>, Error> {
+pub fn suite_databases(
+    suite: &Suite,
+    given: Option<&DatabaseUrl>,
+) -> Result<BTreeMap<String, DatabaseUrl>, Error> {
     Ok(suite.databases(given, suite_engines())?)
 }
 
-/// The digest of the content of a database that is a file, equal on every machine that has the same file; `None` for a server. It blocks.
+/// The digest of the content of a database that is a file, equal on every machine that has the same
+/// file; `None` for a server. It blocks.
 #[must_use]
 pub fn file_digest(url: &DatabaseUrl) -> Option<io::Result<String>> {
     let files = Executor::of(url).ok()?.files()?;
@@ -540,7 +590,8 @@ mod tests {
 
     #[test]
     fn names_schemes_and_endings_are_unique() {
-        let all = |of: fn(&Entry) -> Vec<&'static str>| TABLE.iter().flat_map(of).collect::<Vec<_>>();
+        let all =
+            |of: fn(&Entry) -> Vec<&'static str>| TABLE.iter().flat_map(of).collect::<Vec<_>>();
         let lists = [
             all(|entry| std::iter::once(entry.name).chain(entry.aliases.iter().copied()).collect()),
             all(|entry| entry.schemes.to_vec()),
@@ -551,7 +602,10 @@ mod tests {
             list.sort_unstable();
             list.dedup();
             assert_eq!(list.len(), count, "{list:?}");
-            assert!(list.iter().all(|word| !word.is_empty() && word.to_lowercase() == *word), "{list:?}");
+            assert!(
+                list.iter().all(|word| !word.is_empty() && word.to_lowercase() == *word),
+                "{list:?}"
+            );
         }
         for entry in &TABLE {
             assert!(!entry.schemes.is_empty(), "{} cannot be named", entry.name);
@@ -561,7 +615,8 @@ mod tests {
 
     #[test]
     fn an_address_finds_its_engine() {
-        for text in ["shop.sqlite", "SQLITE:x", "sqlite://x.db", "x.unknown", "C:\\x.DB", "/a:b/c"] {
+        for text in ["shop.sqlite", "SQLITE:x", "sqlite://x.db", "x.unknown", "C:\\x.DB", "/a:b/c"]
+        {
             assert_eq!(Executor::of(&url(text)).unwrap().name(), "sqlite", "{text}");
         }
         let foreign = Executor::of(&url("mysql+pymysql://ann:secret@h/x")).unwrap_err().to_string();
@@ -576,7 +631,10 @@ mod tests {
         assert_eq!(database_files(&url(" ")), Vec::<PathBuf>::new());
         assert_eq!(database_files(&url("sqlite:")), Vec::<PathBuf>::new());
         let files = database_files(&url("sqlite:none/x.db"));
-        assert_eq!(files, ["none/x.db", "none/x.db-wal", "none/x.db-shm", "none/x.db-journal"].map(PathBuf::from));
+        assert_eq!(
+            files,
+            ["none/x.db", "none/x.db-wal", "none/x.db-shm", "none/x.db-journal"].map(PathBuf::from)
+        );
     }
 
     #[test]

@@ -16,7 +16,8 @@ impl GivenUp {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).contains_key(retriever)
     }
 
-    /// Does the work of retrievers, unless one of them has been given up or is now, since it takes longer than that.
+    /// Does the work of retrievers, unless one of them has been given up or is now, since it takes
+    /// longer than that.
     pub(crate) async fn within<'a, T>(
         &self,
         retrievers: impl IntoIterator<Item = &'a Retriever> + Clone,
@@ -44,7 +45,9 @@ impl GivenUp {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let warning = |(retriever, patience): (&Retriever, &Duration)| {
             let (name, seconds) = (retriever.name(), patience.as_secs());
-            format!("the search went on without the retriever `{name}`, which took longer than {seconds} s")
+            format!(
+                "the search went on without the retriever `{name}`, which took longer than {seconds} s"
+            )
         };
         known.iter().map(warning).collect()
     }
@@ -64,10 +67,16 @@ mod tests {
         let begin = tokio::time::Instant::now();
         let hangs = || pending::<Result<(), PortError>>();
         let late = given_up.within([&Retriever::Vector], PATIENCE, hangs()).await.unwrap_err();
-        assert!(matches!(&late, PortError::Unavailable(why) if why.contains("longer than 10 s")), "{late}");
+        assert!(
+            matches!(&late, PortError::Unavailable(why) if why.contains("longer than 10 s")),
+            "{late}"
+        );
         // It is not waited for again in this search, and the others are not concerned.
         for work in [given_up.clone(), given_up.clone()] {
-            assert_eq!(work.within([&Retriever::Vector], PATIENCE, hangs()).await, Err(PortError::Unsupported));
+            assert_eq!(
+                work.within([&Retriever::Vector], PATIENCE, hangs()).await,
+                Err(PortError::Unsupported)
+            );
         }
         assert_eq!(begin.elapsed().as_secs(), PATIENCE.as_secs());
         assert_eq!(given_up.within([&Retriever::Lexical], PATIENCE, ready(Ok(7))).await, Ok(7));
@@ -81,7 +90,9 @@ mod tests {
     #[tokio::test]
     async fn a_failure_is_no_reason_to_give_up() {
         let given_up = GivenUp::default();
-        let failed = given_up.within([&Retriever::Vector], PATIENCE, ready(Err::<(), _>(PortError::Budget))).await;
+        let failed = given_up
+            .within([&Retriever::Vector], PATIENCE, ready(Err::<(), _>(PortError::Budget)))
+            .await;
         assert_eq!((failed, given_up.has(&Retriever::Vector)), (Err(PortError::Budget), false));
     }
 }

@@ -1,4 +1,5 @@
-//! The ground of an answer: the rows that it rests on, found, judged and bounded by the host, whatever the aggregator claims.
+//! The ground of an answer: the rows that it rests on, found, judged and bounded by the host,
+//! whatever the aggregator claims.
 
 use std::sync::Arc;
 
@@ -13,28 +14,38 @@ use crate::runner::{Solved, limit_confidence, relations_of, unacceptable};
 /// An answer with the rows that are its ground.
 pub(crate) struct Grounded {
     pub(crate) answer: Answer,
-    /// The candidate whose rows they are, and the task that it was made for; `None` if a statement of the aggregator's own gave them.
+    /// The candidate whose rows they are, and the task that it was made for; `None` if a statement
+    /// of the aggregator's own gave them.
     pub(crate) candidate: Option<(TaskId, Candidate)>,
     pub(crate) results: Arc<ResultSet>,
 }
 
-/// Lets the aggregator make the answer and finds its ground. `None` if nothing here answers the question.
+/// Lets the aggregator make the answer and finds its ground. `None` if nothing here answers the
+/// question.
 pub(crate) async fn aggregate(
     context: &Arc<Context>,
     run: &Run<Solved>,
     warnings: &mut Vec<String>,
 ) -> Result<Option<Grounded>, RoleError> {
-    let solved: Vec<(&Task, &Solved)> =
-        run.ended.values().filter_map(|ended| Some((&ended.task, ended.output.as_ref()?))).collect();
+    let solved: Vec<(&Task, &Solved)> = run
+        .ended
+        .values()
+        .filter_map(|ended| Some((&ended.task, ended.output.as_ref()?)))
+        .collect();
     if solved.is_empty() {
         return Ok(None);
     }
-    let finished: Vec<Finished> = solved.iter().map(|(task, solved)| finished(task, solved)).collect();
+    let finished: Vec<Finished> =
+        solved.iter().map(|(task, solved)| finished(task, solved)).collect();
     let relations = relations_of(solved.iter().map(|(_, solved)| *solved));
     let prepared = context.prepare(Role::Aggregator, None, relations, None).await;
     let call = prepared.call.clone();
-    let answer =
-        context.run.plugins.aggregator.aggregate(call, &context.problem, &run.graph, &finished, &run.seen).await;
+    let answer = context
+        .run
+        .plugins
+        .aggregator
+        .aggregate(call, &context.problem, &run.graph, &finished, &run.seen)
+        .await;
     let grounded = match answer {
         Ok(answer) => ground(context, &prepared, answer, solved, warnings).await,
         Err(error) => Err(error),
@@ -52,7 +63,9 @@ async fn ground(
     warnings: &mut Vec<String>,
 ) -> Result<Option<Grounded>, RoleError> {
     let Some(mut answer) = answer else { return Ok(None) };
-    let Some((task, ground)) = solved.into_iter().find(|(task, _)| task.id == answer.task) else { return Ok(None) };
+    let Some((task, ground)) = solved.into_iter().find(|(task, _)| task.id == answer.task) else {
+        return Ok(None);
+    };
     // An aggregator may lower the calibrator's confidence, and never raise it.
     answer.confidence = answer.confidence.min(ground.candidate.confidence.unwrap_or(0.0));
     if let Some(sql) = answer.sql.clone() {
@@ -86,7 +99,8 @@ fn finished(task: &Task, solved: &Solved) -> Finished {
     }
 }
 
-/// Runs a statement of the aggregator's own and has it judged like any candidate. The inner error is why it cannot be used.
+/// Runs a statement of the aggregator's own and has it judged like any candidate. The inner error
+/// is why it cannot be used.
 async fn own_statement(
     prepared: &Prepared,
     task: &Task,
@@ -99,15 +113,25 @@ async fn own_statement(
     if let Some(reason) = unacceptable(&results) {
         return Ok(Err(reason));
     }
-    let signals =
-        Signals { attempts: 1, max_attempts: 1, empty_result: results.row_count() == 0, ..Signals::default() };
-    let id = format!("{}.answer", task.id);
-    let candidate =
-        Candidate { id, origin: "aggregate".to_owned(), sql: sql.to_owned(), signals, ..Candidate::default() };
-    let verdicts = match prepared.evaluate.judged(HOST, &Arc::new(task.clone()), vec![candidate]).await {
-        Err(error) if error.is_fault() => return Err(error),
-        verdicts => verdicts.unwrap_or_default(),
+    let signals = Signals {
+        attempts: 1,
+        max_attempts: 1,
+        empty_result: results.row_count() == 0,
+        ..Signals::default()
     };
+    let id = format!("{}.answer", task.id);
+    let candidate = Candidate {
+        id,
+        origin: "aggregate".to_owned(),
+        sql: sql.to_owned(),
+        signals,
+        ..Candidate::default()
+    };
+    let verdicts =
+        match prepared.evaluate.judged(HOST, &Arc::new(task.clone()), vec![candidate]).await {
+            Err(error) if error.is_fault() => return Err(error),
+            verdicts => verdicts.unwrap_or_default(),
+        };
     Ok(match verdicts.into_iter().next() {
         Some(Verdict::Rejected(opinion)) => Err(format!("rejected: {}", opinion.reason)),
         _ => Ok(results),
@@ -121,16 +145,23 @@ async fn chosen(
     ground: &Solved,
 ) -> Result<(Candidate, Arc<ResultSet>), RoleError> {
     let best = || (ground.candidate.clone(), Arc::clone(&ground.results));
-    let Some(id) = answer.candidate.as_ref().filter(|id| **id != ground.candidate.id) else { return Ok(best()) };
+    let Some(id) = answer.candidate.as_ref().filter(|id| **id != ground.candidate.id) else {
+        return Ok(best());
+    };
     let invalid = |what: &str| RoleError::Invalid {
         plugin: context.run.plugins.aggregator.plugin().identity().name.clone(),
         export: "aggregator.aggregate".to_owned(),
         detail: format!("`answer.candidate` `{id}` {what}"),
     };
     let other = ground.others.iter().find(|other| other.id == *id);
-    let other = other.ok_or_else(|| invalid(&format!("is no candidate of task {}", answer.task)))?;
+    let other =
+        other.ok_or_else(|| invalid(&format!("is no candidate of task {}", answer.task)))?;
     let prepared = context.prepare(Role::Aggregator, None, ground.relations.clone(), None).await;
-    let results = prepared.sql.run(&other.sql).await.map_err(|error| invalid(&format!("does not run: {error}")));
+    let results = prepared
+        .sql
+        .run(&other.sql)
+        .await
+        .map_err(|error| invalid(&format!("does not run: {error}")));
     prepared.end(results.as_ref().err().cloned(), || ()).await;
     Ok((other.clone(), results?))
 }

@@ -18,10 +18,12 @@ use tokio::sync::Semaphore;
 use crate::open::open_model;
 use crate::settings::PluginSource;
 use crate::shared::Known;
-use crate::{Error, HostBuilder, Observer, Query, SearchEvent, Settings, Shared, plugins, query, record};
+use crate::{
+    Error, HostBuilder, Observer, Query, SearchEvent, Settings, Shared, plugins, query, record,
+};
 
-/// An open database, a model and the plugins of a strategy. Searches on one host may run concurrently, and a clone shares everything with
-/// the host that it was cloned from.
+/// An open database, a model and the plugins of a strategy. Searches on one host may run
+/// concurrently, and a clone shares everything with the host that it was cloned from.
 #[derive(Clone)]
 pub struct Host {
     pub(crate) settings: Arc<Settings>,
@@ -65,7 +67,11 @@ pub(crate) struct StrategyPlugins {
 
 impl StrategyPlugins {
     /// Loads the plugins of the settings' strategy that a search needs, and gives each its role.
-    async fn of(settings: &Settings, shared: &Shared, observer: &dyn Observer) -> Result<Self, Error> {
+    async fn of(
+        settings: &Settings,
+        shared: &Shared,
+        observer: &dyn Observer,
+    ) -> Result<Self, Error> {
         let configured = |role| shared.configured(role, settings, observer);
         let linker = async {
             match settings.strategy.roles.contains_key(&Role::Linker) {
@@ -79,7 +85,8 @@ impl StrategyPlugins {
                 let mut own = settings.clone();
                 own.strategy.roles.insert(Role::Solver, source.clone());
                 own.strategy.config.insert(Role::Solver, config);
-                solvers.insert(name, (source, shared.configured(Role::Solver, &own, observer).await?));
+                solvers
+                    .insert(name, (source, shared.configured(Role::Solver, &own, observer).await?));
             }
             Ok::<_, Error>(solvers)
         };
@@ -111,11 +118,28 @@ impl StrategyPlugins {
         let (planner, solver, calibrator) = (plugin.clone(), plugin.clone(), plugin.clone());
         let (reward, clarifier, aggregator) = (plugin.clone(), plugin.clone(), plugin.clone());
         let solvers = BTreeMap::new();
-        Self { linker: None, planner, solver, solvers, calibrator, reward, clarifier, aggregator, rewriter: None }
+        Self {
+            linker: None,
+            planner,
+            solver,
+            solvers,
+            calibrator,
+            reward,
+            clarifier,
+            aggregator,
+            rewriter: None,
+        }
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = &Configured> {
-        let others = [&self.planner, &self.solver, &self.calibrator, &self.reward, &self.clarifier, &self.aggregator];
+        let others = [
+            &self.planner,
+            &self.solver,
+            &self.calibrator,
+            &self.reward,
+            &self.clarifier,
+            &self.aggregator,
+        ];
         let solvers = self.solvers.values().map(|(_, solver)| solver);
         self.linker.iter().chain(others).chain(solvers).chain(&self.rewriter)
     }
@@ -146,7 +170,8 @@ impl Host {
         HostBuilder::default()
     }
 
-    /// A question to this host, with the host's settings unless a method of the query changes them for this one.
+    /// A question to this host, with the host's settings unless a method of the query changes them
+    /// for this one.
     pub fn query(&self, question: impl Into<String>) -> Query {
         Query::of_host(self, question.into())
     }
@@ -158,7 +183,8 @@ impl Host {
         Ok(self)
     }
 
-    /// Opens the database and the model and loads the plugins. Nothing is asked and nothing is paid yet.
+    /// Opens the database and the model and loads the plugins. Nothing is asked and nothing is paid
+    /// yet.
     ///
     /// # Errors
     /// When the database cannot be opened, a setting is wrong, or a plugin is refused.
@@ -170,13 +196,22 @@ impl Host {
     ///
     /// # Errors
     /// As [`Host::open`].
-    pub async fn beside(settings: Settings, shared: &Arc<Shared>, observer: &dyn Observer) -> Result<Self, Error> {
-        // Concurrently: plugins are loaded on other threads. Boxed, so that the futures of the embedding program do not grow with it.
+    pub async fn beside(
+        settings: Settings,
+        shared: &Arc<Shared>,
+        observer: &dyn Observer,
+    ) -> Result<Self, Error> {
+        // Concurrently: plugins are loaded on other threads. Boxed, so that the futures of the
+        // embedding program do not grow with it.
         let plugins: BoxFuture<'_, _> = Box::pin(StrategyPlugins::of(&settings, shared, observer));
         let (database, plugins) = futures::join!(shared.database(&settings), plugins);
         let database = database?;
         for message in shared.warnings(database.as_ref()) {
-            observer.event(&SearchEvent::Note { call: "database".to_owned(), level: Level::Warn, message });
+            observer.event(&SearchEvent::Note {
+                call: "database".to_owned(),
+                level: Level::Warn,
+                message,
+            });
         }
         let model = open_model(&settings, &database, shared)?;
         let recording = shared.recording(&settings, &model)?;
@@ -191,8 +226,8 @@ impl Host {
         Ok(Self { recording, known, ..host })
     }
 
-    /// This host with the rewriter that its strategy names, which the verified optimizer calls. No search does, so that opening a host does not
-    /// load it.
+    /// This host with the rewriter that its strategy names, which the verified optimizer calls. No
+    /// search does, so that opening a host does not load it.
     ///
     /// # Errors
     /// When the strategy names no rewriter, or it is refused.
@@ -205,7 +240,8 @@ impl Host {
         Ok(self)
     }
 
-    /// A host for calls of one role, which searches nothing, with the plugin that the settings' strategy names for the role.
+    /// A host for calls of one role, which searches nothing, with the plugin that the settings'
+    /// strategy names for the role.
     ///
     /// # Errors
     /// As [`Host::open`].
@@ -233,7 +269,11 @@ impl Host {
             source.is_some_and(|source| plugins::is_untrusted(source, one.plugin(), &settings))
         };
         // One plugin of a role that is not trusted is enough.
-        let untrusted = plugins.with_sources(&settings).filter(is_untrusted).map(|(_, one)| one.role()).collect();
+        let untrusted = plugins
+            .with_sources(&settings)
+            .filter(is_untrusted)
+            .map(|(_, one)| one.role())
+            .collect();
         let searches = Arc::new(Semaphore::new(settings.limits.searches));
         let shared = Arc::clone(shared);
         Self {
@@ -265,7 +305,8 @@ impl Host {
         &self.settings
     }
 
-    /// The roles whose plugins are loaded, each with the digest of its plugin's component: its sha256, in hex.
+    /// The roles whose plugins are loaded, each with the digest of its plugin's component: its
+    /// sha256, in hex.
     pub fn plugins(&self) -> impl Iterator<Item = (Role, &str)> {
         self.plugins.all().map(|configured| (configured.role(), configured.plugin().digest()))
     }
@@ -276,12 +317,18 @@ impl Host {
         self.settings.retrieval.digest.as_deref()
     }
 
-    /// A host that has nothing but a journal: no database, no model. It needs the run's plugins, byte for byte. From `today` it has what a
-    /// journal, which may be untrusted, does not decide: the limits, and where compiled plugins are cached.
+    /// A host that has nothing but a journal: no database, no model. It needs the run's plugins,
+    /// byte for byte. From `today` it has what a journal, which may be untrusted, does not decide:
+    /// the limits, and where compiled plugins are cached.
     ///
     /// # Errors
-    /// When the journal was written by a run that cannot be repeated from it, or a plugin is missing, refused or another one.
-    pub async fn of_journal(header: &Header, today: &Settings, observer: &dyn Observer) -> Result<Self, Error> {
+    /// When the journal was written by a run that cannot be repeated from it, or a plugin is
+    /// missing, refused or another one.
+    pub async fn of_journal(
+        header: &Header,
+        today: &Settings,
+        observer: &dyn Observer,
+    ) -> Result<Self, Error> {
         let mut settings = record::recorded_settings(header)?;
         record::bound(&mut settings, today);
         settings.compile.clone_from(&today.compile);
@@ -317,7 +364,8 @@ impl Host {
             )
         });
         let notes = empty("notes", &retrieval.notes, knowledge.sources.notes.is_empty());
-        let examples = empty("solved examples", &retrieval.examples, knowledge.sources.examples.is_empty());
+        let examples =
+            empty("solved examples", &retrieval.examples, knowledge.sources.examples.is_empty());
         vectors.into_iter().chain(notes).chain(examples).collect()
     }
 }
@@ -333,9 +381,15 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn a_rewriter_that_is_not_built_in_is_untrusted_unless_the_user_names_its_file() {
         let folder = syrch_kit::scratch();
-        let shop = syrch_kit::sqlite(folder.path().join("shop.sqlite"), "CREATE TABLE customers(id INTEGER)");
-        let mut settings =
-            Settings { database: shop.display().to_string(), rows: RowsGrant::None, ..Settings::default() };
+        let shop = syrch_kit::sqlite(
+            folder.path().join("shop.sqlite"),
+            "CREATE TABLE customers(id INTEGER)",
+        );
+        let mut settings = Settings {
+            database: shop.display().to_string(),
+            rows: RowsGrant::None,
+            ..Settings::default()
+        };
         let file = syrch_kit::zoo::hostile();
         settings.strategy.roles.insert(Role::Rewriter, PluginSource::File(file.clone()));
         let shared = Shared::new();

@@ -1,4 +1,5 @@
-//! How files of rows, such as `sales.csv`, are read into a private database, and where indexes of values are stored.
+//! How files of rows, such as `sales.csv`, are read into a private database, and where indexes of
+//! values are stored.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,16 +8,17 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use syrch_tabular::{
-    DateOrder, Decimal, Encoding, ImportCaps, Imported, Note, OnProgress, Progress, ReadOptions, Stored, UnknownWord,
-    clear, stored,
+    DateOrder, Decimal, Encoding, ImportCaps, Imported, Note, OnProgress, Progress, ReadOptions,
+    Stored, UnknownWord, clear, stored,
 };
 
-/// How files of rows are read into a private database. Journals hold the options alone: they decide what the tables are.
+/// How files of rows are read into a private database. Journals hold the options alone: they decide
+/// what the tables are.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ImportSettings {
-    /// The folder of private databases and of indexes of values, which are used again while the files are unchanged. `None` if each is removed
-    /// when it is closed.
+    /// The folder of private databases and of indexes of values, which are used again while the
+    /// files are unchanged. `None` if each is removed when it is closed.
     #[serde(skip)]
     pub folder: Option<PathBuf>,
     /// How long one is retained that nobody uses.
@@ -50,7 +52,8 @@ impl ImportSettings {
 impl Default for ImportSettings {
     /// Nothing is retained, and what is read is bounded by [`ImportCaps::default`].
     fn default() -> Self {
-        let syrch_cache::Options { ttl: retained, bytes: retained_bytes, .. } = syrch_cache::Options::default();
+        let syrch_cache::Options { ttl: retained, bytes: retained_bytes, .. } =
+            syrch_cache::Options::default();
         Self {
             folder: None,
             retained,

@@ -1,4 +1,5 @@
-//! What the crate `syrch-grading` needs beyond the public interface. No other program should use it: it may change with every version.
+//! What the crate `syrch-grading` needs beyond the public interface. No other program should use
+//! it: it may change with every version.
 
 pub use crate::knowledge::{BuiltIndex, TermsOf};
 pub use crate::open::{asks_endpoint, check_prices};

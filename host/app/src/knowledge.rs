@@ -1,4 +1,5 @@
-//! What the user adds to a catalog: notes, solved examples, and the index of business terms that was built once.
+//! What the user adds to a catalog: notes, solved examples, and the index of business terms that
+//! was built once.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -35,11 +36,15 @@ pub struct Knowledge {
 }
 
 impl Knowledge {
-    /// Reads what the settings name for a catalog. An index that cannot be used is left out, and the text says why.
+    /// Reads what the settings name for a catalog. An index that cannot be used is left out, and
+    /// the text says why.
     ///
     /// # Errors
     /// When the notes or the examples cannot be read.
-    pub fn read(settings: &RetrievalSettings, catalog: &Catalog) -> Result<(Self, Option<String>), Error> {
+    pub fn read(
+        settings: &RetrievalSettings,
+        catalog: &Catalog,
+    ) -> Result<(Self, Option<String>), Error> {
         let mut knowledge = Self::default();
         if let Some(path) = &settings.notes {
             knowledge.sources.notes = notes(path)?;
@@ -61,10 +66,13 @@ impl Knowledge {
     fn take(&mut self, built: Option<BuiltIndex>) {
         let Some(built) = built else { return };
         let (terms, vectors, model) = (built.terms, built.vectors, built.model);
-        self.sources.terms =
-            terms.into_iter().map(|reported| ((reported.table, reported.column), reported.terms)).collect();
+        self.sources.terms = terms
+            .into_iter()
+            .map(|reported| ((reported.table, reported.column), reported.terms))
+            .collect();
         self.model = model;
-        self.vectors = vectors.into_iter().filter_map(|(key, text)| Some((key, one(&text)?))).collect();
+        self.vectors =
+            vectors.into_iter().filter_map(|(key, text)| Some((key, one(&text)?))).collect();
     }
 
     /// The vector of a text by that model, where the index holds it.
@@ -84,8 +92,9 @@ impl Knowledge {
         if terms.is_empty() && notes.is_empty() && examples.is_empty() && self.vectors.is_empty() {
             return None;
         }
-        let vector =
-            |(key, vector): (&u64, &Vec<f32>)| format!("{key} {}", encode::vectors(std::slice::from_ref(vector)));
+        let vector = |(key, vector): (&u64, &Vec<f32>)| {
+            format!("{key} {}", encode::vectors(std::slice::from_ref(vector)))
+        };
         let vectors: Vec<String> = self.vectors.iter().map(vector).collect();
         let all = format!("{terms:?} {notes:?} {examples:?} {:?}", self.model);
         Some(format!("{:016x}", digest64(&[&all, &vectors.concat()])))
@@ -102,7 +111,8 @@ pub fn check_retrieval(settings: &crate::Settings) -> Result<(), Error> {
     solved.as_deref().map_or(Ok(()), |path| examples(path).map(drop))
 }
 
-/// A warning that counts the solved examples and notes that are left out because of [`RetrievalSettings::withheld`]; `None` if none is.
+/// A warning that counts the solved examples and notes that are left out because of
+/// [`RetrievalSettings::withheld`]; `None` if none is.
 ///
 /// # Errors
 /// When the notes or the examples cannot be read.
@@ -118,7 +128,12 @@ pub fn left_out(settings: &RetrievalSettings) -> Result<Option<String>, Error> {
     let (hold, are) = if examples + notes == 1 { ("holds", "is") } else { ("hold", "are") };
     let counted: Vec<String> =
         [count(examples, "solved example"), count(notes, "note")].into_iter().flatten().collect();
-    let reported = || format!("{} {hold} a graded question or its answer, and {are} left out", counted.join(" and "));
+    let reported = || {
+        format!(
+            "{} {hold} a graded question or its answer, and {are} left out",
+            counted.join(" and ")
+        )
+    };
     Ok((!counted.is_empty()).then(reported))
 }
 
@@ -158,14 +173,19 @@ impl BuiltIndex {
     /// The same with the vectors of these texts, by that model.
     pub(crate) fn with_vectors(self, model: &str, texts: &[String], vectors: &[Vec<f32>]) -> Self {
         let text = |vector: &Vec<f32>| encode::vectors(std::slice::from_ref(vector));
-        let vectors = texts.iter().zip(vectors).map(|(key, vector)| (digest64(&[key]), text(vector))).collect();
+        let vectors = texts
+            .iter()
+            .zip(vectors)
+            .map(|(key, vector)| (digest64(&[key]), text(vector)))
+            .collect();
         Self { model: Some(model.to_owned()), vectors, ..self }
     }
 
     /// What an earlier index said of these tables, with its vectors where the new one has none.
     pub(crate) fn completed(mut self, earlier: Option<Self>, missing: &[String]) -> Self {
         let Some(earlier) = earlier else { return self };
-        self.terms.extend(earlier.terms.into_iter().filter(|reported| missing.contains(&reported.table)));
+        self.terms
+            .extend(earlier.terms.into_iter().filter(|reported| missing.contains(&reported.table)));
         if self.vectors.is_empty() {
             (self.model, self.vectors) = (earlier.model, earlier.vectors);
         }
@@ -176,22 +196,26 @@ impl BuiltIndex {
     pub(crate) fn read(folder: &Path, catalog: &Catalog) -> Result<Option<Self>, String> {
         let path = folder.join(file_name(catalog));
         let wrong = |what: String| {
-            format!("the index `{}` cannot be used: {what}; build-index makes a new one", path.display())
+            format!(
+                "the index `{}` cannot be used: {what}; build-index makes a new one",
+                path.display()
+            )
         };
         let file = match File::open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(wrong(error.to_string())),
         };
-        let built: Self =
-            serde_json::from_reader(BufReader::new(file.take(INDEX))).map_err(|error| wrong(error.to_string()))?;
+        let built: Self = serde_json::from_reader(BufReader::new(file.take(INDEX)))
+            .map_err(|error| wrong(error.to_string()))?;
         if (built.format.as_str(), built.version) != (FORMAT, VERSION) {
             return Err(wrong(format!("it is {} of version {}", built.format, built.version)));
         }
         Ok(Some(built))
     }
 
-    /// Writes it for that catalog; a reader sees the old one or the new one. The file is its owner's alone. Returns its path.
+    /// Writes it for that catalog; a reader sees the old one or the new one. The file is its
+    /// owner's alone. Returns its path.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -203,14 +227,20 @@ impl BuiltIndex {
     }
 }
 
-/// The name of a catalog's index: the database's, and a digest of all names that it has, so that an index never serves another schema.
+/// The name of a catalog's index: the database's, and a digest of all names that it has, so that an
+/// index never serves another schema.
 fn file_name(catalog: &Catalog) -> String {
     let mut names: Vec<&str> = Vec::new();
     for table in &catalog.tables {
         names.extend([table.schema_name.as_deref().unwrap_or_default(), &table.name]);
         names.extend(table.columns.iter().map(|column| column.name.as_str()));
     }
-    let plain: String = catalog.database.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').take(48).collect();
+    let plain: String = catalog
+        .database
+        .chars()
+        .filter(|c| c.is_ascii_alphanumeric() || *c == '_')
+        .take(48)
+        .collect();
     format!("{plain}-{:016x}.json", digest64(&names))
 }
 
@@ -220,19 +250,26 @@ fn one(text: &str) -> Option<Vec<f32>> {
 
 /// The lines of a file that people write, with their numbers, those without text left out.
 fn lines(path: &Path, what: &str) -> Result<Vec<(usize, String)>, Error> {
-    let wrong = |why: String| Error::Config(format!("the {what} `{}` cannot be read: {why}", path.display()));
+    let wrong = |why: String| {
+        Error::Config(format!("the {what} `{}` cannot be read: {why}", path.display()))
+    };
     let file = File::open(path).map_err(|error| wrong(error.to_string()))?;
     let mut read = BufReader::new(file.take(LARGEST + 1));
     let (mut lines, mut bytes, mut line) = (Vec::new(), 0_u64, String::new());
     for number in 1.. {
         line.clear();
-        let length = read.read_line(&mut line).map_err(|error| wrong(format!("line {number}: {error}")))?;
+        let length =
+            read.read_line(&mut line).map_err(|error| wrong(format!("line {number}: {error}")))?;
         bytes += length as u64;
         if length == 0 {
             break;
         }
         if bytes > LARGEST || length > LINE {
-            return Err(wrong(format!("line {number}: more than {} KiB, or {} MiB in all", LINE >> 10, LARGEST >> 20)));
+            return Err(wrong(format!(
+                "line {number}: more than {} KiB, or {} MiB in all",
+                LINE >> 10,
+                LARGEST >> 20
+            )));
         }
         if !line.trim().is_empty() {
             lines.push((number, line.trim().to_owned()));
@@ -250,7 +287,9 @@ fn of_json<T: for<'de> Deserialize<'de>>(
 ) -> Result<T, Error> {
     serde_json::from_str(line).map_err(|error| {
         let path = path.display();
-        Error::Config(format!("the {what} `{path}` cannot be read: line {number}: {error}; a line is as in `{form}`"))
+        Error::Config(format!(
+            "the {what} `{path}` cannot be read: line {number}: {error}; a line is as in `{form}`"
+        ))
     })
 }
 
@@ -262,14 +301,20 @@ struct NoteLine {
     column: Option<String>,
 }
 
-/// Notes: a line each, either plain text or a JSON object with `note` and, where it is about one, `table` and `column`.
+/// Notes: a line each, either plain text or a JSON object with `note` and, where it is about one,
+/// `table` and `column`.
 fn notes(path: &Path) -> Result<Vec<Note>, Error> {
     let read = |(number, line): (usize, String)| {
         let reported = match line.starts_with('{') {
             true => of_json(path, ("notes", r#"{"note": "…", "table": "…"}"#), number, &line)?,
             false => NoteLine { note: line, table: None, column: None },
         };
-        Ok(Note { id: format!("note {number}"), text: reported.note, table: reported.table, column: reported.column })
+        Ok(Note {
+            id: format!("note {number}"),
+            text: reported.note,
+            table: reported.table,
+            column: reported.column,
+        })
     };
     lines(path, "notes")?.into_iter().map(read).collect()
 }
@@ -300,7 +345,8 @@ mod tests {
     use super::*;
 
     fn catalog(columns: &[&str]) -> Catalog {
-        let columns = columns.iter().map(|&name| Column { name: name.into(), ..Column::default() }).collect();
+        let columns =
+            columns.iter().map(|&name| Column { name: name.into(), ..Column::default() }).collect();
         let table = Table { name: "orders".into(), columns, ..Table::default() };
         Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![table] }
     }
@@ -312,16 +358,28 @@ mod tests {
     #[test]
     fn an_index_serves_its_own_schema_and_model() {
         let scratch = syrch_kit::scratch();
-        let reported = TermsOf { table: "orders".into(), column: "rev".into(), terms: vec!["net revenue".into()] };
+        let reported = TermsOf {
+            table: "orders".into(),
+            column: "rev".into(),
+            terms: vec!["net revenue".into()],
+        };
         let texts = ["a".to_owned()];
-        let built = BuiltIndex::new(&catalog(&["rev"]), vec![reported]).with_vectors("m", &texts, &[vec![1.0, 0.0]]);
+        let built = BuiltIndex::new(&catalog(&["rev"]), vec![reported]).with_vectors(
+            "m",
+            &texts,
+            &[vec![1.0, 0.0]],
+        );
         built.write(scratch.path(), &catalog(&["rev"])).unwrap();
         let knowledge = Knowledge::read(&settings(scratch.path()), &catalog(&["rev"])).unwrap().0;
-        assert_eq!(knowledge.sources.terms[&("orders".to_owned(), "rev".to_owned())], ["net revenue"]);
+        assert_eq!(
+            knowledge.sources.terms[&("orders".to_owned(), "rev".to_owned())],
+            ["net revenue"]
+        );
         assert_eq!(knowledge.vector("m", "a"), Some(&vec![1.0, 0.0]));
         assert_eq!((knowledge.vector("other", "a"), knowledge.vector("m", "b")), (None, None));
         assert!(knowledge.digest().is_some());
-        let other = Knowledge::read(&settings(scratch.path()), &catalog(&["rev", "new"])).unwrap().0;
+        let other =
+            Knowledge::read(&settings(scratch.path()), &catalog(&["rev", "new"])).unwrap().0;
         assert_eq!((other.sources.terms.len(), other.digest()), (0, None));
     }
 
@@ -336,27 +394,42 @@ mod tests {
 
     #[test]
     fn what_a_new_index_lacks_comes_from_the_earlier_one() {
-        let of =
-            |table: &str, term: &str| TermsOf { table: table.into(), column: String::new(), terms: vec![term.into()] };
+        let of = |table: &str, term: &str| TermsOf {
+            table: table.into(),
+            column: String::new(),
+            terms: vec![term.into()],
+        };
         let earlier = BuiltIndex::new(&catalog(&[]), vec![of("a", "old"), of("b", "old")]);
         let earlier = earlier.with_vectors("m", &["x".to_owned()], &[vec![1.0]]);
         let new = BuiltIndex::new(&catalog(&[]), vec![of("a", "new")]);
         let whole = new.clone().completed(Some(earlier.clone()), &["b".to_owned()]);
         assert_eq!(whole.terms, [of("a", "new"), of("b", "old")]);
         assert_eq!((whole.model.as_deref(), whole.vectors.len()), (Some("m"), 1));
-        let own = new.with_vectors("n", &["y".to_owned()], &[vec![1.0]]).completed(Some(earlier), &[]);
+        let own =
+            new.with_vectors("n", &["y".to_owned()], &[vec![1.0]]).completed(Some(earlier), &[]);
         assert_eq!((own.model.as_deref(), own.terms.len()), (Some("n"), 1));
     }
 
     #[test]
     fn notes_are_text_or_json_and_examples_json() {
         let scratch = syrch_kit::scratch();
-        let (reported, solved) = (scratch.path().join("notes.txt"), scratch.path().join("examples.jsonl"));
-        fs::write(&reported, "churn = no order for a year\n\n{\"note\": \"in cents\", \"table\": \"orders\"}\n")
-            .unwrap();
-        fs::write(&solved, "{\"question\": \"How many?\", \"gold_sql\": \"SELECT 1\", \"id\": 1}\n").unwrap();
-        let settings =
-            RetrievalSettings { notes: Some(reported.clone()), examples: Some(solved), ..RetrievalSettings::default() };
+        let (reported, solved) =
+            (scratch.path().join("notes.txt"), scratch.path().join("examples.jsonl"));
+        fs::write(
+            &reported,
+            "churn = no order for a year\n\n{\"note\": \"in cents\", \"table\": \"orders\"}\n",
+        )
+        .unwrap();
+        fs::write(
+            &solved,
+            "{\"question\": \"How many?\", \"gold_sql\": \"SELECT 1\", \"id\": 1}\n",
+        )
+        .unwrap();
+        let settings = RetrievalSettings {
+            notes: Some(reported.clone()),
+            examples: Some(solved),
+            ..RetrievalSettings::default()
+        };
         let knowledge = Knowledge::read(&settings, &catalog(&[])).unwrap().0;
         let notes = &knowledge.sources.notes;
         assert_eq!(
@@ -368,7 +441,9 @@ mod tests {
         fs::write(&reported, "fine\n{\"nota\": 1}\n").unwrap();
         let error = Knowledge::read(&settings, &catalog(&[])).unwrap_err().to_string();
         assert!(
-            error.contains("line 2") && error.contains("nota") && error.contains("a line is as in `{\"note\""),
+            error.contains("line 2")
+                && error.contains("nota")
+                && error.contains("a line is as in `{\"note\""),
             "{error}"
         );
     }

@@ -1,4 +1,5 @@
-//! Answers questions over databases by search, with sandboxed strategies: the embeddable library, and the only crate that names backends.
+//! Answers questions over databases by search, with sandboxed strategies: the embeddable library,
+//! and the only crate that names backends.
 //!
 //! # One call
 //! [`query`] answers a question with the defaults: by rules, without a model, a key or a network.
@@ -20,8 +21,9 @@
 //! ```
 //!
 //! # With a model
-//! [`Host::builder`] has a method for each choice that outlives a question (database, model, strategy, plugins, cache, journal), and [`Query`]
-//! one for each that does not (attempts, budgets, deadline). Programs without an async runtime call [`Query::run_blocking`].
+//! [`Host::builder`] has a method for each choice that outlives a question (database, model,
+//! strategy, plugins, cache, journal), and [`Query`] one for each that does not (attempts, budgets,
+//! deadline). Programs without an async runtime call [`Query::run_blocking`].
 //!
 //! ```no_run
 //! use syrch::Host;
@@ -42,16 +44,19 @@
 //! # }
 //! ```
 //!
-//! A recording answers again with `.replay("exchanges.jsonl")` in place of the endpoint, so that tests of a program need no model. `database`
-//! and `model` also accept implementations of the program's own.
+//! A recording answers again with `.replay("exchanges.jsonl")` in place of the endpoint, so that
+//! tests of a program need no model. `database` and `model` also accept implementations of the
+//! program's own.
 //!
 //! # When there is no answer
-//! No answer is better than a wrong one, so a query ends well only with an acceptable one. [`QueryError`] distinguishes a question that must
-//! be made clear, a search that found nothing acceptable, and a failure, which is an [`Error`] with a variant for each class.
+//! No answer is better than a wrong one, so a query ends well only with an acceptable one.
+//! [`QueryError`] distinguishes a question that must be made clear, a search that found nothing
+//! acceptable, and a failure, which is an [`Error`] with a variant for each class.
 //!
 //! # Many questions
-//! An open [`Host`] has the database open and the plugins loaded. Its searches may run concurrently; [`Host::search`] returns the whole report
-//! of one, and [`Host::resume`] and [`Host::replay`] continue and repeat runs from their journals.
+//! An open [`Host`] has the database open and the plugins loaded. Its searches may run
+//! concurrently; [`Host::search`] returns the whole report of one, and [`Host::resume`] and
+//! [`Host::replay`] continue and repeat runs from their journals.
 //!
 //! ```
 //! use syrch::Host;
@@ -72,12 +77,13 @@
 //! ```
 //!
 //! # Where the rest is
-//! The names that most programs need are at the root. The others are in modules named after their content: [`settings`], [`report`],
-//! [`strategies`], [`plugins`], [`databases`], [`models`], [`own`] (databases and models of the program), [`knowledge`] (notes, examples and
-//! indexes), [`cache`],
-//! [`imports`] (files of rows), [`batch`], [`role_call`] (one call of one role), [`optimize`](mod@optimize) (faster statements, verified), [`corpus`] (many of them), [`telemetry`],
-//! and the crates [`syrch_core`], [`journal`] and [`grade`]. Graded runs are in the crate
-//! `syrch-grading`.
+//! The names that most programs need are at the root. The others are in modules named after their
+//! content: [`settings`], [`report`], [`strategies`], [`plugins`], [`databases`], [`models`],
+//! [`own`] (databases and models of the program), [`knowledge`] (notes, examples and indexes),
+//! [`cache`], [`imports`] (files of rows), [`batch`], [`role_call`] (one call of one role),
+//! [`optimize`](mod@optimize) (faster statements, verified), [`corpus`] (many of them),
+//! [`telemetry`], and the crates [`syrch_core`], [`journal`] and [`grade`]. Graded runs are in the
+//! crate `syrch-grading`.
 
 mod answer;
 pub mod batch;

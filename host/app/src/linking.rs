@@ -1,4 +1,5 @@
-//! What a strategy's linker selects for a question, and the prompt in which the other roles show it to a model.
+//! What a strategy's linker selects for a question, and the prompt in which the other roles show it
+//! to a model.
 
 use std::sync::Arc;
 
@@ -15,16 +16,19 @@ use crate::{Error, Silent};
 /// What one question's linker selected.
 #[derive(Debug, Clone)]
 pub struct Linking {
-    /// The tables and columns that are shown; all that are granted if the strategy has no linker or nothing was selected.
+    /// The tables and columns that are shown; all that are granted if the strategy has no linker or
+    /// nothing was selected.
     pub catalog: Arc<Catalog>,
     /// The hints, best first.
     pub hints: Vec<Hit>,
-    /// The requests that a search would send after linking, before it has a reply to any of them; empty if no model is needed.
+    /// The requests that a search would send after linking, before it has a reply to any of them;
+    /// empty if no model is needed.
     pub requests: Vec<Preview>,
 }
 
 impl Host {
-    /// Calls the linker as a search does, with calls of models where its settings ask for some. What comes after it is not sent.
+    /// Calls the linker as a search does, with calls of models where its settings ask for some.
+    /// What comes after it is not sent.
     ///
     /// # Errors
     /// When the linker fails, or the search would fail before it sends anything.
@@ -33,13 +37,15 @@ impl Host {
         let (id, stop) = (run_id(&problem.question), Stop::new());
         let catalog = self.database.catalog().await?;
         let mode = Mode::Record(None, RowRetention::None);
-        let run = Arc::new(self.run_state(&id, mode, catalog, &(Arc::new(Silent) as _), &stop, None));
+        let run =
+            Arc::new(self.run_state(&id, mode, catalog, &(Arc::new(Silent) as _), &stop, None));
         let linked = run.unless_departed(search::link(self, problem, &run)).await?;
         let (problem, catalog) = (Arc::clone(&linked.problem), Arc::clone(&linked.catalog));
         let (host, shown, asked) = (Arc::clone(self), Arc::clone(&catalog), Arc::clone(&problem));
         let requests = tokio::task::spawn_blocking(move || {
             host.dry_run(&asked.question, async |run| {
-                let context = Context::new(&host, (*asked).clone(), &run).showing(Arc::clone(&shown));
+                let context =
+                    Context::new(&host, (*asked).clone(), &run).showing(Arc::clone(&shown));
                 run.unless_departed(search::attempt(&Arc::new(context))).await
             })
         });

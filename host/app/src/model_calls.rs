@@ -19,8 +19,10 @@ pub(crate) fn of_run(host: &Host, run: &RunState) -> Arc<dyn ModelProvider> {
         seed: run.salt,
         ..Retries::default()
     };
-    // A recording that answers is not waited for, nor is a simulated model whose replies take no time.
-    let is_timeless = settings.model.simulated.as_ref().is_some_and(|simulated| simulated.knobs.latency == 0.0);
+    // A recording that answers is not waited for, nor is a simulated model whose replies take no
+    // time.
+    let is_timeless =
+        settings.model.simulated.as_ref().is_some_and(|simulated| simulated.knobs.latency == 0.0);
     if settings.model.replay.is_some() || is_timeless {
         (retries.base, retries.longest) = (Duration::ZERO, Duration::ZERO);
     }
@@ -30,7 +32,10 @@ pub(crate) fn of_run(host: &Host, run: &RunState) -> Arc<dyn ModelProvider> {
         ledger: Arc::clone(&run.ledger),
         limits: settings.limits.clone(),
         cache: host.cache.as_ref().map(|cache| (Arc::clone(cache), settings.model.temperature)),
-        recording: host.recording.as_ref().map(|recording| (Arc::clone(recording), settings.journal.rows)),
+        recording: host
+            .recording
+            .as_ref()
+            .map(|recording| (Arc::clone(recording), settings.journal.rows)),
         retries,
         previews: run.previews.clone(),
         consent: run.consent.clone(),

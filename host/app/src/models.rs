@@ -1,4 +1,5 @@
-//! Models: the providers, what an address of an endpoint exposes, and what recorded and simulated models answer for.
+//! Models: the providers, what an address of an endpoint exposes, and what recorded and simulated
+//! models answer for.
 
 pub use syrch_llm::{StructuredReplies, is_exposed, is_loopback, kept_local};
 pub use syrch_simulated::SimulatedKnobs;

@@ -1,5 +1,5 @@
-//! Notes what statements gave, how sure the rules were, and that the database or the model could not be used during a search, so that a search
-//! without an answer can say why.
+//! Notes what statements gave, how sure the rules were, and that the database or the model could
+//! not be used during a search, so that a search without an answer can say why.
 
 use std::sync::Arc;
 
@@ -40,10 +40,15 @@ impl CallObserver for NotedCall {
         }
         match result {
             Ok(reply) if run.settings.model.is_by_rules() => {
-                let parsed = reply.parsed.as_ref().and_then(|parsed| serde_json::from_str::<ByRules>(parsed).ok());
+                let parsed = reply
+                    .parsed
+                    .as_ref()
+                    .and_then(|parsed| serde_json::from_str::<ByRules>(parsed).ok());
                 parsed.into_iter().for_each(|ByRules { confidence }| notes.note_rules(confidence));
             }
-            Err(LlmError::Unavailable(message)) => notes.note_model_error(self.call, ticket, message),
+            Err(LlmError::Unavailable(message)) => {
+                notes.note_model_error(self.call, ticket, message)
+            }
             Err(LlmError::Malformed(_)) => {
                 notes.note_reply();
                 notes.note_shapeless();
@@ -53,7 +58,9 @@ impl CallObserver for NotedCall {
                 notes.note_cut(self.call, ticket, *tokens);
                 notes.note_shapeless();
             }
-            Err(error @ LlmError::Overflow(_)) => notes.note_overflow(self.call, ticket, &error.to_string()),
+            Err(error @ LlmError::Overflow(_)) => {
+                notes.note_overflow(self.call, ticket, &error.to_string())
+            }
             Err(LlmError::Missed(message)) => run.missed.note(message),
             _ => {}
         }
@@ -68,7 +75,9 @@ impl CallObserver for NotedCall {
     /// Candidates whose statements gave equal results agree.
     fn ran(&self, text: &str, result: &Result<Arc<ResultSet>, SqlError>) {
         match result {
-            Ok(results) => self.context.notes.note_result(self.task.clone(), text.to_owned(), results),
+            Ok(results) => {
+                self.context.notes.note_result(self.task.clone(), text.to_owned(), results)
+            }
             Err(error) => self.context.notes.note_error(self.call, error),
         }
     }

@@ -1,4 +1,5 @@
-//! Opens backends: the database of a URL, the models of the settings. The engines stand in `executors.rs`, the providers in `providers.rs`.
+//! Opens backends: the database of a URL, the models of the settings. The engines stand in
+//! `executors.rs`, the providers in `providers.rs`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,15 +10,17 @@ use syrch_core::ports::{CellIndex, Database, ModelProvider, RowsGrant, SqlPort};
 use syrch_core::text::either;
 use syrch_core::{DatabaseUrl, ResultSet, SqlError};
 use syrch_layers::{
-    DoubtingDatabase, GrantedIndex, Limiter, Memo, Price, PricedModel, Prices, Rates, Route, RoutedModel, SqlBinding,
-    cached_database,
+    DoubtingDatabase, GrantedIndex, Limiter, Memo, Price, PricedModel, Prices, Rates, Route,
+    RoutedModel, SqlBinding, cached_database,
 };
 use syrch_llm::{EndpointConfig, EndpointError};
 use syrch_offline::{OfflineConfig, OfflineProvider};
 
 use crate::executors::{Executor, OpenDatabase, ServerReport};
 use crate::recordings::open_replay;
-use crate::settings::{CacheSettings, EndpointSettings, ModelSettings, RateSettings, RouteSettings};
+use crate::settings::{
+    CacheSettings, EndpointSettings, ModelSettings, RateSettings, RouteSettings,
+};
 use crate::simulation::open_simulated;
 use crate::{Error, Provider, Settings, Shared};
 
@@ -35,13 +38,15 @@ pub async fn open_database(settings: &Settings) -> Result<Arc<dyn Database>, Err
     Ok(executor?.open(of_settings(url, settings)).await?)
 }
 
-/// The database with the doubts about the results of its statements, for statements that a user writes: nothing of them is hidden.
+/// The database with the doubts about the results of its statements, for statements that a user
+/// writes: nothing of them is hidden.
 #[must_use]
 pub fn doubting(database: &Arc<dyn Database>) -> Arc<dyn Database> {
     Arc::new(DoubtingDatabase::new(Arc::clone(database), Arc::clone(database), RowsGrant::Full))
 }
 
-/// Runs a statement as the answer to a question, in a database of [`doubting`]: its result carries the doubts about it as that answer, too.
+/// Runs a statement as the answer to a question, in a database of [`doubting`]: its result carries
+/// the doubts about it as that answer, too.
 ///
 /// # Errors
 /// As [`Database::run`].
@@ -50,10 +55,14 @@ pub async fn run_as_answer(
     question: &str,
     sql: &str,
 ) -> Result<Arc<ResultSet>, SqlError> {
-    SqlBinding::new(Memo::new(Arc::clone(database)), Vec::new(), 0).answering(question).run(sql).await
+    SqlBinding::new(Memo::new(Arc::clone(database)), Vec::new(), 0)
+        .answering(question)
+        .run(sql)
+        .await
 }
 
-/// Asks the server of the settings' database what it is and what its user could do beyond reading; `None` for a file.
+/// Asks the server of the settings' database what it is and what its user could do beyond reading;
+/// `None` for a file.
 ///
 /// # Errors
 /// As [`open_database`].
@@ -63,21 +72,30 @@ pub async fn inspect_server(settings: &Settings) -> Result<Option<ServerReport>,
     Ok(executor.inspect(of_settings(url, settings)).await.transpose()?)
 }
 
-/// The statements that make a role which only reads these schemas of the settings' database, for an administrator to run. Nothing is connected to.
+/// The statements that make a role which only reads these schemas of the settings' database, for an
+/// administrator to run. Nothing is connected to.
 ///
 /// # Errors
 /// When the address is wrong, or the engine has no roles.
 pub fn role_sql(settings: &Settings, schemas: &[String]) -> Result<String, Error> {
     let url = DatabaseUrl::parse(&settings.database);
     let able: Vec<Executor> = Executor::all().filter(|executor| executor.has_roles()).collect();
-    let executor = if url.is_empty() { able.first().copied().ok_or_else(no_roles)? } else { Executor::of(&url)? };
+    let executor = if url.is_empty() {
+        able.first().copied().ok_or_else(no_roles)?
+    } else {
+        Executor::of(&url)?
+    };
     let written = executor.role_sql(of_settings(url, settings), schemas);
     Ok(written.ok_or_else(no_roles)??)
 }
 
 fn no_roles() -> Error {
-    let able: Vec<&str> = Executor::all().filter(|executor| executor.has_roles()).map(Executor::name).collect();
-    Error::Config(format!("this database has no roles; those of these engines have: {}", able.join(", ")))
+    let able: Vec<&str> =
+        Executor::all().filter(|executor| executor.has_roles()).map(Executor::name).collect();
+    Error::Config(format!(
+        "this database has no roles; those of these engines have: {}",
+        able.join(", ")
+    ))
 }
 
 fn of_settings(url: DatabaseUrl, settings: &Settings) -> OpenDatabase {
@@ -125,13 +143,17 @@ pub(crate) fn open_model(
     let mut endpoints: BTreeMap<Option<&str>, (&EndpointSettings, Arc<Limiter>)> = BTreeMap::new();
     let named = model.endpoints.iter().map(|(name, endpoint)| (Some(name.as_str()), endpoint));
     for (name, endpoint) in named.chain([(None, &default)]) {
-        let limiter = shared.limiter(&place(name, endpoint), rates(endpoint.rates, model.max_retry_wait));
+        let limiter =
+            shared.limiter(&place(name, endpoint), rates(endpoint.rates, model.max_retry_wait));
         endpoints.insert(name, (endpoint, limiter));
     }
     let prices = Arc::new(prices(model, None)?);
-    let cells = cached_database(Arc::clone(database), shared.cache(settings).as_ref(), &settings.limits);
+    let cells =
+        cached_database(Arc::clone(database), shared.cache(settings).as_ref(), &settings.limits);
     let open = |name: &str, route: &RouteSettings, embeds: bool| {
-        let unknown = || Error::Config(format!("the model `{name}` is at an endpoint that is not configured"));
+        let unknown = || {
+            Error::Config(format!("the model `{name}` is at an endpoint that is not configured"))
+        };
         let (endpoint, limiter) = endpoints.get(&route.endpoint.as_deref()).ok_or_else(unknown)?;
         let make = || open_endpoint(settings, endpoint, &route.model, &cells, embeds);
         let provider = match endpoint.provider.endpoint() {
@@ -140,7 +162,10 @@ pub(crate) fn open_model(
             Some(_) => {
                 let form = (model.temperature, model.max_tokens, model.structured);
                 let reported = (&route.model, form, endpoint.timeout, model.timeout, embeds);
-                shared.provider(format!("{} {reported:?}", place(route.endpoint.as_deref(), endpoint)), make)?
+                shared.provider(
+                    format!("{} {reported:?}", place(route.endpoint.as_deref(), endpoint)),
+                    make,
+                )?
             }
         };
         let provider = Arc::new(PricedModel::new(provider, Arc::clone(&prices)));
@@ -151,7 +176,8 @@ pub(crate) fn open_model(
     let name = if model.is_offline() { "offline" } else { &model.model };
     let is_for_text = |name: &String| model.embeddings.as_ref() != Some(name);
     let texts = model.models.iter().filter(|(name, _)| is_for_text(name));
-    let mut others = texts.map(|(name, route)| open(name, route, false)).collect::<Result<Vec<_>, _>>()?;
+    let mut others =
+        texts.map(|(name, route)| open(name, route, false)).collect::<Result<Vec<_>, _>>()?;
     if let Some(name) = &model.embeddings {
         let own = RouteSettings { endpoint: None, model: name.clone() };
         others.push(open(name, model.models.get(name).unwrap_or(&own), true)?);
@@ -161,7 +187,8 @@ pub(crate) fn open_model(
             name: name.to_owned(),
             provider: Arc::new(PricedModel::new(Arc::clone(own.provider()?), Arc::clone(&prices))),
             model: None,
-            limiter: shared.limiter(&format!("own {}", own.name()), rates(model.rates, model.max_retry_wait)),
+            limiter: shared
+                .limiter(&format!("own {}", own.name()), rates(model.rates, model.max_retry_wait)),
         },
         None => open(name, &own, false)?,
     };
@@ -180,10 +207,13 @@ pub fn check_prices(model: &ModelSettings) -> Result<(), Error> {
     let prices = prices(model, None)?;
     let own = |name: &String| RouteSettings { endpoint: None, model: name.clone() };
     let embeds = model.embeddings.iter().filter(|name| !model.models.contains_key(*name)).map(own);
-    let mut all = std::iter::once(own(&model.model)).chain(model.models.values().cloned()).chain(embeds);
+    let mut all =
+        std::iter::once(own(&model.model)).chain(model.models.values().cloned()).chain(embeds);
     let is_paid = |route: &RouteSettings| match &route.endpoint {
         None => !model.is_offline(),
-        Some(name) => model.endpoints.get(name).is_some_and(|endpoint| endpoint.provider != Provider::OFFLINE),
+        Some(name) => {
+            model.endpoints.get(name).is_some_and(|endpoint| endpoint.provider != Provider::OFFLINE)
+        }
     };
     match all.find(|route| is_paid(route) && prices.of(&route.model).is_none()) {
         None => Ok(()),
@@ -194,7 +224,8 @@ pub fn check_prices(model: &ModelSettings) -> Result<(), Error> {
 /// Whether any model is at an endpoint; else rules, a recording or a simulation answer for all.
 #[must_use]
 pub fn asks_endpoint(model: &ModelSettings) -> bool {
-    let is_other = !model.is_offline() || model.models.values().any(|route| route.endpoint.is_some());
+    let is_other =
+        !model.is_offline() || model.models.values().any(|route| route.endpoint.is_some());
     model.replay.is_none() && model.simulated.is_none() && is_other
 }
 
@@ -213,7 +244,10 @@ pub(crate) fn prices(model: &ModelSettings, free: Option<&str>) -> Result<Prices
     let wrong = |error: syrch_layers::PriceError| Error::Config(error.to_string());
     let prices = model.prices.iter().map(|(pattern, price)| {
         let usual = Price::new(price.input, price.output).map_err(wrong)?;
-        let price = price.cached_input.map_or(Ok(usual), |cached| usual.with_cached(cached)).map_err(wrong)?;
+        let price = price
+            .cached_input
+            .map_or(Ok(usual), |cached| usual.with_cached(cached))
+            .map_err(wrong)?;
         Ok((pattern.clone(), price))
     });
     // Of equally long patterns the one given last counts.

@@ -1,4 +1,5 @@
-//! Databases and models that the embedding program implements itself, and the ways to name either kind to [`HostBuilder`](crate::HostBuilder).
+//! Databases and models that the embedding program implements itself, and the ways to name either
+//! kind to [`HostBuilder`](crate::HostBuilder).
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,8 +11,9 @@ use syrch_core::ports::{Database, ModelProvider};
 
 use crate::Error;
 
-/// A database that the embedding program implements, for [`Settings::own_database`](crate::Settings::own_database). The program's
-/// implementation is the guard: it must refuse whatever would write, and enforce its own deadlines and limits.
+/// A database that the embedding program implements, for
+/// [`Settings::own_database`](crate::Settings::own_database). The program's implementation is the
+/// guard: it must refuse whatever would write, and enforce its own deadlines and limits.
 #[derive(Clone)]
 pub struct OwnDatabase(pub Arc<dyn Database>);
 
@@ -21,8 +23,9 @@ impl fmt::Debug for OwnDatabase {
     }
 }
 
-/// A model provider that the embedding program implements, for [`ModelSettings::own`](crate::settings::ModelSettings::own). A journal holds
-/// only its name, so settings that were read from a journal have no implementation and open no host.
+/// A model provider that the embedding program implements, for
+/// [`ModelSettings::own`](crate::settings::ModelSettings::own). A journal holds only its name, so
+/// settings that were read from a journal have no implementation and open no host.
 #[derive(Clone)]
 pub struct OwnModel {
     name: String,
@@ -47,7 +50,9 @@ impl OwnModel {
     pub(crate) fn provider(&self) -> Result<&Arc<dyn ModelProvider>, Error> {
         let missing = || {
             let name = &self.name;
-            Error::Config(format!("the model provider `{name}` belongs to the program that wrote the journal"))
+            Error::Config(format!(
+                "the model provider `{name}` belongs to the program that wrote the journal"
+            ))
         };
         self.provider.as_ref().ok_or_else(missing)
     }
@@ -71,10 +76,12 @@ impl<'de> Deserialize<'de> for OwnModel {
     }
 }
 
-/// A database for [`HostBuilder::database`](crate::HostBuilder::database): an address, a file, or an implementation of the program.
+/// A database for [`HostBuilder::database`](crate::HostBuilder::database): an address, a file, or
+/// an implementation of the program.
 #[derive(Debug, Clone)]
 pub enum DatabaseSource {
-    /// A path, or a URL whose scheme names the engine, such as `sqlite:shop.sqlite`: a text is read as either.
+    /// A path, or a URL whose scheme names the engine, such as `sqlite:shop.sqlite`: a text is read
+    /// as either.
     Url(DatabaseUrl),
     /// A file, whatever its name looks like.
     File(PathBuf),
@@ -124,7 +131,8 @@ impl<D: Database + 'static> From<Arc<D>> for DatabaseSource {
     }
 }
 
-/// A model for [`HostBuilder::model`](crate::HostBuilder::model): a name at an endpoint, or an implementation of the program.
+/// A model for [`HostBuilder::model`](crate::HostBuilder::model): a name at an endpoint, or an
+/// implementation of the program.
 #[derive(Debug, Clone)]
 pub enum ModelSource {
     /// The model's name at its endpoint.

@@ -4,8 +4,8 @@ use syrch_core::ports::RowsGrant;
 use syrch_core::roles::Role;
 use syrch_core::text;
 pub use syrch_runtime::{
-    CodeCache, CompileFailure, CompileProcess, CompileSettings, LoadError, NameCheck, Toolchain, check_names,
-    compile_component, granted_ports,
+    CodeCache, CompileFailure, CompileProcess, CompileSettings, LoadError, NameCheck, Toolchain,
+    check_names, compile_component, granted_ports,
 };
 use syrch_runtime::{Origin, Plugin, Runtime, digest, producers, read_component};
 
@@ -32,8 +32,8 @@ pub struct Inspection {
     pub bytes: u64,
     /// Whether these are the bytes of a built-in plugin, wherever they were read from.
     pub is_built_in: bool,
-    /// Whether it may call the model whatever it knows of the data: a built-in one, or one whose file [`Settings::trust`] names. The others may
-    /// not where [`Settings::rows`] shows no cells.
+    /// Whether it may call the model whatever it knows of the data: a built-in one, or one whose
+    /// file [`Settings::trust`] names. The others may not where [`Settings::rows`] shows no cells.
     pub is_trusted: bool,
     /// The roles that it implements.
     pub roles: Vec<Role>,
@@ -55,7 +55,8 @@ pub fn builtins() -> Vec<Builtin> {
     builtin::all().map(|known| Builtin { name: known.name, bytes: known.size }).collect()
 }
 
-/// The component of a built-in plugin, as a file of it would hold it; `None` if no built-in plugin has that name.
+/// The component of a built-in plugin, as a file of it would hold it; `None` if no built-in plugin
+/// has that name.
 #[must_use]
 pub fn builtin_component(name: &str) -> Option<Vec<u8>> {
     builtin::find(name).map(builtin::Builtin::component)
@@ -65,7 +66,11 @@ pub fn builtin_component(name: &str) -> Option<Vec<u8>> {
 ///
 /// # Errors
 /// When there is none of that name, or it is refused.
-pub async fn inspect(source: &PluginSource, settings: &Settings, observer: &dyn Observer) -> Result<Inspection, Error> {
+pub async fn inspect(
+    source: &PluginSource,
+    settings: &Settings,
+    observer: &dyn Observer,
+) -> Result<Inspection, Error> {
     let runtime = runtime(settings)?;
     Ok(inspection(source, &load(&runtime, source, observer).await?, settings))
 }
@@ -95,10 +100,14 @@ pub fn origins(source: &PluginSource, settings: &Settings) -> Result<Origins, Er
         PluginSource::File(path) => read_component(path, &settings.limits).map_err(refused)?,
     };
     let digest = digest(&bytes);
-    let is_precompiled = builtin::of_digest(&digest).is_some_and(|known| known.precompiled().is_some());
+    let is_precompiled =
+        builtin::of_digest(&digest).is_some_and(|known| known.precompiled().is_some());
     let (toolchain, producers) = (Toolchain::of(&bytes), producers(&bytes));
-    let names =
-        check_names(&bytes).map_err(|source| Error::PluginRejected { plugin: label.clone(), toolchain, source })?;
+    let names = check_names(&bytes).map_err(|source| Error::PluginRejected {
+        plugin: label.clone(),
+        toolchain,
+        source,
+    })?;
     let is_compiled = is_precompiled || runtime(settings)?.is_compiled(&digest);
     Ok(Origins { toolchain, producers, is_compiled, names })
 }
@@ -108,7 +117,11 @@ fn unknown(name: &str) -> Error {
 }
 
 /// What a loaded plugin is.
-pub(crate) fn inspection(source: &PluginSource, plugin: &Plugin, settings: &Settings) -> Inspection {
+pub(crate) fn inspection(
+    source: &PluginSource,
+    plugin: &Plugin,
+    settings: &Settings,
+) -> Inspection {
     let identity = plugin.identity();
     let is_built_in = is_built_in(source, plugin);
     Inspection {
@@ -133,24 +146,33 @@ pub(crate) fn is_untrusted(source: &PluginSource, plugin: &Plugin, settings: &Se
         && !is_named(plugin, settings)
 }
 
-/// By its bytes, which are a plugin's identity: the same component does the same wherever it lies, and a file that was changed since is another.
+/// By its bytes, which are a plugin's identity: the same component does the same wherever it lies,
+/// and a file that was changed since is another.
 fn is_built_in(source: &PluginSource, plugin: &Plugin) -> bool {
     matches!(source, PluginSource::Builtin(_)) || builtin::of_digest(plugin.digest()).is_some()
 }
 
-/// Whether the user trusts it: whether one of the files that the user names holds its bytes. A file that cannot be read is none.
+/// Whether the user trusts it: whether one of the files that the user names holds its bytes. A file
+/// that cannot be read is none.
 fn is_named(plugin: &Plugin, settings: &Settings) -> bool {
     settings.trust.iter().any(|path| {
         let is_as_large = std::fs::metadata(path).is_ok_and(|file| file.len() == plugin.size());
-        is_as_large && read_component(path, &settings.limits).is_ok_and(|bytes| digest(&bytes) == plugin.digest())
+        is_as_large
+            && read_component(path, &settings.limits)
+                .is_ok_and(|bytes| digest(&bytes) == plugin.digest())
     })
 }
 
 pub(crate) fn runtime(settings: &Settings) -> Result<Runtime, Error> {
-    Runtime::new(settings.limits.clone(), &settings.compile).map_err(|error| Error::Internal(error.to_string()))
+    Runtime::new(settings.limits.clone(), &settings.compile)
+        .map_err(|error| Error::Internal(error.to_string()))
 }
 
-pub(crate) async fn load(runtime: &Runtime, source: &PluginSource, observer: &dyn Observer) -> Result<Plugin, Error> {
+pub(crate) async fn load(
+    runtime: &Runtime,
+    source: &PluginSource,
+    observer: &dyn Observer,
+) -> Result<Plugin, Error> {
     let label = source.to_string();
     let (bytes, known) = match source {
         PluginSource::Builtin(name) => match builtin::find(name) {
@@ -159,7 +181,8 @@ pub(crate) async fn load(runtime: &Runtime, source: &PluginSource, observer: &dy
         },
         // A file may hold a built-in plugin.
         PluginSource::File(path) => {
-            let bytes = read_component(path, runtime.limits()).map_err(|source| rejected(&label, source))?;
+            let bytes = read_component(path, runtime.limits())
+                .map_err(|source| rejected(&label, source))?;
             let known = builtin::of_digest(&digest(&bytes));
             (Some(bytes), known)
         }
@@ -187,7 +210,13 @@ pub(crate) async fn load(runtime: &Runtime, source: &PluginSource, observer: &dy
 pub(crate) fn rejected(plugin: &str, source: LoadError) -> Error {
     match source {
         // The host's own trouble.
-        LoadError::Engine(_) | LoadError::Unavailable(_) => Error::Internal(format!("plugin `{plugin}`: {source}")),
-        _ => Error::PluginRejected { plugin: plugin.to_owned(), toolchain: Toolchain::default(), source },
+        LoadError::Engine(_) | LoadError::Unavailable(_) => {
+            Error::Internal(format!("plugin `{plugin}`: {source}"))
+        }
+        _ => Error::PluginRejected {
+            plugin: plugin.to_owned(),
+            toolchain: Toolchain::default(),
+            source,
+        },
     }
 }

@@ -16,8 +16,9 @@ use crate::search::{self, run_id};
 use crate::{Error, Silent};
 
 impl Host {
-    /// The exact requests that a search for this problem would send before it has a reply to any of them, without secrets; empty when it
-    /// needs none. What the cache holds is used. Nothing leaves the machine, and no journal and no recording is written.
+    /// The exact requests that a search for this problem would send before it has a reply to any of
+    /// them, without secrets; empty when it needs none. What the cache holds is used. Nothing
+    /// leaves the machine, and no journal and no recording is written.
     ///
     /// # Errors
     /// When the search fails before it would send anything.
@@ -37,9 +38,11 @@ impl Host {
         })
     }
 
-    /// Works on this thread, until all that is left is to wait for replies of models. That is so when the thread has nothing to do, and no
-    /// task waits for work on others: no guest computes then, no statement runs, and nothing is on its way to or from the cache. (A guest that
-    /// sleeps by a clock of its own is not waited for.) Returns the requests that the run would have sent.
+    /// Works on this thread, until all that is left is to wait for replies of models. That is so
+    /// when the thread has nothing to do, and no task waits for work on others: no guest computes
+    /// then, no statement runs, and nothing is on its way to or from the cache. (A guest that
+    /// sleeps by a clock of its own is not waited for.) Returns the requests that the run would
+    /// have sent.
     pub(crate) fn dry_run(
         &self,
         question: &str,
@@ -53,7 +56,8 @@ impl Host {
             }
         };
         let runtime = Builder::new_current_thread().enable_all().on_thread_park(is_parked).build();
-        let runtime = runtime.map_err(|error| Error::Internal(format!("no runtime for a dry run: {error}")))?;
+        let runtime = runtime
+            .map_err(|error| Error::Internal(format!("no runtime for a dry run: {error}")))?;
         let report = runtime.block_on(async {
             let catalog = self.database.catalog().await?;
             let (id, stop) = (run_id(question), Stop::new());

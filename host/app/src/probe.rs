@@ -1,11 +1,14 @@
-//! Measures a model endpoint by a few short calls: its speed, how many calls it serves at once, and whether it obeys a JSON schema.
+//! Measures a model endpoint by a few short calls: its speed, how many calls it serves at once, and
+//! whether it obeys a JSON schema.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use serde_json::json;
-use syrch_core::ports::{LlmError, Message, ModelCall, ModelProvider, Purpose, Request, Shape, Speaker};
+use syrch_core::ports::{
+    LlmError, Message, ModelCall, ModelProvider, Purpose, Request, Shape, Speaker,
+};
 use syrch_core::{Catalog, Dialect, Problem};
 use syrch_layers::{RetriedModel, Retries};
 use syrch_llm::EndpointConfig;
@@ -20,7 +23,8 @@ const AT_ONCE: u32 = 4;
 /// What was measured of an endpoint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Probe {
-    /// Tokens of a reply in a second, the time for the prompt included; `None` if the replies were empty.
+    /// Tokens of a reply in a second, the time for the prompt included; `None` if the replies were
+    /// empty.
     pub tokens_per_second: Option<f64>,
     /// The time of one measured call.
     pub call: Duration,
@@ -48,8 +52,9 @@ pub enum SchemaSupport {
 pub async fn probe_endpoint(settings: &Settings) -> Result<Probe, Error> {
     let model = &settings.model;
     let known = model.provider.endpoint();
-    let known =
-        known.ok_or_else(|| Error::Config("the offline rules answer: there is no endpoint to probe".to_owned()))?;
+    let known = known.ok_or_else(|| {
+        Error::Config("the offline rules answer: there is no endpoint to probe".to_owned())
+    })?;
     let config = EndpointConfig {
         api_key: model.api_key.clone(),
         insecure: model.insecure_endpoint,
@@ -60,7 +65,8 @@ pub async fn probe_endpoint(settings: &Settings) -> Result<Probe, Error> {
         ..EndpointConfig::new(&model.base_url, &model.model)
     };
     let client = (known.open)(config).map_err(|error| Error::Config(error.to_string()))?;
-    let retries = Retries { attempts: model.attempts, patience: model.max_retry_wait, ..Retries::default() };
+    let retries =
+        Retries { attempts: model.attempts, patience: model.max_retry_wait, ..Retries::default() };
     let client: Arc<dyn ModelProvider> = Arc::new(RetriedModel::new(client, retries));
     measure(client.as_ref())
         .await
@@ -78,7 +84,11 @@ async fn measure(client: &dyn ModelProvider) -> Result<Probe, LlmError> {
     let all = began.elapsed();
     let seconds = call.as_secs_f64().max(1e-6);
     let served = f64::from(AT_ONCE) * seconds / all.as_secs_f64().max(1e-6);
-    let slots = if ended.iter().all(Result::is_ok) { served.round().clamp(1.0, f64::from(AT_ONCE)) as u32 } else { 1 };
+    let slots = if ended.iter().all(Result::is_ok) {
+        served.round().clamp(1.0, f64::from(AT_ONCE)) as u32
+    } else {
+        1
+    };
     Ok(Probe {
         tokens_per_second: (tokens > 0).then(|| f64::from(tokens) / seconds),
         call,
@@ -89,7 +99,9 @@ async fn measure(client: &dyn ModelProvider) -> Result<Probe, LlmError> {
 
 /// Lets the model count from a number on. Returns the tokens of its reply.
 async fn count(client: &dyn ModelProvider, from: u32) -> Result<u32, LlmError> {
-    let prompt = format!("Count from {from} to 200. Write the numbers with commas between them and nothing else.");
+    let prompt = format!(
+        "Count from {from} to 200. Write the numbers with commas between them and nothing else."
+    );
     let reply = client.complete(&call(prompt, Shape::Text)).await.result?;
     Ok(reply.usage.output_tokens)
 }
@@ -102,9 +114,13 @@ async fn obey(client: &dyn ModelProvider) -> Result<SchemaSupport, LlmError> {
         "additionalProperties": false,
         "properties": {"colour": {"type": "string", "enum": ["teal"]}},
     });
-    let call = call("What is the colour of snow? Answer in one word.".to_owned(), Shape::Json(schema.to_string()));
+    let call = call(
+        "What is the colour of snow? Answer in one word.".to_owned(),
+        Shape::Json(schema.to_string()),
+    );
     let outcome = client.complete(&call).await;
-    let format = client.preview(&call).map(|preview| preview.body["response_format"]["type"].clone());
+    let format =
+        client.preview(&call).map(|preview| preview.body["response_format"]["type"].clone());
     let is_taken = format.is_some_and(|format| format == "json_schema");
     match outcome.result {
         _ if !is_taken => Ok(SchemaSupport::Refused),
@@ -116,8 +132,15 @@ async fn obey(client: &dyn ModelProvider) -> Result<SchemaSupport, LlmError> {
 
 fn call(prompt: String, expect: Shape) -> ModelCall {
     let messages = vec![Message { speaker: Speaker::User, text: prompt }];
-    let request =
-        Request { max_tokens: Some(TOKENS), ..Request::new(Purpose::Other("probe".to_owned()), messages, expect) };
+    let request = Request {
+        max_tokens: Some(TOKENS),
+        ..Request::new(Purpose::Other("probe".to_owned()), messages, expect)
+    };
     let catalog = Catalog { database: String::new(), dialect: Dialect::Sqlite, tables: Vec::new() };
-    ModelCall { request, problem: Arc::new(Problem::default()), task: None, catalog: Arc::new(catalog) }
+    ModelCall {
+        request,
+        problem: Arc::new(Problem::default()),
+        task: None,
+        catalog: Arc::new(catalog),
+    }
 }

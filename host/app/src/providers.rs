@@ -1,5 +1,5 @@
-//! The table of model providers. An entry has all that configuration, help, `doctor`, telemetry and the registry need of a provider: a new
-//! one is a client in `syrch-llm` and an entry here.
+//! The table of model providers. An entry has all that configuration, help, `doctor`, telemetry and
+//! the registry need of a provider: a new one is a client in `syrch-llm` and an entry here.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use syrch_core::ports::ModelProvider;
 use syrch_llm::{
-    ANTHROPIC_BASE_URL, AnthropicProvider, EmbeddingsProvider, EndpointConfig, EndpointError, ListRequest,
-    OpenAiProvider, list_of_models,
+    ANTHROPIC_BASE_URL, AnthropicProvider, EmbeddingsProvider, EndpointConfig, EndpointError,
+    ListRequest, OpenAiProvider, list_of_models,
 };
 
 /// What the host knows of a provider.
@@ -24,7 +24,8 @@ struct Entry {
     endpoint: Option<EndpointEntry>,
 }
 
-/// The endpoints with the protocol of a provider: the defaults of the configuration, and how a client is made.
+/// The endpoints with the protocol of a provider: the defaults of the configuration, and how a
+/// client is made.
 #[derive(Debug)]
 pub struct EndpointEntry {
     /// The environment variable for the key of the vendor's own programs.
@@ -74,7 +75,12 @@ static TABLE: [Entry; 3] = [
             open_embeddings: None,
         }),
     },
-    Entry { name: "offline", telemetry: "syrch.offline", summary: "rules without a model", endpoint: None },
+    Entry {
+        name: "offline",
+        telemetry: "syrch.offline",
+        summary: "rules without a model",
+        endpoint: None,
+    },
 ];
 
 /// A provider of model calls: one entry of the table.
@@ -159,7 +165,8 @@ impl Serialize for Provider {
 impl<'de> Deserialize<'de> for Provider {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
-        Self::of_name(&name).ok_or_else(|| D::Error::custom(format!("there is no provider `{name}`")))
+        Self::of_name(&name)
+            .ok_or_else(|| D::Error::custom(format!("there is no provider `{name}`")))
     }
 }
 
@@ -176,9 +183,17 @@ mod tests {
             assert_eq!(serde_json::from_str::<Provider>(&text).unwrap(), provider);
             // The key goes to the vendor's own endpoint, which is the default one.
             if let Some(endpoint) = provider.endpoint() {
-                assert!(endpoint.base_url.starts_with(endpoint.origin) && endpoint.origin.starts_with("https://"));
+                assert!(
+                    endpoint.base_url.starts_with(endpoint.origin)
+                        && endpoint.origin.starts_with("https://")
+                );
             }
         }
-        assert!(serde_json::from_str::<Provider>(r#""opneai""#).unwrap_err().to_string().contains("`opneai`"));
+        assert!(
+            serde_json::from_str::<Provider>(r#""opneai""#)
+                .unwrap_err()
+                .to_string()
+                .contains("`opneai`")
+        );
     }
 }

@@ -14,8 +14,9 @@ pub use result::{QueryError, QueryResult};
 use crate::own::DatabaseSource;
 use crate::{Ask, Error, Host, HostBuilder, Observer, Settings, Silent};
 
-/// Answers one question over one database (a path, a URL such as `sqlite:shop.sqlite`, or the program's own) with the defaults: by rules,
-/// without a model and without a network. [`Host::builder`] offers all the choices.
+/// Answers one question over one database (a path, a URL such as `sqlite:shop.sqlite`, or the
+/// program's own) with the defaults: by rules, without a model and without a network.
+/// [`Host::builder`] offers all the choices.
 ///
 /// ```
 /// # #[tokio::main(flavor = "multi_thread")]
@@ -40,7 +41,8 @@ pub async fn query(
     Host::builder().database(database).query(question).run().await
 }
 
-/// A question to a host, from [`Host::query`] or [`HostBuilder::query`], with what applies to it alone.
+/// A question to a host, from [`Host::query`] or [`HostBuilder::query`], with what applies to it
+/// alone.
 ///
 /// ```
 /// use std::time::Duration;
@@ -132,7 +134,8 @@ impl Query {
         self.configure(|settings| settings.policy.high_confidence = confidence)
     }
 
-    /// The confidence below which an answer becomes [`QueryError::NoAnswer`], 0 to 1; by default every acceptable answer is returned.
+    /// The confidence below which an answer becomes [`QueryError::NoAnswer`], 0 to 1; by default
+    /// every acceptable answer is returned.
     pub fn min_confidence(self, confidence: f64) -> Self {
         self.configure(|settings| settings.min_confidence = Some(confidence))
     }
@@ -152,7 +155,8 @@ impl Query {
         self.configure(|settings| settings.deadline = deadline.into())
     }
 
-    /// What answers questions of the search to the user; without it, an unclear question is [`QueryError::Unclear`].
+    /// What answers questions of the search to the user; without it, an unclear question is
+    /// [`QueryError::Unclear`].
     pub fn interactive(mut self, ask: impl Ask + 'static) -> Self {
         self.ask = Some(Box::new(ask));
         self
@@ -173,8 +177,9 @@ impl Query {
     /// Searches for the answer.
     ///
     /// # Errors
-    /// [`QueryError::NoAnswer`] when nothing acceptable was found, [`QueryError::Unclear`] when the question must be made clear first, and
-    /// [`QueryError::Failed`] when a setting is out of its range or the search failed.
+    /// [`QueryError::NoAnswer`] when nothing acceptable was found, [`QueryError::Unclear`] when the
+    /// question must be made clear first, and [`QueryError::Failed`] when a setting is out of its
+    /// range or the search failed.
     pub async fn run(self) -> Result<QueryResult, QueryError> {
         let Self { host, problem, observer, ask, stop } = self;
         let host = match host {
@@ -191,7 +196,10 @@ impl Query {
     /// As [`Query::run`], and within an async runtime, where it would block others.
     pub fn run_blocking(self) -> Result<QueryResult, QueryError> {
         if tokio::runtime::Handle::try_current().is_ok() {
-            return Err(Error::Config("within an async runtime, `run` is to be awaited".to_owned()).into());
+            return Err(Error::Config(
+                "within an async runtime, `run` is to be awaited".to_owned(),
+            )
+            .into());
         }
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         runtime.map_err(|error| Error::Internal(error.to_string()))?.block_on(self.run())

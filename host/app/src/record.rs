@@ -8,12 +8,14 @@ use serde::Deserialize as _;
 use serde_json::Value;
 use syrch_core::ledger::Budgets;
 use syrch_core::ports::{
-    CellIndex, ColumnStats, Database, DatabaseError, Estimate, Facts, LlmError, Match, ModelCall, ModelOutcome,
-    ModelProvider, Plan, PortError, Sample, SqlQuery,
+    CellIndex, ColumnStats, Database, DatabaseError, Estimate, Facts, LlmError, Match, ModelCall,
+    ModelOutcome, ModelProvider, Plan, PortError, Sample, SqlQuery,
 };
 use syrch_core::result_set::digest64;
 use syrch_core::roles::Role;
-use syrch_core::{Catalog, DatabaseUrl, Dialect, Hit, Problem, ResultSet, SqlError, SqlErrorKind, text};
+use syrch_core::{
+    Catalog, DatabaseUrl, Dialect, Hit, Problem, ResultSet, SqlError, SqlErrorKind, text,
+};
 use syrch_journal::{FORMAT, Fact, Header, Journal, PluginRecord, Record, RowRetention, VERSION};
 use syrch_layers::{Limiter, Rates, Route, RoutedModel};
 
@@ -30,7 +32,9 @@ pub(crate) fn header(
     database_identity: Option<String>,
     optimize: Option<Value>,
 ) -> Header {
-    let since = std::time::SystemTime::now().duration_since(std::time::SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let since = std::time::SystemTime::now()
+        .duration_since(std::time::SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
     Header {
         format: FORMAT.to_owned(),
         version: VERSION,
@@ -49,8 +53,8 @@ pub(crate) fn header(
     }
 }
 
-/// The settings that a journal of this host holds. That of an optimization holds no address: a digest stands for each, which shows whether it
-/// has changed.
+/// The settings that a journal of this host holds. That of an optimization holds no address: a
+/// digest stands for each, which shows whether it has changed.
 fn written_for(is_optimization: bool, host: &Host) -> Arc<Value> {
     if !is_optimization {
         return Arc::clone(&host.written);
@@ -73,7 +77,8 @@ fn written_for(is_optimization: bool, host: &Host) -> Arc<Value> {
     Arc::new(written)
 }
 
-/// Settings as a journal holds them. Keys are no part of them; what a URL may hide besides the address is left out, too.
+/// Settings as a journal holds them. Keys are no part of them; what a URL may hide besides the
+/// address is left out, too.
 #[must_use]
 pub fn written(settings: &Settings) -> Value {
     let mut written = serde_json::to_value(settings).unwrap_or_default();
@@ -85,7 +90,8 @@ pub fn written(settings: &Settings) -> Value {
         }
     };
     clean("/model/base_url");
-    let names = settings.model.endpoints.keys().map(|name| name.replace('~', "~0").replace('/', "~1"));
+    let names =
+        settings.model.endpoints.keys().map(|name| name.replace('~', "~0").replace('/', "~1"));
     names.for_each(|name| clean(&format!("/model/endpoints/{name}/base_url")));
     written["database"] = DatabaseUrl::parse(&settings.database).to_string().into();
     written
@@ -112,11 +118,15 @@ fn plugins(host: &Host) -> Vec<PluginRecord> {
 /// When another host wrote them in a way that this one does not know.
 pub fn recorded_settings(header: &Header) -> Result<Settings, Error> {
     Settings::deserialize(&*header.settings).map_err(|error| {
-        Error::Unfit(format!("the run `{}` has settings that this host does not know: {error}", header.run))
+        Error::Unfit(format!(
+            "the run `{}` has settings that this host does not know: {error}",
+            header.run
+        ))
     })
 }
 
-/// Takes from today's settings what a journal, which may be untrusted, does not decide: how much its plugins may use.
+/// Takes from today's settings what a journal, which may be untrusted, does not decide: how much
+/// its plugins may use.
 pub(crate) fn bound(settings: &mut Settings, today: &Settings) {
     settings.limits.clone_from(&today.limits);
     let Budgets { host_calls, cpu, log_bytes, .. } = today.budgets;
@@ -130,15 +140,19 @@ const MOST_PARALLEL: u32 = 64;
 /// Whether the run's plugins are those of the host.
 pub(crate) fn check_plugins(host: &Host, header: &Header) -> Result<(), Error> {
     let present = plugins(host);
-    let changed = header
-        .plugins
-        .iter()
-        .filter(|recorded| !present.iter().any(|now| now.role == recorded.role && now.digest == recorded.digest));
-    let changed: Vec<String> = changed.map(|recorded| format!("the {} `{}`", recorded.role, recorded.source)).collect();
+    let changed = header.plugins.iter().filter(|recorded| {
+        !present.iter().any(|now| now.role == recorded.role && now.digest == recorded.digest)
+    });
+    let changed: Vec<String> =
+        changed.map(|recorded| format!("the {} `{}`", recorded.role, recorded.source)).collect();
     if changed.is_empty() {
         return Ok(());
     }
-    Err(Error::Unfit(format!("the run `{}` cannot be repeated: changed since: {}", header.run, text::few(&changed))))
+    Err(Error::Unfit(format!(
+        "the run `{}` cannot be repeated: changed since: {}",
+        header.run,
+        text::few(&changed)
+    )))
 }
 
 /// The roles whose plugins were not trusted in that run.
@@ -146,8 +160,9 @@ pub(crate) fn untrusted(header: &Header) -> BTreeSet<Role> {
     header.plugins.iter().filter(|plugin| plugin.untrusted).map(|plugin| plugin.role).collect()
 }
 
-/// Settings, as [`written`] returns them, without those that may change between the parts of a graded run. Each question names its database,
-/// and where and for how long journals and cached replies are stored changes no answer.
+/// Settings, as [`written`] returns them, without those that may change between the parts of a
+/// graded run. Each question names its database, and where and for how long journals and cached
+/// replies are stored changes no answer.
 #[must_use]
 pub fn lasting(settings: &Value) -> Value {
     let mut settings = settings.clone();
@@ -157,9 +172,14 @@ pub fn lasting(settings: &Value) -> Value {
     settings
 }
 
-/// Whether a run can be resumed with this host. `identity` is the database's; `None` if the caller has compared the content of the database
-/// itself: then the settings that [`lasting`] leaves out may differ.
-pub(crate) fn check_unchanged(host: &Host, header: &Header, identity: Option<Option<String>>) -> Result<(), Error> {
+/// Whether a run can be resumed with this host. `identity` is the database's; `None` if the caller
+/// has compared the content of the database itself: then the settings that [`lasting`] leaves out
+/// may differ.
+pub(crate) fn check_unchanged(
+    host: &Host,
+    header: &Header,
+    identity: Option<Option<String>>,
+) -> Result<(), Error> {
     check_plugins(host, header)?;
     let today = written_for(header.optimize.is_some(), host);
     let mut changed: Vec<String> = match &identity {
@@ -178,18 +198,28 @@ pub(crate) fn check_unchanged(host: &Host, header: &Header, identity: Option<Opt
     if changed.is_empty() {
         return Ok(());
     }
-    Err(Error::Unfit(format!("the run `{}` cannot be resumed: changed since: {}", header.run, text::few(&changed))))
+    Err(Error::Unfit(format!(
+        "the run `{}` cannot be resumed: changed since: {}",
+        header.run,
+        text::few(&changed)
+    )))
 }
 
 /// The keys whose values differ; nested ones with dots.
 fn differing(recorded: &Value, now: &Value) -> Vec<String> {
     match (recorded, now) {
         (Value::Object(recorded), Value::Object(now)) => {
-            let keys: std::collections::BTreeSet<&String> = recorded.keys().chain(now.keys()).collect();
+            let keys: std::collections::BTreeSet<&String> =
+                recorded.keys().chain(now.keys()).collect();
             let mut all = Vec::new();
             for key in keys {
-                let (a, b) = (recorded.get(key).unwrap_or(&Value::Null), now.get(key).unwrap_or(&Value::Null));
-                let dotted = |inner: String| if inner.is_empty() { key.clone() } else { format!("{key}.{inner}") };
+                let (a, b) = (
+                    recorded.get(key).unwrap_or(&Value::Null),
+                    now.get(key).unwrap_or(&Value::Null),
+                );
+                let dotted = |inner: String| {
+                    if inner.is_empty() { key.clone() } else { format!("{key}.{inner}") }
+                };
                 all.extend(differing(a, b).into_iter().map(dotted));
             }
             all
@@ -199,16 +229,25 @@ fn differing(recorded: &Value, now: &Value) -> Vec<String> {
     }
 }
 
-/// The journal's record of a run's end. `beside` are the report's last warnings, which are not the search's own.
-pub(crate) fn end(report: &Result<SearchReport, Error>, rows: RowRetention, beside: Vec<String>) -> Fact {
+/// The journal's record of a run's end. `beside` are the report's last warnings, which are not the
+/// search's own.
+pub(crate) fn end(
+    report: &Result<SearchReport, Error>,
+    rows: RowRetention,
+    beside: Vec<String>,
+) -> Fact {
     let report = match report {
         Ok(report) => report,
-        Err(error) => return Fact::Failed { message: error.to_string(), class: error.class().to_owned() },
+        Err(error) => {
+            return Fact::Failed { message: error.to_string(), class: error.class().to_owned() };
+        }
     };
     let mut document = serde_json::to_value(&report.document).unwrap_or_default();
     // The sentence and its steps quote cells, as the rows do.
-    if let Some(answer) =
-        document.get_mut("answer").and_then(Value::as_object_mut).filter(|_| rows == RowRetention::None)
+    if let Some(answer) = document
+        .get_mut("answer")
+        .and_then(Value::as_object_mut)
+        .filter(|_| rows == RowRetention::None)
     {
         answer.insert("rows".to_owned(), Value::Array(Vec::new()));
         answer.insert("basis".to_owned(), Value::Array(Vec::new()));
@@ -223,7 +262,8 @@ pub(crate) fn end(report: &Result<SearchReport, Error>, rows: RowRetention, besi
     Fact::Answer { document, outcome: outcome.to_owned(), interrupted: report.interrupted, beside }
 }
 
-/// How the run of a journal ended; only one that is finished and whose rows were recorded can be repeated.
+/// How the run of a journal ended; only one that is finished and whose rows were recorded can be
+/// repeated.
 pub(crate) fn recorded_end(journal: &Journal) -> Result<Fact, Error> {
     let run = &journal.header.run;
     // An optimization needs no rows.
@@ -234,23 +274,36 @@ pub(crate) fn recorded_end(journal: &Journal) -> Result<Fact, Error> {
         )));
     }
     let ends = journal.records.iter().rev().find_map(|record| match record {
-        Record::Fact { fact: fact @ (Fact::Answer { .. } | Fact::Failed { .. }), .. } => Some(fact.clone()),
+        Record::Fact { fact: fact @ (Fact::Answer { .. } | Fact::Failed { .. }), .. } => {
+            Some(fact.clone())
+        }
         _ => None,
     });
-    ends.ok_or_else(|| Error::Unfit(format!("the run `{run}` is not finished; `search --resume {run}` resumes it")))
+    ends.ok_or_else(|| {
+        Error::Unfit(format!("the run `{run}` is not finished; `search --resume {run}` resumes it"))
+    })
 }
 
-/// The replayed report with what no replay can measure again taken from the recorded one: then they must be equal.
-pub(crate) fn compare(replayed: Result<SearchReport, Error>, recorded: Fact) -> Result<SearchReport, Error> {
-    let departs = |what: String| Err(Error::Replay(format!("the replay departs from its journal: {what}")));
+/// The replayed report with what no replay can measure again taken from the recorded one: then they
+/// must be equal.
+pub(crate) fn compare(
+    replayed: Result<SearchReport, Error>,
+    recorded: Fact,
+) -> Result<SearchReport, Error> {
+    let departs =
+        |what: String| Err(Error::Replay(format!("the replay departs from its journal: {what}")));
     let (mut report, recorded, outcome) = match (replayed, recorded) {
         (Err(error @ Error::Replay(_)), _) => return Err(error),
-        (Err(error), Fact::Failed { message, .. }) if error.to_string() == message => return Err(error),
+        (Err(error), Fact::Failed { message, .. }) if error.to_string() == message => {
+            return Err(error);
+        }
         (Err(error), Fact::Failed { message, .. }) => {
             return departs(format!("it failed with `{error}`, not `{message}`"));
         }
         (Err(error), _) => return departs(format!("it failed: {error}")),
-        (Ok(_), Fact::Failed { message, .. }) => return departs(format!("it did not fail with `{message}`")),
+        (Ok(_), Fact::Failed { message, .. }) => {
+            return departs(format!("it did not fail with `{message}`"));
+        }
         (Ok(mut report), Fact::Answer { document, outcome, beside, .. }) => {
             report.document.warnings.extend(beside);
             (report, document, outcome)
@@ -260,14 +313,14 @@ pub(crate) fn compare(replayed: Result<SearchReport, Error>, recorded: Fact) -> 
     let known: crate::report::AnswerDocument = serde_json::from_value(recorded.clone())
         .map_err(|error| Error::Unfit(format!("the journal's answer cannot be read: {error}")))?;
     report.document.time_ms = known.time_ms;
-    // A call that was cancelled may settle before or after the document is written; what it said was charged stands.
+    // A call that was cancelled may settle before or after the document is written; what it said
+    // was charged stands.
     report.document.cost.clone_from(&known.cost);
     for (plugin, known) in report.document.plugins.iter_mut().zip(&known.plugins) {
         (plugin.cpu_ms, plugin.memory_peak) = (known.cpu_ms, known.memory_peak);
     }
     let again = end(&Ok(report.clone()), RowRetention::Full, Vec::new());
-    let same =
-        matches!(&again, Fact::Answer { document, outcome: now, .. } if *document == recorded && *now == outcome);
+    let same = matches!(&again, Fact::Answer { document, outcome: now, .. } if *document == recorded && *now == outcome);
     if same {
         return Ok(report);
     }
@@ -284,7 +337,11 @@ pub(crate) struct Nothing {
 
 impl Nothing {
     pub(crate) fn of(header: &Header) -> Self {
-        Self { catalog: Arc::clone(&header.catalog), models: header.models.clone(), provider: header.provider.clone() }
+        Self {
+            catalog: Arc::clone(&header.catalog),
+            models: header.models.clone(),
+            provider: header.provider.clone(),
+        }
     }
 }
 
@@ -300,7 +357,8 @@ pub(crate) fn no_model(header: &Header, nothing: &Arc<Nothing>) -> Result<Routed
     let mut routes = header.models.iter().map(route);
     let none = || Error::Unfit(format!("the journal of `{}` names no model", header.run));
     let default = routes.next().ok_or_else(none)?;
-    RoutedModel::new(default, routes.collect(), &Default::default()).map_err(|error| Error::Unfit(error.to_string()))
+    RoutedModel::new(default, routes.collect(), &Default::default())
+        .map_err(|error| Error::Unfit(error.to_string()))
 }
 
 const MISSING: &str = "the journal does not hold this";

@@ -1,17 +1,21 @@
-//! Recordings of models: one that answers in a model's place, and the one that the calls of a real model are added to.
+//! Recordings of models: one that answers in a model's place, and the one that the calls of a real
+//! model are added to.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use syrch_core::ports::{LlmError, ModelOutcome, ModelProvider, Reply, Request, Retry};
 use syrch_journal::{
-    FORMAT, Journal, RECORDING, Recorded, Recording, RecordingError, RowRetention, exchanges, format_of,
+    FORMAT, Journal, RECORDING, Recorded, Recording, RecordingError, RowRetention, exchanges,
+    format_of,
 };
 use syrch_layers::budget::clamp;
 use syrch_layers::record::retained;
 use syrch_layers::{Limiter, Rates, Route, RoutedModel};
 use syrch_simulated::recorded::is_recorded;
-use syrch_simulated::{Exchange, RecordedAnswers, RecordedConfig, RecordedProvider, ReplayConfig, ReplayProvider};
+use syrch_simulated::{
+    Exchange, RecordedAnswers, RecordedConfig, RecordedProvider, ReplayConfig, ReplayProvider,
+};
 use tokio::sync::watch;
 
 use crate::{Error, Settings};
@@ -23,7 +27,9 @@ pub(crate) struct Missed(watch::Sender<Option<String>>);
 impl Missed {
     /// Notes it, unless another came before.
     pub(crate) fn note(&self, message: &str) {
-        self.0.send_if_modified(|known| known.is_none() && known.replace(message.to_owned()).is_none());
+        self.0.send_if_modified(|known| {
+            known.is_none() && known.replace(message.to_owned()).is_none()
+        });
     }
 
     /// The message about the first request that the recording lacks; `None` if it lacks none.
@@ -41,7 +47,8 @@ impl Missed {
     }
 }
 
-/// A recording as a model: of calls, or of what systems answered to the questions of a suite. The first line decides which.
+/// A recording as a model: of calls, or of what systems answered to the questions of a suite. The
+/// first line decides which.
 ///
 /// # Errors
 /// When the file cannot be read or is no recording.
@@ -49,8 +56,8 @@ pub(crate) fn open_replay(settings: &Settings, path: &Path) -> Result<RoutedMode
     if is_recorded(path) { open_answers(settings, path) } else { open_calls(settings, path) }
 }
 
-/// The names of the models that the recording of the settings answers for, the default first; `None` if no recording answers. The whole of it is
-/// read, and nothing is asked.
+/// The names of the models that the recording of the settings answers for, the default first;
+/// `None` if no recording answers. The whole of it is read, and nothing is asked.
 ///
 /// # Errors
 /// When a search with these settings could not use it.
@@ -67,7 +74,8 @@ fn open_answers(settings: &Settings, path: &Path) -> Result<RoutedModel, Error> 
     routed(settings, path, &provider, &provider.models())
 }
 
-/// Recorded calls as a model, under the names that they were made with. Which model a purpose goes to was decided then.
+/// Recorded calls as a model, under the names that they were made with. Which model a purpose goes
+/// to was decided then.
 fn open_calls(settings: &Settings, path: &Path) -> Result<RoutedModel, Error> {
     let (mut exchanges, models) = read(settings, path)?;
     exchanges.iter_mut().for_each(|exchange| clamp(&mut exchange.request, &settings.limits));
@@ -87,27 +95,39 @@ pub(crate) fn routed(
     provider: &Arc<dyn ModelProvider>,
     models: &[String],
 ) -> Result<RoutedModel, Error> {
-    let limiter = Limiter::new(Rates { patience: settings.model.max_retry_wait, ..Rates::default() });
+    let limiter =
+        Limiter::new(Rates { patience: settings.model.max_retry_wait, ..Rates::default() });
     let route = |name: &String, model: Option<String>| Route {
         name: name.clone(),
         provider: Arc::clone(provider),
         model,
         limiter: Arc::clone(&limiter),
     };
-    let unfit = |reason: String| Error::Unfit(format!("`{}` cannot answer for a model: {reason}", path.display()));
-    let Some((default, others)) = models.split_first() else { return Err(unfit("it names none".to_owned())) };
+    let unfit = |reason: String| {
+        Error::Unfit(format!("`{}` cannot answer for a model: {reason}", path.display()))
+    };
+    let Some((default, others)) = models.split_first() else {
+        return Err(unfit("it names none".to_owned()));
+    };
     let others = others.iter().map(|name| route(name, Some(name.clone()))).collect();
-    RoutedModel::new(route(default, None), others, &Default::default()).map_err(|error| unfit(error.to_string()))
+    RoutedModel::new(route(default, None), others, &Default::default())
+        .map_err(|error| unfit(error.to_string()))
 }
 
 /// The recording that the model's calls go to, if the settings name one.
 ///
 /// # Errors
-/// When the file cannot be written or is something else, or the calls are answered by a recording themselves.
-pub(crate) fn open_recording(settings: &Settings, model: &RoutedModel) -> Result<Option<Arc<Recording>>, Error> {
+/// When the file cannot be written or is something else, or the calls are answered by a recording
+/// themselves.
+pub(crate) fn open_recording(
+    settings: &Settings,
+    model: &RoutedModel,
+) -> Result<Option<Arc<Recording>>, Error> {
     let Some(path) = &settings.model.record else { return Ok(None) };
     if settings.model.replay.is_some() {
-        return Err(Error::Config("a model that is replayed from a recording cannot be recorded".to_owned()));
+        return Err(Error::Config(
+            "a model that is replayed from a recording cannot be recorded".to_owned(),
+        ));
     }
     Ok(Some(Arc::new(Recording::open(path, &model.models()).map_err(unfit)?)))
 }
@@ -117,19 +137,27 @@ fn read(settings: &Settings, path: &Path) -> Result<(Vec<Exchange>, Vec<String>)
     match format_of(path).map_err(unfit)?.as_deref() {
         Some(FORMAT) => {
             let journal = Journal::read(path)?;
-            let all = exchanges(&journal).into_iter().map(|(request, result)| of_journal(request, result));
+            let all = exchanges(&journal)
+                .into_iter()
+                .map(|(request, result)| of_journal(request, result));
             Ok((all.collect(), journal.header.models))
         }
         Some(RECORDING) => {
             let (header, all) = Recording::read(path).map_err(unfit)?;
-            Ok((all.into_iter().map(|recorded| of_recording(settings, recorded)).collect(), header.models))
+            Ok((
+                all.into_iter().map(|recorded| of_recording(settings, recorded)).collect(),
+                header.models,
+            ))
         }
         other => {
             let found = other.map_or_else(|| "none".to_owned(), |name| format!("`{name}`"));
             let known = format!(
                 "this host replays `{FORMAT}`, `{RECORDING}` and recorded answers (`id` and `candidates` a line)"
             );
-            Err(Error::Unfit(format!("`{}` has a format that is not known ({found}): {known}", path.display())))
+            Err(Error::Unfit(format!(
+                "`{}` has a format that is not known ({found}): {known}",
+                path.display()
+            )))
         }
     }
 }
@@ -143,7 +171,9 @@ fn of_journal(request: Request, result: Result<Reply, LlmError>) -> Exchange {
     use LlmError::{Budget, Cancelled, Denied, Missed, TooLarge};
     let outcome = match result {
         // The host itself turned it away, or gave it up.
-        Err(error @ (Budget | Cancelled | Denied(_) | Missed(_) | TooLarge)) => ModelOutcome::unsent(error),
+        Err(error @ (Budget | Cancelled | Denied(_) | Missed(_) | TooLarge)) => {
+            ModelOutcome::unsent(error)
+        }
         result => {
             let usage = result.as_ref().ok().map(|reply| reply.usage.clone());
             ModelOutcome::sent(result, usage)
@@ -152,7 +182,8 @@ fn of_journal(request: Request, result: Result<Reply, LlmError>) -> Exchange {
     Exchange { request, outcome }
 }
 
-/// One try of a call. Where the recorded run waited and tried again, a replay does so without the wait.
+/// One try of a call. Where the recorded run waited and tried again, a replay does so without the
+/// wait.
 fn of_recording(settings: &Settings, recorded: Recorded) -> Exchange {
     let request = recorded.request.clone();
     let mut outcome = recorded.outcome();

@@ -24,7 +24,8 @@ pub const ANSWER_SCHEMA: &str = "syrch.answer/1";
 pub enum Outcome {
     /// There is an answer.
     Answered,
-    /// A budget or the time ended while parts of the question were open: what was found answers the others.
+    /// A budget or the time ended while parts of the question were open: what was found answers the
+    /// others.
     Partial,
     /// No candidate was acceptable.
     NoAnswer,
@@ -108,7 +109,8 @@ pub struct Confidence {
     pub raw: Option<f64>,
     /// What calibrator and aggregator made of it.
     pub calibrated: f64,
-    /// How often answers of about this confidence were right, where the calibrator was fitted on graded answers.
+    /// How often answers of about this confidence were right, where the calibrator was fitted on
+    /// graded answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rests_on: Option<RestsOn>,
 }
@@ -124,7 +126,8 @@ pub struct RestsOn {
     pub answers: u64,
     /// How many of them were right.
     pub right: u64,
-    /// The name of this database if they were over it alone; `None` if they were over all databases of the run.
+    /// The name of this database if they were over it alone; `None` if they were over all databases
+    /// of the run.
     pub database: Option<String>,
     /// The number of databases of the run.
     pub databases: u64,
@@ -172,7 +175,8 @@ pub struct TaskReport {
     /// What its statement must state, as the planner wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requirements: Option<serde_json::Value>,
-    /// How it ended: `solved`, `empty` (without rows), `failed`, `skipped`, `cancelled`, `other`, or `not-ended`.
+    /// How it ended: `solved`, `empty` (without rows), `failed`, `skipped`, `cancelled`, `other`,
+    /// or `not-ended`.
     pub ending: String,
     /// Why it ended so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -254,7 +258,8 @@ pub enum CandidateStatus {
     Kept,
     /// Its task does not use it.
     Dropped,
-    /// It would be the answer, but its confidence is below [`Settings::min_confidence`](crate::Settings::min_confidence).
+    /// It would be the answer, but its confidence is below
+    /// [`Settings::min_confidence`](crate::Settings::min_confidence).
     NotAccepted,
 }
 
@@ -365,7 +370,8 @@ impl CostReport {
         self.by_purpose.values().map(|purpose| purpose.cached).sum()
     }
 
-    /// The price of all calls, sent or from a cache, as if each had been sent; `None` if a model has no price.
+    /// The price of all calls, sent or from a cache, as if each had been sent; `None` if a model
+    /// has no price.
     #[must_use]
     pub fn usd_of_all(&self) -> Option<f64> {
         let part = |calls: u32, usd: Option<f64>| if calls == 0 { Some(0.0) } else { usd };

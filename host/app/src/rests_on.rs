@@ -1,4 +1,5 @@
-//! On what a confidence rests: how often answers of about that confidence were right in the run that the calibrator was fitted on.
+//! On what a confidence rests: how often answers of about that confidence were right in the run
+//! that the calibrator was fitted on.
 
 use std::collections::BTreeMap;
 
@@ -44,8 +45,9 @@ impl Basis {
     /// A basis with these bands, whose suite and databases are named later.
     #[must_use]
     pub fn new(run: &str, rule: &str, model: &str, bands: &Bands) -> Self {
-        let rows =
-            |bands: &Vec<Band>| bands.iter().map(|band| (band.low, band.high, band.answers, band.right)).collect();
+        let rows = |bands: &Vec<Band>| {
+            bands.iter().map(|band| (band.low, band.high, band.answers, band.right)).collect()
+        };
         Self {
             run: run.to_owned(),
             rule: rule.to_owned(),
@@ -54,7 +56,11 @@ impl Basis {
             suite: String::new(),
             over: Vec::new(),
             all: rows(&bands.all),
-            by_database: bands.by_database.iter().map(|(name, bands)| (name.clone(), rows(bands))).collect(),
+            by_database: bands
+                .by_database
+                .iter()
+                .map(|(name, bands)| (name.clone(), rows(bands)))
+                .collect(),
         }
     }
 }
@@ -66,12 +72,13 @@ impl Basis {
     }
 }
 
-/// What is known of answers with that confidence: on this database, or else on all of the run's. `None` if no calibrator is fitted, or if
-/// the run had no answer like it.
+/// What is known of answers with that confidence: on this database, or else on all of the run's.
+/// `None` if no calibrator is fitted, or if the run had no answer like it.
 #[must_use]
 pub fn rests_on(settings: &Settings, confidence: f64) -> Option<RestsOn> {
     let basis = basis(settings)?;
-    let holds = |row: &&Row| (row.0..row.1).contains(&confidence) || (row.1 >= 1.0 && confidence >= row.0);
+    let holds =
+        |row: &&Row| (row.0..row.1).contains(&confidence) || (row.1 >= 1.0 && confidence >= row.0);
     let name = database_name(&DatabaseUrl::parse(&settings.database));
     let own = basis.by_database.get(&name).and_then(|rows| rows.iter().find(holds));
     let (low, high, answers, right) = *own.or_else(|| basis.all.iter().find(holds))?;
@@ -81,8 +88,8 @@ pub fn rests_on(settings: &Settings, confidence: f64) -> Option<RestsOn> {
     Some(RestsOn { low, high, answers, right, database, databases, elsewhere, run, rule, model })
 }
 
-/// Why what is said of a confidence may not hold for this search: it uses another model than the answers that the confidence was fitted on, or is
-/// over none of their databases.
+/// Why what is said of a confidence may not hold for this search: it uses another model than the
+/// answers that the confidence was fitted on, or is over none of their databases.
 #[must_use]
 pub fn departure(settings: &Settings) -> Option<String> {
     let basis = basis(settings)?;
@@ -137,19 +144,24 @@ mod tests {
         basis.suite = "ours".to_owned();
         basis.over = vec!["shop".to_owned(), "stock".to_owned()];
         let mut settings = Settings { database: database.to_owned(), ..Settings::default() };
-        (settings.model.provider, settings.model.model) = (crate::Provider::OPENAI, "a-model".to_owned());
+        (settings.model.provider, settings.model.model) =
+            (crate::Provider::OPENAI, "a-model".to_owned());
         let config = settings.strategy.config.entry(Role::Calibrator).or_default();
         config.insert(BASIS.to_owned(), serde_json::to_value(basis).unwrap());
         settings
     }
 
     fn counts(database: &str, confidence: f64) -> Option<(u64, u64, Option<String>)> {
-        rests_on(&settings(database), confidence).map(|found| (found.right, found.answers, found.database))
+        rests_on(&settings(database), confidence)
+            .map(|found| (found.right, found.answers, found.database))
     }
 
     #[test]
     fn the_databases_own_band_is_quoted_first() {
-        assert_eq!(counts("sqlite:data/shop.sqlite?mode=ro", 0.85), Some((41, 47, Some("shop".to_owned()))));
+        assert_eq!(
+            counts("sqlite:data/shop.sqlite?mode=ro", 0.85),
+            Some((41, 47, Some("shop".to_owned())))
+        );
         assert_eq!(counts("shop.db", 0.8), Some((41, 47, Some("shop".to_owned()))));
         assert_eq!(counts("shop.sqlite", 0.95), Some((99, 100, None)));
         assert_eq!(counts("flights.sqlite", 0.85), Some((240, 300, None)));
@@ -159,15 +171,20 @@ mod tests {
     #[test]
     fn another_model_and_another_database_are_reported() {
         let elsewhere = |database: &str| rests_on(&settings(database), 0.85).unwrap().elsewhere;
-        assert_eq!((elsewhere("shop.db"), elsewhere("stock.db"), elsewhere("flights.db")), (false, false, true));
+        assert_eq!(
+            (elsewhere("shop.db"), elsewhere("stock.db"), elsewhere("flights.db")),
+            (false, false, true)
+        );
         assert_eq!(departure(&settings("data/stock.sqlite")), None);
         assert_eq!(departure(&Settings::default()), None);
-        let fitted =
-            "the confidence was fitted on answers of `a-model` over 12 databases of the suite `ours`; this search uses";
+        let fitted = "the confidence was fitted on answers of `a-model` over 12 databases of the suite `ours`; this search uses";
         let mut other = settings("flights.sqlite");
         assert_eq!(departure(&other), Some(format!("{fitted} another database, `flights`")));
         other.model.model = "b".to_owned();
-        assert_eq!(departure(&other), Some(format!("{fitted} another model, `b`, and another database, `flights`")));
+        assert_eq!(
+            departure(&other),
+            Some(format!("{fitted} another model, `b`, and another database, `flights`"))
+        );
         other.model.replay = Some("recorded.jsonl".into());
         other.database = "shop.sqlite".to_owned();
         assert_eq!(departure(&other), Some(format!("{fitted} another model, `recorded answers`")));
@@ -199,10 +216,12 @@ mod tests {
         let others = [("stock", 0.35, true), ("stock", 0.55, false)];
         let own = (0..10).map(|at| ("shop", 0.75, at < 7));
         let bands = syrch_grade::calibrate::bands(few.chain(others).chain(own));
-        let settings =
-            changed(|basis| *basis = Basis { over: basis.over.clone(), ..Basis::new("r", "strict", "m", &bands) });
+        let settings = changed(|basis| {
+            *basis = Basis { over: basis.over.clone(), ..Basis::new("r", "strict", "m", &bands) }
+        });
         let found = |confidence| {
-            let RestsOn { low, high, answers, right, database, databases, .. } = rests_on(&settings, confidence)?;
+            let RestsOn { low, high, answers, right, database, databases, .. } =
+                rests_on(&settings, confidence)?;
             assert!(low <= confidence && confidence < high && databases == 2);
             Some((right, answers, database))
         };
@@ -214,13 +233,17 @@ mod tests {
 
     #[test]
     fn an_answer_at_the_edge_is_in_the_upper_band() {
-        let counts = |confidence| rests_on(&settings("flights.db"), confidence).map(|found| found.answers);
+        let counts =
+            |confidence| rests_on(&settings("flights.db"), confidence).map(|found| found.answers);
         assert_eq!(
             [0.7, 0.799, 0.8, 0.899, 0.9, 1.0].map(counts),
             [Some(9), Some(9), Some(300), Some(300), Some(100), Some(100)]
         );
         let without_the_last = changed(|basis| basis.all.truncate(2));
-        assert_eq!((rests_on(&without_the_last, 0.9), rests_on(&without_the_last, 1.0)), (None, None));
+        assert_eq!(
+            (rests_on(&without_the_last, 0.9), rests_on(&without_the_last, 1.0)),
+            (None, None)
+        );
     }
 
     #[test]
@@ -231,7 +254,10 @@ mod tests {
         assert_eq!(departure(&same), None);
         same.seed = 4;
         let said = departure(&same).unwrap();
-        assert!(said.contains("; this search uses another model, `simulated") && said.contains('4'), "{said}");
+        assert!(
+            said.contains("; this search uses another model, `simulated") && said.contains('4'),
+            "{said}"
+        );
     }
 
     #[test]
@@ -249,7 +275,12 @@ mod tests {
         assert_eq!(counts("shop.sqlite", 0.3), None);
         assert_eq!(rests_on(&Settings::default(), 0.85), None);
         let mut other = settings("shop.sqlite");
-        other.strategy.config.entry(Role::Calibrator).or_default().insert(BASIS.to_owned(), json!({"rows": 3}));
+        other
+            .strategy
+            .config
+            .entry(Role::Calibrator)
+            .or_default()
+            .insert(BASIS.to_owned(), json!({"rows": 3}));
         assert_eq!(rests_on(&other, 0.85), None);
     }
 }

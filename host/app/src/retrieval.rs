@@ -1,4 +1,5 @@
-//! The port `search` of one search: an index over the granted catalog and what the user added to it, and vectors from a model.
+//! The port `search` of one search: an index over the granted catalog and what the user added to
+//! it, and vectors from a model.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,8 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::{StreamExt, stream};
 use syrch_core::ports::{
-    Embedder, LlmError, MAX_EMBEDDED_TEXT, Message, ModelCall, ModelProvider, PortError, Purpose, Request, SearchPort,
-    Shape, Speaker,
+    Embedder, LlmError, MAX_EMBEDDED_TEXT, Message, ModelCall, ModelProvider, PortError, Purpose,
+    Request, SearchPort, Shape, Speaker,
 };
 use syrch_core::text::clip;
 use syrch_core::{Catalog, Hit, Problem, RetrievalQuery, Retriever, blocking, encode};
@@ -30,7 +31,8 @@ const COMPUTED: Duration = Duration::from_secs(30);
 /// What calls for vectors are made for, in costs and routes.
 pub(crate) const EMBED: &str = "embed";
 
-/// The index of a host: made when a search first asks for it, and again when the catalog has changed.
+/// The index of a host: made when a search first asks for it, and again when the catalog has
+/// changed.
 pub(crate) struct SharedIndex {
     knowledge: Arc<Knowledge>,
     made: tokio::sync::Mutex<Option<(Arc<Catalog>, Arc<Index>)>>,
@@ -44,7 +46,9 @@ impl SharedIndex {
     /// The index of this catalog, if it is made already.
     fn known(&self, catalog: &Arc<Catalog>) -> Option<Arc<Index>> {
         let made = self.made.try_lock().ok()?;
-        made.as_ref().filter(|(known, _)| Arc::ptr_eq(known, catalog)).map(|(_, index)| Arc::clone(index))
+        made.as_ref()
+            .filter(|(known, _)| Arc::ptr_eq(known, catalog))
+            .map(|(_, index)| Arc::clone(index))
     }
 
     async fn of(&self, catalog: &Arc<Catalog>) -> Result<Arc<Index>, PortError> {
@@ -61,12 +65,15 @@ impl SharedIndex {
 }
 
 /// Work that computes for long, where it keeps nobody waiting.
-async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, PortError> {
+async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, PortError> {
     let done = blocking::awaited(tokio::task::spawn_blocking(work)).await;
     done.map_err(|_| PortError::Unavailable("the index could not be searched".to_owned()))
 }
 
-/// Retrieval for one search. Each retriever has a time limit of its own, after which the search continues without it.
+/// Retrieval for one search. Each retriever has a time limit of its own, after which the search
+/// continues without it.
 pub(crate) struct Retrieval {
     catalog: Arc<Catalog>,
     shared: Arc<SharedIndex>,
@@ -85,17 +92,29 @@ impl Retrieval {
         embedder: Option<Arc<ModelEmbedder>>,
         given_up: &GivenUp,
     ) -> Self {
-        Self { catalog: Arc::clone(catalog), shared: Arc::clone(shared), embedder, given_up: given_up.clone() }
+        Self {
+            catalog: Arc::clone(catalog),
+            shared: Arc::clone(shared),
+            embedder,
+            given_up: given_up.clone(),
+        }
     }
 
-    /// The hits of queries that need no model, computed on another thread unless there is nothing to search.
-    async fn computed(&self, queries: &[RetrievalQuery]) -> Result<(Arc<Index>, Computed), PortError> {
+    /// The hits of queries that need no model, computed on another thread unless there is nothing
+    /// to search.
+    async fn computed(
+        &self,
+        queries: &[RetrievalQuery],
+    ) -> Result<(Arc<Index>, Computed), PortError> {
         let known = self.shared.known(&self.catalog);
-        if let Some(index) = known.filter(|index| queries.iter().all(|query| index.is_empty(&query.corpus))) {
+        if let Some(index) =
+            known.filter(|index| queries.iter().all(|query| index.is_empty(&query.corpus)))
+        {
             let found = queries.iter().map(|query| index.find_now(query)).collect();
             return Ok((index, found));
         }
-        let (shared, catalog, all) = (Arc::clone(&self.shared), Arc::clone(&self.catalog), queries.to_vec());
+        let (shared, catalog, all) =
+            (Arc::clone(&self.shared), Arc::clone(&self.catalog), queries.to_vec());
         // An index that is late for this search is made all the same, for the next one.
         let work = tokio::spawn(async move {
             let index = shared.of(&catalog).await?;
@@ -109,7 +128,10 @@ impl Retrieval {
     }
 
     /// What waits for a model comes after what is computed.
-    async fn look_into(&self, queries: &[RetrievalQuery]) -> Result<Vec<Result<Vec<Hit>, PortError>>, PortError> {
+    async fn look_into(
+        &self,
+        queries: &[RetrievalQuery],
+    ) -> Result<Vec<Result<Vec<Hit>, PortError>>, PortError> {
         let (index, computed) = self.computed(queries).await?;
         let model = self.embedder.as_deref().filter(|embedder| embedder.knows_the_schema());
         let mut found = Vec::with_capacity(queries.len());
@@ -129,14 +151,21 @@ impl Retrieval {
 #[async_trait]
 impl SearchPort for Retrieval {
     async fn find(&self, queries: &[RetrievalQuery]) -> Vec<Result<Vec<Hit>, PortError>> {
-        let is_left: Vec<bool> = queries.iter().map(|query| !self.given_up.has(&query.retriever)).collect();
-        let left: Vec<RetrievalQuery> =
-            queries.iter().zip(&is_left).filter(|(_, left)| **left).map(|(query, _)| query.clone()).collect();
+        let is_left: Vec<bool> =
+            queries.iter().map(|query| !self.given_up.has(&query.retriever)).collect();
+        let left: Vec<RetrievalQuery> = queries
+            .iter()
+            .zip(&is_left)
+            .filter(|(_, left)| **left)
+            .map(|(query, _)| query.clone())
+            .collect();
         let found = match left.is_empty() {
             true => Ok(Vec::new()),
             false => self.look_into(&left).await,
         };
-        let mut found = found.unwrap_or_else(|error| left.iter().map(|_| Err(error.clone())).collect()).into_iter();
+        let mut found = found
+            .unwrap_or_else(|error| left.iter().map(|_| Err(error.clone())).collect())
+            .into_iter();
         let answer = |left| if left { found.next() } else { Some(Err(PortError::Unsupported)) };
         is_left.into_iter().filter_map(answer).collect()
     }
@@ -146,19 +175,25 @@ impl SearchPort for Retrieval {
 impl Embedder for Retrieval {
     async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
         match &self.embedder {
-            Some(embedder) => self.given_up.within([&Retriever::Vector], WAITED, embedder.embed_queries(texts)).await,
+            Some(embedder) => {
+                self.given_up
+                    .within([&Retriever::Vector], WAITED, embedder.embed_queries(texts))
+                    .await
+            }
             None => Err(PortError::Unsupported),
         }
     }
 }
 
-/// Vectors of a model of one search; those that the index on disk holds, or that this search has, are not asked for again.
+/// Vectors of a model of one search; those that the index on disk holds, or that this search has,
+/// are not asked for again.
 pub(crate) struct ModelEmbedder {
     /// The search's models, with all that stands around them.
     model: Arc<dyn ModelProvider>,
     /// The name among them.
     name: String,
-    /// What stands before the texts that are searched, and before those that are compared with them.
+    /// What stands before the texts that are searched, and before those that are compared with
+    /// them.
     prefixes: EmbeddingPrefixes,
     knowledge: Arc<Knowledge>,
     problem: Arc<Problem>,
@@ -169,7 +204,8 @@ pub(crate) struct ModelEmbedder {
 }
 
 impl ModelEmbedder {
-    /// Whether the index on disk holds vectors of the schema: those of a large one are too many for a search to ask for.
+    /// Whether the index on disk holds vectors of the schema: those of a large one are too many for
+    /// a search to ask for.
     fn knows_the_schema(&self) -> bool {
         self.knowledge.length(&self.prefixes.made_by(&self.name)).is_some()
     }
@@ -205,9 +241,12 @@ impl ModelEmbedder {
 
     /// Vectors of some texts, in one call.
     async fn batch(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
-        let message =
-            |text: &String| Message { speaker: Speaker::User, text: clip(text, MAX_EMBEDDED_TEXT).to_owned() };
-        let (purpose, messages) = (Purpose::Other(EMBED.to_owned()), texts.iter().map(message).collect());
+        let message = |text: &String| Message {
+            speaker: Speaker::User,
+            text: clip(text, MAX_EMBEDDED_TEXT).to_owned(),
+        };
+        let (purpose, messages) =
+            (Purpose::Other(EMBED.to_owned()), texts.iter().map(message).collect());
         let request = Request {
             model: Some(self.name.clone()),
             // It writes none.
@@ -215,11 +254,14 @@ impl ModelEmbedder {
             ..Request::new(purpose, messages, Shape::Vectors)
         };
         let (problem, catalog) = (Arc::clone(&self.problem), Arc::clone(&self.catalog));
-        let reply = self.model.complete(&ModelCall { request, problem, task: None, catalog }).await.result;
+        let reply =
+            self.model.complete(&ModelCall { request, problem, task: None, catalog }).await.result;
         let vectors = encode::vectors_of(&reply.map_err(refusal)?.text).unwrap_or_default();
         let length = self.knowledge.length(&self.prefixes.made_by(&self.name));
         if vectors.len() != texts.len() {
-            return Err(PortError::Other("the model for embeddings gave other vectors than asked for".to_owned()));
+            return Err(PortError::Other(
+                "the model for embeddings gave other vectors than asked for".to_owned(),
+            ));
         }
         match vectors.iter().find(|vector| length.is_some_and(|length| vector.len() != length)) {
             Some(vector) => Err(PortError::Other(format!(
@@ -257,9 +299,13 @@ fn refusal(error: LlmError) -> PortError {
         LlmError::Budget => PortError::Budget,
         LlmError::Denied(reason) => PortError::Denied(reason),
         LlmError::Unsupported(_) => PortError::Unsupported,
-        LlmError::TooLarge | LlmError::Overflow(_) => PortError::Other("the texts are too long".to_owned()),
+        LlmError::TooLarge | LlmError::Overflow(_) => {
+            PortError::Other("the texts are too long".to_owned())
+        }
         // What a recording holds is not for a guest.
-        LlmError::Missed(_) => PortError::Unavailable("the recording has no answer to this call".to_owned()),
+        LlmError::Missed(_) => {
+            PortError::Unavailable("the recording has no answer to this call".to_owned())
+        }
         error => PortError::Unavailable(error.to_string()),
     }
 }
@@ -278,7 +324,8 @@ impl Embedder for ModelEmbedder {
 impl ModelEmbedder {
     async fn prefixed(&self, prefix: &str, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
         let texts: Vec<String> = texts.iter().map(|text| format!("{prefix}{text}")).collect();
-        let mut missing: Vec<String> = texts.iter().filter(|text| self.found(text).is_none()).cloned().collect();
+        let mut missing: Vec<String> =
+            texts.iter().filter(|text| self.found(text).is_none()).cloned().collect();
         missing.sort();
         missing.dedup();
         let calls = batches(missing).into_iter().map(|batch| async move {

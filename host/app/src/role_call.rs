@@ -1,5 +1,6 @@
-//! One call of one role, outside of a search: with the ports, the layers and the limits of a search, an event log, and calls in flight that
-//! end in the order in which they were made, so that the same plugin does the same each time.
+//! One call of one role, outside of a search: with the ports, the layers and the limits of a
+//! search, an event log, and calls in flight that end in the order in which they were made, so that
+//! the same plugin does the same each time.
 
 use std::sync::Arc;
 
@@ -57,7 +58,8 @@ impl Started {
 }
 
 impl RoleCall {
-    /// Opens the database and the model of the settings, and loads the plugin that their strategy names for the role.
+    /// Opens the database and the model of the settings, and loads the plugin that their strategy
+    /// names for the role.
     ///
     /// # Errors
     /// When the database cannot be opened, a setting is wrong, or the plugin is refused.
@@ -71,7 +73,8 @@ impl RoleCall {
         let (host, plugin) = Host::of_role(settings, role, shared, observer.as_ref()).await?;
         let granted = host.database().catalog().await?;
         let mode = Mode::Record(None, RowRetention::Full);
-        let run = Arc::new(host.run_state(RUN, mode, granted, &observer, &Stop::new(), Some(records)));
+        let run =
+            Arc::new(host.run_state(RUN, mode, granted, &observer, &Stop::new(), Some(records)));
         let order = InOrder::default();
         let apart = Apart { evaluate, order: order.clone() };
         let context = Arc::new(Context::new(&host, problem, &run).apart(apart, catalog));
@@ -102,7 +105,8 @@ impl RoleCall {
         self.host.database()
     }
 
-    /// Starts a call of the role: `task` is what it works on, if anything, and `relations` are the finished tasks that its SQL may name.
+    /// Starts a call of the role: `task` is what it works on, if anything, and `relations` are the
+    /// finished tasks that its SQL may name.
     pub async fn start(&self, task: Option<&Arc<Task>>, relations: Vec<Relation>) -> Started {
         Started(self.context.prepare(self.plugin.role(), task, relations, None).await)
     }

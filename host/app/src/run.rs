@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use syrch_core::result_set::digest64;
 use syrch_core::{Catalog, Ledger, Problem, blocking};
-use syrch_journal::{Divergence, EventLog, Folder, Journal, JournalError, Listener, Mode, RowRetention, Writer};
+use syrch_journal::{
+    Divergence, EventLog, Folder, Journal, JournalError, Listener, Mode, RowRetention, Writer,
+};
 use syrch_layers::Taint;
 use syrch_scheduler::Stop;
 
@@ -37,11 +39,12 @@ pub struct Searched {
 }
 
 impl Host {
-    /// Answers a question by search. `ask` answers questions to the user; `stop` ends the search early with the best answer so far.
+    /// Answers a question by search. `ask` answers questions to the user; `stop` ends the search
+    /// early with the best answer so far.
     ///
     /// # Errors
-    /// When a plugin, the database or the model failed so that no honest answer exists. A search that found nothing acceptable is not
-    /// an error: see [`crate::Outcome`].
+    /// When a plugin, the database or the model failed so that no honest answer exists. A search
+    /// that found nothing acceptable is not an error: see [`crate::Outcome`].
     pub async fn search(
         &self,
         problem: Problem,
@@ -51,16 +54,22 @@ impl Host {
     ) -> Result<SearchReport, Error> {
         let _slot = self.searches.acquire().await;
         let id = search::run_id(&problem.question);
-        let place = self.settings.journal.folder.as_ref().map(|folder| Folder::new(folder.clone()).place(&id));
+        let place = self
+            .settings
+            .journal
+            .folder
+            .as_ref()
+            .map(|folder| Folder::new(folder.clone()).place(&id));
         let run = Arc::new(self.start(&id, &problem, None, place, &observer, stop).await?);
         let report = self.carry_out(problem, &run, ask).await;
         self.prune().await;
         report
     }
 
-    /// [`Host::search`] under an id and with a journal that the caller chooses, for programs that drive many searches. Searches of equal ids
-    /// make equal random choices. `journal` is the path of a new file; for `None` the search has no journal, and for an error, as
-    /// [`Folder::place`] returns it, a warning instead. The number of searches at once is the caller's to limit.
+    /// [`Host::search`] under an id and with a journal that the caller chooses, for programs that
+    /// drive many searches. Searches of equal ids make equal random choices. `journal` is the path
+    /// of a new file; for `None` the search has no journal, and for an error, as [`Folder::place`]
+    /// returns it, a warning instead. The number of searches at once is the caller's to limit.
     pub async fn search_as(
         &self,
         id: &str,
@@ -79,11 +88,13 @@ impl Host {
         }
     }
 
-    /// Resumes a run that was killed: what its journal holds is not done again, and the calls that were in flight are made again. It must
-    /// have been started with the settings of this host, which [`crate::settings::recorded_settings`] reads from the journal.
+    /// Resumes a run that was killed: what its journal holds is not done again, and the calls that
+    /// were in flight are made again. It must have been started with the settings of this host,
+    /// which [`crate::settings::recorded_settings`] reads from the journal.
     ///
     /// # Errors
-    /// As [`Host::search`], and when the journal is of a run that is finished or still running, or the database or a plugin changed since.
+    /// As [`Host::search`], and when the journal is of a run that is finished or still running, or
+    /// the database or a plugin changed since.
     pub async fn resume(
         &self,
         journal: &Path,
@@ -96,11 +107,13 @@ impl Host {
         self.resume_as(journal, Some(identity), (observer, ask), stop).await?.report
     }
 
-    /// [`Host::resume`] with the cost, for searches that [`Host::search_as`] started. `identity` is that of the database as it is now; `None`
-    /// if the caller has compared the content of the database itself.
+    /// [`Host::resume`] with the cost, for searches that [`Host::search_as`] started. `identity` is
+    /// that of the database as it is now; `None` if the caller has compared the content of the
+    /// database itself.
     ///
     /// # Errors
-    /// When the search cannot be resumed. An error that ended it once it was resumed is in [`Searched::report`].
+    /// When the search cannot be resumed. An error that ended it once it was resumed is in
+    /// [`Searched::report`].
     pub async fn resume_as(
         &self,
         journal: &Path,
@@ -114,7 +127,9 @@ impl Host {
         record::check_unchanged(self, &journal.header, identity)?;
         if journal.is_finished() {
             let run = &journal.header.run;
-            return Err(Error::Unfit(format!("the run `{run}` is finished: there is nothing to resume")));
+            return Err(Error::Unfit(format!(
+                "the run `{run}` is finished: there is nothing to resume"
+            )));
         }
         let (id, problem) = (journal.header.run.clone(), journal.header.problem.clone());
         let mode = Mode::Resume(writer, journal);
@@ -124,23 +139,36 @@ impl Host {
         Ok(Searched { report, cost: cost(&run.ledger.spent()) })
     }
 
-    /// Repeats a run from its journal alone. The report is the recorded one, byte for byte, times included, or there is an error.
+    /// Repeats a run from its journal alone. The report is the recorded one, byte for byte, times
+    /// included, or there is an error.
     ///
     /// # Errors
-    /// [`Error::Replay`] when the run departs from the journal; [`Error::Unfit`] when the journal cannot be replayed strictly; and the
-    /// error that the run itself ended with.
-    pub async fn replay(&self, journal: Journal, observer: Arc<dyn Observer>) -> Result<SearchReport, Error> {
+    /// [`Error::Replay`] when the run departs from the journal; [`Error::Unfit`] when the journal
+    /// cannot be replayed strictly; and the error that the run itself ended with.
+    pub async fn replay(
+        &self,
+        journal: Journal,
+        observer: Arc<dyn Observer>,
+    ) -> Result<SearchReport, Error> {
         is_search(&journal)?;
         let recorded = record::recorded_end(&journal)?;
         let (id, problem) = (journal.header.run.clone(), journal.header.problem.clone());
         let catalog = Arc::clone(&journal.header.catalog);
-        let run = Arc::new(self.run_state(&id, Mode::Replay(journal), catalog, &observer, &Stop::new(), None));
+        let run = Arc::new(self.run_state(
+            &id,
+            Mode::Replay(journal),
+            catalog,
+            &observer,
+            &Stop::new(),
+            None,
+        ));
         let report = run.unless_departed(search::search(self, problem, &run, None)).await;
         record::compare(report, recorded)
     }
 
-    /// A run that is about to search, with its journal if it has a place for one. Without a journal that can be written it searches all
-    /// the same, with a warning. `optimize` are the settings of a run of the optimizer, as its journal holds them.
+    /// A run that is about to search, with its journal if it has a place for one. Without a journal
+    /// that can be written it searches all the same, with a warning. `optimize` are the settings of
+    /// a run of the optimizer, as its journal holds them.
     pub(crate) async fn start(
         &self,
         id: &str,
@@ -158,7 +186,8 @@ impl Host {
         let (mut mode, mut warning) = (Mode::Record(None, RowRetention::None), None);
         if let Some(place) = journal {
             let identity = self.database.identity().await;
-            let header = record::header(self, id, problem, Arc::clone(&catalog), identity, optimize);
+            let header =
+                record::header(self, id, problem, Arc::clone(&catalog), identity, optimize);
             match place.and_then(|path| Writer::create(&path, &header)) {
                 Ok(writer) => mode = Mode::Record(Some(writer), self.settings.journal.rows),
                 Err(error) => warning = Some(format!("this run has no journal: {error}")),
@@ -172,8 +201,16 @@ impl Host {
     /// The catalog as a run's roles see it.
     async fn shown_catalog(&self) -> Result<Arc<Catalog>, Error> {
         let catalog = self.database.catalog().await?;
-        let has_values = catalog.tables.iter().flat_map(|table| &table.columns).any(|column| column.values().is_some());
-        Ok(if has_values { Arc::new(Catalog::clone(&catalog).with_values_in_comments()) } else { catalog })
+        let has_values = catalog
+            .tables
+            .iter()
+            .flat_map(|table| &table.columns)
+            .any(|column| column.values().is_some());
+        Ok(if has_values {
+            Arc::new(Catalog::clone(&catalog).with_values_in_comments())
+        } else {
+            catalog
+        })
     }
 
     /// A run of this host. `listener` receives the records of its event log.
@@ -236,8 +273,9 @@ impl Host {
         beside
     }
 
-    /// Removes the oldest journals of the folder beyond its limits, at most once in [`PRUNED_EVERY`]: reading the folder takes as long as a
-    /// short statement. What is not removed now is removed after a later run.
+    /// Removes the oldest journals of the folder beyond its limits, at most once in
+    /// [`PRUNED_EVERY`]: reading the folder takes as long as a short statement. What is not removed
+    /// now is removed after a later run.
     pub(crate) async fn prune(&self) {
         let JournalSettings { folder, keep, age, bytes, .. } = &self.settings.journal;
         let Some(folder) = folder.clone().map(Folder::new) else { return };
@@ -249,7 +287,10 @@ impl Host {
             }
             *pruned = Some(Instant::now());
         }
-        drop(blocking::awaited(tokio::task::spawn_blocking(move || folder.prune(keep, age, bytes))).await);
+        drop(
+            blocking::awaited(tokio::task::spawn_blocking(move || folder.prune(keep, age, bytes)))
+                .await,
+        );
     }
 }
 
@@ -257,14 +298,22 @@ impl Host {
 fn is_search(journal: &Journal) -> Result<(), Error> {
     match journal.header.optimize {
         None => Ok(()),
-        Some(_) => Err(Error::Unfit(format!("the run `{}` is an optimization, and no search", journal.header.run))),
+        Some(_) => Err(Error::Unfit(format!(
+            "the run `{}` is an optimization, and no search",
+            journal.header.run
+        ))),
     }
 }
 
 impl RunState {
-    /// The end of a search, unless the run departs from its journal first, or asks a recording for what it lacks.
-    pub(crate) async fn unless_departed<T>(&self, search: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-        /// How long a replay may make no progress: longer than a guest may compute, or a statement whose result was not recorded may run.
+    /// The end of a search, unless the run departs from its journal first, or asks a recording for
+    /// what it lacks.
+    pub(crate) async fn unless_departed<T>(
+        &self,
+        search: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        /// How long a replay may make no progress: longer than a guest may compute, or a statement
+        /// whose result was not recorded may run.
         const PATIENCE: Duration = Duration::from_secs(60);
         let departure = |departure: Divergence| Err(Error::Replay(departure.to_string()));
         let report = tokio::select! {

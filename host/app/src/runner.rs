@@ -1,4 +1,5 @@
-//! What happens to one task: the solver finds candidates, and the host itself runs, calibrates and judges them.
+//! What happens to one task: the solver finds candidates, and the host itself runs, calibrates and
+//! judges them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,8 +9,9 @@ use syrch_core::ports::{HOST, MAX_QUERY_TEXT, PortError, Relation};
 use syrch_core::roles::{Output, Parent, Planner, Role, Solver};
 use syrch_core::text::clip;
 use syrch_core::{
-    Candidate, Edit, Ending, Equality, Failure, FailureKind, Graph, Observation, Operation, Question, ResultSet,
-    RetrievalQuery, RoleError, Step, Task, TaskId, Turn, Verdict, most_confidence,
+    Candidate, Edit, Ending, Equality, Failure, FailureKind, Graph, Observation, Operation,
+    Question, ResultSet, RetrievalQuery, RoleError, Step, Task, TaskId, Turn, Verdict,
+    most_confidence,
 };
 use syrch_journal::{EventLog, Fact};
 use syrch_scheduler::{Ended, Order, Replanner, TaskRunner};
@@ -40,13 +42,17 @@ pub(crate) struct Solved {
 impl Solved {
     /// All that a dependent may name: what this one may, and this one.
     pub(crate) fn lends(&self) -> Vec<Relation> {
-        let own =
-            Relation { name: self.name.clone(), sql: self.candidate.sql.clone(), columns: self.results.columns() };
+        let own = Relation {
+            name: self.name.clone(),
+            sql: self.candidate.sql.clone(),
+            columns: self.results.columns(),
+        };
         self.relations.iter().cloned().chain([own]).collect()
     }
 }
 
-/// The relations of several finished tasks, each once, in an order in which every one comes after those that it uses.
+/// The relations of several finished tasks, each once, in an order in which every one comes after
+/// those that it uses.
 pub(crate) fn relations_of<'a>(solved: impl IntoIterator<Item = &'a Solved>) -> Vec<Relation> {
     let mut relations: Vec<Relation> = Vec::new();
     for relation in solved.into_iter().flat_map(Solved::lends) {
@@ -72,10 +78,12 @@ impl TaskRunner for Runner {
             return (self.retrieve(&task, query).await, None);
         }
         let relations = relations_of(parents.iter().filter_map(|parent| parent.output.as_ref()));
-        let prepared = self.context.prepare(Role::Solver, Some(&task), relations.clone(), None).await;
+        let prepared =
+            self.context.prepare(Role::Solver, Some(&task), relations.clone(), None).await;
         let parents: Vec<Parent> = parents.into_iter().map(parent).collect();
         let mut question = None;
-        let (mut observation, solved, error) = self.solve(&task, &prepared, &parents, relations, &mut question).await;
+        let (mut observation, solved, error) =
+            self.solve(&task, &prepared, &parents, relations, &mut question).await;
         let mut name = String::new();
         // At the call's sequence point, so that a replay gives the same names and questions.
         let then = || {
@@ -92,7 +100,8 @@ impl Runner {
     /// A task that is a retrieval query: its hits are those of its observation.
     async fn retrieve(&self, task: &Arc<Task>, query: &RetrievalQuery) -> Observation {
         let prepared = self.context.prepare(Role::Solver, Some(task), Vec::new(), None).await;
-        let query = RetrievalQuery { text: clip(&query.text, MAX_QUERY_TEXT).to_owned(), ..query.clone() };
+        let query =
+            RetrievalQuery { text: clip(&query.text, MAX_QUERY_TEXT).to_owned(), ..query.clone() };
         let found = prepared.call.ports.search.find(&[query]).await.into_iter().next();
         prepared.end(None, || ()).await;
         let ended = |ending| Observation::ended(&task.id, ending);
@@ -109,7 +118,9 @@ impl Runner {
                 };
                 ended(Ending::Failed(Failure::new(kind, error.to_string())))
             }
-            None => ended(Ending::Failed(Failure::new(FailureKind::Internal, "nothing was found out"))),
+            None => {
+                ended(Ending::Failed(Failure::new(FailureKind::Internal, "nothing was found out")))
+            }
         }
     }
 
@@ -128,17 +139,21 @@ impl Runner {
             None => &plugins.solver,
             Some(name) => {
                 let Some((_, solver)) = plugins.solvers.get(name) else {
-                    let why = format!("the strategy has no solver of the name `{}`", clip(name, 64).escape_default());
+                    let why = format!(
+                        "the strategy has no solver of the name `{}`",
+                        clip(name, 64).escape_default()
+                    );
                     let failure = Failure::new(FailureKind::Unsupported, why);
                     return (Observation::ended(&task.id, Ending::Failed(failure)), None, None);
                 };
                 solver
             }
         };
-        let outcome = match solver.solve(prepared.call.clone(), problem, catalog, task, parents).await {
-            Ok(outcome) => outcome,
-            Err(error) => return (self.failed(task, &error), None, Some(error)),
-        };
+        let outcome =
+            match solver.solve(prepared.call.clone(), problem, catalog, task, parents).await {
+                Ok(outcome) => outcome,
+                Err(error) => return (self.failed(task, &error), None, Some(error)),
+            };
         *question = outcome.ask;
         let mut observation = Observation::ended(&task.id, Ending::Cancelled);
         observation.memo = outcome.memo;
@@ -146,7 +161,8 @@ impl Runner {
             observation.subtasks = outcome.subtasks;
             return (observation, None, None);
         }
-        let chosen = self.choose(task, prepared, outcome.candidates, relations, &mut observation).await;
+        let chosen =
+            self.choose(task, prepared, outcome.candidates, relations, &mut observation).await;
         self.cluster(task);
         match chosen {
             Ok(solved) => (observation, solved, None),
@@ -158,13 +174,16 @@ impl Runner {
     fn failed(&self, task: &Task, error: &RoleError) -> Observation {
         let failure = match error {
             RoleError::Failure { failure, .. } => failure.clone(),
-            RoleError::Cancelled | RoleError::Deadline => Failure::new(FailureKind::Cancelled, error.to_string()),
+            RoleError::Cancelled | RoleError::Deadline => {
+                Failure::new(FailureKind::Cancelled, error.to_string())
+            }
             other => Failure::new(FailureKind::Internal, other.to_string()),
         };
         Observation::ended(&task.id, Ending::Failed(failure))
     }
 
-    /// Chooses the first candidate that runs and is not rejected. The report has the reason for each of the others.
+    /// Chooses the first candidate that runs and is not rejected. The report has the reason for
+    /// each of the others.
     async fn choose(
         &self,
         task: &Arc<Task>,
@@ -186,8 +205,12 @@ impl Runner {
                     }
                     let profile = results.profile();
                     candidate.signals.empty_result = profile.rows == 0;
-                    let null = profile.columns.iter().filter(|column| profile.rows > 0 && column.nulls == profile.rows);
-                    candidate.signals.null_columns = u32::try_from(null.count()).unwrap_or(u32::MAX);
+                    let null = profile
+                        .columns
+                        .iter()
+                        .filter(|column| profile.rows > 0 && column.nulls == profile.rows);
+                    candidate.signals.null_columns =
+                        u32::try_from(null.count()).unwrap_or(u32::MAX);
                     usable.push((candidate, results));
                 }
                 Err(error) => {
@@ -211,7 +234,11 @@ impl Runner {
                 }
                 Verdict::Accepted(opinion) => {
                     if opinion.score < DOUBTED {
-                        self.give_reason(task, &candidate, &format!("doubtful: {}", opinion.reason));
+                        self.give_reason(
+                            task,
+                            &candidate,
+                            &format!("doubtful: {}", opinion.reason),
+                        );
                     }
                     Some(opinion.score)
                 }
@@ -230,25 +257,39 @@ impl Runner {
         let mut accepted = accepted.into_iter();
         let Some((candidate, results)) = accepted.next() else {
             let reason = why.unwrap_or_else(|| "the solver found no candidate".to_owned());
-            observation.ending = Ending::Failed(Failure::new(FailureKind::Other("no-candidate".to_owned()), reason));
+            observation.ending =
+                Ending::Failed(Failure::new(FailureKind::Other("no-candidate".to_owned()), reason));
             return Ok(None);
         };
         let profile = results.profile();
         observation.ending = if profile.rows == 0 { Ending::Empty } else { Ending::Solved };
         observation.fingerprint = results.fingerprint(&Equality::Bag, self.context.run.salt);
         observation.profile = Some(profile);
-        self.context.run.trace.settle(&task.id, &candidate.id, |known| known.status = CandidateStatus::Kept);
+        self.context
+            .run
+            .trace
+            .settle(&task.id, &candidate.id, |known| known.status = CandidateStatus::Kept);
         let others = accepted.map(|(candidate, _)| candidate).collect();
-        Ok(Some(Solved { task: task.id.clone(), name: String::new(), candidate, others, results, relations }))
+        Ok(Some(Solved {
+            task: task.id.clone(),
+            name: String::new(),
+            candidate,
+            others,
+            results,
+            relations,
+        }))
     }
 
     /// Reports why a candidate was dropped, or is doubtful.
     fn give_reason(&self, task: &Task, candidate: &Candidate, reason: &str) {
-        self.context.run.trace.settle(&task.id, &candidate.id, |known| reason.clone_into(&mut known.reason));
+        self.context
+            .run
+            .trace
+            .settle(&task.id, &candidate.id, |known| reason.clone_into(&mut known.reason));
     }
 
-    /// Overwrites what the guest claims with the calibrator's values, none above what the doubts about the result and a reward that doubts
-    /// it leave.
+    /// Overwrites what the guest claims with the calibrator's values, none above what the doubts
+    /// about the result and a reward that doubts it leave.
     async fn calibrate(
         &self,
         prepared: &Prepared,
@@ -259,7 +300,9 @@ impl Runner {
         }
         let claims: Vec<_> = usable
             .iter()
-            .map(|(candidate, _)| (candidate.raw_confidence.unwrap_or(UNSTATED_CONFIDENCE), candidate.signals.clone()))
+            .map(|(candidate, _)| {
+                (candidate.raw_confidence.unwrap_or(UNSTATED_CONFIDENCE), candidate.signals.clone())
+            })
             .collect();
         let calibrated = prepared.evaluate.calibrated(HOST, &claims).await?;
         for ((candidate, results), confidence) in usable.iter_mut().zip(calibrated) {
@@ -270,8 +313,8 @@ impl Runner {
         Ok(())
     }
 
-    /// The reward's verdict: the one it gave while the solver worked, or a new one. A reward that fails honestly cannot judge; one that
-    /// is broken ends the task.
+    /// The reward's verdict: the one it gave while the solver worked, or a new one. A reward that
+    /// fails honestly cannot judge; one that is broken ends the task.
     async fn verdict(
         &self,
         task: &Arc<Task>,
@@ -282,7 +325,10 @@ impl Runner {
             return Ok(verdict);
         }
         match prepared.evaluate.judged(HOST, task, vec![candidate.clone()]).await {
-            Ok(verdicts) => Ok(verdicts.into_iter().next().unwrap_or_else(|| Verdict::Unavailable(String::new()))),
+            Ok(verdicts) => Ok(verdicts
+                .into_iter()
+                .next()
+                .unwrap_or_else(|| Verdict::Unavailable(String::new()))),
             Err(error) if error.is_fault() => Err(error),
             Err(error) => Ok(Verdict::Unavailable(error.to_string())),
         }
@@ -291,12 +337,22 @@ impl Runner {
     /// Gives candidates with equal results the same number.
     fn cluster(&self, task: &Task) {
         let mut clusters: BTreeMap<String, u32> = BTreeMap::new();
-        for known in self.context.run.trace.candidates().into_iter().filter(|known| known.task == task.id) {
-            let Some(results) = self.context.notes.result_of(&task.id, &known.sql) else { continue };
-            let Some(fingerprint) = results.fingerprint(&Equality::Bag, self.context.run.salt) else { continue };
+        for known in
+            self.context.run.trace.candidates().into_iter().filter(|known| known.task == task.id)
+        {
+            let Some(results) = self.context.notes.result_of(&task.id, &known.sql) else {
+                continue;
+            };
+            let Some(fingerprint) = results.fingerprint(&Equality::Bag, self.context.run.salt)
+            else {
+                continue;
+            };
             let next = u32::try_from(clusters.len()).unwrap_or(u32::MAX).saturating_add(1);
             let number = *clusters.entry(fingerprint).or_insert(next);
-            self.context.run.trace.settle(&task.id, &known.id, |known| known.cluster = Some(number));
+            self.context
+                .run
+                .trace
+                .settle(&task.id, &known.id, |known| known.cluster = Some(number));
         }
     }
 }
@@ -315,12 +371,16 @@ pub(crate) fn limit_confidence(confidence: f64, results: &ResultSet) -> f64 {
 fn parent(ended: Ended<Solved>) -> Parent {
     let Ended { task, observation, output } = ended;
     let output = match (output, observation.ending) {
-        (Some(solved), _) => {
-            Output::Relation { name: solved.name, candidate: Box::new(solved.candidate), results: solved.results }
-        }
+        (Some(solved), _) => Output::Relation {
+            name: solved.name,
+            candidate: Box::new(solved.candidate),
+            results: solved.results,
+        },
         (None, Ending::Solved | Ending::Empty) => Output::Hits(observation.hits),
         (None, Ending::Failed(failure)) => Output::Failed(failure),
-        (None, Ending::Skipped(reason)) => Output::Failed(Failure::new(FailureKind::Cancelled, reason)),
+        (None, Ending::Skipped(reason)) => {
+            Output::Failed(Failure::new(FailureKind::Cancelled, reason))
+        }
         (None, _) => Output::Failed(Failure::new(FailureKind::Cancelled, "it did not end")),
     };
     Parent { task, output, memo: observation.memo }
@@ -333,11 +393,17 @@ pub(crate) struct PlannerSteps {
 
 #[async_trait]
 impl Replanner for PlannerSteps {
-    async fn next(&self, graph: &Graph, seen: &[Observation], fresh: usize) -> Result<Step, RoleError> {
+    async fn next(
+        &self,
+        graph: &Graph,
+        seen: &[Observation],
+        fresh: usize,
+    ) -> Result<Step, RoleError> {
         let prepared = self.context.prepare(Role::Planner, None, Vec::new(), None).await;
         let (problem, catalog) = (&self.context.problem, &self.context.catalog);
         let call = prepared.call.clone();
-        let step = self.context.run.plugins.planner.next(call, problem, catalog, graph, seen, fresh).await;
+        let step =
+            self.context.run.plugins.planner.next(call, problem, catalog, graph, seen, fresh).await;
         prepared.end(step.as_ref().err().cloned(), || ()).await;
         step
     }
@@ -379,7 +445,10 @@ impl syrch_scheduler::Watch for WatchTasks {
     }
 
     fn expanded(&self, task: &Task, subtasks: &[Task]) {
-        self.context.run.event_log.fact(Fact::Expanded { task: task.id.clone(), subtasks: subtasks.to_vec() });
+        self.context
+            .run
+            .event_log
+            .fact(Fact::Expanded { task: task.id.clone(), subtasks: subtasks.to_vec() });
     }
 
     fn edited(&self, edits: &[Edit]) {
@@ -388,7 +457,10 @@ impl syrch_scheduler::Watch for WatchTasks {
 
     fn started(&self, task: &Task) {
         self.context.run.event_log.fact(Fact::Started { task: task.id.clone() });
-        self.context.run.trace.event(&SearchEvent::TaskStarted { id: task.id.clone(), text: task.text.clone() });
+        self.context
+            .run
+            .trace
+            .event(&SearchEvent::TaskStarted { id: task.id.clone(), text: task.text.clone() });
     }
 
     fn ended(&self, _: &Task, observation: &Observation) {
@@ -402,7 +474,11 @@ impl syrch_scheduler::Watch for WatchTasks {
             Ending::Other(name) => name.clone(),
         };
         let confidence = observation.candidates.first().and_then(|candidate| candidate.confidence);
-        self.context.run.trace.event(&SearchEvent::TaskEnded { id: observation.task.clone(), ending, confidence });
+        self.context.run.trace.event(&SearchEvent::TaskEnded {
+            id: observation.task.clone(),
+            ending,
+            confidence,
+        });
     }
 
     fn refused(&self, reason: &str) {
@@ -420,7 +496,8 @@ mod tests {
     use super::*;
 
     fn solved(name: &str, parents: &[&Solved]) -> Solved {
-        let results = ResultSet::new(Arc::new(Schema::empty()), Vec::new(), false, Vec::new(), String::new());
+        let results =
+            ResultSet::new(Arc::new(Schema::empty()), Vec::new(), false, Vec::new(), String::new());
         Solved {
             task: name.to_owned(),
             name: name.to_owned(),

@@ -1,4 +1,5 @@
-//! The steps of a search: plan, execute the graph, make the answer; with nothing acceptable, ask the user and start over.
+//! The steps of a search: plan, execute the graph, make the answer; with nothing acceptable, ask
+//! the user and start over.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -7,8 +8,8 @@ use syrch_core::ledger::Exhausted;
 use syrch_core::result_set::digest64;
 use syrch_core::roles::{Clarifier, Linker, Planner, Role};
 use syrch_core::{
-    Ending, FailureKind, Graph, Join, Observation, Operation, Problem, Question, RoleError, SqlError, SqlErrorKind,
-    Task, TaskId,
+    Ending, FailureKind, Graph, Join, Observation, Operation, Problem, Question, RoleError,
+    SqlError, SqlErrorKind, Task, TaskId,
 };
 use syrch_journal::{Fact, RowRetention};
 use syrch_offline::asks_for_change;
@@ -22,7 +23,8 @@ use crate::report::CandidateStatus;
 use crate::runner::{PlannerSteps, RecordedOrder, Runner, Solved, WatchTasks};
 use crate::{Ask, Error, Outcome, SearchEvent, SearchReport};
 
-/// How long making the answer, or a question to the user, may take once the user or the deadline has stopped the search.
+/// How long making the answer, or a question to the user, may take once the user or the deadline
+/// has stopped the search.
 const SHUTDOWN: Duration = Duration::from_secs(2);
 
 /// Searches from the first wording of the problem to the end.
@@ -38,11 +40,13 @@ pub(crate) async fn search(
     loop {
         run.event_log.fact(Fact::Round { number: round });
         let context = linked(Arc::new(Context::new(host, problem.clone(), run))).await?;
-        let may_ask = run.event_log.known("may-ask", || ask.is_some()).await && round < run.settings.max_questions;
+        let may_ask = run.event_log.known("may-ask", || ask.is_some()).await
+            && round < run.settings.max_questions;
         let attempt = Attempt::make(&context, may_ask).await;
         let interrupted = run.event_log.known("interrupted", || stop.is_triggered()).await;
         // Whatever fails after Ctrl-C, the user wanted an end and gets it.
-        let attempt = attempt.map_err(|error| if interrupted { Error::Interrupted } else { error })?;
+        let attempt =
+            attempt.map_err(|error| if interrupted { Error::Interrupted } else { error })?;
         if let Some(question) = attempt.question.as_ref().filter(|_| may_ask)
             && let Some(answer) = answer(run, ask, question).await
         {
@@ -54,13 +58,18 @@ pub(crate) async fn search(
             continue;
         }
         // Ctrl-C may have come instead of an answer.
-        let interrupted = interrupted || run.event_log.known("interrupted", || stop.is_triggered()).await;
+        let interrupted =
+            interrupted || run.event_log.known("interrupted", || stop.is_triggered()).await;
         return attempt.report(&question, &context, interrupted);
     }
 }
 
 /// The problem with the linker's hints, over the linker's selection.
-pub(crate) async fn link(host: &Host, problem: Problem, run: &Arc<RunState>) -> Result<Arc<Context>, Error> {
+pub(crate) async fn link(
+    host: &Host,
+    problem: Problem,
+    run: &Arc<RunState>,
+) -> Result<Arc<Context>, Error> {
     linked(Arc::new(Context::new(host, problem, run))).await
 }
 
@@ -69,8 +78,8 @@ pub(crate) async fn attempt(context: &Arc<Context>) -> Result<(), Error> {
     Attempt::make(context, false).await.map(drop)
 }
 
-/// The user's answer, from the event log where it holds one; `None` if there is none or the user ends the search instead. The time in
-/// which the user thinks does not count against the deadline.
+/// The user's answer, from the event log where it holds one; `None` if there is none or the user
+/// ends the search instead. The time in which the user thinks does not count against the deadline.
 async fn answer(run: &RunState, ask: Option<&dyn Ask>, question: &Question) -> Option<String> {
     let asked = Instant::now();
     let of_user = async {
@@ -114,11 +123,15 @@ impl Attempt {
         let graph = plan(context).await?;
         let plan_time = clock.elapsed();
         context.run.trace.event(&SearchEvent::Planned { tasks: graph.tasks.len() });
-        let (runner, watch) =
-            (Arc::new(Runner { context: Arc::clone(context) }), WatchTasks { context: Arc::clone(context) });
+        let (runner, watch) = (
+            Arc::new(Runner { context: Arc::clone(context) }),
+            WatchTasks { context: Arc::clone(context) },
+        );
         let steps = PlannerSteps { context: Arc::clone(context) };
         let (order, options) = (RecordedOrder(Arc::clone(event_log)), options(&context.run));
-        let run = execute(graph, runner, Some(&steps), &watch, &order, &options, &context.run.clock.stop).await;
+        let run =
+            execute(graph, runner, Some(&steps), &watch, &order, &options, &context.run.clock.stop)
+                .await;
         let run = run.map_err(|error| {
             Error::PluginFailed(RoleError::Invalid {
                 plugin: context.run.plugins.planner.plugin().identity().name.clone(),
@@ -140,7 +153,8 @@ impl Attempt {
             Err(error) => return Err(role_failed(context, Role::Aggregator, error).await),
         };
         if let Some(grounded) = &mut grounded {
-            grounded.answer.confidence = grounded.answer.confidence.min(context.notes.most_confidence());
+            grounded.answer.confidence =
+                grounded.answer.confidence.min(context.notes.most_confidence());
         }
         let question = tokio::select! {
             biased;
@@ -161,19 +175,33 @@ impl Attempt {
             End::Complete | End::Finished if is_late => End::Deadline,
             end => end,
         };
-        Ok(Self { grounded, question, any_result, graph: run.graph, end, seen: run.seen, times, warnings })
+        Ok(Self {
+            grounded,
+            question,
+            any_result,
+            graph: run.graph,
+            end,
+            seen: run.seen,
+            times,
+            warnings,
+        })
     }
 
-    /// The outcome for the caller: an answer, a question, nothing acceptable, or the error that is to blame.
-    fn report(mut self, asked: &str, context: &Context, interrupted: bool) -> Result<SearchReport, Error> {
+    /// The outcome for the caller: an answer, a question, nothing acceptable, or the error that is
+    /// to blame.
+    fn report(
+        mut self,
+        asked: &str,
+        context: &Context,
+        interrupted: bool,
+    ) -> Result<SearchReport, Error> {
         // A question that the user cannot answer now is reported instead of a doubtful answer.
         // The rules know what they lack; a model may be out of order.
         let by_rules = context.run.settings.model.is_by_rules();
         let can_choose = |question: &Question| by_rules && !question.choices.is_empty();
-        let doubtful = self
-            .question
-            .as_ref()
-            .is_some_and(|question| self.any_result || !context.notes.asks().is_empty() || can_choose(question));
+        let doubtful = self.question.as_ref().is_some_and(|question| {
+            self.any_result || !context.notes.asks().is_empty() || can_choose(question)
+        });
         let outcome = match (&self.grounded, doubtful) {
             (_, true) if !interrupted => Outcome::ClarificationNeeded,
             (Some(grounded), _) if is_below(grounded, context) => {
@@ -197,7 +225,8 @@ impl Attempt {
         self.warn(context, outcome);
         let Self { grounded, question, graph, seen, times, warnings, .. } = self;
         let worked = Worked { graph: &graph, seen: &seen };
-        let document = document(asked, context, worked, grounded.as_ref(), question.as_ref(), times, warnings);
+        let document =
+            document(asked, context, worked, grounded.as_ref(), question.as_ref(), times, warnings);
         let data = grounded.map(|grounded| grounded.results);
         Ok(SearchReport { outcome, interrupted, document, data, graph })
     }
@@ -208,30 +237,42 @@ impl Attempt {
         is_over && self.open().0 > 0
     }
 
-    /// The parts that the answer needs and that were not solved, and all that it needs. Of alternatives, one is enough.
+    /// The parts that the answer needs and that were not solved, and all that it needs. Of
+    /// alternatives, one is enough.
     fn open(&self) -> (usize, usize) {
-        let mut needed: Vec<&Task> = self.graph.tasks.iter().filter(|task| task.id == self.graph.answer).collect();
+        let mut needed: Vec<&Task> =
+            self.graph.tasks.iter().filter(|task| task.id == self.graph.answer).collect();
         let mut at = 0;
         while let Some(task) = needed.get(at).copied().filter(|_| at < self.graph.tasks.len()) {
             let all =
-                self.graph.tasks.iter().filter(|other| task.join == Join::AllOf && task.depends_on.contains(&other.id));
-            let new: Vec<&Task> = all.filter(|other| needed.iter().all(|known| known.id != other.id)).collect();
+                self.graph.tasks.iter().filter(|other| {
+                    task.join == Join::AllOf && task.depends_on.contains(&other.id)
+                });
+            let new: Vec<&Task> =
+                all.filter(|other| needed.iter().all(|known| known.id != other.id)).collect();
             needed.extend(new);
             at += 1;
         }
         let is_solved = |task: &&Task| {
             let ended = self.seen.iter().rfind(|observation| observation.task == task.id);
-            ended.is_some_and(|observation| matches!(observation.ending, Ending::Solved | Ending::Empty))
+            ended.is_some_and(|observation| {
+                matches!(observation.ending, Ending::Solved | Ending::Empty)
+            })
         };
-        let parts: Vec<&Task> = needed.into_iter().filter(|task| task.operation == Operation::Solve).collect();
+        let parts: Vec<&Task> =
+            needed.into_iter().filter(|task| task.operation == Operation::Solve).collect();
         (parts.iter().filter(|task| !is_solved(task)).count(), parts.len())
     }
 
     /// Without an answer: is a plugin, the endpoint, the database or a budget to blame?
     fn blame(&self, context: &Context) -> Result<(), Error> {
-        // A plugin may stumble over what the endpoint, the database or a budget did, but has no excuse for a trap.
-        let (stumbled, broke): (Vec<RoleError>, Vec<RoleError>) =
-            context.notes.faults().into_iter().partition(|fault| matches!(fault, RoleError::Failure { .. }));
+        // A plugin may stumble over what the endpoint, the database or a budget did, but has no
+        // excuse for a trap.
+        let (stumbled, broke): (Vec<RoleError>, Vec<RoleError>) = context
+            .notes
+            .faults()
+            .into_iter()
+            .partition(|fault| matches!(fault, RoleError::Failure { .. }));
         if let Some(fault) = broke.into_iter().next() {
             return Err(Error::PluginFailed(fault));
         }
@@ -245,9 +286,12 @@ impl Attempt {
             return Err(denied);
         }
         // Of the rules, for which the user asked; a model or a plugin may want to write by mistake.
-        let is_asked = || context.run.settings.model.is_by_rules() && asks_for_change(&context.problem.question);
+        let is_asked = || {
+            context.run.settings.model.is_by_rules() && asks_for_change(&context.problem.question)
+        };
         if context.notes.has_refused_write() && is_asked() {
-            let message = "the question asks to change data; nothing was changed, since a search only reads";
+            let message =
+                "the question asks to change data; nothing was changed, since a search only reads";
             return Err(Error::Sql(SqlError::new(SqlErrorKind::WriteRefused, message)));
         }
         if self.end == End::Deadline {
@@ -265,7 +309,9 @@ impl Attempt {
     fn warn(&mut self, context: &Context, outcome: Outcome) {
         for observation in &self.seen {
             match &observation.ending {
-                Ending::Failed(failure) => self.warnings.push(format!("task {} failed: {failure}", observation.task)),
+                Ending::Failed(failure) => {
+                    self.warnings.push(format!("task {} failed: {failure}", observation.task))
+                }
                 Ending::Skipped(reason) => {
                     self.warnings.push(format!("task {} was skipped: {reason}", observation.task))
                 }
@@ -276,7 +322,9 @@ impl Attempt {
         self.warnings.extend(cut_off(context));
         if let Outcome::Partial = outcome {
             let (open, all) = self.open();
-            let what = format!("{open} of {all} parts of the question were not answered: this is what was found");
+            let what = format!(
+                "{open} of {all} parts of the question were not answered: this is what was found"
+            );
             self.warnings.push(what);
         }
         if matches!(outcome, Outcome::Answered | Outcome::Partial) {
@@ -284,10 +332,15 @@ impl Attempt {
             let unjudged = |error: RoleError| format!("some candidates were not judged: {error}");
             self.warnings.extend(context.notes.failed_reward().map(unjudged));
             self.warnings.extend(context.notes.model_error());
-            self.warnings.extend(exhausted(context).map(|which| format!("the budget is used up: {which}")));
+            self.warnings
+                .extend(exhausted(context).map(|which| format!("the budget is used up: {which}")));
             match self.end {
-                End::Deadline => self.warnings.push("the deadline passed: this is the best so far".to_owned()),
-                End::Stopped => self.warnings.push("interrupted: this is the best so far".to_owned()),
+                End::Deadline => {
+                    self.warnings.push("the deadline passed: this is the best so far".to_owned())
+                }
+                End::Stopped => {
+                    self.warnings.push("interrupted: this is the best so far".to_owned())
+                }
                 End::Complete | End::Finished => {}
             }
         }
@@ -302,15 +355,18 @@ fn cut_off(context: &Context) -> Option<String> {
         1 => "1 reply of the model was".to_owned(),
         count => format!("{count} replies of the model were"),
     };
-    Some(format!("{replies} cut off at the limit of {tokens} tokens and not used; --max-tokens raises it"))
+    Some(format!(
+        "{replies} cut off at the limit of {tokens} tokens and not used; --max-tokens raises it"
+    ))
 }
 
 fn exhausted(context: &Context) -> Option<Exhausted> {
     context.run.ledger.spent().exhausted.into_iter().next()
 }
 
-/// The search over the linker's selection from the catalog, if there is a linker. One that fails honestly is no reason not to search; Ctrl-C
-/// and the deadline end the wait for it, and then the planner's.
+/// The search over the linker's selection from the catalog, if there is a linker. One that fails
+/// honestly is no reason not to search; Ctrl-C and the deadline end the wait for it, and then the
+/// planner's.
 async fn linked(context: Arc<Context>) -> Result<Arc<Context>, Error> {
     let Some(linker) = &context.run.plugins.linker else { return Ok(context) };
     let prepared = context.prepare(Role::Linker, None, Vec::new(), None).await;
@@ -334,7 +390,11 @@ async fn linked(context: Arc<Context>) -> Result<Arc<Context>, Error> {
             }
             let narrowed = Arc::new(context.narrowed(linked));
             context.run.trace.event(&SearchEvent::Linked { selected, of });
-            context.run.event_log.fact(Fact::Linked { tables, of, hints: narrowed.problem.hints.len() });
+            context.run.event_log.fact(Fact::Linked {
+                tables,
+                of,
+                hints: narrowed.problem.hints.len(),
+            });
             Ok(narrowed)
         }
         Err(error) if error.is_fault() => Err(Error::PluginFailed(error)),
@@ -350,7 +410,8 @@ async fn plan(context: &Arc<Context>) -> Result<Graph, Error> {
     let prepared = context.prepare(Role::Planner, None, Vec::new(), None).await;
     let planning = async {
         let call = prepared.call.clone();
-        let planned = context.run.plugins.planner.plan(call, &context.problem, &context.catalog).await;
+        let planned =
+            context.run.plugins.planner.plan(call, &context.problem, &context.catalog).await;
         prepared.end(planned.as_ref().err().cloned(), || ()).await;
         planned
     };
@@ -374,7 +435,9 @@ async fn shutdown(context: &Context) {
 /// The error of a search whose time is over before there is an answer.
 fn over(context: &Context) -> Error {
     match context.run.settings.deadline {
-        Some(deadline) if !context.run.clock.stop.is_triggered() => Error::Deadline(deadline.as_secs_f64()),
+        Some(deadline) if !context.run.clock.stop.is_triggered() => {
+            Error::Deadline(deadline.as_secs_f64())
+        }
         _ => Error::Interrupted,
     }
 }
@@ -414,7 +477,8 @@ fn options(run: &RunState) -> Options {
     }
 }
 
-/// What the user should be asked: the solver's own question first, then the clarifier's. A sure answer needs none.
+/// What the user should be asked: the solver's own question first, then the clarifier's. A sure
+/// answer needs none.
 async fn clarify(
     context: &Arc<Context>,
     run: &Run<Solved>,
@@ -423,19 +487,23 @@ async fn clarify(
 ) -> Result<Option<Question>, Error> {
     let is_late = context.run.event_log.known("clarify", || context.run.clock.is_over()).await;
     let stopped = matches!(run.end, End::Stopped | End::Deadline) || is_late;
-    let sure =
-        grounded.is_some_and(|grounded| grounded.answer.confidence >= context.run.settings.policy.high_confidence);
+    let sure = grounded.is_some_and(|grounded| {
+        grounded.answer.confidence >= context.run.settings.policy.high_confidence
+    });
     // Asking the user does not mend a plugin, an endpoint, a database or an exhausted budget.
-    let is_unreachable =
-        context.notes.model_error().is_some() || context.notes.outage().is_some() || context.run.denied().is_some();
-    let broken = !context.notes.faults().is_empty() || is_unreachable || exhausted(context).is_some();
+    let is_unreachable = context.notes.model_error().is_some()
+        || context.notes.outage().is_some()
+        || context.run.denied().is_some();
+    let broken =
+        !context.notes.faults().is_empty() || is_unreachable || exhausted(context).is_some();
     if stopped || sure || (grounded.is_none() && broken) {
         return Ok(None);
     }
     if let (None, Some(question)) = (grounded, context.notes.asks().into_iter().next()) {
         return Ok(Some(question));
     }
-    // A question that would not be shown is not thought of, nor one about replies that held no statement at all.
+    // A question that would not be shown is not thought of, nor one about replies that held no
+    // statement at all.
     let by_rules = context.run.settings.model.is_by_rules();
     let is_hidden = !may_ask && !by_rules && run.ended.values().all(|ended| ended.output.is_none());
     let is_shapeless = context.notes.is_shapeless() && context.run.trace.candidates().is_empty();
@@ -444,13 +512,16 @@ async fn clarify(
     }
     let prepared = context.prepare(Role::Clarifier, None, Vec::new(), None).await;
     let (call, clarifier) = (prepared.call.clone(), &context.run.plugins.clarifier);
-    let questions = clarifier.assess(call, &context.problem, &context.catalog, &run.graph, &run.seen).await;
+    let questions =
+        clarifier.assess(call, &context.problem, &context.catalog, &run.graph, &run.seen).await;
     prepared.end(questions.as_ref().err().cloned(), || ()).await;
     match questions {
-        // Whether to ask is the clarifier's to say; what to ask, a solver that saw two readings knows better.
-        Ok(questions) => {
-            Ok(questions.into_iter().next().map(|asked| context.notes.asks().into_iter().next().unwrap_or(asked)))
-        }
+        // Whether to ask is the clarifier's to say; what to ask, a solver that saw two readings
+        // knows better.
+        Ok(questions) => Ok(questions
+            .into_iter()
+            .next()
+            .map(|asked| context.notes.asks().into_iter().next().unwrap_or(asked))),
         // With an answer at hand the clarifier's failure is no reason to withhold it.
         Err(_) if grounded.is_some() => Ok(None),
         Err(error) => Err(role_failed(context, Role::Clarifier, error).await),
@@ -462,13 +533,15 @@ fn is_below(grounded: &Grounded, context: &Context) -> bool {
     context.run.settings.min_confidence.is_some_and(|least| grounded.answer.confidence < least)
 }
 
-/// Marks the candidate of an answer that is not accepted. Returns a warning for an answer that is no single candidate's.
+/// Marks the candidate of an answer that is not accepted. Returns a warning for an answer that is
+/// no single candidate's.
 fn refuse(grounded: &Grounded, context: &Context) -> Option<String> {
     let least = context.run.settings.min_confidence.unwrap_or_default();
     let confidence = grounded.answer.confidence;
     // Two digits of both may be the same.
     let digits = if least - confidence < 0.01 { 4 } else { 2 };
-    let why = format!("its confidence of {confidence:.digits$} is below the required {least:.digits$}");
+    let why =
+        format!("its confidence of {confidence:.digits$} is below the required {least:.digits$}");
     let Some((task, candidate)) = &grounded.candidate else {
         return Some(format!("the answer is not accepted: {why}"));
     };

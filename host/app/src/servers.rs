@@ -1,4 +1,5 @@
-//! What the clients of database servers use besides an address. The library reads no environment: the program that embeds it gives this.
+//! What the clients of database servers use besides an address. The library reads no environment:
+//! the program that embeds it gives this.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,19 +11,23 @@ use syrch_core::Dialect;
 /// What a client of database servers needs besides the address. By default it is empty.
 #[derive(Clone, Default)]
 pub struct ServerSettings {
-    /// The variables of the environment that clients of the engines read, by name; their names begin as
-    /// [`Executor::variables`](crate::databases::Executor::variables) says. They may hold passwords.
+    /// The variables of the environment that clients of the engines read, by name; their names
+    /// begin as [`Executor::variables`](crate::databases::Executor::variables) says. They may hold
+    /// passwords.
     pub variables: BTreeMap<String, String>,
-    /// Returns the user's name at the operating system, which is the default user at a server. It is called when a server's address is read.
+    /// Returns the user's name at the operating system, which is the default user at a server. It
+    /// is called when a server's address is read.
     pub os_user: Option<Arc<dyn Fn() -> Option<String> + Send + Sync>>,
     /// The user's home folder, in which clients have files of passwords and of certificates.
     pub home: Option<PathBuf>,
-    /// The address that the user named. Addresses from elsewhere, such as a suite, may be somebody else's: passwords of variables and of
-    /// files go to no other machine that only such an address names. `None` means that they stay on this machine.
+    /// The address that the user named. Addresses from elsewhere, such as a suite, may be somebody
+    /// else's: passwords of variables and of files go to no other machine that only such an address
+    /// names. `None` means that they stay on this machine.
     pub named: Option<String>,
     /// Whether `named` stands on the command line, where other users of the machine can read it.
     pub is_on_command_line: bool,
-    /// The ADBC drivers that addresses may name. A driver is native code with all rights of the process: none comes from anywhere else.
+    /// The ADBC drivers that addresses may name. A driver is native code with all rights of the
+    /// process: none comes from anywhere else.
     pub drivers: BTreeMap<String, DriverSettings>,
 }
 

@@ -1,4 +1,5 @@
-//! The settings of a search. A program that embeds the library fills them in; `cli` merges them from flags, environment and files.
+//! The settings of a search. A program that embeds the library fills them in; `cli` merges them
+//! from flags, environment and files.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -31,7 +32,8 @@ pub use crate::withheld::Withheld;
 pub struct Settings {
     /// The database: a path, or a URL such as `sqlite:shop.sqlite`.
     pub database: String,
-    /// A database that the embedding program implements, in place of the one that `database` names. `tables` does not apply to it.
+    /// A database that the embedding program implements, in place of the one that `database` names.
+    /// `tables` does not apply to it.
     #[serde(skip)]
     pub own_database: Option<OwnDatabase>,
     /// What clients of database servers use besides the address.
@@ -44,20 +46,23 @@ pub struct Settings {
     pub tables: Vec<String>,
     /// How much cell text plugins and prompts may see.
     pub rows: RowsGrant,
-    /// Component files whose plugins may call the model whatever they know of the data, as the built-in ones may. It counts where `rows` shows no
-    /// cells.
+    /// Component files whose plugins may call the model whatever they know of the data, as the
+    /// built-in ones may. It counts where `rows` shows no cells.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trust: Vec<PathBuf>,
     /// The policy that strategies read.
     pub policy: Policy,
     /// What a search may spend.
     pub budgets: Budgets,
-    /// The deadline of a search, without the time in which the user thinks about a question; `None` leaves only the deadlines of its calls.
+    /// The deadline of a search, without the time in which the user thinks about a question; `None`
+    /// leaves only the deadlines of its calls.
     pub deadline: Option<Duration>,
-    /// An answer with a lower confidence (0 to 1) does not count as an answer; `None` accepts every answer.
+    /// An answer with a lower confidence (0 to 1) does not count as an answer; `None` accepts every
+    /// answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_confidence: Option<f64>,
-    /// How often the user may be asked in one search; with 0, nobody can answer, and no model is asked for the words of a question.
+    /// How often the user may be asked in one search; with 0, nobody can answer, and no model is
+    /// asked for the words of a question.
     pub max_questions: u32,
     /// How models are reached, and which one is the default.
     pub model: ModelSettings,
@@ -91,7 +96,8 @@ impl Settings {
     /// Settings that open another database under the same limits, with all of its tables.
     #[must_use]
     pub fn for_database(&self, database: impl Into<String>) -> Self {
-        let (limits, servers, imports) = (self.limits.clone(), self.servers.clone(), self.imports.clone());
+        let (limits, servers, imports) =
+            (self.limits.clone(), self.servers.clone(), self.imports.clone());
         Self { database: database.into(), servers, imports, limits, ..Self::default() }
     }
 }
@@ -128,14 +134,16 @@ impl Default for Settings {
 /// What retrieval knows besides the catalog.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RetrievalSettings {
-    /// Notes: a line each, plain text or a JSON object with `note` and perhaps `table` and `column`.
+    /// Notes: a line each, plain text or a JSON object with `note` and perhaps `table` and
+    /// `column`.
     pub notes: Option<PathBuf>,
     /// Solved examples: a JSON object a line, with `question` and `sql`.
     pub examples: Option<PathBuf>,
     /// The folder of indexes of business terms; `None` if none is used.
     #[serde(skip)]
     pub folder: Option<PathBuf>,
-    /// Solved examples and notes are left out in which a question that is graded, or a statement that is expected of it, stands.
+    /// Solved examples and notes are left out in which a question that is graded, or a statement
+    /// that is expected of it, stands.
     #[serde(skip)]
     pub withheld: Arc<Withheld>,
     /// A digest of the knowledge that a run was started with; the host fills it in.
@@ -162,7 +170,13 @@ pub struct JournalSettings {
 impl Default for JournalSettings {
     fn default() -> Self {
         const DAY: u64 = 24 * 60 * 60;
-        Self { folder: None, rows: RowRetention::Full, keep: 200, age: Duration::from_secs(30 * DAY), bytes: 1 << 30 }
+        Self {
+            folder: None,
+            rows: RowRetention::Full,
+            keep: 200,
+            age: Duration::from_secs(30 * DAY),
+            bytes: 1 << 30,
+        }
     }
 }
 
@@ -172,7 +186,8 @@ impl Default for JournalSettings {
 pub struct ModelSettings {
     /// The provider of model calls.
     pub provider: Provider,
-    /// A model provider that the embedding program implements, in place of `provider` and its endpoint.
+    /// A model provider that the embedding program implements, in place of `provider` and its
+    /// endpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<OwnModel>,
     /// The model's name at the endpoint.
@@ -182,7 +197,8 @@ pub struct ModelSettings {
     /// The key; `None` if there is none, as for local endpoints.
     #[serde(skip)]
     pub api_key: Option<SecretString>,
-    /// Whether keys may go over plain HTTP to other machines. Journals do not hold it: only the user of today may decide it.
+    /// Whether keys may go over plain HTTP to other machines. Journals do not hold it: only the
+    /// user of today may decide it.
     #[serde(skip)]
     pub insecure_endpoint: bool,
     /// 0 to 2; where a plugin asks for none.
@@ -208,13 +224,15 @@ pub struct ModelSettings {
     pub models: BTreeMap<String, RouteSettings>,
     /// The models that answer calls of a purpose, by name; the default answers the others.
     pub purposes: BTreeMap<String, String>,
-    /// The model for embeddings: one of `models`, or its name at the default endpoint; `None` if there are no vectors.
+    /// The model for embeddings: one of `models`, or its name at the default endpoint; `None` if
+    /// there are no vectors.
     #[serde(default)]
     pub embeddings: Option<String>,
     /// What stands before each text that is embedded.
     #[serde(default, skip_serializing_if = "EmbeddingPrefixes::is_empty")]
     pub embedding_prefixes: EmbeddingPrefixes,
-    /// Prices by the model's name at its endpoint; `*` stands for any characters, and the longest pattern counts.
+    /// Prices by the model's name at its endpoint; `*` stands for any characters, and the longest
+    /// pattern counts.
     pub prices: BTreeMap<String, PriceSettings>,
     /// Answer from this recording, and ask no model.
     pub replay: Option<PathBuf>,
@@ -226,7 +244,8 @@ pub struct ModelSettings {
 }
 
 impl ModelSettings {
-    /// Whether the offline rules answer model calls, rather than a model, a recording or a simulation.
+    /// Whether the offline rules answer model calls, rather than a model, a recording or a
+    /// simulation.
     #[must_use]
     pub fn is_by_rules(&self) -> bool {
         self.is_offline() && self.replay.is_none() && self.simulated.is_none()
@@ -255,7 +274,8 @@ impl SimulatedSettings {
         Self { suite: suite.into(), knobs: SimulatedKnobs::default() }
     }
 
-    /// What figures under that seed are called: `simulated, skill 0, seed 7`, and `simulated, naive` for the negative control.
+    /// What figures under that seed are called: `simulated, skill 0, seed 7`, and `simulated,
+    /// naive` for the negative control.
     #[must_use]
     pub fn label(&self, seed: u64) -> String {
         self.knobs.label(seed)
@@ -289,7 +309,8 @@ pub struct EndpointSettings {
     pub rates: RateSettings,
 }
 
-/// What a model for embeddings wants before texts, such as `query: ` and `passage: ` of E5; most want nothing.
+/// What a model for embeddings wants before texts, such as `query: ` and `passage: ` of E5; most
+/// want nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct EmbeddingPrefixes {
     /// Before a question, and before the texts that a plugin has embedded.
@@ -307,7 +328,11 @@ impl EmbeddingPrefixes {
 
     /// What makes the vectors of what is searched: the model, and the prefix if there is one.
     pub(crate) fn made_by(&self, model: &str) -> String {
-        if self.document.is_empty() { model.to_owned() } else { format!("{model} with `{}`", self.document) }
+        if self.document.is_empty() {
+            model.to_owned()
+        } else {
+            format!("{model} with `{}`", self.document)
+        }
     }
 }
 
@@ -327,7 +352,8 @@ pub struct PriceSettings {
     pub input: f64,
     /// Of tokens of replies.
     pub output: f64,
-    /// Of tokens of prompts that the endpoint had in its own prompt cache; `None` if they cost as much as the others.
+    /// Of tokens of prompts that the endpoint had in its own prompt cache; `None` if they cost as
+    /// much as the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_input: Option<f64>,
 }
@@ -353,7 +379,8 @@ impl Default for CacheSettings {
 
 impl Default for ModelSettings {
     fn default() -> Self {
-        let (model, base_url) = Provider::OPENAI.endpoint().map_or(("", ""), |known| (known.model, known.base_url));
+        let (model, base_url) =
+            Provider::OPENAI.endpoint().map_or(("", ""), |known| (known.model, known.base_url));
         Self {
             provider: Provider::OFFLINE,
             own: None,
@@ -393,7 +420,8 @@ pub enum PluginSource {
 }
 
 impl PluginSource {
-    /// Reads a flag: what looks like a path (a separator, or the ending `.wasm`) is a file, the rest a built-in's name.
+    /// Reads a flag: what looks like a path (a separator, or the ending `.wasm`) is a file, the
+    /// rest a built-in's name.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         if text.contains(['/', '\\']) || text.to_ascii_lowercase().ends_with(".wasm") {
@@ -419,26 +447,34 @@ pub struct Strategy {
     /// What it was called before anybody changed a part of it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// The plugin of each role. The linker may be missing, in which case roles see the whole catalog.
+    /// The plugin of each role. The linker may be missing, in which case roles see the whole
+    /// catalog.
     pub roles: BTreeMap<Role, PluginSource>,
     /// The plugins' own settings by role, as JSON objects.
     pub config: BTreeMap<Role, serde_json::Map<String, serde_json::Value>>,
-    /// The file that it was read from, which nothing may be written over; `None` if it is built in, or of no file.
+    /// The file that it was read from, which nothing may be written over; `None` if it is built in,
+    /// or of no file.
     #[serde(skip)]
     pub file: Option<PathBuf>,
 }
 
 impl Strategy {
-    /// The plugins to which the nodes of its flow hand tasks, each with its settings, by the names of the nodes. A flow that cannot be read has
-    /// none: the solver that runs it says why.
+    /// The plugins to which the nodes of its flow hand tasks, each with its settings, by the names
+    /// of the nodes. A flow that cannot be read has none: the solver that runs it says why.
     #[must_use]
-    pub fn solvers(&self) -> BTreeMap<String, (PluginSource, serde_json::Map<String, serde_json::Value>)> {
+    pub fn solvers(
+        &self,
+    ) -> BTreeMap<String, (PluginSource, serde_json::Map<String, serde_json::Value>)> {
         let source = PluginSource::Builtin(FLOW.to_owned());
         let is_flow = self.roles.get(&Role::Solver) == Some(&source);
         let config = self.config.get(&Role::Solver).filter(|_| is_flow);
-        let flow = config.and_then(|config| config.get(FLOW)).and_then(|flow| syrch_flows::read(flow).ok());
+        let flow = config
+            .and_then(|config| config.get(FLOW))
+            .and_then(|flow| syrch_flows::read(flow).ok());
         let solvers = flow.map(|flow| flow.solvers()).unwrap_or_default().into_iter();
-        solvers.map(|solver| (solver.name, (PluginSource::parse(&solver.plugin), solver.config))).collect()
+        solvers
+            .map(|solver| (solver.name, (PluginSource::parse(&solver.plugin), solver.config)))
+            .collect()
     }
 }
 

@@ -1,5 +1,5 @@
-//! What hosts of one process share: the engine with its plugins, the databases with what is known of them, the cache, the endpoints with their
-//! limits, the recording.
+//! What hosts of one process share: the engine with its plugins, the databases with what is known
+//! of them, the cache, the endpoints with their limits, the recording.
 
 mod living;
 
@@ -31,12 +31,14 @@ const PLUGINS: usize = 1_024;
 /// Plugins with a role and settings that are cached.
 const CONFIGURED: usize = 4_096;
 
-/// What hosts of one process share. Each thing is made by the first host that needs it, with that host's settings: hosts that share differ in
-/// their database, their strategy and their policy, and in nothing that is here.
+/// What hosts of one process share. Each thing is made by the first host that needs it, with that
+/// host's settings: hosts that share differ in their database, their strategy and their policy, and
+/// in nothing that is here.
 ///
-/// Equal calls of hosts that share a cache are made once, and an endpoint's limits hold for all of them together. Hosts of one database with the
-/// same grant and limits have it open once, and statements under way at once are counted over all of them; it is closed, and its notes,
-/// examples and index are forgotten, with the last of these hosts. So a further host costs little.
+/// Equal calls of hosts that share a cache are made once, and an endpoint's limits hold for all of
+/// them together. Hosts of one database with the same grant and limits have it open once, and
+/// statements under way at once are counted over all of them; it is closed, and its notes, examples
+/// and index are forgotten, with the last of these hosts. So a further host costs little.
 pub struct Shared {
     runtime: Mutex<Option<Arc<Runtime>>>,
     plugins: MemoryCache<String, Plugin>,
@@ -48,7 +50,8 @@ pub struct Shared {
     parts: Mutex<Parts>,
 }
 
-/// Identifies an open database: its name, the address of the program's own implementation, the granted tables, and the limits.
+/// Identifies an open database: its name, the address of the program's own implementation, the
+/// granted tables, and the limits.
 type Opened = (String, Option<usize>, Vec<String>, Limits);
 
 /// What retrieval knows of a database besides its catalog.
@@ -129,7 +132,8 @@ impl Shared {
         Arc::clone(made)
     }
 
-    /// The provider with that key; made when nobody has asked for it before. It must not depend on the database.
+    /// The provider with that key; made when nobody has asked for it before. It must not depend on
+    /// the database.
     pub(crate) fn provider(
         &self,
         key: String,
@@ -143,7 +147,11 @@ impl Shared {
     }
 
     /// The recording that the model's calls go to, if the settings name one.
-    pub(crate) fn recording(&self, settings: &Settings, model: &RoutedModel) -> Result<Option<Arc<Recording>>, Error> {
+    pub(crate) fn recording(
+        &self,
+        settings: &Settings,
+        model: &RoutedModel,
+    ) -> Result<Option<Arc<Recording>>, Error> {
         let mut parts = self.parts();
         if parts.recording.is_none() {
             parts.recording = open_recording(settings, model)?;
@@ -156,9 +164,10 @@ impl Shared {
         if let Some(OwnDatabase(own)) = &settings.own_database {
             return match settings.tables.as_slice() {
                 [] => Ok(Arc::clone(own)),
-                _ => {
-                    Err(Error::Config(format!("`tables` cannot restrict the program's own database `{}`", own.name())))
-                }
+                _ => Err(Error::Config(format!(
+                    "`tables` cannot restrict the program's own database `{}`",
+                    own.name()
+                ))),
             };
         }
         self.databases.get(opened(settings), || open_database(settings)).await
@@ -167,11 +176,19 @@ impl Shared {
     /// What the user should know of a database and was not warned of before.
     pub(crate) fn warnings(&self, database: &dyn Database) -> Vec<String> {
         let mut parts = self.parts();
-        database.warnings().into_iter().filter(|warning| parts.warned.insert(warning.clone())).collect()
+        database
+            .warnings()
+            .into_iter()
+            .filter(|warning| parts.warned.insert(warning.clone()))
+            .collect()
     }
 
     /// What the settings let retrieval know of that database.
-    pub(crate) async fn known(&self, settings: &Settings, database: &Arc<dyn Database>) -> Result<Arc<Known>, Error> {
+    pub(crate) async fn known(
+        &self,
+        settings: &Settings,
+        database: &Arc<dyn Database>,
+    ) -> Result<Arc<Known>, Error> {
         let read = || async {
             let (retrieval, catalog) = (settings.retrieval.clone(), database.catalog().await?);
             let known = move || Ok::<_, Error>(Known::new(Knowledge::read(&retrieval, &catalog)?));
@@ -181,8 +198,8 @@ impl Shared {
         self.known.get((opened(settings), settings.retrieval.clone()), read).await
     }
 
-    /// A plugin that was loaded, with a role and its settings, of whose use nothing is counted yet. A plugin is loaded once, and asked once
-    /// whether it takes settings.
+    /// A plugin that was loaded, with a role and its settings, of whose use nothing is counted yet.
+    /// A plugin is loaded once, and asked once whether it takes settings.
     pub(crate) async fn configured(
         &self,
         role: Role,
@@ -194,7 +211,10 @@ impl Shared {
         let config = settings.strategy.config.get(&role).cloned().unwrap_or_default();
         let configure = || async {
             let plugin = self.plugin(source, settings, observer).await?;
-            plugin.configure(role, &config).await.map_err(|error| plugins::rejected(&source.to_string(), error))
+            plugin
+                .configure(role, &config)
+                .await
+                .map_err(|error| plugins::rejected(&source.to_string(), error))
         };
         Ok(self.configured.get(&offered(role, source, &config), configure).await?.anew())
     }
@@ -229,7 +249,10 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn a_host_beside_another_opens_and_reads_nothing_again() {
         let folder = syrch_kit::scratch();
-        let shop = syrch_kit::sqlite(folder.path().join("shop.sqlite"), "CREATE TABLE customers(id INTEGER)");
+        let shop = syrch_kit::sqlite(
+            folder.path().join("shop.sqlite"),
+            "CREATE TABLE customers(id INTEGER)",
+        );
         let notes = folder.path().join("notes.txt");
         std::fs::write(&notes, "ids begin at 1\n").unwrap();
         let mut one = Settings { database: shop.display().to_string(), ..Settings::default() };
@@ -238,13 +261,20 @@ mod tests {
         other.policy.max_attempts += 1;
         let granted = Settings { tables: vec!["cust*".to_owned()], ..one.clone() };
         let shared = Shared::new();
-        let host = async |settings: &Settings| Host::beside(settings.clone(), &shared, &Silent).await.unwrap();
+        let host = async |settings: &Settings| {
+            Host::beside(settings.clone(), &shared, &Silent).await.unwrap()
+        };
         let (one, granted) = (host(&one).await, host(&granted).await);
         std::fs::remove_file(&notes).unwrap();
         let beside = host(&other).await;
-        assert!(Arc::ptr_eq(&one.database, &beside.database) && Arc::ptr_eq(&one.known, &beside.known));
+        assert!(
+            Arc::ptr_eq(&one.database, &beside.database) && Arc::ptr_eq(&one.known, &beside.known)
+        );
         assert_eq!((one.knowledge().is_some(), one.knowledge()), (true, beside.knowledge()));
-        assert!(!Arc::ptr_eq(&one.database, &granted.database) && !Arc::ptr_eq(&one.known, &granted.known));
+        assert!(
+            !Arc::ptr_eq(&one.database, &granted.database)
+                && !Arc::ptr_eq(&one.known, &granted.known)
+        );
         // With the last of them they are gone: the notes are missed.
         drop((one, beside));
         assert!(Host::beside(other, &shared, &Silent).await.is_err());
@@ -253,12 +283,18 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn settings_are_offered_to_a_plugin_once_and_what_was_refused_is_offered_again() {
         let (shared, mut settings) = (Shared::new(), Settings::default());
-        let configured = async |settings: &Settings| shared.configured(Role::Planner, settings, &Silent).await;
+        let configured =
+            async |settings: &Settings| shared.configured(Role::Planner, settings, &Silent).await;
         let first = configured(&settings).await.unwrap();
         let key = offered(Role::Planner, &settings.strategy.roles[&Role::Planner], &Map::new());
         let again = shared.configured.get(&key, || async { Err(()) }).await.unwrap();
         assert_eq!(again.plugin().digest(), first.plugin().digest());
-        settings.strategy.config.entry(Role::Planner).or_default().insert("nobody_knows".to_owned(), true.into());
+        settings
+            .strategy
+            .config
+            .entry(Role::Planner)
+            .or_default()
+            .insert("nobody_knows".to_owned(), true.into());
         assert!(configured(&settings).await.is_err() && configured(&settings).await.is_err());
     }
 }

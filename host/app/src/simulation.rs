@@ -19,8 +19,8 @@ use crate::{Error, Settings, Shared};
 /// The most suites that are cached.
 const CACHED: usize = 4;
 
-/// The suites that were used last. What their questions can be answered with is cached with them, so that it is tried out once for all seeds
-/// and hosts that share them; the databases are not.
+/// The suites that were used last. What their questions can be answered with is cached with them,
+/// so that it is tried out once for all seeds and hosts that share them; the databases are not.
 pub(crate) struct Suites(MemoryCache<Mark, SimulatedSuite>);
 
 impl Default for Suites {
@@ -46,8 +46,8 @@ impl Mark {
     }
 }
 
-/// A simulated model over that database. Nothing of it is shared but the suite: it has a seed, knobs and a database of its own, and ends with
-/// its host.
+/// A simulated model over that database. Nothing of it is shared but the suite: it has a seed,
+/// knobs and a database of its own, and ends with its host.
 ///
 /// # Errors
 /// When the suite cannot be read or a knob is out of its bounds.
@@ -60,7 +60,8 @@ pub(crate) fn open_simulated(
     let suite = shared.suites.read(simulated)?;
     let (knobs, limits) = (simulated.knobs.clone(), settings.limits.clone());
     let config = SimulatedConfig { seed: settings.seed, knobs, limits };
-    let provider: Arc<dyn ModelProvider> = Arc::new(SimulatedProvider::new(suite, Arc::clone(database), config));
+    let provider: Arc<dyn ModelProvider> =
+        Arc::new(SimulatedProvider::new(suite, Arc::clone(database), config));
     let names = provider.models();
     // Calls cost nothing unless the settings have a price for the simulated model.
     let prices = prices(&settings.model, names.first().map(String::as_str))?;
@@ -68,19 +69,25 @@ pub(crate) fn open_simulated(
     routed(settings, &simulated.suite, &priced, &names)
 }
 
-/// How many questions the simulated model of the settings answers; `None` if there is none. The whole suite is read, and nothing is asked.
+/// How many questions the simulated model of the settings answers; `None` if there is none. The
+/// whole suite is read, and nothing is asked.
 ///
 /// # Errors
 /// When a search with these settings could not use it.
 pub fn simulated_questions(settings: &Settings) -> Result<Option<usize>, Error> {
     let simulated = settings.model.simulated.as_ref();
-    simulated.map(|simulated| Suites::default().read(simulated).map(|suite| suite.questions().len())).transpose()
+    simulated
+        .map(|simulated| Suites::default().read(simulated).map(|suite| suite.questions().len()))
+        .transpose()
 }
 
 impl Suites {
     /// The suite, read now or before.
     fn read(&self, simulated: &SimulatedSettings) -> Result<Arc<SimulatedSuite>, Error> {
-        simulated.knobs.check().map_err(|wrong| Error::Config(format!("the simulated model: {wrong}")))?;
+        simulated
+            .knobs
+            .check()
+            .map_err(|wrong| Error::Config(format!("the simulated model: {wrong}")))?;
         let read = || {
             let read = suite::read(&simulated.suite)?;
             Ok::<_, Error>(SimulatedSuite::new(read.questions.into_iter().map(question).collect()))
@@ -115,16 +122,23 @@ mod tests {
     #[test]
     fn a_suite_is_read_once_until_it_changes() {
         let scratch = syrch_kit::scratch();
-        let line = |id: &str| format!(r#"{{"id":"{id}","db":"shop","question":"{id}?","gold_sql":"SELECT 1"}}"#) + "\n";
+        let line = |id: &str| {
+            format!(r#"{{"id":"{id}","db":"shop","question":"{id}?","gold_sql":"SELECT 1"}}"#)
+                + "\n"
+        };
         let suite = |name: &str| SimulatedSettings::new(scratch.path().join(name));
         std::fs::write(suite("0").suite, line("a")).unwrap();
         let suites = Suites::default();
         let first = suites.read(&suite("0")).unwrap();
-        let again =
-            SimulatedSettings { knobs: SimulatedKnobs { skill: 1.0, ..SimulatedKnobs::default() }, ..suite("0") };
+        let again = SimulatedSettings {
+            knobs: SimulatedKnobs { skill: 1.0, ..SimulatedKnobs::default() },
+            ..suite("0")
+        };
         assert!(Arc::ptr_eq(&first, &suites.read(&again).unwrap()));
-        let wrong =
-            SimulatedSettings { knobs: SimulatedKnobs { skill: 99.0, ..SimulatedKnobs::default() }, ..suite("0") };
+        let wrong = SimulatedSettings {
+            knobs: SimulatedKnobs { skill: 99.0, ..SimulatedKnobs::default() },
+            ..suite("0")
+        };
         assert!(suites.read(&wrong).is_err());
         std::fs::write(suite("0").suite, line("a") + &line("b")).unwrap();
         assert_eq!(suites.read(&suite("0")).unwrap().questions().len(), 2);
@@ -133,7 +147,10 @@ mod tests {
             std::fs::write(suite(&other.to_string()).suite, line("a")).unwrap();
             suites.read(&suite(&other.to_string())).unwrap();
         }
-        assert!(!Arc::ptr_eq(&changed, &suites.read(&suite("0")).unwrap()), "it was used least recently");
+        assert!(
+            !Arc::ptr_eq(&changed, &suites.read(&suite("0")).unwrap()),
+            "it was used least recently"
+        );
     }
 
     #[test]

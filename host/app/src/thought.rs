@@ -1,4 +1,5 @@
-//! What a strategy thought, in the terms of the answer's document: tasks with what their planner states, verdicts, and steps of its own.
+//! What a strategy thought, in the terms of the answer's document: tasks with what their planner
+//! states, verdicts, and steps of its own.
 
 use serde_json::Value;
 use syrch_core::ports::{Purpose, Reply, Request, Shape};
@@ -21,7 +22,8 @@ pub(crate) fn tasks(graph: &Graph, seen: &[Observation]) -> Vec<TaskReport> {
 
 fn report(task: &Task, graph: &Graph, seen: &[Observation]) -> TaskReport {
     let ended = seen.iter().rfind(|observation| observation.task == task.id);
-    let (ending, reason) = ended.map(|observation| words(&observation.ending)).unwrap_or(("not-ended", None));
+    let (ending, reason) =
+        ended.map(|observation| words(&observation.ending)).unwrap_or(("not-ended", None));
     let Stated { plan, parts, requirements } = Stated::of(task);
     TaskReport {
         id: task.id.clone(),
@@ -43,7 +45,9 @@ fn report(task: &Task, graph: &Graph, seen: &[Observation]) -> TaskReport {
         requirements,
         ending: ending.to_owned(),
         reason,
-        subtasks: ended.map(|ended| ended.subtasks.iter().map(|task| task.id.clone()).collect()).unwrap_or_default(),
+        subtasks: ended
+            .map(|ended| ended.subtasks.iter().map(|task| task.id.clone()).collect())
+            .unwrap_or_default(),
     }
 }
 
@@ -94,11 +98,15 @@ pub(crate) fn step(task: &str, candidate: Option<&str>, name: &str, data: &str) 
     }
 }
 
-/// What the reply of a judging call says of the statements that the call is about: yes or no for each. Empty where it cannot be read: it is
-/// read as one of the words that stand for the statements, or as a document with `accepted`, or with PASS or FAIL as its `verdict`.
+/// What the reply of a judging call says of the statements that the call is about: yes or no for
+/// each. Empty where it cannot be read: it is read as one of the words that stand for the
+/// statements, or as a document with `accepted`, or with PASS or FAIL as its `verdict`.
 pub(crate) fn judgements(request: &Request, reply: &Reply) -> Vec<(String, bool)> {
-    let parsed: Option<Value> = reply.parsed.as_deref().and_then(|text| serde_json::from_str(text).ok());
-    let Some(parsed) = parsed.filter(|_| matches!(request.purpose, Purpose::Judge | Purpose::Select)) else {
+    let parsed: Option<Value> =
+        reply.parsed.as_deref().and_then(|text| serde_json::from_str(text).ok());
+    let Some(parsed) =
+        parsed.filter(|_| matches!(request.purpose, Purpose::Judge | Purpose::Select))
+    else {
         return Vec::new();
     };
     match (&request.expect, request.subjects.as_slice()) {
@@ -107,7 +115,9 @@ pub(crate) fn judgements(request: &Request, reply: &Reply) -> Vec<(String, bool)
             let one = |(place, sql): (usize, &String)| Some((sql.clone(), place == chosen?));
             subjects.iter().enumerate().filter_map(one).collect()
         }
-        (_, [sql]) => is_accepted(&parsed).map(|accepted| (sql.clone(), accepted)).into_iter().collect(),
+        (_, [sql]) => {
+            is_accepted(&parsed).map(|accepted| (sql.clone(), accepted)).into_iter().collect()
+        }
         _ => Vec::new(),
     }
 }
@@ -127,13 +137,24 @@ mod tests {
 
     use super::*;
 
-    fn judged(purpose: Purpose, expect: Shape, subjects: &[&str], parsed: &str) -> Vec<(String, bool)> {
+    fn judged(
+        purpose: Purpose,
+        expect: Shape,
+        subjects: &[&str],
+        parsed: &str,
+    ) -> Vec<(String, bool)> {
         let subjects = subjects.iter().map(|sql| (*sql).to_owned()).collect();
         let request = Request { subjects, ..Request::new(purpose, Vec::new(), expect) };
         let parsed = Some(parsed.to_owned());
         judgements(
             &request,
-            &Reply { text: String::new(), parsed, truncated: false, logprob: None, usage: Usage::default() },
+            &Reply {
+                text: String::new(),
+                parsed,
+                truncated: false,
+                logprob: None,
+                usage: Usage::default(),
+            },
         )
     }
 
@@ -146,8 +167,14 @@ mod tests {
         assert_eq!(judged(Purpose::Select, words(), &["1", "2"], "\"C\""), []);
         assert_eq!(judged(Purpose::Select, words(), &["1"], "\"A\""), []);
         let json = || Shape::Json("{}".into());
-        assert_eq!(judged(Purpose::Judge, json(), &["1"], r#"{"accepted":false,"score":1}"#), [no("1")]);
-        assert_eq!(judged(Purpose::Judge, Shape::Yaml(Vec::new()), &["1"], r#"{"verdict":" pass "}"#), [yes("1")]);
+        assert_eq!(
+            judged(Purpose::Judge, json(), &["1"], r#"{"accepted":false,"score":1}"#),
+            [no("1")]
+        );
+        assert_eq!(
+            judged(Purpose::Judge, Shape::Yaml(Vec::new()), &["1"], r#"{"verdict":" pass "}"#),
+            [yes("1")]
+        );
         assert_eq!(judged(Purpose::Judge, json(), &["1"], r#"{"verdict":7}"#), []);
         assert_eq!(judged(Purpose::Judge, json(), &["1", "2"], r#"{"accepted":true}"#), []);
         assert_eq!(judged(Purpose::Repair, json(), &["1"], r#"{"accepted":true}"#), []);
@@ -162,7 +189,11 @@ mod tests {
             checks: (0..99).map(|_| (long.clone(), false)).collect(),
         });
         let report = reward(&verdict, false);
-        assert!(report.reason.len() <= TEXT && report.failed.len() == CHECKS && report.failed[0].len() <= TEXT);
+        assert!(
+            report.reason.len() <= TEXT
+                && report.failed.len() == CHECKS
+                && report.failed[0].len() <= TEXT
+        );
         let step = step("A", None, &long, &format!("\"{long}\""));
         assert!(step.name.len() <= STEP.0 && step.data.is_none());
     }

@@ -1,4 +1,5 @@
-//! What people see of a search: the trace of its candidates, and the port through which plugins write it.
+//! What people see of a search: the trace of its candidates, and the port through which plugins
+//! write it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -35,7 +36,14 @@ impl Trace {
     /// A trace of at most `most` candidates.
     pub(crate) fn new(observer: Arc<dyn Observer>, most: usize) -> Arc<Self> {
         let (earlier, unlisted) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Arc::new(Self { observer, candidates: Mutex::default(), steps: Mutex::default(), most, unlisted, earlier })
+        Arc::new(Self {
+            observer,
+            candidates: Mutex::default(),
+            steps: Mutex::default(),
+            most,
+            unlisted,
+            earlier,
+        })
     }
 
     /// Something about the run itself went wrong.
@@ -52,12 +60,14 @@ impl Trace {
         self.candidates.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts what was found since the last clarification in the order of these tasks: what was found side by side has no order of its own.
+    /// Puts what was found since the last clarification in the order of these tasks: what was found
+    /// side by side has no order of its own.
     pub(crate) fn order(&self, tasks: &[TaskId]) {
         let mut candidates = self.lock();
         let place = |task: &str| tasks.iter().position(|known| known == task).unwrap_or(usize::MAX);
         let earlier = self.earlier.load(Ordering::Relaxed).min(candidates.len());
-        candidates[earlier..].sort_by(|a, b| (place(&a.task), &a.task).cmp(&(place(&b.task), &b.task)));
+        candidates[earlier..]
+            .sort_by(|a, b| (place(&a.task), &a.task).cmp(&(place(&b.task), &b.task)));
     }
 
     /// The candidates so far; of each task in the order in which they were proposed.
@@ -65,7 +75,8 @@ impl Trace {
         self.lock().clone()
     }
 
-    /// The steps since the last clarification, by task in the order of these tasks; steps of no task come first.
+    /// The steps since the last clarification, by task in the order of these tasks; steps of no
+    /// task come first.
     pub(crate) fn steps(&self, tasks: &[TaskId]) -> Vec<StepReport> {
         let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let place = |step: &StepReport| {
@@ -77,7 +88,8 @@ impl Trace {
         steps
     }
 
-    /// A step of the strategy's own. Each task has its share, so that which are dropped does not depend on which task was quicker.
+    /// A step of the strategy's own. Each task has its share, so that which are dropped does not
+    /// depend on which task was quicker.
     fn step(&self, step: StepReport) {
         let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
         if steps.iter().filter(|known| known.task == step.task).count() < STEPS {
@@ -85,8 +97,9 @@ impl Trace {
         }
     }
 
-    /// A clarification starts the search over, for that time. What was found before stays in the report, but is no candidate any more; its tasks
-    /// and ids get a name that none of the new ones can have, so that both stay apart.
+    /// A clarification starts the search over, for that time. What was found before stays in the
+    /// report, but is no candidate any more; its tasks and ids get a name that none of the new ones
+    /// can have, so that both stay apart.
     pub(crate) fn restart(&self, round: u32) {
         self.steps.lock().unwrap_or_else(PoisonError::into_inner).clear();
         let mut candidates = self.lock();
@@ -108,7 +121,10 @@ impl Trace {
     pub(crate) fn propose(&self, task: &str, candidate: &Candidate) {
         let mut candidates = self.lock();
         let full = candidates.len() >= self.most;
-        let known = candidates.iter_mut().rev().find(|known| known.id == candidate.id && known.task == task);
+        let known = candidates
+            .iter_mut()
+            .rev()
+            .find(|known| known.id == candidate.id && known.task == task);
         match known {
             Some(known) => {
                 known.sql.clone_from(&candidate.sql);
@@ -139,20 +155,29 @@ impl Trace {
 
     /// Notes the reward's verdict on a candidate of a task, as a whole or as a step.
     pub(crate) fn reward(&self, task: &str, id: &str, verdict: &Verdict, is_step: bool) {
-        if let Some(known) = self.lock().iter_mut().find(|known| known.id == id && known.task == task) {
+        if let Some(known) =
+            self.lock().iter_mut().find(|known| known.id == id && known.task == task)
+        {
             known.reward = Some(thought::reward(verdict, is_step));
         }
     }
 
     /// Updates the report of a candidate of a task.
     pub(crate) fn settle(&self, task: &str, id: &str, change: impl FnOnce(&mut CandidateReport)) {
-        if let Some(known) = self.lock().iter_mut().find(|known| known.id == id && known.task == task) {
+        if let Some(known) =
+            self.lock().iter_mut().find(|known| known.id == id && known.task == task)
+        {
             change(known);
             // Its solver gave no verdict on it, only the candidate itself.
             if known.status != CandidateStatus::Dropped && known.reason == UNUSED {
-                let said =
-                    known.rationale.as_deref().and_then(|said| said.lines().next()).filter(|said| !said.is_empty());
-                known.reason = syrch_core::text::clip(said.unwrap_or("its solver returned it"), REASON).to_owned();
+                let said = known
+                    .rationale
+                    .as_deref()
+                    .and_then(|said| said.lines().next())
+                    .filter(|said| !said.is_empty());
+                known.reason =
+                    syrch_core::text::clip(said.unwrap_or("its solver returned it"), REASON)
+                        .to_owned();
             }
         }
     }
@@ -172,7 +197,8 @@ pub(crate) struct TraceOfCall {
 impl TracePort for TraceOfCall {
     async fn note(&self, level: Level, message: &str) {
         if level == Level::Warn {
-            *self.complaint.lock().unwrap_or_else(PoisonError::into_inner) = Some(message.to_owned());
+            *self.complaint.lock().unwrap_or_else(PoisonError::into_inner) =
+                Some(message.to_owned());
         }
         let (call, message) = (self.call.clone(), message.to_owned());
         self.trace.event(&SearchEvent::Note { call, level, message });

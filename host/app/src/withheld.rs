@@ -1,12 +1,16 @@
-//! What must not reach a role while a question is graded: the questions, and the statements that answer them.
+//! What must not reach a role while a question is graded: the questions, and the statements that
+//! answer them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    Expr, OrderByKind, Query, Select, SelectItem, SetExpr, Statement, TableFactor, VisitMut, VisitorMut,
+    Expr, OrderByKind, Query, Select, SelectItem, SetExpr, Statement, TableFactor, VisitMut,
+    VisitorMut,
 };
-use sqlparser::dialect::{DatabricksDialect, Dialect, DuckDbDialect, PostgreSqlDialect, SQLiteDialect};
+use sqlparser::dialect::{
+    DatabricksDialect, Dialect, DuckDbDialect, PostgreSqlDialect, SQLiteDialect,
+};
 use sqlparser::parser::Parser;
 use syrch_search::{Example, Note};
 
@@ -38,21 +42,29 @@ impl Withheld {
         statements: impl IntoIterator<Item = &'a str>,
     ) -> Self {
         let statements: Vec<&str> = statements.into_iter().collect();
-        let questions: BTreeSet<String> = questions.into_iter().map(words).filter(|words| !words.is_empty()).collect();
+        let questions: BTreeSet<String> =
+            questions.into_iter().map(words).filter(|words| !words.is_empty()).collect();
         let plain = statements.iter().map(|sql| words(sql));
-        let normal: BTreeSet<String> = normals(&statements).into_iter().filter(|words| !words.is_empty()).collect();
+        let normal: BTreeSet<String> =
+            normals(&statements).into_iter().filter(|words| !words.is_empty()).collect();
         let mut within: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for text in questions.iter().cloned().chain(plain).chain(normal.iter().cloned()) {
-            if let Some((first, _)) = text.split_once(' ').filter(|_| text.split(' ').count() >= WORDS) {
+            if let Some((first, _)) =
+                text.split_once(' ').filter(|_| text.split(' ').count() >= WORDS)
+            {
                 within.entry(first.to_owned()).or_default().insert(text);
             }
         }
         Self { questions, statements: normal, within }
     }
 
-    /// Leaves out what holds one of them: examples that ask such a question or are solved by such a statement, and notes in which one stands.
-    /// How many examples and notes that are.
-    pub(crate) fn take_out(&self, examples: &mut Vec<Example>, notes: &mut Vec<Note>) -> (usize, usize) {
+    /// Leaves out what holds one of them: examples that ask such a question or are solved by such a
+    /// statement, and notes in which one stands. How many examples and notes that are.
+    pub(crate) fn take_out(
+        &self,
+        examples: &mut Vec<Example>,
+        notes: &mut Vec<Note>,
+    ) -> (usize, usize) {
         if self.questions.is_empty() && self.statements.is_empty() {
             return (0, 0);
         }
@@ -77,7 +89,8 @@ impl Withheld {
         starts.filter_map(|at| text.get(at..)).any(|rest| {
             let first = rest.split(' ').next().unwrap_or_default();
             let begins = |reported: &String| {
-                rest.strip_prefix(reported.as_str()).is_some_and(|after| after.is_empty() || after.starts_with(' '))
+                rest.strip_prefix(reported.as_str())
+                    .is_some_and(|after| after.is_empty() || after.starts_with(' '))
             };
             self.within.get(first).is_some_and(|reported| reported.iter().any(begins))
         })
@@ -90,8 +103,8 @@ fn words(text: &str) -> String {
     words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
-/// Statements by their words, without the names that they give to tables and columns and without words that change nothing. One that
-/// cannot be parsed is its words.
+/// Statements by their words, without the names that they give to tables and columns and without
+/// words that change nothing. One that cannot be parsed is its words.
 fn normals(statements: &[&str]) -> Vec<String> {
     let all = || statements.iter().map(|sql| normal(sql)).collect();
     // A tree may be as deep as its statement is long.
@@ -108,7 +121,8 @@ fn normal(sql: &str) -> String {
     words.split(' ').filter(|word| !OPTIONAL.contains(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// The statement without the names that it gives to tables and columns; `None` if it is no query that can be parsed.
+/// The statement without the names that it gives to tables and columns; `None` if it is no query
+/// that can be parsed.
 fn parsed(sql: &str) -> Option<String> {
     if sql.len() > LONGEST {
         return None;
@@ -120,7 +134,10 @@ fn parsed(sql: &str) -> Option<String> {
         let parser = Parser::new(dialect).with_recursion_limit(RECURSION);
         parser.try_with_sql(sql).ok()?.parse_statements().ok()
     })?;
-    let (Some(Statement::Query(mut query)), true) = (statements.pop(), statements.is_empty()) else { return None };
+    let (Some(Statement::Query(mut query)), true) = (statements.pop(), statements.is_empty())
+    else {
+        return None;
+    };
     // PostgreSQL's reading takes `SELECT FROM WHERE name` for a query that selects nothing.
     if matches!(&*query.body, SetExpr::Select(select) if select.projection.is_empty()) {
         return None;
@@ -130,7 +147,8 @@ fn parsed(sql: &str) -> Option<String> {
     Some(query.to_string())
 }
 
-/// Takes the names off the columns of a query; where it orders by one, what it stands for takes its place.
+/// Takes the names off the columns of a query; where it orders by one, what it stands for takes its
+/// place.
 fn nameless(query: &mut Query) {
     let SetExpr::Select(select) = &mut *query.body else { return };
     let mut named = Named(BTreeMap::new());
@@ -142,13 +160,15 @@ fn nameless(query: &mut Query) {
     }
     let _ = select.group_by.visit(&mut named);
     let _ = select.having.visit(&mut named);
-    if let Some(OrderByKind::Expressions(keys)) = query.order_by.as_mut().map(|order| &mut order.kind) {
+    if let Some(OrderByKind::Expressions(keys)) =
+        query.order_by.as_mut().map(|order| &mut order.kind)
+    {
         let _ = keys.visit(&mut named);
     }
 }
 
-/// Takes the names off tables, and off columns what says of which table they are. Statements that then are the same read the same columns of the
-/// same tables, in the same places.
+/// Takes the names off tables, and off columns what says of which table they are. Statements that
+/// then are the same read the same columns of the same tables, in the same places.
 struct Unqualified;
 
 impl VisitorMut for Unqualified {
@@ -200,20 +220,36 @@ impl VisitorMut for Named {
 mod tests {
     use super::*;
 
-    fn left(reported: &Withheld, questions: &[(&str, &str)], notes: &[&str]) -> (Vec<String>, Vec<String>) {
-        let example = |(question, sql): &(&str, &str)| Example { question: (*question).into(), sql: (*sql).into() };
-        let note = |text: &&str| Note { id: String::new(), text: (*text).into(), table: None, column: None };
+    fn left(
+        reported: &Withheld,
+        questions: &[(&str, &str)],
+        notes: &[&str],
+    ) -> (Vec<String>, Vec<String>) {
+        let example = |(question, sql): &(&str, &str)| Example {
+            question: (*question).into(),
+            sql: (*sql).into(),
+        };
+        let note = |text: &&str| Note {
+            id: String::new(),
+            text: (*text).into(),
+            table: None,
+            column: None,
+        };
         let mut examples: Vec<Example> = questions.iter().map(example).collect();
         let mut notes: Vec<Note> = notes.iter().map(note).collect();
         let counts = (questions.len(), notes.len());
         let out = reported.take_out(&mut examples, &mut notes);
         assert_eq!(out, (counts.0 - examples.len(), counts.1 - notes.len()));
-        (examples.into_iter().map(|example| example.sql).collect(), notes.into_iter().map(|note| note.text).collect())
+        (
+            examples.into_iter().map(|example| example.sql).collect(),
+            notes.into_iter().map(|note| note.text).collect(),
+        )
     }
 
     #[test]
     fn a_statement_is_known_under_other_names_case_and_space() {
-        let gold = "SELECT country, COUNT(*) AS n FROM customers AS c GROUP BY country ORDER BY n DESC";
+        let gold =
+            "SELECT country, COUNT(*) AS n FROM customers AS c GROUP BY country ORDER BY n DESC";
         let reported = Withheld::new(["How many?"], [gold]);
         let same = [
             "select country,\n count( * ) as \"how many\" from customers c group by 1 order by 2 desc",
@@ -221,7 +257,13 @@ mod tests {
             "SELECT country place, COUNT(*) total FROM customers c GROUP BY place ORDER BY total DESC",
         ];
         // Numbers of columns stand for themselves.
-        let examples = [("a", same[0]), ("b", same[1]), ("c", same[2]), ("how MANY", "SELECT 1"), ("d", "SELECT 2")];
+        let examples = [
+            ("a", same[0]),
+            ("b", same[1]),
+            ("c", same[2]),
+            ("how MANY", "SELECT 1"),
+            ("d", "SELECT 2"),
+        ];
         let (examples, _) = left(&reported, &examples, &[]);
         assert_eq!(examples, [same[0], "SELECT 2"]);
     }
@@ -229,8 +271,10 @@ mod tests {
     #[test]
     fn what_tables_are_called_in_a_statement_is_all_one() {
         let gold = "SELECT c.name, SUM(o.price) AS spent FROM customers AS c JOIN orders o ON o.customer_id = c.id GROUP BY c.id";
-        let reported =
-            Withheld::new([], [gold, "SELECT x.* FROM orders x WHERE x.price IN (SELECT y.price FROM orders y)"]);
+        let reported = Withheld::new(
+            [],
+            [gold, "SELECT x.* FROM orders x WHERE x.price IN (SELECT y.price FROM orders y)"],
+        );
         let same = [
             "select a.name, sum(b.price) from customers a inner join orders b on b.customer_id = a.id group by a.id",
             "SELECT customers.name, SUM(price) total FROM customers JOIN orders ON orders.customer_id = customers.id GROUP BY customers.id;",
@@ -243,32 +287,43 @@ mod tests {
             "SELECT c.name, SUM(o.price) FROM customers c LEFT JOIN orders o ON o.customer_id = c.id GROUP BY c.id",
             "SELECT * FROM orders WHERE price NOT IN (SELECT o.price FROM orders AS o)",
         ];
-        let examples: Vec<(&str, &str)> = same.iter().chain(&others).map(|sql| ("another?", *sql)).collect();
+        let examples: Vec<(&str, &str)> =
+            same.iter().chain(&others).map(|sql| ("another?", *sql)).collect();
         assert_eq!(left(&reported, &examples, &[]).0, others);
     }
 
     #[test]
     fn statements_of_other_engines_are_known_too() {
-        let gold =
-            "SELECT c.name FROM customers c WHERE c.tags @> ARRAY['a'] AND c.age::int > 3 FETCH FIRST 2 ROWS ONLY";
+        let gold = "SELECT c.name FROM customers c WHERE c.tags @> ARRAY['a'] AND c.age::int > 3 FETCH FIRST 2 ROWS ONLY";
         let same = "select name from customers where tags @> array['a'] and age::INT > 3 fetch first 2 rows only";
-        assert_eq!(left(&Withheld::new([], [gold]), &[("a", same), ("b", "SELECT 1")], &[]).0, ["SELECT 1"]);
+        assert_eq!(
+            left(&Withheld::new([], [gold]), &[("a", same), ("b", "SELECT 1")], &[]).0,
+            ["SELECT 1"]
+        );
     }
 
     #[test]
     fn statements_that_cannot_be_parsed_are_reported_by_their_words() {
         let reported = Withheld::new([], ["SELECT FROM WHERE name", ""]);
-        let examples =
-            [("a", "select\tfrom where NAME;"), ("b", "SELECT FROM WHERE names"), ("c", ""), ("", "SELECT 1")];
+        let examples = [
+            ("a", "select\tfrom where NAME;"),
+            ("b", "SELECT FROM WHERE names"),
+            ("c", ""),
+            ("", "SELECT 1"),
+        ];
         assert_eq!(left(&reported, &examples, &[]).0, ["SELECT FROM WHERE names", "", "SELECT 1"]);
     }
 
     #[test]
     fn a_question_is_known_by_its_words_alone() {
         let reported = Withheld::new(["  How many — really — are there? "], []);
-        let examples = [("how MANY really are there", "SELECT 1"), ("How many are there?", "SELECT 2")];
+        let examples =
+            [("how MANY really are there", "SELECT 1"), ("How many are there?", "SELECT 2")];
         let notes = ["If asked \"How many really are there?\", count", "how many really are those"];
-        assert_eq!(left(&reported, &examples, &notes), (vec!["SELECT 2".to_owned()], vec![notes[1].to_owned()]));
+        assert_eq!(
+            left(&reported, &examples, &notes),
+            (vec!["SELECT 2".to_owned()], vec![notes[1].to_owned()])
+        );
     }
 
     #[test]
@@ -284,8 +339,10 @@ mod tests {
 
     #[test]
     fn a_note_that_holds_one_is_left_out() {
-        let reported =
-            Withheld::new(["Who spends the most?", "Sales?"], ["SELECT name AS n FROM customers", "no ( sql"]);
+        let reported = Withheld::new(
+            ["Who spends the most?", "Sales?"],
+            ["SELECT name AS n FROM customers", "no ( sql"],
+        );
         let notes = [
             "use: select NAME as N\nfrom customers -- always",
             "Write SELECT name FROM customers;",
@@ -302,13 +359,16 @@ mod tests {
     fn how_many_are_left_out_is_reported() {
         let folder = syrch_kit::scratch();
         let said = |solved: usize, reported: usize| {
-            let example =
-                "{\"question\": \"Who?\", \"sql\": \"SELECT 2\"}\n{\"question\": \"And?\", \"sql\": \"SELECT 2\"}\n";
-            let (examples, notes) = (folder.path().join("examples.jsonl"), folder.path().join("notes.txt"));
+            let example = "{\"question\": \"Who?\", \"sql\": \"SELECT 2\"}\n{\"question\": \"And?\", \"sql\": \"SELECT 2\"}\n";
+            let (examples, notes) =
+                (folder.path().join("examples.jsonl"), folder.path().join("notes.txt"));
             std::fs::write(&examples, example.replacen("SELECT 2", "SELECT 1", solved)).unwrap();
             std::fs::write(&notes, ["Who?\n"; 2][..reported].concat() + "nobody\n").unwrap();
             let withheld = Withheld::new((reported > 0).then_some("Who?"), ["SELECT 1"]);
-            let mut settings = crate::settings::RetrievalSettings { withheld: withheld.into(), ..Default::default() };
+            let mut settings = crate::settings::RetrievalSettings {
+                withheld: withheld.into(),
+                ..Default::default()
+            };
             (settings.examples, settings.notes) = (Some(examples), Some(notes));
             crate::knowledge::left_out(&settings).unwrap()
         };
@@ -316,8 +376,14 @@ mod tests {
         assert_eq!(said(0, 0), None);
         assert_eq!(said(1, 0), Some(format!("1 solved example holds {text} is left out")));
         assert_eq!(said(2, 0), Some(format!("2 solved examples hold {text} are left out")));
-        assert_eq!(said(2, 1), Some(format!("2 solved examples and 1 note hold {text} are left out")));
-        assert_eq!(said(1, 2), Some(format!("1 solved example and 2 notes hold {text} are left out")));
+        assert_eq!(
+            said(2, 1),
+            Some(format!("2 solved examples and 1 note hold {text} are left out"))
+        );
+        assert_eq!(
+            said(1, 2),
+            Some(format!("1 solved example and 2 notes hold {text} are left out"))
+        );
         let none = crate::settings::RetrievalSettings::default();
         assert_eq!(crate::knowledge::left_out(&none).unwrap(), None);
     }

@@ -1,5 +1,5 @@
-//! The YAML of files that people write: read with the place of each key and value, within bounds, and what is wrong with it in words for
-//! them.
+//! The YAML of files that people write: read with the place of each key and value, within bounds,
+//! and what is wrong with it in words for them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,9 +15,10 @@ pub use serde_saphyr::{Location, Spanned};
 /// Bytes of a file at most.
 const LARGEST: u64 = 256 << 10;
 
-/// The text of a file that may be no larger than 256 KiB. With `only_plain` a symbolic link, a pipe or a device is refused: the first leads
-/// to whatever file its maker liked, opening the second waits for a writer, and the third may never end. Without it they are read, such as
-/// `<(…)` of a shell.
+/// The text of a file that may be no larger than 256 KiB. With `only_plain` a symbolic link, a pipe
+/// or a device is refused: the first leads to whatever file its maker liked, opening the second
+/// waits for a writer, and the third may never end. Without it they are read, such as `<(…)` of a
+/// shell.
 ///
 /// # Errors
 /// What is wrong with the file, in words that follow its name.
@@ -25,7 +26,9 @@ pub fn text_of(path: &Path, only_plain: bool) -> Result<String, String> {
     let fits = |data: Metadata| match data.is_dir() {
         true => Err("is a folder".to_owned()),
         false if only_plain && data.is_symlink() => Err("is a symbolic link".to_owned()),
-        false if only_plain && !data.is_file() => Err("is a special file, such as a pipe or a device".to_owned()),
+        false if only_plain && !data.is_file() => {
+            Err("is a special file, such as a pipe or a device".to_owned())
+        }
         false => Ok(()),
     };
     let reported = |error: std::io::Error| error.to_string();
@@ -38,7 +41,8 @@ pub fn text_of(path: &Path, only_plain: bool) -> Result<String, String> {
     if bytes.len() as u64 > LARGEST {
         return Err(format!("is larger than {} KiB", LARGEST >> 10));
     }
-    String::from_utf8(bytes).map_err(|error| format!("is not UTF-8 (byte {})", error.utf8_error().valid_up_to()))
+    String::from_utf8(bytes)
+        .map_err(|error| format!("is not UTF-8 (byte {})", error.utf8_error().valid_up_to()))
 }
 
 /// Reads a text. Its aliases are written out within bounds.
@@ -50,7 +54,8 @@ pub fn read(text: &str) -> Result<Spanned<Tree>, (Option<Location>, String)> {
         with_snippet: false,
         budget: serde_saphyr::budget! { max_events: 20_000, max_nodes: 10_000, max_depth: 32, max_aliases: 100 },
     };
-    serde_saphyr::from_str_with_options(text, options).map_err(|error| (error.location(), words(&error).into_owned()))
+    serde_saphyr::from_str_with_options(text, options)
+        .map_err(|error| (error.location(), words(&error).into_owned()))
 }
 
 /// The parser speaks to programmers, who can set its options; who wrote a file cannot.
@@ -59,7 +64,9 @@ fn words(error: &Error) -> Cow<'static, str> {
         Error::DuplicateMappingKey { key: Some(key), .. } => {
             format!("duplicate key `{key}`: it stands above already; keep one of the two").into()
         }
-        Error::DuplicateMappingKey { .. } => "duplicate key: it stands above already; keep one of the two".into(),
+        Error::DuplicateMappingKey { .. } => {
+            "duplicate key: it stands above already; keep one of the two".into()
+        }
         Error::Budget { .. }
         | Error::AliasReplayCounterOverflow { .. }
         | Error::AliasReplayLimitExceeded { .. }
@@ -67,7 +74,8 @@ fn words(error: &Error) -> Cow<'static, str> {
         | Error::AliasReplayStackDepthExceeded { .. } => TOO_LARGE.into(),
         other => {
             let message = other.render_with_formatter(&UserMessageFormatter);
-            // For a bound that is exceeded within an alias the parser has no variant, only this text.
+            // For a bound that is exceeded within an alias the parser has no variant, only this
+            // text.
             let is_too_large = message.contains("too large or too complex");
             if is_too_large { TOO_LARGE.into() } else { without_place(&message).to_owned().into() }
         }
@@ -108,9 +116,11 @@ impl Tree {
     pub fn value(self) -> Value {
         match self {
             Self::Leaf(value) => value,
-            Self::Map(pairs) => {
-                pairs.into_iter().map(|(key, tree)| (key.value, tree.value.value())).collect::<Map<_, _>>().into()
-            }
+            Self::Map(pairs) => pairs
+                .into_iter()
+                .map(|(key, tree)| (key.value, tree.value.value()))
+                .collect::<Map<_, _>>()
+                .into(),
         }
     }
 }
@@ -188,7 +198,9 @@ mod tests {
             "3:3: duplicate key `model`: it stands above already; keep one of the two"
         );
         assert!(wrong("llm:\n\tmodel: a\n").contains("tab"));
-        assert!(wrong(&format!("a: {}{}", "[".repeat(99), "]".repeat(99))).contains("nested too deep"));
+        assert!(
+            wrong(&format!("a: {}{}", "[".repeat(99), "]".repeat(99))).contains("nested too deep")
+        );
         assert!(wrong("a: [1,\n").starts_with("1:4: "));
     }
 }

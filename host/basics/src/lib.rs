@@ -1,5 +1,5 @@
-//! What the host and the SDK both need, and neither may import from the other: names in SQL, limits of texts, pseudo-random
-//! numbers and a digest for seeds.
+//! What the host and the SDK both need, and neither may import from the other: names in SQL, limits
+//! of texts, pseudo-random numbers and a digest for seeds.
 //!
 //! It depends on nothing, so that it costs a plugin nothing.
 
@@ -18,8 +18,8 @@ pub fn quoted(name: &str, quote: char) -> String {
     out
 }
 
-/// Whether every dialect reads the name without quotes as one word: ASCII letters, digits and underscores, no digit at the beginning. It may
-/// be a keyword.
+/// Whether every dialect reads the name without quotes as one word: ASCII letters, digits and
+/// underscores, no digit at the beginning. It may be a keyword.
 #[must_use]
 pub fn is_word(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
@@ -32,8 +32,8 @@ pub fn clip(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
 }
 
-/// Pseudo-random numbers: SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014). Equal seeds
-/// give equal numbers on every machine.
+/// Pseudo-random numbers: SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
+/// generators", OOPSLA 2014). Equal seeds give equal numbers on every machine.
 #[derive(Debug, Clone)]
 pub struct Random(u64);
 
@@ -47,7 +47,8 @@ impl Random {
         Self(seed)
     }
 
-    /// A generator whose next number is the one at that index (from 0) of those that the seed gives.
+    /// A generator whose next number is the one at that index (from 0) of those that the seed
+    /// gives.
     #[must_use]
     pub const fn nth(seed: u64, index: u64) -> Self {
         Self(seed.wrapping_add(index.wrapping_mul(Self::STEP)))
@@ -100,7 +101,10 @@ mod tests {
     fn the_numbers_are_those_that_were_published() {
         // The reference implementation's first values for the seed 1234567.
         let mut random = Random::new(1_234_567);
-        assert_eq!([random.number(), random.number()], [6_457_827_717_110_365_317, 3_203_168_211_198_807_973]);
+        assert_eq!(
+            [random.number(), random.number()],
+            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973]
+        );
         // From the tables of the algorithm's authors.
         assert_eq!((fnv1a([]), fnv1a(*b"foobar")), (0xcbf2_9ce4_8422_2325, 0x8594_4171_f739_67e8));
     }

@@ -1,4 +1,5 @@
-//! What a cache did in this process: counts of hits and misses, and the warnings that were not reported yet.
+//! What a cache did in this process: counts of hits and misses, and the warnings that were not
+//! reported yet.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -48,7 +49,8 @@ impl Activity {
         pending.first.get_or_insert(error);
     }
 
-    /// The warnings since the last call: files that were set aside, and the first failure with the number of failures.
+    /// The warnings since the last call: files that were set aside, and the first failure with the
+    /// number of failures.
     pub(crate) fn take(&self) -> Vec<String> {
         let Pending { mut warnings, first, failures } = std::mem::take(&mut *self.pending());
         warnings.extend(first.map(|error| match failures {

@@ -25,10 +25,11 @@ const LARGEST_FRACTION: u64 = 8;
 
 pub(crate) type Job = Box<dyn FnOnce(&mut Worker) + Send>;
 
-/// A cache in a folder. One value serves all searches of a process, and any number of processes may have one of the same folder.
+/// A cache in a folder. One value serves all searches of a process, and any number of processes may
+/// have one of the same folder.
 ///
-/// The file is opened on first use, and only a thread of the cache's own works with it. A request never fails because of the cache: a
-/// failure is a miss, which [`Cache::take_warnings`] reports.
+/// The file is opened on first use, and only a thread of the cache's own works with it. A request
+/// never fails because of the cache: a failure is a miss, which [`Cache::take_warnings`] reports.
 pub struct Cache {
     folder: PathBuf,
     options: Options,
@@ -48,7 +49,8 @@ pub struct Stats {
     pub kinds: BTreeMap<Kind, Size>,
     /// Bytes on disk, including the engine's log and index of it.
     pub file_bytes: u64,
-    /// Requests of this process that got a value: a stored one, or that of an equal request in this or another process.
+    /// Requests of this process that got a value: a stored one, or that of an equal request in this
+    /// or another process.
     pub hits: u64,
     /// Requests of this process that did not.
     pub misses: u64,
@@ -58,20 +60,24 @@ pub struct Stats {
 pub enum Found<'a> {
     /// The value: a stored one, or that of an equal request.
     Value(Arc<[u8]>),
-    /// There is no value. The caller is to find it, while equal requests of this and other processes wait for it.
+    /// There is no value. The caller is to find it, while equal requests of this and other
+    /// processes wait for it.
     Lead(Lead<'a>),
 }
 
-/// The task of finding a value. If it is dropped without a value, the next of the waiting requests gets the task.
+/// The task of finding a value. If it is dropped without a value, the next of the waiting requests
+/// gets the task.
 ///
-/// The order of the fields matters: the lease is dropped, and so released, before the next request of this process asks for one.
+/// The order of the fields matters: the lease is dropped, and so released, before the next request
+/// of this process asks for one.
 pub struct Lead<'a> {
     lease: Lease<'a>,
     leader: Leader,
 }
 
 impl Lead<'_> {
-    /// Stores the value and gives it to the waiting requests. The write continues if the future is dropped.
+    /// Stores the value and gives it to the waiting requests. The write continues if the future is
+    /// dropped.
     pub async fn store(self, value: Arc<[u8]>) {
         let Self { lease, leader } = self;
         lease.cache.put(lease.key, Arc::clone(&value)).await;
@@ -88,7 +94,8 @@ impl Lead<'_> {
 }
 
 impl Cache {
-    /// A cache in this folder. The folder (mode 0700) and the file (mode 0600) are made on first use.
+    /// A cache in this folder. The folder (mode 0700) and the file (mode 0600) are made on first
+    /// use.
     #[must_use]
     pub fn open(folder: &Path, options: Options) -> Arc<Self> {
         let activity = Arc::<Activity>::default();
@@ -98,7 +105,13 @@ impl Cache {
         // The thread ends when the cache is dropped and the last job is done.
         let started = thread.spawn(move || serve(&work, &mut worker));
         let jobs = started.is_ok().then_some(jobs);
-        Arc::new(Self { folder: folder.to_owned(), options, activity, in_flight: Arc::default(), jobs })
+        Arc::new(Self {
+            folder: folder.to_owned(),
+            options,
+            activity,
+            in_flight: Arc::default(),
+            jobs,
+        })
     }
 
     /// The folder that the cache was opened with.
@@ -107,7 +120,8 @@ impl Cache {
         &self.folder
     }
 
-    /// The value of a key, or the task of finding it. While an equal request of this or another process has that task, this waits for it.
+    /// The value of a key, or the task of finding it. While an equal request of this or another
+    /// process has that task, this waits for it.
     pub async fn find(&self, key: Key) -> Found<'_> {
         let leader = match self.in_flight.turn(key).await {
             Turn::Value(value) => {
@@ -116,7 +130,8 @@ impl Cache {
             }
             Turn::Lead(leader) => leader,
         };
-        // Made before the lease is taken, so that it is released even if the future is dropped before the answer arrives.
+        // Made before the lease is taken, so that it is released even if the future is dropped
+        // before the answer arrives.
         let lease = Lease { cache: self, key };
         match self.seek(key).await {
             Some(value) => {
@@ -133,7 +148,8 @@ impl Cache {
 
     /// Deletes one entry. Callers do so with a value that they cannot read.
     pub async fn forget(&self, key: Key) {
-        let forgotten = self.ask(move |worker| worker.work(Access::Write, |store| store.delete(&key))).await;
+        let forgotten =
+            self.ask(move |worker| worker.work(Access::Write, |store| store.delete(&key))).await;
         forgotten.unwrap_or_else(|error| self.activity.failed(error));
     }
 
@@ -177,7 +193,9 @@ impl Cache {
     /// # Errors
     /// When the file cannot be read at present.
     pub async fn stats(&self) -> Result<Stats, CacheError> {
-        let work = |worker: &mut Worker| Ok((worker.work(Access::Read, Store::held)?, worker.file_bytes()));
+        let work = |worker: &mut Worker| {
+            Ok((worker.work(Access::Read, Store::held)?, worker.file_bytes()))
+        };
         let (kinds, file_bytes) = self.ask(work).await?;
         let all = kinds.values().fold(Size::default(), |all, held| Size {
             entries: all.entries + held.entries,
@@ -187,7 +205,8 @@ impl Cache {
         Ok(Stats { path: self.folder.join(FILE), all, kinds, file_bytes, hits, misses })
     }
 
-    /// Deletes all present entries, or those of one kind; other processes can use the file meanwhile.
+    /// Deletes all present entries, or those of one kind; other processes can use the file
+    /// meanwhile.
     ///
     /// # Errors
     /// When the file cannot be written at present; some entries may have been deleted.
@@ -195,7 +214,8 @@ impl Cache {
         self.ask(move |worker| worker.work(Access::Write, |store| store.clear(kind))).await
     }
 
-    /// What went wrong since the last call: files that were set aside, and the first failure with the number of failures.
+    /// What went wrong since the last call: files that were set aside, and the first failure with
+    /// the number of failures.
     #[must_use]
     pub fn take_warnings(&self) -> Vec<String> {
         self.activity.take()
@@ -219,7 +239,10 @@ impl Cache {
     }
 
     fn gone(&self) -> CacheError {
-        CacheError::Unavailable { path: self.folder.display().to_string(), reason: "its thread has ended".to_owned() }
+        CacheError::Unavailable {
+            path: self.folder.display().to_string(),
+            reason: "its thread has ended".to_owned(),
+        }
     }
 }
 

@@ -72,11 +72,14 @@ impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         let reason = error.to_string();
         match error.sqlite_error_code() {
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed) => {
-                Self::Locked
-            }
+            Some(
+                ErrorCode::DatabaseBusy
+                | ErrorCode::DatabaseLocked
+                | ErrorCode::FileLockingProtocolFailed,
+            ) => Self::Locked,
             Some(ErrorCode::DiskFull) => Self::Full(reason),
-            // In a file with our application id, a missing table or a value of the wrong type is damage.
+            // In a file with our application id, a missing table or a value of the wrong type is
+            // damage.
             Some(
                 ErrorCode::DatabaseCorrupt
                 | ErrorCode::NotADatabase

@@ -1,5 +1,5 @@
-//! The folder of a cache, which must be the user's own and writable for nobody else. The file is made and set aside here, under a lock
-//! that all processes share.
+//! The folder of a cache, which must be the user's own and writable for nobody else. The file is
+//! made and set aside here, under a lock that all processes share.
 
 use std::fs::TryLockError;
 use std::io;
@@ -40,10 +40,12 @@ pub(crate) struct FolderLock<'a> {
 impl Folder {
     /// Opens the folder, and makes it when it is not there.
     pub(crate) fn open(path: &Path) -> Result<Self, CacheError> {
-        let refuse = |reason: String| CacheError::Folder { path: path.display().to_string(), reason };
+        let refuse =
+            |reason: String| CacheError::Folder { path: path.display().to_string(), reason };
         make_folder(path).map_err(|error| refuse(error.to_string()))?;
         let real = path.canonicalize().map_err(|error| refuse(error.to_string()))?;
-        let dir = Dir::open_ambient_dir(&real, ambient_authority()).map_err(|error| refuse(error.to_string()))?;
+        let dir = Dir::open_ambient_dir(&real, ambient_authority())
+            .map_err(|error| refuse(error.to_string()))?;
         let is_private = is_private(&dir).map_err(|error| refuse(error.to_string()))?;
         if !is_private {
             return Err(refuse("another user owns it, or others may write to it".to_owned()));
@@ -56,16 +58,19 @@ impl Folder {
         self.path.join(FILE)
     }
 
-    /// The file that has the name at present. It is never opened here: closing a file releases the locks that the engine of this process
-    /// holds on it.
+    /// The file that has the name at present. It is never opened here: closing a file releases the
+    /// locks that the engine of this process holds on it.
     pub(crate) fn id(&self) -> Option<FileId> {
-        let metadata = self.dir.symlink_metadata(FILE).ok().filter(|metadata| metadata.is_file())?;
+        let metadata =
+            self.dir.symlink_metadata(FILE).ok().filter(|metadata| metadata.is_file())?;
         Some(FileId(metadata.dev(), metadata.ino()))
     }
 
     /// Bytes of the file and the engine's own files beside it.
     pub(crate) fn bytes(&self) -> u64 {
-        let size = |suffix: &&str| self.dir.symlink_metadata(format!("{FILE}{suffix}")).ok().map(|found| found.len());
+        let size = |suffix: &&str| {
+            self.dir.symlink_metadata(format!("{FILE}{suffix}")).ok().map(|found| found.len())
+        };
         COMPANIONS.iter().filter_map(size).sum()
     }
 
@@ -79,7 +84,9 @@ impl Folder {
             match lock.try_lock() {
                 Ok(()) => return Ok(FolderLock { folder: self, _lock: lock }),
                 Err(TryLockError::Error(error)) => return Err(store_error(error)),
-                Err(TryLockError::WouldBlock) if until.is_some_and(|until| Instant::now() >= until) => {
+                Err(TryLockError::WouldBlock)
+                    if until.is_some_and(|until| Instant::now() >= until) =>
+                {
                     return Err(StoreError::Locked);
                 }
                 Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(2)),
@@ -114,7 +121,8 @@ impl FolderLock<'_> {
         }
     }
 
-    /// Renames the file and the engine's own files, deletes those that were set aside before, and returns the new name.
+    /// Renames the file and the engine's own files, deletes those that were set aside before, and
+    /// returns the new name.
     pub(crate) fn set_aside(&self, now_seconds: i64) -> Result<String, StoreError> {
         let dir = &self.folder.dir;
         for entry in dir.entries().map_err(store_error)?.flatten() {
@@ -125,7 +133,9 @@ impl FolderLock<'_> {
         let name = format!("{ASIDE}{now_seconds}");
         for suffix in COMPANIONS {
             match dir.rename(format!("{FILE}{suffix}"), dir, format!("{name}{suffix}")) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(store_error(error)),
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(store_error(error));
+                }
                 _ => {}
             }
         }
@@ -133,11 +143,12 @@ impl FolderLock<'_> {
     }
 }
 
-/// Whether the folder is this user's, and nobody else may write to it. The owner of a new file is compared, since file systems over a
-/// network may store another owner than the process's user.
+/// Whether the folder is this user's, and nobody else may write to it. The owner of a new file is
+/// compared, since file systems over a network may store another owner than the process's user.
 fn is_private(dir: &Dir) -> io::Result<bool> {
     static PROBES: AtomicU64 = AtomicU64::new(0);
-    let probe = format!("cache.owner-{}-{}", std::process::id(), PROBES.fetch_add(1, Ordering::Relaxed));
+    let probe =
+        format!("cache.owner-{}-{}", std::process::id(), PROBES.fetch_add(1, Ordering::Relaxed));
     let made = dir.create(&probe)?.metadata();
     dir.remove_file(&probe)?;
     let (made, folder) = (made?, dir.dir_metadata()?);
@@ -146,7 +157,9 @@ fn is_private(dir: &Dir) -> io::Result<bool> {
 
 fn store_error(error: io::Error) -> StoreError {
     match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreError::Full(error.to_string()),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            StoreError::Full(error.to_string())
+        }
         _ => StoreError::Other(error.to_string()),
     }
 }

@@ -1,10 +1,13 @@
-//! Equal requests of this process that are in flight at the same time: one leads, and the others wait for its value.
+//! Equal requests of this process that are in flight at the same time: one leads, and the others
+//! wait for its value.
 //!
-//! They share a cell and take its lock in turn. A leader that completes leaves the value in the cell for the waiting requests; one that is
-//! dropped leaves none, and the next waiting request becomes the leader.
+//! They share a cell and take its lock in turn. A leader that completes leaves the value in the
+//! cell for the waiting requests; one that is dropped leaves none, and the next waiting request
+//! becomes the leader.
 //!
-//! This is `tokio::sync::OnceCell::get_or_try_init` with a guard in place of a closure: the layers decide only after the call whether its
-//! value is stored, shared or neither, and `moka` and `async_singleflight` take closures, too.
+//! This is `tokio::sync::OnceCell::get_or_try_init` with a guard in place of a closure: the layers
+//! decide only after the call whether its value is stored, shared or neither, and `moka` and
+//! `async_singleflight` take closures, too.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -58,8 +61,8 @@ pub(crate) enum Turn {
     Lead(Leader),
 }
 
-/// The request that is to find the value. The order of the fields matters: when the waiter is dropped, the guard's reference to the cell
-/// must be gone.
+/// The request that is to find the value. The order of the fields matters: when the waiter is
+/// dropped, the guard's reference to the cell must be gone.
 pub(crate) struct Leader {
     guard: OwnedMutexGuard<Option<Value>>,
     waiter: Waiter,
@@ -136,7 +139,9 @@ mod tests {
     #[tokio::test]
     async fn a_follower_takes_over_from_a_leader_that_is_dropped() {
         let in_flight = Arc::<InFlight>::default();
-        let Turn::Lead(leader) = in_flight.turn(key("a")).await else { panic!("no request was in flight") };
+        let Turn::Lead(leader) = in_flight.turn(key("a")).await else {
+            panic!("no request was in flight")
+        };
         let mut followers = Box::pin(join_all((0..3).map(|_| answered(&in_flight, "second"))));
         assert!(futures::poll!(followers.as_mut()).is_pending());
         assert!(matches!(in_flight.turn(key("b")).await, Turn::Lead(_)));
@@ -150,7 +155,9 @@ mod tests {
     #[tokio::test]
     async fn a_request_after_the_completion_is_made_again() {
         let in_flight = Arc::<InFlight>::default();
-        let Turn::Lead(leader) = in_flight.turn(key("a")).await else { panic!("no request was in flight") };
+        let Turn::Lead(leader) = in_flight.turn(key("a")).await else {
+            panic!("no request was in flight")
+        };
         let mut waiting = Box::pin(answered(&in_flight, "unused"));
         assert!(futures::poll!(waiting.as_mut()).is_pending());
         leader.complete(b"first".as_slice().into());
@@ -163,10 +170,15 @@ mod tests {
     #[tokio::test]
     async fn dropped_followers_do_not_hold_up_the_others() {
         let in_flight = Arc::<InFlight>::default();
-        let Turn::Lead(leader) = in_flight.turn(key("a")).await else { panic!("no request was in flight") };
+        let Turn::Lead(leader) = in_flight.turn(key("a")).await else {
+            panic!("no request was in flight")
+        };
         let mut gone = Box::pin(answered(&in_flight, "unused"));
         let mut waiting = Box::pin(answered(&in_flight, "mine"));
-        assert!(futures::poll!(gone.as_mut()).is_pending() && futures::poll!(waiting.as_mut()).is_pending());
+        assert!(
+            futures::poll!(gone.as_mut()).is_pending()
+                && futures::poll!(waiting.as_mut()).is_pending()
+        );
         drop(leader);
         drop(gone);
         assert!(waiting.await.0);

@@ -40,7 +40,8 @@ impl FromStr for Kind {
     }
 }
 
-/// A digest of a request: equal only for the same kind, the same identity of what answers it, and the same request.
+/// A digest of a request: equal only for the same kind, the same identity of what answers it, and
+/// the same request.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key {
     kind: Kind,
@@ -94,7 +95,10 @@ mod tests {
     #[test]
     fn a_key_is_the_same_in_every_process_and_version() {
         let key = Key::new(Kind::Sql, "db", b"SELECT 1");
-        assert_eq!(key.to_string(), "3db5295f917fd00616cc9ff01f9bbe56151cf639f36eb17658bf9b93e4696b89");
+        assert_eq!(
+            key.to_string(),
+            "3db5295f917fd00616cc9ff01f9bbe56151cf639f36eb17658bf9b93e4696b89"
+        );
     }
 
     #[test]

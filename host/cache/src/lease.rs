@@ -1,9 +1,10 @@
 //! One leader for equal requests of several processes.
 //!
-//! The process of the leader holds a lease of the key: a row with an owner and an end, which the cache's thread extends while the leader
-//! exists. The other processes check at intervals whether there is a value or no lease any more. A process that was killed delays the
-//! others by [`LEASE_MILLIS`] at most. Leases only save requests: a process that fails to take one leads without it, and the failure is
-//! reported when the value cannot be stored.
+//! The process of the leader holds a lease of the key: a row with an owner and an end, which the
+//! cache's thread extends while the leader exists. The other processes check at intervals whether
+//! there is a value or no lease any more. A process that was killed delays the others by
+//! [`LEASE_MILLIS`] at most. Leases only save requests: a process that fails to take one leads
+//! without it, and the failure is reported when the value cannot be stored.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -18,7 +19,8 @@ use crate::store::Store;
 use crate::worker::{Access, Worker};
 use crate::{Cache, CacheError, Key};
 
-/// How long a lease lasts that is not extended. One that lasts longer was made before the clock was set back, and is expired.
+/// How long a lease lasts that is not extended. One that lasts longer was made before the clock was
+/// set back, and is expired.
 const LEASE_MILLIS: i64 = 5_000;
 /// The interval at which leases are extended.
 const RENEW_EVERY: Duration = Duration::from_millis(1_500);
@@ -119,9 +121,9 @@ impl Worker {
     fn claim(&mut self, key: &Key) -> Result<Claim, CacheError> {
         let (owner, now, ttl) = (self.leases.owner, self.options.now(), self.options.ttl_millis());
         match self.work(Access::Read, |store| store.lookup(key, owner, now, ttl))? {
-            Claim::Free => {
-                Ok(self.work(Access::Write, |store| store.take(key, owner, now, ttl)).unwrap_or(Claim::Free))
-            }
+            Claim::Free => Ok(self
+                .work(Access::Write, |store| store.take(key, owner, now, ttl))
+                .unwrap_or(Claim::Free)),
             seen => Ok(seen),
         }
     }
@@ -135,7 +137,8 @@ impl Worker {
         }
     }
 
-    /// Checks the keys that requests wait for and extends the leases that are held, if their intervals have passed.
+    /// Checks the keys that requests wait for and extends the leases that are held, if their
+    /// intervals have passed.
     pub(crate) fn maintain_leases(&mut self) {
         if !self.leases.waiting.is_empty() && Instant::now() >= self.leases.poll_at {
             for (key, answer) in std::mem::take(&mut self.leases.waiting) {
@@ -145,7 +148,8 @@ impl Worker {
             }
         }
         if !self.leases.held.is_empty() && Instant::now() >= self.leases.renew_at {
-            let (owner, now, held) = (self.leases.owner, self.options.now(), self.leases.held.clone());
+            let (owner, now, held) =
+                (self.leases.owner, self.options.now(), self.leases.held.clone());
             // If this fails, another process may lead, too.
             let _ = self.work(Access::Write, |store| store.renew(&held, owner, now));
             self.leases.renew_at = Instant::now() + RENEW_EVERY;
@@ -161,7 +165,12 @@ impl Store {
         }
         let sql = "SELECT 1 FROM leases WHERE key = ?1 AND owner <> ?2 AND until_ms > ?3 AND until_ms <= ?4";
         let mut statement = self.connection.prepare_cached(sql)?;
-        let is_held = statement.exists(params![key.digest(), owner, now, now.saturating_add(LEASE_MILLIS)])?;
+        let is_held = statement.exists(params![
+            key.digest(),
+            owner,
+            now,
+            now.saturating_add(LEASE_MILLIS)
+        ])?;
         Ok(if is_held { Claim::Elsewhere } else { Claim::Free })
     }
 

@@ -1,12 +1,15 @@
-//! The persistent store behind model calls and results of statements: bytes by key in one SQLite file, shared by all processes of a user.
+//! The persistent store behind model calls and results of statements: bytes by key in one SQLite
+//! file, shared by all processes of a user.
 //!
-//! A cache never fails a search. Every failure of it is a miss, which is counted and reported once ([`Cache::take_warnings`]); a damaged
-//! file is set aside, and a new one is made. The layers define what a key and its bytes mean.
+//! A cache never fails a search. Every failure of it is a miss, which is counted and reported once
+//! ([`Cache::take_warnings`]); a damaged file is set aside, and a new one is made. The layers
+//! define what a key and its bytes mean.
 //!
-//! Of equal requests at the same time only one is made: the first is the leader, and the others wait for its value ([`Cache::find`]).
-//! Within a process they share a cell (`in_flight`). Between processes the leader holds a lease: a row in the file, which ends when the
-//! value is written, when the leader gives up, or a few seconds after its process was killed. If no lease can be taken, the request is
-//! made without one, and two processes may make it.
+//! Of equal requests at the same time only one is made: the first is the leader, and the others
+//! wait for its value ([`Cache::find`]). Within a process they share a cell (`in_flight`). Between
+//! processes the leader holds a lease: a row in the file, which ends when the value is written,
+//! when the leader gives up, or a few seconds after its process was killed. If no lease can be
+//! taken, the request is made without one, and two processes may make it.
 
 mod activity;
 mod cache;

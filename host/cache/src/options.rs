@@ -10,9 +10,11 @@ pub type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 /// How long entries live, how many bytes they may take, and how long to wait for other processes.
 #[derive(Clone)]
 pub struct Options {
-    /// How long an entry is valid: one that this process writes, for every process; one that it reads, for this process.
+    /// How long an entry is valid: one that this process writes, for every process; one that it
+    /// reads, for this process.
     pub ttl: Duration,
-    /// Bytes of entries at most; the oldest are deleted. An entry larger than an eighth of it is not stored.
+    /// Bytes of entries at most; the oldest are deleted. An entry larger than an eighth of it is
+    /// not stored.
     pub bytes: u64,
     /// How long to wait for a lock of another process.
     pub wait: Duration,

@@ -1,12 +1,14 @@
-//! The file: two tables in SQLite, in WAL mode, used by several processes at once. Every transaction here is short, and most are of
-//! one statement.
+//! The file: two tables in SQLite, in WAL mode, used by several processes at once. Every
+//! transaction here is short, and most are of one statement.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{
+    Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params,
+};
 use sha2::{Digest, Sha256};
 
 use crate::error::StoreError;
@@ -27,12 +29,15 @@ const SCHEMA: &str = "
     CREATE INDEX by_kind ON entries (kind, size);
     CREATE TABLE leases (key BLOB NOT NULL PRIMARY KEY, owner INTEGER NOT NULL, until_ms INTEGER NOT NULL) STRICT;";
 
-/// Pages of the log before its content is moved into the file: the first process that opens the file reads the rest.
+/// Pages of the log before its content is moved into the file: the first process that opens the
+/// file reads the rest.
 const LOG_PAGES: i64 = 256;
-/// Bytes and entries that one transaction deletes at most, so that other processes do not wait long.
+/// Bytes and entries that one transaction deletes at most, so that other processes do not wait
+/// long.
 const BATCH_BYTES: i64 = 8 << 20;
 const BATCH_ENTRIES: i64 = 256;
-/// Milliseconds by which an entry's time of writing may be in the future: clocks are sometimes set back.
+/// Milliseconds by which an entry's time of writing may be in the future: clocks are sometimes set
+/// back.
 const SKEW: i64 = 60_000;
 
 /// A number of entries and their size.
@@ -63,8 +68,8 @@ impl Entry<'_> {
     }
 }
 
-/// What one transaction deletes: of the entries for which `condition` over ?1 is true, in the order of `order`, those that begin within
-/// the first `bytes` bytes.
+/// What one transaction deletes: of the entries for which `condition` over ?1 is true, in the order
+/// of `order`, those that begin within the first `bytes` bytes.
 struct Batch<'a> {
     condition: &'a str,
     order: &'a str,
@@ -77,13 +82,16 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Opens an existing file. An empty one becomes a cache; the caller makes sure that only one process does that.
+    /// Opens an existing file. An empty one becomes a cache; the caller makes sure that only one
+    /// process does that.
     pub(crate) fn open(path: &Path, wait: Duration) -> Result<Self, StoreError> {
-        let flags =
-            OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX
+            | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let connection = Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(wait)?;
-        // When the last connection closes, the engine deletes the log by its name, which another file may have by then.
+        // When the last connection closes, the engine deletes the log by its name, which another
+        // file may have by then.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         connection.pragma_update(None, "trusted_schema", false)?;
@@ -101,7 +109,9 @@ impl Store {
         if (application, version) == (i64::from(APPLICATION), i64::from(VERSION)) {
             return Ok(());
         }
-        let things: i64 = self.connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+        let things: i64 =
+            self.connection
+                .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
         if (application, version, things) == (0, 0, 0) {
             return self.make();
         }
@@ -114,9 +124,12 @@ impl Store {
 
     fn make(&self) -> Result<(), StoreError> {
         self.connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
-        let mode: String = self.connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
+        let mode: String =
+            self.connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
         if mode != "wal" {
-            return Err(StoreError::Other(format!("its file system allows no write-ahead log, only `{mode}`")));
+            return Err(StoreError::Other(format!(
+                "its file system allows no write-ahead log, only `{mode}`"
+            )));
         }
         let made = format!(
             "BEGIN IMMEDIATE; {SCHEMA} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
@@ -128,24 +141,32 @@ impl Store {
         Ok(self.connection.pragma_query_value(None, pragma, |row| row.get(0))?)
     }
 
-    /// The value of a key, if it is present, undamaged, not older than `ttl` and not expired. A damaged one is deleted.
+    /// The value of a key, if it is present, undamaged, not older than `ttl` and not expired. A
+    /// damaged one is deleted.
     pub(crate) fn get(&self, key: &Key, now: i64, ttl: i64) -> Result<Option<Vec<u8>>, StoreError> {
         let sql = "SELECT created, expires, checksum, value FROM entries WHERE key = ?1";
         let mut statement = self.connection.prepare_cached(sql)?;
         let found = statement.query_row([key.digest()], |row| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, [u8; 32]>(2)?, row.get::<_, Vec<u8>>(3)?))
+            Ok((
+                row.get::<_, i64>(0)?,
+                row.get::<_, i64>(1)?,
+                row.get::<_, [u8; 32]>(2)?,
+                row.get::<_, Vec<u8>>(3)?,
+            ))
         });
         let Some((created, expires, checksum, value)) = found.optional()? else { return Ok(None) };
         if (Entry { created, expires, value: &value }).checksum(key) != checksum {
             self.delete(key)?;
             return Ok(None);
         }
-        let is_valid = now < expires && now.saturating_sub(created) < ttl && created.saturating_sub(now) <= SKEW;
+        let is_valid = now < expires
+            && now.saturating_sub(created) < ttl
+            && created.saturating_sub(now) <= SKEW;
         Ok(is_valid.then_some(value))
     }
 
-    /// Stores a value in place of the key's former one, within `most` bytes for all values. The same transaction ends a lease of the key,
-    /// since no process need wait any more.
+    /// Stores a value in place of the key's former one, within `most` bytes for all values. The
+    /// same transaction ends a lease of the key, since no process need wait any more.
     pub(crate) fn put(&self, key: &Key, entry: Entry<'_>, most: u64) -> Result<(), StoreError> {
         let size = i64::try_from(entry.value.len()).unwrap_or(i64::MAX);
         self.make_space(size, i64::try_from(most).unwrap_or(i64::MAX))?;
@@ -161,7 +182,9 @@ impl Store {
             entry.checksum(key),
             entry.value
         ])?;
-        self.connection.prepare_cached("DELETE FROM leases WHERE key = ?1")?.execute([key.digest()])?;
+        self.connection
+            .prepare_cached("DELETE FROM leases WHERE key = ?1")?
+            .execute([key.digest()])?;
         Ok(transaction.commit()?)
     }
 
@@ -170,7 +193,8 @@ impl Store {
         Ok(Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?)
     }
 
-    /// Deletes the oldest entries if the pages in use exceed the bound, down to seven eighths of it, so that not every write deletes.
+    /// Deletes the oldest entries if the pages in use exceed the bound, down to seven eighths of
+    /// it, so that not every write deletes.
     fn make_space(&self, size: i64, most: i64) -> Result<(), StoreError> {
         let mut over = self.used()?.saturating_add(size).saturating_sub(most);
         if over > 0 {
@@ -188,15 +212,19 @@ impl Store {
 
     /// Bytes of the pages in use.
     fn used(&self) -> Result<i64, StoreError> {
-        Ok((self.number("page_count")? - self.number("freelist_count")?).saturating_mul(self.number("page_size")?))
+        Ok((self.number("page_count")? - self.number("freelist_count")?)
+            .saturating_mul(self.number("page_size")?))
     }
 
     pub(crate) fn delete(&self, key: &Key) -> Result<(), StoreError> {
-        self.connection.prepare_cached("DELETE FROM entries WHERE key = ?1")?.execute([key.digest()])?;
+        self.connection
+            .prepare_cached("DELETE FROM entries WHERE key = ?1")?
+            .execute([key.digest()])?;
         Ok(())
     }
 
-    /// Deletes expired leases, and expired entries in at most so many batches. Returns whether there may be more entries.
+    /// Deletes expired leases, and expired entries in at most so many batches. Returns whether
+    /// there may be more entries.
     pub(crate) fn sweep(&self, now: i64, batches: usize) -> Result<bool, StoreError> {
         self.sweep_leases(now)?;
         let batch = Batch { condition: "expires <= ?1", order: "expires", bytes: BATCH_BYTES };
@@ -208,7 +236,8 @@ impl Store {
         Ok(true)
     }
 
-    /// Deletes one batch, which has at least one entry if the condition is true for any. `bound` is ?1 of the condition.
+    /// Deletes one batch, which has at least one entry if the condition is true for any. `bound` is
+    /// ?1 of the condition.
     fn delete_batch(&self, batch: &Batch<'_>, bound: i64) -> Result<Size, StoreError> {
         let Batch { condition, order, .. } = batch;
         let sql = format!(
@@ -227,9 +256,11 @@ impl Store {
         Ok(held)
     }
 
-    /// Deletes all present entries and leases, or the entries of one kind, and returns the space to the file system.
+    /// Deletes all present entries and leases, or the entries of one kind, and returns the space to
+    /// the file system.
     pub(crate) fn clear(&self, kind: Option<Kind>) -> Result<Size, StoreError> {
-        let last: Option<i64> = self.connection.query_row("SELECT max(rowid) FROM entries", [], |row| row.get(0))?;
+        let last: Option<i64> =
+            self.connection.query_row("SELECT max(rowid) FROM entries", [], |row| row.get(0))?;
         let condition = match kind {
             Some(kind) => format!("rowid <= ?1 AND kind = '{}'", kind.name()),
             None => {
@@ -244,9 +275,13 @@ impl Store {
             if batch.entries == 0 {
                 break;
             }
-            cleared = Size { entries: cleared.entries + batch.entries, bytes: cleared.bytes + batch.bytes };
+            cleared = Size {
+                entries: cleared.entries + batch.entries,
+                bytes: cleared.bytes + batch.bytes,
+            };
         }
-        // It fails while another process reads or writes; then the file stays larger than it need be.
+        // It fails while another process reads or writes; then the file stays larger than it need
+        // be.
         let _ = self.give_back();
         Ok(cleared)
     }
@@ -270,7 +305,8 @@ impl Store {
             let number = |column| row.get::<_, i64>(column).map(i64::unsigned_abs);
             Ok((row.get::<_, String>(0)?, Size { entries: number(1)?, bytes: number(2)? }))
         })?;
-        let mut held: BTreeMap<Kind, Size> = Kind::ALL.into_iter().map(|kind| (kind, Size::default())).collect();
+        let mut held: BTreeMap<Kind, Size> =
+            Kind::ALL.into_iter().map(|kind| (kind, Size::default())).collect();
         for row in rows {
             let (name, counted) = row?;
             if let Ok(kind) = name.parse() {
@@ -320,7 +356,12 @@ mod tests {
 
     #[test]
     fn a_damaged_value_is_deleted() {
-        for damage in ["value = x'00'", "created = created + 1", "expires = expires + 1", "checksum = zeroblob(32)"] {
+        for damage in [
+            "value = x'00'",
+            "created = created + 1",
+            "expires = expires + 1",
+            "checksum = zeroblob(32)",
+        ] {
             let (_folder, store) = store();
             store.put(&key(Kind::Sql, 1), entry(0, b"x"), 1 << 20).unwrap();
             store.connection.execute(&format!("UPDATE entries SET {damage}"), []).unwrap();
@@ -330,7 +371,10 @@ mod tests {
         // An entry under another's key.
         let (_folder, store) = store();
         store.put(&key(Kind::Sql, 1), entry(0, b"x"), 1 << 20).unwrap();
-        store.connection.execute("UPDATE entries SET key = ?1", [key(Kind::Sql, 2).digest()]).unwrap();
+        store
+            .connection
+            .execute("UPDATE entries SET key = ?1", [key(Kind::Sql, 2).digest()])
+            .unwrap();
         assert_eq!(store.get(&key(Kind::Sql, 2), 2, HOUR), Ok(None));
     }
 
@@ -342,8 +386,9 @@ mod tests {
             store.put(&key(Kind::Sql, number), entry(number as i64, &[7; 50_000]), most).unwrap();
             assert!(store.used().unwrap() <= 1 << 20);
         }
-        let there: Vec<usize> =
-            (0..100).filter(|number| store.get(&key(Kind::Sql, *number), 200, HOUR).unwrap().is_some()).collect();
+        let there: Vec<usize> = (0..100)
+            .filter(|number| store.get(&key(Kind::Sql, *number), 200, HOUR).unwrap().is_some())
+            .collect();
         assert!((17..=20).contains(&there.len()), "{there:?}");
         assert_eq!(there, ((100 - there.len())..100).collect::<Vec<_>>());
     }
@@ -384,7 +429,10 @@ mod tests {
         store.put(&key(Kind::Llm, 1), entry(0, b"before"), 1 << 30).unwrap();
         let pages = store.number("page_count").unwrap();
         store.connection.pragma_update(None, "max_page_count", pages).unwrap();
-        assert!(matches!(store.put(&key(Kind::Llm, 2), entry(0, &[1; 100_000]), 1 << 30), Err(StoreError::Full(_))));
+        assert!(matches!(
+            store.put(&key(Kind::Llm, 2), entry(0, &[1; 100_000]), 1 << 30),
+            Err(StoreError::Full(_))
+        ));
         assert_eq!(store.get(&key(Kind::Llm, 1), 1, HOUR).unwrap().unwrap(), b"before");
         assert_eq!(store.get(&key(Kind::Llm, 2), 1, HOUR), Ok(None));
     }

@@ -41,8 +41,14 @@ fn open(folder: &Path) -> Arc<Cache> {
 }
 
 fn set_aside(folder: &Path) -> Vec<String> {
-    let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    names.filter(|name| name.contains(".corrupt-") && !name.ends_with("-wal") && !name.ends_with("-shm")).collect()
+    let names = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names
+        .filter(|name| {
+            name.contains(".corrupt-") && !name.ends_with("-wal") && !name.ends_with("-shm")
+        })
+        .collect()
 }
 
 #[tokio::test]
@@ -56,11 +62,20 @@ async fn a_stored_value_is_found_by_the_next_process() {
     let cache = open(&folder);
     assert!(fetch(&cache, 1).await && fetch(&cache, 2).await && !fetch(&cache, 4).await);
     let stats = cache.stats().await.unwrap();
-    assert_eq!((stats.all.entries, stats.kinds[&Kind::Sql].entries, stats.hits, stats.misses), (3, 1, 2, 1));
-    assert_eq!(stats.all.bytes, [1, 2, 4].map(|number| value(number).len() as u64).iter().sum::<u64>());
+    assert_eq!(
+        (stats.all.entries, stats.kinds[&Kind::Sql].entries, stats.hits, stats.misses),
+        (3, 1, 2, 1)
+    );
+    assert_eq!(
+        stats.all.bytes,
+        [1, 2, 4].map(|number| value(number).len() as u64).iter().sum::<u64>()
+    );
     assert!(stats.file_bytes > stats.all.bytes && stats.path.is_file());
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!((mode(&folder), mode(&stats.path), mode(&folder.join("cache.sqlite-wal"))), (0o700, 0o600, 0o600));
+    assert_eq!(
+        (mode(&folder), mode(&stats.path), mode(&folder.join("cache.sqlite-wal"))),
+        (0o700, 0o600, 0o600)
+    );
     cache.forget(key(1)).await;
     assert!(!fetch(&cache, 1).await);
     assert_eq!(cache.clear(Some(Kind::Sql)).await.unwrap().entries, 1);
@@ -74,7 +89,8 @@ async fn entries_end_with_their_time() {
     let seconds = Arc::new(AtomicU64::new(1_000_000));
     let with_ttl = |ttl| {
         let seconds = Arc::clone(&seconds);
-        let now = move || SystemTime::UNIX_EPOCH + Duration::from_secs(seconds.load(Ordering::SeqCst));
+        let now =
+            move || SystemTime::UNIX_EPOCH + Duration::from_secs(seconds.load(Ordering::SeqCst));
         Cache::open(
             folder.path(),
             Options { ttl: Duration::from_secs(ttl), clock: Arc::new(now), ..Options::default() },
@@ -103,7 +119,8 @@ async fn hammer(cache: &Cache, worker: usize) -> usize {
     let mut made = 0;
     for round in 0..120_usize {
         // Eight at once, some of them equal.
-        let asked: Vec<usize> = (0..8).map(|at| (round * (worker + 1) * 3 + at * at) % KEYS).collect();
+        let asked: Vec<usize> =
+            (0..8).map(|at| (round * (worker + 1) * 3 + at * at) % KEYS).collect();
         let there = join_all(asked.iter().map(|number| fetch(cache, *number))).await;
         made += there.iter().filter(|there| !**there).count();
         if round % 40 == 7 * worker {
@@ -134,7 +151,8 @@ fn four_caches_over_one_file_give_right_values() {
             });
         }
     });
-    // All values, and those of one kind again after each of the twelve clearings; twice where a leader was held up past its lease.
+    // All values, and those of one kind again after each of the twelve clearings; twice where a
+    // leader was held up past its lease.
     assert!((KEYS..=2 * (KEYS + KEYS.div_ceil(2) * 12)).contains(&made.load(Ordering::SeqCst)));
     assert!(is_whole(folder.path()) && set_aside(folder.path()).is_empty());
 }
@@ -213,11 +231,14 @@ async fn filled(folder: &Path) {
         assert!(!fetch(&cache, number).await);
     }
     drop(cache);
-    // The cache's own thread closes the file a little later. Until then SQLite takes the file's size from the log, and a file that was cut is
-    // found to be damaged late. The log can be switched off when nobody else has the file open.
+    // The cache's own thread closes the file a little later. Until then SQLite takes the file's
+    // size from the log, and a file that was cut is found to be damaged late. The log can be
+    // switched off when nobody else has the file open.
     let (file, start) = (Connection::open(folder.join(FILE)).unwrap(), Instant::now());
     for mode in ["delete", "wal"] {
-        while let Err(error) = file.query_row(&format!("PRAGMA journal_mode = {mode}"), [], |_| Ok(())) {
+        while let Err(error) =
+            file.query_row(&format!("PRAGMA journal_mode = {mode}"), [], |_| Ok(()))
+        {
             assert!(start.elapsed() < Duration::from_secs(20), "{error}");
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
@@ -230,10 +251,14 @@ async fn a_file_that_is_not_whole_is_set_aside_and_a_new_one_made() {
         std::fs::remove_file(file).unwrap();
         Connection::open(file).unwrap().execute_batch("CREATE TABLE theirs(a)").unwrap();
     };
-    let newer = |file: &Path| Connection::open(file).unwrap().pragma_update(None, "user_version", 999).unwrap();
-    let bare = |file: &Path| Connection::open(file).unwrap().execute_batch("DROP TABLE entries").unwrap();
+    let newer = |file: &Path| {
+        Connection::open(file).unwrap().pragma_update(None, "user_version", 999).unwrap()
+    };
+    let bare =
+        |file: &Path| Connection::open(file).unwrap().execute_batch("DROP TABLE entries").unwrap();
     let garbage = |file: &Path| {
-        std::fs::write(file, b"this is no database, but long enough to be taken for one".repeat(99)).unwrap()
+        std::fs::write(file, b"this is no database, but long enough to be taken for one".repeat(99))
+            .unwrap()
     };
     let half = |file: &Path| {
         let bytes = std::fs::read(file).unwrap();
@@ -282,7 +307,8 @@ async fn two_caches_notice_damage_under_them_and_set_the_file_aside_once() {
         // In place, as a broken disk would.
         use std::os::unix::fs::FileExt;
         let size = std::fs::metadata(folder.path().join(FILE)).unwrap().len();
-        let program = std::fs::OpenOptions::new().write(true).open(folder.path().join(FILE)).unwrap();
+        let program =
+            std::fs::OpenOptions::new().write(true).open(folder.path().join(FILE)).unwrap();
         program.write_all_at(&vec![0x5a; size as usize - 4_096], 4_096).unwrap();
         std::mem::forget(program);
     }
@@ -316,7 +342,9 @@ async fn a_folder_that_cannot_be_had_makes_every_request_a_miss() {
     let open_to_all = scratch.path().join("open");
     std::fs::create_dir(&open_to_all).unwrap();
     std::fs::set_permissions(&open_to_all, std::fs::Permissions::from_mode(0o777)).unwrap();
-    for folder in [scratch.path().join("file"), scratch.path().join("file/below"), open_to_all.clone()] {
+    for folder in
+        [scratch.path().join("file"), scratch.path().join("file/below"), open_to_all.clone()]
+    {
         let cache = open(&folder);
         assert!(!fetch(&cache, 1).await && !fetch(&cache, 1).await);
         let warnings = cache.take_warnings();
@@ -332,7 +360,12 @@ async fn a_folder_that_cannot_be_had_makes_every_request_a_miss() {
 async fn a_locked_file_makes_requests_misses() {
     let folder = tempfile::tempdir().unwrap();
     filled(folder.path()).await;
-    let brief = || Cache::open(folder.path(), Options { wait: Duration::from_millis(20), ..Options::default() });
+    let brief = || {
+        Cache::open(
+            folder.path(),
+            Options { wait: Duration::from_millis(20), ..Options::default() },
+        )
+    };
     let other = Connection::open(folder.path().join(FILE)).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let cache = brief();
@@ -340,7 +373,10 @@ async fn a_locked_file_makes_requests_misses() {
     // Reading continues while nothing is written.
     assert!(fetch(&cache, 2).await);
     let warnings = cache.take_warnings();
-    assert!(warnings.len() == 1 && warnings[0].contains("locked by another process; 2"), "{warnings:?}");
+    assert!(
+        warnings.len() == 1 && warnings[0].contains("locked by another process; 2"),
+        "{warnings:?}"
+    );
     other.execute_batch("ROLLBACK").unwrap();
     assert!(!fetch(&brief(), 41).await);
     assert!(fetch(&brief(), 41).await);
@@ -352,7 +388,9 @@ async fn a_full_disk_makes_requests_misses() {
     filled(folder.path()).await;
     let cache = open(folder.path());
     let limit = |worker: &mut crate::worker::Worker| {
-        worker.work(Access::Read, |store| Ok(store.connection.pragma_update(None, "max_page_count", 1)?))
+        worker.work(Access::Read, |store| {
+            Ok(store.connection.pragma_update(None, "max_page_count", 1)?)
+        })
     };
     cache.ask(limit).await.unwrap();
     let big: Arc<[u8]> = vec![1; 1 << 20].into();

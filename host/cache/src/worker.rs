@@ -1,5 +1,5 @@
-//! The state of the cache's thread. It opens the file on first use, sets a damaged one aside, notices when another process did so, and
-//! after a failure waits before it tries again.
+//! The state of the cache's thread. It opens the file on first use, sets a damaged one aside,
+//! notices when another process did so, and after a failure waits before it tries again.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -42,7 +42,8 @@ struct Opened {
     id: Option<FileId>,
 }
 
-/// A failure that is returned until a time instead of trying again. After a failure of writing, reading is still tried.
+/// A failure that is returned until a time instead of trying again. After a failure of writing,
+/// reading is still tried.
 struct Backoff {
     until: Instant,
     error: CacheError,
@@ -82,11 +83,14 @@ impl Worker {
         };
         result.map_err(|attempt| {
             let (error, access) = match attempt {
-                Attempt::Aside => (self.damaged("a new one is damaged, too".to_owned()), Access::Read),
+                Attempt::Aside => {
+                    (self.damaged("a new one is damaged, too".to_owned()), Access::Read)
+                }
                 Attempt::Unopened(error) => (error, Access::Read),
                 Attempt::Failed(error) => (error, access),
             };
-            self.backoff = Some(Backoff { until: Instant::now() + BACKOFF, error: error.clone(), access });
+            self.backoff =
+                Some(Backoff { until: Instant::now() + BACKOFF, error: error.clone(), access });
             error
         })
     }
@@ -112,7 +116,10 @@ impl Worker {
 
     /// The file that has the name at present, opened.
     fn opened(&mut self) -> Result<&Opened, CacheError> {
-        let current = self.opened.take().filter(|opened| opened.id.is_some() && opened.folder.id() == opened.id);
+        let current = self
+            .opened
+            .take()
+            .filter(|opened| opened.id.is_some() && opened.folder.id() == opened.id);
         let opened = match current {
             Some(opened) => opened,
             None => self.open()?,
@@ -141,7 +148,8 @@ impl Worker {
     /// Sets a damaged file aside, unless another process did so before.
     fn set_aside(&mut self, id: Option<FileId>, reason: &str) -> Result<(), CacheError> {
         let folder = Folder::open(&self.folder)?;
-        let lock = folder.lock(self.options.wait).map_err(|store_error| store_error.at(&folder.file()))?;
+        let lock =
+            folder.lock(self.options.wait).map_err(|store_error| store_error.at(&folder.file()))?;
         if id.is_some() && folder.id() == id { self.move_aside(&lock, reason) } else { Ok(()) }
     }
 
@@ -150,9 +158,13 @@ impl Worker {
             return Err(self.damaged(format!("{reason}; {MOST_ASIDE} before it were set aside")));
         }
         self.aside += 1;
-        let name = lock.set_aside(self.options.now() / 1_000).map_err(|store_error| store_error.at(&self.path()))?;
+        let name = lock
+            .set_aside(self.options.now() / 1_000)
+            .map_err(|store_error| store_error.at(&self.path()))?;
         let path = self.path().display().to_string();
-        self.activity.warn(format!("the cache `{path}` was damaged ({reason}); it was set aside as `{name}`"));
+        self.activity.warn(format!(
+            "the cache `{path}` was damaged ({reason}); it was set aside as `{name}`"
+        ));
         Ok(())
     }
 

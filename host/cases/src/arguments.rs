@@ -1,12 +1,14 @@
-//! The arguments of a role, read from the input of a case. What has rows is named by its candidate: its statement is run on the case's
-//! database.
+//! The arguments of a role, read from the input of a case. What has rows is named by its candidate:
+//! its statement is run on the case's database.
 
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use syrch_core::ports::{Database, Plan, Relation, SqlQuery};
 use syrch_core::roles::{Attempt, Finished, Output, Parent, Rival, Role};
-use syrch_core::{Candidate, Catalog, Failure, Graph, Hit, Json, Observation, Problem, ResultSet, Signals, Task};
+use syrch_core::{
+    Candidate, Catalog, Failure, Graph, Hit, Json, Observation, Problem, ResultSet, Signals, Task,
+};
 
 use crate::RunError;
 use crate::fill::{self, Filled};
@@ -58,9 +60,15 @@ struct Statements<'a> {
 
 impl Statements<'_> {
     /// The rows of a statement.
-    async fn run(&mut self, of: String, sql: &str, relations: &[Relation]) -> Result<Arc<ResultSet>, RunError> {
+    async fn run(
+        &mut self,
+        of: String,
+        sql: &str,
+        relations: &[Relation],
+    ) -> Result<Arc<ResultSet>, RunError> {
         let query = SqlQuery { text: sql.to_owned(), relations: relations.to_vec() };
-        let results = self.database.run(&query).await.map_err(|source| RunError::Statement { of, source })?;
+        let results =
+            self.database.run(&query).await.map_err(|source| RunError::Statement { of, source })?;
         self.bytes = self.bytes.saturating_add(results.size());
         if self.bytes > ROWS {
             let message = format!("the rows of its statements take more than {} MiB", ROWS >> 20);
@@ -79,7 +87,9 @@ impl Input {
         let wrong = |message| RunError::Input { role: role.name(), message };
         let names = names(role);
         // A case of any role may have a problem: the ports know it.
-        if let Some(key) = rest.keys().find(|key| !names.contains(&key.as_str()) && *key != "problem") {
+        if let Some(key) =
+            rest.keys().find(|key| !names.contains(&key.as_str()) && *key != "problem")
+        {
             return Err(wrong(fill::unknown("role's input", key, names.iter().copied())));
         }
         let problem = rest.shift_remove("problem").filter(|value| !value.is_null());
@@ -96,19 +106,30 @@ impl Input {
     ///
     /// # Errors
     /// When an argument has no such form, or a statement does not run.
-    pub(crate) async fn arguments(mut self, database: &dyn Database) -> Result<Arguments, RunError> {
+    pub(crate) async fn arguments(
+        mut self,
+        database: &dyn Database,
+    ) -> Result<Arguments, RunError> {
         let statements = &mut Statements { database, role: self.role, bytes: 0 };
         Ok(match self.role {
             Role::Linker => Arguments::Link,
-            Role::Planner if !["graph", "seen", "fresh"].iter().any(|name| self.rest.contains_key(*name)) => {
+            Role::Planner
+                if !["graph", "seen", "fresh"].iter().any(|name| self.rest.contains_key(*name)) =>
+            {
                 Arguments::Plan
             }
             Role::Planner => {
                 let (graph, seen) = (self.graph()?, self.seen()?);
-                let fresh = self.take("fresh").map_or(Some(seen.len() as u64), |value| value.as_u64());
-                let fresh = fresh.and_then(|fresh| usize::try_from(fresh).ok()).filter(|fresh| *fresh <= seen.len());
+                let fresh =
+                    self.take("fresh").map_or(Some(seen.len() as u64), |value| value.as_u64());
+                let fresh = fresh
+                    .and_then(|fresh| usize::try_from(fresh).ok())
+                    .filter(|fresh| *fresh <= seen.len());
                 let fresh = fresh.ok_or_else(|| {
-                    self.wrong("`fresh` is the number of observations at the end of `seen` that are new".to_owned())
+                    self.wrong(
+                        "`fresh` is the number of observations at the end of `seen` that are new"
+                            .to_owned(),
+                    )
                 })?;
                 Arguments::Next { graph, fresh: seen.len() - fresh, seen }
             }
@@ -118,14 +139,17 @@ impl Input {
                 Arguments::Solve { task, parents, relations }
             }
             Role::Calibrator => Arguments::Calibrate(self.claims()?),
-            Role::Reward => Arguments::Judge { task: self.task()?, rivals: self.rivals(statements).await? },
+            Role::Reward => {
+                Arguments::Judge { task: self.task()?, rivals: self.rivals(statements).await? }
+            }
             Role::Clarifier => Arguments::Assess { graph: self.graph()?, seen: self.seen()? },
             Role::Aggregator => {
                 let finished = self.finished(statements).await?;
                 let mut graph = self.graph()?;
                 if graph.tasks.is_empty() {
                     graph.tasks = finished.iter().map(|finished| finished.task.clone()).collect();
-                    graph.answer = graph.tasks.last().map(|task| task.id.clone()).unwrap_or_default();
+                    graph.answer =
+                        graph.tasks.last().map(|task| task.id.clone()).unwrap_or_default();
                 }
                 Arguments::Aggregate { graph, finished, seen: self.seen()? }
             }
@@ -162,7 +186,10 @@ impl Input {
     }
 
     fn items(&mut self, name: &str) -> Result<Vec<Map<String, Value>>, RunError> {
-        self.list(name, |value| if value.is_object() { Ok(value) } else { Err("is no mapping".to_owned()) })
+        self.list(
+            name,
+            |value| if value.is_object() { Ok(value) } else { Err("is no mapping".to_owned()) },
+        )
     }
 
     fn whole_problem(&self) -> Task {
@@ -211,7 +238,12 @@ impl Input {
         fill::read(given, fill).map_err(|error| self.wrong(format!("`{name}`: {error}")))
     }
 
-    fn nothing_more(&self, what: &str, of: &Map<String, Value>, names: &[&str]) -> Result<(), RunError> {
+    fn nothing_more(
+        &self,
+        what: &str,
+        of: &Map<String, Value>,
+        names: &[&str],
+    ) -> Result<(), RunError> {
         match of.keys().next() {
             Some(key) => Err(self.wrong(fill::unknown(what, key, names.iter().copied()))),
             None => Ok(()),
@@ -223,13 +255,18 @@ impl Input {
         for mut item in self.items("rivals")? {
             let candidate: Candidate = self.part(&mut item, "candidate", fill::candidate)?;
             self.nothing_more("rival", &item, &["candidate"])?;
-            let results = statements.run(format!("the rival `{}`", candidate.id), &candidate.sql, &[]).await?;
+            let results = statements
+                .run(format!("the rival `{}`", candidate.id), &candidate.sql, &[])
+                .await?;
             rivals.push(Rival { candidate, results });
         }
         Ok(rivals)
     }
 
-    async fn parents(&mut self, statements: &mut Statements<'_>) -> Result<(Vec<Parent>, Vec<Relation>), RunError> {
+    async fn parents(
+        &mut self,
+        statements: &mut Statements<'_>,
+    ) -> Result<(Vec<Parent>, Vec<Relation>), RunError> {
         let (mut parents, mut relations) = (Vec::new(), Vec::new());
         for mut item in self.items("parents")? {
             let task: Task = self.part(&mut item, "task", fill::task)?;
@@ -256,11 +293,16 @@ impl Input {
         const FORM: &str = "`output` is `{relation: {…}}`, `{hits: […]}` or `{failed: {…}}`";
         let Value::Object(mut output) = output else { return Err(self.wrong(FORM.to_owned())) };
         if let Some(hits) = output.shift_remove("hits") {
-            let hits: Vec<Hit> = fill::read_list(hits, "hits", fill::hit).map_err(|error| self.wrong(error))?;
+            let hits: Vec<Hit> =
+                fill::read_list(hits, "hits", fill::hit).map_err(|error| self.wrong(error))?;
             return Ok(Output::Hits(hits));
         }
         if output.contains_key("failed") {
-            return Ok(Output::Failed(self.part::<Failure>(&mut output, "failed", fill::failure)?));
+            return Ok(Output::Failed(self.part::<Failure>(
+                &mut output,
+                "failed",
+                fill::failure,
+            )?));
         }
         let Some(Value::Object(mut relation)) = output.shift_remove("relation") else {
             return Err(self.wrong(FORM.to_owned()));
@@ -268,8 +310,13 @@ impl Input {
         let name = self.name(&mut relation, task)?;
         let candidate: Candidate = self.part(&mut relation, "candidate", fill::candidate)?;
         self.nothing_more("relation", &relation, &["name", "candidate"])?;
-        let results = statements.run(format!("the parent `{}`", task.id), &candidate.sql, relations).await?;
-        relations.push(Relation { name: name.clone(), sql: candidate.sql.clone(), columns: results.columns() });
+        let results =
+            statements.run(format!("the parent `{}`", task.id), &candidate.sql, relations).await?;
+        relations.push(Relation {
+            name: name.clone(),
+            sql: candidate.sql.clone(),
+            columns: results.columns(),
+        });
         Ok(Output::Relation { name, candidate: Box::new(candidate), results })
     }
 
@@ -279,23 +326,34 @@ impl Input {
             Some(Value::String(name)) => Ok(name),
             Some(_) => Err(self.wrong("`name` is no text".to_owned())),
             None => {
-                let word = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
+                let word =
+                    |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
                 Ok(format!("task_{}", task.id.chars().map(word).collect::<String>()))
             }
         }
     }
 
-    async fn finished(&mut self, statements: &mut Statements<'_>) -> Result<Vec<Finished>, RunError> {
+    async fn finished(
+        &mut self,
+        statements: &mut Statements<'_>,
+    ) -> Result<Vec<Finished>, RunError> {
         let (mut finished, mut relations) = (Vec::new(), Vec::<Relation>::new());
         for mut item in self.items("finished")? {
             let task: Task = self.part(&mut item, "task", fill::task)?;
             let name = self.name(&mut item, &task)?;
             let candidate: Candidate = self.part(&mut item, "candidate", fill::candidate)?;
             let others = item.shift_remove("others").unwrap_or_else(|| Value::Array(Vec::new()));
-            let others = fill::read_list(others, "others", fill::candidate).map_err(|error| self.wrong(error))?;
+            let others = fill::read_list(others, "others", fill::candidate)
+                .map_err(|error| self.wrong(error))?;
             self.nothing_more("finished task", &item, &["name", "task", "candidate", "others"])?;
-            let results = statements.run(format!("the task `{}`", task.id), &candidate.sql, &relations).await?;
-            relations.push(Relation { name: name.clone(), sql: candidate.sql.clone(), columns: results.columns() });
+            let results = statements
+                .run(format!("the task `{}`", task.id), &candidate.sql, &relations)
+                .await?;
+            relations.push(Relation {
+                name: name.clone(),
+                sql: candidate.sql.clone(),
+                columns: results.columns(),
+            });
             finished.push(Finished { name, task, candidate, others, results });
         }
         Ok(finished)
@@ -305,18 +363,26 @@ impl Input {
         let mut text = |name: &str| match self.rest.shift_remove(name) {
             Some(Value::String(text)) => Ok(Some(text)),
             None | Some(Value::Null) => Ok(None),
-            Some(_) => Err(RunError::Input { role: "rewriter", message: format!("`{name}` is no text") }),
+            Some(_) => {
+                Err(RunError::Input { role: "rewriter", message: format!("`{name}` is no text") })
+            }
         };
         let (original, best) = (text("original")?, text("best")?);
-        let original = original.ok_or_else(|| self.wrong("`original` is missing: the statement".to_owned()))?;
+        let original = original
+            .ok_or_else(|| self.wrong("`original` is missing: the statement".to_owned()))?;
         let best = best.unwrap_or_else(|| original.clone());
         let plan = match self.take("plan") {
-            Some(plan) => fill::read(plan, fill::plan).map_err(|error| self.wrong(format!("`plan`: {error}")))?,
-            None => database
-                .explain(&SqlQuery::new(best.clone()))
-                .await
-                .map_err(|source| RunError::Statement { of: "the best statement so far".to_owned(), source })?,
+            Some(plan) => fill::read(plan, fill::plan)
+                .map_err(|error| self.wrong(format!("`plan`: {error}")))?,
+            None => database.explain(&SqlQuery::new(best.clone())).await.map_err(|source| {
+                RunError::Statement { of: "the best statement so far".to_owned(), source }
+            })?,
         };
-        Ok(Arguments::Rewrite { original, best, plan, history: self.list("history", fill::attempt)? })
+        Ok(Arguments::Rewrite {
+            original,
+            best,
+            plan,
+            history: self.list("history", fill::attempt)?,
+        })
     }
 }

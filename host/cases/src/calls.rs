@@ -1,5 +1,5 @@
-//! The port calls of one role call, as its event log reports them: each with its request and its reply, in the order in which the plugin made
-//! them.
+//! The port calls of one role call, as its event log reports them: each with its request and its
+//! reply, in the order in which the plugin made them.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,8 @@ use syrch_journal::{Ask, Event, Got, Record};
 
 use crate::canonical;
 
-/// Bytes of requests and replies that are retained of one role call; further calls are only counted.
+/// Bytes of requests and replies that are retained of one role call; further calls are only
+/// counted.
 const RETAINED: usize = 8 << 20;
 /// Bytes of remarks that are retained.
 const REMARKS: usize = 256 << 10;
@@ -88,7 +89,8 @@ impl Made {
         if !self.has_space(reply.as_ref().unwrap_or_else(|error| error)) {
             return;
         }
-        let open = self.calls.iter_mut().rev().find(|call| call.ticket == ticket && call.reply.is_none());
+        let open =
+            self.calls.iter_mut().rev().find(|call| call.ticket == ticket && call.reply.is_none());
         if let Some(call) = open {
             call.reply = Some(reply);
         }
@@ -99,7 +101,8 @@ impl Made {
             // How a plugin waits, and when it drops a handle, is not what it does.
             (Ask::Wait(_), _) => {}
             (Ask::GiveUp(ticket), Got::GaveUp(false)) => {
-                let given_up = self.calls.iter_mut().find(|call| call.ticket == *ticket && *ticket != HOST);
+                let given_up =
+                    self.calls.iter_mut().find(|call| call.ticket == *ticket && *ticket != HOST);
                 if let Some(call) = given_up {
                     call.reply = Some(Err("cancelled".into()));
                 }
@@ -118,7 +121,8 @@ impl Made {
         }
     }
 
-    /// Retains a remark, unless it is one for finding errors: those hold what is the language's own, such as a stack.
+    /// Retains a remark, unless it is one for finding errors: those hold what is the language's
+    /// own, such as a stack.
     fn remark(&mut self, level: Level, message: &str) {
         self.remark_bytes = self.remark_bytes.saturating_add(message.len());
         if level == Level::Debug || self.remark_bytes > REMARKS {
@@ -159,12 +163,16 @@ fn request(ask: &Ask) -> Value {
         Ask::Llm(request) => model_request(request),
         Ask::Sql(text) | Ask::Check(text) | Ask::Explain(text) => text.as_str().into(),
         Ask::Stats(table, columns) => json!({ "columns": columns, "table": table }),
-        Ask::Samples(table, columns, limit) => json!({ "columns": columns, "limit": limit, "table": table }),
+        Ask::Samples(table, columns, limit) => {
+            json!({ "columns": columns, "limit": limit, "table": table })
+        }
         Ask::Find(phrases, how, limit) => json!({ "how": how, "limit": limit, "phrases": phrases }),
         Ask::Search(queries) => written(queries),
         Ask::Embed(texts) => json!(texts),
         Ask::Rows(offset, limit) => json!({ "limit": limit, "offset": offset }),
-        Ask::Calibrate(claims) => claims.iter().map(|(raw, signals)| json!([raw, known(signals)])).collect(),
+        Ask::Calibrate(claims) => {
+            claims.iter().map(|(raw, signals)| json!([raw, known(signals)])).collect()
+        }
         Ask::Reward(candidates) => written(candidates),
         Ask::Propose(candidate) => written(candidate),
         Ask::Keep(candidate, reason) | Ask::Discard(candidate, reason) => {
@@ -183,7 +191,8 @@ fn request(ask: &Ask) -> Value {
 
 /// Signals without those that are zero.
 fn known(signals: &impl Serialize) -> Value {
-    let mut held = written(&json!({ "signals": serde_json::to_value(signals).unwrap_or_default() }));
+    let mut held =
+        written(&json!({ "signals": serde_json::to_value(signals).unwrap_or_default() }));
     match held.get_mut("signals") {
         Some(signals) => signals.take(),
         None => json!({}),
@@ -220,7 +229,9 @@ fn reply(got: &Got) -> Result<Value, Value> {
         }
         Got::Reply(Err(LlmError::TooLarge | LlmError::Overflow(_))) => Err("too-large".into()),
         Got::Reply(Err(error)) => Err(written(error)),
-        Got::Rows(Ok(rows)) => Ok(json!({ "columns": rows.columns, "rows": rows.rows, "truncated": rows.truncated })),
+        Got::Rows(Ok(rows)) => {
+            Ok(json!({ "columns": rows.columns, "rows": rows.rows, "truncated": rows.truncated }))
+        }
         Got::Rows(Err(error)) => Err(written(error)),
         Got::Facts(result) => of(result),
         Got::Plan(result) => of(result),

@@ -1,15 +1,17 @@
-//! One spelling for what a case gives, so that plugins of all languages that do the same give the same text.
+//! One spelling for what a case gives, so that plugins of all languages that do the same give the
+//! same text.
 
 use serde_json::{Map, Number, Value};
 
-/// The fields that hold a JSON document as text; the document itself is shown, since languages write one document in several ways.
+/// The fields that hold a JSON document as text; the document itself is shown, since languages
+/// write one document in several ways.
 const DOCUMENTS: [&str; 4] = ["memo", "context", "payload", "parsed"];
 
 /// Levels of nesting below which values are left as they are.
 const DEPTH: usize = 100;
 
-/// A value as serde writes one of the contract's types, without members that hold nothing (null, empty lists), with the documents in its
-/// texts, and with its keys sorted.
+/// A value as serde writes one of the contract's types, without members that hold nothing (null,
+/// empty lists), with the documents in its texts, and with its keys sorted.
 pub(crate) fn value(value: Value) -> Value {
     tidy(value, DEPTH)
 }
@@ -22,7 +24,9 @@ fn tidy(value: Value, depth: usize) -> Value {
             let members = members.into_iter().filter_map(|(key, value)| {
                 let value = match value {
                     Value::String(text) if DOCUMENTS.contains(&key.as_str()) => document(&text),
-                    Value::Array(pairs) if key == "extra" => Value::Array(pairs.into_iter().map(extra).collect()),
+                    Value::Array(pairs) if key == "extra" => {
+                        Value::Array(pairs.into_iter().map(extra).collect())
+                    }
                     Value::Object(signals) if key == "signals" => unlike_default(signals),
                     value => tidy(value, depth),
                 };
@@ -71,12 +75,15 @@ pub(crate) fn document(text: &str) -> Value {
     serde_json::from_str(text).map_or_else(|_| Value::from(text), |value| plain(value, DEPTH))
 }
 
-/// A document with sorted keys, whose whole numbers have no fraction: some languages write `1.0` and some `1`.
+/// A document with sorted keys, whose whole numbers have no fraction: some languages write `1.0`
+/// and some `1`.
 fn plain(value: Value, depth: usize) -> Value {
     let Some(depth) = depth.checked_sub(1) else { return value };
     match value {
         Value::Array(items) => items.into_iter().map(|item| plain(item, depth)).collect(),
-        Value::Object(members) => sorted(members.into_iter().map(|(key, value)| (key, plain(value, depth))).collect()),
+        Value::Object(members) => {
+            sorted(members.into_iter().map(|(key, value)| (key, plain(value, depth))).collect())
+        }
         Value::Number(number) => Value::Number(whole(number)),
         value => value,
     }
@@ -98,7 +105,9 @@ pub(crate) fn sorted(members: Map<String, Value>) -> Value {
 
 /// A number of the contract's type `f32`, with the digits that a person would write.
 pub(crate) fn short(number: Option<f32>) -> Value {
-    number.and_then(|number| number.to_string().parse::<f64>().ok()).map_or(Value::Null, Value::from)
+    number
+        .and_then(|number| number.to_string().parse::<f64>().ok())
+        .map_or(Value::Null, Value::from)
 }
 
 #[cfg(test)]
@@ -113,10 +122,12 @@ mod tests {
             "z": 1, "a": null, "list": [], "rows": [null, []], "signals": { "attempts": 0, "samples": 3, "extra": [] },
             "memo": "{\"b\": 1.0, \"a\": [null]}", "extra": [["k", "{\"x\":  2}"]],
         });
-        let expected =
-            r#"{"extra":[["k",{"x":2}]],"memo":{"a":[null],"b":1},"rows":[null,[]],"signals":{"samples":3},"z":1}"#;
+        let expected = r#"{"extra":[["k",{"x":2}]],"memo":{"a":[null],"b":1},"rows":[null,[]],"signals":{"samples":3},"z":1}"#;
         assert_eq!(value(given).to_string(), expected);
-        assert_eq!(value(json!({ "memo": "no document" })).to_string(), r#"{"memo":"no document"}"#);
+        assert_eq!(
+            value(json!({ "memo": "no document" })).to_string(),
+            r#"{"memo":"no document"}"#
+        );
         assert_eq!(short(Some(0.7)), json!(0.7));
     }
 

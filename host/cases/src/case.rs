@@ -115,18 +115,22 @@ impl Case {
         }
     }
 
-    /// Reads a file, which may be anybody's. A database that it names is below `project`, or it is refused.
+    /// Reads a file, which may be anybody's. A database that it names is below `project`, or it is
+    /// refused.
     ///
     /// # Errors
     /// What is wrong with the file, and where.
     pub fn read(path: &Path, project: &Path) -> Result<Self, CaseError> {
         let place = path.display().to_string();
-        let text = yaml::text_of(path, true).map_err(|message| CaseError { place: place.clone(), message })?;
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let text = yaml::text_of(path, true)
+            .map_err(|message| CaseError { place: place.clone(), message })?;
+        let folder =
+            path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         Self::of_text(&text, &place, folder, project)
     }
 
-    /// Reads the text of a case. `place` is what messages call it; files that it names are below `project`.
+    /// Reads the text of a case. `place` is what messages call it; files that it names are below
+    /// `project`.
     ///
     /// # Errors
     /// What is wrong with the text, and where.
@@ -135,15 +139,27 @@ impl Case {
     }
 
     fn of_text(text: &str, place: &str, folder: &Path, project: &Path) -> Result<Self, CaseError> {
-        let tree = yaml::read(text).map_err(|(at, message)| CaseError { place: yaml::place(place, at), message })?;
+        let tree = yaml::read(text)
+            .map_err(|(at, message)| CaseError { place: yaml::place(place, at), message })?;
         let wrong = |message: String| CaseError { place: place.to_owned(), message };
         let document: Document = fill::decode(tree.value.value()).map_err(wrong)?;
         Self::of(document, folder, project).map_err(wrong)
     }
 
     fn of(document: Document, folder: &Path, project: &Path) -> Result<Self, String> {
-        let Document { role, settings, database, rows, policy, budgets, run_settings, model, evaluate, input, .. } =
-            document;
+        let Document {
+            role,
+            settings,
+            database,
+            rows,
+            policy,
+            budgets,
+            run_settings,
+            model,
+            evaluate,
+            input,
+            ..
+        } = document;
         let role = role.ok_or("`role` is missing: which role is called?")?;
         for (at, reply) in model.iter().enumerate() {
             reply.check().map_err(|message| format!("`model[{at}]`: {message}"))?;
@@ -156,14 +172,18 @@ impl Case {
         Ok(Self {
             role: role_of(&role)?,
             settings,
-            database: database
-                .map_or(Ok(CaseDatabase::Script(String::new())), |named| database_of(named, folder, project))?,
+            database: database.map_or(Ok(CaseDatabase::Script(String::new())), |named| {
+                database_of(named, folder, project)
+            })?,
             rows: rows
                 .map_or(Ok(RowsGrant::default()), |rows| rows.parse())
                 .map_err(|error| format!("`rows`: {error}"))?,
             policy: fill::over("policy", policy, &Policy::default())?,
             budgets: fill::over("budgets", budgets, &Budgets::default())?,
-            run_settings: run_settings.into_iter().map(|(name, value)| (name, text(value))).collect(),
+            run_settings: run_settings
+                .into_iter()
+                .map(|(name, value)| (name, text(value)))
+                .collect(),
             model,
             confidences,
             verdicts: fill::read_list(verdicts.into(), "evaluate.verdicts", fill::verdict)?,
@@ -202,7 +222,9 @@ pub fn input(text: &str, place: &str) -> Result<Map<String, Value>, CaseError> {
         Err(error) if text.trim_start().starts_with('{') => return Err(wrong(error.to_string())),
         Err(_) => {
             let tree = yaml::read(text);
-            tree.map_err(|(at, message)| CaseError { place: yaml::place(place, at), message })?.value.value()
+            tree.map_err(|(at, message)| CaseError { place: yaml::place(place, at), message })?
+                .value
+                .value()
         }
     };
     match read {
@@ -211,16 +233,19 @@ pub fn input(text: &str, place: &str) -> Result<Map<String, Value>, CaseError> {
     }
 }
 
-/// The role of that name. `planner.plan` and `planner.next` are the planner, whose input decides which of the two is called.
+/// The role of that name. `planner.plan` and `planner.next` are the planner, whose input decides
+/// which of the two is called.
 ///
 /// # Errors
 /// The names of the roles.
 pub fn role_of(name: &str) -> Result<Role, String> {
     let plain = name.split('.').next().unwrap_or_default();
     let names = Role::ALL.map(Role::name);
-    Role::ALL.into_iter().find(|role| role.name() == plain).ok_or_else(|| match nearest(plain, names).first() {
-        Some(near) => format!("there is no role `{name}`; did you mean `{near}`?"),
-        None => format!("there is no role `{name}`; the roles are {}", names.join(", ")),
+    Role::ALL.into_iter().find(|role| role.name() == plain).ok_or_else(|| {
+        match nearest(plain, names).first() {
+            Some(near) => format!("there is no role `{name}`; did you mean `{near}`?"),
+            None => format!("there is no role `{name}`; the roles are {}", names.join(", ")),
+        }
     })
 }
 
@@ -247,20 +272,27 @@ fn database_of(named: Value, folder: &Path, project: &Path) -> Result<CaseDataba
         return Err(format!("`database`: `{file}` is no plain file"));
     }
     let mut bytes = Vec::new();
-    let read = File::open(&path).and_then(|opened| opened.take(DATABASE_BYTES + 1).read_to_end(&mut bytes));
+    let read = File::open(&path)
+        .and_then(|opened| opened.take(DATABASE_BYTES + 1).read_to_end(&mut bytes));
     read.map_err(unreadable)?;
     if bytes.starts_with(SQLITE) {
         return address(&path).map(CaseDatabase::File);
     }
     if bytes.len() as u64 > DATABASE_BYTES {
-        return Err(format!("`database`: the script `{file}` has more than {} MiB", DATABASE_BYTES >> 20));
+        return Err(format!(
+            "`database`: the script `{file}` has more than {} MiB",
+            DATABASE_BYTES >> 20
+        ));
     }
     let script = String::from_utf8(bytes);
-    script.map(CaseDatabase::Script).map_err(|_| format!("`database`: `{file}` is neither SQL nor a SQLite file"))
+    script
+        .map(CaseDatabase::Script)
+        .map_err(|_| format!("`database`: `{file}` is neither SQL nor a SQLite file"))
 }
 
-/// The address of this SQLite file and of no other: with the scheme its name neither chooses another engine, such as `x.csv`, nor is a pattern of
-/// names; and an address is read without the white space around it, so that `x.sqlite ` would be another file.
+/// The address of this SQLite file and of no other: with the scheme its name neither chooses
+/// another engine, such as `x.csv`, nor is a pattern of names; and an address is read without the
+/// white space around it, so that `x.sqlite ` would be another file.
 fn address(path: &Path) -> Result<String, String> {
     let address = format!("sqlite:{}", path.display());
     match DatabaseUrl::parse(&address).path() == path {
@@ -280,15 +312,26 @@ mod tests {
     #[test]
     fn a_case_says_what_is_wrong_with_it() {
         assert_eq!(wrong("settings: {}"), "one.yml: `role` is missing: which role is called?");
-        assert_eq!(wrong("role: rewrad"), "one.yml: there is no role `rewrad`; did you mean `reward`?");
+        assert_eq!(
+            wrong("role: rewrad"),
+            "one.yml: there is no role `rewrad`; did you mean `reward`?"
+        );
         assert!(wrong("role: [").starts_with("one.yml:1:"));
         assert!(wrong("role: reward\nruns: 1").contains("unknown field `runs`"));
         assert!(wrong("role: reward\nrows: all").contains("`rows`: `all` is not one of"));
         assert!(wrong("role: reward\nmodel: [{}]").contains("`model[0]`: a reply has one of"));
-        assert!(wrong("role: reward\npolicy: {attempts: 1}").contains("did you mean `max_attempts`?"));
+        assert!(
+            wrong("role: reward\npolicy: {attempts: 1}").contains("did you mean `max_attempts`?")
+        );
         assert!(wrong("role: reward\ndatabase: [1]").contains("text of SQL statements"));
-        assert!(wrong(&format!("role: {}{}", "[".repeat(99), "]".repeat(99))).contains("nested too deep"));
-        assert!(wrong("role: reward\nevaluate: {verdicts: [{accepted: {scor: 1}}]}").contains("did you mean `score`?"));
+        assert!(
+            wrong(&format!("role: {}{}", "[".repeat(99), "]".repeat(99)))
+                .contains("nested too deep")
+        );
+        assert!(
+            wrong("role: reward\nevaluate: {verdicts: [{accepted: {scor: 1}}]}")
+                .contains("did you mean `score`?")
+        );
     }
 
     #[test]
@@ -309,7 +352,8 @@ mod tests {
         }
         #[cfg(unix)]
         {
-            std::os::unix::fs::symlink(folder.path().join("secret.sql"), project.join("link.sql")).unwrap();
+            std::os::unix::fs::symlink(folder.path().join("secret.sql"), project.join("link.sql"))
+                .unwrap();
             assert!(read("../link.sql").unwrap_err().contains("not in the folder"));
         }
         assert!(read("missing.sql").is_err() && read("..").is_err());
@@ -322,10 +366,14 @@ mod tests {
         let place = folder.path().canonicalize().unwrap();
         let read = |file: &str| {
             fs::write(place.join(file), SQLITE).unwrap();
-            let text = serde_json::json!({"role": "reward", "database": {"file": file}}).to_string();
-            Case::parse(&text, "one.json", &place).map(|case| case.database).map_err(|error| error.message)
+            let text =
+                serde_json::json!({"role": "reward", "database": {"file": file}}).to_string();
+            Case::parse(&text, "one.json", &place)
+                .map(|case| case.database)
+                .map_err(|error| error.message)
         };
-        let address = |file: &str| Ok(CaseDatabase::File(format!("sqlite:{}/{file}", place.display())));
+        let address =
+            |file: &str| Ok(CaseDatabase::File(format!("sqlite:{}/{file}", place.display())));
         for file in ["shop.sqlite", "*.csv", "shop.duckdb", "postgres:x", "shop"] {
             assert_eq!(read(file), address(file));
         }

@@ -14,8 +14,9 @@ const WIDTH: usize = 400;
 /// Time for the smallest difference; after it a larger one is shown.
 const DEADLINE: Duration = Duration::from_secs(2);
 
-/// The lines that differ, each after `-` if only `before` has it and after `+` if only `after` has it, with some lines around them and `…` for
-/// those that are left out. Empty if the texts are equal.
+/// The lines that differ, each after `-` if only `before` has it and after `+` if only `after` has
+/// it, with some lines around them and `…` for those that are left out. Empty if the texts are
+/// equal.
 #[must_use]
 pub(crate) fn diff(before: &str, after: &str) -> Vec<String> {
     let compared = TextDiff::configure().timeout(DEADLINE).diff_lines(before, after);

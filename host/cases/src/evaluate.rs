@@ -15,7 +15,10 @@ pub(crate) struct ScriptedEvaluate {
 
 impl ScriptedEvaluate {
     pub(crate) fn new(confidences: &[f64], verdicts: &[Verdict]) -> Self {
-        Self { confidences: Mutex::new(confidences.to_vec().into()), verdicts: Mutex::new(verdicts.to_vec().into()) }
+        Self {
+            confidences: Mutex::new(confidences.to_vec().into()),
+            verdicts: Mutex::new(verdicts.to_vec().into()),
+        }
     }
 }
 
@@ -35,7 +38,11 @@ impl EvaluatePort for ScriptedEvaluate {
         take(&self.confidences, claims.len()).ok_or_else(|| missing("confidences"))
     }
 
-    async fn issue_reward(&self, _: Ticket, candidates: Vec<Candidate>) -> Flight<Result<Vec<Verdict>, PortError>> {
+    async fn issue_reward(
+        &self,
+        _: Ticket,
+        candidates: Vec<Candidate>,
+    ) -> Flight<Result<Vec<Verdict>, PortError>> {
         let verdicts = take(&self.verdicts, candidates.len()).ok_or_else(|| missing("verdicts"));
         Box::pin(async move { verdicts })
     }

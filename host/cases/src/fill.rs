@@ -21,18 +21,27 @@ pub(crate) fn decode<T: DeserializeOwned>(value: Value) -> Filled<T> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let (path, what) = (format!("`{}`", error.path()), error.inner().to_string());
         // The message for an unknown field names it itself.
-        if error.path().iter().next().is_none() || what.contains(&path) { what } else { format!("{path}: {what}") }
+        if error.path().iter().next().is_none() || what.contains(&path) {
+            what
+        } else {
+            format!("{path}: {what}")
+        }
     })
 }
 
 /// Reads the values of a list.
-pub(crate) fn read_list<T: DeserializeOwned>(value: Value, what: &str, fill: Fill) -> Filled<Vec<T>> {
+pub(crate) fn read_list<T: DeserializeOwned>(
+    value: Value,
+    what: &str,
+    fill: Fill,
+) -> Filled<Vec<T>> {
     let Value::Array(items) = value else { return Err(format!("`{what}` is no list")) };
     let read = |(at, item)| read(item, fill).map_err(|error| format!("`{what}[{at}]`: {error}"));
     items.into_iter().enumerate().map(read).collect()
 }
 
-/// The fields of a mapping over those of `defaults`, which has all that may be given. `parts` are the fields that have defaults of their own.
+/// The fields of a mapping over those of `defaults`, which has all that may be given. `parts` are
+/// the fields that have defaults of their own.
 fn record(what: &str, given: Value, defaults: &impl Serialize, parts: &[(&str, Fill)]) -> Filled {
     let Value::Object(given) = given else { return Err(format!("a {what} is a mapping")) };
     let mut all = match serde_json::to_value(defaults) {
@@ -54,7 +63,11 @@ fn record(what: &str, given: Value, defaults: &impl Serialize, parts: &[(&str, F
 }
 
 /// The message for a field that does not exist.
-pub(crate) fn unknown<'a>(what: &str, key: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
+pub(crate) fn unknown<'a>(
+    what: &str,
+    key: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> String {
     match nearest(key, known.clone()).first() {
         Some(near) => format!("a {what} has no field `{key}`; did you mean `{near}`?"),
         None => format!("a {what} has no field `{key}`; it has {}", few(known)),
@@ -87,7 +100,12 @@ fn extras(value: Value) -> Filled {
 
 pub(crate) fn problem(value: Value) -> Filled {
     let value = if value.is_string() { json!({ "question": value }) } else { value };
-    record("problem", value, &Problem::default(), &[("hints", |hints| list(hints, hit)), ("extra", extras)])
+    record(
+        "problem",
+        value,
+        &Problem::default(),
+        &[("hints", |hints| list(hints, hit)), ("extra", extras)],
+    )
 }
 
 pub(crate) fn hit(value: Value) -> Filled {
@@ -111,9 +129,17 @@ pub(crate) fn task(value: Value) -> Filled {
 
 pub(crate) fn graph(value: Value) -> Filled {
     let defaults = json!({ "tasks": [], "answer": "", "memo": null });
-    let mut filled = record("graph", value, &defaults, &[("tasks", |tasks| list(tasks, task)), ("memo", json_text)])?;
+    let mut filled = record(
+        "graph",
+        value,
+        &defaults,
+        &[("tasks", |tasks| list(tasks, task)), ("memo", json_text)],
+    )?;
     if filled["answer"] == "" {
-        let last = filled["tasks"].as_array().and_then(|tasks| tasks.last()).map(|task| task["id"].clone());
+        let last = filled["tasks"]
+            .as_array()
+            .and_then(|tasks| tasks.last())
+            .map(|task| task["id"].clone());
         filled["answer"] = last.unwrap_or_default();
     }
     Ok(filled)
@@ -180,7 +206,12 @@ fn table(value: Value) -> Filled {
             ("columns", |columns| list(columns, column)),
             ("foreign_keys", |keys| {
                 list(keys, |value| {
-                    record("foreign key", value, &json!({ "columns": [], "ref_table": "", "ref_columns": [] }), &[])
+                    record(
+                        "foreign key",
+                        value,
+                        &json!({ "columns": [], "ref_table": "", "ref_columns": [] }),
+                        &[],
+                    )
                 })
             }),
             ("indexes", |indexes| list(indexes, index)),
@@ -190,7 +221,8 @@ fn table(value: Value) -> Filled {
 }
 
 fn index(value: Value) -> Filled {
-    let defaults = json!({ "name": "", "columns": [], "is_unique": false, "method": null, "predicate": null });
+    let defaults =
+        json!({ "name": "", "columns": [], "is_unique": false, "method": null, "predicate": null });
     record("index", value, &defaults, &[])
 }
 
@@ -211,11 +243,20 @@ pub(crate) fn plan(value: Value) -> Filled {
 }
 
 pub(crate) fn attempt(value: Value) -> Filled {
-    record("trial of a proposal", value, &json!({ "sql": "", "family": "", "trial": "mismatch" }), &[])
+    record(
+        "trial of a proposal",
+        value,
+        &json!({ "sql": "", "family": "", "trial": "mismatch" }),
+        &[],
+    )
 }
 
 /// The fields that the case gives over those of a value with defaults.
-pub(crate) fn over<T: Serialize + DeserializeOwned>(what: &str, given: Map<String, Value>, defaults: &T) -> Filled<T> {
+pub(crate) fn over<T: Serialize + DeserializeOwned>(
+    what: &str,
+    given: Map<String, Value>,
+    defaults: &T,
+) -> Filled<T> {
     let filled = record(what, Value::Object(given), defaults, &[])?;
     decode(filled).map_err(|error| format!("`{what}`: {error}"))
 }
@@ -226,24 +267,37 @@ mod tests {
 
     #[test]
     fn what_is_left_out_takes_a_default() {
-        let one: Candidate = read(json!({ "id": "a", "signals": { "attempts": 2 } }), candidate).unwrap();
+        let one: Candidate =
+            read(json!({ "id": "a", "signals": { "attempts": 2 } }), candidate).unwrap();
         assert_eq!((one.id.as_str(), one.signals.attempts, one.sql.as_str()), ("a", 2, ""));
-        let one: syrch_core::Graph = read(json!({ "tasks": [{ "id": "A", "context": { "n": 1 } }] }), graph).unwrap();
-        assert_eq!((one.answer.as_str(), one.tasks[0].context.as_deref()), ("A", Some("{\"n\":1}")));
+        let one: syrch_core::Graph =
+            read(json!({ "tasks": [{ "id": "A", "context": { "n": 1 } }] }), graph).unwrap();
+        assert_eq!(
+            (one.answer.as_str(), one.tasks[0].context.as_deref()),
+            ("A", Some("{\"n\":1}"))
+        );
         let one: Observation =
-            read(json!({ "task": "A", "ending": { "failed": { "message": "x" } } }), observation).unwrap();
+            read(json!({ "task": "A", "ending": { "failed": { "message": "x" } } }), observation)
+                .unwrap();
         assert!(matches!(one.ending, Ending::Failed(failure) if failure.message == "x"));
         let one: Problem = read(json!("How many?"), problem).unwrap();
         assert_eq!(one.question, "How many?");
-        let one: syrch_core::Catalog = read(json!({ "tables": [{ "name": "t", "columns": ["a"] }] }), catalog).unwrap();
+        let one: syrch_core::Catalog =
+            read(json!({ "tables": [{ "name": "t", "columns": ["a"] }] }), catalog).unwrap();
         assert!(one.tables[0].columns[0].nullable);
     }
 
     #[test]
     fn fields_that_do_not_exist_are_named() {
         let wrong = |value, fill: Fill| fill(value).unwrap_err();
-        assert_eq!(wrong(json!({ "idd": "a" }), candidate), "a candidate has no field `idd`; did you mean `id`?");
-        assert!(wrong(json!({ "tasks": [{ "x": 1 }] }), graph).starts_with("`tasks`: [0]: a task has no field `x`"));
+        assert_eq!(
+            wrong(json!({ "idd": "a" }), candidate),
+            "a candidate has no field `idd`; did you mean `id`?"
+        );
+        assert!(
+            wrong(json!({ "tasks": [{ "x": 1 }] }), graph)
+                .starts_with("`tasks`: [0]: a task has no field `x`")
+        );
         assert_eq!(wrong(json!([]), task), "a task is a mapping");
         assert!(read::<Candidate>(json!({ "id": 3 }), candidate).unwrap_err().contains("string"));
     }

@@ -34,7 +34,9 @@ pub fn cases(folder: &Path) -> Result<Vec<PathBuf>, CaseError> {
 fn is_case(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let is_golden = name.ends_with(crate::golden::ENDING);
-    !is_golden && !name.starts_with('.') && [".yml", ".yaml", ".json"].iter().any(|ending| name.ends_with(ending))
+    !is_golden
+        && !name.starts_with('.')
+        && [".yml", ".yaml", ".json"].iter().any(|ending| name.ends_with(ending))
 }
 
 /// The name of a case: that of its file, without the ending.
@@ -53,7 +55,8 @@ mod tests {
         for file in ["b.yml", "a.json", "a.golden.json", "c.txt", ".d.yml"] {
             fs::write(folder.path().join(file), "").unwrap();
         }
-        let names: Vec<String> = cases(folder.path()).unwrap().iter().map(|path| name(path)).collect();
+        let names: Vec<String> =
+            cases(folder.path()).unwrap().iter().map(|path| name(path)).collect();
         assert_eq!(names, ["a", "b"]);
     }
 }

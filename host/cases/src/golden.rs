@@ -13,7 +13,8 @@ use crate::diff::diff;
 pub const ENDING: &str = ".golden.json";
 /// Bytes of a golden file at most: what the limits of a call let it give.
 const LARGEST: u64 = 32 << 20;
-/// Values in a golden file at most. In memory a value takes up to a hundred times the bytes of its text.
+/// Values in a golden file at most. In memory a value takes up to a hundred times the bytes of its
+/// text.
 const VALUES: usize = 1 << 20;
 
 /// How what a case gives compares with its golden file.
@@ -64,7 +65,9 @@ pub fn compare(path: &Path, document: &Value) -> Result<Comparison, CaseError> {
 pub fn write(path: &Path, document: &Value) -> Result<(), CaseError> {
     let wrong = |message: String| CaseError { place: path.display().to_string(), message };
     match fs::symlink_metadata(path) {
-        Ok(found) if !found.is_file() => return Err(wrong("is no plain file; remove it first".to_owned())),
+        Ok(found) if !found.is_file() => {
+            return Err(wrong("is no plain file; remove it first".to_owned()));
+        }
         Ok(_) => {}
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(wrong(error.to_string())),
@@ -74,7 +77,8 @@ pub fn write(path: &Path, document: &Value) -> Result<(), CaseError> {
     // Not into the file that is there, which may have another name outside of the project.
     let mut part = path.as_os_str().to_owned();
     part.push(".part");
-    let failed = |error: std::io::Error| wrong(format!("`{}`: {error}", Path::new(&part).display()));
+    let failed =
+        |error: std::io::Error| wrong(format!("`{}`: {error}", Path::new(&part).display()));
     let mut file = File::create_new(&part).map_err(failed)?;
     let written = file.write_all(text.as_bytes()).and_then(|()| fs::rename(&part, path));
     written.inspect_err(|_| drop(fs::remove_file(&part))).map_err(failed)
@@ -116,9 +120,9 @@ fn read(path: &Path) -> Result<Option<String>, String> {
 fn sorted(value: Value) -> Value {
     match value {
         Value::Array(items) => items.into_iter().map(sorted).collect(),
-        Value::Object(members) => {
-            crate::canonical::sorted(members.into_iter().map(|(key, value)| (key, sorted(value))).collect())
-        }
+        Value::Object(members) => crate::canonical::sorted(
+            members.into_iter().map(|(key, value)| (key, sorted(value))).collect(),
+        ),
         value => value,
     }
 }
@@ -144,7 +148,8 @@ mod tests {
         fs::write(&golden, r#"{"output": {"b": 3, "a": 1}, "calls": []}"#).unwrap();
         let Ok(Comparison::Differs(lines)) = compare(&golden, &document) else { unreachable!() };
         assert!(
-            lines.contains(&"-     \"b\": 3".to_owned()) && lines.contains(&"+     \"b\": 2".to_owned()),
+            lines.contains(&"-     \"b\": 3".to_owned())
+                && lines.contains(&"+     \"b\": 2".to_owned()),
             "{lines:?}"
         );
     }
@@ -152,7 +157,8 @@ mod tests {
     #[test]
     fn another_name_of_the_file_keeps_its_content() {
         let (project, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let (golden, other) = (project.path().join("one.golden.json"), outside.path().join("other.json"));
+        let (golden, other) =
+            (project.path().join("one.golden.json"), outside.path().join("other.json"));
         fs::write(&other, "1").unwrap();
         fs::hard_link(&other, &golden).unwrap();
         write(&golden, &Value::from(2)).unwrap();
@@ -168,9 +174,10 @@ mod tests {
         fs::write(&golden, "[".repeat(100_000)).unwrap();
         assert!(compare(&golden, &Value::Null).is_err());
         // Each of these objects takes a hundred times its text.
-        for (text, expected) in
-            [(format!("[{}{{}}]", "{},".repeat(VALUES)), "1048576 values"), (" ".repeat((32 << 20) + 1), "32 MiB")]
-        {
+        for (text, expected) in [
+            (format!("[{}{{}}]", "{},".repeat(VALUES)), "1048576 values"),
+            (" ".repeat((32 << 20) + 1), "32 MiB"),
+        ] {
             fs::write(&golden, &text).unwrap();
             assert!(compare(&golden, &Value::Null).unwrap_err().message.contains(expected));
         }

@@ -1,7 +1,9 @@
-//! Cases of plugins: one call of one role, with a database, a scripted model and all else that the role may ask for, and what the call gives.
+//! Cases of plugins: one call of one role, with a database, a scripted model and all else that the
+//! role may ask for, and what the call gives.
 //!
-//! A case is a YAML or JSON file, see [`Case`]. [`run`] makes its call by the runtime, under the limits of a search, and returns what the role
-//! returned together with every port call that it made, as one document. The document is the same on every machine and for plugins of every
+//! A case is a YAML or JSON file, see [`Case`]. [`run`] makes its call by the runtime, under the
+//! limits of a search, and returns what the role returned together with every port call that it
+//! made, as one document. The document is the same on every machine and for plugins of every
 //! language that do the same, so that a golden file beside the case can hold it: see [`golden`].
 
 mod arguments;

@@ -37,7 +37,8 @@ impl ScriptedReply {
     /// # Errors
     /// What is wrong, in words.
     pub(crate) fn check(&self) -> Result<(), String> {
-        let given = [self.sql.is_some(), self.text.is_some(), self.json.is_some(), self.error.is_some()];
+        let given =
+            [self.sql.is_some(), self.text.is_some(), self.json.is_some(), self.error.is_some()];
         if given.into_iter().filter(|given| *given).count() != 1 {
             return Err("a reply has one of `sql`, `text`, `json` and `error`".to_owned());
         }
@@ -57,7 +58,11 @@ impl ScriptedReply {
         }
         let expect = &call.request.expect;
         shape::prepare(expect, limits).await?;
-        let text = self.text.clone().or_else(|| self.json.as_ref().map(Value::to_string)).unwrap_or_default();
+        let text = self
+            .text
+            .clone()
+            .or_else(|| self.json.as_ref().map(Value::to_string))
+            .unwrap_or_default();
         let usage = |text: &str| Usage {
             input_tokens: u32::try_from(size::prompt_tokens(&call.request)).unwrap_or(u32::MAX),
             output_tokens: u32::try_from(text.len().div_ceil(4)).unwrap_or(u32::MAX),
@@ -76,7 +81,11 @@ impl ScriptedReply {
                 Reply { usage: usage(&text), text, parsed, truncated: false, logprob: None }
             }
         };
-        Ok(Reply { truncated: self.truncated, logprob: self.logprob.filter(|_| call.request.logprobs), ..reply })
+        Ok(Reply {
+            truncated: self.truncated,
+            logprob: self.logprob.filter(|_| call.request.logprobs),
+            ..reply
+        })
     }
 }
 
@@ -104,7 +113,11 @@ impl ModelProvider for ScriptedModel {
 
     fn estimate(&self, call: &ModelCall) -> Estimate {
         let output_tokens = u64::from(call.request.max_tokens.unwrap_or(0));
-        Estimate { input_tokens: size::prompt_tokens(&call.request), output_tokens, cost_micros: Some(0) }
+        Estimate {
+            input_tokens: size::prompt_tokens(&call.request),
+            output_tokens,
+            cost_micros: Some(0),
+        }
     }
 
     async fn complete(&self, call: &ModelCall) -> ModelOutcome {

@@ -12,7 +12,9 @@ use syrch::settings::{ModelSettings, PluginSource};
 use syrch::{Observer, Settings, Shared};
 use syrch_core::RoleError;
 use syrch_core::ports::{ModelProvider, RowsGrant};
-use syrch_core::roles::{Aggregator, Calibrator, Clarifier, Linker, Planner, Reward, Rewriter, Solver};
+use syrch_core::roles::{
+    Aggregator, Calibrator, Clarifier, Linker, Planner, Reward, Rewriter, Solver,
+};
 
 use crate::arguments::{Arguments, Input};
 use crate::calls::Calls;
@@ -23,15 +25,18 @@ use crate::{Case, RunError, canonical};
 
 /// The host's name of a case's database, which plugins see.
 const DATABASE: &str = "case";
-/// How long a call may take in all, and before it the statements of its input. Its CPU time and what it waits for are bounded apart from this.
+/// How long a call may take in all, and before it the statements of its input. Its CPU time and
+/// what it waits for are bounded apart from this.
 const DEADLINE: Duration = Duration::from_secs(300);
 
-/// What cases take from the user's settings. Nothing else of them counts, so that a case is the same for every user.
+/// What cases take from the user's settings. Nothing else of them counts, so that a case is the
+/// same for every user.
 pub struct Base {
     /// The settings: their limits, how plugins are compiled, and which plugins are trusted.
     pub settings: Settings,
-    /// Whether the database of the settings takes the place of the case's own. Then the grant of the settings takes that of the case's: who wrote
-    /// the case does not decide about the user's data.
+    /// Whether the database of the settings takes the place of the case's own. Then the grant of
+    /// the settings takes that of the case's: who wrote the case does not decide about the user's
+    /// data.
     pub with_database: bool,
     /// The grant of rows in the place of the case's and of the settings'.
     pub rows: Option<RowsGrant>,
@@ -53,7 +58,8 @@ pub struct Ran {
 /// Calls the role of a case once.
 ///
 /// # Errors
-/// When the plugin is refused, or the case has no such form or no such database. How the call itself ended is part of what it gives.
+/// When the plugin is refused, or the case has no such form or no such database. How the call
+/// itself ended is part of what it gives.
 pub async fn run(
     case: &Case,
     plugin: &PluginSource,
@@ -95,10 +101,14 @@ async fn settings(case: &Case, plugin: &PluginSource, base: &Base) -> Result<Set
     let limits = user.limits.clone();
     let model: Arc<dyn ModelProvider> = Arc::new(ScriptedModel::new(&case.model, limits.clone()));
     let mut settings = match (base.with_database, &case.database) {
-        (true, _) => Settings { tables: user.tables.clone(), ..user.for_database(user.database.clone()) },
+        (true, _) => {
+            Settings { tables: user.tables.clone(), ..user.for_database(user.database.clone()) }
+        }
         (false, CaseDatabase::File(address)) => user.for_database(address.as_str()),
         (false, CaseDatabase::Script(script)) => {
-            let own = syrch::databases::database_of_script(script.as_str(), DATABASE, limits.clone()).await?;
+            let own =
+                syrch::databases::database_of_script(script.as_str(), DATABASE, limits.clone())
+                    .await?;
             Settings { own_database: Some(OwnDatabase(own)), limits, ..Settings::default() }
         }
     };
@@ -132,18 +142,29 @@ async fn ended(call: &RoleCall, arguments: &Arguments) -> Result<Value, RoleErro
     output
 }
 
-async fn output(call: &RoleCall, started: &Started, arguments: &Arguments) -> Result<Value, RoleError> {
-    let (plugin, problem, catalog, made) = (call.plugin(), call.problem(), call.catalog(), started.call());
+async fn output(
+    call: &RoleCall,
+    started: &Started,
+    arguments: &Arguments,
+) -> Result<Value, RoleError> {
+    let (plugin, problem, catalog, made) =
+        (call.plugin(), call.problem(), call.catalog(), started.call());
     Ok(match arguments {
         Arguments::Link => written(&plugin.link(made, problem, catalog).await?),
         Arguments::Plan => written(&plugin.plan(made, problem, catalog).await?),
         Arguments::Next { graph, seen, fresh } => {
             written(&plugin.next(made, problem, catalog, graph, seen, *fresh).await?)
         }
-        Arguments::Solve { task, parents, .. } => written(&plugin.solve(made, problem, catalog, task, parents).await?),
+        Arguments::Solve { task, parents, .. } => {
+            written(&plugin.solve(made, problem, catalog, task, parents).await?)
+        }
         Arguments::Calibrate(claims) => written(&plugin.calibrate(made, claims).await?),
-        Arguments::Judge { task, rivals } => written(&plugin.judge(made, problem, catalog, task, rivals).await?),
-        Arguments::Assess { graph, seen } => written(&plugin.assess(made, problem, catalog, graph, seen).await?),
+        Arguments::Judge { task, rivals } => {
+            written(&plugin.judge(made, problem, catalog, task, rivals).await?)
+        }
+        Arguments::Assess { graph, seen } => {
+            written(&plugin.assess(made, problem, catalog, graph, seen).await?)
+        }
         Arguments::Aggregate { graph, finished, seen } => {
             written(&plugin.aggregate(made, problem, graph, finished, seen).await?)
         }
@@ -157,11 +178,14 @@ fn written(output: &impl Serialize) -> Value {
     canonical::value(serde_json::to_value(output).unwrap_or_default())
 }
 
-/// A call that failed: the plugin's own failure, or the error of a trap, a limit or a wrong value. The plugin's place does not stand in it.
+/// A call that failed: the plugin's own failure, or the error of a trap, a limit or a wrong value.
+/// The plugin's place does not stand in it.
 fn failed(error: &RoleError) -> Value {
     let mut document = Map::new();
     match error {
-        RoleError::Failure { failure, .. } => drop(document.insert("failure".to_owned(), written(failure))),
+        RoleError::Failure { failure, .. } => {
+            drop(document.insert("failure".to_owned(), written(failure)))
+        }
         error => drop(document.insert("error".to_owned(), nameless(error).to_string().into())),
     }
     Value::Object(document)

@@ -13,8 +13,8 @@ use crate::console::logging::LogFormat;
 use crate::exit::Exit;
 use crate::sink::Format;
 
-/// Answers questions over databases by search: tries several lines of reasoning, runs them read-only against the database, and keeps the
-/// best. Without a command it searches.
+/// Answers questions over databases by search: tries several lines of reasoning, runs them
+/// read-only against the database, and keeps the best. Without a command it searches.
 #[derive(Parser)]
 #[command(name = "syrch-host", version, after_help = after_help(), subcommand_precedence_over_arg = true)]
 pub(crate) struct Cli {

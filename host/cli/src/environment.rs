@@ -55,19 +55,29 @@ impl Environment {
     }
 
     /// Reads the environment of this process.
-    #[allow(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "this is the one place that reads the environment"
+    )]
     pub(crate) fn read() -> Self {
-        let path = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let path = |name: &str| {
+            std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+        };
         let syrch = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
             .filter(|(name, value)| name.starts_with("SYRCH_") && !value.is_empty())
             .map(|(name, value)| (name, value.into_string().ok()))
             .collect();
-        let prefixes: Vec<&str> =
-            Executor::all().filter_map(Executor::server).flat_map(|server| server.variables).copied().collect();
+        let prefixes: Vec<&str> = Executor::all()
+            .filter_map(Executor::server)
+            .flat_map(|server| server.variables)
+            .copied()
+            .collect();
         let servers = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .filter(|(name, value)| !value.is_empty() && prefixes.iter().any(|prefix| name.starts_with(prefix)))
+            .filter(|(name, value)| {
+                !value.is_empty() && prefixes.iter().any(|prefix| name.starts_with(prefix))
+            })
             .collect();
         let key = |name: &str| std::env::var(name).ok().filter(|key| !key.trim().is_empty());
         Self {
@@ -80,7 +90,9 @@ impl Environment {
             #[cfg(feature = "otel")]
             otlp_endpoint: key(OTLP_ENDPOINT),
             #[cfg(feature = "otel")]
-            otlp_headers: key("OTEL_EXPORTER_OTLP_HEADERS").map(|headers| pairs(&headers)).unwrap_or_default(),
+            otlp_headers: key("OTEL_EXPORTER_OTLP_HEADERS")
+                .map(|headers| pairs(&headers))
+                .unwrap_or_default(),
             home: path("HOME").or_else(|| path("USERPROFILE")),
             cache_home: path("XDG_CACHE_HOME").filter(|path| path.is_absolute()),
             state_home: path("XDG_STATE_HOME").filter(|path| path.is_absolute()),
@@ -91,33 +103,50 @@ impl Environment {
 
     /// All keys in the environment, whether they are used or not.
     pub(crate) fn keys(&self) -> impl Iterator<Item = SecretString> {
-        let own = self.syrch.iter().filter(|(name, _)| name.starts_with(KEY)).filter_map(|(_, value)| value.as_ref());
+        let own = self
+            .syrch
+            .iter()
+            .filter(|(name, _)| name.starts_with(KEY))
+            .filter_map(|(_, value)| value.as_ref());
         let passwords = self
             .servers
             .iter()
-            .filter(|(name, _)| ["PASSWORD", "TOKEN", "SECRET"].iter().any(|ending| name.ends_with(ending)))
+            .filter(|(name, _)| {
+                ["PASSWORD", "TOKEN", "SECRET"].iter().any(|ending| name.ends_with(ending))
+            })
             .map(|(_, value)| value);
-        let keys = own.chain(self.vendor_keys.values()).chain(passwords).map(|key| SecretString::from(key.clone()));
+        let keys = own
+            .chain(self.vendor_keys.values())
+            .chain(passwords)
+            .map(|key| SecretString::from(key.clone()));
         #[cfg(feature = "otel")]
         let keys = keys.chain(self.otlp_headers.iter().map(|(_, value)| value.clone()));
         keys
     }
 
-    /// The folder of compiled plugins and cached answers: `SYRCH_CACHE_DIR`, else the user's cache directory. `None` if there is no home.
+    /// The folder of compiled plugins and cached answers: `SYRCH_CACHE_DIR`, else the user's cache
+    /// directory. `None` if there is no home.
     pub(crate) fn cache_dir(&self) -> Option<PathBuf> {
         self.folder("SYRCH_CACHE_DIR", self.cache_home.as_ref(), ".cache")
     }
 
-    /// The folder of runs and of the history of the prompt: `SYRCH_STATE_DIR`, else the user's state directory. `None` if there is no home.
+    /// The folder of runs and of the history of the prompt: `SYRCH_STATE_DIR`, else the user's
+    /// state directory. `None` if there is no home.
     pub(crate) fn state_dir(&self) -> Option<PathBuf> {
         self.folder("SYRCH_STATE_DIR", self.state_home.as_ref(), STATE)
     }
 
-    /// How plugins are compiled: third-party ones by this very binary in a process of its own, where that can be bounded.
+    /// How plugins are compiled: third-party ones by this very binary in a process of its own,
+    /// where that can be bounded.
     pub(crate) fn compile(&self) -> CompileSettings {
-        // Runs may be in many folders, but compiled plugins are in one, so their key belongs to the home, where there is one.
+        // Runs may be in many folders, but compiled plugins are in one, so their key belongs to the
+        // home, where there is one.
         let home = self.at_home(self.state_home.as_ref(), STATE);
-        let keys = home.into_iter().chain(self.state_dir()).map(|state| state.join("compiled.key")).collect();
+        let keys = home
+            .into_iter()
+            .chain(self.state_dir())
+            .map(|state| state.join("compiled.key"))
+            .collect();
         let cache = self.cache_dir().map(|folder| CodeCache { folder, keys });
         let process = CompileProcess::IS_SUPPORTED.then(|| CompileProcess {
             // The binary that runs, also when another has taken its place.
@@ -137,7 +166,8 @@ impl Environment {
     }
 }
 
-/// Returns the name of the user whom the process belongs to. It is read from the system's files once, when it is first needed.
+/// Returns the name of the user whom the process belongs to. It is read from the system's files
+/// once, when it is first needed.
 #[cfg(unix)]
 pub(crate) fn os_user() -> Option<String> {
     use nix::unistd::{User, geteuid};
@@ -151,7 +181,8 @@ pub(crate) fn os_user() -> Option<String> {
     std::env::var("USERNAME").ok().filter(|name| !name.is_empty())
 }
 
-/// Headers as OpenTelemetry writes them: `name=value`, with commas between them and `%20` for a space.
+/// Headers as OpenTelemetry writes them: `name=value`, with commas between them and `%20` for a
+/// space.
 #[cfg(feature = "otel")]
 fn pairs(headers: &str) -> Vec<(String, SecretString)> {
     let pairs = headers.split(',').filter_map(|pair| pair.split_once('='));
@@ -164,8 +195,13 @@ fn unescaped(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
     while let Some((first, others)) = rest.split_first() {
-        let code = others.get(..2).filter(|_| *first == b'%').and_then(|code| std::str::from_utf8(code).ok());
-        let byte = code.filter(|code| !code.starts_with('+')).and_then(|code| u8::from_str_radix(code, 16).ok());
+        let code = others
+            .get(..2)
+            .filter(|_| *first == b'%')
+            .and_then(|code| std::str::from_utf8(code).ok());
+        let byte = code
+            .filter(|code| !code.starts_with('+'))
+            .and_then(|code| u8::from_str_radix(code, 16).ok());
         bytes.push(byte.unwrap_or(*first));
         rest = if byte.is_some() { &others[2..] } else { others };
     }
@@ -182,7 +218,10 @@ mod tests {
         use syrch::secrecy::ExposeSecret;
 
         let read = |text: &str| -> Vec<(String, String)> {
-            pairs(text).into_iter().map(|(name, value)| (name, value.expose_secret().to_owned())).collect()
+            pairs(text)
+                .into_iter()
+                .map(|(name, value)| (name, value.expose_secret().to_owned()))
+                .collect()
         };
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         assert_eq!(
@@ -197,7 +236,8 @@ mod tests {
 
     #[test]
     fn the_cache_directory_has_three_sources() {
-        let mut environment = Environment { home: Some("/home/ada".into()), ..Environment::default() };
+        let mut environment =
+            Environment { home: Some("/home/ada".into()), ..Environment::default() };
         assert_eq!(environment.cache_dir(), Some("/home/ada/.cache/syrch".into()));
         environment.cache_home = Some("/cache".into());
         assert_eq!(environment.cache_dir(), Some("/cache/syrch".into()));
@@ -208,7 +248,8 @@ mod tests {
 
     #[test]
     fn so_has_the_state_directory() {
-        let mut environment = Environment { home: Some("/home/ada".into()), ..Environment::default() };
+        let mut environment =
+            Environment { home: Some("/home/ada".into()), ..Environment::default() };
         assert_eq!(environment.state_dir(), Some("/home/ada/.local/state/syrch".into()));
         environment.state_home = Some("/state".into());
         assert_eq!(environment.state_dir(), Some("/state/syrch".into()));

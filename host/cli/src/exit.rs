@@ -1,4 +1,5 @@
-//! The classes of errors with their exit codes: the one table that the program, its help, `syrch.error/1` and the documents go by.
+//! The classes of errors with their exit codes: the one table that the program, its help,
+//! `syrch.error/1` and the documents go by.
 
 /// How the program ends; the number is the exit code of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +73,8 @@ impl Exit {
         Self::of_class(error.class()).unwrap_or(Self::Unexpected)
     }
 
-    /// The class with that name. `None` if this host does not know the name, as a newer one may have written it.
+    /// The class with that name. `None` if this host does not know the name, as a newer one may
+    /// have written it.
     pub(crate) fn of_class(class: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|exit| exit.class() == class)
     }
@@ -89,8 +91,12 @@ impl Exit {
             Self::Config => "a wrong configuration, or a tool that `plugin build` needs is missing",
             Self::Database => "the database, or a statement on it, failed",
             Self::Model => "the model endpoint failed",
-            Self::PluginRejected => "a plugin was rejected when it was loaded, or could not be built",
-            Self::PluginFailed => "a plugin trapped, hit a limit, returned nonsense or failed by an error of its own",
+            Self::PluginRejected => {
+                "a plugin was rejected when it was loaded, or could not be built"
+            }
+            Self::PluginFailed => {
+                "a plugin trapped, hit a limit, returned nonsense or failed by an error of its own"
+            }
             Self::Denied => "denied by the guard, by a grant, or for want of your consent",
             Self::Budget => "a budget, or the deadline, was used up",
             Self::ReplayMiss => "a replay lacks a recording, or departs from its journal",
@@ -125,7 +131,10 @@ mod tests {
         let errors = [
             (syrch::Error::Config(String::new()), Exit::Config),
             (syrch::Error::Model { model: String::new(), message: String::new() }, Exit::Model),
-            (syrch::Error::Strategy { role: String::new(), message: String::new() }, Exit::NoAnswer),
+            (
+                syrch::Error::Strategy { role: String::new(), message: String::new() },
+                Exit::NoAnswer,
+            ),
             (syrch::Error::Deadline(1.0), Exit::Budget),
             (syrch::Error::Interrupted, Exit::Interrupted),
             (syrch::Error::Replay(String::new()), Exit::ReplayMiss),

@@ -29,8 +29,7 @@ pub(crate) struct Failure {
 }
 
 /// What to do about a key that would go over plain HTTP to another machine.
-pub(crate) const EXPOSED: &str =
-    "use an https:// address, or a tunnel to this machine; --insecure-endpoint lets keys go there unprotected";
+pub(crate) const EXPOSED: &str = "use an https:// address, or a tunnel to this machine; --insecure-endpoint lets keys go there unprotected";
 
 /// What to do about a server that is starting.
 const STARTS: &str = "ask again in a few minutes, or wait for it by --sql-timeout 600";
@@ -82,7 +81,8 @@ fn did_you_mean(names: &[String]) -> Option<String> {
 }
 
 impl From<Error> for Failure {
-    /// The exit code is that of the class of the error, for every error of the library; only the hint depends on more.
+    /// The exit code is that of the class of the error, for every error of the library; only the
+    /// hint depends on more.
     fn from(error: Error) -> Self {
         let message = match &error {
             Error::Sql(error) => statement_message(error),
@@ -115,14 +115,23 @@ fn hint(error: &Error) -> Option<String> {
         }
         Error::Exposed(_) => EXPOSED,
         Error::Database(error) => return database_hint(error),
-        Error::Model { .. } => "`syrch-host doctor` checks the endpoint, and --llm offline answers without a model",
+        Error::Model { .. } => {
+            "`syrch-host doctor` checks the endpoint, and --llm offline answers without a model"
+        }
         Error::UnknownPlugin { name, .. } if Path::new(name).is_dir() => {
-            return Some(format!("`{name}` is a folder: name the component in it, such as {name}/build/NAME.wasm"));
+            return Some(format!(
+                "`{name}` is a folder: name the component in it, such as {name}/build/NAME.wasm"
+            ));
         }
         Error::UnknownPlugin { similar, .. } => {
-            return similar_or(similar, "`syrch-host plugin list` shows the built-in ones; a path ends in .wasm");
+            return similar_or(
+                similar,
+                "`syrch-host plugin list` shows the built-in ones; a path ends in .wasm",
+            );
         }
-        Error::PluginRejected { plugin, toolchain, source } => return rejection_hint(plugin, *toolchain, source),
+        Error::PluginRejected { plugin, toolchain, source } => {
+            return rejection_hint(plugin, *toolchain, source);
+        }
         Error::PluginFailed(error) if error.is_fault() => {
             "the plugin is at fault, not your data; try the search without it. Its author sees its calls by `syrch-host trace show last`, and more by -vv"
         }
@@ -131,32 +140,46 @@ fn hint(error: &Error) -> Option<String> {
                 "with `--trust {plugin}` it may, and so may put what it knows into prompts; --rows sample:N shows cells to all plugins"
             ));
         }
-        Error::Consent(_) => "--accept-data-sent agrees that such requests are sent, and --dry-run shows them",
+        Error::Consent(_) => {
+            "--accept-data-sent agrees that such requests are sent, and --dry-run shows them"
+        }
         Error::Strategy { .. } => "-v shows what the search did",
         Error::Sql(error) => return statement_hint(error),
         Error::Budget(Exhausted::Overrun) => {
             "a statement of the search works on very long values, or the file system hangs; its thread may still run"
         }
         Error::Budget(_) => "--budget, --max-calls, --max-sql-runs and --max-usd raise the budgets",
-        Error::Deadline(_) => "--deadline SECONDS gives a search more time, and --deadline none takes the limit away",
+        Error::Deadline(_) => {
+            "--deadline SECONDS gives a search more time, and --deadline none takes the limit away"
+        }
         Error::Journal(JournalError::Unknown { similar, .. }) => {
             return similar_or(similar, "`syrch-host trace list` shows all runs");
         }
         Error::Run(RunError::Unknown { similar, .. }) => {
             return similar_or(similar, "`syrch-host report --list` shows all runs over suites");
         }
-        Error::Journal(JournalError::Several { .. }) | Error::Run(RunError::Several { .. }) => "give more of its id",
-        Error::Journal(JournalError::Busy { .. }) | Error::Run(RunError::Busy { .. }) => "wait until it ends",
+        Error::Journal(JournalError::Several { .. }) | Error::Run(RunError::Several { .. }) => {
+            "give more of its id"
+        }
+        Error::Journal(JournalError::Busy { .. }) | Error::Run(RunError::Busy { .. }) => {
+            "wait until it ends"
+        }
         Error::Suite(SuiteError::Unreadable { .. }) => "check the path of the suite",
-        Error::Suite(_) => "nothing was asked; correct the suite, and check it by `syrch-host suite lint FILE`",
+        Error::Suite(_) => {
+            "nothing was asked; correct the suite, and check it by `syrch-host suite lint FILE`"
+        }
         Error::Corpus(CorpusError::Unlocked { .. }) => {
             "nothing was measured; `syrch-host optimize corpus verify MANIFEST` shows what is missing and what was changed"
         }
         Error::Corpus(CorpusError::Malformed { .. }) => {
             "correct the manifest there: it has a table `[[queries]]` for each statement, with file, sha256 and description"
         }
-        Error::Corpus(_) => "check the path; `syrch-host optimize corpus add MANIFEST FILE` makes a manifest",
-        Error::Databases(_) => "--db names the folder in which the databases are, or the one database of all questions",
+        Error::Corpus(_) => {
+            "check the path; `syrch-host optimize corpus add MANIFEST FILE` makes a manifest"
+        }
+        Error::Databases(_) => {
+            "--db names the folder in which the databases are, or the one database of all questions"
+        }
         Error::Replay(_) => {
             "`syrch-host trace show RUN` shows what a run asked; --llm record:FILE records other answers, and without --strict a run is \
              made again"
@@ -206,10 +229,14 @@ fn rejection_hint(plugin: &str, toolchain: Toolchain, why: &LoadError) -> Option
             ));
         }
         LoadError::WrongRole { .. } => {
-            return Some(format!("`syrch-host plugin inspect {plugin}` shows the roles that it implements"));
+            return Some(format!(
+                "`syrch-host plugin inspect {plugin}` shows the roles that it implements"
+            ));
         }
         LoadError::Missing { path, similar } => {
-            let build = |folder: &Path| format!("`syrch-host plugin build {}` makes the component", folder.display());
+            let build = |folder: &Path| {
+                format!("`syrch-host plugin build {}` makes the component", folder.display())
+            };
             let build = syrch_projects::of_component(path.as_ref()).map(build);
             let list = "`syrch-host plugin list` shows the built-in ones, which need no path";
             return similar_or(similar, build.as_deref().unwrap_or(list));
@@ -220,18 +247,25 @@ fn rejection_hint(plugin: &str, toolchain: Toolchain, why: &LoadError) -> Option
                 build_command(toolchain)
             ));
         }
-        LoadError::Version { .. } | LoadError::Import { .. } | LoadError::Export { .. } | LoadError::NoRole { .. } => {
+        LoadError::Version { .. }
+        | LoadError::Import { .. }
+        | LoadError::Export { .. }
+        | LoadError::NoRole { .. } => {
             return Some(format!(
                 "build it against the contract of this host: by `syrch-host plugin build` in its project, or the files in `wit/` {}",
                 build_command(toolchain)
             ));
         }
         LoadError::TooLarge { .. } => match toolchain {
-            Toolchain::Go => "build it without debug information: `go build -ldflags='-s -w'`, or `wasm-tools strip`",
+            Toolchain::Go => {
+                "build it without debug information: `go build -ldflags='-s -w'`, or `wasm-tools strip`"
+            }
             Toolchain::JavaScript => {
                 "build it smaller: `componentize-qjs --opt-size --minify`, componentize-qjs instead of componentize-js, or `wasm-tools strip`"
             }
-            Toolchain::Python => "leave out packages that it does not import, or run `wasm-tools strip`",
+            Toolchain::Python => {
+                "leave out packages that it does not import, or run `wasm-tools strip`"
+            }
             Toolchain::C => "build it with -Os -s, or run `wasm-tools strip`",
             Toolchain::Rust | Toolchain::Unknown => {
                 "build it with --release and without debug information: `strip = true` in the profile, or `wasm-tools strip`"
@@ -247,10 +281,18 @@ fn rejection_hint(plugin: &str, toolchain: Toolchain, why: &LoadError) -> Option
 fn build_command(toolchain: Toolchain) -> &'static str {
     match toolchain {
         Toolchain::Rust => "with `cargo build --release --target wasm32-wasip2`",
-        Toolchain::C => "with `clang --target=wasm32-wasip1 -mexec-model=reactor` and `wasm-tools component new`",
-        Toolchain::Go => "with `GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared` and `wasm-tools component new`",
-        Toolchain::Python => "with `componentize-py -d wit -w WORLD componentize MODULE -o FILE.wasm`",
-        Toolchain::JavaScript => "with `componentize-qjs --wit wit --world WORLD --js FILE.js -o FILE.wasm`",
+        Toolchain::C => {
+            "with `clang --target=wasm32-wasip1 -mexec-model=reactor` and `wasm-tools component new`"
+        }
+        Toolchain::Go => {
+            "with `GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared` and `wasm-tools component new`"
+        }
+        Toolchain::Python => {
+            "with `componentize-py -d wit -w WORLD componentize MODULE -o FILE.wasm`"
+        }
+        Toolchain::JavaScript => {
+            "with `componentize-qjs --wit wit --world WORLD --js FILE.js -o FILE.wasm`"
+        }
         Toolchain::Unknown => {
             "such as with `cargo build --release --target wasm32-wasip2`, componentize-py, componentize-qjs or `wasm-tools component new`"
         }
@@ -320,15 +362,19 @@ fn statement_hint(error: &SqlError) -> Option<String> {
 /// What to do about a statement that the engine did not accept.
 fn next_step(kind: SqlErrorKind) -> Option<&'static str> {
     match kind {
-        SqlErrorKind::Syntax => {
-            Some("check the words and the parentheses there; one whole query is run, of SELECT, VALUES or WITH")
-        }
+        SqlErrorKind::Syntax => Some(
+            "check the words and the parentheses there; one whole query is run, of SELECT, VALUES or WITH",
+        ),
         SqlErrorKind::UnknownTable | SqlErrorKind::UnknownColumn => {
             Some("`syrch-host schema DB` shows all tables and columns")
         }
         SqlErrorKind::AmbiguousName => Some("write the table before the column, as in `orders.id`"),
-        SqlErrorKind::TooLarge => Some("ask for less: fewer rows, columns or steps, or a shorter statement"),
-        SqlErrorKind::Timeout => Some("ask for less: narrow the rows by WHERE, or check how the tables are joined"),
+        SqlErrorKind::TooLarge => {
+            Some("ask for less: fewer rows, columns or steps, or a shorter statement")
+        }
+        SqlErrorKind::Timeout => {
+            Some("ask for less: narrow the rows by WHERE, or check how the tables are joined")
+        }
         _ => None,
     }
 }
@@ -341,12 +387,19 @@ mod tests {
 
     #[test]
     fn refusals_and_other_statement_errors_differ() {
-        let refused = Failure::from(SqlError::new(SqlErrorKind::WriteRefused, "no").rule("select-only"));
-        assert_eq!((refused.exit, refused.message.as_str()), (Exit::Denied, "write-refused: no (rule `select-only`)"));
-        let unknown =
-            SqlError::new(SqlErrorKind::UnknownTable, "no table `custmers`").suggest(vec!["customers".into()]);
+        let refused =
+            Failure::from(SqlError::new(SqlErrorKind::WriteRefused, "no").rule("select-only"));
+        assert_eq!(
+            (refused.exit, refused.message.as_str()),
+            (Exit::Denied, "write-refused: no (rule `select-only`)")
+        );
+        let unknown = SqlError::new(SqlErrorKind::UnknownTable, "no table `custmers`")
+            .suggest(vec!["customers".into()]);
         let unknown = Failure::from(unknown);
-        assert_eq!((unknown.exit, unknown.hint.as_deref()), (Exit::Database, Some("did you mean `customers`?")));
+        assert_eq!(
+            (unknown.exit, unknown.hint.as_deref()),
+            (Exit::Database, Some("did you mean `customers`?"))
+        );
     }
 
     #[test]
@@ -354,7 +407,10 @@ mod tests {
         let document = Failure::config("bad").hint("good").document();
         assert_eq!(document["schema"], "syrch.error/1");
         assert_eq!(document["error"]["class"], "configuration");
-        assert_eq!((&document["error"]["hint"], &document["exit_code"]), (&"good".into(), &10.into()));
+        assert_eq!(
+            (&document["error"]["hint"], &document["exit_code"]),
+            (&"good".into(), &10.into())
+        );
     }
 
     #[test]
@@ -364,8 +420,12 @@ mod tests {
             Failure::from(Error::PluginRejected { plugin: "p.wasm".into(), toolchain, source })
         };
         assert_eq!(rejected(LoadError::Config("bad".into())).exit, Exit::Config);
-        let missing = rejected(LoadError::Missing { path: "p.wasm".into(), similar: vec!["pp.wasm".into()] });
-        assert_eq!((missing.exit, missing.hint.as_deref()), (Exit::PluginRejected, Some("did you mean `pp.wasm`?")));
+        let missing =
+            rejected(LoadError::Missing { path: "p.wasm".into(), similar: vec!["pp.wasm".into()] });
+        assert_eq!(
+            (missing.exit, missing.hint.as_deref()),
+            (Exit::PluginRejected, Some("did you mean `pp.wasm`?"))
+        );
         let project = tempfile::tempdir().unwrap();
         std::fs::write(project.path().join(syrch_projects::FILE), "").unwrap();
         let path = project.path().join("build/p.wasm").display().to_string();
@@ -377,7 +437,11 @@ mod tests {
 
     #[test]
     fn faults_of_plugins_end_in_14() {
-        let trap = RoleError::Trap { plugin: "x".into(), export: "plan".into(), reason: "unreachable".into() };
+        let trap = RoleError::Trap {
+            plugin: "x".into(),
+            export: "plan".into(),
+            reason: "unreachable".into(),
+        };
         assert_eq!(Failure::from(Error::PluginFailed(trap)).exit, Exit::PluginFailed);
         assert_eq!(Failure::from(Error::Interrupted).exit, Exit::Interrupted);
     }

@@ -1,4 +1,5 @@
-//! `syrch-host`: arguments, output and exit codes. The only crate that prints or reads the environment.
+//! `syrch-host`: arguments, output and exit codes. The only crate that prints or reads the
+//! environment.
 
 mod args;
 mod commands;
@@ -38,7 +39,8 @@ use output::Output;
 use scrub::Scrubber;
 use sink::Format;
 
-/// The guard parses statements into many small values, which mimalloc allocates faster than the system's allocator does.
+/// The guard parses statements into many small values, which mimalloc allocates faster than the
+/// system's allocator does.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -55,8 +57,8 @@ fn main() -> ExitCode {
     ExitCode::from(exit.code())
 }
 
-/// Prints the help, the version, or what is wrong with the command line. The arguments could not be parsed, so the two flags that matter are
-/// read by hand.
+/// Prints the help, the version, or what is wrong with the command line. The arguments could not be
+/// parsed, so the two flags that matter are read by hand.
 fn usage(error: &clap::Error, arguments: &[OsString]) -> Exit {
     by_hand::<Color>(arguments, "--color").unwrap_or_default().apply();
     let asked = !error.use_stderr();
@@ -67,7 +69,8 @@ fn usage(error: &clap::Error, arguments: &[OsString]) -> Exit {
     }
     if by_hand::<Format>(arguments, "--format").is_some_and(Format::is_json) {
         let text = error.render().to_string();
-        let message = text.split("\n\n").next().unwrap_or(&text).trim_start_matches("error: ").trim();
+        let message =
+            text.split("\n\n").next().unwrap_or(&text).trim_start_matches("error: ").trim();
         let failure = Failure::usage(message).hint("`syrch-host --help` shows all flags");
         drop(Output::Stdout.write(&sink::json::document(&failure.document())));
     }
@@ -78,7 +81,9 @@ fn usage(error: &clap::Error, arguments: &[OsString]) -> Exit {
 fn importing(console: &Arc<Console>) -> ImportProgress {
     let console = Arc::clone(console);
     ImportProgress(Arc::new(move |progress| match progress {
-        Progress::Reading { file, rows } => console.progress(&format!("reading {file}: {rows} rows")),
+        Progress::Reading { file, rows } => {
+            console.progress(&format!("reading {file}: {rows} rows"))
+        }
         Progress::Read(read) => {
             console.clear();
             console.note(&read_line(read));
@@ -87,7 +92,8 @@ fn importing(console: &Arc<Console>) -> ImportProgress {
     }))
 }
 
-/// What a file has become, in a line: `read sales.csv as the table sales: 3 rows of id INTEGER, name TEXT`.
+/// What a file has become, in a line: `read sales.csv as the table sales: 3 rows of id INTEGER,
+/// name TEXT`.
 fn read_line(read: &Imported) -> String {
     let Imported { file, table, columns, rows, nested, .. } = read;
     let columns = columns.iter().map(|(name, kind)| format!("{name} {kind}"));
@@ -96,7 +102,10 @@ fn read_line(read: &Imported) -> String {
         true => String::new(),
         false => format!("; lists and structures are left out: {}", few(nested.clone())),
     };
-    format!("read {file} as the table {table}: {rows} of {}{nested}", few(columns.collect::<Vec<_>>()))
+    format!(
+        "read {file} as the table {table}: {rows} of {}{nested}",
+        few(columns.collect::<Vec<_>>())
+    )
 }
 
 /// Lines about what reading a file has changed: `sales.price: written with a decimal comma`.
@@ -110,8 +119,10 @@ fn note_lines(read: &Imported) -> Vec<String> {
     let mut lines: Vec<String> = read.notes.iter().take(LINES).map(line).collect();
     let further = read.notes.len().saturating_sub(LINES);
     if further > 0 {
-        lines
-            .push(format!("{}: {further} further notes are comments of its columns, which `schema` shows", read.table));
+        lines.push(format!(
+            "{}: {further} further notes are comments of its columns, which `schema` shows",
+            read.table
+        ));
     }
     lines
 }
@@ -179,7 +190,11 @@ fn start(cli: Cli, environment: &Environment) -> Exit {
 /// Merges the configuration for the flags of this command.
 fn configure(command: &Command, global: &Global, environment: &Environment) -> Outcome<Config> {
     match command.given() {
-        Some(given) => config::load(Given { file: global.config.as_deref(), ..given }, environment, Path::new(".")),
+        Some(given) => config::load(
+            Given { file: global.config.as_deref(), ..given },
+            environment,
+            Path::new("."),
+        ),
         None => Ok(Config::default()),
     }
 }
@@ -265,7 +280,13 @@ fn inputs(command: &Command, config: &Config) -> Vec<(&'static str, PathBuf)> {
         .map(|path| ("the database", path))
         .chain(settings.model.replay.iter().map(|path| ("the recording in use", path.clone())))
         .chain(settings.model.record.iter().map(|path| ("the recording to be made", path.clone())))
-        .chain(settings.model.simulated.iter().map(|simulated| ("the suite in use", simulated.suite.clone())))
+        .chain(
+            settings
+                .model
+                .simulated
+                .iter()
+                .map(|simulated| ("the suite in use", simulated.suite.clone())),
+        )
         .chain(settings.retrieval.notes.iter().map(|path| ("the notes in use", path.clone())))
         .chain(settings.retrieval.examples.iter().map(|path| ("the examples in use", path.clone())))
         .chain(config.files.iter().map(|path| ("the config file in use", path.clone())))

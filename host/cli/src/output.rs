@@ -1,4 +1,5 @@
-//! The output of a command: standard output, or the file of `-o`, which is replaced only once the output is complete.
+//! The output of a command: standard output, or the file of `-o`, which is replaced only once the
+//! output is complete.
 
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Write};
@@ -25,22 +26,30 @@ impl Output {
         path.map_or(Ok(Self::Stdout), |path| Self::at("-o", path))
     }
 
-    /// The output at the path that a flag names; `-` is standard output. Call it before any work, since it finds what is wrong with the path.
+    /// The output at the path that a flag names; `-` is standard output. Call it before any work,
+    /// since it finds what is wrong with the path.
     pub(crate) fn at(flag: &str, path: &Path) -> Outcome<Self> {
-        // The device of standard output may be a plain file that the shell opened, which must not be replaced.
+        // The device of standard output may be a plain file that the shell opened, which must not
+        // be replaced.
         if ["-", "/dev/stdout", "/dev/fd/1"].iter().any(|name| path == Path::new(name)) {
             return Ok(Self::Stdout);
         }
         let wrong = |why: &str| Failure::usage(format!("{flag} `{}`: {why}", path.display()));
         match fs::metadata(path) {
-            Ok(data) if data.is_dir() => Err(wrong("is a folder").hint(format!("{flag} takes the path of a file"))),
-            // A link such as /dev/fd/3 leads to a file that the shell opened; /dev/shm has files like any other folder.
+            Ok(data) if data.is_dir() => {
+                Err(wrong("is a folder").hint(format!("{flag} takes the path of a file")))
+            }
+            // A link such as /dev/fd/3 leads to a file that the shell opened; /dev/shm has files
+            // like any other folder.
             Ok(data) if data.is_file() && !(path.starts_with("/dev") && path.is_symlink()) => {
                 Ok(Self::File(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())))
             }
             Ok(_) => Ok(Self::Device(path.to_owned())),
             Err(_) => {
-                let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+                let parent = path
+                    .parent()
+                    .filter(|parent| !parent.as_os_str().is_empty())
+                    .unwrap_or(Path::new("."));
                 if path.file_name().is_none() || !parent.is_dir() {
                     return Err(wrong(&format!("there is no folder `{}`", parent.display())));
                 }
@@ -49,7 +58,8 @@ impl Output {
         }
     }
 
-    /// Refuses to replace a file that the same command reads. `inputs` are these files, each with a description such as `the suite`.
+    /// Refuses to replace a file that the same command reads. `inputs` are these files, each with a
+    /// description such as `the suite`.
     pub(crate) fn spares(&self, inputs: &[(&str, PathBuf)]) -> Outcome<()> {
         self.spared("-o", inputs)
     }
@@ -59,8 +69,10 @@ impl Output {
         let (Self::File(path) | Self::Device(path)) = self else { return Ok(()) };
         match inputs.iter().find(|(_, input)| is_same(path, input)) {
             None => Ok(()),
-            Some((what, _)) => Err(Failure::usage(format!("{flag} `{}`: is {what}", path.display()))
-                .hint(format!("{flag} replaces what the file holds; give another path"))),
+            Some((what, _)) => {
+                Err(Failure::usage(format!("{flag} `{}`: is {what}", path.display()))
+                    .hint(format!("{flag} replaces what the file holds; give another path")))
+            }
         }
     }
 
@@ -91,10 +103,11 @@ impl Output {
         stream.finish()
     }
 
-    /// Writes text that was escaped part by part, with colours where a terminal shows it and the user wants them.
+    /// Writes text that was escaped part by part, with colours where a terminal shows it and the
+    /// user wants them.
     pub(crate) fn write_coloured(&self, text: &str) -> Outcome<()> {
-        let is_coloured =
-            matches!(self, Self::Stdout) && anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
+        let is_coloured = matches!(self, Self::Stdout)
+            && anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
         if !is_coloured {
             return self.write(&anstream::adapter::strip_str(text).to_string());
         }
@@ -106,28 +119,38 @@ impl Output {
 
     /// Opens it for writing piece by piece.
     pub(crate) fn stream(&self) -> Outcome<Stream> {
-        let fail =
-            |path: &Path, error: &io::Error| Failure::new(Exit::Unexpected, format!("`{}`: {error}", path.display()));
+        let fail = |path: &Path, error: &io::Error| {
+            Failure::new(Exit::Unexpected, format!("`{}`: {error}", path.display()))
+        };
         let (writer, replaces): (Box<dyn Write + Send>, _) = match self {
             Self::Stdout => (Box::new(io::stdout()), None),
-            Self::Device(path) => {
-                (Box::new(File::options().write(true).open(path).map_err(|error| fail(path, &error))?), None)
-            }
+            Self::Device(path) => (
+                Box::new(
+                    File::options().write(true).open(path).map_err(|error| fail(path, &error))?,
+                ),
+                None,
+            ),
             Self::File(path) => {
                 let temporary = beside(path);
                 let file = File::options().write(true).create_new(true).open(&temporary);
-                (Box::new(file.map_err(|error| fail(path, &error))?), Some((temporary, path.clone())))
+                (
+                    Box::new(file.map_err(|error| fail(path, &error))?),
+                    Some((temporary, path.clone())),
+                )
             }
         };
         Ok(Stream { writer, replaces, terminal: self.is_terminal(), closed: false })
     }
 }
 
-/// Whether two paths lead to one file, by whatever links. Files that do not exist are compared by their path.
+/// Whether two paths lead to one file, by whatever links. Files that do not exist are compared by
+/// their path.
 fn is_same(one: &Path, other: &Path) -> bool {
     let place = |path: &Path| {
-        let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        fs::canonicalize(path).or_else(|_| Ok(fs::canonicalize(folder)?.join(path.file_name().unwrap_or_default())))
+        let folder =
+            path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        fs::canonicalize(path)
+            .or_else(|_| Ok(fs::canonicalize(folder)?.join(path.file_name().unwrap_or_default())))
     };
     let places: (io::Result<PathBuf>, io::Result<PathBuf>) = (place(one), place(other));
     matches!(places, (Ok(one), Ok(other)) if one == other) || is_same_inode(one, other)
@@ -136,8 +159,9 @@ fn is_same(one: &Path, other: &Path) -> bool {
 #[cfg(unix)]
 fn is_same_inode(one: &Path, other: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
-    let identity =
-        |path: &Path| fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|data| (data.dev(), data.ino()));
+    let identity = |path: &Path| {
+        fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|data| (data.dev(), data.ino()))
+    };
     identity(one).is_some_and(|found| identity(other) == Some(found))
 }
 
@@ -160,7 +184,8 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// Writes and flushes. A closed pipe (as `head` leaves) is no error; nothing more is written then.
+    /// Writes and flushes. A closed pipe (as `head` leaves) is no error; nothing more is written
+    /// then.
     pub(crate) fn write(&mut self, text: &str) -> Outcome<()> {
         // The sinks have their own escapes; this is what only a terminal must not see.
         let shown = if self.terminal { terminal::block(text) } else { text.into() };
@@ -177,7 +202,10 @@ impl Stream {
                 self.closed = true;
                 Ok(())
             }
-            Err(error) => Err(Failure::new(Exit::Unexpected, format!("the output cannot be written: {error}"))),
+            Err(error) => Err(Failure::new(
+                Exit::Unexpected,
+                format!("the output cannot be written: {error}"),
+            )),
         }
     }
 
@@ -241,8 +269,10 @@ mod tests {
         }
         for url in ["x.sqlite", "sub/../x.sqlite"] {
             let url = DatabaseUrl::parse(&format!("sqlite://{}", path(url).display()));
-            let inputs: Vec<_> =
-                syrch::databases::database_files(&url).into_iter().map(|file| ("the database", file)).collect();
+            let inputs: Vec<_> = syrch::databases::database_files(&url)
+                .into_iter()
+                .map(|file| ("the database", file))
+                .collect();
             for name in &names {
                 let failure = Output::open(Some(&path(name))).unwrap().spares(&inputs).unwrap_err();
                 assert_eq!(failure.exit, Exit::Usage);

@@ -8,8 +8,8 @@ use syrch::secrecy::{ExposeSecret, SecretString};
 /// What stands in place of a secret.
 pub(crate) const MASK: &str = "***";
 
-/// What people give to local endpoints that want any key at all. They are no secrets, and hiding such common words would
-/// damage answers.
+/// What people give to local endpoints that want any key at all. They are no secrets, and hiding
+/// such common words would damage answers.
 const PLACEHOLDERS: [&str; 12] = [
     "lm-studio",
     "not-needed",

@@ -1,4 +1,5 @@
-//! Spans of searches for an OpenTelemetry collector: opened before a command, sent before the process ends.
+//! Spans of searches for an OpenTelemetry collector: opened before a command, sent before the
+//! process ends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,9 +25,12 @@ pub(crate) struct Telemetry {
 
 /// Sends the spans of the searches of this process to the configured collector, if there is one.
 pub(crate) fn open(config: &mut Config, environment: &Environment) -> Outcome<Option<Arc<Otlp>>> {
-    let Telemetry { endpoint: Some(endpoint), sql } = config.effective.telemetry.clone() else { return Ok(None) };
+    let Telemetry { endpoint: Some(endpoint), sql } = config.effective.telemetry.clone() else {
+        return Ok(None);
+    };
     let insecure = config.effective.settings.model.insecure_endpoint;
-    let settings = OtlpSettings { endpoint, headers: environment.otlp_headers.clone(), insecure, sql };
+    let settings =
+        OtlpSettings { endpoint, headers: environment.otlp_headers.clone(), insecure, sql };
     let otlp = Otlp::open(&settings).map_err(|error| {
         let failure = Failure::config(error.to_string());
         match error {

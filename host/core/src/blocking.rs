@@ -1,7 +1,7 @@
 //! Tasks that wait for work on other threads: statements, the cache, compilations.
 //!
-//! An executor of a single thread can ask whether any of its tasks waits for such work, which ends by itself, or all of them wait for
-//! another machine or the user.
+//! An executor of a single thread can ask whether any of its tasks waits for such work, which ends
+//! by itself, or all of them wait for another machine or the user.
 
 use std::cell::Cell;
 
@@ -15,7 +15,8 @@ pub async fn awaited<T>(work: impl Future<Output = T>) -> T {
     work.await
 }
 
-/// Whether a task of this thread is in [`awaited`]. The answer is meaningful only in a runtime of one thread, whose tasks stay on it.
+/// Whether a task of this thread is in [`awaited`]. The answer is meaningful only in a runtime of
+/// one thread, whose tasks stay on it.
 #[must_use]
 pub fn is_awaiting() -> bool {
     AWAITING.get() != 0

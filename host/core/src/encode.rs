@@ -1,4 +1,5 @@
-//! Results as bytes and vectors as text, and back without loss: the form in which caches and journals store them.
+//! Results as bytes and vectors as text, and back without loss: the form in which caches and
+//! journals store them.
 
 use std::io::Cursor;
 
@@ -29,10 +30,12 @@ pub struct DecodeError(String);
 /// Size of the field that holds the length of the head, in bytes.
 const LENGTH: usize = 4;
 
-/// Encodes a result: the length of a JSON head as four bytes, little-endian, then the head, then an Arrow IPC stream.
+/// Encodes a result: the length of a JSON head as four bytes, little-endian, then the head, then an
+/// Arrow IPC stream.
 ///
 /// # Errors
-/// When Arrow cannot write the batches, which does not happen for the types that [`ResultSet`] uses.
+/// When Arrow cannot write the batches, which does not happen for the types that [`ResultSet`]
+/// uses.
 pub fn encode(results: &ResultSet) -> Result<Vec<u8>, DecodeError> {
     let fail = |error: &dyn std::fmt::Display| DecodeError(error.to_string());
     let head = Head {
@@ -44,7 +47,8 @@ pub fn encode(results: &ResultSet) -> Result<Vec<u8>, DecodeError> {
     let head = serde_json::to_vec(&head).map_err(|error| fail(&error))?;
     let mut bytes = u32::try_from(head.len()).map_err(|error| fail(&error))?.to_le_bytes().to_vec();
     bytes.extend(head);
-    let mut writer = StreamWriter::try_new(&mut bytes, results.schema()).map_err(|error| fail(&error))?;
+    let mut writer =
+        StreamWriter::try_new(&mut bytes, results.schema()).map_err(|error| fail(&error))?;
     for batch in results.batches() {
         writer.write(batch).map_err(|error| fail(&error))?;
     }
@@ -62,12 +66,14 @@ pub fn decode(bytes: &[u8]) -> Result<ResultSet, DecodeError> {
     let (length, rest) = bytes.split_at_checked(LENGTH).ok_or_else(cut)?;
     let length = length.iter().rev().fold(0_usize, |sum, byte| sum << 8 | usize::from(*byte));
     let (head, stream) = rest.split_at_checked(length).ok_or_else(cut)?;
-    let head: Head = serde_json::from_slice(head).map_err(|error| DecodeError(error.to_string()))?;
+    let head: Head =
+        serde_json::from_slice(head).map_err(|error| DecodeError(error.to_string()))?;
     let fail = |error: arrow_schema::ArrowError| DecodeError(error.to_string());
     let reader = StreamReader::try_new(Cursor::new(stream), None).map_err(fail)?;
     let schema = reader.schema();
     let batches = reader.collect::<Result<Vec<_>, _>>().map_err(fail)?;
-    Ok(ResultSet::new(schema, batches, head.truncated, head.warnings, head.sql).with_doubts(head.doubts))
+    Ok(ResultSet::new(schema, batches, head.truncated, head.warnings, head.sql)
+        .with_doubts(head.doubts))
 }
 
 /// Writes vectors as text: one line per vector, its numbers as little-endian `f32` in base64.
@@ -80,7 +86,8 @@ pub fn vectors(vectors: &[Vec<f32>]) -> String {
     vectors.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Reads the vectors of a text that [`vectors`] wrote. `None` when the text has another form or a number is not finite.
+/// Reads the vectors of a text that [`vectors`] wrote. `None` when the text has another form or a
+/// number is not finite.
 #[must_use]
 pub fn vectors_of(text: &str) -> Option<Vec<Vec<f32>>> {
     let read = |line: &str| -> Option<Vec<f32>> {
@@ -98,7 +105,8 @@ mod tests {
     use std::sync::Arc;
 
     use arrow_array::{
-        ArrayRef, BinaryArray, BooleanArray, Float64Array, Int64Array, NullArray, RecordBatch, StringArray,
+        ArrayRef, BinaryArray, BooleanArray, Float64Array, Int64Array, NullArray, RecordBatch,
+        StringArray,
     };
     use arrow_schema::{Field, Schema};
 
@@ -110,7 +118,11 @@ mod tests {
     fn every_value_comes_back_as_it_was() {
         let columns: Vec<ArrayRef> = vec![
             Arc::new(StringArray::from(vec![Some("006"), None, Some("")])),
-            Arc::new(Float64Array::from(vec![Some(315.0), Some(0.123_456_789_012_345_67), Some(-0.0)])),
+            Arc::new(Float64Array::from(vec![
+                Some(315.0),
+                Some(0.123_456_789_012_345_67),
+                Some(-0.0),
+            ])),
             Arc::new(Int64Array::from(vec![Some(i64::MIN), Some(0), None])),
             Arc::new(BinaryArray::from_opt_vec(vec![Some(b"\x00\xff"), None, Some(b"")])),
             Arc::new(BooleanArray::from(vec![Some(true), None, Some(false)])),
@@ -123,9 +135,15 @@ mod tests {
         };
         let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
         let batch = RecordBatch::try_new(Arc::clone(&schema), columns).unwrap();
+        let results = ResultSet::new(
+            schema,
+            vec![batch.clone(), batch],
+            true,
+            vec!["cut".into()],
+            "SELECT '006'".into(),
+        );
         let results =
-            ResultSet::new(schema, vec![batch.clone(), batch], true, vec!["cut".into()], "SELECT '006'".into());
-        let results = results.with_doubts(vec![Doubt { kind: DoubtKind::Day, text: "no day".into() }]);
+            results.with_doubts(vec![Doubt { kind: DoubtKind::Day, text: "no day".into() }]);
         let again = decode(&encode(&results).unwrap()).unwrap();
         assert_eq!(again, results);
         assert_eq!((again.profile(), again.columns()), (results.profile(), results.columns()));
@@ -135,9 +153,12 @@ mod tests {
     #[test]
     fn other_bytes_are_refused() {
         let schema = Arc::new(Schema::empty());
-        let bytes = encode(&ResultSet::new(schema, Vec::new(), false, Vec::new(), String::new())).unwrap();
+        let bytes =
+            encode(&ResultSet::new(schema, Vec::new(), false, Vec::new(), String::new())).unwrap();
         assert!(decode(&bytes).is_ok());
-        for wrong in [b"".as_slice(), b"\xff\xff\xff\xff", &bytes[..bytes.len() / 2], b"\x02\x00\x00\x00{}"] {
+        for wrong in
+            [b"".as_slice(), b"\xff\xff\xff\xff", &bytes[..bytes.len() / 2], b"\x02\x00\x00\x00{}"]
+        {
             assert!(decode(wrong).is_err());
         }
     }

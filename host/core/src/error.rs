@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Failure, FailureKind};
 
-/// Why a role call failed. After each of these the plugin's store is discarded, and the host continues.
+/// Why a role call failed. After each of these the plugin's store is discarded, and the host
+/// continues.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "lowercase")]
 pub enum RoleError {
@@ -23,7 +24,8 @@ pub enum RoleError {
         plugin: String,
         /// The function that was called, such as `solver.solve`.
         export: String,
-        /// The engine's message, cut to one line; it holds none of the guest's data but what the guest printed itself.
+        /// The engine's message, cut to one line; it holds none of the guest's data but what the
+        /// guest printed itself.
         reason: String,
     },
     /// The guest went over a limit.
@@ -65,8 +67,8 @@ pub enum RoleError {
 }
 
 impl RoleError {
-    /// Whether the plugin is to blame: it trapped, went over a limit, returned an invalid value, or failed by an error of its own, such as an
-    /// exception that nobody caught.
+    /// Whether the plugin is to blame: it trapped, went over a limit, returned an invalid value, or
+    /// failed by an error of its own, such as an exception that nobody caught.
     #[must_use]
     pub fn is_fault(&self) -> bool {
         match self {

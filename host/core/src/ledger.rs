@@ -1,4 +1,5 @@
-//! The ledger of a search: everything that costs money or work is reserved here before it happens, and settled afterwards.
+//! The ledger of a search: everything that costs money or work is reserved here before it happens,
+//! and settled afterwards.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -43,7 +44,19 @@ impl Default for Budgets {
 }
 
 /// A budget that is used up. Its text is the budget's name in messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, thiserror::Error)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    thiserror::Error,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Exhausted {
     /// [`Budgets::tokens`] is used up.
@@ -103,11 +116,12 @@ pub struct Spent {
     /// Reply tokens of the calls that a cache answered.
     #[serde(default)]
     pub saved_output_tokens: u64,
-    /// Cost that the cache saved, in millionths; `None` when the cache answered nothing or the price of one of these calls is unknown.
+    /// Cost that the cache saved, in millionths; `None` when the cache answered nothing or the
+    /// price of one of these calls is unknown.
     #[serde(default)]
     pub saved_micros: Option<u64>,
-    /// Tokens charged to the budget: what settled calls used, what calls in flight reserved, and what calls that a cache answered would
-    /// have used.
+    /// Tokens charged to the budget: what settled calls used, what calls in flight reserved, and
+    /// what calls that a cache answered would have used.
     pub tokens_charged: u64,
     /// Statements that were run or explained.
     pub sql_runs: u32,
@@ -117,7 +131,8 @@ pub struct Spent {
     pub cpu: Duration,
     /// Log bytes that were dropped because they exceeded [`Budgets::log_bytes`].
     pub log_dropped: u64,
-    /// Cost in millionths, reservations included; `None` when no call was sent or the price of one is unknown.
+    /// Cost in millionths, reservations included; `None` when no call was sent or the price of one
+    /// is unknown.
     pub cost_micros: Option<u64>,
     /// Settled calls and cache hits by [`Purpose::name`].
     pub by_purpose: BTreeMap<String, PurposeCost>,
@@ -126,16 +141,16 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// Model calls that count against the budget. Calls that a cache answered count too, so that a search takes the same steps with and
-    /// without a cache.
+    /// Model calls that count against the budget. Calls that a cache answered count too, so that a
+    /// search takes the same steps with and without a cache.
     #[must_use]
     pub fn calls_charged(&self) -> u32 {
         self.calls.saturating_add(self.cached)
     }
 }
 
-/// One entry of the ledger. A call is settled after it was reserved; otherwise the order of entries does not matter, so a ledger can be
-/// rebuilt from the entries of a journal.
+/// One entry of the ledger. A call is settled after it was reserved; otherwise the order of entries
+/// does not matter, so a ledger can be rebuilt from the entries of a journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "entry")]
 pub enum Entry {
@@ -206,10 +221,12 @@ impl State {
                 self.cost_micros = self.cost_micros.saturating_add(cost_micros.unwrap_or(0));
             }
             Entry::Settled { purpose, tokens, cost_micros, usage } => {
-                let (input, output) =
-                    usage.as_ref().map_or((0, 0), |u| (u64::from(u.input_tokens), u64::from(u.output_tokens)));
+                let (input, output) = usage
+                    .as_ref()
+                    .map_or((0, 0), |u| (u64::from(u.input_tokens), u64::from(u.output_tokens)));
                 let charged = if usage.is_some() { input + output } else { *tokens };
-                spent.tokens_charged = spent.tokens_charged.saturating_sub(*tokens).saturating_add(charged);
+                spent.tokens_charged =
+                    spent.tokens_charged.saturating_sub(*tokens).saturating_add(charged);
                 spent.input_tokens += input;
                 spent.output_tokens += output;
                 let price = match usage {
@@ -217,8 +234,10 @@ impl State {
                     None => *cost_micros,
                 };
                 self.unpriced |= price.is_none();
-                self.cost_micros =
-                    self.cost_micros.saturating_sub(cost_micros.unwrap_or(0)).saturating_add(price.unwrap_or(0));
+                self.cost_micros = self
+                    .cost_micros
+                    .saturating_sub(cost_micros.unwrap_or(0))
+                    .saturating_add(price.unwrap_or(0));
                 let cost = spent.by_purpose.entry(purpose.clone()).or_default();
                 cost.calls += 1;
                 cost.estimated += u32::from(usage.as_ref().is_some_and(|usage| usage.is_estimate));
@@ -260,7 +279,10 @@ pub struct Ledger {
 
 impl fmt::Debug for Ledger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ledger").field("budgets", &self.budgets).field("state", &self.state).finish_non_exhaustive()
+        f.debug_struct("Ledger")
+            .field("budgets", &self.budgets)
+            .field("state", &self.state)
+            .finish_non_exhaustive()
     }
 }
 
@@ -271,7 +293,8 @@ impl Ledger {
         Arc::new(Self { budgets, state: Mutex::default(), listener: OnceLock::new() })
     }
 
-    /// Sets the listener, which is called with each entry before whatever the entry stands for proceeds. Only the first call has an effect.
+    /// Sets the listener, which is called with each entry before whatever the entry stands for
+    /// proceeds. Only the first call has an effect.
     pub fn listen(&self, listener: impl Fn(&Entry) + Send + Sync + 'static) {
         let _ = self.listener.set(Box::new(listener));
     }
@@ -285,7 +308,8 @@ impl Ledger {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Applies an entry under the lock under which its condition was checked, then calls the listener.
+    /// Applies an entry under the lock under which its condition was checked, then calls the
+    /// listener.
     fn record(&self, mut state: MutexGuard<'_, State>, entry: &Entry) {
         state.apply(entry);
         drop(state);
@@ -314,7 +338,8 @@ impl Ledger {
         let state = self.state();
         let mut spent = state.spent.clone();
         spent.cost_micros = (!state.unpriced && spent.calls > 0).then_some(state.cost_micros);
-        spent.saved_micros = (!state.saved_unpriced && spent.cached > 0).then_some(state.saved_micros);
+        spent.saved_micros =
+            (!state.saved_unpriced && spent.cached > 0).then_some(state.saved_micros);
         spent
     }
 
@@ -324,18 +349,24 @@ impl Ledger {
         Some(self.budgets.cost_micros?.saturating_sub(self.state().cost_micros))
     }
 
-    /// The cost that would be left if no cache had answered anything. Guests get this number, so that they cannot detect a cache.
+    /// The cost that would be left if no cache had answered anything. Guests get this number, so
+    /// that they cannot detect a cache.
     #[must_use]
     pub fn cost_left_as_sent(&self) -> Option<u64> {
         let saved = self.state().saved_micros;
         Some(self.cost_left()?.saturating_sub(saved))
     }
 
-    /// Reserves one model call that uses at most `most`. Under a cost limit, a call of unknown price is refused.
+    /// Reserves one model call that uses at most `most`. Under a cost limit, a call of unknown
+    /// price is refused.
     ///
     /// # Errors
     /// When the call would exceed the budget of calls, tokens or cost. Nothing is reserved then.
-    pub fn reserve_call(self: &Arc<Self>, purpose: &Purpose, most: &Estimate) -> Result<Reservation, Exhausted> {
+    pub fn reserve_call(
+        self: &Arc<Self>,
+        purpose: &Purpose,
+        most: &Estimate,
+    ) -> Result<Reservation, Exhausted> {
         let state = self.state();
         if state.spent.calls_charged() >= self.budgets.llm_calls {
             return Err(self.refuse(state, Exhausted::LlmCalls));
@@ -354,8 +385,8 @@ impl Ledger {
         Ok(Reservation { ledger: Arc::clone(self), purpose, tokens, cost_micros, open: true })
     }
 
-    /// Charges a call that a cache answered. It costs no money, but its call and tokens count as if it had been sent, so that a search
-    /// takes the same steps with and without a cache.
+    /// Charges a call that a cache answered. It costs no money, but its call and tokens count as if
+    /// it had been sent, so that a search takes the same steps with and without a cache.
     ///
     /// # Errors
     /// When calls or tokens would exceed the budget. Nothing is charged then.
@@ -377,7 +408,8 @@ impl Ledger {
     /// Charges one statement.
     ///
     /// # Errors
-    /// When no statements are left, or an earlier one has [overrun](Self::note_overrun) its deadline.
+    /// When no statements are left, or an earlier one has [overrun](Self::note_overrun) its
+    /// deadline.
     pub fn charge_sql_run(&self) -> Result<(), Exhausted> {
         let state = self.state();
         if state.spent.exhausted.contains(&Exhausted::Overrun) {
@@ -390,7 +422,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Records that a statement still ran after its deadline. From then on [`Self::charge_sql_run`] refuses.
+    /// Records that a statement still ran after its deadline. From then on [`Self::charge_sql_run`]
+    /// refuses.
     pub fn note_overrun(&self) {
         self.refuse(self.state(), Exhausted::Overrun);
     }
@@ -415,10 +448,15 @@ impl Ledger {
     pub fn charge_cpu(&self, time: Duration) -> Result<(), Exhausted> {
         let mut state = self.state();
         state.spent.cpu += time;
-        if state.spent.cpu > self.budgets.cpu { Err(self.refuse(state, Exhausted::Cpu)) } else { Ok(()) }
+        if state.spent.cpu > self.budgets.cpu {
+            Err(self.refuse(state, Exhausted::Cpu))
+        } else {
+            Ok(())
+        }
     }
 
-    /// Charges bytes of a guest's log, and returns whether they fit; bytes that do not are counted as dropped.
+    /// Charges bytes of a guest's log, and returns whether they fit; bytes that do not are counted
+    /// as dropped.
     pub fn charge_log(&self, bytes: usize) -> bool {
         let mut state = self.state();
         let fits = state.log_bytes.saturating_add(bytes) <= self.budgets.log_bytes;
@@ -431,8 +469,8 @@ impl Ledger {
     }
 }
 
-/// A model call that was reserved. If it is dropped without [`Reservation::settle`], it stays charged in full, since a cancelled call may
-/// have been paid for.
+/// A model call that was reserved. If it is dropped without [`Reservation::settle`], it stays
+/// charged in full, since a cancelled call may have been paid for.
 #[derive(Debug)]
 pub struct Reservation {
     ledger: Arc<Ledger>,
@@ -458,7 +496,12 @@ impl Reservation {
     fn end(&mut self, usage: Option<Usage>) {
         self.open = false;
         let (tokens, cost_micros) = (self.tokens, self.cost_micros);
-        let entry = Entry::Settled { purpose: std::mem::take(&mut self.purpose), tokens, cost_micros, usage };
+        let entry = Entry::Settled {
+            purpose: std::mem::take(&mut self.purpose),
+            tokens,
+            cost_micros,
+            usage,
+        };
         self.ledger.record(self.ledger.state(), &entry);
     }
 }

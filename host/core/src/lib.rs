@@ -1,7 +1,7 @@
 //! Domain types, ports and roles as plain Rust types and traits.
 //!
-//! Nothing here does I/O, starts a task or knows a backend. All other crates use these types, and the contract in `wit/` has the same ones
-//! under the same file names.
+//! Nothing here does I/O, starts a task or knows a backend. All other crates use these types, and
+//! the contract in `wit/` has the same ones under the same file names.
 
 pub mod blocking;
 pub mod encode;

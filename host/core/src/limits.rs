@@ -1,5 +1,5 @@
-//! The limits of single calls and values. What a whole search may spend is in [`crate::ledger::Budgets`]. `docs/limits.md` has the defaults
-//! of both as a table.
+//! The limits of single calls and values. What a whole search may spend is in
+//! [`crate::ledger::Budgets`]. `docs/limits.md` has the defaults of both as a table.
 
 use std::time::Duration;
 
@@ -11,11 +11,12 @@ use serde::{Deserialize, Serialize};
 pub struct Limits {
     /// Bytes of a component file.
     pub component_bytes: u64,
-    /// Wall time to compile a component in the host's own process: 120 s by default, and 360 s in a debug build. A process of its own, which is
-    /// bounded by its CPU time, is ended after 15 times as long.
-    pub compile: Duration,
-    /// CPU time to compile a component in a process of its own: 30 s by default, and 90 s in a debug build, whose compiler takes three times
+    /// Wall time to compile a component in the host's own process: 120 s by default, and 360 s in a
+    /// debug build. A process of its own, which is bounded by its CPU time, is ended after 15 times
     /// as long.
+    pub compile: Duration,
+    /// CPU time to compile a component in a process of its own: 30 s by default, and 90 s in a
+    /// debug build, whose compiler takes three times as long.
     pub compile_cpu: Duration,
     /// Bytes of memory to compile a component in a process of its own.
     pub compile_memory: u64,

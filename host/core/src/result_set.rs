@@ -1,10 +1,12 @@
-//! Results of statements: Arrow record batches, with the declared SQL type of each column beside its Arrow type.
+//! Results of statements: Arrow record batches, with the declared SQL type of each column beside
+//! its Arrow type.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, BooleanArray, Decimal128Array, Float64Array, Int64Array, RecordBatch, StringArray,
+    Array, ArrayRef, BinaryArray, BooleanArray, Decimal128Array, Float64Array, Int64Array,
+    RecordBatch, StringArray,
 };
 use arrow_schema::{DataType, FieldRef, SchemaRef};
 use sha2::{Digest, Sha256};
@@ -14,7 +16,8 @@ use crate::{Column, ColumnProfile, Doubt, Equality, Profile, Value};
 /// The key of a field's metadata that holds the declared SQL type.
 pub const SQL_TYPE: &str = "sql_type";
 
-/// The rows of one statement, within the caps. The Arrow types in use are Null, Boolean, Int64, Float64, Decimal128, Utf8 and Binary.
+/// The rows of one statement, within the caps. The Arrow types in use are Null, Boolean, Int64,
+/// Float64, Decimal128, Utf8 and Binary.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResultSet {
     schema: SchemaRef,
@@ -27,7 +30,8 @@ pub struct ResultSet {
     known: Known,
 }
 
-/// Values computed from a result, which never changes. A copy of a result starts without them, and comparisons ignore them.
+/// Values computed from a result, which never changes. A copy of a result starts without them, and
+/// comparisons ignore them.
 #[derive(Default)]
 struct Known {
     size: OnceLock<usize>,
@@ -55,8 +59,8 @@ impl std::fmt::Debug for Known {
 }
 
 impl ResultSet {
-    /// Creates a result of batches that all have this schema. `truncated` is whether a cap cut it; `warnings` are for the reader, and the
-    /// first of them says which cap cut a truncated result.
+    /// Creates a result of batches that all have this schema. `truncated` is whether a cap cut it;
+    /// `warnings` are for the reader, and the first of them says which cap cut a truncated result.
     #[must_use]
     pub fn new(
         schema: SchemaRef,
@@ -65,7 +69,15 @@ impl ResultSet {
         warnings: Vec<String>,
         sql: String,
     ) -> Self {
-        Self { schema, batches, truncated, warnings, doubts: Vec::new(), sql, known: Known::default() }
+        Self {
+            schema,
+            batches,
+            truncated,
+            warnings,
+            doubts: Vec::new(),
+            sql,
+            known: Known::default(),
+        }
     }
 
     /// The result with these doubts in place of its own.
@@ -110,7 +122,8 @@ impl ResultSet {
         self.batches.iter().map(|batch| batch.num_rows() as u64).sum()
     }
 
-    /// The memory that the result takes, in bytes, as limits and caches count it: [`allocated`], its texts, and what each column takes besides.
+    /// The memory that the result takes, in bytes, as limits and caches count it: [`allocated`],
+    /// its texts, and what each column takes besides.
     #[must_use]
     pub fn size(&self) -> usize {
         /// Without its rows and texts.
@@ -119,10 +132,13 @@ impl ResultSet {
         const COLUMN: usize = 512;
         *self.known.size.get_or_init(|| {
             let doubts: usize = self.doubts.iter().map(|doubt| doubt.text.len()).sum();
-            let texts = self.warnings.iter().map(String::len).sum::<usize>() + doubts + self.sql.len();
+            let texts =
+                self.warnings.iter().map(String::len).sum::<usize>() + doubts + self.sql.len();
             // A profile has the names again.
             let column = |field: &FieldRef| {
-                COLUMN + 2 * (field.name().len() + field.metadata().values().map(String::len).sum::<usize>())
+                COLUMN
+                    + 2 * (field.name().len()
+                        + field.metadata().values().map(String::len).sum::<usize>())
             };
             let columns: usize = self.schema.fields().iter().map(column).sum();
             RESULT + texts + columns + allocated(&self.batches)
@@ -144,7 +160,8 @@ impl ResultSet {
             .collect()
     }
 
-    /// The shape of the result. `distinct` is not counted; `warnings` are those of the result and its doubts.
+    /// The shape of the result. `distinct` is not counted; `warnings` are those of the result and
+    /// its doubts.
     #[must_use]
     pub fn profile(&self) -> Profile {
         self.known.profile.get_or_init(|| self.shape()).clone()
@@ -156,12 +173,20 @@ impl ResultSet {
             .into_iter()
             .enumerate()
             .map(|(index, column)| {
-                let nulls =
-                    self.batches.iter().map(|batch| batch.column(index).logical_null_count() as u64).sum::<u64>();
+                let nulls = self
+                    .batches
+                    .iter()
+                    .map(|batch| batch.column(index).logical_null_count() as u64)
+                    .sum::<u64>();
                 ColumnProfile { column, nulls, distinct: None }
             })
             .collect();
-        let warnings = self.warnings.iter().chain(self.doubts.iter().map(|doubt| &doubt.text)).cloned().collect();
+        let warnings = self
+            .warnings
+            .iter()
+            .chain(self.doubts.iter().map(|doubt| &doubt.text))
+            .cloned()
+            .collect();
         Profile { rows: self.row_count(), truncated: self.truncated, columns, warnings }
     }
 
@@ -178,7 +203,9 @@ impl ResultSet {
             }
             let take = left.min(size - skip);
             for row in skip..skip + take {
-                rows.push(batch.columns().iter().map(|column| cell(column, row as usize)).collect());
+                rows.push(
+                    batch.columns().iter().map(|column| cell(column, row as usize)).collect(),
+                );
             }
             left -= take;
             skip = 0;
@@ -189,9 +216,9 @@ impl ResultSet {
         rows
     }
 
-    /// A digest that is equal for results that are equal under `under`; `salt` makes it useless outside of its run. `None` for an unknown
-    /// equality. Numbers are equal when their values are (1 and 1.0); all other cells when type and value are the same. Column names do not
-    /// count.
+    /// A digest that is equal for results that are equal under `under`; `salt` makes it useless
+    /// outside of its run. `None` for an unknown equality. Numbers are equal when their values are
+    /// (1 and 1.0); all other cells when type and value are the same. Column names do not count.
     #[must_use]
     pub fn fingerprint(&self, under: &Equality, salt: u64) -> Option<String> {
         let key = (rank(under)?, salt);
@@ -224,8 +251,8 @@ impl ResultSet {
     }
 }
 
-/// The memory of batches, in bytes. An allocation counts as a whole, also where little of it is in use, and once, also where several columns
-/// have parts of it, as those of a decoded result do.
+/// The memory of batches, in bytes. An allocation counts as a whole, also where little of it is in
+/// use, and once, also where several columns have parts of it, as those of a decoded result do.
 #[must_use]
 pub fn allocated(batches: &[RecordBatch]) -> usize {
     let (mut size, mut seen) = (0_usize, BTreeMap::new());
@@ -262,14 +289,20 @@ pub fn cell(column: &ArrayRef, row: usize) -> Value {
     }
     let any = column.as_any();
     match column.data_type() {
-        DataType::Boolean => any.downcast_ref::<BooleanArray>().map(|a| Value::Boolean(a.value(row))),
+        DataType::Boolean => {
+            any.downcast_ref::<BooleanArray>().map(|a| Value::Boolean(a.value(row)))
+        }
         DataType::Int64 => any.downcast_ref::<Int64Array>().map(|a| Value::Integer(a.value(row))),
         DataType::Float64 => any.downcast_ref::<Float64Array>().map(|a| Value::Real(a.value(row))),
         DataType::Decimal128(..) => {
             any.downcast_ref::<Decimal128Array>().map(|a| Value::Decimal(a.value_as_string(row)))
         }
-        DataType::Utf8 => any.downcast_ref::<StringArray>().map(|a| Value::Text(a.value(row).to_owned())),
-        DataType::Binary => any.downcast_ref::<BinaryArray>().map(|a| Value::Bytes(a.value(row).to_vec())),
+        DataType::Utf8 => {
+            any.downcast_ref::<StringArray>().map(|a| Value::Text(a.value(row).to_owned()))
+        }
+        DataType::Binary => {
+            any.downcast_ref::<BinaryArray>().map(|a| Value::Bytes(a.value(row).to_vec()))
+        }
         _ => None,
     }
     .unwrap_or(Value::Null)
@@ -292,12 +325,15 @@ fn number(mut digits: i128, mut scale: i8) -> Number {
     match i64::try_from(digits) {
         Ok(whole) if scale == 0 => Number::Whole(whole),
         // Both are exact, so that the quotient is the number that reading the text gives.
-        Ok(whole) if scale <= 22 && digits.abs() <= EXACT => Number::Real(whole as f64 / 10_f64.powi(scale.into())),
+        Ok(whole) if scale <= 22 && digits.abs() <= EXACT => {
+            Number::Real(whole as f64 / 10_f64.powi(scale.into()))
+        }
         _ => Number::Exact(digits, scale),
     }
 }
 
-/// Hashes a cell so that exactly equal cells give the same bytes: length, tag, value. Texts and blobs are hashed without a copy.
+/// Hashes a cell so that exactly equal cells give the same bytes: length, tag, value. Texts and
+/// blobs are hashed without a copy.
 fn hash_cell(hasher: &mut Sha256, column: &ArrayRef, row: usize) {
     let mut tagged = |tag: u8, bytes: &[u8]| {
         hasher.update((bytes.len() as u64 + 1).to_le_bytes());
@@ -316,7 +352,9 @@ fn hash_cell(hasher: &mut Sha256, column: &ArrayRef, row: usize) {
             return match number(decimals.value(row), decimals.scale()) {
                 Number::Whole(value) => tagged(b'i', &value.to_le_bytes()),
                 Number::Real(value) => tagged(b'r', &value.to_bits().to_le_bytes()),
-                Number::Exact(digits, scale) => tagged(b'd', format!("{digits}e-{scale}").as_bytes()),
+                Number::Exact(digits, scale) => {
+                    tagged(b'd', format!("{digits}e-{scale}").as_bytes())
+                }
             };
         }
     }
@@ -333,7 +371,8 @@ fn hash_cell(hasher: &mut Sha256, column: &ArrayRef, row: usize) {
     }
 }
 
-/// A 64-bit digest (FNV-1a) of parts, the same on every machine and in every run; for seeds, not for secrets.
+/// A 64-bit digest (FNV-1a) of parts, the same on every machine and in every run; for seeds, not
+/// for secrets.
 #[must_use]
 pub fn digest64(parts: &[&str]) -> u64 {
     syrch_basics::fnv1a(parts.iter().flat_map(|part| part.bytes().chain([0xff])))
@@ -348,23 +387,34 @@ mod tests {
     use super::*;
 
     fn result(numbers: ArrayRef) -> ResultSet {
-        let schema = Arc::new(Schema::new(vec![Field::new("n", numbers.data_type().clone(), true)]));
+        let schema =
+            Arc::new(Schema::new(vec![Field::new("n", numbers.data_type().clone(), true)]));
         let batch = RecordBatch::try_new(Arc::clone(&schema), vec![numbers]).unwrap();
         ResultSet::new(schema, vec![batch], false, Vec::new(), String::new())
     }
 
     #[test]
     fn shared_memory_counts_once_and_a_part_as_the_whole() {
-        let texts =
-            |letter: u8| Arc::new(StringArray::from(vec![[letter; 10_000].map(char::from).iter().collect::<String>()]));
-        let columns: Vec<ArrayRef> = (b'a'..=b'j').map(|letter| texts(letter) as ArrayRef).collect();
-        let fields: Vec<Field> = (0..10).map(|n| Field::new(n.to_string(), DataType::Utf8, false)).collect();
+        let texts = |letter: u8| {
+            Arc::new(StringArray::from(vec![
+                [letter; 10_000].map(char::from).iter().collect::<String>(),
+            ]))
+        };
+        let columns: Vec<ArrayRef> =
+            (b'a'..=b'j').map(|letter| texts(letter) as ArrayRef).collect();
+        let fields: Vec<Field> =
+            (0..10).map(|n| Field::new(n.to_string(), DataType::Utf8, false)).collect();
         let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap();
-        let built = ResultSet::new(batch.schema(), vec![batch.clone()], false, Vec::new(), String::new());
+        let built =
+            ResultSet::new(batch.schema(), vec![batch.clone()], false, Vec::new(), String::new());
         let decoded = crate::encode::decode(&crate::encode::encode(&built).unwrap()).unwrap();
         assert_eq!(decoded, built);
         for result in [&built, &decoded] {
-            assert!((100_000..120_000).contains(&allocated(result.batches())), "{}", allocated(result.batches()));
+            assert!(
+                (100_000..120_000).contains(&allocated(result.batches())),
+                "{}",
+                allocated(result.batches())
+            );
             assert!((110_000..130_000).contains(&result.size()), "{}", result.size());
         }
         let part = allocated(&[batch.slice(0, 0)]);
@@ -372,8 +422,10 @@ mod tests {
         // Three times the structures, once the values.
         assert!(allocated(&[batch.slice(0, 0), batch.clone(), batch]) < part + 10_000);
 
-        let flags =
-            RecordBatch::try_from_iter([("b", Arc::new(BooleanArray::from(vec![Some(true), None])) as ArrayRef)]);
+        let flags = RecordBatch::try_from_iter([(
+            "b",
+            Arc::new(BooleanArray::from(vec![Some(true), None])) as ArrayRef,
+        )]);
         let flags = flags.unwrap();
         assert_eq!(allocated(&[flags.slice(0, 1)]), allocated(&[flags]));
     }
@@ -431,7 +483,10 @@ mod tests {
         let first = asked.fingerprint(&Equality::Set, 7);
         let ordered = asked.fingerprint(&Equality::Ordered, 7);
         assert_ne!(first, ordered);
-        assert_eq!((asked.fingerprint(&Equality::Set, 7), asked.profile()), (first.clone(), asked.profile()));
+        assert_eq!(
+            (asked.fingerprint(&Equality::Set, 7), asked.profile()),
+            (first.clone(), asked.profile())
+        );
         assert_eq!(asked.known.fingerprints.lock().unwrap().len(), 2);
         let copy = asked.clone();
         assert_eq!((copy.fingerprint(&Equality::Set, 7), &copy), (first, &asked));

@@ -1,7 +1,9 @@
-//! What a plugin implements for the host. The runtime implements these traits over components; tests implement them in plain Rust.
+//! What a plugin implements for the host. The runtime implements these traits over components;
+//! tests implement them in plain Rust.
 //!
-//! A method is called once in a fresh store, and nothing of one call is left for the next. All methods fail with the plugin's own typed
-//! failure, a trap, a limit or an invalid value: see [`RoleError`].
+//! A method is called once in a fresh store, and nothing of one call is left for the next. All
+//! methods fail with the plugin's own typed failure, a trap, a limit or an invalid value: see
+//! [`RoleError`].
 
 use std::sync::Arc;
 
@@ -10,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::ports::{Plan, Ports};
 use crate::{
-    Candidate, CandidateId, Catalog, Failure, Graph, Hit, Json, Ledger, Observation, Problem, Question, ResultSet,
-    RoleError, Signals, Step, Task, TaskId, Verdict,
+    Candidate, CandidateId, Catalog, Failure, Graph, Hit, Json, Ledger, Observation, Problem,
+    Question, ResultSet, RoleError, Signals, Step, Task, TaskId, Verdict,
 };
 
 /// A role that a plugin can implement.
@@ -32,13 +34,14 @@ pub enum Role {
     Clarifier,
     /// Makes the answer from the finished tasks.
     Aggregator,
-    /// Proposes other statements with the same result, for the verified optimizer. No search calls it.
+    /// Proposes other statements with the same result, for the verified optimizer. No search calls
+    /// it.
     Rewriter,
 }
 
 impl Role {
-    /// All roles of the contract: those of [`Role::SEARCH`], then those that no search calls. A plugin may export each of them, and a
-    /// strategy may name a plugin for each.
+    /// All roles of the contract: those of [`Role::SEARCH`], then those that no search calls. A
+    /// plugin may export each of them, and a strategy may name a plugin for each.
     pub const ALL: [Self; 8] = [
         Self::Linker,
         Self::Planner,
@@ -50,9 +53,17 @@ impl Role {
         Self::Rewriter,
     ];
 
-    /// The roles that a search calls, in that order. What compares searches, or opens a host for them, reads this list.
-    pub const SEARCH: [Self; 7] =
-        [Self::Linker, Self::Planner, Self::Solver, Self::Calibrator, Self::Reward, Self::Clarifier, Self::Aggregator];
+    /// The roles that a search calls, in that order. What compares searches, or opens a host for
+    /// them, reads this list.
+    pub const SEARCH: [Self; 7] = [
+        Self::Linker,
+        Self::Planner,
+        Self::Solver,
+        Self::Calibrator,
+        Self::Reward,
+        Self::Clarifier,
+        Self::Aggregator,
+    ];
 
     /// The role's name in flags, output and the contract.
     #[must_use]
@@ -103,7 +114,8 @@ pub struct Relevant {
 /// The result of a linker.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Linked {
-    /// The tables that other roles see from now on, most relevant first; an empty list leaves the catalog as it is.
+    /// The tables that other roles see from now on, most relevant first; an empty list leaves the
+    /// catalog as it is.
     pub tables: Vec<Relevant>,
     /// Hits that become part of the problem for the other roles.
     pub hints: Vec<Hit>,
@@ -184,7 +196,8 @@ pub struct Answer {
     pub task: TaskId,
     /// The candidate whose result the answer is.
     pub candidate: Option<CandidateId>,
-    /// A statement over finished tasks whose rows are the answer instead; the host runs and judges it.
+    /// A statement over finished tasks whose rows are the answer instead; the host runs and judges
+    /// it.
     pub sql: Option<String>,
     /// The confidence, 0 to 1; the host lowers it to the calibrated one.
     pub confidence: f64,
@@ -197,11 +210,18 @@ pub struct Answer {
 /// Narrows a large catalog to what a question needs.
 #[async_trait]
 pub trait Linker: Send + Sync {
-    /// Called once for each wording of the problem, before the planner. Returns the tables and columns that the question needs, and hints.
+    /// Called once for each wording of the problem, before the planner. Returns the tables and
+    /// columns that the question needs, and hints.
     ///
     /// # Errors
-    /// The plugin's failure, a trap, a limit, or an invalid value. After a typed failure the search continues with the whole catalog.
-    async fn link(&self, call: Call, problem: &Problem, catalog: &Catalog) -> Result<Linked, RoleError>;
+    /// The plugin's failure, a trap, a limit, or an invalid value. After a typed failure the search
+    /// continues with the whole catalog.
+    async fn link(
+        &self,
+        call: Call,
+        problem: &Problem,
+        catalog: &Catalog,
+    ) -> Result<Linked, RoleError>;
 }
 
 /// Divides a question into a graph of tasks, and changes the graph after observations.
@@ -211,9 +231,14 @@ pub trait Planner: Send + Sync {
     ///
     /// # Errors
     /// The plugin's failure, a trap, a limit, or an invalid value.
-    async fn plan(&self, call: Call, problem: &Problem, catalog: &Catalog) -> Result<Graph, RoleError>;
-    /// Called after tasks have ended, one call at a time; `seen[fresh..]` are the observations since the last call. Returns the changes of
-    /// the graph.
+    async fn plan(
+        &self,
+        call: Call,
+        problem: &Problem,
+        catalog: &Catalog,
+    ) -> Result<Graph, RoleError>;
+    /// Called after tasks have ended, one call at a time; `seen[fresh..]` are the observations
+    /// since the last call. Returns the changes of the graph.
     ///
     /// # Errors
     /// As [`Planner::plan`].
@@ -231,8 +256,8 @@ pub trait Planner: Send + Sync {
 /// Finds statements for a task.
 #[async_trait]
 pub trait Solver: Send + Sync {
-    /// Called once for each task that goes to the solver, when its dependencies have ended. Returns candidates, or smaller tasks in its
-    /// place.
+    /// Called once for each task that goes to the solver, when its dependencies have ended. Returns
+    /// candidates, or smaller tasks in its place.
     ///
     /// # Errors
     /// The plugin's failure, a trap, a limit, or an invalid value.
@@ -249,17 +274,20 @@ pub trait Solver: Send + Sync {
 /// Turns claims into probabilities.
 #[async_trait]
 pub trait Calibrator: Send + Sync {
-    /// Called for the claims of a task's candidates. Returns one number of 0 to 1 for each claim, in order.
+    /// Called for the claims of a task's candidates. Returns one number of 0 to 1 for each claim,
+    /// in order.
     ///
     /// # Errors
     /// A trap, a limit, or an invalid value.
-    async fn calibrate(&self, call: Call, claims: &[(f64, Signals)]) -> Result<Vec<f64>, RoleError>;
+    async fn calibrate(&self, call: Call, claims: &[(f64, Signals)])
+    -> Result<Vec<f64>, RoleError>;
 }
 
 /// Judges all candidates of a task at once.
 #[async_trait]
 pub trait Reward: Send + Sync {
-    /// Called when candidates with their rows are to be judged. Returns one verdict for each, in order.
+    /// Called when candidates with their rows are to be judged. Returns one verdict for each, in
+    /// order.
     ///
     /// # Errors
     /// The plugin's failure, a trap, a limit, or an invalid value.
@@ -276,8 +304,8 @@ pub trait Reward: Send + Sync {
 /// Decides what to ask the user.
 #[async_trait]
 pub trait Clarifier: Send + Sync {
-    /// Called when a search has no answer or an uncertain one. Returns questions to the user, the most useful first; none when nothing is
-    /// to be asked.
+    /// Called when a search has no answer or an uncertain one. Returns questions to the user, the
+    /// most useful first; none when nothing is to be asked.
     ///
     /// # Errors
     /// The plugin's failure, a trap, a limit, or an invalid value.
@@ -294,7 +322,8 @@ pub trait Clarifier: Send + Sync {
 /// Makes the answer from the finished tasks.
 #[async_trait]
 pub trait Aggregator: Send + Sync {
-    /// Called once, when the graph has finished. Returns the answer; `None` when nothing answers the question.
+    /// Called once, when the graph has finished. Returns the answer; `None` when nothing answers
+    /// the question.
     ///
     /// # Errors
     /// The plugin's failure, a trap, a limit, or an invalid value.
@@ -312,7 +341,8 @@ pub trait Aggregator: Send + Sync {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trial {
-    /// Equal and faster; the speed relative to the best statement so far, to two digits: 2.0 is twice as fast.
+    /// Equal and faster; the speed relative to the best statement so far, to two digits: 2.0 is
+    /// twice as fast.
     Accepted(f64),
     /// Equal and not fast enough; the speed as above.
     Slower(f64),
@@ -357,8 +387,9 @@ pub struct Proposal {
 /// Proposes other statements with the same result.
 #[async_trait]
 pub trait Rewriter: Send + Sync {
-    /// Called once for each iteration of the optimizer, with the statement as the user gave it, the best one so far and its plan, and what
-    /// became of earlier proposals. Returns another statement; `None` when there is nothing more to propose.
+    /// Called once for each iteration of the optimizer, with the statement as the user gave it, the
+    /// best one so far and its plan, and what became of earlier proposals. Returns another
+    /// statement; `None` when there is nothing more to propose.
     ///
     /// # Errors
     /// The plugin's failure, a trap, a limit, or an invalid value.

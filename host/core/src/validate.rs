@@ -1,5 +1,6 @@
-//! Checks of the values that guests return, before anything uses them: numbers finite and in range, ids well formed and unique, texts and
-//! lists bounded, JSON shallow. Whether a graph is acyclic and its names are known is checked by the scheduler.
+//! Checks of the values that guests return, before anything uses them: numbers finite and in range,
+//! ids well formed and unique, texts and lists bounded, JSON shallow. Whether a graph is acyclic
+//! and its names are known is checked by the scheduler.
 
 mod retrieval;
 
@@ -9,7 +10,8 @@ pub use retrieval::{linked, retrieval_query};
 
 use crate::roles::{Answer, Outcome, Proposal};
 use crate::{
-    Candidate, Edit, Failure, Graph, Limits, Operation, Opinion, Question, Signals, Step, Task, Verdict, text,
+    Candidate, Edit, Failure, Graph, Limits, Operation, Opinion, Question, Signals, Step, Task,
+    Verdict, text,
 };
 
 /// A value that the contract forbids: which field, and what is wrong with it.
@@ -52,7 +54,10 @@ fn id(field: &str, value: &str, limits: &Limits) -> Checked {
     let well_formed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
     if value.is_empty() || value.len() > limits.id_bytes || !value.chars().all(well_formed) {
         let shown = text::clip(value, 32).escape_default();
-        return refuse(field, format!("is `{shown}`, not 1 to {} of A-Z a-z 0-9 _ . -", limits.id_bytes));
+        return refuse(
+            field,
+            format!("is `{shown}`, not 1 to {} of A-Z a-z 0-9 _ . -", limits.id_bytes),
+        );
     }
     Ok(())
 }
@@ -62,7 +67,11 @@ fn words(field: &str, value: &str, limits: &Limits) -> Checked {
 }
 
 fn size(field: &str, size: usize, limit: usize, unit: &str) -> Checked {
-    if size > limit { refuse(field, format!("has {size} {unit}, over the limit of {limit}")) } else { Ok(()) }
+    if size > limit {
+        refuse(field, format!("has {size} {unit}, over the limit of {limit}"))
+    } else {
+        Ok(())
+    }
 }
 
 /// Checks size, nesting and syntax of a JSON document.
@@ -78,8 +87,8 @@ pub fn json(field: &str, document: &str, limits: &Limits) -> Checked {
     }
 }
 
-/// Whether a document that claims to be JSON has at most that many values. Each value takes some hundred bytes when it is parsed, however
-/// short it is.
+/// Whether a document that claims to be JSON has at most that many values. Each value takes some
+/// hundred bytes when it is parsed, however short it is.
 #[must_use]
 pub fn has_few_values(document: &[u8], most: usize) -> bool {
     extent(document).values <= most
@@ -93,7 +102,8 @@ struct Extent {
 }
 
 fn extent(document: &[u8]) -> Extent {
-    let (mut extent, mut depth, mut quoted, mut escaped) = (Extent { depth: 0, values: 1 }, 0_usize, false, false);
+    let (mut extent, mut depth, mut quoted, mut escaped) =
+        (Extent { depth: 0, values: 1 }, 0_usize, false, false);
     for byte in document {
         match byte {
             _ if escaped => escaped = false,
@@ -114,7 +124,9 @@ fn extent(document: &[u8]) -> Extent {
 
 fn extras(field: &str, pairs: &[(String, String)], limits: &Limits) -> Checked {
     size(field, pairs.len(), limits.candidates, "entries")?;
-    pairs.iter().try_for_each(|(key, value)| words(field, key, limits).and_then(|()| json(field, value, limits)))
+    pairs.iter().try_for_each(|(key, value)| {
+        words(field, key, limits).and_then(|()| json(field, value, limits))
+    })
 }
 
 /// Claims of confidence with their signals.
@@ -133,10 +145,9 @@ fn check_signals(signals: &Signals, limits: &Limits) -> Checked {
     optional(signals.logprob, |value| finite("signals.logprob", value))?;
     optional(signals.reward, |value| share("signals.reward", value))?;
     size("signals.extra", signals.extra.len(), limits.candidates, "entries")?;
-    signals
-        .extra
-        .iter()
-        .try_for_each(|(key, value)| words("signals.extra", key, limits).and_then(|()| finite("signals.extra", *value)))
+    signals.extra.iter().try_for_each(|(key, value)| {
+        words("signals.extra", key, limits).and_then(|()| finite("signals.extra", *value))
+    })
 }
 
 /// Candidates of one call: bounded, ids unique, numbers in range.
@@ -154,7 +165,9 @@ pub fn candidates(candidates: &[Candidate], limits: &Limits) -> Checked {
         optional(candidate.raw_confidence, |value| share("candidate.raw-confidence", value))?;
         optional(candidate.confidence, |value| share("candidate.confidence", value))?;
         optional(candidate.score, |value| finite("candidate.score", value))?;
-        optional(candidate.rationale.as_deref(), |value| words("candidate.rationale", value, limits))?;
+        optional(candidate.rationale.as_deref(), |value| {
+            words("candidate.rationale", value, limits)
+        })?;
         check_signals(&candidate.signals, limits)?;
         extras("candidate.extra", &candidate.extra, limits)
     })?;
@@ -254,7 +267,10 @@ pub fn outcome(outcome: &Outcome, limits: &Limits) -> Checked {
 /// A wrong count, or a number out of range.
 pub fn calibrated(values: &[f64], claims: usize) -> Checked {
     if values.len() != claims {
-        return refuse("calibrate", format!("returned {} numbers for {claims} claims", values.len()));
+        return refuse(
+            "calibrate",
+            format!("returned {} numbers for {claims} claims", values.len()),
+        );
     }
     each("number", values, |value| share("calibrate", *value))
 }
@@ -272,7 +288,10 @@ fn opinion(opinion: &Opinion, limits: &Limits) -> Checked {
 /// A wrong count, or a field that is wrong.
 pub fn verdicts(verdicts: &[Verdict], rivals: usize, limits: &Limits) -> Checked {
     if verdicts.len() != rivals {
-        return refuse("judge", format!("returned {} verdicts for {rivals} rivals", verdicts.len()));
+        return refuse(
+            "judge",
+            format!("returned {} verdicts for {rivals} rivals", verdicts.len()),
+        );
     }
     each("verdict", verdicts, |verdict| match verdict {
         Verdict::Accepted(one) | Verdict::Rejected(one) => opinion(one, limits),
@@ -300,7 +319,9 @@ pub fn answer(answer: &Answer, known: &[&str], limits: &Limits) -> Checked {
         return refuse("answer.task", format!("`{shown}` is not a finished task"));
     }
     optional(answer.candidate.as_deref(), |candidate| id("answer.candidate", candidate, limits))?;
-    optional(answer.sql.as_deref(), |sql| size("answer.sql", sql.len(), limits.sql_bytes, "bytes"))?;
+    optional(answer.sql.as_deref(), |sql| {
+        size("answer.sql", sql.len(), limits.sql_bytes, "bytes")
+    })?;
     share("answer.confidence", answer.confidence)?;
     size("answer.basis", answer.basis.len(), limits.candidates, "entries")?;
     answer.basis.iter().try_for_each(|line| words("answer.basis", line, limits))?;
@@ -323,7 +344,9 @@ pub fn proposal(proposal: &Proposal, limits: &Limits) -> Checked {
 pub fn failure(failure: Failure, limits: &Limits) -> Failure {
     let message = text::clip(&failure.message, limits.log_line).to_owned();
     let kind = match failure.kind {
-        crate::FailureKind::Other(name) => crate::FailureKind::Other(text::clip(&name, limits.id_bytes).to_owned()),
+        crate::FailureKind::Other(name) => {
+            crate::FailureKind::Other(text::clip(&name, limits.id_bytes).to_owned())
+        }
         kind => kind,
     };
     Failure { kind, message, ..failure }
@@ -361,7 +384,10 @@ mod tests {
 
     #[test]
     fn values_are_counted_outside_of_texts() {
-        assert!(has_few_values(br#"{"a": "[,,,]", "b": 1}"#, 3) && !has_few_values(br#"{"a": "[,,,]", "b": 1}"#, 2));
+        assert!(
+            has_few_values(br#"{"a": "[,,,]", "b": 1}"#, 3)
+                && !has_few_values(br#"{"a": "[,,,]", "b": 1}"#, 2)
+        );
         assert!(!has_few_values("[[0],".repeat(50).as_bytes(), 100));
     }
 
@@ -377,14 +403,21 @@ mod tests {
     #[test]
     fn every_field_of_a_proposal_is_bounded() {
         let limits = Limits::default();
-        let given = || Proposal { sql: "SELECT 1".into(), family: "in-to-exists".into(), reason: String::new() };
+        let given = || Proposal {
+            sql: "SELECT 1".into(),
+            family: "in-to-exists".into(),
+            reason: String::new(),
+        };
         let sql = |bytes: usize| Proposal { sql: "x".repeat(bytes), ..given() };
         assert_eq!(proposal(&sql(limits.sql_bytes), &limits), Ok(()));
-        assert!(proposal(&sql(limits.sql_bytes + 1), &limits).unwrap_err().0.contains("`proposal.sql`"));
+        assert!(
+            proposal(&sql(limits.sql_bytes + 1), &limits).unwrap_err().0.contains("`proposal.sql`")
+        );
         let reason = Proposal { reason: "x".repeat(limits.text_bytes + 1), ..given() };
         assert!(proposal(&reason, &limits).unwrap_err().0.contains("`proposal.reason`"));
         for family in ["", "a b", "\u{1b}[2J", &"x".repeat(65)] {
-            let error = proposal(&Proposal { family: family.to_owned(), ..given() }, &limits).unwrap_err();
+            let error =
+                proposal(&Proposal { family: family.to_owned(), ..given() }, &limits).unwrap_err();
             assert!(error.0.starts_with("`proposal.family`") && error.0.is_ascii(), "{error}");
         }
     }

@@ -1,6 +1,8 @@
-//! Files and folders that only their owner may read, since what the host writes may quote cells of the user's databases.
+//! Files and folders that only their owner may read, since what the host writes may quote cells of
+//! the user's databases.
 //!
-//! The modes are those of Unix. On other systems a file is as private as the folder that it is made in.
+//! The modes are those of Unix. On other systems a file is as private as the folder that it is made
+//! in.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -15,7 +17,8 @@ pub const OTHERS: u32 = 0o077;
 /// The bits that let anybody but the owner write to a file, or make files in a folder.
 pub const OTHERS_WRITE: u32 = 0o022;
 
-/// Makes a private folder, and those above it that are missing. A folder that exists stays as it is.
+/// Makes a private folder, and those above it that are missing. A folder that exists stays as it
+/// is.
 ///
 /// # Errors
 /// When the folder cannot be made, or a file has its name.
@@ -26,7 +29,8 @@ pub fn make_folder(path: &Path) -> io::Result<()> {
     builder.recursive(true).create(path)
 }
 
-/// Makes the file private that these options create. One that exists keeps its mode: see [`make_private`].
+/// Makes the file private that these options create. One that exists keeps its mode: see
+/// [`make_private`].
 pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, FILE_MODE);
@@ -36,7 +40,8 @@ pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
 /// Takes an open file's permissions away from everybody but its owner.
 ///
 /// # Errors
-/// When its mode cannot be read or, if it is not private yet, changed: the file may be another user's.
+/// When its mode cannot be read or, if it is not private yet, changed: the file may be another
+/// user's.
 pub fn make_private(file: &File) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -50,8 +55,8 @@ pub fn make_private(file: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Puts a private file with these bytes at a path. A reader sees the old file or the new one, whole; two processes that write at once do
-/// not mix their bytes.
+/// Puts a private file with these bytes at a path. A reader sees the old file or the new one,
+/// whole; two processes that write at once do not mix their bytes.
 ///
 /// # Errors
 /// When the file cannot be written or synchronised; the old one is then as it was.
@@ -61,7 +66,9 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let written = private(OpenOptions::new().write(true).create(true).truncate(true))
         .open(&part)
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()));
-    written.and_then(|()| std::fs::rename(&part, path)).inspect_err(|_| drop(std::fs::remove_file(&part)))
+    written
+        .and_then(|()| std::fs::rename(&part, path))
+        .inspect_err(|_| drop(std::fs::remove_file(&part)))
 }
 
 #[cfg(test)]
@@ -85,7 +92,8 @@ mod tests {
         let path = folder.join("f");
         drop(private(OpenOptions::new().write(true).create_new(true)).open(&path).unwrap());
         assert_eq!(mode(&path), FILE_MODE);
-        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o644))
+            .unwrap();
         make_private(&File::open(&path).unwrap()).unwrap();
         assert_eq!(mode(&path), FILE_MODE);
     }

@@ -1,4 +1,5 @@
-//! What the shape of a flow tells before it runs: nodes that nothing leads to, loops without a bound, joins without branches, no end.
+//! What the shape of a flow tells before it runs: nodes that nothing leads to, loops without a
+//! bound, joins without branches, no end.
 
 use std::collections::BTreeSet;
 
@@ -6,11 +7,15 @@ use crate::{Flow, Kind, Node, Problem};
 
 /// Adds what is wrong with the graph, and with those of its inner flows.
 pub(crate) fn check(flow: &Flow, path: &[String], problems: &mut Vec<Problem>) {
-    let at = |keys: &[&str]| path.iter().cloned().chain(keys.iter().map(|key| (*key).to_owned())).collect();
-    let mut problem = |keys: &[&str], why: String| problems.push(Problem { path: at(keys), why, unknown: None });
+    let at = |keys: &[&str]| {
+        path.iter().cloned().chain(keys.iter().map(|key| (*key).to_owned())).collect()
+    };
+    let mut problem =
+        |keys: &[&str], why: String| problems.push(Problem { path: at(keys), why, unknown: None });
     let start = &flow.nodes[flow.start];
     if start.kind.needs_statement() {
-        let why = format!("`{}` is a `{}`, and there is no statement yet", start.name, start.kind.name());
+        let why =
+            format!("`{}` is a `{}`, and there is no statement yet", start.name, start.kind.name());
         problem(&["start"], why);
     }
     let reached = flow.reach([flow.start]);
@@ -20,7 +25,10 @@ pub(crate) fn check(flow: &Flow, path: &[String], problems: &mut Vec<Problem>) {
         }
     }
     if let Some(names) = flow.loop_without_bound() {
-        let why = format!("the loop {} has no bound: give one of its nodes `max_visits`", names.join(" → "));
+        let why = format!(
+            "the loop {} has no bound: give one of its nodes `max_visits`",
+            names.join(" → ")
+        );
         problem(&["nodes", names[0]], why);
     }
     let fanning = flow.nodes.iter().enumerate().filter(|(_, node)| node.fans_out());
@@ -36,7 +44,10 @@ pub(crate) fn check(flow: &Flow, path: &[String], problems: &mut Vec<Problem>) {
     }
     let has_end = flow.nodes.iter().any(|node| node.kind == Kind::Solver);
     if flow.last_actions().is_empty() && !has_end {
-        problem(&["nodes"], "the flow has no end: every action of every node leads to a node".to_owned());
+        problem(
+            &["nodes"],
+            "the flow has no end: every action of every node leads to a node".to_owned(),
+        );
     }
     for node in &flow.nodes {
         if let Some(inner) = &node.inner {
@@ -58,13 +69,19 @@ impl Flow {
         reached
     }
 
-    /// The names along a loop of nodes that may all be visited any number of times, back to the first.
+    /// The names along a loop of nodes that may all be visited any number of times, back to the
+    /// first.
     fn loop_without_bound(&self) -> Option<Vec<&str>> {
         let mut done = BTreeSet::new();
         (0..self.nodes.len()).find_map(|place| self.find_loop(place, &mut Vec::new(), &mut done))
     }
 
-    fn find_loop<'f>(&'f self, place: usize, way: &mut Vec<usize>, done: &mut BTreeSet<usize>) -> Option<Vec<&'f str>> {
+    fn find_loop<'f>(
+        &'f self,
+        place: usize,
+        way: &mut Vec<usize>,
+        done: &mut BTreeSet<usize>,
+    ) -> Option<Vec<&'f str>> {
         let node: &Node = &self.nodes[place];
         if let Some(first) = way.iter().position(|earlier| *earlier == place) {
             let names = way[first..].iter().chain([&place]);

@@ -104,14 +104,30 @@ const KINDS: [Row; 10] = [
             setting("history", Range::Words(&["all", "last"]), Some(Default::Word("all"))),
         ],
     },
-    Row { kind: Kind::Check, name: "check", actions: &[DEFAULT, "error"], optional: &[], settings: &[] },
-    Row { kind: Kind::Run, name: "run", actions: &[DEFAULT, "error"], optional: &["doubtful", "empty"], settings: &[] },
+    Row {
+        kind: Kind::Check,
+        name: "check",
+        actions: &[DEFAULT, "error"],
+        optional: &[],
+        settings: &[],
+    },
+    Row {
+        kind: Kind::Run,
+        name: "run",
+        actions: &[DEFAULT, "error"],
+        optional: &["doubtful", "empty"],
+        settings: &[],
+    },
     Row {
         kind: Kind::Judge,
         name: "judge",
         actions: &[DEFAULT, "rejected"],
         optional: &[],
-        settings: &[BY, SHOWN_ROWS, setting("pass_score", Range::Number(0.0, 10.0), Some(Default::Number(7.0)))],
+        settings: &[
+            BY,
+            SHOWN_ROWS,
+            setting("pass_score", Range::Number(0.0, 10.0), Some(Default::Number(7.0))),
+        ],
     },
     Row {
         kind: Kind::Vote,
@@ -120,7 +136,13 @@ const KINDS: [Row; 10] = [
         optional: &["disagreed"],
         settings: &[setting("agree", Range::Whole(1, 32), Some(Default::Whole(2)))],
     },
-    Row { kind: Kind::Choose, name: "choose", actions: &[DEFAULT, "none"], optional: &[], settings: &[BY, SHOWN_ROWS] },
+    Row {
+        kind: Kind::Choose,
+        name: "choose",
+        actions: &[DEFAULT, "none"],
+        optional: &[],
+        settings: &[BY, SHOWN_ROWS],
+    },
     Row {
         kind: Kind::Ask,
         name: "ask",
@@ -160,13 +182,15 @@ impl Kind {
         self.row().name
     }
 
-    /// The actions that a node of the kind may end with, beside those of its own. An inner flow has those of its nodes.
+    /// The actions that a node of the kind may end with, beside those of its own. An inner flow has
+    /// those of its nodes.
     #[must_use]
     pub fn actions(self) -> &'static [&'static str] {
         self.row().actions
     }
 
-    /// The actions that a node of the kind tells apart from `default` only where it has an edge for them.
+    /// The actions that a node of the kind tells apart from `default` only where it has an edge for
+    /// them.
     #[must_use]
     pub fn optional_actions(self) -> &'static [&'static str] {
         self.row().optional
@@ -187,7 +211,10 @@ impl Kind {
     /// Whether the node needs a statement, so that no flow can start with it.
     #[must_use]
     pub fn needs_statement(self) -> bool {
-        matches!(self, Self::Repair | Self::Check | Self::Run | Self::Judge | Self::Vote | Self::Choose)
+        matches!(
+            self,
+            Self::Repair | Self::Check | Self::Run | Self::Judge | Self::Vote | Self::Choose
+        )
     }
 }
 
@@ -207,20 +234,25 @@ impl Setting {
     pub fn refuse(&self, value: &Value) -> Option<String> {
         let is_text = |value: &Value| value.as_str().is_some_and(|text| text.len() <= TEXT);
         let (fits, expected) = match self.range {
-            Range::Words(words) => {
-                (value.as_str().is_some_and(|word| words.contains(&word)), format!("one of {}", words.join(", ")))
-            }
+            Range::Words(words) => (
+                value.as_str().is_some_and(|word| words.contains(&word)),
+                format!("one of {}", words.join(", ")),
+            ),
             Range::Number(least, most) => (
                 value.as_f64().is_some_and(|number| (least..=most).contains(&number)),
                 format!("a number from {least} to {most}"),
             ),
             Range::Whole(least, most) => (
-                value.as_u64().is_some_and(|number| (u64::from(least)..=u64::from(most)).contains(&number)),
+                value
+                    .as_u64()
+                    .is_some_and(|number| (u64::from(least)..=u64::from(most)).contains(&number)),
                 format!("a whole number from {least} to {most}"),
             ),
             Range::Text => (is_text(value), format!("a text of at most {TEXT} bytes")),
             Range::Texts => {
-                let fits = value.as_array().is_some_and(|list| list.len() <= 10 && list.iter().all(is_text));
+                let fits = value
+                    .as_array()
+                    .is_some_and(|list| list.len() <= 10 && list.iter().all(is_text));
                 (fits, format!("a list of at most 10 texts, each of at most {TEXT} bytes"))
             }
             Range::Map => (value.is_object(), "a mapping".to_owned()),

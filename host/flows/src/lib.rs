@@ -1,7 +1,8 @@
 //! Flows: graphs of nodes that a strategy file holds, with edges by the word that a node ends with.
 //!
-//! [`read`] makes a [`Flow`] of a JSON document and returns everything that is wrong with it. The host calls it before a search and the
-//! plugin that runs flows calls it again, so that both know the same nodes. Nothing here runs a flow.
+//! [`read`] makes a [`Flow`] of a JSON document and returns everything that is wrong with it. The
+//! host calls it before a search and the plugin that runs flows calls it again, so that both know
+//! the same nodes. Nothing here runs a flow.
 //!
 //! ```
 //! use serde_json::json;
@@ -145,7 +146,8 @@ impl Node {
             Some(inner) => inner.last_actions(),
             None => self.kind.actions().iter().map(|action| (*action).to_owned()).collect(),
         };
-        let optional = self.kind.optional_actions().iter().filter(|action| self.edges.contains_key(**action));
+        let optional =
+            self.kind.optional_actions().iter().filter(|action| self.edges.contains_key(**action));
         actions.extend(optional.map(|action| (*action).to_owned()));
         actions.extend(self.fallback.clone());
         actions.extend(self.max_visits.map(|_| EXHAUSTED.to_owned()));
@@ -203,9 +205,16 @@ impl Flow {
     fn find_solvers(&self, before: &str, path: &[String], found: &mut Vec<Solver>) {
         for node in &self.nodes {
             let name = format!("{before}{}", node.name);
-            let at = |key: &str| path.iter().cloned().chain(["nodes", &node.name, key].map(str::to_owned)).collect();
+            let at = |key: &str| {
+                path.iter().cloned().chain(["nodes", &node.name, key].map(str::to_owned)).collect()
+            };
             if node.kind == Kind::Solver {
-                let config = node.settings.get("config").and_then(Value::as_object).cloned().unwrap_or_default();
+                let config = node
+                    .settings
+                    .get("config")
+                    .and_then(Value::as_object)
+                    .cloned()
+                    .unwrap_or_default();
                 let (path, plugin) = (at("settings"), node.text("plugin").to_owned());
                 found.push(Solver { name: name.clone(), path, plugin, config });
             }
@@ -216,8 +225,9 @@ impl Flow {
         }
     }
 
-    /// Gives all nodes that have this setting the value, those of inner flows included: the settings of an outer flow replace those of its
-    /// nodes, and those of an item replace both. Returns whether a node has the setting, or why the value does not fit. The settings of a
+    /// Gives all nodes that have this setting the value, those of inner flows included: the
+    /// settings of an outer flow replace those of its nodes, and those of an item replace both.
+    /// Returns whether a node has the setting, or why the value does not fit. The settings of a
     /// `solver` belong to its plugin and stand at the node alone.
     pub(crate) fn replace(&mut self, setting: &str, value: &Value) -> Result<bool, String> {
         let mut is_known = false;
@@ -238,8 +248,11 @@ impl Flow {
 
     /// The nodes, those of inner flows included, and of each item.
     pub(crate) fn size(&self) -> usize {
-        let of =
-            |node: &Node| node.inner.as_ref().map_or(0, |inner| inner.size().saturating_mul(node.each.len().max(1)));
+        let of = |node: &Node| {
+            node.inner
+                .as_ref()
+                .map_or(0, |inner| inner.size().saturating_mul(node.each.len().max(1)))
+        };
         self.nodes.iter().map(|node| of(node).saturating_add(1)).fold(0, usize::saturating_add)
     }
 

@@ -5,16 +5,31 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::check::check;
-use crate::{BRANCHES, COPIES, DEFAULT, Flow, Kind, LEVELS, NAME, NODES, Node, Problem, RETRIES, VISITS, WAIT, items};
+use crate::{
+    BRANCHES, COPIES, DEFAULT, Flow, Kind, LEVELS, NAME, NODES, Node, Problem, RETRIES, VISITS,
+    WAIT, items,
+};
 
 const KEYS: [&str; 2] = ["start", "nodes"];
-const NODE: [&str; 11] =
-    ["do", "settings", "next", "on", "max_visits", "max_retries", "wait", "fallback", "flow", "times", "each"];
+const NODE: [&str; 11] = [
+    "do",
+    "settings",
+    "next",
+    "on",
+    "max_visits",
+    "max_retries",
+    "wait",
+    "fallback",
+    "flow",
+    "times",
+    "each",
+];
 
 /// Reads a flow and checks it.
 ///
 /// # Errors
-/// Everything that is wrong, each with its path. What is found by the shape of the graph is reported once its parts can be read.
+/// Everything that is wrong, each with its path. What is found by the shape of the graph is
+/// reported once its parts can be read.
 pub fn read(document: &Value) -> Result<Flow, Vec<Problem>> {
     let mut reader = Reader { problems: Vec::new(), nodes: 0 };
     let flow = reader.flow(&[], document, 1);
@@ -51,9 +66,19 @@ impl Reader {
         self.problems.push(Problem { path: path.to_vec(), why: why.into(), unknown: None });
     }
 
-    fn unknown<'a>(&mut self, path: &[String], why: String, word: &str, known: impl IntoIterator<Item = &'a str>) {
+    fn unknown<'a>(
+        &mut self,
+        path: &[String],
+        why: String,
+        word: &str,
+        known: impl IntoIterator<Item = &'a str>,
+    ) {
         let known = known.into_iter().map(str::to_owned).collect();
-        self.problems.push(Problem { path: path.to_vec(), why, unknown: Some((word.to_owned(), known)) });
+        self.problems.push(Problem {
+            path: path.to_vec(),
+            why,
+            unknown: Some((word.to_owned(), known)),
+        });
     }
 
     fn map<'v>(&mut self, path: &[String], value: &'v Value) -> Option<&'v Map<String, Value>> {
@@ -66,7 +91,12 @@ impl Reader {
 
     fn known_keys(&mut self, path: &[String], map: &Map<String, Value>, known: &[&str]) {
         for key in map.keys().filter(|key| !known.contains(&key.as_str())) {
-            self.unknown(&join(path, key), format!("unknown key `{key}`"), key, known.iter().copied());
+            self.unknown(
+                &join(path, key),
+                format!("unknown key `{key}`"),
+                key,
+                known.iter().copied(),
+            );
         }
     }
 
@@ -85,12 +115,17 @@ impl Reader {
             return None;
         }
         if self.nodes > NODES {
-            self.problem(&at, format!("a flow has at most {NODES} nodes, those of inner flows included"));
+            self.problem(
+                &at,
+                format!("a flow has at most {NODES} nodes, those of inner flows included"),
+            );
             return None;
         }
         let names: Vec<&str> = nodes.keys().map(String::as_str).collect();
-        let read: Vec<Option<Node>> =
-            nodes.iter().map(|(name, node)| self.node(&join(&at, name), name, node, &names, level)).collect();
+        let read: Vec<Option<Node>> = nodes
+            .iter()
+            .map(|(name, node)| self.node(&join(&at, name), name, node, &names, level))
+            .collect();
         let start = self.start(path, map.get("start"), &names);
         let nodes: Option<Vec<Node>> = read.into_iter().collect();
         Some(Flow { start: start?, nodes: nodes? })
@@ -118,9 +153,19 @@ impl Reader {
         place
     }
 
-    fn node(&mut self, path: &[String], name: &str, value: &Value, names: &[&str], level: usize) -> Option<Node> {
+    fn node(
+        &mut self,
+        path: &[String],
+        name: &str,
+        value: &Value,
+        names: &[&str],
+        level: usize,
+    ) -> Option<Node> {
         if !is_name(name) {
-            self.problem(path, format!("is no name of a node: letters, digits, `_` and `-`, at most {NAME}"));
+            self.problem(
+                path,
+                format!("is no name of a node: letters, digits, `_` and `-`, at most {NAME}"),
+            );
             return None;
         }
         let empty = Value::Object(Map::new());
@@ -141,9 +186,14 @@ impl Reader {
         let fallback = self.action(path, map.get("fallback"));
         let times = self.whole(path, map, "times", BRANCHES);
         if times.is_some() && kind != Kind::Flow {
-            self.problem(&join(path, "times"), "only an inner flow, `do: flow`, runs several times side by side");
+            self.problem(
+                &join(path, "times"),
+                "only an inner flow, `do: flow`, runs several times side by side",
+            );
         }
-        if kind == Kind::Solver && settings.get("plugin").and_then(Value::as_str).is_none_or(str::is_empty) {
+        if kind == Kind::Solver
+            && settings.get("plugin").and_then(Value::as_str).is_none_or(str::is_empty)
+        {
             self.problem(path, "`settings.plugin` is missing: which plugin solves the task?");
         }
         let node = Node {
@@ -175,44 +225,77 @@ impl Reader {
             (Some(kind), _) => return Some(kind),
             (None, None) => {
                 let kinds = Kind::names().collect::<Vec<_>>().join(", ");
-                self.problem(path, format!("`do` is missing: what does the node do? One of {kinds}"));
+                self.problem(
+                    path,
+                    format!("`do` is missing: what does the node do? One of {kinds}"),
+                );
             }
             (None, Some(value)) => {
                 let at = join(path, "do");
-                self.unknown(&at, format!("{value} is no kind of node"), word.unwrap_or_default(), Kind::names());
+                self.unknown(
+                    &at,
+                    format!("{value} is no kind of node"),
+                    word.unwrap_or_default(),
+                    Kind::names(),
+                );
             }
         }
         None
     }
 
-    fn inner(&mut self, path: &[String], kind: Kind, value: Option<&Value>, level: usize) -> Option<Flow> {
+    fn inner(
+        &mut self,
+        path: &[String],
+        kind: Kind,
+        value: Option<&Value>,
+        level: usize,
+    ) -> Option<Flow> {
         let at = join(path, "flow");
         match value {
-            None if kind == Kind::Flow => self.problem(path, "`flow` is missing: which nodes has the inner flow?"),
+            None if kind == Kind::Flow => {
+                self.problem(path, "`flow` is missing: which nodes has the inner flow?")
+            }
             None => {}
             Some(_) if kind != Kind::Flow => {
-                self.problem(&at, format!("a node of the kind `{}` has no inner flow", kind.name()));
+                self.problem(
+                    &at,
+                    format!("a node of the kind `{}` has no inner flow", kind.name()),
+                );
             }
-            Some(_) if level >= LEVELS => self.problem(&at, format!("flows may be nested {LEVELS} deep")),
+            Some(_) if level >= LEVELS => {
+                self.problem(&at, format!("flows may be nested {LEVELS} deep"))
+            }
             Some(inner) => return self.flow(&at, inner, level + 1),
         }
         None
     }
 
-    fn edges(&mut self, path: &[String], map: &Map<String, Value>, names: &[&str]) -> BTreeMap<String, Vec<usize>> {
+    fn edges(
+        &mut self,
+        path: &[String],
+        map: &Map<String, Value>,
+        names: &[&str],
+    ) -> BTreeMap<String, Vec<usize>> {
         let mut edges = BTreeMap::new();
         if let Some(next) = map.get("next").filter(|next| !next.is_null()) {
             edges.insert(DEFAULT.to_owned(), self.targets(&join(path, "next"), next, names));
         }
         let at = join(path, "on");
         let none = Map::new();
-        let on = map.get("on").filter(|on| !on.is_null()).map_or(Some(&none), |on| self.map(&at, on));
+        let on =
+            map.get("on").filter(|on| !on.is_null()).map_or(Some(&none), |on| self.map(&at, on));
         for (action, targets) in on.into_iter().flatten() {
             let at = join(&at, action);
             if !is_name(action) {
-                self.problem(&at, format!("is no action: letters, digits, `_` and `-`, at most {NAME}"));
+                self.problem(
+                    &at,
+                    format!("is no action: letters, digits, `_` and `-`, at most {NAME}"),
+                );
             } else if edges.contains_key(action) {
-                self.problem(&at, "the edge for `default` stands under `next` already; keep one of the two");
+                self.problem(
+                    &at,
+                    "the edge for `default` stands under `next` already; keep one of the two",
+                );
             } else {
                 let targets = self.targets(&at, targets, names);
                 edges.insert(action.clone(), targets);
@@ -223,10 +306,15 @@ impl Reader {
 
     fn targets(&mut self, path: &[String], value: &Value, names: &[&str]) -> Vec<usize> {
         let list = match value {
-            Value::Array(list) if !list.is_empty() && list.len() <= BRANCHES as usize => list.as_slice(),
+            Value::Array(list) if !list.is_empty() && list.len() <= BRANCHES as usize => {
+                list.as_slice()
+            }
             Value::String(_) => std::slice::from_ref(value),
             _ => {
-                self.problem(path, format!("must be the name of a node, or a list of 1 to {BRANCHES} of them"));
+                self.problem(
+                    path,
+                    format!("must be the name of a node, or a list of 1 to {BRANCHES} of them"),
+                );
                 return Vec::new();
             }
         };
@@ -240,18 +328,27 @@ impl Reader {
         targets
     }
 
-    fn settings(&mut self, path: &[String], kind: Kind, value: Option<&Value>) -> Map<String, Value> {
+    fn settings(
+        &mut self,
+        path: &[String],
+        kind: Kind,
+        value: Option<&Value>,
+    ) -> Map<String, Value> {
         let at = join(path, "settings");
         let none = Map::new();
-        let given = value.filter(|given| !given.is_null()).map_or(Some(&none), |given| self.map(&at, given));
+        let given = value
+            .filter(|given| !given.is_null())
+            .map_or(Some(&none), |given| self.map(&at, given));
         let known = kind.settings();
-        let defaults = known.iter().filter_map(|setting| Some((setting.name.to_owned(), setting.default()?)));
+        let defaults =
+            known.iter().filter_map(|setting| Some((setting.name.to_owned(), setting.default()?)));
         let mut settings: Map<String, Value> = defaults.collect();
         for (key, value) in given.into_iter().flatten() {
             let at = join(&at, key);
             match known.iter().find(|setting| setting.name == key) {
                 None => {
-                    let why = format!("a node of the kind `{}` has no setting `{key}`", kind.name());
+                    let why =
+                        format!("a node of the kind `{}` has no setting `{key}`", kind.name());
                     self.unknown(&at, why, key, known.iter().map(|setting| setting.name));
                 }
                 Some(setting) => match setting.refuse(value) {
@@ -264,7 +361,12 @@ impl Reader {
     }
 
     /// The settings of an inner flow, which replace those of its nodes.
-    fn of_all(&mut self, path: &[String], value: Option<&Value>, inner: Option<&mut Flow>) -> Map<String, Value> {
+    fn of_all(
+        &mut self,
+        path: &[String],
+        value: Option<&Value>,
+        inner: Option<&mut Flow>,
+    ) -> Map<String, Value> {
         let at = join(path, "settings");
         let given = value.filter(|given| !given.is_null()).and_then(|given| self.map(&at, given));
         let given = given.cloned().unwrap_or_default();
@@ -293,15 +395,22 @@ impl Reader {
             self.problem(&at, why);
             return Vec::new();
         }
-        let list = value.as_array().filter(|list| !list.is_empty() && list.len() <= BRANCHES as usize);
+        let list =
+            value.as_array().filter(|list| !list.is_empty() && list.len() <= BRANCHES as usize);
         let (Some(list), Some(inner)) = (list, inner) else {
             if list.is_none() {
-                self.problem(&at, format!("must be a list of 1 to {BRANCHES} mappings of settings"));
+                self.problem(
+                    &at,
+                    format!("must be a list of 1 to {BRANCHES} mappings of settings"),
+                );
             }
             return Vec::new();
         };
         if inner.size().saturating_mul(list.len()) > COPIES {
-            self.problem(&at, format!("makes more than {COPIES} nodes, counted once for each item"));
+            self.problem(
+                &at,
+                format!("makes more than {COPIES} nodes, counted once for each item"),
+            );
             return Vec::new();
         }
         let mut each = Vec::new();
@@ -319,9 +428,12 @@ impl Reader {
             let at = join(path, setting);
             match flow.replace(setting, value) {
                 Ok(true) => {}
-                Ok(false) => {
-                    self.unknown(&at, format!("no node of the inner flow has a setting `{setting}`"), setting, [])
-                }
+                Ok(false) => self.unknown(
+                    &at,
+                    format!("no node of the inner flow has a setting `{setting}`"),
+                    setting,
+                    [],
+                ),
                 Err(why) => self.problem(&at, format!("{value} {why}")),
             }
         }
@@ -343,12 +455,21 @@ impl Reader {
         seconds
     }
 
-    fn whole(&mut self, path: &[String], map: &Map<String, Value>, key: &str, most: u32) -> Option<u32> {
+    fn whole(
+        &mut self,
+        path: &[String],
+        map: &Map<String, Value>,
+        key: &str,
+        most: u32,
+    ) -> Option<u32> {
         let value = map.get(key)?;
         let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
         let number = number.filter(|number| (1..=most).contains(number));
         if number.is_none() {
-            self.problem(&join(path, key), format!("{value} is not a whole number from 1 to {most}"));
+            self.problem(
+                &join(path, key),
+                format!("{value} is not a whole number from 1 to {most}"),
+            );
         }
         number
     }
@@ -378,7 +499,8 @@ impl Reader {
                 self.problem(&at, "the flow ends with a `solver`, so that nothing follows it");
                 continue;
             }
-            let why = format!("the node never ends with `{action}`, but with {}", actions.join(", "));
+            let why =
+                format!("the node never ends with `{action}`, but with {}", actions.join(", "));
             self.unknown(&at, why, action, actions.iter().map(String::as_str));
         }
     }

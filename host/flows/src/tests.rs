@@ -70,7 +70,8 @@ fn each_wrong_part_is_named_with_its_path() {
             "start: 3 names no node",
         ]
     );
-    let unknown = read(&json!({ "start": "drft", "nodes": { "draft": {} } })).unwrap_err().remove(0).unknown;
+    let unknown =
+        read(&json!({ "start": "drft", "nodes": { "draft": {} } })).unwrap_err().remove(0).unknown;
     assert_eq!(unknown, Some(("drft".to_owned(), vec!["draft".to_owned()])));
     assert_eq!(problems(&json!({})), ["the flow has no `nodes`"]);
     assert_eq!(problems(&json!([])), ["must be a mapping of keys and values"]);
@@ -94,8 +95,12 @@ fn the_shape_is_checked() {
         wrong(json!({ "draft": { "next": "draft" } })),
         ["nodes.draft: the loop draft → draft has no bound: give one of its nodes `max_visits`"]
     );
-    let joined = wrong(json!({ "draft": { "next": "run" }, "run": { "next": "vote" }, "vote": {} }));
-    assert!(joined[0].starts_with("nodes.vote: a `vote` joins branches, and nothing before it"), "{joined:?}");
+    let joined =
+        wrong(json!({ "draft": { "next": "run" }, "run": { "next": "vote" }, "vote": {} }));
+    assert!(
+        joined[0].starts_with("nodes.vote: a `vote` joins branches, and nothing before it"),
+        "{joined:?}"
+    );
     assert_eq!(
         problems(&json!({ "start": "run", "nodes": { "run": {} } })),
         ["start: `run` is a `run`, and there is no statement yet"]
@@ -103,7 +108,10 @@ fn the_shape_is_checked() {
     let endless = json!({ "draft": {
         "max_visits": 2, "on": { "default": "draft", "abstained": "draft", "exhausted": "draft" }
     } });
-    assert_eq!(wrong(endless), ["nodes: the flow has no end: every action of every node leads to a node"]);
+    assert_eq!(
+        wrong(endless),
+        ["nodes: the flow has no end: every action of every node leads to a node"]
+    );
 }
 
 #[test]
@@ -143,7 +151,8 @@ fn what_is_wrong_inside_has_its_whole_path() {
     };
     assert!(read(&deep(LEVELS)).is_ok());
     assert!(problems(&deep(LEVELS + 1))[0].ends_with("flows may be nested 4 deep"));
-    let many: Map<String, Value> = (0..=NODES).map(|place| (format!("n{place}"), json!({ "do": "draft" }))).collect();
+    let many: Map<String, Value> =
+        (0..=NODES).map(|place| (format!("n{place}"), json!({ "do": "draft" }))).collect();
     assert_eq!(
         problems(&json!({ "start": "n0", "nodes": many })),
         ["nodes: a flow has at most 128 nodes, those of inner flows included"]
@@ -159,15 +168,21 @@ fn a_solver_is_an_end_with_a_plugin() {
     } })
     };
     let config = json!({ "samples": 3 });
-    let document = flow(json!({ "do": "solver", "settings": { "plugin": "consistency", "config": config } }));
+    let document =
+        flow(json!({ "do": "solver", "settings": { "plugin": "consistency", "config": config } }));
     let solvers = read(&document).unwrap().solvers();
-    assert_eq!((solvers[0].name.as_str(), solvers[0].plugin.as_str()), ("part/help", "consistency"));
+    assert_eq!(
+        (solvers[0].name.as_str(), solvers[0].plugin.as_str()),
+        ("part/help", "consistency")
+    );
     assert_eq!(Value::Object(solvers[0].config.clone()), config);
     assert_eq!(solvers[0].path.join("."), "nodes.part.flow.nodes.help.settings");
     let mut moved = document.clone();
     map_plugins(&mut moved, &|word| format!("over/{word}"));
     assert_eq!(read(&moved).unwrap().solvers()[0].plugin, "over/consistency");
-    let wrong = flow(json!({ "do": "solver", "settings": { "config": 3 }, "next": "help", "on": { "none": "help" } }));
+    let wrong = flow(
+        json!({ "do": "solver", "settings": { "config": 3 }, "next": "help", "on": { "none": "help" } }),
+    );
     assert_eq!(
         problems(&wrong),
         [
@@ -215,7 +230,8 @@ fn documents() -> impl Strategy<Value = Value> {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::Array),
             map.clone().prop_map(|map| json!(map)),
-            (word.clone(), map).prop_map(|(start, nodes)| json!({ "start": start, "nodes": nodes })),
+            (word.clone(), map)
+                .prop_map(|(start, nodes)| json!({ "start": start, "nodes": nodes })),
         ]
     })
 }
@@ -284,13 +300,18 @@ fn settings_of_a_flow_are_those_of_its_nodes() {
         json!({ "start": "tries", "nodes": { "tries": node, "vote": {} } })
     };
     let temperatures = |flow: &Flow| -> Vec<Option<f64>> {
-        flow.nodes.iter().filter(|node| node.name != "run").map(|node| node.number("temperature")).collect()
+        flow.nodes
+            .iter()
+            .filter(|node| node.name != "run")
+            .map(|node| node.number("temperature"))
+            .collect()
     };
     let replaced = read(&outer(json!({ "times": 2, "settings": { "temperature": 0.7 } }))).unwrap();
     assert_eq!(temperatures(replaced.nodes[0].item(1).unwrap()), [Some(0.7), Some(0.7)]);
 
     let each = json!([{ "temperature": 0 }, { "form": "yaml" }, {}]);
-    let read_each = read(&outer(json!({ "each": each, "settings": { "temperature": 0.7 } }))).unwrap();
+    let read_each =
+        read(&outer(json!({ "each": each, "settings": { "temperature": 0.7 } }))).unwrap();
     let tries = &read_each.nodes[0];
     assert_eq!((tries.branches(), tries.fans_out()), (3, true));
     let of = |item: usize| tries.item(item).unwrap();
@@ -303,7 +324,10 @@ fn settings_of_a_flow_are_those_of_its_nodes() {
     } } });
     let read_within = read(&within).unwrap();
     let tries = &read_within.nodes[0].item(0).unwrap().nodes[0];
-    assert_eq!([0, 1].map(|item| temperatures(tries.item(item).unwrap())[0]), [Some(0.0), Some(1.5)]);
+    assert_eq!(
+        [0, 1].map(|item| temperatures(tries.item(item).unwrap())[0]),
+        [Some(0.0), Some(1.5)]
+    );
 
     let wrong = |keys: Json| problems(&outer(keys));
     assert_eq!(
@@ -324,7 +348,10 @@ fn settings_of_a_flow_are_those_of_its_nodes() {
         wrong(json!({ "each": [{}], "times": 2 })),
         ["nodes.tries.each: stands beside `times`; keep one of the two"]
     );
-    assert_eq!(wrong(json!({ "each": [] })), ["nodes.tries.each: must be a list of 1 to 32 mappings of settings"]);
+    assert_eq!(
+        wrong(json!({ "each": [] })),
+        ["nodes.tries.each: must be a list of 1 to 32 mappings of settings"]
+    );
     assert_eq!(
         problems(&flow(json!({ "draft": { "each": [{}] } }))),
         ["nodes.draft.each: is for an inner flow, `do: flow`"]
@@ -333,14 +360,20 @@ fn settings_of_a_flow_are_those_of_its_nodes() {
         "do": "flow", "settings": { "plugin": "vote" },
         "flow": { "start": "solver", "nodes": { "solver": { "settings": { "plugin": "refine" } } } },
     } } });
-    assert_eq!(problems(&solver), ["nodes.a.settings.plugin: no node of the inner flow has a setting `plugin`"]);
+    assert_eq!(
+        problems(&solver),
+        ["nodes.a.settings.plugin: no node of the inner flow has a setting `plugin`"]
+    );
 }
 
 #[test]
 fn items_within_items_are_bounded() {
     let wide = |inner: Json| json!({ "start": "a", "nodes": { "a": { "do": "flow", "each": vec![json!({}); 32], "flow": inner } } });
     let two = wide(wide(json!({ "start": "draft", "nodes": { "draft": {} } })));
-    assert_eq!(problems(&two), ["nodes.a.each: makes more than 1024 nodes, counted once for each item"]);
+    assert_eq!(
+        problems(&two),
+        ["nodes.a.each: makes more than 1024 nodes, counted once for each item"]
+    );
 }
 
 #[test]
@@ -350,8 +383,7 @@ fn a_wait_stands_before_another_attempt() {
         read(&with(json!({ "max_retries": 2, "wait": 1.5 }))).unwrap().nodes[0].wait.to_bits(),
         1.5_f64.to_bits()
     );
-    let none =
-        "nodes.draft.wait: is the wait before another attempt, of which there is none: give `max_retries` 2 or more";
+    let none = "nodes.draft.wait: is the wait before another attempt, of which there is none: give `max_retries` 2 or more";
     assert_eq!(problems(&with(json!({ "wait": 1.5 }))), [none]);
     assert_eq!(
         problems(&with(json!({ "max_retries": 2, "wait": 61 }))),

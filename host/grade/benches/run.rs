@@ -1,5 +1,5 @@
-//! What a run itself costs: a thousand items whose answers cost nothing, and the reading of a long log. Divided by the items it is the
-//! overhead of a graded answer.
+//! What a run itself costs: a thousand items whose answers cost nothing, and the reading of a long
+//! log. Divided by the items it is the overhead of a graded answer.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use divan::counter::ItemsCount;
 use syrch_grade::rules::Rule;
 use syrch_grade::run::{
-    Answered, Arm, Cost, End, Graded, Header, Item, Judged, Options, Plan, RUN_FORMAT, RunFolder, Silent, SuiteOfRun,
-    SystemUnderTest, execute, read,
+    Answered, Arm, Cost, End, Graded, Header, Item, Judged, Options, Plan, RUN_FORMAT, RunFolder,
+    Silent, SuiteOfRun, SystemUnderTest, execute, read,
 };
 use syrch_grade::{Gold, Question, Verdict};
 use syrch_scheduler::Stop;
@@ -27,9 +27,12 @@ impl SystemUnderTest for Empty {
     type Fatal = ();
 
     async fn answer(&self, item: &Item) -> Answered<()> {
-        let judged = Judged { verdict: Verdict::Right, fingerprint: Some("0123456789abcdef".repeat(2)) };
-        let verdicts = Rule::all().iter().map(|rule| (rule.name().to_owned(), judged.clone())).collect();
-        let sql = "SELECT c.country, COUNT(*) FROM customers AS c GROUP BY c.country ORDER BY 2 DESC";
+        let judged =
+            Judged { verdict: Verdict::Right, fingerprint: Some("0123456789abcdef".repeat(2)) };
+        let verdicts =
+            Rule::all().iter().map(|rule| (rule.name().to_owned(), judged.clone())).collect();
+        let sql =
+            "SELECT c.country, COUNT(*) FROM customers AS c GROUP BY c.country ORDER BY 2 DESC";
         Answered::Graded(Box::new(Graded {
             arm: String::new(),
             id: String::new(),
@@ -49,7 +52,13 @@ impl SystemUnderTest for Empty {
             judgements: Vec::new(),
             confidence: Some(0.875),
             candidate_confidence: Some(0.8),
-            cost: Cost { calls: 2, input_tokens: 1_000, output_tokens: 100, usd: Some(0.001), ..Cost::default() },
+            cost: Cost {
+                calls: 2,
+                input_tokens: 1_000,
+                output_tokens: 100,
+                usd: Some(0.001),
+                ..Cost::default()
+            },
             time_ms: 12.5,
             retried: false,
             run: None,
@@ -62,7 +71,9 @@ fn questions(number: u64) -> Vec<Arc<Question>> {
         id: format!("q{place}"),
         db: format!("db{}", place % 20),
         engine: None,
-        question: format!("How many customers are there in each country, the most first ({place})?"),
+        question: format!(
+            "How many customers are there in each country, the most first ({place})?"
+        ),
         evidence: None,
         golds: vec![Gold::Sql("SELECT 1".to_owned())],
         ordered: false,
@@ -98,19 +109,23 @@ fn header(questions: u64) -> Header {
 
 /// Makes a run in a new folder, or resumes one.
 fn run(path: &Path, questions: &[Arc<Question>]) -> Option<u64> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().ok()?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().ok()?;
     let header = header(questions.len() as u64);
-    let folder = if path.exists() { RunFolder::resume(path) } else { RunFolder::create(path, &header) };
+    let folder =
+        if path.exists() { RunFolder::resume(path) } else { RunFolder::create(path, &header) };
     let (mut folder, plan) = (folder.ok()?, Plan::new(&header, questions.to_vec()));
     let (options, stop) = (Options { workers: 8, ..Options::default() }, Stop::new());
-    let finished = runtime.block_on(execute(&plan, &mut folder, Arc::new(Empty), &options, &Silent, &stop));
+    let finished =
+        runtime.block_on(execute(&plan, &mut folder, Arc::new(Empty), &options, &Silent, &stop));
     finished.ok().map(|finished| finished.progress.done)
 }
 
 #[divan::bench(sample_count = 20, sample_size = 1)]
 fn items_that_cost_nothing(bencher: divan::Bencher<'_, '_>) {
     let questions = questions(DONE);
-    let counted = bencher.counter(ItemsCount::new(2 * DONE)).with_inputs(|| tempfile::tempdir().ok());
+    let counted =
+        bencher.counter(ItemsCount::new(2 * DONE)).with_inputs(|| tempfile::tempdir().ok());
     counted.bench_refs(|place| run(&place.as_ref()?.path().join("run"), &questions));
 }
 
@@ -120,7 +135,9 @@ fn reading_a_log_for_a_report(bencher: divan::Bencher<'_, '_>) {
     let path = place.path().join("run");
     let done = run(&path, &questions(READ));
     assert_eq!(done, Some(2 * READ), "the log was not made");
-    bencher.counter(ItemsCount::new(2 * READ)).bench(|| read(&path).map(|record| record.graded.len()).ok());
+    bencher
+        .counter(ItemsCount::new(2 * READ))
+        .bench(|| read(&path).map(|record| record.graded.len()).ok());
 }
 
 #[divan::bench(sample_count = 5, sample_size = 1)]

@@ -1,5 +1,5 @@
-//! The hosts and databases of a graded run: a host for each arm and database, which shares the open database with the other arms, and each
-//! database once more for the expected answers.
+//! The hosts and databases of a graded run: a host for each arm and database, which shares the open
+//! database with the other arms, and each database once more for the expected answers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,13 +10,16 @@ use syrch_core::DatabaseUrl;
 use syrch_core::ports::Database;
 use syrch_memory::MemoryCache;
 
-/// The number of databases that are open at once for expected answers, and the least bound on the number of open hosts.
+/// The number of databases that are open at once for expected answers, and the least bound on the
+/// number of open hosts.
 const OPEN: usize = 16;
-/// The greatest bound on the number of hosts that are open at once, those of all arms together. With more arms than this, hosts are opened
-/// again for each question. That costs little, since hosts share what is expensive to open.
+/// The greatest bound on the number of hosts that are open at once, those of all arms together.
+/// With more arms than this, hosts are opened again for each question. That costs little, since
+/// hosts share what is expensive to open.
 const HOSTS: usize = 256;
 
-/// The arms with their databases. Hosts are opened when they are first needed, and share what hosts can share.
+/// The arms with their databases. Hosts are opened when they are first needed, and share what hosts
+/// can share.
 pub(crate) struct Arena {
     /// The settings of each arm. The question decides on their database.
     arms: Vec<Settings>,
@@ -57,25 +60,34 @@ impl Arena {
 
     /// The address of the database of that name, as [`Settings::database`] holds it.
     pub(crate) fn url(&self, db: &str) -> Result<String, Error> {
-        let url = self.urls.get(db).ok_or_else(|| Error::Config(format!("the suite has no database `{db}`")))?;
+        let url = self
+            .urls
+            .get(db)
+            .ok_or_else(|| Error::Config(format!("the suite has no database `{db}`")))?;
         Ok(url.expose().to_owned())
     }
 
     /// The host of an arm over a database. It is opened if it is not open.
     pub(crate) async fn host(&self, arm: usize, db: &str) -> Result<Arc<Host>, Error> {
         let open = || async {
-            let settings = self.arms.get(arm).ok_or_else(|| Error::Internal(format!("there is no arm {arm}")))?;
+            let settings = self
+                .arms
+                .get(arm)
+                .ok_or_else(|| Error::Internal(format!("there is no arm {arm}")))?;
             // Nobody answers a question that is asked back.
-            let settings = Settings { database: self.url(db)?, max_questions: 0, ..settings.clone() };
+            let settings =
+                Settings { database: self.url(db)?, max_questions: 0, ..settings.clone() };
             Host::beside(settings, &self.shared, self.observer.as_ref()).await
         };
         self.hosts.get(&(arm, db.to_owned()), open).await
     }
 
-    /// A database for expected answers. It has the guard and the limits of searches, and all of its tables, whatever the strategies are granted.
+    /// A database for expected answers. It has the guard and the limits of searches, and all of its
+    /// tables, whatever the strategies are granted.
     pub(crate) async fn database(&self, db: &str) -> Result<Arc<dyn Database>, Error> {
         let open = || async {
-            let arm = self.arms.first().ok_or_else(|| Error::Internal("there is no arm".to_owned()))?;
+            let arm =
+                self.arms.first().ok_or_else(|| Error::Internal("there is no arm".to_owned()))?;
             open_database(&arm.for_database(self.url(db)?)).await
         };
         Ok(Arc::clone(&*self.databases.get(&db.to_owned(), open).await?))

@@ -1,4 +1,5 @@
-//! How the arms of a graded run may differ besides their strategies, in single values of the policy and of plugins, and whether they differ.
+//! How the arms of a graded run may differ besides their strategies, in single values of the policy
+//! and of plugins, and whether they differ.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,18 +11,21 @@ use syrch::{Settings, internal, plugins};
 use syrch_core::roles::Role;
 use syrch_grade::run::{DOCUMENT, read_within};
 
-/// The calibrator that leaves claims as they are when all of its weights are 0, since it only lowers them.
+/// The calibrator that leaves claims as they are when all of its weights are 0, since it only
+/// lowers them.
 const PLAIN: &str = "signals";
 /// The settings of [`PLAIN`] that are weights.
-const WEIGHTS: [&str; 7] = ["syntax", "schema", "execution", "empty", "null_column", "overflow", "retry"];
+const WEIGHTS: [&str; 7] =
+    ["syntax", "schema", "execution", "empty", "null_column", "overflow", "retry"];
 
 /// A setting in which arms may differ.
 #[derive(Debug, Clone)]
 pub enum Knob {
     /// A value of the policy, such as `max_depth`.
     Policy(&'static Limit),
-    /// Whether claimed confidence is calibrated: `false` replaces the calibrator by one that lowers nothing, so that the model's claims count
-    /// as they are; `true` leaves the calibrator as it is.
+    /// Whether claimed confidence is calibrated: `false` replaces the calibrator by one that lowers
+    /// nothing, so that the model's claims count as they are; `true` leaves the calibrator as it
+    /// is.
     Calibration,
     /// A setting of the plugin that implements a role.
     Plugin(Role, String),
@@ -58,7 +62,8 @@ impl Knob {
         LIMITS.iter().map(|limit| limit.key)
     }
 
-    /// Checks whether the knob may have this value. The settings of a plugin are checked when the plugin is loaded.
+    /// Checks whether the knob may have this value. The settings of a plugin are checked when the
+    /// plugin is loaded.
     ///
     /// # Errors
     /// A message that says which values are allowed.
@@ -89,7 +94,12 @@ impl Knob {
                 if !settings.strategy.roles.contains_key(role) {
                     return Err(format!("{self}: no plugin implements the {role}"));
                 }
-                settings.strategy.config.entry(*role).or_default().insert(key.clone(), value.clone());
+                settings
+                    .strategy
+                    .config
+                    .entry(*role)
+                    .or_default()
+                    .insert(key.clone(), value.clone());
             }
             Self::Setting(name) => drop(settings.settings.insert(name.clone(), value.to_string())),
         }
@@ -97,7 +107,8 @@ impl Knob {
     }
 }
 
-/// The positions of two arms that would do the same: they have equal settings and plugins of equal bytes, whatever the names.
+/// The positions of two arms that would do the same: they have equal settings and plugins of equal
+/// bytes, whatever the names.
 #[must_use]
 pub fn twins(arms: &[(String, Settings)]) -> Option<(usize, usize)> {
     // What no search calls makes no difference.
@@ -108,13 +119,13 @@ pub fn twins(arms: &[(String, Settings)]) -> Option<(usize, usize)> {
         described.get(one) == described.get(other)
             && strategy(one).zip(strategy(other)).is_some_and(|(one, other)| {
                 one.roles.len() == other.roles.len()
-                    && one
-                        .roles
-                        .iter()
-                        .all(|(role, source)| other.roles.get(role).is_some_and(|known| is_same_plugin(source, known)))
+                    && one.roles.iter().all(|(role, source)| {
+                        other.roles.get(role).is_some_and(|known| is_same_plugin(source, known))
+                    })
             })
     };
-    (0..arms.len()).find_map(|other| (0..other).find(|one| is_same(*one, other)).map(|one| (one, other)))
+    (0..arms.len())
+        .find_map(|other| (0..other).find(|one| is_same(*one, other)).map(|one| (one, other)))
 }
 
 /// The settings without the roles that no search calls.
@@ -139,7 +150,8 @@ fn is_same_plugin(one: &PluginSource, other: &PluginSource) -> bool {
     one == other || matches!((bytes(one), bytes(other)), (Some(one), Some(other)) if one == other)
 }
 
-/// The bytes of a plugin's component; `None` if they cannot be read, which is an error when the run begins.
+/// The bytes of a plugin's component; `None` if they cannot be read, which is an error when the run
+/// begins.
 fn bytes(source: &PluginSource) -> Option<Vec<u8>> {
     match source {
         PluginSource::Builtin(name) => plugins::builtin_component(name),
@@ -147,8 +159,8 @@ fn bytes(source: &PluginSource) -> Option<Vec<u8>> {
     }
 }
 
-/// Unique names for arms, of which each has a short and a long name: the short name if no other arm has it, else the long one, with a number
-/// behind it if it is taken.
+/// Unique names for arms, of which each has a short and a long name: the short name if no other arm
+/// has it, else the long one, with a number behind it if it is taken.
 #[must_use]
 pub fn distinct(names: &[(String, String)]) -> Vec<String> {
     let is_only = |short: &str| names.iter().filter(|(known, _)| known == short).count() == 1;
@@ -188,20 +200,36 @@ mod tests {
     #[test]
     fn a_knob_sets_what_it_says() {
         let depth = Knob::policy("max_depth").unwrap();
-        assert_eq!((with(&depth, &json!(5)).policy.max_depth, depth.to_string().as_str()), (5, "max_depth"));
-        assert_eq!(depth.check(&json!(0)).unwrap_err(), "max_depth: 0 is not a whole number from 1 to 16");
+        assert_eq!(
+            (with(&depth, &json!(5)).policy.max_depth, depth.to_string().as_str()),
+            (5, "max_depth")
+        );
+        assert_eq!(
+            depth.check(&json!(0)).unwrap_err(),
+            "max_depth: 0 is not a whole number from 1 to 16"
+        );
         let rounds = Knob::Plugin(Role::Solver, "rounds".into());
-        assert_eq!(with(&rounds, &json!([1, 2])).strategy.config[&Role::Solver]["rounds"], json!([1, 2]));
-        assert_eq!(with(&Knob::Setting("style".into()), &json!("short")).settings["style"], "\"short\"");
+        assert_eq!(
+            with(&rounds, &json!([1, 2])).strategy.config[&Role::Solver]["rounds"],
+            json!([1, 2])
+        );
+        assert_eq!(
+            with(&Knob::Setting("style".into()), &json!("short")).settings["style"],
+            "\"short\""
+        );
         let mut without = Settings::default();
         without.strategy.roles.remove(&Role::Linker);
-        let reported = Knob::Plugin(Role::Linker, "k".into()).set(&json!(1), &mut without).unwrap_err();
+        let reported =
+            Knob::Plugin(Role::Linker, "k".into()).set(&json!(1), &mut without).unwrap_err();
         assert_eq!(reported, "linker.k: no plugin implements the linker");
     }
 
     #[test]
     fn without_calibration_nothing_is_taken_off_a_claim() {
-        assert_eq!(Knob::Calibration.check(&json!("no")).unwrap_err(), "calibration: \"no\" is not true or false");
+        assert_eq!(
+            Knob::Calibration.check(&json!("no")).unwrap_err(),
+            "calibration: \"no\" is not true or false"
+        );
         let off = with(&Knob::Calibration, &json!(false)).strategy;
         let weights = &off.config[&Role::Calibrator];
         assert!(weights.len() == 7 && weights.values().all(|weight| *weight == json!(0.0)));
@@ -211,8 +239,10 @@ mod tests {
     #[tokio::test]
     async fn all_weights_of_that_calibrator_are_set() {
         let plain = PluginSource::Builtin(PLAIN.to_owned());
-        let known = syrch::plugins::inspect(&plain, &Settings::default(), &syrch::Silent).await.unwrap();
-        let mut keys: Vec<&String> = known.config_schema["properties"].as_object().unwrap().keys().collect();
+        let known =
+            syrch::plugins::inspect(&plain, &Settings::default(), &syrch::Silent).await.unwrap();
+        let mut keys: Vec<&String> =
+            known.config_schema["properties"].as_object().unwrap().keys().collect();
         let mut weights = WEIGHTS.to_vec();
         keys.sort();
         weights.sort_unstable();
@@ -230,7 +260,11 @@ mod tests {
         renamed[1].1.strategy.name = "mine".into();
         assert_eq!(twins(&renamed), Some((0, 1)));
         renamed[1].1.strategy.roles.insert(Role::Rewriter, PluginSource::Builtin("rules".into()));
-        renamed[1].1.strategy.config.insert(Role::Rewriter, Map::from_iter([("a".to_owned(), json!(1))]));
+        renamed[1]
+            .1
+            .strategy
+            .config
+            .insert(Role::Rewriter, Map::from_iter([("a".to_owned(), json!(1))]));
         assert_eq!(twins(&renamed), Some((0, 1)));
         renamed[1].1.policy.max_attempts = 9;
         assert_eq!(twins(&renamed), None);

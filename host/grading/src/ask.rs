@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use syrch::report::{
-    AnswerDocument, CandidateReport, CandidateStatus, CostReport, JudgedReport, SavedReport, Searched, TaskReport,
-    VerdictWord,
+    AnswerDocument, CandidateReport, CandidateStatus, CostReport, JudgedReport, SavedReport,
+    Searched, TaskReport, VerdictWord,
 };
 use syrch::{Error, Host, Observer, Outcome, SearchReport, Silent, Stop, batch};
 use syrch_core::ResultSet;
@@ -26,7 +26,8 @@ pub(crate) struct Asked {
     /// The rows of the answer; `None` if the statement has to be run for them.
     pub(crate) data: Option<Arc<ResultSet>>,
     pub(crate) confidence: Option<f64>,
-    /// The confidence that the calibrator gave to the answer's candidate, before the aggregator changed it.
+    /// The confidence that the calibrator gave to the answer's candidate, before the aggregator
+    /// changed it.
     pub(crate) candidate_confidence: Option<f64>,
     /// The statements that a judge of the search judged.
     pub(crate) reviewed: Vec<Reviewed>,
@@ -37,11 +38,17 @@ pub(crate) struct Asked {
 /// A source of answers to the questions of a suite.
 #[async_trait]
 pub(crate) trait Asker: Send + Sync {
-    /// The answer of an arm to a question. `journal` is the path of the search's journal: a search whose journal exists is resumed.
+    /// The answer of an arm to a question. `journal` is the path of the search's journal: a search
+    /// whose journal exists is resumed.
     ///
     /// # Errors
     /// When a database or a plugin cannot be opened, which ends the whole run.
-    async fn ask(&self, arm: usize, question: &Question, journal: Option<&Path>) -> Result<Asked, Error>;
+    async fn ask(
+        &self,
+        arm: usize,
+        question: &Question,
+        journal: Option<&Path>,
+    ) -> Result<Asked, Error>;
 
     /// Warnings for the reader of the report, once all questions are answered.
     fn warnings(&self) -> Vec<String> {
@@ -60,7 +67,12 @@ pub(crate) struct Searches {
 
 #[async_trait]
 impl Asker for Searches {
-    async fn ask(&self, arm: usize, question: &Question, journal: Option<&Path>) -> Result<Asked, Error> {
+    async fn ask(
+        &self,
+        arm: usize,
+        question: &Question,
+        journal: Option<&Path>,
+    ) -> Result<Asked, Error> {
         let host = self.arena.host(arm, &question.db).await?;
         let mut lost = Cost::default();
         if let Some(path) = journal.filter(|path| path.exists()) {
@@ -70,19 +82,26 @@ impl Asker for Searches {
             }
         }
         let name = self.arms.get(arm).map_or("", String::as_str);
-        // A search has the same id, and so the same salt, in every run. A run that was killed therefore ends as one that was not.
-        let id = format!("{:016x}", digest64(&[name, &question.id, &host.settings().seed.to_string()]));
+        // A search has the same id, and so the same salt, in every run. A run that was killed
+        // therefore ends as one that was not.
+        let id =
+            format!("{:016x}", digest64(&[name, &question.id, &host.settings().seed.to_string()]));
         let journal = journal.map(|path| Ok(PathBuf::from(path)));
-        let problem = batch::problem(&question.question, question.evidence.as_deref(), question.as_of.as_deref());
-        let searched = host.search_as(&id, problem, journal, Arc::new(Silent), None, &Stop::new()).await;
+        let problem = batch::problem(
+            &question.question,
+            question.evidence.as_deref(),
+            question.as_of.as_deref(),
+        );
+        let searched =
+            host.search_as(&id, problem, journal, Arc::new(Silent), None, &Stop::new()).await;
         let asked = asked(searched);
         Ok(Asked { cost: sum(asked.cost, lost), ..asked })
     }
 
     fn warnings(&self) -> Vec<String> {
         let restarted = self.restarted.lock().unwrap_or_else(PoisonError::into_inner);
-        let reported =
-            (!restarted.is_empty()).then(|| restarted.iter().take(NAMED).cloned().collect::<Vec<_>>().join("; "));
+        let reported = (!restarted.is_empty())
+            .then(|| restarted.iter().take(NAMED).cloned().collect::<Vec<_>>().join("; "));
         let many = restarted.len();
         reported
             .map(|reported| {
@@ -96,7 +115,8 @@ impl Asker for Searches {
 /// The number of searches that a warning names.
 const NAMED: usize = 5;
 
-/// The sum of two costs. Its dollars are known if both sums are known, or if one of the costs has no model call.
+/// The sum of two costs. Its dollars are known if both sums are known, or if one of the costs has
+/// no model call.
 fn sum(one: Cost, other: Cost) -> Cost {
     if other == Cost::default() {
         return one;
@@ -121,7 +141,8 @@ impl Searches {
     /// Resumes a search that was killed, or returns its answer if only the grading was lost.
     ///
     /// # Errors
-    /// When it cannot be resumed. Its journal is removed, so that the search can start again, and the error is what it has cost so far.
+    /// When it cannot be resumed. Its journal is removed, so that the search can start again, and
+    /// the error is what it has cost so far.
     async fn resume(&self, host: &Host, id: &str, path: &Path) -> Result<Asked, Cost> {
         let journal = Journal::read(path).ok();
         if let Some(asked) = journal.as_ref().and_then(ended) {
@@ -131,7 +152,10 @@ impl Searches {
         match host.resume_as(path, None, outside, &Stop::new()).await {
             Ok(searched) => Ok(asked(searched)),
             Err(error) => {
-                self.restarted.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{id}: {error}"));
+                self.restarted
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push(format!("{id}: {error}"));
                 // A file that cannot be removed cannot be written either, and that is reported.
                 drop(std::fs::remove_file(path));
                 Err(journal.as_ref().map(cost_in).unwrap_or_default())
@@ -144,7 +168,9 @@ fn asked(Searched { report, cost }: Searched) -> Asked {
     let cost = cost_of(&cost);
     match report {
         Ok(SearchReport { outcome: Outcome::Partial, document, .. }) => partial(&document),
-        Ok(SearchReport { outcome, document, data, .. }) => Asked { data, ..of_document(end_of(outcome), document) },
+        Ok(SearchReport { outcome, document, data, .. }) => {
+            Asked { data, ..of_document(end_of(outcome), document) }
+        }
         Err(error) => {
             let fault = Fault { class: error.class().to_owned(), message: error.to_string() };
             without_answer(fault, cost)
@@ -178,16 +204,19 @@ pub(crate) fn without_answer(fault: Fault, cost: Cost) -> Asked {
     }
 }
 
-/// The result of a search that left parts of the question open, since a budget or its time was over. What it found is no answer.
+/// The result of a search that left parts of the question open, since a budget or its time was
+/// over. What it found is no answer.
 pub(crate) fn partial(document: &AnswerDocument) -> Asked {
     let message = "a budget was used up before all parts of the question were answered".to_owned();
-    let asked = without_answer(Fault { class: "budget".to_owned(), message }, cost_of(&document.cost));
+    let asked =
+        without_answer(Fault { class: "budget".to_owned(), message }, cost_of(&document.cost));
     Asked { time_ms: document.time_ms.total, ..asked }
 }
 
 /// The answer that a document holds, without its rows.
 pub(crate) fn of_document(end: End, document: AnswerDocument) -> Asked {
-    let answer = document.candidates.iter().find(|candidate| candidate.status == CandidateStatus::Answer);
+    let answer =
+        document.candidates.iter().find(|candidate| candidate.status == CandidateStatus::Answer);
     Asked {
         end,
         fault: None,
@@ -201,7 +230,8 @@ pub(crate) fn of_document(end: End, document: AnswerDocument) -> Asked {
     }
 }
 
-/// The most statements of one question that are compared with the expected rows beside the answer's.
+/// The most statements of one question that are compared with the expected rows beside the
+/// answer's.
 const REVIEWED: usize = 8;
 
 /// A statement that a judge of the search judged.
@@ -214,21 +244,28 @@ pub(crate) struct Reviewed {
     pub(crate) has_answer: bool,
 }
 
-/// The judged statements of the tasks that answer the whole question, each once, the answer's first.
+/// The judged statements of the tasks that answer the whole question, each once, the answer's
+/// first.
 fn reviewed(document: &AnswerDocument) -> Vec<Reviewed> {
-    let answer = document.candidates.iter().find(|candidate| candidate.status == CandidateStatus::Answer);
-    let is_whole = |task: &TaskReport| task.is_answer || task.text.trim() == document.question.trim();
-    let tasks: Vec<&str> = document.tasks.iter().filter(|task| is_whole(task)).map(|task| task.id.as_str()).collect();
+    let answer =
+        document.candidates.iter().find(|candidate| candidate.status == CandidateStatus::Answer);
+    let is_whole =
+        |task: &TaskReport| task.is_answer || task.text.trim() == document.question.trim();
+    let tasks: Vec<&str> =
+        document.tasks.iter().filter(|task| is_whole(task)).map(|task| task.id.as_str()).collect();
     let answers = |candidate: &&CandidateReport| {
-        tasks.contains(&candidate.task.as_str()) || answer.is_some_and(|answer| answer.task == candidate.task)
+        tasks.contains(&candidate.task.as_str())
+            || answer.is_some_and(|answer| answer.task == candidate.task)
     };
     let mut found: Vec<Reviewed> = Vec::new();
     for candidate in answer.into_iter().chain(document.candidates.iter().filter(answers)) {
         let reward =
-            candidate.reward.as_ref().filter(|reward| !reward.is_step).and_then(|reward| match reward.verdict {
-                VerdictWord::Accepted => Some(true),
-                VerdictWord::Rejected => Some(false),
-                VerdictWord::Unavailable => None,
+            candidate.reward.as_ref().filter(|reward| !reward.is_step).and_then(|reward| {
+                match reward.verdict {
+                    VerdictWord::Accepted => Some(true),
+                    VerdictWord::Rejected => Some(false),
+                    VerdictWord::Unavailable => None,
+                }
             });
         let model = candidate.judged.and_then(JudgedReport::word);
         let is_new = found.iter().all(|known| known.sql != candidate.sql);
@@ -250,7 +287,8 @@ fn reviewed(document: &AnswerDocument) -> Vec<Reviewed> {
     found
 }
 
-/// The result of a search whose journal is complete; `None` if the journal is not, or does not contain it.
+/// The result of a search whose journal is complete; `None` if the journal is not, or does not
+/// contain it.
 fn ended(journal: &Journal) -> Option<Asked> {
     let facts = journal.records.iter().rev();
     facts.into_iter().find_map(|record| match record {
@@ -262,9 +300,15 @@ fn ended(journal: &Journal) -> Option<Asked> {
                 outcome => of_document(end_of(outcome), document),
             })
         }
-        // A failure without a class, as old journals have them, and one that only ended that process are tried again.
-        Record::Fact { fact: Fact::Failed { message, class }, .. } if !class.is_empty() && class != "interrupted" => {
-            Some(without_answer(Fault { class: class.clone(), message: message.clone() }, cost_in(journal)))
+        // A failure without a class, as old journals have them, and one that only ended that
+        // process are tried again.
+        Record::Fact { fact: Fact::Failed { message, class }, .. }
+            if !class.is_empty() && class != "interrupted" =>
+        {
+            Some(without_answer(
+                Fault { class: class.clone(), message: message.clone() },
+                cost_in(journal),
+            ))
         }
         _ => None,
     })
@@ -285,10 +329,29 @@ fn cost_of(cost: &CostReport) -> Cost {
 /// The cost of a search so far, from its journal.
 fn cost_in(journal: &Journal) -> Cost {
     let cost = SearchTree::of(journal, Shown::default()).cost;
-    let syrch_journal::Cost { calls, input_tokens, output_tokens, usd, sql_runs, by_purpose, saved, .. } = cost;
+    let syrch_journal::Cost {
+        calls,
+        input_tokens,
+        output_tokens,
+        usd,
+        sql_runs,
+        by_purpose,
+        saved,
+        ..
+    } = cost;
     let Saved { input_tokens: saved_input, output_tokens: saved_output, usd: saved_usd } = saved;
-    let saved = SavedReport { input_tokens: saved_input, output_tokens: saved_output, usd: saved_usd };
-    cost_of(&CostReport { calls, input_tokens, output_tokens, usd, sql_runs, by_purpose, saved, cut_off: 0 })
+    let saved =
+        SavedReport { input_tokens: saved_input, output_tokens: saved_output, usd: saved_usd };
+    cost_of(&CostReport {
+        calls,
+        input_tokens,
+        output_tokens,
+        usd,
+        sql_runs,
+        by_purpose,
+        saved,
+        cut_off: 0,
+    })
 }
 
 #[cfg(test)]

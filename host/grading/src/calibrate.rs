@@ -1,13 +1,17 @@
 //! Fits a calibrator on a graded run, and makes the strategy that uses it.
 //!
-//! A curve may only be applied to values like those that it was fitted on. Three things follow from that:
+//! A curve may only be applied to values like those that it was fitted on. Three things follow from
+//! that:
 //!
-//! - It is fitted on the confidences that the calibrator `signals` gave to the answers of the run. The calibrator `fitted` computes the same
-//!   confidences and applies the curve to them.
-//! - The strategy's threshold is moved along the curve, so that a search stops where it stopped in the run.
-//! - The aggregator `evidence` lowers no confidence any more, since its doubts are part of the shares that the curve was fitted on.
+//! - It is fitted on the confidences that the calibrator `signals` gave to the answers of the run.
+//!   The calibrator `fitted` computes the same confidences and applies the curve to them.
+//! - The strategy's threshold is moved along the curve, so that a search stops where it stopped in
+//!   the run.
+//! - The aggregator `evidence` lowers no confidence any more, since its doubts are part of the
+//!   shares that the curve was fitted on.
 //!
-//! The confidence of an answer then is the value of the curve. A model can notice that only where a prompt quotes a confidence.
+//! The confidence of an answer then is the value of the curve. A model can notice that only where a
+//! prompt quotes a confidence.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -58,24 +62,31 @@ pub struct Calibration {
     pub method: Method,
     /// The curve, fitted on all answers.
     pub curve: Curve,
-    /// The shares that the footers of answers quote: how often answers of a confidence were right, where each confidence is that of a curve
-    /// which was fitted without the answer.
+    /// The shares that the footers of answers quote: how often answers of a confidence were right,
+    /// where each confidence is that of a curve which was fitted without the answer.
     pub bands: Bands,
     /// The strategy of the arm with this calibrator.
     pub definition: Definition,
-    /// The number of graded answers that are not used, since no candidate of their own was calibrated: joins of several tasks, and answers that
-    /// come from a file.
+    /// The number of graded answers that are not used, since no candidate of their own was
+    /// calibrated: joins of several tasks, and answers that come from a file.
     pub left_out: u64,
 }
 
-/// Fits a curve on the answers of one arm of a run. `arm` may be `None` if the run has one arm. Without a `method`, the one that does best on
-/// held-out answers is used.
+/// Fits a curve on the answers of one arm of a run. `arm` may be `None` if the run has one arm.
+/// Without a `method`, the one that does best on held-out answers is used.
 ///
 /// # Errors
-/// When there is no such arm, its calibrator is not one on whose confidences a curve can be fitted, or the answers are too few or too alike.
-pub fn calibrate(record: &RunRecord, arm: Option<&str>, method: Option<Method>) -> Result<Calibration, Error> {
+/// When there is no such arm, its calibrator is not one on whose confidences a curve can be fitted,
+/// or the answers are too few or too alike.
+pub fn calibrate(
+    record: &RunRecord,
+    arm: Option<&str>,
+    method: Option<Method>,
+) -> Result<Calibration, Error> {
     let header = &record.header;
-    let unfit = |why: String| Error::Unfit(format!("the run `{}` cannot be calibrated on: {why}", header.id));
+    let unfit = |why: String| {
+        Error::Unfit(format!("the run `{}` cannot be calibrated on: {why}", header.id))
+    };
     let arm = chosen(&header.arms, arm).map_err(unfit)?;
     let parts = Parts::of(arm).map_err(unfit)?;
     let (points, left_out) = points(record, arm, &parts);
@@ -90,13 +101,20 @@ pub fn calibrate(record: &RunRecord, arm: Option<&str>, method: Option<Method>) 
         return Err(unfit(CalibrateError::TooFewForIsotonic { answers: points.len() }.to_string()));
     }
     let curve = Curve::fit(method, &points);
-    // A curve is too sure of the answers that it was fitted on. Therefore the bands count the values of curves that were fitted without them.
-    let held_out = report.measured.iter().find(|measured| measured.method == method).map(|measured| &measured.held_out);
+    // A curve is too sure of the answers that it was fitted on. Therefore the bands count the
+    // values of curves that were fitted without them.
+    let held_out = report
+        .measured
+        .iter()
+        .find(|measured| measured.method == method)
+        .map(|measured| &measured.held_out);
     let counted = points.iter().zip(held_out.into_iter().flatten());
-    let bands = bands(counted.map(|(point, sure)| (point.database.as_str(), rounded(*sure), point.right)));
+    let bands =
+        bands(counted.map(|(point, sure)| (point.database.as_str(), rounded(*sure), point.right)));
     let model = header.simulated.clone().unwrap_or_else(|| parts.model.clone());
     let mut basis = Basis::new(&header.id, &header.rule, &model, &bands);
-    let suite = Path::new(&header.suite.path).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let suite =
+        Path::new(&header.suite.path).file_stem().map(|stem| stem.to_string_lossy().into_owned());
     basis.suite = suite.unwrap_or_default();
     basis.over = report.databases.keys().cloned().collect();
     let definition = parts.definition(arm, &curve, &basis, points.len())?;
@@ -120,9 +138,10 @@ fn chosen<'a>(arms: &'a [Arm], name: Option<&str>) -> Result<&'a Arm, String> {
     match (name, own.as_slice()) {
         (None, [arm]) => Ok(arm),
         (None, _) => Err(format!("it has several arms; choose one with --arm: {}", names())),
-        (Some(name), _) => {
-            arms.iter().find(|arm| arm.name == name).ok_or_else(|| format!("it has no arm `{name}`, but {}", names()))
-        }
+        (Some(name), _) => arms
+            .iter()
+            .find(|arm| arm.name == name)
+            .ok_or_else(|| format!("it has no arm `{name}`, but {}", names())),
     }
 }
 
@@ -137,7 +156,8 @@ fn points(record: &RunRecord, arm: &Arm, parts: &Parts) -> (Vec<Point>, u64) {
             Some(Verdict::Wrong) => false,
             Some(Verdict::Excluded) | None => continue,
         };
-        let (Some(confidence), Some(printed)) = (graded.candidate_confidence, graded.confidence) else {
+        let (Some(confidence), Some(printed)) = (graded.candidate_confidence, graded.confidence)
+        else {
             left_out += 1;
             continue;
         };
@@ -149,8 +169,8 @@ fn points(record: &RunRecord, arm: &Arm, parts: &Parts) -> (Vec<Point>, u64) {
     (points, left_out)
 }
 
-/// The confidence rounded as the aggregator `evidence` rounds it. An answer at the edge of a band must be counted in the band in which it will
-/// be searched.
+/// The confidence rounded as the aggregator `evidence` rounds it. An answer at the edge of a band
+/// must be counted in the band in which it will be searched.
 fn rounded(confidence: f64) -> f64 {
     (confidence * 1000.0).round() / 1000.0
 }
@@ -165,24 +185,35 @@ struct Parts {
 impl Parts {
     fn of(arm: &Arm) -> Result<Self, String> {
         if arm.settings.get("answers").is_some() {
-            return Err("its answers come from a file (--answers), so no strategy can be made of it".to_owned());
+            return Err(
+                "its answers come from a file (--answers), so no strategy can be made of it"
+                    .to_owned(),
+            );
         }
         let mut config: BTreeMap<Role, Map<String, Value>> = setting(arm, "/strategy/config")?;
         let mut roles = BTreeMap::new();
         for plugin in &arm.plugins {
             let role = Role::ALL.into_iter().find(|role| role.name() == plugin.role);
-            let role = role.ok_or_else(|| format!("its arm `{}` has an unknown role `{}`", arm.name, plugin.role))?;
+            let role = role.ok_or_else(|| {
+                format!("its arm `{}` has an unknown role `{}`", arm.name, plugin.role)
+            })?;
             let config = config.remove(&role).unwrap_or_default();
             roles.insert(role, (PluginSource::parse(&plugin.source), config));
         }
-        let mut parts = Self { roles, policy: setting(arm, "/policy")?, model: model_name(&setting(arm, "/model")?) };
+        let mut parts = Self {
+            roles,
+            policy: setting(arm, "/policy")?,
+            model: model_name(&setting(arm, "/model")?),
+        };
         parts.measured()?;
         Ok(parts)
     }
 
-    /// Checks that the calibrator computes the confidences that a curve will be applied to, and removes all of its settings but the weights.
+    /// Checks that the calibrator computes the confidences that a curve will be applied to, and
+    /// removes all of its settings but the weights.
     fn measured(&mut self) -> Result<(), String> {
-        let instead = "only what `signals` gives can have a curve; run the suite with that calibrator";
+        let instead =
+            "only what `signals` gives can have a curve; run the suite with that calibrator";
         let Some((source, config)) = self.roles.get_mut(&Role::Calibrator) else {
             return Err(format!("its arm has no calibrator; {instead}"));
         };
@@ -198,16 +229,24 @@ impl Parts {
         Ok(())
     }
 
-    /// Whether the aggregator lowers the confidence of doubtful answers, and has settings that stop it.
+    /// Whether the aggregator lowers the confidence of doubtful answers, and has settings that stop
+    /// it.
     fn doubts(&self) -> bool {
         let aggregator = self.roles.get(&Role::Aggregator).map(|(source, _)| source);
         aggregator == Some(&PluginSource::Builtin(DOUBTING.to_owned()))
     }
 
-    fn definition(&self, arm: &Arm, curve: &Curve, basis: &Basis, answers: usize) -> Result<Definition, Error> {
+    fn definition(
+        &self,
+        arm: &Arm,
+        curve: &Curve,
+        basis: &Basis,
+        answers: usize,
+    ) -> Result<Definition, Error> {
         let mut roles = self.roles.clone();
         let config = roles.remove(&Role::Calibrator).map(|(_, config)| config).unwrap_or_default();
-        let written = serde_json::to_value(basis).map_err(|error| Error::Internal(error.to_string()))?;
+        let written =
+            serde_json::to_value(basis).map_err(|error| Error::Internal(error.to_string()))?;
         let curve_settings = settings_of(curve).into_iter().chain([(BASIS.to_owned(), written)]);
         let config = config.into_iter().chain(curve_settings).collect();
         roles.insert(Role::Calibrator, (PluginSource::Builtin(FITTED.to_owned()), config));
@@ -217,12 +256,20 @@ impl Parts {
         {
             config.extend(DOUBTS.map(|key| (key.to_owned(), json!(0.0))));
         }
-        let roles = roles.into_iter().map(|(role, (source, config))| (role, Part::new(source, config))).collect();
-        let policy = Policy { high_confidence: threshold(curve, self.policy.high_confidence), ..self.policy.clone() };
-        let policy = LIMITS.iter().map(|limit| (limit.key.to_owned(), limit.get(&policy))).collect();
+        let roles = roles
+            .into_iter()
+            .map(|(role, (source, config))| (role, Part::new(source, config)))
+            .collect();
+        let policy = Policy {
+            high_confidence: threshold(curve, self.policy.high_confidence),
+            ..self.policy.clone()
+        };
+        let policy =
+            LIMITS.iter().map(|limit| (limit.key.to_owned(), limit.get(&policy))).collect();
         let mut definition = Definition::new(&name_of(arm), roles, policy);
         let Basis { run, rule, model, databases, .. } = basis;
-        definition.summary = format!("{}, with confidences fitted on {answers} graded answers", arm.strategy);
+        definition.summary =
+            format!("{}, with confidences fitted on {answers} graded answers", arm.strategy);
         definition.idea = format!(
             "Made by `calibrate fit` from the run {run}: {answers} answers of the arm {} over {databases} databases, by the rule {rule}, with \
              {model}. A confidence is how often answers like it were right there.",
@@ -242,12 +289,13 @@ fn setting<T: DeserializeOwned>(arm: &Arm, pointer: &str) -> Result<T, String> {
     })
 }
 
-/// The threshold of the strategy. The confidence and the threshold both follow the curve, which never falls, so that a search stops where it
-/// stopped in the run.
+/// The threshold of the strategy. The confidence and the threshold both follow the curve, which
+/// never falls, so that a search stops where it stopped in the run.
 fn threshold(curve: &Curve, high_confidence: f64) -> f64 {
     match curve {
         Curve::None => high_confidence,
-        // A component's arithmetic may differ in the last digit, and a confidence at the threshold must not fall below it.
+        // A component's arithmetic may differ in the last digit, and a confidence at the threshold
+        // must not fall below it.
         _ => ((curve.apply(high_confidence) * 1e9).floor() / 1e9).max(1e-9),
     }
 }
@@ -265,12 +313,17 @@ fn settings_of(curve: &Curve) -> Map<String, Value> {
     settings.as_object().cloned().unwrap_or_default()
 }
 
-/// The name of the arm's strategy with `-fitted` behind it, in the characters that strategy files allow.
+/// The name of the arm's strategy with `-fitted` behind it, in the characters that strategy files
+/// allow.
 fn name_of(arm: &Arm) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' };
+    let plain =
+        |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' };
     let stem: String = arm.strategy.chars().map(plain).take(NAME - "-fitted".len()).collect();
     let stem = stem.trim_start_matches(|c: char| !c.is_ascii_alphanumeric());
-    format!("{}-fitted", if stem.is_empty() { "strategy" } else { stem.trim_end_matches("-fitted") })
+    format!(
+        "{}-fitted",
+        if stem.is_empty() { "strategy" } else { stem.trim_end_matches("-fitted") }
+    )
 }
 
 #[cfg(test)]

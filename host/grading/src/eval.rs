@@ -1,4 +1,5 @@
-//! Asks one question and compares the answer with the expected rows, down to the first rows in which they differ.
+//! Asks one question and compares the answer with the expected rows, down to the first rows in
+//! which they differ.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -43,7 +44,8 @@ pub struct EvalReport {
     pub question: String,
     /// The name of the rule that decides on `match`.
     pub rule: String,
-    /// Whether the answer is the expected one; `None` if the rule cannot decide or there is no answer.
+    /// Whether the answer is the expected one; `None` if the rule cannot decide or there is no
+    /// answer.
     #[serde(rename = "match")]
     pub is_match: Option<bool>,
     /// How the search ended: `answered`, `no-answer` or `clarification-needed`.
@@ -64,7 +66,8 @@ pub struct EvalReport {
     pub missing: Vec<Vec<serde_json::Value>>,
     /// The first rows of the answer that are not expected.
     pub unexpected: Vec<Vec<serde_json::Value>>,
-    /// The number, from 1, of the first row that differs, if the rows are the same in another order and the order matters.
+    /// The number, from 1, of the first row that differs, if the rows are the same in another order
+    /// and the order matters.
     pub out_of_order: Option<u64>,
     /// The statement of the answer.
     pub sql: Option<String>,
@@ -90,7 +93,8 @@ pub enum Expectation {
 }
 
 impl Eval {
-    /// Reads or computes the expected rows, then opens the database, the model and the plugins. Nothing is asked yet.
+    /// Reads or computes the expected rows, then opens the database, the model and the plugins.
+    /// Nothing is asked yet.
     ///
     /// # Errors
     /// When the expected rows cannot be read or computed, and those of [`Host::open`].
@@ -153,8 +157,9 @@ impl Eval {
         let verdicts: BTreeMap<String, Verdict> =
             judged.into_iter().map(|(rule, judged)| (rule, judged.verdict)).collect();
         let verdict = verdicts.get(self.rule.name()).copied();
-        let difference =
-            answer.map(|answer| difference(&self.expected, answer, self.facts.ordered)).unwrap_or_default();
+        let difference = answer
+            .map(|answer| difference(&self.expected, answer, self.facts.ordered))
+            .unwrap_or_default();
         let cut = self
             .expected
             .truncated()
@@ -163,7 +168,9 @@ impl Eval {
             schema: EVAL_SCHEMA.to_owned(),
             question: self.problem.question.clone(),
             rule: self.rule.name().to_owned(),
-            is_match: verdict.filter(|verdict| *verdict != Verdict::Excluded).map(Verdict::is_right),
+            is_match: verdict
+                .filter(|verdict| *verdict != Verdict::Excluded)
+                .map(Verdict::is_right),
             outcome: Outcome::NoAnswer,
             verdicts,
             soft_f1: answer.map(|answer| soft_f1(&self.expected, answer)),
@@ -183,7 +190,8 @@ impl Eval {
     }
 }
 
-/// The expected rows. A statement runs under the guard, with all tables, whatever strategies are granted.
+/// The expected rows. A statement runs under the guard, with all tables, whatever strategies are
+/// granted.
 async fn expected(settings: &Settings, gold: Gold) -> Result<ResultSet, Error> {
     if let Gold::Sql(sql) = &gold {
         let database = open_database(&settings.for_database(&settings.database)).await?;
@@ -211,7 +219,8 @@ struct Difference {
     out_of_order: Option<u64>,
 }
 
-/// Pairs equal rows, whatever their order. Columns are paired by name if both sides have the same names, and by position otherwise.
+/// Pairs equal rows, whatever their order. Columns are paired by name if both sides have the same
+/// names, and by position otherwise.
 fn difference(expected: &ResultSet, answer: &ResultSet, ordered: bool) -> Difference {
     let order = by_name(&names(expected), &names(answer));
     let in_order = |row: Vec<Value>| -> Vec<Value> {
@@ -221,7 +230,8 @@ fn difference(expected: &ResultSet, answer: &ResultSet, ordered: bool) -> Differ
         }
     };
     let expected = expected.rows(0, expected.row_count());
-    let answer: Vec<Vec<Value>> = answer.rows(0, answer.row_count()).into_iter().map(in_order).collect();
+    let answer: Vec<Vec<Value>> =
+        answer.rows(0, answer.row_count()).into_iter().map(in_order).collect();
     let (missing, unexpected) = (lacking(&expected, &answer), lacking(&answer, &expected));
     let same = missing.is_empty() && unexpected.is_empty();
     let differs = |(one, other): (&Vec<Value>, &Vec<Value>)| key(one) != key(other);
@@ -229,11 +239,16 @@ fn difference(expected: &ResultSet, answer: &ResultSet, ordered: bool) -> Differ
     Difference { missing, unexpected, out_of_order: place.map(|place| place as u64 + 1) }
 }
 
-/// The position of each expected column in the answer; `None` unless both have the same names, each once.
+/// The position of each expected column in the answer; `None` unless both have the same names, each
+/// once.
 fn by_name(expected: &[String], answer: &[String]) -> Option<Vec<usize>> {
-    let once = |name: &String, names: &[String]| names.iter().filter(|other| *other == name).count() == 1;
-    let all = expected.len() == answer.len() && expected.iter().all(|name| once(name, expected) && once(name, answer));
-    all.then(|| expected.iter().filter_map(|name| answer.iter().position(|other| other == name)).collect())
+    let once =
+        |name: &String, names: &[String]| names.iter().filter(|other| *other == name).count() == 1;
+    let all = expected.len() == answer.len()
+        && expected.iter().all(|name| once(name, expected) && once(name, answer));
+    all.then(|| {
+        expected.iter().filter_map(|name| answer.iter().position(|other| other == name)).collect()
+    })
 }
 
 /// The first rows that `others` lack, each as often as it is missing there.
@@ -309,27 +324,41 @@ mod tests {
             Some(folder.path().join(name))
         };
         let shop = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT); INSERT INTO customers(name) VALUES ('Ada'), ('Ben');";
-        let database = syrch_kit::sqlite(folder.path().join("shop.sqlite"), shop).display().to_string();
+        let database =
+            syrch_kit::sqlite(folder.path().join("shop.sqlite"), shop).display().to_string();
         let mut settings = Settings { database, ..Settings::default() };
         let solved = [
             ("how many customers are there", "SELECT 7"),
             ("Their number?", "select count(*) as n from customers as c"),
             ("And?", "SELECT 1"),
         ];
-        let solved = solved.map(|(question, sql)| format!("{}\n", json!({"question": question, "sql": sql})));
+        let solved = solved
+            .map(|(question, sql)| format!("{}\n", json!({"question": question, "sql": sql})));
         settings.retrieval.examples = file("examples.jsonl", &solved.concat());
-        settings.retrieval.notes = file("notes.txt", "SELECT COUNT(*) FROM customers;\nids begin at 1\n");
+        settings.retrieval.notes =
+            file("notes.txt", "SELECT COUNT(*) FROM customers;\nids begin at 1\n");
         let problem = Problem::new("How many customers are there?");
-        let expectation = (Expectation::Sql("SELECT COUNT(*) AS how_many FROM customers".to_owned()), false);
-        let eval = Eval::open(settings, problem, expectation, Rule::default(), &syrch::Silent).await.unwrap();
+        let expectation =
+            (Expectation::Sql("SELECT COUNT(*) AS how_many FROM customers".to_owned()), false);
+        let eval = Eval::open(settings, problem, expectation, Rule::default(), &syrch::Silent)
+            .await
+            .unwrap();
         let catalog = eval.host.database().catalog().await.unwrap();
-        let sources = knowledge::Knowledge::read(&eval.host.settings().retrieval, &catalog).unwrap().0.sources;
-        let solved: Vec<&str> = sources.examples.iter().map(|example| example.sql.as_str()).collect();
+        let sources = knowledge::Knowledge::read(&eval.host.settings().retrieval, &catalog)
+            .unwrap()
+            .0
+            .sources;
+        let solved: Vec<&str> =
+            sources.examples.iter().map(|example| example.sql.as_str()).collect();
         let notes: Vec<&str> = sources.notes.iter().map(|note| note.text.as_str()).collect();
         assert_eq!((solved, notes), (vec!["SELECT 1"], vec!["ids begin at 1"]));
         let report = eval.carry_out(Arc::new(syrch::Silent), &Stop::new()).await.unwrap().0;
-        let reported = "2 solved examples and 1 note hold a graded question or its answer, and are left out";
-        assert_eq!((report.warnings.first().map(String::as_str), report.is_match), (Some(reported), Some(true)));
+        let reported =
+            "2 solved examples and 1 note hold a graded question or its answer, and are left out";
+        assert_eq!(
+            (report.warnings.first().map(String::as_str), report.is_match),
+            (Some(reported), Some(true))
+        );
     }
 
     #[test]

@@ -22,7 +22,10 @@ impl Expected {
     ///
     /// # Errors
     /// When a statement fails for a transient reason.
-    pub(crate) async fn of(question: &Question, database: &Arc<dyn Database>) -> Result<Self, SqlError> {
+    pub(crate) async fn of(
+        question: &Question,
+        database: &Arc<dyn Database>,
+    ) -> Result<Self, SqlError> {
         let mut expected = Self::default();
         for gold in &question.golds {
             let (results, sql) = match gold {
@@ -33,12 +36,19 @@ impl Expected {
                 other => (suite::expected(other).map_err(|error| error.to_string()), None),
             };
             match results {
-                Ok(Some(results)) if results.truncated() => drop(expected.fault.get_or_insert_with(|| {
-                    format!("the expected rows were cut at a limit, after {} rows", results.row_count())
-                })),
+                Ok(Some(results)) if results.truncated() => {
+                    drop(expected.fault.get_or_insert_with(|| {
+                        format!(
+                            "the expected rows were cut at a limit, after {} rows",
+                            results.row_count()
+                        )
+                    }))
+                }
                 Ok(Some(results)) => {
                     let unnamed = matches!(gold, Gold::Text(_));
-                    expected.golds.push((results, Facts { unnamed, ..Facts::new(question.ordered, sql) }));
+                    expected
+                        .golds
+                        .push((results, Facts { unnamed, ..Facts::new(question.ordered, sql) }));
                 }
                 Ok(None) => {}
                 Err(error) => drop(expected.fault.get_or_insert(error)),
@@ -56,7 +66,8 @@ impl Expected {
     }
 }
 
-/// Whether a statement failed for a transient reason, so that the failure says nothing about the statement.
+/// Whether a statement failed for a transient reason, so that the failure says nothing about the
+/// statement.
 fn is_transient(error: &SqlError) -> bool {
     matches!(error.kind, SqlErrorKind::Unavailable | SqlErrorKind::Cancelled)
 }

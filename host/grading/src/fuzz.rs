@@ -1,6 +1,6 @@
-//! The fuzzed suite: variants of a suite's databases, on all of which a right statement must have the rows of the expected one (Zhong, Yu,
-//! Klein 2020, "Semantic evaluation for text-to-SQL with distilled test suites"). A statement that is right on the original alone is right by
-//! luck.
+//! The fuzzed suite: variants of a suite's databases, on all of which a right statement must have
+//! the rows of the expected one (Zhong, Yu, Klein 2020, "Semantic evaluation for text-to-SQL with
+//! distilled test suites"). A statement that is right on the original alone is right by luck.
 
 mod agree;
 mod make;
@@ -59,7 +59,8 @@ pub struct FuzzedDatabase {
     pub source: String,
     /// The variants, in the order of their files.
     pub variants: Vec<FuzzedVariant>,
-    /// How many further variants were made and dropped, because most of the expected statements had no rows there.
+    /// How many further variants were made and dropped, because most of the expected statements had
+    /// no rows there.
     pub dropped: u32,
     /// Tables that no variant has, such as virtual ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -1,4 +1,5 @@
-//! Answers from files, which are graded in place of searches: the replies of `batch`, or the statements of another program.
+//! Answers from files, which are graded in place of searches: the replies of `batch`, or the
+//! statements of another program.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -61,18 +62,26 @@ impl Given {
     /// Reads all files. A question without a line in them counts as not answered.
     ///
     /// # Errors
-    /// When a file cannot be read, a line is no answer, or an id occurs twice or not in the suite. The message names the first such lines.
+    /// When a file cannot be read, a line is no answer, or an id occurs twice or not in the suite.
+    /// The message names the first such lines.
     pub(crate) fn read(files: &[PathBuf], suite: &Suite) -> Result<Self, Error> {
         let known: BTreeSet<&str> = suite.questions.iter().map(|question| &*question.id).collect();
-        let mut given = Self { answers: BTreeMap::new(), files: Vec::new(), simulated: BTreeSet::new() };
+        let mut given =
+            Self { answers: BTreeMap::new(), files: Vec::new(), simulated: BTreeSet::new() };
         let (mut wrong, mut more) = (Vec::new(), 0_u64);
         for path in files {
-            let digest = each_line(path, |number, line| match line.and_then(|text| given.take(&known, text)) {
-                Ok(()) => {}
-                Err(what) if wrong.len() < text::NAMED => {
-                    wrong.push(format!("{}, line {number}: {}", path.display(), clip(&what, WORDS)));
+            let digest = each_line(path, |number, line| {
+                match line.and_then(|text| given.take(&known, text)) {
+                    Ok(()) => {}
+                    Err(what) if wrong.len() < text::NAMED => {
+                        wrong.push(format!(
+                            "{}, line {number}: {}",
+                            path.display(),
+                            clip(&what, WORDS)
+                        ));
+                    }
+                    Err(_) => more += 1,
                 }
-                Err(_) => more += 1,
             })?;
             given.files.push(digest);
         }
@@ -90,7 +99,8 @@ impl Given {
     /// # Errors
     /// A message that says what is wrong with the line.
     fn take(&mut self, known: &BTreeSet<&str>, text: &str) -> Result<(), String> {
-        let mut line: Line = serde_json::from_str(text).map_err(|error| format!("is no answer: {error}"))?;
+        let mut line: Line =
+            serde_json::from_str(text).map_err(|error| format!("is no answer: {error}"))?;
         let id = line.id();
         if !known.contains(id.as_str()) {
             return Err(format!("the suite has no question `{id}`"));
@@ -111,16 +121,22 @@ impl Given {
 
     /// A warning that counts the questions without a line; `None` if there are none.
     pub(crate) fn warning(&self, suite: &Suite, shard: Option<Shard>) -> Option<String> {
-        let own = (0..).zip(&suite.questions).filter(|(place, _)| shard.is_none_or(|shard| shard.holds(*place)));
+        let own = (0..)
+            .zip(&suite.questions)
+            .filter(|(place, _)| shard.is_none_or(|shard| shard.holds(*place)));
         match own.filter(|(_, question)| !self.answers.contains_key(&question.id)).count() {
             0 => None,
-            1 => Some("1 question has no line in the answers, and counts as not answered".to_owned()),
-            many => Some(format!("{many} questions have no line in the answers, and count as not answered")),
+            1 => {
+                Some("1 question has no line in the answers, and counts as not answered".to_owned())
+            }
+            many => Some(format!(
+                "{many} questions have no line in the answers, and count as not answered"
+            )),
         }
     }
 
-    /// The arm of a run that grades these answers. It has no plugins, and the digests of the files in place of settings, so that a run can be
-    /// resumed only with the same answers.
+    /// The arm of a run that grades these answers. It has no plugins, and the digests of the files
+    /// in place of settings, so that a run can be resumed only with the same answers.
     pub(crate) fn arm(&self) -> Arm {
         Arm {
             name: "answers".to_owned(),
@@ -132,17 +148,19 @@ impl Given {
     }
 }
 
-/// Calls `take` with the number and the text of each line that is not empty, or with what is wrong with it. Returns the SHA-256 of the file, in
-/// hex.
+/// Calls `take` with the number and the text of each line that is not empty, or with what is wrong
+/// with it. Returns the SHA-256 of the file, in hex.
 fn each_line(path: &Path, take: impl FnMut(usize, Result<&str, String>)) -> Result<String, Error> {
-    let fail =
-        |error: std::io::Error| Error::Unfit(format!("the answers `{}` cannot be read: {error}", path.display()));
+    let fail = |error: std::io::Error| {
+        Error::Unfit(format!("the answers `{}` cannot be read: {error}", path.display()))
+    };
     let mut file = Digested { file: File::open(path).map_err(fail)?, digest: Sha256::new() };
     lines(&mut BufReader::new(&mut file), LONGEST, take).map_err(fail)?;
     Ok(file.digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Reads lines and calls `take` with each. A line of more than `longest` bytes is skipped and reported, without being held in memory.
+/// Reads lines and calls `take` with each. A line of more than `longest` bytes is skipped and
+/// reported, without being held in memory.
 fn lines(
     input: &mut impl BufRead,
     longest: usize,
@@ -195,7 +213,9 @@ impl Line {
             let fault = Fault { class: error.class, message: error.message };
             return without_answer(fault, Cost::default());
         }
-        if let Some(document) = self.answer.as_ref().filter(|_| self.outcome == Some(Ending::Partial)) {
+        if let Some(document) =
+            self.answer.as_ref().filter(|_| self.outcome == Some(Ending::Partial))
+        {
             return partial(document);
         }
         if let Some(document) = self.answer {
@@ -244,10 +264,14 @@ mod tests {
     #[test]
     fn a_long_line_is_skipped_and_reported() {
         let mut reported = Vec::new();
-        let input = b"\xef\xbb\xbf12345\n\n12345678901234567890\n 1234567\n\xff\n12345678\n123456789";
-        let take = |number: usize, line: Result<&str, String>| reported.push((number, line.map(str::to_owned)));
+        let input =
+            b"\xef\xbb\xbf12345\n\n12345678901234567890\n 1234567\n\xff\n12345678\n123456789";
+        let take = |number: usize, line: Result<&str, String>| {
+            reported.push((number, line.map(str::to_owned)))
+        };
         lines(&mut BufReader::with_capacity(3, &input[..]), 8, take).unwrap();
-        let (long, text) = (|| Err("is longer than 8 bytes".to_owned()), |text: &str| Ok(text.to_owned()));
+        let (long, text) =
+            (|| Err("is longer than 8 bytes".to_owned()), |text: &str| Ok(text.to_owned()));
         let expected = [
             (1, text("12345")),
             (3, long()),
@@ -267,15 +291,18 @@ mod tests {
         std::fs::write(folder.path().join("suite.jsonl"), question.to_string()).unwrap();
         let suite = syrch_grade::suite::read(&folder.path().join("suite.jsonl")).unwrap();
         let known = "{\"id\": \"q\", \"sql\": \"SELECT 1\"}\n";
-        std::fs::write(&file, format!("{known}{}{}", known.repeat(2), "nonsense\n".repeat(30))).unwrap();
-        let said = Given::read(std::slice::from_ref(&file), &suite).map(drop).unwrap_err().to_string();
+        std::fs::write(&file, format!("{known}{}{}", known.repeat(2), "nonsense\n".repeat(30)))
+            .unwrap();
+        let said =
+            Given::read(std::slice::from_ref(&file), &suite).map(drop).unwrap_err().to_string();
         let said: Vec<&str> = said.lines().collect();
         assert_eq!((said.len(), said[6]), (7, "and 27 more"), "{said:?}");
         assert!(said[1].ends_with("line 2: the question `q` has an answer already"), "{said:?}");
         assert!(said[5].contains("line 6: is no answer: "), "{said:?}");
         std::fs::write(&file, known).unwrap();
         let given = Given::read(&[file], &suite).unwrap();
-        let digest: String = Sha256::digest(known).iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest: String =
+            Sha256::digest(known).iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(given.files, [digest]);
     }
 }

@@ -1,5 +1,5 @@
-//! Finds the questions of a suite that cannot be graded. A question whose expected statements are all refused, or do not compile, is not asked,
-//! since no answer to it could be judged.
+//! Finds the questions of a suite that cannot be graded. A question whose expected statements are
+//! all refused, or do not compile, is not asked, since no answer to it could be judged.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ use super::expected;
 /// The number of expected statements that are checked at once.
 const AT_ONCE: usize = 4;
 
-/// The questions that cannot be graded, by id, with the reasons. Statements are compiled under the guard and not run. A question whose statement
-/// fails for a transient reason is asked.
+/// The questions that cannot be graded, by id, with the reasons. Statements are compiled under the
+/// guard and not run. A question whose statement fails for a transient reason is asked.
 ///
 /// # Errors
 /// When a database cannot be opened, or no question of the suite can be graded.
@@ -31,7 +31,9 @@ pub(super) async fn ungradable(
     arena: &Arena,
 ) -> Result<BTreeMap<String, String>, Error> {
     let mut groups: BTreeMap<&str, Vec<&Question>> = BTreeMap::new();
-    let own = (0..).zip(&suite.questions).filter(|(place, _)| shard.is_none_or(|shard| shard.holds(*place)));
+    let own = (0..)
+        .zip(&suite.questions)
+        .filter(|(place, _)| shard.is_none_or(|shard| shard.holds(*place)));
     own.for_each(|(_, question)| groups.entry(&question.db).or_default().push(question));
     let of: usize = groups.values().map(Vec::len).sum();
     let mut faults = BTreeMap::new();
@@ -40,7 +42,8 @@ pub(super) async fn ungradable(
         let checked = stream::iter(questions)
             .map(|question| async move { (question, fault(question, database).await) })
             .buffered(AT_ONCE);
-        let found = checked.filter_map(async |(question, fault)| Some((question.id.clone(), fault?)));
+        let found =
+            checked.filter_map(async |(question, fault)| Some((question.id.clone(), fault?)));
         faults.extend(found.collect::<Vec<_>>().await);
     }
     if shard.is_none() && of > 0 && faults.len() == of {
@@ -50,7 +53,8 @@ pub(super) async fn ungradable(
     Ok(faults)
 }
 
-/// Why a question has no expected answer that can be used; `None` if it has one, as far as can be known before it is run.
+/// Why a question has no expected answer that can be used; `None` if it has one, as far as can be
+/// known before it is run.
 async fn fault(question: &Question, database: &Arc<dyn Database>) -> Option<String> {
     let mut first = None;
     for gold in &question.golds {
@@ -79,7 +83,8 @@ async fn fault(question: &Question, database: &Arc<dyn Database>) -> Option<Stri
     first
 }
 
-/// The warning about questions that cannot be graded, before the first question is asked; `None` if there are none.
+/// The warning about questions that cannot be graded, before the first question is asked; `None` if
+/// there are none.
 pub(super) fn warning(faults: &BTreeMap<String, String>) -> Option<String> {
     let how_many = match faults.len() {
         0 => return None,
@@ -90,8 +95,8 @@ pub(super) fn warning(faults: &BTreeMap<String, String>) -> Option<String> {
     Some(format!("{how_many}: {named}; `suite lint` lists all of them"))
 }
 
-/// The warning about questions that were asked and then could not be graded, because their expected statements failed or were cut at a limit;
-/// `None` if there are none. They count for no arm.
+/// The warning about questions that were asked and then could not be graded, because their expected
+/// statements failed or were cut at a limit; `None` if there are none. They count for no arm.
 pub(super) fn afterwards(graded: &[Graded], known: &BTreeMap<String, String>) -> Option<String> {
     let asked = graded.iter().filter(|graded| !known.contains_key(&graded.id));
     let faults: BTreeMap<&str, &str> =
@@ -104,7 +109,8 @@ pub(super) fn afterwards(graded: &[Graded], known: &BTreeMap<String, String>) ->
     Some(format!("{how_many}: {}", named(faults.into_iter())))
 }
 
-/// The first questions, each with its fault and the number of other questions that have the same fault.
+/// The first questions, each with its fault and the number of other questions that have the same
+/// fault.
 fn named<'a>(faults: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let mut kinds: IndexMap<&str, (&str, usize)> = IndexMap::new();
     for (id, why) in faults {

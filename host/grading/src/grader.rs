@@ -1,4 +1,5 @@
-//! Asks a question, runs the statement of the answer, compares its rows with the expected ones, and makes the line of the result.
+//! Asks a question, runs the statement of the answer, compares its rows with the expected ones, and
+//! makes the line of the result.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,9 @@ use syrch::Error;
 use syrch_core::ports::{Database, SqlQuery};
 use syrch_core::{ResultSet, SqlError};
 use syrch_grade::rules::{Rule, judge_all, soft_f1_any};
-use syrch_grade::run::{Answered, End, Fault, Graded, Item, Judged, Judgement, SystemUnderTest, item_journal};
+use syrch_grade::run::{
+    Answered, End, Fault, Graded, Item, Judged, Judgement, SystemUnderTest, item_journal,
+};
 use syrch_grade::{Question, Verdict};
 use syrch_memory::MemoryCache;
 
@@ -53,7 +56,8 @@ pub(crate) struct Grader {
     /// The fuzzed suite on whose databases right answers are tried again.
     pub(crate) fuzzed: Option<Fuzzed>,
     pub(crate) traces: Traces,
-    /// Whether searches write journals. Without them, the searches in progress start again when a killed run is resumed.
+    /// Whether searches write journals. Without them, the searches in progress start again when a
+    /// killed run is resumed.
     pub(crate) has_journals: bool,
     pub(crate) expected: MemoryCache<String, Expected>,
 }
@@ -67,35 +71,59 @@ impl Grader {
     async fn graded(&self, item: &Item) -> Result<Graded, Error> {
         let question = &item.question;
         if let Some(why) = self.ungradable.get(&question.id) {
-            return Ok(Graded { gold_fault: Some(why.clone()), ..Graded::without_answer(item, End::NoAnswer) });
+            return Ok(Graded {
+                gold_fault: Some(why.clone()),
+                ..Graded::without_answer(item, End::NoAnswer)
+            });
         }
         let journal = item_journal(&self.folder, &item.arm_name, &question.id);
         let started = Instant::now();
-        let asked = self.asker.ask(item.arm, question, self.has_journals.then_some(&*journal)).await?;
-        let time_ms = if asked.time_ms > 0.0 { asked.time_ms } else { started.elapsed().as_secs_f64() * 1e3 };
+        let asked =
+            self.asker.ask(item.arm, question, self.has_journals.then_some(&*journal)).await?;
+        let time_ms =
+            if asked.time_ms > 0.0 { asked.time_ms } else { started.elapsed().as_secs_f64() * 1e3 };
         let database = self.arena.database(&question.db).await?;
         let expected = self.expected.get(&question.id, || Expected::of(question, &database)).await;
-        let Asked { mut end, mut fault, sql, data, confidence, candidate_confidence, reviewed, cost, .. } = asked;
+        let Asked {
+            mut end,
+            mut fault,
+            sql,
+            data,
+            confidence,
+            candidate_confidence,
+            reviewed,
+            cost,
+            ..
+        } = asked;
         let expected = match expected {
             Ok(expected) => expected,
             Err(error) => {
-                // The reason why there is no answer takes precedence over the reason why there is no verdict.
+                // The reason why there is no answer takes precedence over the reason why there is
+                // no verdict.
                 let fault = fault.filter(|_| end == End::Failed);
                 let graded = self.unjudged(
-                    Graded { fault, sql, cost, time_ms, ..Graded::without_answer(item, End::NoAnswer) },
+                    Graded {
+                        fault,
+                        sql,
+                        cost,
+                        time_ms,
+                        ..Graded::without_answer(item, End::NoAnswer)
+                    },
                     error,
                 );
                 return Ok(self.settled(graded, &journal));
             }
         };
         let results = match (data, &sql) {
-            (None, Some(sql)) if end == End::Answered => match database.run(&SqlQuery::new(sql)).await {
-                Ok(results) => Some(Arc::new(results)),
-                Err(error) => {
-                    (end, fault) = (End::Failed, Some(fault_of(Error::Sql(error))));
-                    None
+            (None, Some(sql)) if end == End::Answered => {
+                match database.run(&SqlQuery::new(sql)).await {
+                    Ok(results) => Some(Arc::new(results)),
+                    Err(error) => {
+                        (end, fault) = (End::Failed, Some(fault_of(Error::Sql(error))));
+                        None
+                    }
                 }
-            },
+            }
             (data, _) => data,
         };
         let results = results.filter(|_| end == End::Answered);
@@ -127,10 +155,16 @@ impl Grader {
         Ok(self.settled(graded, &journal))
     }
 
-    /// The verdict on the fuzzed suite: an answer is right there if it is right under the run's rule on the original and on every variant.
-    /// `None` if there is no fuzzed suite.
-    async fn on_variants(&self, graded: &Graded, question: &Question) -> Result<Option<Verdict>, Error> {
-        let (Some(fuzzed), Some(verdict)) = (&self.fuzzed, graded.verdict(self.rule.name())) else { return Ok(None) };
+    /// The verdict on the fuzzed suite: an answer is right there if it is right under the run's
+    /// rule on the original and on every variant. `None` if there is no fuzzed suite.
+    async fn on_variants(
+        &self,
+        graded: &Graded,
+        question: &Question,
+    ) -> Result<Option<Verdict>, Error> {
+        let (Some(fuzzed), Some(verdict)) = (&self.fuzzed, graded.verdict(self.rule.name())) else {
+            return Ok(None);
+        };
         let golds = question.statements();
         let (Verdict::Right, Some(sql), false) = (verdict, &graded.sql, golds.is_empty()) else {
             return Ok(Some(verdict));
@@ -139,19 +173,32 @@ impl Grader {
         Ok(Some(if agreed.is_right() { Verdict::Right } else { Verdict::Wrong }))
     }
 
-    /// The line of an answer that cannot be judged now. It counts as failed and wrong until it is tried again.
+    /// The line of an answer that cannot be judged now. It counts as failed and wrong until it is
+    /// tried again.
     fn unjudged(&self, graded: Graded, error: SqlError) -> Graded {
-        let rules = Rule::all().iter().map(|rule| rule.name()).chain(self.fuzzed.as_ref().map(|_| FUZZED));
+        let rules =
+            Rule::all().iter().map(|rule| rule.name()).chain(self.fuzzed.as_ref().map(|_| FUZZED));
         let wrong = Judged { verdict: Verdict::Wrong, fingerprint: None };
         let verdicts = rules.map(|rule| (rule.to_owned(), wrong.clone())).collect();
         let Fault { class, message } = fault_of(Error::Sql(error));
-        let unjudged = || Fault { class, message: format!("the answer cannot be judged now: {message}") };
+        let unjudged =
+            || Fault { class, message: format!("the answer cannot be judged now: {message}") };
         let fault = Some(graded.fault.clone().unwrap_or_else(unjudged));
         // Figures beside the verdicts must not use it either.
         let (confidence, candidate_confidence) = (None, None);
         let (soft_f1, rows, gold_rows) = (None, None, None);
         let end = End::Failed;
-        Graded { end, fault, verdicts, confidence, candidate_confidence, soft_f1, rows, gold_rows, ..graded }
+        Graded {
+            end,
+            fault,
+            verdicts,
+            confidence,
+            candidate_confidence,
+            soft_f1,
+            rows,
+            gold_rows,
+            ..graded
+        }
     }
 
     /// The line with the name of its journal, if that is retained.
@@ -159,8 +206,9 @@ impl Grader {
         Graded { run: self.settle(&graded, journal), ..graded }
     }
 
-    /// Retains the journal of a graded search or not, and returns its path in the run's folder. It is a second link to the item's journal, which
-    /// the engine removes once the line is written, so that nothing is lost in between.
+    /// Retains the journal of a graded search or not, and returns its path in the run's folder. It
+    /// is a second link to the item's journal, which the engine removes once the line is written,
+    /// so that nothing is lost in between.
     fn settle(&self, graded: &Graded, journal: &Path) -> Option<String> {
         let is_right = graded.verdict(self.rule.name()).is_some_and(Verdict::is_right);
         let is_retained = match self.traces {
@@ -176,19 +224,27 @@ impl Grader {
     }
 }
 
-/// The number of cells up to which results are compared on the same thread. For more, another thread is worth its cost.
+/// The number of cells up to which results are compared on the same thread. For more, another
+/// thread is worth its cost.
 const FEW: u64 = 2_000;
 
 /// The verdicts of all rules by name, and the soft-F1.
 type Compared = (BTreeMap<String, Judged>, Option<f64>);
 
-/// Compares a result with the expected ones under all rules. Comparing large results takes long, so it is done on a thread that may block.
-async fn judge(expected: Arc<Expected>, results: Option<Arc<ResultSet>>) -> Result<Compared, Error> {
+/// Compares a result with the expected ones under all rules. Comparing large results takes long, so
+/// it is done on a thread that may block.
+async fn judge(
+    expected: Arc<Expected>,
+    results: Option<Arc<ResultSet>>,
+) -> Result<Compared, Error> {
     let all = expected.golds.iter().map(|(gold, _)| gold).chain(results.as_deref());
-    let cells: u64 = all.map(|results| results.row_count() * results.schema().fields().len() as u64).sum();
+    let cells: u64 =
+        all.map(|results| results.row_count() * results.schema().fields().len() as u64).sum();
     let compare = move || {
         let verdicts = judge_all(&expected.golds, results.as_deref());
-        let soft = results.as_ref().map(|results| soft_f1_any(expected.golds.iter().map(|(gold, _)| gold), results));
+        let soft = results
+            .as_ref()
+            .map(|results| soft_f1_any(expected.golds.iter().map(|(gold, _)| gold), results));
         (verdicts, soft)
     };
     if cells <= FEW {
@@ -197,8 +253,8 @@ async fn judge(expected: Arc<Expected>, results: Option<Arc<ResultSet>>) -> Resu
     tokio::task::spawn_blocking(compare).await.map_err(|error| Error::Internal(error.to_string()))
 }
 
-/// The statements that a judge of the search judged, with the verdicts of the rules. Those that do not run alone, such as parts of a statement,
-/// are left out.
+/// The statements that a judge of the search judged, with the verdicts of the rules. Those that do
+/// not run alone, such as parts of a statement, are left out.
 async fn judgements(
     reviewed: Vec<Reviewed>,
     graded: &Graded,

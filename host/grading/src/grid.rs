@@ -1,4 +1,5 @@
-//! The cells of a grid: an arm for each combination of one value of every axis, or for some combinations that are drawn at random.
+//! The cells of a grid: an arm for each combination of one value of every axis, or for some
+//! combinations that are drawn at random.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,8 +11,8 @@ use syrch_core::roles::Role;
 
 use super::arms::Knob;
 
-/// The greatest number of cells of a grid, more than a user would wait for. The cells share databases and plugins, so that each takes little
-/// memory.
+/// The greatest number of cells of a grid, more than a user would wait for. The cells share
+/// databases and plugins, so that each takes little memory.
 pub const MOST_CELLS: u64 = 1_000;
 
 /// A knob with the values that it takes in a grid.
@@ -65,7 +66,9 @@ pub enum GridError {
 /// The axes of the default grid, which has 54 cells, as in syrch 0.1.2.
 #[must_use]
 pub fn default_axes() -> Vec<Axis> {
-    let axis = |knob: Option<Knob>, values: &[Value]| knob.map(|knob| Axis { knob, values: values.to_vec() });
+    let axis = |knob: Option<Knob>, values: &[Value]| {
+        knob.map(|knob| Axis { knob, values: values.to_vec() })
+    };
     let all = [
         axis(Knob::policy("max_depth"), &[json!(1), json!(3), json!(5)]),
         axis(Knob::policy("high_confidence"), &[json!(0.7), json!(0.85), json!(0.95)]),
@@ -75,12 +78,17 @@ pub fn default_axes() -> Vec<Axis> {
     all.into_iter().flatten().collect()
 }
 
-/// The cells of a grid, in the order of the axes: the last axis changes fastest. `random` is a number of cells and a seed: that many cells are
-/// drawn with the seed and returned in the same order, or all of them if there are no more.
+/// The cells of a grid, in the order of the axes: the last axis changes fastest. `random` is a
+/// number of cells and a seed: that many cells are drawn with the seed and returned in the same
+/// order, or all of them if there are no more.
 ///
 /// # Errors
 /// When an axis or a value occurs twice, a value is not allowed, or there are too many cells.
-pub fn cells(base: &Settings, axes: &[Axis], random: Option<(u64, u64)>) -> Result<Vec<GridCell>, GridError> {
+pub fn cells(
+    base: &Settings,
+    axes: &[Axis],
+    random: Option<(u64, u64)>,
+) -> Result<Vec<GridCell>, GridError> {
     check(axes)?;
     let of = axes.iter().try_fold(1_u64, |cells, axis| cells.checked_mul(axis.values.len() as u64));
     let wanted = random.map(|(wanted, _)| wanted).or(of).filter(|wanted| *wanted <= MOST_CELLS);
@@ -111,7 +119,8 @@ fn check(axes: &[Axis]) -> Result<(), GridError> {
             }
         }
     }
-    let is_off = |axis: &Axis| axis.knob == Knob::Calibration && axis.values.contains(&json!(false));
+    let is_off =
+        |axis: &Axis| axis.knob == Knob::Calibration && axis.values.contains(&json!(false));
     let turned = axes.iter().find(|axis| matches!(axis.knob, Knob::Plugin(Role::Calibrator, _)));
     match turned.filter(|_| axes.iter().any(is_off)) {
         Some(axis) => Err(GridError::NoCalibrator(axis.knob.to_string())),
@@ -119,8 +128,9 @@ fn check(axes: &[Axis]) -> Result<(), GridError> {
     }
 }
 
-/// Draws `wanted` distinct numbers below `of`, each set of them with the same probability (R. W. Floyd in J. Bentley, "Programming Pearls: A Sample of
-/// Brilliance", Communications of the ACM 30 (1987), 754–757). `wanted` is less than `of`.
+/// Draws `wanted` distinct numbers below `of`, each set of them with the same probability (R. W.
+/// Floyd in J. Bentley, "Programming Pearls: A Sample of Brilliance", Communications of the ACM 30
+/// (1987), 754–757). `wanted` is less than `of`.
 fn draw(wanted: u64, of: u64, seed: u64) -> BTreeSet<u64> {
     let mut random = Pcg64::seed_from_u64(seed);
     let mut drawn = BTreeSet::new();
@@ -145,9 +155,16 @@ fn cell(base: &Settings, axes: &[Axis], place: u64) -> Result<GridCell, GridErro
     }
     chosen.reverse();
     let mut settings = base.clone();
-    chosen.iter().try_for_each(|(knob, value)| knob.set(value, &mut settings).map_err(GridError::Unfit))?;
-    let name = chosen.iter().map(|(knob, value)| format!("{knob}={}", shown(value))).collect::<Vec<_>>().join(" ");
-    let values = chosen.into_iter().map(|(knob, value)| (knob.to_string(), value.clone())).collect();
+    chosen
+        .iter()
+        .try_for_each(|(knob, value)| knob.set(value, &mut settings).map_err(GridError::Unfit))?;
+    let name = chosen
+        .iter()
+        .map(|(knob, value)| format!("{knob}={}", shown(value)))
+        .collect::<Vec<_>>()
+        .join(" ");
+    let values =
+        chosen.into_iter().map(|(knob, value)| (knob.to_string(), value.clone())).collect();
     Ok(GridCell { name, values, settings })
 }
 
@@ -184,10 +201,19 @@ mod tests {
         let cells = all(&default_axes(), None).unwrap();
         let names: BTreeSet<&str> = cells.iter().map(|cell| cell.name.as_str()).collect();
         assert_eq!((cells.len(), names.len()), (54, 54));
-        assert_eq!(cells[0].name, "max_depth=1 high_confidence=0.7 max_attempts=1 calibration=true");
-        assert_eq!(cells[53].name, "max_depth=5 high_confidence=0.95 max_attempts=5 calibration=false");
+        assert_eq!(
+            cells[0].name,
+            "max_depth=1 high_confidence=0.7 max_attempts=1 calibration=true"
+        );
+        assert_eq!(
+            cells[53].name,
+            "max_depth=5 high_confidence=0.95 max_attempts=5 calibration=false"
+        );
         let last = &cells[53].settings;
-        assert_eq!((last.policy.max_depth, last.policy.max_attempts, last.policy.high_confidence), (5, 5, 0.95));
+        assert_eq!(
+            (last.policy.max_depth, last.policy.max_attempts, last.policy.high_confidence),
+            (5, 5, 0.95)
+        );
         assert_eq!(cells[53].values["high_confidence"], json!(0.95));
         let described: BTreeSet<String> =
             cells.iter().map(|cell| serde_json::to_string(&cell.settings).unwrap()).collect();
@@ -196,9 +222,18 @@ mod tests {
 
     #[test]
     fn values_of_all_kinds_have_distinct_names() {
-        let kinds =
-            [json!("a"), json!("1"), json!(1), json!("a b"), json!([1, 2]), json!(null), json!("true"), json!("")];
-        let names: Vec<String> = all(&[axis("x", &kinds)], None).unwrap().into_iter().map(|cell| cell.name).collect();
+        let kinds = [
+            json!("a"),
+            json!("1"),
+            json!(1),
+            json!("a b"),
+            json!([1, 2]),
+            json!(null),
+            json!("true"),
+            json!(""),
+        ];
+        let names: Vec<String> =
+            all(&[axis("x", &kinds)], None).unwrap().into_iter().map(|cell| cell.name).collect();
         let expected = ["a", "\"1\"", "1", "\"a b\"", "[1,2]", "null", "\"true\"", "\"\""];
         assert_eq!(names, expected.map(|text| format!("solver.x={text}")));
     }
@@ -206,13 +241,17 @@ mod tests {
     #[test]
     fn what_is_no_grid_is_refused() {
         let depth = || axis("max_depth", &[json!(1), json!(2)]);
-        assert_eq!(all(&[depth(), depth()], None).unwrap_err().to_string(), "max_depth is given twice");
+        assert_eq!(
+            all(&[depth(), depth()], None).unwrap_err().to_string(),
+            "max_depth is given twice"
+        );
         let twice = all(&[axis("x", &[json!("a"), json!("a")])], None).unwrap_err();
         assert_eq!(twice.to_string(), "solver.x: the value \"a\" is given twice");
         let unfit = all(&[axis("max_depth", &[json!(17)])], None).unwrap_err();
         assert_eq!(unfit.to_string(), "max_depth: 17 is not a whole number from 1 to 16");
         let knob = Knob::Plugin(Role::Calibrator, "retry".into());
-        let both = all(&[default_axes().remove(3), Axis { knob, values: vec![json!(0.1)] }], None).unwrap_err();
+        let both = all(&[default_axes().remove(3), Axis { knob, values: vec![json!(0.1)] }], None)
+            .unwrap_err();
         assert_eq!(
             both.to_string(),
             "calibration=false takes away the calibrator whose setting `calibrator.retry` is varied"
@@ -223,11 +262,20 @@ mod tests {
     fn too_many_cells_are_refused_and_some_of_them_can_be_drawn() {
         let hundred: Vec<Value> = (0..101).map(Value::from).collect();
         let two = [axis("a", &hundred), axis("b", &hundred)];
-        assert_eq!(all(&two, None).unwrap_err().to_string(), "the grid has 10201 cells, more than 1000");
-        assert_eq!(all(&two, Some((1_001, 0))).unwrap_err(), GridError::TooMany { cells: "1001".into() });
+        assert_eq!(
+            all(&two, None).unwrap_err().to_string(),
+            "the grid has 10201 cells, more than 1000"
+        );
+        assert_eq!(
+            all(&two, Some((1_001, 0))).unwrap_err(),
+            GridError::TooMany { cells: "1001".into() }
+        );
         assert_eq!(all(&two, Some((7, 1))).unwrap().len(), 7);
         let twelve: Vec<Axis> = (0..12).map(|n| axis(&format!("k{n}"), &hundred)).collect();
-        assert_eq!(all(&twelve, None).unwrap_err(), GridError::TooMany { cells: "more than 10^19".into() });
+        assert_eq!(
+            all(&twelve, None).unwrap_err(),
+            GridError::TooMany { cells: "more than 10^19".into() }
+        );
         assert_eq!(all(&twelve, Some((5, 1))).unwrap().len(), 5);
         assert_eq!(all(&default_axes(), Some((100, 1))).unwrap().len(), 54);
     }

@@ -1,7 +1,9 @@
-//! Graded runs: the questions of a suite are asked under one or several strategies, and the answers are compared with the expected rows.
+//! Graded runs: the questions of a suite are asked under one or several strategies, and the answers
+//! are compared with the expected rows.
 //!
-//! The crate [`syrch_grade`] has what a graded run needs and no database: suites, comparison rules, the engine of runs, statistics and
-//! reports. The crate [`syrch`] has databases, models and strategies. This one drives the second with the first.
+//! The crate [`syrch_grade`] has what a graded run needs and no database: suites, comparison rules,
+//! the engine of runs, statistics and reports. The crate [`syrch`] has databases, models and
+//! strategies. This one drives the second with the first.
 //!
 //! | what | item |
 //! |---|---|
@@ -35,12 +37,18 @@ pub use arms::{Knob, distinct, twins};
 pub use calibrate::{Calibration, calibrate};
 pub use eval::{EVAL_SCHEMA, Eval, EvalReport, Expectation};
 pub use fuzz::{
-    FUZZ_FILE, FUZZ_FORMAT, FuzzManifest, FuzzObserver, FuzzOptions, Fuzzed, FuzzedDatabase, FuzzedVariant,
-    FuzzedVerdict, fuzz,
+    FUZZ_FILE, FUZZ_FORMAT, FuzzManifest, FuzzObserver, FuzzOptions, Fuzzed, FuzzedDatabase,
+    FuzzedVariant, FuzzedVerdict, fuzz,
 };
 pub use grader::Traces;
 pub use grid::{Axis, GridCell, GridError, MOST_CELLS, cells, default_axes};
-pub use linking::{LINKING_SCHEMA, LinkingObserver, LinkingReport, MissedInLinking, PromptLength, ShownShare, linking};
-pub use lint::{Finding, FindingKind, LINT_SCHEMA, LintObserver, LintReport, Severity, SuiteOfLint, lint, read_suite};
+pub use linking::{
+    LINKING_SCHEMA, LinkingObserver, LinkingReport, MissedInLinking, PromptLength, ShownShare,
+    linking,
+};
+pub use lint::{
+    Finding, FindingKind, LINT_SCHEMA, LintObserver, LintReport, Severity, SuiteOfLint, lint,
+    read_suite,
+};
 pub use suite_run::{Beginning, SuiteOptions, SuiteOutcome, SuiteRun};
 pub use timing::Timings;

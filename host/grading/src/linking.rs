@@ -1,4 +1,5 @@
-//! What linking shows of what the expected statements of a suite need: tables, columns and literals, and the length of the prompt.
+//! What linking shows of what the expected statements of a suite need: tables, columns and
+//! literals, and the length of the prompt.
 
 mod report;
 #[cfg(test)]
@@ -22,7 +23,8 @@ use crate::suite_run::withheld;
 
 /// The number of questions that are linked at once.
 const AT_ONCE: usize = 4;
-/// The longest literal that counts, in characters: a longer one is no value that a prompt would show.
+/// The longest literal that counts, in characters: a longer one is no value that a prompt would
+/// show.
 const LITERAL: usize = 200;
 
 /// Receives the progress of [`linking`].
@@ -35,8 +37,9 @@ impl LinkingObserver for Silent {
     fn linked(&self, _: u64, _: u64) {}
 }
 
-/// Links every question of a suite under one strategy, and compares what is shown with what its expected statements need. No model is asked
-/// but by the linker. A question without an expected statement that passes the guard does not count.
+/// Links every question of a suite under one strategy, and compares what is shown with what its
+/// expected statements need. No model is asked but by the linker. A question without an expected
+/// statement that passes the guard does not count.
 ///
 /// # Errors
 /// When a database, a plugin or an endpoint cannot be opened.
@@ -51,7 +54,8 @@ pub async fn linking(
     let mut settings = settings;
     settings.retrieval.withheld = Arc::new(withheld(suite));
     let arena = &Arena::new(vec![settings], databases.clone(), Shared::new(), Arc::clone(opening));
-    let mut linked = stream::iter(&suite.questions).map(|question| one(arena, question)).buffered(AT_ONCE);
+    let mut linked =
+        stream::iter(&suite.questions).map(|question| one(arena, question)).buffered(AT_ONCE);
     let mut report = LinkingReport::new(suite, strategy);
     let of = suite.questions.len() as u64;
     for (question, done) in suite.questions.iter().zip(1..) {
@@ -101,7 +105,8 @@ async fn one(arena: &Arena, question: &Question) -> Result<Option<LinkedQuestion
         return Ok(None);
     }
     let host = arena.host(0, &question.db).await?;
-    let problem = batch::problem(&question.question, question.evidence.as_deref(), question.as_of.as_deref());
+    let problem =
+        batch::problem(&question.question, question.evidence.as_deref(), question.as_of.as_deref());
     let linking = host.linking(problem).await?;
     // Any expected statement is right, so what counts is the one of which most is shown.
     let compared = golds.iter().map(|gold| compared(gold, &linking, &whole));
@@ -116,7 +121,12 @@ fn compared(gold: &Facts, linking: &Linking, whole: &Catalog) -> LinkedQuestion 
     LinkedQuestion {
         tables: Compared {
             needed: gold.tables.iter().filter_map(|name| table(whole, name)).collect(),
-            shown: linking.catalog.table_names().iter().filter_map(|name| table(whole, name)).collect(),
+            shown: linking
+                .catalog
+                .table_names()
+                .iter()
+                .filter_map(|name| table(whole, name))
+                .collect(),
         },
         columns: Compared { needed: columns, shown: shown_columns(&linking.catalog, whole) },
         literals: literals(gold, linking),
@@ -142,16 +152,21 @@ fn shown_columns(shown: &Catalog, whole: &Catalog) -> BTreeSet<String> {
     let mut columns = BTreeSet::new();
     for (table_of, name) in shown.tables.iter().zip(shown.table_names()) {
         let Some(name) = table(whole, &name) else { continue };
-        columns.extend(table_of.columns.iter().map(|column| format!("{name}.{}", column.name.to_lowercase())));
+        columns.extend(
+            table_of.columns.iter().map(|column| format!("{name}.{}", column.name.to_lowercase())),
+        );
     }
     columns
 }
 
-/// The texts that the statement compares with columns, and which of them a hint or the closed set of a column's values shows. What is shown
-/// besides are the cells that hints name.
+/// The texts that the statement compares with columns, and which of them a hint or the closed set
+/// of a column's values shows. What is shown besides are the cells that hints name.
 fn literals(gold: &Facts, linking: &Linking) -> Compared {
-    let is_value = |text: &str| text.parse::<f64>().is_err() && !text.is_empty() && text.chars().count() <= LITERAL;
-    let compared = gold.literals.iter().filter(|literal| literal.column.is_some() && is_value(&literal.text));
+    let is_value = |text: &str| {
+        text.parse::<f64>().is_err() && !text.is_empty() && text.chars().count() <= LITERAL
+    };
+    let compared =
+        gold.literals.iter().filter(|literal| literal.column.is_some() && is_value(&literal.text));
     let needed: BTreeSet<String> = compared.map(|literal| literal.text.clone()).collect();
     let cells = linking.hints.iter().filter(|hint| hint.corpus == Corpus::Cells);
     let cells: Vec<(&str, bool)> =
@@ -159,11 +174,14 @@ fn literals(gold: &Facts, linking: &Linking) -> Compared {
     let columns = linking.catalog.tables.iter().flat_map(|table| &table.columns);
     let sets: Vec<String> = columns.filter_map(|column| column.values_in_words()).collect();
     let is_shown = |text: &&String| {
-        cells.iter().any(|(cell, _)| holds(cell, text)) || sets.iter().any(|set| set.contains(&format!("'{text}'")))
+        cells.iter().any(|(cell, _)| holds(cell, text))
+            || sets.iter().any(|set| set.contains(&format!("'{text}'")))
     };
     let mut shown: BTreeSet<String> = needed.iter().filter(is_shown).cloned().collect();
     // A hint that shows a needed text within more is that text, and no further one.
-    let others = cells.iter().filter(|(cell, is_one)| *is_one && !needed.iter().any(|text| holds(cell, text)));
+    let others = cells
+        .iter()
+        .filter(|(cell, is_one)| *is_one && !needed.iter().any(|text| holds(cell, text)));
     shown.extend(others.map(|(cell, _)| (*cell).to_owned()));
     Compared { needed, shown }
 }
@@ -188,7 +206,8 @@ fn characters(value: &serde_json::Value) -> u64 {
         serde_json::Value::String(text) => text.chars().count() as u64,
         serde_json::Value::Array(items) => items.iter().map(characters).sum(),
         serde_json::Value::Object(members) => {
-            let text = members.iter().filter(|(key, _)| ["content", "text"].contains(&key.as_str()));
+            let text =
+                members.iter().filter(|(key, _)| ["content", "text"].contains(&key.as_str()));
             text.map(|(_, value)| characters(value)).sum()
         }
         _ => 0,

@@ -1,5 +1,5 @@
-//! Checks the expected answers of a suite before a run is graded by them: whether each can be computed under the guard, and whether it is the
-//! only result that its own statement may have.
+//! Checks the expected answers of a suite before a run is graded by them: whether each can be
+//! computed under the guard, and whether it is the only result that its own statement may have.
 
 mod finding;
 #[cfg(test)]
@@ -46,9 +46,10 @@ pub async fn read_suite(path: &Path) -> Result<Suite, Error> {
     Ok(read.map_err(|error| Error::Internal(error.to_string()))??)
 }
 
-/// Runs every expected statement of a suite as searches run theirs, and reports what is wrong with it. `databases` has the databases of the
-/// suite by name; one is open at a time. There is no finding where a check cannot decide, and none for alternative answers that differ, since
-/// any of them is right.
+/// Runs every expected statement of a suite as searches run theirs, and reports what is wrong with
+/// it. `databases` has the databases of the suite by name; one is open at a time. There is no
+/// finding where a check cannot decide, and none for alternative answers that differ, since any of
+/// them is right.
 pub async fn lint(
     suite: &Suite,
     databases: &BTreeMap<String, DatabaseUrl>,
@@ -72,7 +73,9 @@ pub async fn lint(
                 let question = &suite.questions[*at];
                 let database = match opened {
                     Ok(database) => database,
-                    Err(error) => return (*at, Checked::wrong(FindingKind::NoDatabase, error.clone())),
+                    Err(error) => {
+                        return (*at, Checked::wrong(FindingKind::NoDatabase, error.clone()));
+                    }
                 };
                 let is_repeated = repeated.contains_key(&asked(question));
                 (*at, check(database, question, is_repeated).await)
@@ -107,7 +110,8 @@ async fn open(settings: &Settings, url: &DatabaseUrl) -> Result<Arc<dyn Database
 /// The result of checking one question.
 #[derive(Default)]
 struct Checked {
-    /// The kind of each finding, the number from 1 of the expected answer that it is about, if any, and the message.
+    /// The kind of each finding, the number from 1 of the expected answer that it is about, if any,
+    /// and the message.
     findings: Vec<(FindingKind, Option<u32>, String)>,
     /// Fingerprints of the expected results, if another question of the suite asks the same.
     prints: Vec<String>,
@@ -147,7 +151,10 @@ async fn check(database: &Arc<dyn Database>, question: &Question, is_repeated: b
         if result.row_count() == 0 {
             find(FindingKind::Empty, "has no rows, as most wrong statements have none".to_owned());
         } else if result.truncated() {
-            find(FindingKind::Truncated, format!("only its first {} rows are compared", result.row_count()));
+            find(
+                FindingKind::Truncated,
+                format!("only its first {} rows are compared", result.row_count()),
+            );
         } else if let Gold::Sql(sql) = gold
             && let Some((kind, what)) = chance(database, sql, &result, question.ordered).await
         {
@@ -158,12 +165,21 @@ async fn check(database: &Arc<dyn Database>, question: &Question, is_repeated: b
 }
 
 /// The rows of an expected answer, or a finding.
-async fn rows(database: &Arc<dyn Database>, gold: &Gold) -> Result<ResultSet, (FindingKind, String)> {
+async fn rows(
+    database: &Arc<dyn Database>,
+    gold: &Gold,
+) -> Result<ResultSet, (FindingKind, String)> {
     if let Gold::Sql(sql) = gold {
-        return database.run(&SqlQuery::new(sql)).await.map_err(|error| (kind_of(&error), message(&error)));
+        return database
+            .run(&SqlQuery::new(sql))
+            .await
+            .map_err(|error| (kind_of(&error), message(&error)));
     }
     let gold = gold.clone();
-    let read = tokio::task::spawn_blocking(move || suite::expected(&gold).map_err(|error| error.to_string())).await;
+    let read = tokio::task::spawn_blocking(move || {
+        suite::expected(&gold).map_err(|error| error.to_string())
+    })
+    .await;
     match read {
         Ok(Ok(Some(result))) => Ok(result),
         Ok(Err(error)) => Err((FindingKind::Unreadable, error)),
@@ -185,15 +201,18 @@ fn message(error: &SqlError) -> String {
     format!("{}: {}{rule}", error.kind.name(), error.message)
 }
 
-/// Checks whether a statement leaves to chance which rows it has, or in which order it has them if the order is graded. The statement is run
-/// with its ties broken in both directions. There is no finding if that cannot be done.
+/// Checks whether a statement leaves to chance which rows it has, or in which order it has them if
+/// the order is graded. The statement is run with its ties broken in both directions. There is no
+/// finding if that cannot be done.
 async fn chance(
     database: &Arc<dyn Database>,
     sql: &str,
     result: &ResultSet,
     is_graded: bool,
 ) -> Option<(FindingKind, String)> {
-    let order = Order::read(sql, database.dialect().name(), result.schema().fields().len(), is_graded).await?;
+    let order =
+        Order::read(sql, database.dialect().name(), result.schema().fields().len(), is_graded)
+            .await?;
     if let Some([up, down]) = &order.variants {
         let up = database.run(&SqlQuery::new(up)).await.ok()?;
         let down = database.run(&SqlQuery::new(down)).await.ok()?;
@@ -201,7 +220,10 @@ async fn chance(
             return None;
         }
         if !is_same(&up, &down, false) {
-            let what = format!("which rows it has is chance: rows that tie are on both sides of {}", order.clause);
+            let what = format!(
+                "which rows it has is chance: rows that tie are on both sides of {}",
+                order.clause
+            );
             return Some((FindingKind::TieCut, what));
         }
         if is_graded && order.is_ordered && !is_same(&up, &down, true) {
@@ -210,20 +232,27 @@ async fn chance(
         }
     }
     let what = || "the order is graded, and the statement has no ORDER BY".to_owned();
-    (is_graded && !order.is_ordered && result.row_count() > 1).then(|| (FindingKind::Unordered, what()))
+    (is_graded && !order.is_ordered && result.row_count() > 1)
+        .then(|| (FindingKind::Unordered, what()))
 }
 
 fn is_same(one: &ResultSet, other: &ResultSet, is_ordered: bool) -> bool {
     let equality = if is_ordered { Equality::Ordered } else { Equality::Bag };
     one.fingerprint(&equality, 0) == other.fingerprint(&equality, 0)
-        || (one.row_count() == other.row_count() && bag_v1(one, other, is_ordered) != Verdict::Wrong)
+        || (one.row_count() == other.row_count()
+            && bag_v1(one, other, is_ordered) != Verdict::Wrong)
 }
 
 /// Questions with equal values of this type ask the same.
 type Same<'a> = (&'a str, &'a str, Option<&'a str>, Option<&'a str>);
 
 fn asked(question: &Question) -> Same<'_> {
-    (&question.db, question.question.trim(), question.evidence.as_deref(), question.as_of.as_deref())
+    (
+        &question.db,
+        question.question.trim(),
+        question.evidence.as_deref(),
+        question.as_of.as_deref(),
+    )
 }
 
 /// The positions of questions that are in the suite more than once with different expected answers.
@@ -238,7 +267,11 @@ fn repeated(suite: &Suite) -> BTreeMap<Same<'_>, Vec<usize>> {
 }
 
 /// Adds a finding to each repeated question of which no result equals one of the first question.
-fn contradictions(suite: &Suite, repeated: &BTreeMap<Same<'_>, Vec<usize>>, checked: &mut [Checked]) {
+fn contradictions(
+    suite: &Suite,
+    repeated: &BTreeMap<Same<'_>, Vec<usize>>,
+    checked: &mut [Checked],
+) {
     for members in repeated.values() {
         let Some(((first, prints), rest)) = members
             .split_first()

@@ -1,4 +1,5 @@
-//! The arms of a graded run as its manifest holds them: their plugins, their settings, and the digests of the files that they read.
+//! The arms of a graded run as its manifest holds them: their plugins, their settings, and the
+//! digests of the files that they read.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,9 +18,17 @@ use super::arena::Arena;
 
 /// The arms as the header of a run holds them. Their plugins are loaded.
 ///
-/// The first `own` arms are the run's own. After them come the same arms again, under further seeds.
-pub(super) async fn arms_of(names: &[String], own: usize, arena: &Arena) -> Result<Vec<Arm>, Error> {
-    let db = arena.names().next().ok_or_else(|| Error::Config("the suite has no questions".to_owned()))?;
+/// The first `own` arms are the run's own. After them come the same arms again, under further
+/// seeds.
+pub(super) async fn arms_of(
+    names: &[String],
+    own: usize,
+    arena: &Arena,
+) -> Result<Vec<Arm>, Error> {
+    let db = arena
+        .names()
+        .next()
+        .ok_or_else(|| Error::Config("the suite has no questions".to_owned()))?;
     let mut arms: Vec<Arm> = Vec::new();
     for (at, (name, settings)) in names.iter().zip(arena.arms()).enumerate() {
         let host = arena.host(at, db).await?;
@@ -49,19 +58,22 @@ fn reads_as(arms: &[Settings], at: usize) -> Option<usize> {
         (arm.model.replay.clone(), simulated)
     };
     let own = arms.get(at)?;
-    let is_same =
-        |other: &Settings| other.retrieval == own.retrieval && other.tables == own.tables && read(other) == read(own);
+    let is_same = |other: &Settings| {
+        other.retrieval == own.retrieval && other.tables == own.tables && read(other) == read(own)
+    };
     arms.iter().take(at).position(is_same)
 }
 
-/// The digests of the recording, of the simulated model's suite, and of the notes, examples and index of each database.
+/// The digests of the recording, of the simulated model's suite, and of the notes, examples and
+/// index of each database.
 async fn inputs(settings: &Settings, arena: &Arena) -> Result<Map<String, Value>, Error> {
     let mut inputs = Map::new();
     if let Some(path) = settings.model.replay.clone() {
         let shown = path.display().to_string();
         let digest = blocking(move || content_digest(&[path], &[])).await?;
-        let digest =
-            digest.map_err(|error| Error::Unfit(format!("the recording `{shown}` cannot be read: {error}")))?;
+        let digest = digest.map_err(|error| {
+            Error::Unfit(format!("the recording `{shown}` cannot be read: {error}"))
+        })?;
         inputs.insert("replay".to_owned(), digest.into());
     }
     if let Some(path) = settings.model.simulated.as_ref().map(|simulated| simulated.suite.clone()) {
@@ -85,7 +97,8 @@ async fn knowledge(settings: &Settings, arena: &Arena) -> Result<BTreeMap<String
     let mut all = BTreeMap::new();
     for db in arena.names() {
         let tables = settings.tables.clone();
-        let database = open_database(&Settings { tables, ..settings.for_database(arena.url(db)?) }).await?;
+        let database =
+            open_database(&Settings { tables, ..settings.for_database(arena.url(db)?) }).await?;
         let (catalog, retrieval) = (database.catalog().await?, retrieval.clone());
         let (knowledge, _) = blocking(move || Knowledge::read(&retrieval, &catalog)).await??;
         all.extend(knowledge.digest().map(|digest| (db.clone(), digest)));
@@ -94,7 +107,9 @@ async fn knowledge(settings: &Settings, arena: &Arena) -> Result<BTreeMap<String
 }
 
 /// Runs work that reads for long on a thread that may block.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Error> {
     tokio::task::spawn_blocking(work).await.map_err(|error| Error::Internal(error.to_string()))
 }
 
@@ -113,7 +128,8 @@ fn arm(name: &str, host: &Host) -> Arm {
             keys.iter().for_each(|key| drop(settings.shift_remove(*key)));
         }
     };
-    // The list of plugins has the roles, and the digests of each database have what retrieval reads.
+    // The list of plugins has the roles, and the digests of each database have what retrieval
+    // reads.
     shift("/strategy", &["roles"]);
     shift("/retrieval", &["digest"]);
     if !asks_endpoint(&host.settings().model) {
@@ -143,7 +159,10 @@ pub(super) fn files(settings: &Settings) -> Vec<(&'static str, PathBuf)> {
         ("the recording that is made", &model.record),
     ];
     let named = named.into_iter().filter_map(|(what, path)| Some((what, path.clone()?)));
-    let simulated = model.simulated.as_ref().map(|simulated| ("the simulated model's suite", simulated.suite.clone()));
+    let simulated = model
+        .simulated
+        .as_ref()
+        .map(|simulated| ("the simulated model's suite", simulated.suite.clone()));
     named.chain(simulated).chain(plugins).collect()
 }
 

@@ -1,5 +1,6 @@
-//! A run over a suite. Everything that can be checked is checked before the first question is asked. Then the run continues until it is finished
-//! or something stops it, and all results so far are stored.
+//! A run over a suite. Everything that can be checked is checked before the first question is
+//! asked. Then the run continues until it is finished or something stops it, and all results so far
+//! are stored.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,8 +17,8 @@ use syrch_core::{DatabaseUrl, text};
 use syrch_grade::Question;
 use syrch_grade::rules::Rule;
 use syrch_grade::run::{
-    self, Finished, Header, Observer, Options, Plan, RUN_FORMAT, RunBudgets, RunFolder, RunRecord, Runs, Shard,
-    StopEarly, Stopped, SuiteOfRun,
+    self, Finished, Header, Observer, Options, Plan, RUN_FORMAT, RunBudgets, RunFolder, RunRecord,
+    Runs, Shard, StopEarly, Stopped, SuiteOfRun,
 };
 use syrch_grade::stats;
 use syrch_grade::suite::{self, Gold, Suite};
@@ -36,7 +37,8 @@ use super::timing::{self, Timings};
 pub struct SuiteOptions {
     /// The path of the suite.
     pub suite: PathBuf,
-    /// The folder of its databases, or the one database of all questions; `None` if the databases are beside the suite.
+    /// The folder of its databases, or the one database of all questions; `None` if the databases
+    /// are beside the suite.
     pub databases: Option<DatabaseUrl>,
     /// The comparison rule of the reports.
     pub rule: Rule,
@@ -46,28 +48,33 @@ pub struct SuiteOptions {
     pub shard: Option<Shard>,
     /// The folder that holds the folders of all runs.
     pub runs: PathBuf,
-    /// The run to resume: its id, the beginning of its id, `last`, or its folder; `None` for a new run.
+    /// The run to resume: its id, the beginning of its id, `last`, or its folder; `None` for a new
+    /// run.
     pub resume: Option<String>,
     /// Whether questions whose search failed are asked again.
     pub retry_failed: bool,
     /// The budgets of the whole run.
     pub budgets: RunBudgets,
-    /// The number of consecutive failures of the endpoint after which the run stops; 0 if it never does.
+    /// The number of consecutive failures of the endpoint after which the run stops; 0 if it never
+    /// does.
     pub max_outages: u32,
     /// Which searches leave a journal in the run's folder.
     pub traces: Traces,
     /// Whether the run stops once the comparison of its first two arms is decided.
     pub stop_early: bool,
-    /// The number of seeds under which each arm is asked, at least 1. The first is that of the settings, and the figures are its figures. The band
-    /// over all seeds shows how much of them is chance.
+    /// The number of seeds under which each arm is asked, at least 1. The first is that of the
+    /// settings, and the figures are its figures. The band over all seeds shows how much of them is
+    /// chance.
     pub seeds: u32,
-    /// Whether questions that cannot be graded are asked, too. A comparison of costs and confidences needs no expected answers.
+    /// Whether questions that cannot be graded are asked, too. A comparison of costs and
+    /// confidences needs no expected answers.
     pub asks_ungraded: bool,
     /// Files of answers that are graded in place of searches; empty if the arms search.
     pub answers: Vec<PathBuf>,
     /// The folder of a fuzzed suite, on whose databases right answers are tried again.
     pub fuzz: Option<PathBuf>,
-    /// How often each right answer and its expected statement are timed, once all questions are answered; 0 if nothing is timed.
+    /// How often each right answer and its expected statement are timed, once all questions are
+    /// answered; 0 if nothing is timed.
     pub timed: u32,
 }
 
@@ -86,13 +93,15 @@ pub struct SuiteOutcome {
     pub warnings: Vec<String>,
 }
 
-/// The digest of a database: of the content of a file; of the identity that the engine of a server reports; or, if there is none, of the schema
-/// alone.
+/// The digest of a database: of the content of a file; of the identity that the engine of a server
+/// reports; or, if there is none, of the schema alone.
 async fn content(url: &DatabaseUrl, database: &dyn Database) -> Result<String, Error> {
     let (own, shown) = (url.clone(), url.to_string());
     let read = tokio::task::spawn_blocking(move || file_digest(&own)).await;
     if let Some(read) = read.map_err(|error| Error::Internal(error.to_string()))? {
-        return read.map_err(|error| Error::Unfit(format!("the database `{shown}` cannot be read: {error}")));
+        return read.map_err(|error| {
+            Error::Unfit(format!("the database `{shown}` cannot be read: {error}"))
+        });
     }
     let known = match database.identity().await {
         Some(identity) => identity,
@@ -107,7 +116,8 @@ pub trait Beginning: Observer {
     fn started(&self, run: &str, folder: &Path);
 }
 
-/// A run over a suite that is ready to start: the suite, the databases, the plugins and the endpoints were checked, and no model was called.
+/// A run over a suite that is ready to start: the suite, the databases, the plugins and the
+/// endpoints were checked, and no model was called.
 pub struct SuiteRun {
     options: SuiteOptions,
     suite: Arc<Suite>,
@@ -142,7 +152,8 @@ impl SuiteRun {
         arms.iter_mut().for_each(|arm| arm.retrieval.withheld = Arc::clone(&withheld));
         let mut warnings = Vec::new();
         let first = arms.first().ok_or_else(|| Error::Internal("a run without arms".to_owned()))?;
-        let (has_journals, seed) = (first.journal.folder.is_some() && options.answers.is_empty(), first.seed);
+        let (has_journals, seed) =
+            (first.journal.folder.is_some() && options.answers.is_empty(), first.seed);
         for (at, arm) in arms.iter().enumerate() {
             let is_reported = arms.iter().take(at).any(|other| other.retrieval == arm.retrieval);
             if !is_reported {
@@ -220,18 +231,40 @@ impl SuiteRun {
     /// The files that the run reads, each with what it is. No output may be written over them.
     #[must_use]
     pub fn inputs(&self) -> Vec<(&'static str, PathBuf)> {
-        let rows = self.suite.questions.iter().flat_map(|question| &question.golds).filter_map(|gold| match gold {
-            Gold::Csv(path) => Some(("expected rows", path.clone())),
-            Gold::Sql(_) | Gold::Text(_) => None,
-        });
-        let answers = self.options.answers.iter().map(|path| ("answers to be graded", path.clone()));
-        let databases = self.arena.urls().flat_map(database_files).map(|path| ("a database of the suite", path));
+        let rows =
+            self.suite.questions.iter().flat_map(|question| &question.golds).filter_map(|gold| {
+                match gold {
+                    Gold::Csv(path) => Some(("expected rows", path.clone())),
+                    Gold::Sql(_) | Gold::Text(_) => None,
+                }
+            });
+        let answers =
+            self.options.answers.iter().map(|path| ("answers to be graded", path.clone()));
+        let databases = self
+            .arena
+            .urls()
+            .flat_map(database_files)
+            .map(|path| ("a database of the suite", path));
         let of_arms = self.arena.arms().iter().flat_map(manifest::files);
-        let fuzzed = self.options.fuzz.iter().flat_map(|folder| manifest::below(folder, "of the fuzzed suite"));
-        let resumed = self.options.resume.as_ref().and_then(|run| Runs::new(self.options.runs.clone()).find(run).ok());
+        let fuzzed = self
+            .options
+            .fuzz
+            .iter()
+            .flat_map(|folder| manifest::below(folder, "of the fuzzed suite"));
+        let resumed = self
+            .options
+            .resume
+            .as_ref()
+            .and_then(|run| Runs::new(self.options.runs.clone()).find(run).ok());
         let own = resumed.iter().flat_map(|run| manifest::below(&run.path, "of the run itself"));
         let suite = std::iter::once(("the suite", self.options.suite.clone()));
-        let all = suite.chain(answers).chain(databases).chain(rows).chain(of_arms).chain(fuzzed).chain(own);
+        let all = suite
+            .chain(answers)
+            .chain(databases)
+            .chain(rows)
+            .chain(of_arms)
+            .chain(fuzzed)
+            .chain(own);
         let mut all: Vec<_> = all.collect();
         all.sort();
         all.dedup();
@@ -241,8 +274,13 @@ impl SuiteRun {
     /// Starts or resumes the run, and returns when it is finished or stopped.
     ///
     /// # Errors
-    /// When the run cannot be resumed because something changed, or its folder cannot be written. The results so far are stored.
-    pub async fn carry_out(mut self, observer: &dyn Beginning, stop: &Stop) -> Result<SuiteOutcome, Error> {
+    /// When the run cannot be resumed because something changed, or its folder cannot be written.
+    /// The results so far are stored.
+    pub async fn carry_out(
+        mut self,
+        observer: &dyn Beginning,
+        stop: &Stop,
+    ) -> Result<SuiteOutcome, Error> {
         let mut folder = self.folder()?;
         let path = folder.path().to_owned();
         observer.started(&folder.header().id, &path);
@@ -250,7 +288,11 @@ impl SuiteRun {
             .map_err(|error| Error::Unfit(format!("`{}`: {error}", path.display())))?;
         let names = self.header.arms.iter().map(|arm| arm.name.clone()).collect();
         let asker: Box<dyn Asker> = match self.given.take() {
-            None => Box::new(Searches { arena: Arc::clone(&self.arena), arms: names, restarted: Mutex::default() }),
+            None => Box::new(Searches {
+                arena: Arc::clone(&self.arena),
+                arms: names,
+                restarted: Mutex::default(),
+            }),
             Some(given) => Box::new(given),
         };
         let grader = Arc::new(Grader {
@@ -267,13 +309,15 @@ impl SuiteRun {
         let questions = self.suite.questions.iter().map(|question| Arc::new(question.clone()));
         let plan = Plan::new(folder.header(), questions).retry_failed(self.options.retry_failed);
         let options = self.engine_options();
-        let finished = run::execute(&plan, &mut folder, Arc::clone(&grader), &options, observer, stop).await?;
+        let finished =
+            run::execute(&plan, &mut folder, Arc::clone(&grader), &options, observer, stop).await?;
         drop(folder);
         let record = run::read(&path)?;
         let mut timings = None;
         if self.options.timed > 0 && matches!(finished.stopped, None | Some(Stopped::Early(_))) {
             let place = (&*path, self.options.timed);
-            timings = timing::time(&record, &self.suite.questions, &self.arena, place, stop).await?;
+            timings =
+                timing::time(&record, &self.suite.questions, &self.arena, place, stop).await?;
         }
         let warnings = match self.options.asks_ungraded {
             true => None,
@@ -289,7 +333,11 @@ impl SuiteRun {
             workers: self.options.workers,
             budgets: self.options.budgets,
             max_outages: self.options.max_outages,
-            stop_early: self.header.stop_early.then_some(StopEarly { first: 0, second: 1, decides }),
+            stop_early: self.header.stop_early.then_some(StopEarly {
+                first: 0,
+                second: 1,
+                decides,
+            }),
         }
     }
 
@@ -297,8 +345,9 @@ impl SuiteRun {
     fn folder(&self) -> Result<RunFolder, Error> {
         let runs = Runs::new(self.options.runs.clone());
         let Some(run) = &self.options.resume else {
-            let now =
-                std::time::SystemTime::now().duration_since(std::time::SystemTime::UNIX_EPOCH).unwrap_or_default();
+            let now = std::time::SystemTime::now()
+                .duration_since(std::time::SystemTime::UNIX_EPOCH)
+                .unwrap_or_default();
             let parts = [now.as_nanos().to_string(), std::process::id().to_string()];
             let id = format!("{:016x}", digest64(&[&self.header.suite.path, &parts[0], &parts[1]]));
             return Ok(runs.create(&Header { id, ..self.header.clone() })?);
@@ -309,11 +358,15 @@ impl SuiteRun {
             return Ok(folder);
         }
         let id = &folder.header().id;
-        Err(Error::Unfit(format!("the run `{id}` cannot be resumed: changed since: {}", text::few(changed))))
+        Err(Error::Unfit(format!(
+            "the run `{id}` cannot be resumed: changed since: {}",
+            text::few(changed)
+        )))
     }
 }
 
-/// The text between an arm's name and the seed, in the names of arms that are asked under further seeds.
+/// The text between an arm's name and the seed, in the names of arms that are asked under further
+/// seeds.
 const SEED: &str = " #";
 
 /// The arms again, under further seeds.
@@ -327,7 +380,8 @@ fn again(arms: &[(String, Settings)], seeds: u32) -> Vec<(String, Settings)> {
     (1..seeds).flat_map(under).collect()
 }
 
-/// The questions of the suite and the statements that answer them, which must not be in a solved example or a note.
+/// The questions of the suite and the statements that answer them, which must not be in a solved
+/// example or a note.
 pub(crate) fn withheld(suite: &Suite) -> Withheld {
     let questions = suite.questions.iter().map(|question| question.question.as_str());
     Withheld::new(questions, suite.questions.iter().flat_map(Question::statements))

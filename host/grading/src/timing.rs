@@ -1,5 +1,6 @@
-//! The timed pass: when nothing else runs any more, right answers and the expected statements are run in turn, one at a time. It measures how
-//! fast the statements of a strategy are (R-VES, BIRD's mini-dev), and not whether they are right.
+//! The timed pass: when nothing else runs any more, right answers and the expected statements are
+//! run in turn, one at a time. It measures how fast the statements of a strategy are (R-VES, BIRD's
+//! mini-dev), and not whether they are right.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -26,35 +27,39 @@ pub struct Timings {
     pub repeats: u32,
     /// The rule under which answers counted as right.
     pub rule: String,
-    /// For each arm, and for each question that counts and has an expected statement: how many times as fast as that statement the answer is;
-    /// `None` if the answer is not right.
+    /// For each arm, and for each question that counts and has an expected statement: how many
+    /// times as fast as that statement the answer is; `None` if the answer is not right.
     pub ratios: BTreeMap<String, BTreeMap<String, Option<f64>>>,
-    /// For each arm, the ids of the questions whose right answers could not be timed, because no statement is expected or one of the two failed
-    /// meanwhile. They are not in `ratios` and do not count for the arm's speed.
+    /// For each arm, the ids of the questions whose right answers could not be timed, because no
+    /// statement is expected or one of the two failed meanwhile. They are not in `ratios` and do
+    /// not count for the arm's speed.
     #[serde(default)]
     pub untimed: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Timings {
-    /// The R-VES of each arm, in percent. An arm whose right answers could all not be timed has none.
+    /// The R-VES of each arm, in percent. An arm whose right answers could all not be timed has
+    /// none.
     #[must_use]
     pub fn r_ves(&self) -> BTreeMap<String, f64> {
         let of = |(arm, ratios): (&String, &BTreeMap<String, Option<f64>>)| {
             let ratios: Vec<Option<f64>> = ratios.values().copied().collect();
-            let is_measured =
-                self.untimed.get(arm).is_none_or(BTreeSet::is_empty) || ratios.iter().any(Option::is_some);
+            let is_measured = self.untimed.get(arm).is_none_or(BTreeSet::is_empty)
+                || ratios.iter().any(Option::is_some);
             is_measured.then(|| (arm.clone(), r_ves(&ratios)))
         };
         self.ratios.iter().filter_map(of).collect()
     }
 
-    /// Whether these are the times of all answers of the run: none of them was tried again since, or comes from a part that was not timed.
+    /// Whether these are the times of all answers of the run: none of them was tried again since,
+    /// or comes from a part that was not timed.
     #[must_use]
     pub fn is_of(&self, record: &RunRecord) -> bool {
         record.graded.iter().all(|graded| {
             let Some(is_right) = counts(graded, &self.rule) else { return true };
             let timed = self.ratios.get(&graded.arm).and_then(|ratios| ratios.get(&graded.id));
-            let is_untimed = self.untimed.get(&graded.arm).is_some_and(|ids| ids.contains(&graded.id));
+            let is_untimed =
+                self.untimed.get(&graded.arm).is_some_and(|ids| ids.contains(&graded.id));
             match (is_right, &graded.gold_sql) {
                 (true, _) => matches!(timed, Some(Some(_))) || is_untimed,
                 (false, Some(_)) => timed == Some(&None) && !is_untimed,
@@ -63,7 +68,8 @@ impl Timings {
         })
     }
 
-    /// These times together with those of another part of the same run. Those of a part that was timed in another way are left out.
+    /// These times together with those of another part of the same run. Those of a part that was
+    /// timed in another way are left out.
     #[must_use]
     pub fn with(mut self, other: Self) -> Self {
         if (self.repeats, &self.rule) == (other.repeats, &other.rule) {
@@ -89,7 +95,8 @@ fn counts(graded: &Graded, rule: &str) -> Option<bool> {
     graded.verdict(rule).filter(|verdict| *verdict != Verdict::Excluded).map(Verdict::is_right)
 }
 
-/// Times the right answers of a run, and stores the results in its folder. Returns `None` if it was stopped before the end.
+/// Times the right answers of a run, and stores the results in its folder. Returns `None` if it was
+/// stopped before the end.
 pub(crate) async fn time(
     record: &RunRecord,
     questions: &[Question],
@@ -104,7 +111,9 @@ pub(crate) async fn time(
             return Ok(None);
         }
         let Some(is_right) = counts(graded, &timings.rule) else { continue };
-        let gold = questions.get(graded.place as usize).and_then(|question| question.statements().first().copied());
+        let gold = questions
+            .get(graded.place as usize)
+            .and_then(|question| question.statements().first().copied());
         let ratio = match (&graded.sql, gold) {
             (Some(sql), Some(gold)) if is_right => {
                 let database = arena.database(&graded.db).await?;
@@ -123,15 +132,23 @@ pub(crate) async fn time(
         }
     }
     let path = folder.join(FILE);
-    let written =
-        serde_json::to_vec(&timings).map_err(std::io::Error::from).and_then(|text| syrch_files::replace(&path, &text));
-    written.map_err(|error| Error::Unfit(format!("the times `{}` cannot be written: {error}", path.display())))?;
+    let written = serde_json::to_vec(&timings)
+        .map_err(std::io::Error::from)
+        .and_then(|text| syrch_files::replace(&path, &text));
+    written.map_err(|error| {
+        Error::Unfit(format!("the times `{}` cannot be written: {error}", path.display()))
+    })?;
     Ok(Some(timings))
 }
 
-/// How many times as fast as the expected statement the predicted one is. Both are run once before they are timed, so that neither pays for
-/// reading the file.
-async fn ratio(database: &Arc<dyn Database>, gold: &str, predicted: &str, repeats: u32) -> Option<f64> {
+/// How many times as fast as the expected statement the predicted one is. Both are run once before
+/// they are timed, so that neither pays for reading the file.
+async fn ratio(
+    database: &Arc<dyn Database>,
+    gold: &str,
+    predicted: &str,
+    repeats: u32,
+) -> Option<f64> {
     let gold = with_single_quotes(gold, database.as_ref()).await;
     let seconds = async |sql: &str| {
         let started = Instant::now();
@@ -155,7 +172,8 @@ mod tests {
 
     use super::*;
 
-    /// One right and one wrong answer to a question with an expected statement, and a right one to a question without.
+    /// One right and one wrong answer to a question with an expected statement, and a right one to
+    /// a question without.
     fn record() -> RunRecord {
         let header = json!({
             "format": "syrch.run/1", "id": "r", "host": "0", "suite": {"path": "s", "digest": "", "questions": 3}, "arms": [],
@@ -170,7 +188,8 @@ mod tests {
             })
         };
         let gold = Some("SELECT 1");
-        let all = [one("right", gold, "right"), one("wrong", gold, "wrong"), one("text", None, "right")];
+        let all =
+            [one("right", gold, "right"), one("wrong", gold, "wrong"), one("text", None, "right")];
         RunRecord {
             header: serde_json::from_value::<Header>(header).unwrap(),
             graded: all.into_iter().map(|one| serde_json::from_value(one).unwrap()).collect(),
@@ -186,7 +205,8 @@ mod tests {
         Timings {
             repeats: 2,
             rule: "bag-v1".to_owned(),
-            ratios: [("a".to_owned(), [named("right", Some(1.0)), named("wrong", None)].into())].into(),
+            ratios: [("a".to_owned(), [named("right", Some(1.0)), named("wrong", None)].into())]
+                .into(),
             untimed: [("a".to_owned(), ["text".to_owned()].into())].into(),
         }
     }

@@ -22,12 +22,15 @@ pub fn is_exposed(url: &Url) -> bool {
     url.scheme() != "https" && !is_loopback(url)
 }
 
-/// Makes the client resolve `localhost` and names below it to this machine, without asking a name server. Other names are resolved as usual.
+/// Makes the client resolve `localhost` and names below it to this machine, without asking a name
+/// server. Other names are resolved as usual.
 pub fn kept_local(builder: ClientBuilder, url: &Url) -> ClientBuilder {
     // The port is that of the URL.
     let own = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
     match url.host_str().filter(|host| is_local_name(host)) {
-        Some(host) => builder.resolve_to_addrs(host, &own.map(|address| SocketAddr::new(address, 0))),
+        Some(host) => {
+            builder.resolve_to_addrs(host, &own.map(|address| SocketAddr::new(address, 0)))
+        }
         None => builder,
     }
 }

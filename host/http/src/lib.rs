@@ -1,5 +1,5 @@
-//! What the clients of HTTP servers share: how a client is made, which addresses are this machine's, how long a server asks to wait, and how a
-//! body is read up to a bound.
+//! What the clients of HTTP servers share: how a client is made, which addresses are this
+//! machine's, how long a server asks to wait, and how a body is read up to a bound.
 
 mod address;
 mod delay;
@@ -15,8 +15,9 @@ pub use delay::retry_after;
 /// Time to connect at most.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// A client for requests to `target` as all of them are made: no redirect is followed, no proxy is used, nothing is sent twice, and `localhost` is
-/// this machine. `timeout` is the time that an exchange may take, connecting included.
+/// A client for requests to `target` as all of them are made: no redirect is followed, no proxy is
+/// used, nothing is sent twice, and `localhost` is this machine. `timeout` is the time that an
+/// exchange may take, connecting included.
 pub fn client(target: &Url, timeout: Duration) -> ClientBuilder {
     // This fails if another part of the process has installed a provider; any will do.
     let _ = rustls::crypto::ring::default_provider().install_default();

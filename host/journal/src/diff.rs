@@ -1,4 +1,5 @@
-//! Two searches side by side: which inputs differ, which of their tasks and candidates correspond, and whether their results are the same.
+//! Two searches side by side: which inputs differ, which of their tasks and candidates correspond,
+//! and whether their results are the same.
 
 mod align;
 #[cfg(test)]
@@ -83,7 +84,8 @@ pub struct TaskPair {
     pub left: Option<TaskSide>,
     /// The task of the second search.
     pub right: Option<TaskSide>,
-    /// The properties that differ. In an edge, a task of the second search has the id of its counterpart in the first.
+    /// The properties that differ. In an edge, a task of the second search has the id of its
+    /// counterpart in the first.
     pub differences: Vec<Difference>,
     /// The candidates of both tasks.
     pub candidates: Vec<CandidatePair>,
@@ -170,7 +172,8 @@ impl TreeDiff {
             && tasks.iter().all(TaskPair::is_equal)
             && equal_sql
             && answer.equal_rows != Some(false)
-            && AnswerSide { sql: None, ..answer.left.clone() } == AnswerSide { sql: None, ..answer.right.clone() };
+            && AnswerSide { sql: None, ..answer.left.clone() }
+                == AnswerSide { sql: None, ..answer.right.clone() };
         Self {
             schema: DIFF_SCHEMA.to_owned(),
             runs: [left.run.clone(), right.run.clone()],
@@ -187,7 +190,9 @@ impl TreeDiff {
 
 impl TaskPair {
     fn is_equal(&self) -> bool {
-        self.matched_by.is_some() && self.differences.is_empty() && self.candidates.iter().all(CandidatePair::is_equal)
+        self.matched_by.is_some()
+            && self.differences.is_empty()
+            && self.candidates.iter().all(CandidatePair::is_equal)
     }
 }
 
@@ -198,7 +203,8 @@ impl CandidatePair {
         let (Some(left), Some(right)) = (&self.left, &self.right) else { return false };
         self.matched_by == Some(MatchedBy::Statement)
             && self.equal_result != Some(false)
-            && (left.status, left.confidence, &left.reason) == (right.status, right.confidence, &right.reason)
+            && (left.status, left.confidence, &left.reason)
+                == (right.status, right.confidence, &right.reason)
     }
 }
 
@@ -221,11 +227,16 @@ impl TaskSide {
 }
 
 /// The rounds of both searches, paired by number.
-fn rounds<'a>(left: &'a SearchTree, right: &'a SearchTree) -> Vec<(u32, Option<&'a Round>, Option<&'a Round>)> {
-    let mut numbers: Vec<u32> = left.rounds.iter().chain(&right.rounds).map(|round| round.number).collect();
+fn rounds<'a>(
+    left: &'a SearchTree,
+    right: &'a SearchTree,
+) -> Vec<(u32, Option<&'a Round>, Option<&'a Round>)> {
+    let mut numbers: Vec<u32> =
+        left.rounds.iter().chain(&right.rounds).map(|round| round.number).collect();
     numbers.sort_unstable();
     numbers.dedup();
-    let find = |tree: &'a SearchTree, number| tree.rounds.iter().find(|round| round.number == number);
+    let find =
+        |tree: &'a SearchTree, number| tree.rounds.iter().find(|round| round.number == number);
     numbers.into_iter().map(|number| (number, find(left, number), find(right, number))).collect()
 }
 
@@ -233,7 +244,8 @@ fn differing(left: &SearchTree, right: &SearchTree) -> Vec<Difference> {
     let (mut left, mut right) = (given(left), given(right));
     let mut differences = Vec::new();
     for (what, value) in left.drain(..) {
-        let other = right.iter().position(|(name, _)| *name == what).map(|place| right.remove(place).1);
+        let other =
+            right.iter().position(|(name, _)| *name == what).map(|place| right.remove(place).1);
         let other = other.unwrap_or(Value::Null);
         if value != other {
             differences.push(Difference { what, left: value, right: other });
@@ -265,7 +277,9 @@ fn given(tree: &SearchTree) -> Vec<(String, Value)> {
 
 fn flatten(name: &str, value: &Value, into: &mut Vec<(String, Value)>) {
     match value {
-        Value::Object(map) => map.iter().for_each(|(key, value)| flatten(&format!("{name}.{key}"), value, into)),
+        Value::Object(map) => {
+            map.iter().for_each(|(key, value)| flatten(&format!("{name}.{key}"), value, into))
+        }
         Value::Array(items) if items.is_empty() => {}
         other => into.push((name.to_owned(), other.clone())),
     }
@@ -296,11 +310,16 @@ fn counts(left: &SearchTree, right: &SearchTree) -> Vec<Count> {
         ("candidates", |tree| Some(candidates(tree) as f64)),
         ("milliseconds", |tree| Some(tree.took_us as f64 / 1000.0)),
     ];
-    let count = |(what, take): (&str, Take)| Count { what: what.to_owned(), left: take(left), right: take(right) };
+    let count = |(what, take): (&str, Take)| Count {
+        what: what.to_owned(),
+        left: take(left),
+        right: take(right),
+    };
     takes.into_iter().map(count).collect()
 }
 
 fn candidates(tree: &SearchTree) -> usize {
-    let of = |round: &Round| -> usize { round.tasks.iter().map(|task| task.candidates.len()).sum() };
+    let of =
+        |round: &Round| -> usize { round.tasks.iter().map(|task| task.candidates.len()).sum() };
     tree.rounds.iter().map(of).sum()
 }

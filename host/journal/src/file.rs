@@ -1,5 +1,6 @@
-//! The journal's file: lines that are appended whole, in mode 0600, by one process at a time. A line that was written survives the end of
-//! the process, however it ends; only a failing machine can lose what the system has not yet put on disk.
+//! The journal's file: lines that are appended whole, in mode 0600, by one process at a time. A
+//! line that was written survives the end of the process, however it ends; only a failing machine
+//! can lose what the system has not yet put on disk.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Seek, SeekFrom, Write};
@@ -42,7 +43,9 @@ pub enum JournalError {
         reason: String,
     },
     /// The journal has a version of the format that this host does not read.
-    #[error("the journal `{path}` has version {found} of the format; this host reads version {known}")]
+    #[error(
+        "the journal `{path}` has version {found} of the format; this host reads version {known}"
+    )]
     Version {
         /// The path of the journal.
         path: PathBuf,
@@ -115,14 +118,17 @@ impl Writer {
         Ok(writer)
     }
 
-    /// Opens a journal to continue it; a last line that was cut off is removed. The journal is read under the lock, so no other process
-    /// adds to it.
+    /// Opens a journal to continue it; a last line that was cut off is removed. The journal is read
+    /// under the lock, so no other process adds to it.
     ///
     /// # Errors
     /// When it cannot be read or written, is not a journal, or another process writes it.
     pub fn resume(path: &Path) -> Result<(Self, Journal), JournalError> {
-        let file =
-            OpenOptions::new().read(true).write(true).open(path).map_err(|error| JournalError::io(path, error))?;
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(path)
+            .map_err(|error| JournalError::io(path, error))?;
         let mut writer = Self::locked(file, path)?;
         let journal = Journal::read(path)?;
         let fail = |error| JournalError::io(path, error);
@@ -135,7 +141,9 @@ impl Writer {
         // A process that only checks whether the run is in progress holds the lock for a moment.
         for _ in 0..LOCK_TRIES {
             match file.try_lock() {
-                Ok(()) => return Ok(Self { file, path: path.to_owned(), left: MOST, broken: None }),
+                Ok(()) => {
+                    return Ok(Self { file, path: path.to_owned(), left: MOST, broken: None });
+                }
                 Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_WAIT),
                 Err(TryLockError::Error(error)) => return Err(JournalError::io(path, error)),
             }
@@ -143,25 +151,27 @@ impl Writer {
         Err(JournalError::Busy { path: path.to_owned() })
     }
 
-    /// Appends one record. When that fails (a full disk, too many bytes), the journal ends there and the run continues; [`Writer::broken`]
-    /// returns the reason.
+    /// Appends one record. When that fails (a full disk, too many bytes), the journal ends there
+    /// and the run continues; [`Writer::broken`] returns the reason.
     pub(crate) fn append(&mut self, record: &Record) {
         if self.broken.is_some() {
             return;
         }
-        let written = serde_json::to_vec(record).map_err(std::io::Error::from).and_then(|mut line| {
-            line.push(b'\n');
-            let bytes = line.len() as u64;
-            if bytes > LINE || bytes > self.left {
-                return Err(std::io::Error::other(format!(
-                    "it would grow over {MOST} bytes, or a line of it over {LINE}"
-                )));
-            }
-            self.left -= bytes;
-            self.file.write_all(&line)
-        });
+        let written =
+            serde_json::to_vec(record).map_err(std::io::Error::from).and_then(|mut line| {
+                line.push(b'\n');
+                let bytes = line.len() as u64;
+                if bytes > LINE || bytes > self.left {
+                    return Err(std::io::Error::other(format!(
+                        "it would grow over {MOST} bytes, or a line of it over {LINE}"
+                    )));
+                }
+                self.left -= bytes;
+                self.file.write_all(&line)
+            });
         if let Err(error) = written {
-            self.broken = Some(format!("the journal `{}` is incomplete: {error}", self.path.display()));
+            self.broken =
+                Some(format!("the journal `{}` is incomplete: {error}", self.path.display()));
         }
     }
 

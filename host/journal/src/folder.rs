@@ -41,7 +41,8 @@ impl Folder {
         &self.0
     }
 
-    /// The path for the journal of a new run. The folder is created in mode 0700 when it is missing.
+    /// The path for the journal of a new run. The folder is created in mode 0700 when it is
+    /// missing.
     ///
     /// # Errors
     /// When the folder cannot be created.
@@ -66,7 +67,8 @@ impl Folder {
             let path = file.map_err(fail)?.path();
             // Another process may remove it meanwhile.
             let Ok(data) = fs::metadata(&path) else { continue };
-            let is_journal = path.extension().is_some_and(|ending| ending == ENDING) && data.is_file();
+            let is_journal =
+                path.extension().is_some_and(|ending| ending == ENDING) && data.is_file();
             let Some(run) = path.file_stem().filter(|_| is_journal) else { continue };
             let run = run.to_string_lossy().into_owned();
             let changed = data.modified().map_err(fail)?;
@@ -79,8 +81,8 @@ impl Folder {
     /// The journal of a run, named by its id or by the beginning of it; `last` is the latest.
     ///
     /// # Errors
-    /// [`JournalError::Unknown`] when there is none, [`JournalError::Several`] when the name is ambiguous, and when the folder cannot be
-    /// read.
+    /// [`JournalError::Unknown`] when there is none, [`JournalError::Several`] when the name is
+    /// ambiguous, and when the folder cannot be read.
     pub fn find(&self, run: &str) -> Result<Entry, JournalError> {
         let entries = self.list()?;
         named(&entries, |entry| &entry.run, run).cloned().map_err(|unnamed| match unnamed {
@@ -89,8 +91,9 @@ impl Folder {
         })
     }
 
-    /// The journals that exceed a bound: all but the `keep` latest, those older than `age`, and the oldest of the others until they have at
-    /// most `bytes` together. The latest never exceeds the bytes, and a journal that is being written stays.
+    /// The journals that exceed a bound: all but the `keep` latest, those older than `age`, and the
+    /// oldest of the others until they have at most `bytes` together. The latest never exceeds the
+    /// bytes, and a journal that is being written stays.
     ///
     /// # Errors
     /// When the folder cannot be read.
@@ -109,11 +112,17 @@ impl Folder {
         Ok(over)
     }
 
-    /// Removes the journals that exceed a bound (see [`Folder::over`]), and returns those that were removed.
+    /// Removes the journals that exceed a bound (see [`Folder::over`]), and returns those that were
+    /// removed.
     ///
     /// # Errors
     /// When the folder cannot be read.
-    pub fn prune(&self, keep: usize, age: Duration, bytes: u64) -> Result<Vec<Entry>, JournalError> {
+    pub fn prune(
+        &self,
+        keep: usize,
+        age: Duration,
+        bytes: u64,
+    ) -> Result<Vec<Entry>, JournalError> {
         let mut removed = self.over(keep, age, bytes)?;
         removed.retain(|entry| remove(&entry.path));
         Ok(removed)
@@ -137,11 +146,16 @@ pub enum Unnamed {
     Several(Vec<String>),
 }
 
-/// The run that a user names by its id or by the beginning of it, in a list that has the latest first; `last` is the first of the list.
+/// The run that a user names by its id or by the beginning of it, in a list that has the latest
+/// first; `last` is the first of the list.
 ///
 /// # Errors
 /// When no run has the name, or several ids begin with it.
-pub fn named<'a, T>(entries: &'a [T], id: impl Fn(&T) -> &str, run: &str) -> Result<&'a T, Unnamed> {
+pub fn named<'a, T>(
+    entries: &'a [T],
+    id: impl Fn(&T) -> &str,
+    run: &str,
+) -> Result<&'a T, Unnamed> {
     if run == "last"
         && let Some(latest) = entries.first()
     {
@@ -150,21 +164,26 @@ pub fn named<'a, T>(entries: &'a [T], id: impl Fn(&T) -> &str, run: &str) -> Res
     if let Some(entry) = entries.iter().find(|entry| id(entry) == run) {
         return Ok(entry);
     }
-    let matching: Vec<&T> = entries.iter().filter(|entry| !run.is_empty() && id(entry).starts_with(run)).collect();
+    let matching: Vec<&T> =
+        entries.iter().filter(|entry| !run.is_empty() && id(entry).starts_with(run)).collect();
     match matching.as_slice() {
         [entry] => Ok(entry),
         [] => Err(Unnamed::Unknown(nearest(run, entries.iter().map(id)))),
-        several => Err(Unnamed::Several(several.iter().map(|entry| id(entry).to_owned()).collect())),
+        several => {
+            Err(Unnamed::Several(several.iter().map(|entry| id(entry).to_owned()).collect()))
+        }
     }
 }
 
-/// Removes a journal that no process writes. The lock is held until it is removed, so no process resumes it meanwhile.
+/// Removes a journal that no process writes. The lock is held until it is removed, so no process
+/// resumes it meanwhile.
 fn remove(path: &Path) -> bool {
     fs::File::open(path).is_ok_and(|file| file.try_lock().is_ok() && fs::remove_file(path).is_ok())
 }
 
 fn is_busy(path: &Path) -> bool {
-    fs::File::open(path).is_ok_and(|file| matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)))
+    fs::File::open(path)
+        .is_ok_and(|file| matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)))
 }
 
 #[cfg(test)]
@@ -200,7 +219,9 @@ mod tests {
             ("ab2".into(), "ab1".into(), "c".into())
         );
         assert_eq!(run("ab").unwrap_err().to_string(), "several runs begin with `ab`: ab2, ab1");
-        assert!(matches!(run("ab3").unwrap_err(), JournalError::Unknown { similar, .. } if similar.len() == 2));
+        assert!(
+            matches!(run("ab3").unwrap_err(), JournalError::Unknown { similar, .. } if similar.len() == 2)
+        );
         assert!(matches!(run("").unwrap_err(), JournalError::Unknown { .. }));
         let missing = Folder::new(folder.path().join("none"));
         assert!(missing.list().unwrap().is_empty() && missing.find("last").is_err());

@@ -29,17 +29,22 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Reads a file. A last line without a line end was being written when the process ended, and is ignored.
+    /// Reads a file. A last line without a line end was being written when the process ended, and
+    /// is ignored.
     ///
     /// # Errors
-    /// When the file cannot be read, is not a journal or has another version, or a line before the last is damaged.
+    /// When the file cannot be read, is not a journal or has another version, or a line before the
+    /// last is damaged.
     pub fn read(path: &Path) -> Result<Self, JournalError> {
         let file = open(path)?;
         let mut lines = Lines { reader: BufReader::new(file), path, number: 0, bytes: 0 };
-        let malformed = |line, reason: String| JournalError::Malformed { path: path.to_owned(), line, reason };
+        let malformed =
+            |line, reason: String| JournalError::Malformed { path: path.to_owned(), line, reason };
         let first = lines.next()?.ok_or_else(|| malformed(1, "it is empty".to_owned()))?;
         let header = header(&first).map_err(|wrong| match wrong {
-            Wrong::Version(found) => JournalError::Version { path: path.to_owned(), found, known: VERSION },
+            Wrong::Version(found) => {
+                JournalError::Version { path: path.to_owned(), found, known: VERSION }
+            }
             Wrong::Other(reason) => malformed(1, reason),
         })?;
         let mut records = Vec::new();
@@ -60,10 +65,13 @@ impl Journal {
     pub fn read_header(path: &Path) -> Result<Header, JournalError> {
         let file = open(path)?;
         let mut lines = Lines { reader: BufReader::new(file), path, number: 0, bytes: 0 };
-        let malformed = |reason: String| JournalError::Malformed { path: path.to_owned(), line: 1, reason };
+        let malformed =
+            |reason: String| JournalError::Malformed { path: path.to_owned(), line: 1, reason };
         let first = lines.next()?.ok_or_else(|| malformed("it is empty".to_owned()))?;
         header(&first).map_err(|wrong| match wrong {
-            Wrong::Version(found) => JournalError::Version { path: path.to_owned(), found, known: VERSION },
+            Wrong::Version(found) => {
+                JournalError::Version { path: path.to_owned(), found, known: VERSION }
+            }
             Wrong::Other(reason) => malformed(reason),
         })
     }
@@ -72,16 +80,17 @@ impl Journal {
     #[must_use]
     pub fn is_finished(&self) -> bool {
         use crate::record::Fact::{Answer, Failed};
-        self.records
-            .iter()
-            .rev()
-            .any(|record| matches!(record, Record::Fact { fact: Answer { .. } | Failed { .. }, .. }))
+        self.records.iter().rev().any(|record| {
+            matches!(record, Record::Fact { fact: Answer { .. } | Failed { .. }, .. })
+        })
     }
 
     /// The results by their digest, each decoded once; damaged ones are missing.
     pub(crate) fn results(&self) -> HashMap<String, Arc<ResultSet>> {
         let rows = self.records.iter().filter_map(|record| match record {
-            Record::Rows { digest, bytes } => Some((digest.clone(), stored::restore(digest, bytes)?)),
+            Record::Rows { digest, bytes } => {
+                Some((digest.clone(), stored::restore(digest, bytes)?))
+            }
             _ => None,
         });
         rows.collect()
@@ -98,12 +107,18 @@ pub fn exchanges(journal: &Journal) -> Vec<Exchange> {
     let mut all: Vec<(Request, Option<Result<Reply, LlmError>>)> = Vec::new();
     for record in &journal.records {
         match record {
-            Record::Event { event: Event::Issue { call, ticket, ask: Ask::Llm(request) }, .. } => {
+            Record::Event {
+                event: Event::Issue { call, ticket, ask: Ask::Llm(request) }, ..
+            } => {
                 open.insert((*call, *ticket), all.len());
                 all.push(((**request).clone(), None));
             }
-            Record::Event { event: Event::Done { call, ticket, got: Got::Reply(reply) }, .. } => {
-                if let Some((_, answer)) = open.remove(&(*call, *ticket)).and_then(|place| all.get_mut(place)) {
+            Record::Event {
+                event: Event::Done { call, ticket, got: Got::Reply(reply) }, ..
+            } => {
+                if let Some((_, answer)) =
+                    open.remove(&(*call, *ticket)).and_then(|place| all.get_mut(place))
+                {
                     *answer = Some(reply.clone().map(|reply| *reply));
                 }
             }
@@ -128,7 +143,8 @@ fn open(path: &Path) -> Result<File, JournalError> {
 /// The first version of the format, whose times are milliseconds.
 const IN_MILLISECONDS: u32 = 1;
 
-/// Reads a line of a journal of the first version. A later host that resumed the run has appended lines of its own version.
+/// Reads a line of a journal of the first version. A later host that resumed the run has appended
+/// lines of its own version.
 fn of_milliseconds(line: &[u8]) -> serde_json::Result<Record> {
     let mut record: Value = serde_json::from_slice(line)?;
     if let Some(fields) = record.as_object_mut()
@@ -145,7 +161,8 @@ enum Wrong {
 }
 
 fn header(line: &[u8]) -> Result<Header, Wrong> {
-    let value: Value = serde_json::from_slice(line).map_err(|_| Wrong::Other("this is not a journal".to_owned()))?;
+    let value: Value = serde_json::from_slice(line)
+        .map_err(|_| Wrong::Other("this is not a journal".to_owned()))?;
     if value.get("format").and_then(Value::as_str) != Some(FORMAT) {
         return Err(Wrong::Other(format!("this is not a journal: its `format` is not `{FORMAT}`")));
     }
@@ -177,7 +194,11 @@ impl Lines<'_> {
         }
         if line.len() as u64 + 1 >= LINE {
             let reason = "the line is too long".to_owned();
-            return Err(JournalError::Malformed { path: self.path.to_owned(), line: self.number, reason });
+            return Err(JournalError::Malformed {
+                path: self.path.to_owned(),
+                line: self.number,
+                reason,
+            });
         }
         Ok(None)
     }

@@ -1,17 +1,18 @@
-//! The format: one JSON document per line. The first line is the [`Header`]; the others are [`Record`]s in the order in which they
-//! happened.
+//! The format: one JSON document per line. The first line is the [`Header`]; the others are
+//! [`Record`]s in the order in which they happened.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use syrch_core::ledger;
 use syrch_core::ports::{
-    Budget, ColumnStats, Facts, Level, LlmError, Match, Plan, PortError, Reply, Request, Sample, Ticket,
+    Budget, ColumnStats, Facts, Level, LlmError, Match, Plan, PortError, Reply, Request, Sample,
+    Ticket,
 };
 use syrch_core::roles::{Relevant, Role};
 use syrch_core::{
-    Candidate, Catalog, Edit, Graph, Hit, Json, Observation, Problem, Question, RetrievalQuery, RoleError, Signals,
-    SqlError, Task, TaskId, Turn, Verdict,
+    Candidate, Catalog, Edit, Graph, Hit, Json, Observation, Problem, Question, RetrievalQuery,
+    RoleError, Signals, SqlError, Task, TaskId, Turn, Verdict,
 };
 
 /// The value of [`Header::format`].
@@ -41,7 +42,8 @@ pub struct Header {
     /// The granted tables when the search started.
     #[serde(with = "shared")]
     pub catalog: Arc<Catalog>,
-    /// The identity of the data when the search started; `None` when the engine cannot detect changes.
+    /// The identity of the data when the search started; `None` when the engine cannot detect
+    /// changes.
     pub database_identity: Option<String>,
     /// The names that a request may hold, the default first.
     pub models: Vec<String>,
@@ -66,7 +68,10 @@ mod shared {
 
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    pub(super) fn serialize<T: Serialize, S: Serializer>(value: &Arc<T>, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<T: Serialize, S: Serializer>(
+        value: &Arc<T>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         T::serialize(value, serializer)
     }
 
@@ -102,7 +107,8 @@ pub enum RowRetention {
     /// Results and cells, within the caps.
     #[default]
     Full,
-    /// No rows and no cells. Of prompts, which may quote them, only digests; replies stay, since they were paid for.
+    /// No rows and no cells. Of prompts, which may quote them, only digests; replies stay, since
+    /// they were paid for.
     None,
 }
 
@@ -220,11 +226,13 @@ pub enum Event {
         /// The user's answer; `None` when there was none.
         answer: Option<String>,
     },
-    /// The optimizer did something with the database, or was stopped while it did. It is recorded when it has ended.
+    /// The optimizer did something with the database, or was stopped while it did. It is recorded
+    /// when it has ended.
     Bench {
         /// What was to be done, such as a comparison, as the library's optimizer names its steps.
         step: serde_json::Value,
-        /// What came of it: a verdict, a size, a time, columns, a plan or an error. It holds no row and no value.
+        /// What came of it: a verdict, a size, a time, columns, a plan or an error. It holds no row
+        /// and no value.
         got: serde_json::Value,
     },
     /// The host no longer waits for a role, since the time is over.
@@ -330,7 +338,8 @@ pub struct StoredRows {
     pub truncated: bool,
     /// The statement that ran, relations spliced in.
     pub sql: String,
-    /// The digest of the [`Record::Rows`] with the rows; `None` when the journal does not retain them.
+    /// The digest of the [`Record::Rows`] with the rows; `None` when the journal does not retain
+    /// them.
     pub digest: Option<String>,
 }
 
@@ -380,14 +389,16 @@ pub enum Fact {
     Ended(Observation),
     /// The run ended with an answer document.
     Answer {
-        /// The document, a `syrch.answer/1` as the library writes it; of the optimizer a `syrch.optimize/1`.
+        /// The document, a `syrch.answer/1` as the library writes it; of the optimizer a
+        /// `syrch.optimize/1`.
         document: serde_json::Value,
-        /// The outcome: `answered`, `no-answer` or `clarification-needed`; of the optimizer its own, such as `OPTIMIZED`.
+        /// The outcome: `answered`, `no-answer` or `clarification-needed`; of the optimizer its
+        /// own, such as `OPTIMIZED`.
         outcome: String,
         /// Whether the user stopped the run.
         interrupted: bool,
-        /// The document's last warnings: those that concern not the search but, for example, the cache. A replay has no cache and repeats
-        /// these.
+        /// The document's last warnings: those that concern not the search but, for example, the
+        /// cache. A replay has no cache and repeats these.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         beside: Vec<String>,
     },
@@ -395,7 +406,8 @@ pub enum Fact {
     Failed {
         /// The message of the error.
         message: String,
-        /// The error's class, by the names of the exit codes; empty in journals of hosts that did not write it.
+        /// The error's class, by the names of the exit codes; empty in journals of hosts that did
+        /// not write it.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         class: String,
     },
@@ -413,12 +425,14 @@ impl Ask {
                 Self::Llm(request)
             }
             (RowRetention::None, Self::Search(mut queries)) => {
-                queries.iter_mut().for_each(|query| query.text = crate::stored::digest(query.text.as_bytes()));
+                queries
+                    .iter_mut()
+                    .for_each(|query| query.text = crate::stored::digest(query.text.as_bytes()));
                 Self::Search(queries)
             }
-            (RowRetention::None, Self::Embed(texts)) => {
-                Self::Embed(texts.iter().map(|text| crate::stored::digest(text.as_bytes())).collect())
-            }
+            (RowRetention::None, Self::Embed(texts)) => Self::Embed(
+                texts.iter().map(|text| crate::stored::digest(text.as_bytes())).collect(),
+            ),
             (_, ask) => ask,
         }
     }

@@ -1,5 +1,6 @@
-//! Recordings: every exchange with a model, in a file that can stand in for the model. The file has one JSON document per line; the first
-//! is the [`RecordingHeader`], the others are [`Recorded`] in the order in which calls ended.
+//! Recordings: every exchange with a model, in a file that can stand in for the model. The file has
+//! one JSON document per line; the first is the [`RecordingHeader`], the others are [`Recorded`] in
+//! the order in which calls ended.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -71,7 +72,9 @@ impl From<Retry> for Again {
             Retry::Yes => Self::Yes,
             Retry::WhenReady => Self::WhenReady,
             Retry::Shorter => Self::Shorter,
-            Retry::After(delay) => Self::AfterMs(u64::try_from(delay.as_millis()).unwrap_or(u64::MAX)),
+            Retry::After(delay) => {
+                Self::AfterMs(u64::try_from(delay.as_millis()).unwrap_or(u64::MAX))
+            }
         }
     }
 }
@@ -92,7 +95,12 @@ impl Recorded {
     /// A call that was sent, with its outcome.
     #[must_use]
     pub fn new(request: Request, outcome: &ModelOutcome) -> Self {
-        Self { request, result: outcome.result.clone(), usage: outcome.usage.clone(), again: outcome.retry.into() }
+        Self {
+            request,
+            result: outcome.result.clone(),
+            usage: outcome.usage.clone(),
+            again: outcome.retry.into(),
+        }
     }
 
     /// The outcome of the call.
@@ -143,7 +151,8 @@ impl RecordingError {
     }
 }
 
-/// A recording that is being written. Several processes may add to one: each line is appended whole.
+/// A recording that is being written. Several processes may add to one: each line is appended
+/// whole.
 #[derive(Debug)]
 pub struct Recording {
     path: PathBuf,
@@ -158,24 +167,29 @@ struct State {
 }
 
 impl Recording {
-    /// Creates a recording of calls to these models (the default first) in mode 0600, or opens one to continue it.
+    /// Creates a recording of calls to these models (the default first) in mode 0600, or opens one
+    /// to continue it.
     ///
     /// # Errors
-    /// When the file cannot be written, is something else, or is of other models: with those, equal requests would have other meanings.
+    /// When the file cannot be written, is something else, or is of other models: with those, equal
+    /// requests would have other meanings.
     pub fn open(path: &Path, models: &[String]) -> Result<Self, RecordingError> {
         let mut options = OpenOptions::new();
         options.read(true).append(true).create(true);
         syrch_files::private(&mut options);
         let mut file = options.open(path).map_err(|error| RecordingError::io(path, error))?;
         // Prompts may quote cells, whatever mode the file was made with.
-        syrch_files::make_private(&file).and_then(|()| lock(&file)).map_err(|error| RecordingError::io(path, error))?;
+        syrch_files::make_private(&file)
+            .and_then(|()| lock(&file))
+            .map_err(|error| RecordingError::io(path, error))?;
         let started = begin(&mut file, path, models);
         file.unlock().map_err(|error| RecordingError::io(path, error))?;
         started?;
         Ok(Self { path: path.to_owned(), state: Mutex::new(State { file, broken: None }) })
     }
 
-    /// Adds a call. When that fails (a full disk), the recording ends there, and [`Recording::broken`] returns the reason.
+    /// Adds a call. When that fails (a full disk), the recording ends there, and
+    /// [`Recording::broken`] returns the reason.
     pub fn note(&self, recorded: &Recorded) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.broken.is_some() {
@@ -183,7 +197,8 @@ impl Recording {
         }
         let written = line(recorded).and_then(|line| append(&mut state.file, &line));
         if let Err(error) = written {
-            state.broken = Some(format!("the recording `{}` is incomplete: {error}", self.path.display()));
+            state.broken =
+                Some(format!("the recording `{}` is incomplete: {error}", self.path.display()));
         }
     }
 
@@ -193,7 +208,8 @@ impl Recording {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).broken.clone()
     }
 
-    /// Reads a whole recording. A last line without a line end was being written when a process ended, and is ignored.
+    /// Reads a whole recording. A last line without a line end was being written when a process
+    /// ended, and is ignored.
     ///
     /// # Errors
     /// When the file cannot be read, is not a recording, or a line is damaged.
@@ -233,13 +249,21 @@ pub fn format_of(path: &Path) -> Result<Option<String>, RecordingError> {
 fn begin(file: &mut File, path: &Path, models: &[String]) -> Result<(), RecordingError> {
     let fail = |error| RecordingError::io(path, error);
     if file.metadata().map_err(fail)?.len() == 0 {
-        let header = RecordingHeader { format: RECORDING.to_owned(), version: VERSION, models: models.to_vec() };
+        let header = RecordingHeader {
+            format: RECORDING.to_owned(),
+            version: VERSION,
+            models: models.to_vec(),
+        };
         return line(&header).and_then(|line| file.write_all(&line)).map_err(fail);
     }
     let first = whole_line(&mut BufReader::new(&mut *file)).map_err(fail)?.unwrap_or_default();
     let known = header(path, &first)?;
     if known.models != models {
-        let reason = format!("records the models {}, not {}: use another file", named(&known.models), named(models));
+        let reason = format!(
+            "records the models {}, not {}: use another file",
+            named(&known.models),
+            named(models)
+        );
         return Err(RecordingError::unfit(path, reason));
     }
     Ok(())
@@ -253,11 +277,15 @@ fn header(path: &Path, first: &[u8]) -> Result<RecordingHeader, RecordingError> 
     let unfit = |reason: String| RecordingError::unfit(path, reason);
     let value: Value = serde_json::from_slice(first).unwrap_or_default();
     if value.get("format").and_then(Value::as_str) != Some(RECORDING) {
-        return Err(unfit(format!("is not a recording: its first line has no `format` of `{RECORDING}`")));
+        return Err(unfit(format!(
+            "is not a recording: its first line has no `format` of `{RECORDING}`"
+        )));
     }
     if value.get("version").and_then(Value::as_u64) != Some(u64::from(VERSION)) {
         let found = value.get("version").unwrap_or(&Value::Null);
-        return Err(unfit(format!("is a recording of version {found}; this host reads version {VERSION}")));
+        return Err(unfit(format!(
+            "is a recording of version {found}; this host reads version {VERSION}"
+        )));
     }
     serde_json::from_value(value).map_err(|error| unfit(format!("is not a recording: {error}")))
 }

@@ -31,9 +31,13 @@ impl Stored {
         Self { written: digests.into_iter().cloned().collect(), known: HashMap::new() }
     }
 
-    /// The result as an event holds it, and the record that must precede the event when the file lacks the rows. A result that cannot be
-    /// encoded is stored without rows.
-    pub(crate) fn store(&mut self, results: &Arc<ResultSet>, rows: RowRetention) -> (StoredRows, Option<Record>) {
+    /// The result as an event holds it, and the record that must precede the event when the file
+    /// lacks the rows. A result that cannot be encoded is stored without rows.
+    pub(crate) fn store(
+        &mut self,
+        results: &Arc<ResultSet>,
+        rows: RowRetention,
+    ) -> (StoredRows, Option<Record>) {
         let mut stored = StoredRows {
             rows: results.row_count(),
             columns: results.schema().fields().iter().map(|field| field.name().clone()).collect(),

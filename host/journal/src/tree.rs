@@ -1,7 +1,9 @@
-//! The search tree: a run in a form for people, read from its journal, whether the run ended, was killed or is in progress.
+//! The search tree: a run in a form for people, read from its journal, whether the run ended, was
+//! killed or is in progress.
 //!
-//! Edges are those of the journal; nothing is guessed. What the journal lacks, such as the end of a task that was running when the process
-//! was killed, is absent. No cell and no prompt is shown unless [`Shown`] allows it.
+//! Edges are those of the journal; nothing is guessed. What the journal lacks, such as the end of a
+//! task that was running when the process was killed, is absent. No cell and no prompt is shown
+//! unless [`Shown`] allows it.
 
 mod build;
 mod call;
@@ -87,7 +89,8 @@ pub struct SearchTree {
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct OutcomeNode {
-    /// `answered`, `no-answer`, `clarification-needed` or `failed`; `unfinished` when the journal has no end.
+    /// `answered`, `no-answer`, `clarification-needed` or `failed`; `unfinished` when the journal
+    /// has no end.
     pub kind: String,
     /// Why the run failed.
     pub reason: Option<String>,
@@ -114,8 +117,8 @@ pub struct AnswerNode {
     pub claimed: Option<f64>,
     /// The confidence after calibrator and aggregator, 0 to 1.
     pub confidence: Option<f64>,
-    /// Equal for equal rows in any order; `None` when the document lacks the rows. It is not serialised, since few rows can be guessed from
-    /// it.
+    /// Equal for equal rows in any order; `None` when the document lacks the rows. It is not
+    /// serialised, since few rows can be guessed from it.
     #[serde(skip)]
     pub digest: Option<String>,
 }
@@ -209,7 +212,8 @@ pub struct TaskNode {
     pub visits: Vec<Visit>,
     /// The number of different statements that were run for it.
     pub statements: u32,
-    /// The number of statements that failed, when they were checked or when they ran, by [`syrch_core::SqlErrorKind::name`].
+    /// The number of statements that failed, when they were checked or when they ran, by
+    /// [`syrch_core::SqlErrorKind::name`].
     pub errors: BTreeMap<String, u32>,
 }
 
@@ -284,8 +288,8 @@ pub struct CandidateNode {
     pub verdict: Option<Verdict>,
     /// The number of rows of its result.
     pub rows: Option<u64>,
-    /// Equal for equal results in any order of rows; `None` when the result is unknown. It is not serialised, since few rows can be guessed
-    /// from it.
+    /// Equal for equal results in any order of rows; `None` when the result is unknown. It is not
+    /// serialised, since few rows can be guessed from it.
     #[serde(skip)]
     pub digest: Option<String>,
 }
@@ -330,7 +334,8 @@ pub struct Cost {
     /// What the calls that a cache answered would have used and cost.
     #[serde(default, skip_serializing_if = "Saved::is_nothing")]
     pub saved: Saved,
-    /// Tokens charged to the budget, those of calls in flight and of calls that a cache answered included.
+    /// Tokens charged to the budget, those of calls in flight and of calls that a cache answered
+    /// included.
     pub tokens_charged: u64,
     /// Statements that were run or explained.
     pub sql_runs: u32,
@@ -377,7 +382,9 @@ impl SearchTree {
     pub fn role_call(&self, call: CallId) -> Option<&RoleCall> {
         // They are numbered as they come, but for a journal that was tampered with.
         let place = usize::try_from(call).ok().and_then(|place| self.role_calls.get(place));
-        place.filter(|known| known.call == call).or_else(|| self.role_calls.iter().find(|known| known.call == call))
+        place
+            .filter(|known| known.call == call)
+            .or_else(|| self.role_calls.iter().find(|known| known.call == call))
     }
 }
 

@@ -1,12 +1,12 @@
-//! What one role call sees of the backends: the model together with the call's problem and task, and the database together with the tasks
-//! that finished before it.
+//! What one role call sees of the backends: the model together with the call's problem and task,
+//! and the database together with the tasks that finished before it.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use syrch_core::ports::{
-    ColumnStats, Facts, Flight, InspectPort, LlmError, LlmPort, ModelCall, ModelProvider, Plan, PortError, Relation,
-    Reply, Request, Shape, SqlPort, SqlQuery, SqlReply, Ticket,
+    ColumnStats, Facts, Flight, InspectPort, LlmError, LlmPort, ModelCall, ModelProvider, Plan,
+    PortError, Relation, Reply, Request, Shape, SqlPort, SqlQuery, SqlReply, Ticket,
 };
 use syrch_core::{Catalog, Problem, ResultSet, SqlError, SqlErrorKind, Task};
 
@@ -52,7 +52,8 @@ impl LlmPort for ModelPort {
     }
 }
 
-/// The reply with the first of its statements that passes the check. If none does, it stays as it is, so that the reason can be repaired.
+/// The reply with the first of its statements that passes the check. If none does, it stays as it
+/// is, so that the reason can be repaired.
 async fn choose_statement(reply: Reply, expect: &Shape, inspect: &dyn InspectPort) -> Reply {
     let Some(several) = SqlReply::with_several(expect, &reply) else { return reply };
     for statement in &several.statements {
@@ -61,7 +62,11 @@ async fn choose_statement(reply: Reply, expect: &Shape, inspect: &dyn InspectPor
                 let parsed = Some(several.clone().with(statement).json());
                 return Reply { parsed, ..reply };
             }
-            Err(error) if matches!(error.kind, SqlErrorKind::Cancelled | SqlErrorKind::Unavailable) => break,
+            Err(error)
+                if matches!(error.kind, SqlErrorKind::Cancelled | SqlErrorKind::Unavailable) =>
+            {
+                break;
+            }
             Err(_) => {}
         }
     }
@@ -78,14 +83,16 @@ pub struct SqlBinding {
 }
 
 impl SqlBinding {
-    /// A view of the memo's database in which these finished tasks may stand in FROM, each after those that it uses itself. `salt` is the
-    /// run's, so that fingerprints of different role calls can be compared.
+    /// A view of the memo's database in which these finished tasks may stand in FROM, each after
+    /// those that it uses itself. `salt` is the run's, so that fingerprints of different role calls
+    /// can be compared.
     #[must_use]
     pub fn new(memo: Arc<Memo>, relations: Vec<Relation>, salt: u64) -> Self {
         Self { memo, relations, salt, question: None }
     }
 
-    /// The same for statements that answer this question as it stands: their results carry the doubts about them as its answer.
+    /// The same for statements that answer this question as it stands: their results carry the
+    /// doubts about them as its answer.
     #[must_use]
     pub fn answering(self, question: &str) -> Self {
         Self { question: Some(Arc::new(Question::new(question))), ..self }
@@ -106,7 +113,9 @@ impl SqlPort for SqlBinding {
         Box::pin(async move {
             let results = memo.run(&query).await?;
             Ok(match question {
-                Some(question) => asked::with_doubts(results, &question, &query, memo.database().as_ref()).await,
+                Some(question) => {
+                    asked::with_doubts(results, &question, &query, memo.database().as_ref()).await
+                }
                 None => results,
             })
         })
@@ -127,7 +136,11 @@ impl InspectPort for SqlBinding {
         self.memo.database().explain(&self.query(text)).await
     }
 
-    async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
+    async fn column_stats(
+        &self,
+        table: &str,
+        columns: &[String],
+    ) -> Result<Vec<ColumnStats>, PortError> {
         self.memo.database().column_stats(table, columns).await
     }
 }
@@ -144,13 +157,18 @@ mod tests {
         let provider = Arc::new(FakeModel::using(1, 1));
         let ModelCall { problem, catalog, .. } = call("x");
         let task = Some(Arc::new(Task { id: "A".into(), ..Task::default() }));
-        let inspect = Arc::new(SqlBinding::new(Memo::new(Arc::new(FakeDatabase::default())), Vec::new(), 7));
+        let inspect =
+            Arc::new(SqlBinding::new(Memo::new(Arc::new(FakeDatabase::default())), Vec::new(), 7));
         let provider_of_port = Arc::clone(&provider) as _;
-        let port = ModelPort { provider: provider_of_port, problem, task, catalog, inspect, seed: 7 };
+        let port =
+            ModelPort { provider: provider_of_port, problem, task, catalog, inspect, seed: 7 };
         assert_eq!(port.models(), ["fake"]);
         assert!(port.issue(1, request("hello")).await.await.is_ok());
         let seen = provider.last().unwrap();
-        assert_eq!((seen.request.messages[0].text.as_str(), seen.task.unwrap().id.as_str()), ("hello", "A"));
+        assert_eq!(
+            (seen.request.messages[0].text.as_str(), seen.task.unwrap().id.as_str()),
+            ("hello", "A")
+        );
         assert_eq!(seen.problem.question, "q");
     }
 
@@ -168,15 +186,24 @@ mod tests {
             Err(SqlError::new(self.1, "no"))
         }
 
-        async fn column_stats(&self, table: &str, _: &[String]) -> Result<Vec<ColumnStats>, PortError> {
+        async fn column_stats(
+            &self,
+            table: &str,
+            _: &[String],
+        ) -> Result<Vec<ColumnStats>, PortError> {
             Err(PortError::UnknownName(table.to_owned()))
         }
     }
 
     #[tokio::test]
     async fn of_several_statements_the_first_that_passes_is_taken() {
-        let statement = |number, sql: &str, confidence| WrittenStatement { sql: sql.to_owned(), confidence, number };
-        let statements = vec![statement(2, "a", None), statement(1, "b", Some(0.5)), statement(3, "c", None)];
+        let statement = |number, sql: &str, confidence| WrittenStatement {
+            sql: sql.to_owned(),
+            confidence,
+            number,
+        };
+        let statements =
+            vec![statement(2, "a", None), statement(1, "b", Some(0.5)), statement(3, "c", None)];
         let several = SqlReply { sql: "a".to_owned(), confidence: None, statements };
         let whole = FakeModel::using(1, 1).complete(&call("x")).await.result.unwrap();
         let reply = Reply { parsed: Some(several.json()), ..whole };
@@ -185,7 +212,8 @@ mod tests {
             let read: SqlReply = serde_json::from_str(&chosen.parsed.unwrap()).unwrap();
             (read.sql.clone(), read.confidence, read.remark())
         };
-        let (sql, confidence, remark) = read(Shape::Sql, Passes(&["b", "c"], SqlErrorKind::Syntax)).await;
+        let (sql, confidence, remark) =
+            read(Shape::Sql, Passes(&["b", "c"], SqlErrorKind::Syntax)).await;
         assert_eq!((sql.as_str(), confidence), ("b", Some(0.5)));
         assert_eq!(remark, "the reply held 3 statements; number 1 is used");
         assert_eq!(read(Shape::Sql, Passes(&["c"], SqlErrorKind::UnknownTable)).await.0, "c");
@@ -197,18 +225,28 @@ mod tests {
     #[tokio::test]
     async fn statements_carry_the_finished_tasks() {
         let database = Arc::new(FakeDatabase::default());
-        let relation = Relation { name: "task_a".into(), sql: "SELECT 1 AS n".into(), columns: Vec::new() };
+        let relation =
+            Relation { name: "task_a".into(), sql: "SELECT 1 AS n".into(), columns: Vec::new() };
         let memo = Memo::new(Arc::clone(&database) as _);
         let one = SqlBinding::new(Arc::clone(&memo), vec![relation], 7);
         let two = SqlBinding::new(memo, Vec::new(), 7);
         let text = "SELECT n FROM task_a";
         let results = one.run(text).await.unwrap();
-        assert_eq!((results.sql.as_str(), one.salt()), ("WITH task_a AS (SELECT 1 AS n) SELECT n FROM task_a", 7));
+        assert_eq!(
+            (results.sql.as_str(), one.salt()),
+            ("WITH task_a AS (SELECT 1 AS n) SELECT n FROM task_a", 7)
+        );
         assert!(Arc::ptr_eq(&one.run(text).await.unwrap(), &results));
         assert_eq!(two.run(text).await.unwrap().sql, text);
         assert_eq!(one.check(text).await.unwrap().tasks, ["task_a"]);
         assert!(two.check(text).await.unwrap().tasks.is_empty());
-        assert_eq!(one.explain(text).await.unwrap().text, "WITH task_a AS (SELECT 1 AS n) SELECT n FROM task_a");
-        assert_eq!(two.column_stats("nothing", &[]).await, Err(PortError::UnknownName("nothing".into())));
+        assert_eq!(
+            one.explain(text).await.unwrap().text,
+            "WITH task_a AS (SELECT 1 AS n) SELECT n FROM task_a"
+        );
+        assert_eq!(
+            two.column_stats("nothing", &[]).await,
+            Err(PortError::UnknownName("nothing".into()))
+        );
     }
 }

@@ -23,8 +23,8 @@ impl Consent {
     }
 }
 
-/// A provider that denies calls which would send something, unless the user has agreed. What sends nothing (the offline rules, a recording) is
-/// answered.
+/// A provider that denies calls which would send something, unless the user has agreed. What sends
+/// nothing (the offline rules, a recording) is answered.
 pub struct ConsentedModel {
     inner: Arc<dyn ModelProvider>,
     consent: Consent,

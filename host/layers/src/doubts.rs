@@ -1,8 +1,10 @@
-//! Doubts about the result of a statement that ran: arithmetic over texts, a day against times, a column that any row of a group may give.
-//! [`asked`] holds the result beside the question that it answers.
+//! Doubts about the result of a statement that ran: arithmetic over texts, a day against times, a
+//! column that any row of a group may give. [`asked`] holds the result beside the question that it
+//! answers.
 //!
-//! The facts of a statement say what may be wrong with it. The data decide, so this layer counts them by statements of its own. Those are
-//! bounded in time and number, and are not charged: a search's statements are those that it ran itself. One that fails gives no doubt.
+//! The facts of a statement say what may be wrong with it. The data decide, so this layer counts
+//! them by statements of its own. Those are bounded in time and number, and are not charged: a
+//! search's statements are those that it ran itself. One that fails gives no doubt.
 
 pub(crate) mod asked;
 mod joins;
@@ -19,8 +21,8 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use syrch_core::ports::{
-    Bench, BenchLimits, CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, Outline, Plan, PortError,
-    RowsGrant, Sample, SqlQuery, Use,
+    Bench, BenchLimits, CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, Outline,
+    Plan, PortError, RowsGrant, Sample, SqlQuery, Use,
 };
 use syrch_core::{Catalog, Dialect, Doubt, Hit, ResultSet, SqlError, Value};
 
@@ -103,8 +105,8 @@ impl<T: Clone> Remembered<T> {
 }
 
 impl DoubtingDatabase {
-    /// Creates the layer around a database. `counting` is the same database below what charges statements. Doubts hold cell text as far as
-    /// `grant` shows it.
+    /// Creates the layer around a database. `counting` is the same database below what charges
+    /// statements. Doubts hold cell text as far as `grant` shows it.
     #[must_use]
     pub fn new(inner: Arc<dyn Database>, counting: Arc<dyn Database>, grant: RowsGrant) -> Self {
         let shows_cells = matches!(grant, RowsGrant::Sample(_) | RowsGrant::Full);
@@ -130,14 +132,20 @@ impl DoubtingDatabase {
     async fn doubts(&self, query: &SqlQuery, results: &ResultSet) -> Vec<Doubt> {
         let started = Instant::now();
         let read = async {
-            let read = self.read(query).await.filter(|read| !read.uses.is_empty() || read.outline.is_some())?;
+            let read = self
+                .read(query)
+                .await
+                .filter(|read| !read.uses.is_empty() || read.outline.is_some())?;
             Some((read, self.counting.catalog().await.ok()?))
         };
-        let Ok(Some((read, catalog))) = tokio::time::timeout(TIME, read).await else { return Vec::new() };
+        let Ok(Some((read, catalog))) = tokio::time::timeout(TIME, read).await else {
+            return Vec::new();
+        };
         let dialect = &catalog.dialect;
         let uses = read.uses.as_slice();
         let results = Seen(results);
-        let mut judge = Judge { layer: self, catalog: &catalog, dialect, uses, results, started, left: PROBES };
+        let mut judge =
+            Judge { layer: self, catalog: &catalog, dialect, uses, results, started, left: PROBES };
         let mut doubts: Vec<Doubt> = Vec::new();
         for one in uses {
             // One reason is enough for one column.
@@ -158,7 +166,9 @@ struct Seen<'r>(&'r ResultSet);
 impl Seen<'_> {
     /// Returns whether the result says nothing: it has no rows, or one of zeros and NULL.
     fn is_void(self) -> bool {
-        let nothing = |value: &Value| matches!(value, Value::Null | Value::Integer(0)) || *value == Value::Real(0.0);
+        let nothing = |value: &Value| {
+            matches!(value, Value::Null | Value::Integer(0)) || *value == Value::Real(0.0)
+        };
         match self.0.rows(0, 2).as_slice() {
             [] => true,
             [only] => only.iter().all(nothing),
@@ -166,7 +176,8 @@ impl Seen<'_> {
         }
     }
 
-    /// Returns whether two texts of one column differ in letter case or in blanks around them alone, or the rows are too few or too many to tell.
+    /// Returns whether two texts of one column differ in letter case or in blanks around them
+    /// alone, or the rows are too few or too many to tell.
     fn may_have_spellings(self) -> bool {
         let rows = self.0.rows(0, SHOWN + 1);
         if rows.len() < 2 || rows.len() as u64 > SHOWN {
@@ -223,11 +234,21 @@ impl Judge<'_> {
 
 #[async_trait]
 impl CellIndex for DoubtingDatabase {
-    async fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError> {
+    async fn samples(
+        &self,
+        table: &str,
+        columns: &[String],
+        limit: u32,
+    ) -> Result<Vec<Sample>, PortError> {
         self.inner.samples(table, columns, limit).await
     }
 
-    async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+    async fn find(
+        &self,
+        phrases: &[String],
+        how: Match,
+        limit: u32,
+    ) -> Result<Vec<Vec<Hit>>, PortError> {
         self.inner.find(phrases, how, limit).await
     }
 
@@ -268,7 +289,8 @@ impl Database for DoubtingDatabase {
 
     async fn check(&self, query: &SqlQuery) -> Result<Facts, SqlError> {
         let facts = self.inner.check(query).await?;
-        // What is checked is run next as a rule. The facts of one that names finished tasks are not those of all of it.
+        // What is checked is run next as a rule. The facts of one that names finished tasks are not
+        // those of all of it.
         if query.relations.is_empty()
             && let Ok(sql) = query.key(self.inner.as_ref())
         {
@@ -289,7 +311,11 @@ impl Database for DoubtingDatabase {
         })
     }
 
-    async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
+    async fn column_stats(
+        &self,
+        table: &str,
+        columns: &[String],
+    ) -> Result<Vec<ColumnStats>, PortError> {
         self.inner.column_stats(table, columns).await
     }
 

@@ -9,17 +9,23 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{Field, Schema};
 use async_trait::async_trait;
 use syrch_core::ports::{
-    Bench, BenchLimits, CellIndex, ColumnStats, Database, DatabaseError, Estimate, Facts, LlmError, Match, Message,
-    ModelCall, ModelOutcome, ModelProvider, OVERRUN, Plan, PortError, Purpose, Reply, Request, Retry, Sample, Shape,
-    Speaker, SqlQuery, Usage,
+    Bench, BenchLimits, CellIndex, ColumnStats, Database, DatabaseError, Estimate, Facts, LlmError,
+    Match, Message, ModelCall, ModelOutcome, ModelProvider, OVERRUN, Plan, PortError, Purpose,
+    Reply, Request, Retry, Sample, Shape, Speaker, SqlQuery, Usage,
 };
-use syrch_core::{Catalog, Corpus, Dialect, Hit, Problem, ResultSet, SqlError, SqlErrorKind, Value};
+use syrch_core::{
+    Catalog, Corpus, Dialect, Hit, Problem, ResultSet, SqlError, SqlErrorKind, Value,
+};
 
 pub(crate) use self::scripted::{ScriptedModel, answered, failed};
 
 /// A request of one message.
 pub(crate) fn request(text: &str) -> Request {
-    Request::new(Purpose::Generate, vec![Message { speaker: Speaker::User, text: text.to_owned() }], Shape::Text)
+    Request::new(
+        Purpose::Generate,
+        vec![Message { speaker: Speaker::User, text: text.to_owned() }],
+        Shape::Text,
+    )
 }
 
 fn catalog() -> Arc<Catalog> {
@@ -28,7 +34,12 @@ fn catalog() -> Arc<Catalog> {
 
 /// A call of one message.
 pub(crate) fn call(text: &str) -> ModelCall {
-    ModelCall { request: request(text), problem: Arc::new(Problem::new("q")), task: None, catalog: catalog() }
+    ModelCall {
+        request: request(text),
+        problem: Arc::new(Problem::new("q")),
+        task: None,
+        catalog: catalog(),
+    }
 }
 
 /// A result of one column.
@@ -101,7 +112,14 @@ pub(crate) struct FakeModel {
 
 impl FakeModel {
     fn new(estimate: u64, behaviour: Behaviour) -> Self {
-        Self { estimate, output: None, behaviour, reply_bytes: 2, traffic: Traffic::default(), last: Mutex::default() }
+        Self {
+            estimate,
+            output: None,
+            behaviour,
+            reply_bytes: 2,
+            traffic: Traffic::default(),
+            last: Mutex::default(),
+        }
     }
 
     pub(crate) fn using(estimate: u64, used: u32) -> Self {
@@ -199,9 +217,14 @@ impl ModelProvider for FakeModel {
             }
             Behaviour::TurnedAway => {
                 let nothing = Usage { cost_micros: Some(0), ..usage(0, 0) };
-                return ModelOutcome::sent(Err(LlmError::Unavailable("turned away".into())), Some(nothing));
+                return ModelOutcome::sent(
+                    Err(LlmError::Unavailable("turned away".into())),
+                    Some(nothing),
+                );
             }
-            Behaviour::Unreachable => return ModelOutcome::unsent(LlmError::Unavailable("unreachable".into())),
+            Behaviour::Unreachable => {
+                return ModelOutcome::unsent(LlmError::Unavailable("unreachable".into()));
+            }
         };
         let reply = Reply {
             text: "x".repeat(self.reply_bytes),
@@ -260,7 +283,12 @@ impl FakeDatabase {
 
 #[async_trait]
 impl CellIndex for FakeDatabase {
-    async fn samples(&self, _: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError> {
+    async fn samples(
+        &self,
+        _: &str,
+        columns: &[String],
+        limit: u32,
+    ) -> Result<Vec<Sample>, PortError> {
         self.call()?;
         let frequent = |_| vec![(Value::Integer(1), 1); limit as usize];
         let (least, greatest) = (Value::Integer(0), Value::Integer(9));
@@ -275,7 +303,12 @@ impl CellIndex for FakeDatabase {
             .collect())
     }
 
-    async fn find(&self, phrases: &[String], _: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+    async fn find(
+        &self,
+        phrases: &[String],
+        _: Match,
+        limit: u32,
+    ) -> Result<Vec<Vec<Hit>>, PortError> {
         self.call()?;
         let hit = |phrase: &String| Hit {
             corpus: Corpus::Cells,
@@ -310,8 +343,11 @@ impl Database for FakeDatabase {
     }
 
     fn compose(&self, query: &SqlQuery) -> Result<String, SqlError> {
-        let relations: String =
-            query.relations.iter().map(|relation| format!("WITH {} AS ({}) ", relation.name, relation.sql)).collect();
+        let relations: String = query
+            .relations
+            .iter()
+            .map(|relation| format!("WITH {} AS ({}) ", relation.name, relation.sql))
+            .collect();
         Ok(format!("{relations}{}", query.text))
     }
 

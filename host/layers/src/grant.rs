@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use syrch_core::ports::{CellIndex, CellsPort, Match, Page, PortError, RowsGrant, RowsPort, Sample};
+use syrch_core::ports::{
+    CellIndex, CellsPort, Match, Page, PortError, RowsGrant, RowsPort, Sample,
+};
 use syrch_core::text::clip;
 use syrch_core::{Hit, ResultSet, Value};
 
@@ -50,7 +52,8 @@ fn refusal(grant: RowsGrant) -> PortError {
     PortError::Denied(format!("cells are not granted (--rows {grant})"))
 }
 
-/// The rows that fit a page. If the first row alone is larger, its long cells are cut: a page without a row would make no progress.
+/// The rows that fit a page. If the first row alone is larger, its long cells are cut: a page
+/// without a row would make no progress.
 fn fitting(mut rows: Vec<Vec<Value>>) -> Vec<Vec<Value>> {
     let mut left = PAGE_BYTES;
     let fit = rows.iter().position(|row| {
@@ -70,7 +73,9 @@ fn fitting(mut rows: Vec<Vec<Value>>) -> Vec<Vec<Value>> {
 /// Bytes of a cell, with the overhead of a value.
 fn size(value: &Value) -> usize {
     8 + match value {
-        Value::Decimal(text) | Value::Text(text) | Value::Temporal(text) | Value::Other(text) => text.len(),
+        Value::Decimal(text) | Value::Text(text) | Value::Temporal(text) | Value::Other(text) => {
+            text.len()
+        }
         Value::Bytes(bytes) => bytes.len(),
         Value::Null | Value::Boolean(_) | Value::Integer(_) | Value::Real(_) => 0,
     }
@@ -102,12 +107,15 @@ async fn samples(
             samples.iter_mut().for_each(|sample| sample.frequent.clear());
             Ok(samples)
         }
-        RowsGrant::Sample(_) | RowsGrant::Full => index.samples(table, columns, limit.min(MAX_CELLS)).await,
+        RowsGrant::Sample(_) | RowsGrant::Full => {
+            index.samples(table, columns, limit.min(MAX_CELLS)).await
+        }
     }
 }
 
-/// The port `cells` under the user's grant: `sample:N` allows `N` frequent values of a column and `N` cells for a phrase. One call may have
-/// 256 phrases, and gets 10,000 cells for all of them together.
+/// The port `cells` under the user's grant: `sample:N` allows `N` frequent values of a column and
+/// `N` cells for a phrase. One call may have 256 phrases, and gets 10,000 cells for all of them
+/// together.
 #[derive(Clone)]
 pub struct GrantedCells {
     /// The index of the database's cells.
@@ -128,17 +136,30 @@ impl GrantedCells {
 
 #[async_trait]
 impl CellsPort for GrantedCells {
-    async fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError> {
+    async fn samples(
+        &self,
+        table: &str,
+        columns: &[String],
+        limit: u32,
+    ) -> Result<Vec<Sample>, PortError> {
         samples(self.index.as_ref(), self.grant, table, columns, self.most(limit)).await
     }
 
-    async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+    async fn find(
+        &self,
+        phrases: &[String],
+        how: Match,
+        limit: u32,
+    ) -> Result<Vec<Vec<Hit>>, PortError> {
         match self.grant {
             RowsGrant::None | RowsGrant::Aggregates => Err(refusal(self.grant)),
             // That there are cells needs no index.
             RowsGrant::Sample(_) | RowsGrant::Full if phrases.is_empty() => Ok(Vec::new()),
             RowsGrant::Sample(_) | RowsGrant::Full if phrases.len() > MAX_PHRASES => {
-                Err(PortError::Other(format!("{} phrases; one call may have {MAX_PHRASES}", phrases.len())))
+                Err(PortError::Other(format!(
+                    "{} phrases; one call may have {MAX_PHRASES}",
+                    phrases.len()
+                )))
             }
             RowsGrant::Sample(_) | RowsGrant::Full => {
                 let share = MAX_HITS / u32::try_from(phrases.len().max(1)).unwrap_or(u32::MAX);
@@ -148,8 +169,9 @@ impl CellsPort for GrantedCells {
     }
 }
 
-/// An index for the host's own providers, under the user's grant. `sample:N` is no bound here, since the index is not read out. It finds
-/// nothing where the port would answer `denied`: what a provider writes into a statement reaches a guest too.
+/// An index for the host's own providers, under the user's grant. `sample:N` is no bound here,
+/// since the index is not read out. It finds nothing where the port would answer `denied`: what a
+/// provider writes into a statement reaches a guest too.
 #[derive(Clone)]
 pub struct GrantedIndex {
     /// The index of the database's cells.
@@ -160,14 +182,24 @@ pub struct GrantedIndex {
 
 #[async_trait]
 impl CellIndex for GrantedIndex {
-    async fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError> {
+    async fn samples(
+        &self,
+        table: &str,
+        columns: &[String],
+        limit: u32,
+    ) -> Result<Vec<Sample>, PortError> {
         if self.grant == RowsGrant::None {
             return Ok(Vec::new());
         }
         samples(self.index.as_ref(), self.grant, table, columns, limit).await
     }
 
-    async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+    async fn find(
+        &self,
+        phrases: &[String],
+        how: Match,
+        limit: u32,
+    ) -> Result<Vec<Vec<Hit>>, PortError> {
         match self.grant {
             RowsGrant::None | RowsGrant::Aggregates => Ok(vec![Vec::new(); phrases.len()]),
             RowsGrant::Sample(_) | RowsGrant::Full => self.index.find(phrases, how, limit).await,
@@ -193,7 +225,10 @@ mod tests {
         let page = three.page(&results, 0, 100).unwrap();
         assert_eq!((page.rows.len(), page.clipped, page.columns), (3, true, vec!["n".to_owned()]));
         let page = three.page(&results, 1, 2).unwrap();
-        assert_eq!((first(&page), page.clipped), (vec![&Value::Integer(1), &Value::Integer(2)], false));
+        assert_eq!(
+            (first(&page), page.clipped),
+            (vec![&Value::Integer(1), &Value::Integer(2)], false)
+        );
         let page = three.page(&results, 3, 1).unwrap();
         assert_eq!((page.rows.len(), page.clipped), (0, true));
         let page = GrantedRows(RowsGrant::Sample(30)).page(&results, 8, 100).unwrap();
@@ -203,7 +238,10 @@ mod tests {
     #[test]
     fn without_the_grant_no_row_is_shown() {
         for grant in [RowsGrant::None, RowsGrant::Aggregates] {
-            assert!(matches!(GrantedRows(grant).page(&numbers(1), 0, 1), Err(PortError::Denied(_))));
+            assert!(matches!(
+                GrantedRows(grant).page(&numbers(1), 0, 1),
+                Err(PortError::Denied(_))
+            ));
         }
     }
 
@@ -212,7 +250,8 @@ mod tests {
         let full = GrantedRows(RowsGrant::Full);
         let page = full.page(&numbers(3_000), 0, u32::MAX).unwrap();
         assert_eq!((page.rows.len(), page.clipped), (1_000, true));
-        let page = full.page(&texts(&["x".repeat(600 << 10), "y".repeat(600 << 10)]), 0, 2).unwrap();
+        let page =
+            full.page(&texts(&["x".repeat(600 << 10), "y".repeat(600 << 10)]), 0, 2).unwrap();
         assert_eq!((page.rows.len(), page.clipped), (1, true));
         let page = full.page(&texts(&["é".repeat(1 << 20)]), 0, 1).unwrap();
         let Value::Text(text) = first(&page)[0] else { panic!("{page:?}") };
@@ -244,7 +283,11 @@ mod tests {
         ] {
             let cells = GrantedCells { index: Arc::clone(&index), grant };
             let samples = cells.samples("t", &columns, 2).await;
-            assert_eq!(samples.as_ref().ok().map(|samples| samples[0].frequent.len()), frequent, "{grant}");
+            assert_eq!(
+                samples.as_ref().ok().map(|samples| samples[0].frequent.len()),
+                frequent,
+                "{grant}"
+            );
             let found = cells.find(&phrases, Match::Exact, 1).await;
             assert_eq!(found.as_ref().ok().map(|found| found[0].len()), hits, "{grant}");
             let own = GrantedIndex { index: Arc::clone(&index), grant };
@@ -271,13 +314,18 @@ mod tests {
             let found = cells.find(&phrases, Match::Exact, limit).await.unwrap();
             assert!(found.len() == 2 && found.iter().all(|hits| hits.len() == shown), "{grant}");
             let host = GrantedIndex { index: Arc::clone(&index), grant };
-            assert_eq!(host.samples("t", &["n".to_owned()], limit).await.unwrap()[0].frequent.len(), own, "{grant}");
+            assert_eq!(
+                host.samples("t", &["n".to_owned()], limit).await.unwrap()[0].frequent.len(),
+                own,
+                "{grant}"
+            );
         }
     }
 
     #[tokio::test]
     async fn one_call_finds_only_so_much() {
-        let cells = GrantedCells { index: Arc::new(FakeDatabase::default()), grant: RowsGrant::Full };
+        let cells =
+            GrantedCells { index: Arc::new(FakeDatabase::default()), grant: RowsGrant::Full };
         let many = vec!["a".to_owned(); MAX_PHRASES];
         let found = cells.find(&many, Match::Fuzzy, u32::MAX).await.unwrap();
         assert_eq!((found.len(), found[0].len()), (256, 39));

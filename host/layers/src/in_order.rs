@@ -1,5 +1,5 @@
-//! Calls in flight that end in the order in which the guest makes them, so that the same guest does the same each time: for calls of a role
-//! that are compared with earlier ones.
+//! Calls in flight that end in the order in which the guest makes them, so that the same guest does
+//! the same each time: for calls of a role that are compared with earlier ones.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use futures::future::ready;
 use syrch_core::ports::{
-    Budget, EvaluatePort, Flight, LlmError, LlmPort, Policy, PortError, Ports, Reply, Request, RunPort, SqlPort,
-    Ticket, WaitPort,
+    Budget, EvaluatePort, Flight, LlmError, LlmPort, Policy, PortError, Ports, Reply, Request,
+    RunPort, SqlPort, Ticket, WaitPort,
 };
 use syrch_core::{Candidate, Json, ResultSet, Signals, SqlError, Verdict};
 
@@ -28,8 +28,9 @@ struct Progress {
 pub struct InOrder(Arc<Mutex<Progress>>);
 
 impl InOrder {
-    /// Puts the ports in order. Each call is made and answered when the guest starts it. The guest learns of one more end each time it waits or
-    /// asks, the first that it started before the others; a call that it cancels before it has learned of its end is cancelled.
+    /// Puts the ports in order. Each call is made and answered when the guest starts it. The guest
+    /// learns of one more end each time it waits or asks, the first that it started before the
+    /// others; a call that it cancels before it has learned of its end is cancelled.
     #[must_use]
     pub fn around(&self, ports: Ports) -> Ports {
         Ports {
@@ -60,14 +61,17 @@ impl InOrder {
         self.lock().used.insert(port);
     }
 
-    /// Those of the calls that the guest is to see as ended. A call that is not known counts as ended.
+    /// Those of the calls that the guest is to see as ended. A call that is not known counts as
+    /// ended.
     fn next(&self, asked: &[Ticket]) -> Vec<Ticket> {
         let mut progress = self.lock();
-        let is_open = |ticket: &&Ticket| progress.made.contains(*ticket) && !progress.seen.contains(*ticket);
+        let is_open =
+            |ticket: &&Ticket| progress.made.contains(*ticket) && !progress.seen.contains(*ticket);
         if let Some(first) = asked.iter().filter(is_open).min().copied() {
             progress.seen.insert(first);
         }
-        let is_ended = |ticket: &Ticket| !progress.made.contains(ticket) || progress.seen.contains(ticket);
+        let is_ended =
+            |ticket: &Ticket| !progress.made.contains(ticket) || progress.seen.contains(ticket);
         asked.iter().copied().filter(is_ended).collect()
     }
 
@@ -120,7 +124,11 @@ impl LlmPort for Ordered<dyn LlmPort> {
 
 #[async_trait]
 impl SqlPort for Ordered<dyn SqlPort> {
-    async fn issue(&self, ticket: Ticket, text: String) -> Flight<Result<Arc<ResultSet>, SqlError>> {
+    async fn issue(
+        &self,
+        ticket: Ticket,
+        text: String,
+    ) -> Flight<Result<Arc<ResultSet>, SqlError>> {
         self.order.made(ticket);
         let results = self.inner.issue(ticket, text).await.await;
         Box::pin(ready(results))

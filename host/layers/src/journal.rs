@@ -1,15 +1,16 @@
-//! The ports of one role call, connected to the event log: each call and its answer is recorded at its sequence point, or replayed from a
-//! journal.
+//! The ports of one role call, connected to the event log: each call and its answer is recorded at
+//! its sequence point, or replayed from a journal.
 //!
-//! This is the outermost layer but one, so that a journal holds what the guest saw, whatever layers answered.
+//! This is the outermost layer but one, so that a journal holds what the guest saw, whatever layers
+//! answered.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use syrch_core::ports::{
-    Budget, CellsPort, ColumnStats, Embedder, EvaluatePort, Facts, Flight, HOST, InspectPort, Level, LlmError, LlmPort,
-    Match, Page, Plan, Policy, PortError, Ports, Reply, Request, RowsPort, RunPort, Sample, SearchPort, SqlPort,
-    Ticket, TracePort, WaitPort,
+    Budget, CellsPort, ColumnStats, Embedder, EvaluatePort, Facts, Flight, HOST, InspectPort,
+    Level, LlmError, LlmPort, Match, Page, Plan, Policy, PortError, Ports, Reply, Request,
+    RowsPort, RunPort, Sample, SearchPort, SqlPort, Ticket, TracePort, WaitPort,
 };
 use syrch_core::{Candidate, Hit, Json, ResultSet, RetrievalQuery, Signals, SqlError, Verdict};
 use syrch_journal::{Ask, CallId, EventLog, Got, RowRetention};
@@ -24,9 +25,15 @@ pub struct CallRecorder {
     taint: TaintOfCall,
 }
 
-/// Connects the ports of a role call to the event log. What `taint` denies is denied at the call's sequence point.
+/// Connects the ports of a role call to the event log. What `taint` denies is denied at the call's
+/// sequence point.
 #[must_use]
-pub fn journalled(ports: Ports, event_log: &Arc<EventLog>, call: CallId, taint: TaintOfCall) -> Ports {
+pub fn journalled(
+    ports: Ports,
+    event_log: &Arc<EventLog>,
+    call: CallId,
+    taint: TaintOfCall,
+) -> Ports {
     let recorder = CallRecorder { event_log: Arc::clone(event_log), call, taint };
     Ports {
         run: Arc::new(Journalled { inner: ports.run, recorder: recorder.clone() }),
@@ -106,7 +113,9 @@ impl LlmPort for Journalled<dyn LlmPort> {
         let (recorder, inner) = (self.recorder.clone(), Arc::clone(&self.inner));
         Box::pin(async move {
             let actual = async {
-                let Some(_permit) = recorder.taint.admitted(admission).await else { return Err(taint::denied()) };
+                let Some(_permit) = recorder.taint.admitted(admission).await else {
+                    return Err(taint::denied());
+                };
                 inner.issue(ticket, request).await.await
             };
             recorder.event_log.reply(recorder.call, ticket, actual).await
@@ -116,7 +125,11 @@ impl LlmPort for Journalled<dyn LlmPort> {
 
 #[async_trait]
 impl SqlPort for Journalled<dyn SqlPort> {
-    async fn issue(&self, ticket: Ticket, text: String) -> Flight<Result<Arc<ResultSet>, SqlError>> {
+    async fn issue(
+        &self,
+        ticket: Ticket,
+        text: String,
+    ) -> Flight<Result<Arc<ResultSet>, SqlError>> {
         Journalled::issue(self, ticket, Ask::Sql(text.clone())).await;
         let (recorder, inner) = (self.recorder.clone(), Arc::clone(&self.inner));
         Box::pin(async move {
@@ -150,7 +163,11 @@ impl InspectPort for Journalled<dyn InspectPort> {
         self.awaited(Ask::Explain(text.to_owned()), self.inner.explain(text), write, read).await
     }
 
-    async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
+    async fn column_stats(
+        &self,
+        table: &str,
+        columns: &[String],
+    ) -> Result<Vec<ColumnStats>, PortError> {
         let read = |got: &Got| match got {
             Got::Stats(stats) => Some(stats.clone()),
             _ => None,
@@ -167,14 +184,22 @@ impl RowsPort for Journalled<dyn RowsPort> {
         // What is shown follows from the result and the grant, which a replay has.
         let page = self.inner.read(results, offset, limit).await;
         let shown = page.as_ref().map(|page| page.rows.len() as u64).map_err(Clone::clone);
-        self.recorder.event_log.port(self.recorder.call, Ask::Rows(offset, limit), |_| Got::Page(shown)).await;
+        self.recorder
+            .event_log
+            .port(self.recorder.call, Ask::Rows(offset, limit), |_| Got::Page(shown))
+            .await;
         page
     }
 }
 
 #[async_trait]
 impl CellsPort for Journalled<dyn CellsPort> {
-    async fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError> {
+    async fn samples(
+        &self,
+        table: &str,
+        columns: &[String],
+        limit: u32,
+    ) -> Result<Vec<Sample>, PortError> {
         let read = |got: &Got| match got {
             Got::Samples(samples) => samples.clone(),
             _ => None,
@@ -183,10 +208,16 @@ impl CellsPort for Journalled<dyn CellsPort> {
             Got::Samples((rows == RowRetention::Full || samples.is_err()).then(|| samples.clone()))
         };
         let actual = self.inner.samples(table, columns, limit);
-        self.awaited(Ask::Samples(table.to_owned(), columns.to_vec(), limit), actual, write, read).await
+        self.awaited(Ask::Samples(table.to_owned(), columns.to_vec(), limit), actual, write, read)
+            .await
     }
 
-    async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+    async fn find(
+        &self,
+        phrases: &[String],
+        how: Match,
+        limit: u32,
+    ) -> Result<Vec<Vec<Hit>>, PortError> {
         let read = |got: &Got| match got {
             Got::Hits(hits) => hits.clone(),
             _ => None,
@@ -199,13 +230,17 @@ impl CellsPort for Journalled<dyn CellsPort> {
     }
 }
 
-/// Judgements are role calls themselves. A replay makes them again, and the event log holds when they started and ended.
+/// Judgements are role calls themselves. A replay makes them again, and the event log holds when
+/// they started and ended.
 #[async_trait]
 impl EvaluatePort for Journalled<dyn EvaluatePort> {
     async fn calibrate(&self, claims: Vec<(f64, Signals)>) -> Result<Vec<f64>, PortError> {
         self.issue(HOST, Ask::Calibrate(claims.clone())).await;
         let calibrated = self.inner.calibrate(claims).await;
-        self.recorder.event_log.done(self.recorder.call, HOST, Got::Calibrated(calibrated.clone())).await;
+        self.recorder
+            .event_log
+            .done(self.recorder.call, HOST, Got::Calibrated(calibrated.clone()))
+            .await;
         calibrated
     }
 
@@ -240,7 +275,8 @@ impl SearchPort for Journalled<dyn SearchPort> {
             let allowed = |query: &&RetrievalQuery| !(is_denied && is_embedded(query));
             let granted: Vec<RetrievalQuery> = queries.iter().filter(allowed).cloned().collect();
             let mut found = self.inner.find(&granted).await.into_iter();
-            let answer = |query| if allowed(&query) { found.next() } else { Some(taint::denied_search()) };
+            let answer =
+                |query| if allowed(&query) { found.next() } else { Some(taint::denied_search()) };
             queries.iter().filter_map(answer).collect()
         };
         self.recorder.event_log.other(self.recorder.call, HOST, actual, write, read).await
@@ -257,14 +293,17 @@ impl Embedder for Journalled<dyn SearchPort> {
         let write = |vectors: &Result<_, _>, _| Got::Vectors(vectors.clone());
         let admission = self.issue(HOST, Ask::Embed(texts.to_vec())).await;
         let actual = async {
-            let Some(_permit) = self.recorder.taint.admitted(admission).await else { return taint::denied_search() };
+            let Some(_permit) = self.recorder.taint.admitted(admission).await else {
+                return taint::denied_search();
+            };
             self.inner.embed(texts).await
         };
         self.recorder.event_log.other(self.recorder.call, HOST, actual, write, read).await
     }
 }
 
-/// Trace calls are passed on after their sequence point, so those of one role call have the order of the journal.
+/// Trace calls are passed on after their sequence point, so those of one role call have the order
+/// of the journal.
 #[async_trait]
 impl TracePort for Journalled<dyn TracePort> {
     async fn note(&self, level: Level, message: &str) {
@@ -311,7 +350,9 @@ impl WaitPort for CallRecorder {
     }
 
     async fn found(&self, asked: &[Ticket], ended: &[Ticket]) {
-        self.event_log.port(self.call, Ask::Wait(asked.to_vec()), |_| Got::Ended(ended.to_vec())).await;
+        self.event_log
+            .port(self.call, Ask::Wait(asked.to_vec()), |_| Got::Ended(ended.to_vec()))
+            .await;
     }
 
     async fn give_up(&self, ticket: Ticket, is_done: bool) -> bool {

@@ -1,4 +1,5 @@
-//! Runs equal statements of one search once, so that the host can pair a candidate with its rows without running it again.
+//! Runs equal statements of one search once, so that the host can pair a candidate with its rows
+//! without running it again.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,13 +9,15 @@ use futures::future::{BoxFuture, Shared, WeakShared};
 use syrch_core::ports::{Database, SqlQuery};
 use syrch_core::{ResultSet, SqlError, SqlErrorKind};
 
-/// Bytes of results that one search retains. Beyond that the oldest are dropped, and would run again.
+/// Bytes of results that one search retains. Beyond that the oldest are dropped, and would run
+/// again.
 const RETAINED_BYTES: usize = 256 << 20;
 
 type Answer = Result<Arc<ResultSet>, SqlError>;
 type SharedRun = Shared<BoxFuture<'static, Answer>>;
 
-/// The results of one search by the key of their statement. A result from the memo is not charged again.
+/// The results of one search by the key of their statement. A result from the memo is not charged
+/// again.
 pub struct Memo {
     database: Arc<dyn Database>,
     retained_bytes: usize,
@@ -31,7 +34,8 @@ struct State {
 }
 
 enum Entry {
-    /// The statement is in run. The reference is weak: when all callers that wait for it are gone, the statement is interrupted.
+    /// The statement is in run. The reference is weak: when all callers that wait for it are gone,
+    /// the statement is interrupted.
     InFlight(u64, WeakShared<BoxFuture<'static, Answer>>),
     Finished(Answer),
 }
@@ -54,9 +58,10 @@ impl Memo {
         &self.database
     }
 
-    /// The result of a statement: a retained one, or that of an equal statement in run, or else the statement runs. Dropping the last
-    /// future that waits for a statement interrupts it. Errors that may not occur again (a timeout, an outage, a cancellation, a used-up
-    /// budget) are not retained.
+    /// The result of a statement: a retained one, or that of an equal statement in run, or else the
+    /// statement runs. Dropping the last future that waits for a statement interrupts it. Errors
+    /// that may not occur again (a timeout, an outage, a cancellation, a used-up budget) are not
+    /// retained.
     ///
     /// # Errors
     /// The error of the database.
@@ -123,7 +128,10 @@ fn is_lasting(answer: &Answer) -> bool {
     !answer.as_ref().is_err_and(|error| {
         matches!(
             error.kind,
-            SqlErrorKind::Timeout | SqlErrorKind::Cancelled | SqlErrorKind::Unavailable | SqlErrorKind::Budget
+            SqlErrorKind::Timeout
+                | SqlErrorKind::Cancelled
+                | SqlErrorKind::Unavailable
+                | SqlErrorKind::Budget
         )
     })
 }
@@ -161,7 +169,11 @@ mod tests {
         let (database, memo) = over(FakeDatabase::default());
         let over = |sql: &str| SqlQuery {
             text: "SELECT n FROM task_a".into(),
-            relations: vec![Relation { name: "task_a".into(), sql: sql.into(), columns: Vec::new() }],
+            relations: vec![Relation {
+                name: "task_a".into(),
+                sql: sql.into(),
+                columns: Vec::new(),
+            }],
         };
         for sql in ["SELECT 1 AS n", "SELECT 2 AS n", "SELECT 1 AS n"] {
             memo.run(&over(sql)).await.unwrap();
@@ -194,7 +206,10 @@ mod tests {
         {
             let mut one = Box::pin(memo.run(&query));
             let mut two = Box::pin(memo.run(&query));
-            assert!(futures::poll!(one.as_mut()).is_pending() && futures::poll!(two.as_mut()).is_pending());
+            assert!(
+                futures::poll!(one.as_mut()).is_pending()
+                    && futures::poll!(two.as_mut()).is_pending()
+            );
             drop(one);
             assert!(futures::poll!(two.as_mut()).is_pending());
             assert_eq!((database.runs(), database.under_way()), (1, 1));
@@ -208,13 +223,20 @@ mod tests {
     #[tokio::test]
     async fn results_from_the_memo_are_not_charged_again() {
         let ledger = Ledger::new(Budgets { sql_runs: 1, ..Budgets::default() });
-        let database =
-            BudgetedDatabase::new(Arc::new(FakeDatabase::default()), Arc::clone(&ledger), &Limits::default());
+        let database = BudgetedDatabase::new(
+            Arc::new(FakeDatabase::default()),
+            Arc::clone(&ledger),
+            &Limits::default(),
+        );
         let memo = Memo::new(Arc::new(database));
         assert!(
-            memo.run(&SqlQuery::new("SELECT 1")).await.is_ok() && memo.run(&SqlQuery::new("SELECT 1")).await.is_ok()
+            memo.run(&SqlQuery::new("SELECT 1")).await.is_ok()
+                && memo.run(&SqlQuery::new("SELECT 1")).await.is_ok()
         );
-        assert_eq!(memo.run(&SqlQuery::new("SELECT 2")).await.unwrap_err().kind, SqlErrorKind::Budget);
+        assert_eq!(
+            memo.run(&SqlQuery::new("SELECT 2")).await.unwrap_err().kind,
+            SqlErrorKind::Budget
+        );
         assert!(memo.run(&SqlQuery::new("SELECT 1")).await.is_ok());
         assert_eq!(ledger.spent().sql_runs, 1);
     }
@@ -222,7 +244,11 @@ mod tests {
     #[tokio::test]
     async fn the_oldest_results_go_when_there_are_too_many() {
         let database = Arc::new(FakeDatabase::default());
-        let memo = Memo { database: Arc::clone(&database) as _, retained_bytes: 1, state: Mutex::default() };
+        let memo = Memo {
+            database: Arc::clone(&database) as _,
+            retained_bytes: 1,
+            state: Mutex::default(),
+        };
         for text in ["SELECT 1", "SELECT 2", "SELECT 2", "SELECT 1"] {
             memo.run(&SqlQuery::new(text)).await.unwrap();
         }

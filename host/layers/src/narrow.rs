@@ -32,7 +32,8 @@ impl InspectPort for NarrowedInspect {
         let facts = self.inner.check(text).await.map_err(Self::without_suggestions)?;
         match facts.tables.iter().find(|table| !self.tables.contains(table)) {
             Some(table) => {
-                let message = format!("the table `{table}` is not one of the statement that is optimized");
+                let message =
+                    format!("the table `{table}` is not one of the statement that is optimized");
                 Err(SqlError::new(SqlErrorKind::Denied, message).rule("tables"))
             }
             None => Ok(facts),
@@ -44,7 +45,11 @@ impl InspectPort for NarrowedInspect {
         self.inner.explain(text).await.map_err(Self::without_suggestions)
     }
 
-    async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
+    async fn column_stats(
+        &self,
+        table: &str,
+        columns: &[String],
+    ) -> Result<Vec<ColumnStats>, PortError> {
         match self.tables.iter().any(|known| known.eq_ignore_ascii_case(table)) {
             true => self.inner.column_stats(table, columns).await,
             false => Err(PortError::UnknownName(table.to_owned())),
@@ -63,7 +68,8 @@ mod tests {
     impl InspectPort for Named {
         async fn check(&self, text: &str) -> Result<Facts, SqlError> {
             match text {
-                "nothing" => Err(SqlError::new(SqlErrorKind::UnknownTable, "no").suggest(vec!["secret".to_owned()])),
+                "nothing" => Err(SqlError::new(SqlErrorKind::UnknownTable, "no")
+                    .suggest(vec!["secret".to_owned()])),
                 table => Ok(Facts { tables: vec![table.to_owned()], ..Facts::default() }),
             }
         }
@@ -84,7 +90,10 @@ mod tests {
         assert!(port.column_stats("Orders", &[]).await.is_ok());
         assert_eq!(port.check("secret").await.unwrap_err().kind, SqlErrorKind::Denied);
         assert_eq!(port.explain("secret").await.unwrap_err().rule.as_deref(), Some("tables"));
-        assert_eq!(port.column_stats("secret", &[]).await, Err(PortError::UnknownName("secret".into())));
+        assert_eq!(
+            port.column_stats("secret", &[]).await,
+            Err(PortError::UnknownName("secret".into()))
+        );
         assert!(port.check("nothing").await.unwrap_err().suggestions.is_empty());
     }
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use syrch_core::ports::{
-    ColumnStats, Facts, Flight, InspectPort, LlmError, LlmPort, Plan, PortError, Ports, Purpose, Reply, Request,
-    SqlPort, SqlReply, Ticket,
+    ColumnStats, Facts, Flight, InspectPort, LlmError, LlmPort, Plan, PortError, Ports, Purpose,
+    Reply, Request, SqlPort, SqlReply, Ticket,
 };
 use syrch_core::{ResultSet, SqlError};
 
@@ -13,10 +13,11 @@ use syrch_core::{ResultSet, SqlError};
 pub trait CallObserver: Send + Sync {
     /// Called when a model call has ended.
     fn replied(&self, ticket: Ticket, result: &Result<Reply, LlmError>);
-    /// Called with the reply to a model call that judges statements or chooses among them, and its request without messages, before
-    /// [`replied`](Self::replied).
+    /// Called with the reply to a model call that judges statements or chooses among them, and its
+    /// request without messages, before [`replied`](Self::replied).
     fn judged(&self, request: &Request, reply: &Reply);
-    /// Called when the reply of a model call held several statements, before [`replied`](Self::replied).
+    /// Called when the reply of a model call held several statements, before
+    /// [`replied`](Self::replied).
     fn held_several(&self, reply: &SqlReply);
     /// Called when a statement has ended.
     fn ran(&self, text: &str, result: &Result<Arc<ResultSet>, SqlError>);
@@ -71,15 +72,22 @@ impl LlmPort for Observed<dyn LlmPort> {
 
 /// The request without its messages, if it is to judge or choose statements.
 fn judging(request: &Request) -> Option<Request> {
-    let is_judging = matches!(request.purpose, Purpose::Judge | Purpose::Select) && !request.subjects.is_empty();
+    let is_judging =
+        matches!(request.purpose, Purpose::Judge | Purpose::Select) && !request.subjects.is_empty();
     let Request { purpose, expect, subjects, .. } = request;
-    is_judging
-        .then(|| Request { subjects: subjects.clone(), ..Request::new(purpose.clone(), Vec::new(), expect.clone()) })
+    is_judging.then(|| Request {
+        subjects: subjects.clone(),
+        ..Request::new(purpose.clone(), Vec::new(), expect.clone())
+    })
 }
 
 #[async_trait]
 impl SqlPort for Observed<dyn SqlPort> {
-    async fn issue(&self, ticket: Ticket, text: String) -> Flight<Result<Arc<ResultSet>, SqlError>> {
+    async fn issue(
+        &self,
+        ticket: Ticket,
+        text: String,
+    ) -> Flight<Result<Arc<ResultSet>, SqlError>> {
         let flight = self.inner.issue(ticket, text.clone()).await;
         let observer = Arc::clone(&self.observer);
         Box::pin(async move {
@@ -104,7 +112,11 @@ impl InspectPort for Observed<dyn InspectPort> {
         self.inner.explain(text).await.inspect_err(|error| self.observer.refused(error))
     }
 
-    async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
+    async fn column_stats(
+        &self,
+        table: &str,
+        columns: &[String],
+    ) -> Result<Vec<ColumnStats>, PortError> {
         self.inner.column_stats(table, columns).await
     }
 }
@@ -128,11 +140,18 @@ mod tests {
         }
 
         async fn issue(&self, _: Ticket, _: Request) -> Flight<Result<Reply, LlmError>> {
-            let statement = |number| WrittenStatement { sql: format!("SELECT {number}"), confidence: None, number };
+            let statement = |number| WrittenStatement {
+                sql: format!("SELECT {number}"),
+                confidence: None,
+                number,
+            };
             let statements = vec![statement(1), statement(2)];
-            let several = SqlReply { sql: "SELECT 2".to_owned(), confidence: Some(0.5), statements };
+            let several =
+                SqlReply { sql: "SELECT 2".to_owned(), confidence: Some(0.5), statements };
             let reply = FakeModel::using(1, 1).complete(&call("x")).await.result;
-            Box::pin(async move { reply.map(|reply| Reply { parsed: Some(several.json()), ..reply }) })
+            Box::pin(
+                async move { reply.map(|reply| Reply { parsed: Some(several.json()), ..reply }) },
+            )
         }
     }
 
@@ -156,7 +175,10 @@ mod tests {
     #[tokio::test]
     async fn a_guest_gets_the_statement_that_is_used_and_the_observer_learns_of_the_others() {
         let counted = Arc::new(Counted::default());
-        let observed = Observed { inner: Arc::new(Two) as Arc<dyn LlmPort>, observer: Arc::clone(&counted) as _ };
+        let observed = Observed {
+            inner: Arc::new(Two) as Arc<dyn LlmPort>,
+            observer: Arc::clone(&counted) as _,
+        };
         let request = Request { expect: Shape::Sql, ..request("x") };
         let reply = observed.issue(1, request).await.await.unwrap();
         assert_eq!(reply.parsed.as_deref(), Some(r#"{"sql":"SELECT 2","confidence":0.5}"#));

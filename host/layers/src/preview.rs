@@ -27,7 +27,8 @@ impl Previews {
     }
 }
 
-/// A provider that records what would be sent, and never answers. Calls that send nothing (the offline rules, a recording) are answered.
+/// A provider that records what would be sent, and never answers. Calls that send nothing (the
+/// offline rules, a recording) are answered.
 pub struct PreviewedModel {
     inner: Arc<dyn ModelProvider>,
     previews: Previews,
@@ -52,7 +53,9 @@ impl ModelLayer for PreviewedModel {
     }
 
     async fn call(&self, call: &ModelCall) -> ModelOutcome {
-        let Some(preview) = self.inner.preview(call) else { return self.inner.complete(call).await };
+        let Some(preview) = self.inner.preview(call) else {
+            return self.inner.complete(call).await;
+        };
         self.previews.list().push(preview);
         std::future::pending().await
     }

@@ -16,7 +16,8 @@ const PARTS: f64 = 1e6;
 /// What a model's tokens cost. Dollars for a million tokens are millionths of a dollar for one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Price {
-    /// The price of one token of a prompt, in [`PARTS`] of a millionth of a dollar, so that sums are exact.
+    /// The price of one token of a prompt, in [`PARTS`] of a millionth of a dollar, so that sums
+    /// are exact.
     input: u64,
     /// The price of one token of a reply, likewise.
     output: u64,
@@ -40,7 +41,8 @@ impl Price {
         Ok(Self { input, output: parts(output)?, cached: input })
     }
 
-    /// The same with another price, in dollars for a million tokens, for those of a prompt that the endpoint had in its prompt cache.
+    /// The same with another price, in dollars for a million tokens, for those of a prompt that the
+    /// endpoint had in its prompt cache.
     ///
     /// # Errors
     /// When the number is negative, not a number, or more than a million.
@@ -59,7 +61,11 @@ impl Price {
     pub fn micros_of(&self, usage: &Usage) -> u64 {
         let cached = usage.cached_tokens.min(usage.input_tokens);
         let new = u64::from(usage.input_tokens - cached);
-        sum([(new, self.input), (cached.into(), self.cached), (usage.output_tokens.into(), self.output)])
+        sum([
+            (new, self.input),
+            (cached.into(), self.cached),
+            (usage.output_tokens.into(), self.output),
+        ])
     }
 }
 
@@ -86,8 +92,8 @@ pub enum PriceError {
     },
 }
 
-/// The price table: prices by a model's name or a glob of names, such as `gpt-4o*`. Of several patterns that match a name the longest
-/// counts, and of equally long ones the last.
+/// The price table: prices by a model's name or a glob of names, such as `gpt-4o*`. Of several
+/// patterns that match a name the longest counts, and of equally long ones the last.
 #[derive(Debug, Clone, Default)]
 pub struct Prices {
     entries: Vec<(GlobMatcher, Price)>,
@@ -109,14 +115,21 @@ impl Prices {
     /// The price of a model; `None` when it is unknown.
     #[must_use]
     pub fn of(&self, model: &str) -> Option<Price> {
-        let fits = |(glob, _): &&(GlobMatcher, Price)| glob.glob().glob() == model || glob.is_match(model);
-        self.entries.iter().filter(fits).max_by_key(|(glob, _)| glob.glob().glob().len()).map(|(_, price)| *price)
+        let fits =
+            |(glob, _): &&(GlobMatcher, Price)| glob.glob().glob() == model || glob.is_match(model);
+        self.entries
+            .iter()
+            .filter(fits)
+            .max_by_key(|(glob, _)| glob.glob().glob().len())
+            .map(|(_, price)| *price)
     }
 }
 
-/// A provider whose estimates and usages carry their price, where the table has one. A price that the provider itself reports stays.
+/// A provider whose estimates and usages carry their price, where the table has one. A price that
+/// the provider itself reports stays.
 ///
-/// It is the layer right around the provider of an endpoint, since prices go by the names that the endpoint knows.
+/// It is the layer right around the provider of an endpoint, since prices go by the names that the
+/// endpoint knows.
 pub struct PricedModel {
     inner: Arc<dyn ModelProvider>,
     prices: Arc<Prices>,
@@ -178,7 +191,10 @@ mod tests {
     use crate::fakes::{FakeModel, call};
 
     fn table(entries: &[(&str, f64, f64)]) -> Prices {
-        Prices::new(entries.iter().map(|(name, i, o)| ((*name).to_owned(), Price::new(*i, *o).unwrap()))).unwrap()
+        Prices::new(
+            entries.iter().map(|(name, i, o)| ((*name).to_owned(), Price::new(*i, *o).unwrap())),
+        )
+        .unwrap()
     }
 
     #[test]
@@ -194,24 +210,43 @@ mod tests {
 
     #[test]
     fn tokens_of_the_endpoints_cache_have_a_price_of_their_own() {
-        let usage =
-            |cached_tokens| Usage { input_tokens: 10_000, output_tokens: 10, cached_tokens, ..Usage::default() };
+        let usage = |cached_tokens| Usage {
+            input_tokens: 10_000,
+            output_tokens: 10,
+            cached_tokens,
+            ..Usage::default()
+        };
         let price = Price::new(2.5, 10.0).unwrap();
         assert_eq!((price.micros_of(&usage(0)), price.micros_of(&usage(9_900))), (25_100, 25_100));
         let cheaper = price.with_cached(1.25).unwrap();
-        assert_eq!((cheaper.micros_of(&usage(0)), cheaper.micros_of(&usage(9_900))), (25_100, 12_725));
+        assert_eq!(
+            (cheaper.micros_of(&usage(0)), cheaper.micros_of(&usage(9_900))),
+            (25_100, 12_725)
+        );
         assert_eq!(cheaper.micros_of(&usage(u32::MAX)), 12_600);
         assert!(price.with_cached(-1.0).is_err());
     }
 
     #[test]
     fn the_longest_pattern_counts() {
-        let prices =
-            table(&[("*", 9.0, 9.0), ("gpt-4o*", 2.0, 2.0), ("gpt-4o-mini*", 1.0, 1.0), ("a/[b", 0.0, 0.0)][..3]);
+        let prices = table(
+            &[
+                ("*", 9.0, 9.0),
+                ("gpt-4o*", 2.0, 2.0),
+                ("gpt-4o-mini*", 1.0, 1.0),
+                ("a/[b", 0.0, 0.0),
+            ][..3],
+        );
         let input = |model: &str| prices.of(model).map(|price| price.micros(1, 0));
-        assert_eq!((input("gpt-4o-mini-2024"), input("gpt-4o"), input("vendor/model:8b")), (Some(1), Some(2), Some(9)));
+        assert_eq!(
+            (input("gpt-4o-mini-2024"), input("gpt-4o"), input("vendor/model:8b")),
+            (Some(1), Some(2), Some(9))
+        );
         assert_eq!(table(&[("gpt-4o", 1.0, 1.0)]).of("gpt-4o-mini"), None);
-        assert_eq!(table(&[("m", 1.0, 1.0), ("m", 2.0, 2.0)]).of("m"), Some(Price::new(2.0, 2.0).unwrap()));
+        assert_eq!(
+            table(&[("m", 1.0, 1.0), ("m", 2.0, 2.0)]).of("m"),
+            Some(Price::new(2.0, 2.0).unwrap())
+        );
         let wrong = Prices::new([("a[".to_owned(), Price::new(1.0, 1.0).unwrap())]).unwrap_err();
         assert!(wrong.to_string().starts_with("`a[` is no pattern of model names: "), "{wrong}");
     }
@@ -219,14 +254,18 @@ mod tests {
     #[tokio::test]
     async fn estimates_and_usages_get_their_price() {
         let prices = Arc::new(table(&[("fake", 2.0, 10.0)]));
-        let priced = |model: FakeModel, prices: &Arc<Prices>| PricedModel::new(Arc::new(model), Arc::clone(prices));
+        let priced = |model: FakeModel, prices: &Arc<Prices>| {
+            PricedModel::new(Arc::new(model), Arc::clone(prices))
+        };
         let model = priced(FakeModel::by_output(100, 50), &prices);
         assert_eq!(model.estimate(&call("x")).cost_micros, Some(700));
         let outcome = model.complete(&call("x")).await;
         assert_eq!(outcome.usage.as_ref().unwrap().cost_micros, Some(700));
         assert_eq!(outcome.usage, Some(outcome.result.unwrap().usage));
         // 300 bytes of prompt and 30 of reply without a report: a token for every three bytes.
-        let outcome = priced(FakeModel::silent(200).replying(30), &prices).complete(&call(&"x".repeat(300))).await;
+        let outcome = priced(FakeModel::silent(200).replying(30), &prices)
+            .complete(&call(&"x".repeat(300)))
+            .await;
         assert_eq!(outcome.usage.unwrap().cost_micros, Some(300));
         assert_eq!(priced(FakeModel::failing(9), &prices).complete(&call("x")).await.usage, None);
         let unknown = priced(FakeModel::by_output(100, 50), &Arc::default());

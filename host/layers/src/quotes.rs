@@ -1,4 +1,5 @@
-//! Texts in double quotes, which models still write for SQLite: the statement of a reply is read as it is meant.
+//! Texts in double quotes, which models still write for SQLite: the statement of a reply is read as
+//! it is meant.
 
 use std::sync::Arc;
 
@@ -64,9 +65,11 @@ mod tests {
 
     #[test]
     fn only_the_statement_of_a_reply_changes() {
-        let catalog = Catalog { database: "d".to_owned(), dialect: Dialect::Sqlite, tables: Vec::new() };
+        let catalog =
+            Catalog { database: "d".to_owned(), dialect: Dialect::Sqlite, tables: Vec::new() };
         let meaning: Meaning = |sql, _| sql.contains('"').then(|| sql.replace('"', "'"));
-        let model = MeantModel::new(Arc::new(ScriptedModel::new(Vec::new())), Arc::new(catalog), meaning);
+        let model =
+            MeantModel::new(Arc::new(ScriptedModel::new(Vec::new())), Arc::new(catalog), meaning);
         let document = |sql: &str| json!({"sql": sql, "confidence": 0.9}).to_string();
         assert_eq!(model.read(&document("SELECT \"a\"")), Some(document("SELECT 'a'")));
         assert_eq!(model.read(&document("SELECT 1")), None);

@@ -28,7 +28,8 @@ pub struct Rates {
     pub tokens_per_minute: Option<u64>,
     /// The most requests in flight; `None` sets no limit.
     pub in_flight: Option<usize>,
-    /// How long a call waits for an endpoint that named a time to come back. When it named a longer one, calls fail at once.
+    /// How long a call waits for an endpoint that named a time to come back. When it named a longer
+    /// one, calls fail at once.
     pub patience: Duration,
 }
 
@@ -39,7 +40,8 @@ impl Default for Rates {
     }
 }
 
-/// A token bucket that fills steadily, by its size in a minute. It may be overdrawn; then the next call waits for it.
+/// A token bucket that fills steadily, by its size in a minute. It may be overdrawn; then the next
+/// call waits for it.
 #[derive(Debug)]
 struct Bucket {
     size: f64,
@@ -55,7 +57,8 @@ impl Bucket {
     /// How long until it holds that much; a call never waits for more than the bucket's size.
     fn wait(&mut self, amount: f64) -> Duration {
         let now = Instant::now();
-        self.level = (self.level + (now - self.at).as_secs_f64() * self.size / MINUTE).min(self.size);
+        self.level =
+            (self.level + (now - self.at).as_secs_f64() * self.size / MINUTE).min(self.size);
         self.at = now;
         let missing = amount.min(self.size) - self.level;
         if missing <= ROUNDING {
@@ -131,8 +134,9 @@ pub(crate) struct Sending<'a> {
 }
 
 impl Sending<'_> {
-    /// Notes how the call ended. One that took too long beside others may have waited for them: then fewer are sent at once from now on, and
-    /// it may be tried again as it is, once the endpoint can have worked off what nobody waits for any more.
+    /// Notes how the call ended. One that took too long beside others may have waited for them:
+    /// then fewer are sent at once from now on, and it may be tried again as it is, once the
+    /// endpoint can have worked off what nobody waits for any more.
     pub(crate) fn end(self, outcome: ModelOutcome) -> ModelOutcome {
         let mut state = self.limiter.state();
         if outcome.retry != Retry::Shorter {
@@ -154,7 +158,11 @@ impl Sending<'_> {
         state.paused_until = state.paused_until.max(ends);
         let most = state.crowd.most.unwrap_or(1);
         drop(state);
-        tracing::warn!(calls, most, "a call took too long beside others: fewer are sent at once from now on");
+        tracing::warn!(
+            calls,
+            most,
+            "a call took too long beside others: fewer are sent at once from now on"
+        );
         let result = outcome.result.map_err(|error| match error {
             LlmError::Unavailable(text) => LlmError::Unavailable(format!(
                 "{text}; {calls} calls were in flight: if the server takes one at a time, use --max-concurrency 1"
@@ -194,9 +202,12 @@ impl Limiter {
     /// Creates a limiter for one endpoint, for all searches that use it.
     #[must_use]
     pub fn new(rates: Rates) -> Arc<Self> {
-        let places = rates.in_flight.unwrap_or(Semaphore::MAX_PERMITS).clamp(1, Semaphore::MAX_PERMITS);
+        let places =
+            rates.in_flight.unwrap_or(Semaphore::MAX_PERMITS).clamp(1, Semaphore::MAX_PERMITS);
         let state = State {
-            requests: rates.requests_per_minute.map(|requests| Bucket::new(f64::from(requests.max(1)))),
+            requests: rates
+                .requests_per_minute
+                .map(|requests| Bucket::new(f64::from(requests.max(1)))),
             tokens: rates.tokens_per_minute.map(|tokens| Bucket::new(tokens.max(1) as f64)),
             paused_until: None,
             crowd: Crowd::default(),
@@ -221,8 +232,8 @@ impl Limiter {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until a call of that many tokens may be sent. The error is the pause that the endpoint asked for, when that is longer than the
-    /// limiter's patience.
+    /// Waits until a call of that many tokens may be sent. The error is the pause that the endpoint
+    /// asked for, when that is longer than the limiter's patience.
     async fn admit(self: &Arc<Self>, tokens: u64) -> Result<Pass, Duration> {
         let tokens = tokens as f64;
         let _guard = self.next.lock().await;
@@ -250,7 +261,9 @@ impl Limiter {
             // A call that ends wakes the one that waits.
             return Ok(LONG);
         }
-        let pause = state.paused_until.map_or(Duration::ZERO, |until| until.saturating_duration_since(Instant::now()));
+        let pause = state
+            .paused_until
+            .map_or(Duration::ZERO, |until| until.saturating_duration_since(Instant::now()));
         if pause > self.patience {
             return Err(pause);
         }
@@ -268,15 +281,20 @@ impl Limiter {
 }
 
 impl Pass {
-    /// Returns what the call did not use to the buckets, and applies the pause that the endpoint asked for.
+    /// Returns what the call did not use to the buckets, and applies the pause that the endpoint
+    /// asked for.
     fn settle(self, outcome: &ModelOutcome) {
-        let used = outcome.usage.as_ref().map(|usage| f64::from(usage.input_tokens) + f64::from(usage.output_tokens));
+        let used = outcome
+            .usage
+            .as_ref()
+            .map(|usage| f64::from(usage.input_tokens) + f64::from(usage.output_tokens));
         let is_unsent = !outcome.sent && outcome.result.is_err();
         let mut state = self.limiter.state();
         if is_unsent {
             state.requests.iter_mut().for_each(|bucket| bucket.take(-1.0));
         }
-        let unused = if is_unsent { self.tokens } else { used.map_or(0.0, |used| self.tokens - used) };
+        let unused =
+            if is_unsent { self.tokens } else { used.map_or(0.0, |used| self.tokens - used) };
         state.tokens.iter_mut().for_each(|bucket| bucket.take(-unused));
         if let Retry::After(delay) = outcome.retry {
             state.paused_until = state.paused_until.max(Instant::now().checked_add(delay));
@@ -295,9 +313,10 @@ impl Drop for Pass {
 
 /// A provider that applies the rate limits of the endpoint that each call goes to.
 ///
-/// It is above the budget, so that a call that is dropped while it waits is not charged, and below the layer that tries again, so that each
-/// try waits. An endpoint that names a time to come back gets no call from anybody until then, and one that cannot answer as many calls at
-/// once as it got gets half as many from then on.
+/// It is above the budget, so that a call that is dropped while it waits is not charged, and below
+/// the layer that tries again, so that each try waits. An endpoint that names a time to come back
+/// gets no call from anybody until then, and one that cannot answer as many calls at once as it got
+/// gets half as many from then on.
 pub struct RatedModel {
     inner: Arc<dyn ModelProvider>,
     routes: Arc<RoutedModel>,
@@ -360,10 +379,12 @@ mod tests {
         Arc::new(RatedModel::new(Arc::clone(&routed) as _, routed))
     }
 
-    /// The seconds at which each of that many calls, alternating between two searches, reached the endpoint.
+    /// The seconds at which each of that many calls, alternating between two searches, reached the
+    /// endpoint.
     async fn starts(model: &Arc<ScriptedModel>, rates: Rates, calls: usize) -> Vec<u64> {
         let (started, limiter) = (Instant::now(), Limiter::new(rates));
-        let searches = [rated(Arc::clone(model) as _, &limiter), rated(Arc::clone(model) as _, &limiter)];
+        let searches =
+            [rated(Arc::clone(model) as _, &limiter), rated(Arc::clone(model) as _, &limiter)];
         let call = call("x");
         join_all((0..calls).map(|at| searches[at % 2].complete(&call))).await;
         model.times().iter().map(|time| (*time - started).as_secs_f64().round() as u64).collect()
@@ -388,12 +409,17 @@ mod tests {
     async fn who_comes_first_goes_first_and_who_leaves_holds_nobody_up() {
         let (model, limiter) = (
             Arc::new(ScriptedModel::new(Vec::new())),
-            Limiter::new(Rates { requests_per_minute: Some(1), in_flight: Some(1), ..Rates::default() }),
+            Limiter::new(Rates {
+                requests_per_minute: Some(1),
+                in_flight: Some(1),
+                ..Rates::default()
+            }),
         );
         let rated = rated(Arc::clone(&model) as _, &limiter);
         let calls: Vec<ModelCall> = (0..5).map(|at| call(&at.to_string())).collect();
         assert!(rated.complete(&calls[0]).await.result.is_ok());
-        let mut waiting: Vec<_> = calls[1..].iter().map(|call| Box::pin(rated.complete(call))).collect();
+        let mut waiting: Vec<_> =
+            calls[1..].iter().map(|call| Box::pin(rated.complete(call))).collect();
         for one in &mut waiting {
             assert!(futures::poll!(one.as_mut()).is_pending());
         }
@@ -405,16 +431,20 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn so_many_are_in_flight_and_no_more() {
-        let (model, limiter) =
-            (Arc::new(FakeModel::using(10, 1)), Limiter::new(Rates { in_flight: Some(2), ..Rates::default() }));
-        let searches = [rated(Arc::clone(&model) as _, &limiter), rated(Arc::clone(&model) as _, &limiter)];
+        let (model, limiter) = (
+            Arc::new(FakeModel::using(10, 1)),
+            Limiter::new(Rates { in_flight: Some(2), ..Rates::default() }),
+        );
+        let searches =
+            [rated(Arc::clone(&model) as _, &limiter), rated(Arc::clone(&model) as _, &limiter)];
         let call = call("x");
         let outcomes = join_all((0..9).map(|at| searches[at % 2].complete(&call))).await;
         assert!(outcomes.iter().all(|outcome| outcome.result.is_ok()));
         assert_eq!((model.calls(), model.peak()), (9, 2));
     }
 
-    /// A server that answers one call after the other, each in 3 s, also those for which nobody waits any more. Its client waits for 8 s.
+    /// A server that answers one call after the other, each in 3 s, also those for which nobody
+    /// waits any more. Its client waits for 8 s.
     struct OneSlot {
         free_at: Mutex<Instant>,
         calls: std::sync::atomic::AtomicUsize,
@@ -486,9 +516,11 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_endpoint_that_asks_for_it_is_left_alone_by_all() {
-        let model = Arc::new(ScriptedModel::new(vec![failed(Retry::After(20 * SECOND)), answered()]));
+        let model =
+            Arc::new(ScriptedModel::new(vec![failed(Retry::After(20 * SECOND)), answered()]));
         let (started, limiter) = (Instant::now(), Limiter::new(Rates::default()));
-        let searches = [rated(Arc::clone(&model) as _, &limiter), rated(Arc::clone(&model) as _, &limiter)];
+        let searches =
+            [rated(Arc::clone(&model) as _, &limiter), rated(Arc::clone(&model) as _, &limiter)];
         assert!(searches[0].complete(&call("x")).await.result.is_err());
         assert!(searches[1].complete(&call("x")).await.result.is_ok());
         assert!(started.elapsed() >= 20 * SECOND);
@@ -506,10 +538,12 @@ mod tests {
             Arc::new(ScriptedModel::new(Vec::new())),
             Limiter::new(Rates { requests_per_minute: Some(1), ..Rates::default() }),
         );
-        let route = Route { name: "m".into(), provider: Arc::clone(&model) as _, model: None, limiter };
+        let route =
+            Route { name: "m".into(), provider: Arc::clone(&model) as _, model: None, limiter };
         let routed = Arc::new(RoutedModel::new(route, Vec::new(), &BTreeMap::new()).unwrap());
         let ledger = Ledger::new(Budgets::default());
-        let budgeted = BudgetedModel::new(Arc::clone(&routed) as _, Arc::clone(&ledger), Limits::default());
+        let budgeted =
+            BudgetedModel::new(Arc::clone(&routed) as _, Arc::clone(&ledger), Limits::default());
         let rated = RatedModel::new(Arc::new(budgeted), routed);
         let call = call("x");
         assert!(rated.complete(&call).await.result.is_ok());

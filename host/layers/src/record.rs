@@ -1,4 +1,5 @@
-//! Records what a model was asked and what it answered, so that the recording can stand in for the model.
+//! Records what a model was asked and what it answered, so that the recording can stand in for the
+//! model.
 
 use std::sync::Arc;
 
@@ -6,10 +7,12 @@ use async_trait::async_trait;
 use syrch_core::ports::{ModelCall, ModelLayer, ModelOutcome, ModelProvider, Request};
 use syrch_journal::{Ask, Recorded, Recording, RowRetention};
 
-/// A provider whose exchanges are recorded: every try that was sent and has ended, with its outcome.
+/// A provider whose exchanges are recorded: every try that was sent and has ended, with its
+/// outcome.
 ///
-/// It is below the layer that tries again, so that each try is recorded, and above the budget, so that a request is recorded as it was
-/// made, without the budget's output limit. There is no cache above it, since the recording would lack what the cache answers.
+/// It is below the layer that tries again, so that each try is recorded, and above the budget, so
+/// that a request is recorded as it was made, without the budget's output limit. There is no cache
+/// above it, since the recording would lack what the cache answers.
 pub struct RecordedModel {
     inner: Arc<dyn ModelProvider>,
     recording: Arc<Recording>,
@@ -17,9 +20,14 @@ pub struct RecordedModel {
 }
 
 impl RecordedModel {
-    /// Creates the layer around a provider. `rows` decides whether prompts are recorded, or only their digests.
+    /// Creates the layer around a provider. `rows` decides whether prompts are recorded, or only
+    /// their digests.
     #[must_use]
-    pub fn new(inner: Arc<dyn ModelProvider>, recording: Arc<Recording>, rows: RowRetention) -> Self {
+    pub fn new(
+        inner: Arc<dyn ModelProvider>,
+        recording: Arc<Recording>,
+        rows: RowRetention,
+    ) -> Self {
         Self { inner, recording, rows }
     }
 }
@@ -74,7 +82,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn each_try_that_was_sent_is_noted_as_it_was_asked() {
         let (_folder, path, recording) = recording();
-        let inner = ScriptedModel::new(vec![failed(Retry::After(Duration::from_secs(1))), answered()]);
+        let inner =
+            ScriptedModel::new(vec![failed(Retry::After(Duration::from_secs(1))), answered()]);
         let ledger = Ledger::new(Budgets { llm_calls: 2, ..Budgets::default() });
         let budgeted = BudgetedModel::new(Arc::new(inner), ledger, Limits::default());
         let noted = RecordedModel::new(Arc::new(budgeted), recording, RowRetention::Full);
@@ -92,7 +101,11 @@ mod tests {
     #[tokio::test]
     async fn without_prompts_a_recording_holds_digests() {
         let (_folder, path, recording) = recording();
-        let model = RecordedModel::new(Arc::new(ScriptedModel::new(Vec::new())), recording, RowRetention::None);
+        let model = RecordedModel::new(
+            Arc::new(ScriptedModel::new(Vec::new())),
+            recording,
+            RowRetention::None,
+        );
         assert!(model.complete(&call("a secret cell")).await.result.is_ok());
         assert!(!std::fs::read_to_string(&path).unwrap().contains("secret"));
         assert_eq!(

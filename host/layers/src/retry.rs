@@ -6,11 +6,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use syrch_core::ports::{LlmError, ModelCall, ModelLayer, ModelOutcome, ModelProvider, Request, Retry};
+use syrch_core::ports::{
+    LlmError, ModelCall, ModelLayer, ModelOutcome, ModelProvider, Request, Retry,
+};
 
 /// The most simplifications of one request, each after the endpoint rejected the form before.
 const MAX_PLAINER: u32 = 8;
-/// The longest time that a call waits for an endpoint that is not ready: local servers load a model for up to two minutes.
+/// The longest time that a call waits for an endpoint that is not ready: local servers load a model
+/// for up to two minutes.
 const READY: Duration = Duration::from_secs(120);
 /// The most waits for one endpoint that is not ready.
 const MAX_WAITS: u32 = 64;
@@ -22,13 +25,15 @@ const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// How often and when a call is tried again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retries {
-    /// The most tries of one call, the first included; simplified forms of a rejected request do not count.
+    /// The most tries of one call, the first included; simplified forms of a rejected request do
+    /// not count.
     pub attempts: u32,
     /// The longest wait before the second try; it doubles before each further try.
     pub base: Duration,
     /// An upper bound of these waits.
     pub longest: Duration,
-    /// The longest wait that an endpoint may ask for; when it asks for more, the call fails at once.
+    /// The longest wait that an endpoint may ask for; when it asks for more, the call fails at
+    /// once.
     pub patience: Duration,
     /// The seed of the waits' random part.
     pub seed: u64,
@@ -48,9 +53,11 @@ impl Default for Retries {
 
 /// A provider that tries failed calls again when their outcome allows it.
 ///
-/// It is above the budget, so that each try is reserved, charged and counted by itself. While it waits it holds neither a slot nor a
-/// reservation. A call that took too long is tried once more at the most, for a shorter reply. It waits as long as the endpoint asks, and at least a random part of a delay that doubles from try to try ("full jitter",
-/// M. Brooker, "Exponential Backoff and Jitter", AWS Architecture Blog, 2015). Dropping a call ends its wait.
+/// It is above the budget, so that each try is reserved, charged and counted by itself. While it
+/// waits it holds neither a slot nor a reservation. A call that took too long is tried once more at
+/// the most, for a shorter reply. It waits as long as the endpoint asks, and at least a random part
+/// of a delay that doubles from try to try ("full jitter", M. Brooker, "Exponential Backoff and
+/// Jitter", AWS Architecture Blog, 2015). Dropping a call ends its wait.
 pub struct RetriedModel {
     inner: Arc<dyn ModelProvider>,
     retries: Retries,
@@ -75,12 +82,20 @@ impl RetriedModel {
     fn shorten(&self, call: &ModelCall) -> ModelCall {
         let most = u32::try_from(self.inner.estimate(call).output_tokens).unwrap_or(u32::MAX);
         let half = Some((most / 2).max(SHORTEST).min(most)).filter(|half| *half > 0);
-        let request = Request { max_tokens: half.or(call.request.max_tokens), ..call.request.clone() };
+        let request =
+            Request { max_tokens: half.or(call.request.max_tokens), ..call.request.clone() };
         ModelCall { request, ..call.clone() }
     }
 
     /// The reaction to a failure.
-    fn next(&self, retry: Retry, tries: u32, plainer: u32, waited: &Waited, is_shorter: bool) -> Next {
+    fn next(
+        &self,
+        retry: Retry,
+        tries: u32,
+        plainer: u32,
+        waited: &Waited,
+        is_shorter: bool,
+    ) -> Next {
         match retry {
             Retry::No => Next::End(None),
             Retry::WhenReady if waited.waits >= MAX_WAITS || waited.time >= READY => {
@@ -88,8 +103,12 @@ impl RetriedModel {
             }
             Retry::WhenReady => Next::WaitForIt(waited.next(self.retries.base)),
             Retry::After(Duration::ZERO) if plainer < MAX_PLAINER => Next::Plainer,
-            Retry::After(Duration::ZERO) => Next::End(Some("it refuses every way of asking".to_owned())),
-            _ if tries >= self.retries.attempts => Next::End((tries > 1).then(|| format!("tried {tries} times"))),
+            Retry::After(Duration::ZERO) => {
+                Next::End(Some("it refuses every way of asking".to_owned()))
+            }
+            _ if tries >= self.retries.attempts => {
+                Next::End((tries > 1).then(|| format!("tried {tries} times")))
+            }
             Retry::Shorter if is_shorter => {
                 Next::End(Some(format!("tried {tries} times, the last time for a shorter reply")))
             }
@@ -200,14 +219,18 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    fn retried(outcomes: Vec<ModelOutcome>, retries: Retries) -> (Arc<ScriptedModel>, RetriedModel) {
+    fn retried(
+        outcomes: Vec<ModelOutcome>,
+        retries: Retries,
+    ) -> (Arc<ScriptedModel>, RetriedModel) {
         let inner = Arc::new(ScriptedModel::new(outcomes));
         (Arc::clone(&inner), RetriedModel::new(inner, retries))
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_passes_is_tried_again_and_what_stays_is_not() {
-        let (inner, model) = retried(vec![failed(Retry::Yes), failed(Retry::Yes), answered()], Retries::default());
+        let (inner, model) =
+            retried(vec![failed(Retry::Yes), failed(Retry::Yes), answered()], Retries::default());
         assert!(model.complete(&call("x")).await.result.is_ok());
         let times = inner.times();
         assert_eq!(times.len(), 3);
@@ -224,7 +247,8 @@ mod tests {
         let outcome = model.complete(&call("x")).await;
         assert_eq!(outcome.result, Err(LlmError::Unavailable("failed (tried 3 times)".into())));
         assert_eq!(inner.times().len(), 3);
-        let (inner, model) = retried(vec![failed(Retry::Yes); 9], Retries { attempts: 1, ..Retries::default() });
+        let (inner, model) =
+            retried(vec![failed(Retry::Yes); 9], Retries { attempts: 1, ..Retries::default() });
         assert_eq!(model.complete(&call("x")).await, failed(Retry::Yes));
         assert_eq!(inner.times().len(), 1);
     }
@@ -238,11 +262,16 @@ mod tests {
         assert_eq!(inner.times().len(), 13);
         assert!((30 * SECOND..60 * SECOND).contains(&began.elapsed()), "{:?}", began.elapsed());
         for base in [SECOND / 2, Duration::ZERO] {
-            let (inner, model) = retried(vec![failed(Retry::WhenReady); 99], Retries { base, ..Retries::default() });
+            let (inner, model) =
+                retried(vec![failed(Retry::WhenReady); 99], Retries { base, ..Retries::default() });
             let began = Instant::now();
             let text = model.complete(&call("x")).await.result.unwrap_err().to_string();
             assert!(text.contains("waited for it for"), "{text}");
-            assert!(inner.times().len() <= 65 && began.elapsed() < 130 * SECOND, "{:?}", began.elapsed());
+            assert!(
+                inner.times().len() <= 65 && began.elapsed() < 130 * SECOND,
+                "{:?}",
+                began.elapsed()
+            );
         }
     }
 
@@ -263,20 +292,26 @@ mod tests {
             let _ = model.complete(&call("x")).await;
             assert_eq!(inner.times().len(), tries);
         }
-        let (inner, model) = retried(vec![failed(Retry::Shorter); 9], Retries { attempts: 1, ..Retries::default() });
+        let (inner, model) =
+            retried(vec![failed(Retry::Shorter); 9], Retries { attempts: 1, ..Retries::default() });
         assert_eq!(model.complete(&call("x")).await, failed(Retry::Shorter));
         assert_eq!(inner.times().len(), 1);
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_endpoints_wait_is_applied_up_to_the_callers_patience() {
-        let (inner, model) = retried(vec![failed(Retry::After(20 * SECOND)), answered()], Retries::default());
+        let (inner, model) =
+            retried(vec![failed(Retry::After(20 * SECOND)), answered()], Retries::default());
         assert!(model.complete(&call("x")).await.result.is_ok());
         let times = inner.times();
         assert!(times[1] - times[0] >= 20 * SECOND);
         let before = Instant::now();
-        let (inner, model) = retried(vec![failed(Retry::After(3_600 * SECOND)), answered()], Retries::default());
-        let LlmError::Unavailable(text) = model.complete(&call("x")).await.result.unwrap_err() else { panic!() };
+        let (inner, model) =
+            retried(vec![failed(Retry::After(3_600 * SECOND)), answered()], Retries::default());
+        let LlmError::Unavailable(text) = model.complete(&call("x")).await.result.unwrap_err()
+        else {
+            panic!()
+        };
         assert_eq!(text, "failed (it asks for a wait of 3600 s, and a call waits 60 s at most)");
         assert_eq!((inner.times().len(), before.elapsed()), (1, Duration::ZERO));
     }
@@ -288,7 +323,8 @@ mod tests {
         let (inner, model) = retried(outcomes, Retries::default());
         assert!(model.complete(&call("x")).await.result.is_ok());
         assert_eq!(inner.times().len(), 8);
-        let (inner, model) = retried(vec![failed(Retry::After(Duration::ZERO)); 20], Retries::default());
+        let (inner, model) =
+            retried(vec![failed(Retry::After(Duration::ZERO)); 20], Retries::default());
         let error = model.complete(&call("x")).await.result.unwrap_err();
         assert!(error.to_string().ends_with("(it refuses every way of asking)"), "{error}");
         assert_eq!(inner.times().len(), 9);
@@ -309,8 +345,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn each_try_is_charged_and_a_wait_holds_no_slot() {
         let ledger = Ledger::new(Budgets { llm_calls: 4, ..Budgets::default() });
-        let inner =
-            Arc::new(ScriptedModel::new(vec![failed(Retry::After(9 * SECOND)), answered(), failed(Retry::Yes)]));
+        let inner = Arc::new(ScriptedModel::new(vec![
+            failed(Retry::After(9 * SECOND)),
+            answered(),
+            failed(Retry::Yes),
+        ]));
         let limits = Limits { llm_in_flight: 1, ..Limits::default() };
         let budgeted = BudgetedModel::new(Arc::clone(&inner) as _, Arc::clone(&ledger), limits);
         let model = RetriedModel::new(Arc::new(budgeted), Retries::default());
@@ -320,7 +359,8 @@ mod tests {
         // While the first call waits for its second try, the only slot is free for another.
         assert!(model.complete(&second).await.result.is_ok());
         assert_eq!(ledger.spent().calls, 2);
-        // The second try fails for another reason, the third is answered, and then the calls are used up.
+        // The second try fails for another reason, the third is answered, and then the calls are
+        // used up.
         inner.then([answered(), answered()]);
         assert!(waiting.await.result.is_ok());
         assert_eq!((ledger.spent().calls, inner.times().len()), (4, 4));

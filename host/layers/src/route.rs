@@ -1,4 +1,5 @@
-//! Several models behind one provider: each call goes to the one that it names, that its purpose is for, or the default.
+//! Several models behind one provider: each call goes to the one that it names, that its purpose is
+//! for, or the default.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -54,22 +55,31 @@ pub struct RoutedModel {
 }
 
 impl RoutedModel {
-    /// Creates a provider with a default, further models, and the names of the models for calls of a purpose (by
-    /// [`Purpose::name`](syrch_core::ports::Purpose::name)).
+    /// Creates a provider with a default, further models, and the names of the models for calls of
+    /// a purpose (by [`Purpose::name`](syrch_core::ports::Purpose::name)).
     ///
     /// # Errors
     /// When two routes have the same name, or a name is unknown.
-    pub fn new(default: Route, others: Vec<Route>, purposes: &BTreeMap<String, String>) -> Result<Self, RouteError> {
+    pub fn new(
+        default: Route,
+        others: Vec<Route>,
+        purposes: &BTreeMap<String, String>,
+    ) -> Result<Self, RouteError> {
         let routes: Vec<Route> = std::iter::once(default).chain(others).collect();
         for (at, route) in routes.iter().enumerate() {
             if routes[..at].iter().any(|other| other.name == route.name) {
                 return Err(RouteError::Twice(route.name.clone()));
             }
-            if let Some(model) = route.model.as_ref().filter(|model| !route.provider.models().contains(model)) {
+            if let Some(model) =
+                route.model.as_ref().filter(|model| !route.provider.models().contains(model))
+            {
                 return Err(RouteError::Foreign { name: route.name.clone(), model: model.clone() });
             }
         }
-        let purpose = |(purpose, name): (&String, &String)| match routes.iter().position(|route| route.name == *name) {
+        let purpose = |(purpose, name): (&String, &String)| match routes
+            .iter()
+            .position(|route| route.name == *name)
+        {
             Some(at) => Ok((purpose.clone(), at)),
             None => Err(RouteError::Unknown { purpose: purpose.clone(), name: name.clone() }),
         };
@@ -82,7 +92,9 @@ impl RoutedModel {
     pub fn route(&self, call: &ModelCall) -> Option<&Route> {
         match &call.request.model {
             Some(name) => self.routes.iter().find(|route| route.name == *name),
-            None => self.routes.get(self.purposes.get(call.request.purpose.name()).copied().unwrap_or(0)),
+            None => self
+                .routes
+                .get(self.purposes.get(call.request.purpose.name()).copied().unwrap_or(0)),
         }
     }
 
@@ -125,7 +137,9 @@ impl ModelProvider for RoutedModel {
     async fn complete(&self, call: &ModelCall) -> ModelOutcome {
         let Some((route, onward)) = self.onward(call) else {
             let name = call.request.model.as_deref().unwrap_or_default();
-            return ModelOutcome::unsent(LlmError::Denied(format!("the model `{name}` is not configured")));
+            return ModelOutcome::unsent(LlmError::Denied(format!(
+                "the model `{name}` is not configured"
+            )));
         };
         let sending = route.limiter.send();
         let outcome = route.provider.complete(&onward).await;
@@ -161,8 +175,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_name_counts_before_a_purpose_and_a_purpose_before_the_default() {
-        let (strong, cheap) =
-            (Arc::new(ScriptedModel::of("s", &["large", "huge"])), Arc::new(ScriptedModel::of("c", &["tiny"])));
+        let (strong, cheap) = (
+            Arc::new(ScriptedModel::of("s", &["large", "huge"])),
+            Arc::new(ScriptedModel::of("c", &["tiny"])),
+        );
         let routed = RoutedModel::new(
             route("strong", Arc::clone(&strong) as _, Some("huge")),
             vec![
@@ -172,7 +188,10 @@ mod tests {
             &purposes(&[("judge", "cheap"), ("probe", "large")]),
         )
         .unwrap();
-        assert_eq!((routed.name(), routed.models()), ("s", vec!["strong".into(), "cheap".into(), "large".into()]));
+        assert_eq!(
+            (routed.name(), routed.models()),
+            ("s", vec!["strong".into(), "cheap".into(), "large".into()])
+        );
         let identity = |purpose: Purpose, model: Option<&str>| {
             let mut call = call("x");
             (call.request.purpose, call.request.model) = (purpose, model.map(str::to_owned));
@@ -195,7 +214,11 @@ mod tests {
     #[tokio::test]
     async fn only_configured_names_are_answered() {
         let fake = Arc::new(FakeModel::using(10, 1));
-        let routed = RoutedModel::new(route("one", Arc::clone(&fake) as _, None), Vec::new(), &BTreeMap::new());
+        let routed = RoutedModel::new(
+            route("one", Arc::clone(&fake) as _, None),
+            Vec::new(),
+            &BTreeMap::new(),
+        );
         let routed: Arc<dyn ModelProvider> = Arc::new(routed.unwrap());
         let mut named = call("x");
         named.request.model = Some("fake".into());

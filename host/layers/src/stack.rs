@@ -15,18 +15,20 @@ use crate::quotes::{Meaning, MeantModel};
 use crate::taint::TaintOfCall;
 use crate::time::{Time, TimedModel};
 use crate::{
-    BudgetedDatabase, BudgetedModel, CachedDatabase, CachedModel, DoubtingDatabase, Memo, RatedModel, RecordedModel,
-    RetriedModel, Retries, RoutedModel, journalled,
+    BudgetedDatabase, BudgetedModel, CachedDatabase, CachedModel, DoubtingDatabase, Memo,
+    RatedModel, RecordedModel, RetriedModel, Retries, RoutedModel, journalled,
 };
 
 /// The layers that every call of a role passes first, outermost first.
 pub const ROLE_LAYERS: [&str; 3] = ["observer", "journal", "taint"];
-/// The layers that a model call passes then. At most one of cache and recording is present, since a recording must hold what the model
-/// itself answers. The layers of an optimization have `consent` before `route`.
+/// The layers that a model call passes then. At most one of cache and recording is present, since a
+/// recording must hold what the model itself answers. The layers of an optimization have `consent`
+/// before `route`.
 pub const MODEL_LAYERS: [&str; 9] =
     ["quotes", "time", "cache", "retry", "recording", "rate", "budget", "route", "price"];
 /// The layers that a model call passes in a dry run, which neither waits nor tries again.
-pub const DRY_LAYERS: [&str; 7] = ["quotes", "time", "cache", "budget", "preview", "route", "price"];
+pub const DRY_LAYERS: [&str; 7] =
+    ["quotes", "time", "cache", "budget", "preview", "route", "price"];
 /// The layers that a statement passes then.
 pub const STATEMENT_LAYERS: [&str; 5] = ["grant", "memo", "doubts", "budget", "cache"];
 
@@ -48,17 +50,29 @@ pub struct ModelParts {
     pub retries: Retries,
     /// Where a dry run records what would be sent.
     pub previews: Option<Previews>,
-    /// What sends nothing without the user's consent; `None` where sending was asked for, as in a search.
+    /// What sends nothing without the user's consent; `None` where sending was asked for, as in a
+    /// search.
     pub consent: Option<Consent>,
     /// How the statements of replies are meant, and the catalog of all that is granted.
     pub meaning: (Meaning, Arc<Catalog>),
 }
 
-/// Builds the layers of a search's model calls. A reply from the cache takes no slot and costs no money; each try of a call that is sent is
-/// charged.
+/// Builds the layers of a search's model calls. A reply from the cache takes no slot and costs no
+/// money; each try of a call that is sent is charged.
 #[must_use]
 pub fn model_stack(parts: ModelParts) -> Arc<dyn ModelProvider> {
-    let ModelParts { model, time, ledger, limits, cache, recording, retries, previews, consent, meaning } = parts;
+    let ModelParts {
+        model,
+        time,
+        ledger,
+        limits,
+        cache,
+        recording,
+        retries,
+        previews,
+        consent,
+        meaning,
+    } = parts;
     let budgeted = |inner| Arc::new(BudgetedModel::new(inner, Arc::clone(&ledger), limits));
     let has_recording = recording.is_some();
     let mut stack: Arc<dyn ModelProvider> = match previews {
@@ -83,8 +97,9 @@ pub fn model_stack(parts: ModelParts) -> Arc<dyn ModelProvider> {
     Arc::new(MeantModel::new(Arc::new(TimedModel::new(stack, time)), catalog, meaning))
 }
 
-/// Builds the layers of a search's statements. A statement that the search has run before is not charged again; one whose result an earlier
-/// search left in the cache is charged like any other. What is counted for the doubts about a result is not charged; they hold cell text as far as
+/// Builds the layers of a search's statements. A statement that the search has run before is not
+/// charged again; one whose result an earlier search left in the cache is charged like any other.
+/// What is counted for the doubts about a result is not charged; they hold cell text as far as
 /// `grant` shows it.
 #[must_use]
 pub fn statement_stack(
@@ -101,7 +116,11 @@ pub fn statement_stack(
 
 /// The database behind the cache, if there is one: for calls that no search is charged for.
 #[must_use]
-pub fn cached_database(database: Arc<dyn Database>, cache: Option<&Arc<Cache>>, limits: &Limits) -> Arc<dyn Database> {
+pub fn cached_database(
+    database: Arc<dyn Database>,
+    cache: Option<&Arc<Cache>>,
+    limits: &Limits,
+) -> Arc<dyn Database> {
     match cache {
         Some(cache) => Arc::new(CachedDatabase::new(database, Arc::clone(cache), limits)),
         None => database,
@@ -148,10 +167,19 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let prices = Arc::new(Prices::new(BTreeMap::new()).unwrap());
         let provider = Arc::new(PricedModel::new(Arc::new(ScriptedModel::new(Vec::new())), prices));
-        let route = Route { name: "m".into(), provider, model: None, limiter: Limiter::new(Rates::default()) };
+        let route = Route {
+            name: "m".into(),
+            provider,
+            model: None,
+            limiter: Limiter::new(Rates::default()),
+        };
         let model = Arc::new(RoutedModel::new(route, Vec::new(), &BTreeMap::new()).unwrap());
         let opened = Cache::open(folder.path(), syrch_cache::Options::default());
-        let catalog = Catalog { database: "d".into(), dialect: syrch_core::Dialect::Sqlite, tables: Vec::new() };
+        let catalog = Catalog {
+            database: "d".into(),
+            dialect: syrch_core::Dialect::Sqlite,
+            tables: Vec::new(),
+        };
         let parts = ModelParts {
             model,
             time: Arc::new(Always),
@@ -201,15 +229,26 @@ mod tests {
 
     #[test]
     fn the_documents_name_them_in_that_order() {
-        let read = |path: &str| std::fs::read_to_string(format!("{}/../{path}", env!("CARGO_MANIFEST_DIR"))).unwrap();
-        let of_models = format!("{} → {} → provider", ROLE_LAYERS.join(" → "), MODEL_LAYERS.join(" → "));
-        let of_statements = format!("{} → {} → database", ROLE_LAYERS[..2].join(" → "), STATEMENT_LAYERS.join(" → "));
+        let read = |path: &str| {
+            std::fs::read_to_string(format!("{}/../{path}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+        };
+        let of_models =
+            format!("{} → {} → provider", ROLE_LAYERS.join(" → "), MODEL_LAYERS.join(" → "));
+        let of_statements = format!(
+            "{} → {} → database",
+            ROLE_LAYERS[..2].join(" → "),
+            STATEMENT_LAYERS.join(" → ")
+        );
         let host = read("README.md");
-        assert!(host.contains(&of_models) && host.contains(&of_statements), "{of_models}; {of_statements}");
+        assert!(
+            host.contains(&of_models) && host.contains(&of_statements),
+            "{of_models}; {of_statements}"
+        );
         let models = read("../docs/models.md");
         let rows = models.lines().filter_map(|line| line.strip_prefix("| ")?.split(" |").next());
         let named: Vec<&str> = rows.skip_while(|name| *name != ROLE_LAYERS[0]).collect();
-        let wanted: Vec<&str> = ROLE_LAYERS.into_iter().chain(MODEL_LAYERS).chain(["provider"]).collect();
+        let wanted: Vec<&str> =
+            ROLE_LAYERS.into_iter().chain(MODEL_LAYERS).chain(["provider"]).collect();
         assert!(named.starts_with(&wanted), "docs/models.md: {named:?}");
     }
 
@@ -219,9 +258,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::open(folder.path(), syrch_cache::Options::default());
         let engine = Arc::new(FakeDatabase::default());
-        let stack = statement_stack(engine, Some(&cache), &ledger, &Limits::default(), RowsGrant::Full);
+        let stack =
+            statement_stack(engine, Some(&cache), &ledger, &Limits::default(), RowsGrant::Full);
         let limits = syrch_core::ports::BenchLimits { rows: 7, ..Default::default() };
         let error = stack.database().bench(limits).await.err();
-        assert_eq!(error, Some(syrch_core::ports::PortError::Unavailable("no bench for 7 rows".to_owned())));
+        assert_eq!(
+            error,
+            Some(syrch_core::ports::PortError::Unavailable("no bench for 7 rows".to_owned()))
+        );
     }
 }

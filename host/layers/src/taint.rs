@@ -1,8 +1,11 @@
-//! Which plugins may still call a model after the search has asked the database: `--rows none|aggregates`, beyond cells.
+//! Which plugins may still call a model after the search has asked the database: `--rows
+//! none|aggregates`, beyond cells.
 //!
-//! Without a single cell, row counts, profiles, errors and statistics still carry bits of the data, and a plugin that asks often enough can
-//! read any cell by them. So under these two settings an untrusted plugin makes no model call after any such plugin may have learned
-//! something of the data. The state changes at sequence points of the event log, so a resumed run decides as the killed one did.
+//! Without a single cell, row counts, profiles, errors and statistics still carry bits of the data,
+//! and a plugin that asks often enough can read any cell by them. So under these two settings an
+//! untrusted plugin makes no model call after any such plugin may have learned something of the
+//! data. The state changes at sequence points of the event log, so a resumed run decides as the
+//! killed one did.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +17,8 @@ use syrch_core::{RetrievalQuery, Retriever};
 use syrch_journal::Ask;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The state of one search, which all its role calls share, also after the user has answered a question.
+/// The state of one search, which all its role calls share, also after the user has answered a
+/// question.
 #[derive(Debug)]
 pub struct Taint {
     untrusted: BTreeSet<Role>,
@@ -34,23 +38,28 @@ struct State {
 }
 
 impl Taint {
-    /// Creates the state of a search in which the plugins of these roles are untrusted, and may together have `in_flight` model calls in
-    /// flight.
+    /// Creates the state of a search in which the plugins of these roles are untrusted, and may
+    /// together have `in_flight` model calls in flight.
     #[must_use]
     pub fn new(untrusted: impl IntoIterator<Item = Role>, in_flight: usize) -> Arc<Self> {
         let permits = Arc::new(Semaphore::new(in_flight.clamp(1, Semaphore::MAX_PERMITS)));
-        Arc::new(Self { untrusted: untrusted.into_iter().collect(), permits, state: Mutex::default() })
+        Arc::new(Self {
+            untrusted: untrusted.into_iter().collect(),
+            permits,
+            state: Mutex::default(),
+        })
     }
 
-    /// The state as one call sees it. `roles` are those that can influence the call: a plugin's own role, or for a task that retrieves, the
-    /// roles that may have written its text.
+    /// The state as one call sees it. `roles` are those that can influence the call: a plugin's own
+    /// role, or for a task that retrieves, the roles that may have written its text.
     #[must_use]
     pub fn of_call(self: &Arc<Self>, roles: &[Role]) -> TaintOfCall {
         let untrusted = roles.iter().find(|role| self.untrusted.contains(role)).copied();
         TaintOfCall { taint: Arc::clone(self), untrusted, has_returned: Arc::default() }
     }
 
-    /// Called when the host itself has asked the database for something whose answer the role calls that follow get.
+    /// Called when the host itself has asked the database for something whose answer the role calls
+    /// that follow get.
     pub fn asked(&self) {
         self.state(|state| state.asked = true);
     }
@@ -72,14 +81,16 @@ pub struct TaintOfCall {
     taint: Arc<Taint>,
     /// The role whose plugin is untrusted, if there is one.
     untrusted: Option<Role>,
-    /// Whether the plugin has returned. From then on the host itself makes the calls of this role call.
+    /// Whether the plugin has returned. From then on the host itself makes the calls of this role
+    /// call.
     has_returned: Arc<AtomicBool>,
 }
 
 impl TaintOfCall {
-    /// Called when the role call starts, and when it reads what other calls change (what is left of the budgets). Once the database was
-    /// asked, the arguments of any role may carry some of the answer: observations, candidates, signals, tasks that a planner changed,
-    /// hints, the user's answer to a question that was made of results.
+    /// Called when the role call starts, and when it reads what other calls change (what is left of
+    /// the budgets). Once the database was asked, the arguments of any role may carry some of the
+    /// answer: observations, candidates, signals, tasks that a planner changed, hints, the user's
+    /// answer to a question that was made of results.
     pub fn starts(&self) {
         self.taint.state(|state| state.seen |= state.asked && self.untrusted.is_some());
     }
@@ -94,7 +105,8 @@ impl TaintOfCall {
         self.taint.state(|state| match kind(ask) {
             Kind::Other => Admission::Free,
             Kind::Data => {
-                // The request counts, not the answer, since the time that an answer takes carries information too.
+                // The request counts, not the answer, since the time that an answer takes carries
+                // information too.
                 state.asked = true;
                 state.seen |= self.untrusted.is_some() && !self.has_returned.load(Ordering::SeqCst);
                 Admission::Free
@@ -113,8 +125,9 @@ impl TaintOfCall {
         })
     }
 
-    /// Waits until the call may proceed; `None` when it is denied. A call that had to wait is denied if an untrusted plugin may know
-    /// something of the data meanwhile: among many calls that wait, a plugin could choose by cancelling the others.
+    /// Waits until the call may proceed; `None` when it is denied. A call that had to wait is
+    /// denied if an untrusted plugin may know something of the data meanwhile: among many calls
+    /// that wait, a plugin could choose by cancelling the others.
     pub(crate) async fn admitted(&self, admission: Admission) -> Option<Admission> {
         match admission {
             Admission::Denied => None,
@@ -160,12 +173,19 @@ fn kind(ask: &Ask) -> Kind {
     match ask {
         Ask::Llm(_) | Ask::Embed(_) => Kind::Model,
         Ask::Search(queries) if queries.iter().any(is_embedded) => Kind::Model,
-        Ask::Sql(_) | Ask::Explain(_) | Ask::Stats(..) | Ask::Samples(..) | Ask::Reward(_) => Kind::Data,
-        // Names, notes and examples are no rows, and a statement is checked against the catalog alone. Rows are read of a result, which was asked
-        // for or handed in before. A calibrator gets nothing but its arguments. Searching cells is denied wherever a plugin is untrusted.
-        Ask::Search(_) | Ask::Check(_) | Ask::Rows(..) | Ask::Calibrate(_) | Ask::Find(..) => Kind::Other,
+        Ask::Sql(_) | Ask::Explain(_) | Ask::Stats(..) | Ask::Samples(..) | Ask::Reward(_) => {
+            Kind::Data
+        }
+        // Names, notes and examples are no rows, and a statement is checked against the catalog
+        // alone. Rows are read of a result, which was asked for or handed in before. A calibrator
+        // gets nothing but its arguments. Searching cells is denied wherever a plugin is untrusted.
+        Ask::Search(_) | Ask::Check(_) | Ask::Rows(..) | Ask::Calibrate(_) | Ask::Find(..) => {
+            Kind::Other
+        }
         Ask::Remaining | Ask::Wait(_) | Ask::GiveUp(_) => Kind::Other,
-        Ask::Note(..) | Ask::Propose(_) | Ask::Keep(..) | Ask::Discard(..) | Ask::Step(..) => Kind::Other,
+        Ask::Note(..) | Ask::Propose(_) | Ask::Keep(..) | Ask::Discard(..) | Ask::Step(..) => {
+            Kind::Other
+        }
     }
 }
 
@@ -208,7 +228,12 @@ mod tests {
     }
 
     fn search(retriever: Retriever) -> Ask {
-        Ask::Search(vec![RetrievalQuery { corpus: Corpus::Notes, retriever, text: String::new(), limit: 1 }])
+        Ask::Search(vec![RetrievalQuery {
+            corpus: Corpus::Notes,
+            retriever,
+            text: String::new(),
+            limit: 1,
+        }])
     }
 
     fn with(untrusted: &[Role]) -> Arc<Taint> {
@@ -222,7 +247,11 @@ mod tests {
         let builtin = taint.of_call(&[Role::Planner]);
         assert!(!is_denied(&solver, &model()) && !is_denied(&other, &model()));
         assert!(!is_denied(&solver, &sql()));
-        assert!(is_denied(&solver, &model()) && is_denied(&other, &model()) && !is_denied(&builtin, &model()));
+        assert!(
+            is_denied(&solver, &model())
+                && is_denied(&other, &model())
+                && !is_denied(&builtin, &model())
+        );
         assert_eq!(taint.denied(), BTreeSet::from([Role::Solver, Role::Aggregator]));
     }
 
@@ -285,7 +314,10 @@ mod tests {
     fn a_call_for_several_roles_is_that_of_the_one_that_is_not_trusted() {
         let taint = with(&[Role::Planner]);
         is_denied(&taint.of_call(&[Role::Planner]), &sql());
-        assert!(is_denied(&taint.of_call(&[Role::Solver, Role::Planner]), &search(Retriever::Vector)));
+        assert!(is_denied(
+            &taint.of_call(&[Role::Solver, Role::Planner]),
+            &search(Retriever::Vector)
+        ));
         assert!(!is_denied(&taint.of_call(&[Role::Solver]), &search(Retriever::Vector)));
     }
 
@@ -294,13 +326,20 @@ mod tests {
         let taint = Taint::new([Role::Solver], 2);
         let call = taint.of_call(&[Role::Solver]);
         let mut admissions: Vec<Admission> = (0..4).map(|_| call.admit(&model())).collect();
-        assert!(admissions[..2].iter().all(|admission| matches!(admission, Admission::Permitted(_))), "{admissions:?}");
-        assert!(admissions[2..].iter().all(|admission| matches!(admission, Admission::Waits)), "{admissions:?}");
+        assert!(
+            admissions[..2].iter().all(|admission| matches!(admission, Admission::Permitted(_))),
+            "{admissions:?}"
+        );
+        assert!(
+            admissions[2..].iter().all(|admission| matches!(admission, Admission::Waits)),
+            "{admissions:?}"
+        );
         let (last, third) = (admissions.pop().unwrap(), admissions.pop().unwrap());
         drop(admissions.pop());
         let third = call.admitted(third).await;
         assert!(matches!(third, Some(Admission::Permitted(_))));
-        // The call that has its permit continues; the one that waits is denied when a permit is free.
+        // The call that has its permit continues; the one that waits is denied when a permit is
+        // free.
         assert!(!is_denied(&call, &sql()));
         let first = call.admitted(admissions.pop().unwrap()).await;
         assert!(first.is_some());
@@ -311,8 +350,8 @@ mod tests {
     }
 
     proptest! {
-        /// In whatever order calls happen, trusted plugins are never denied, and nothing of the others is sent after one of them asked the
-        /// database.
+        /// In whatever order calls happen, trusted plugins are never denied, and nothing of the
+        /// others is sent after one of them asked the database.
         #[test]
         fn nothing_is_sent_after_it_was_asked(events in proptest::collection::vec((0..3_usize, 0..4_u8), 0..60)) {
             let roles = [Role::Planner, Role::Solver, Role::Reward];

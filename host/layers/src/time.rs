@@ -1,4 +1,5 @@
-//! Cancels the model calls of a search whose time is over, so that the callers can continue with what they have.
+//! Cancels the model calls of a search whose time is over, so that the callers can continue with
+//! what they have.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! The port `llm` of a clarifier whose question nobody can answer: the question is made by rule, and no model is paid for its words.
+//! The port `llm` of a clarifier whose question nobody can answer: the question is made by rule,
+//! and no model is paid for its words.
 
 use async_trait::async_trait;
 use syrch_core::ports::{Flight, LlmError, LlmPort, Reply, Request, Ticket};

@@ -1,7 +1,8 @@
-//! Clients for the endpoints of language models: `openai`, for every endpoint that speaks its protocol, and `anthropic`.
+//! Clients for the endpoints of language models: `openai`, for every endpoint that speaks its
+//! protocol, and `anthropic`.
 //!
-//! Each implements [`syrch_core::ports::ModelProvider`]; policy (budgets, grants, caches, rate limits, retries) is in `syrch-layers` and is
-//! not repeated here.
+//! Each implements [`syrch_core::ports::ModelProvider`]; policy (budgets, grants, caches, rate
+//! limits, retries) is in `syrch-layers` and is not repeated here.
 
 pub mod anthropic;
 pub mod http;
@@ -9,6 +10,7 @@ pub mod openai;
 
 pub use anthropic::{ANTHROPIC_BASE_URL, AnthropicProvider};
 pub use http::{
-    EndpointConfig, EndpointError, ListRequest, StructuredReplies, is_exposed, is_loopback, kept_local, list_of_models,
+    EndpointConfig, EndpointError, ListRequest, StructuredReplies, is_exposed, is_loopback,
+    kept_local, list_of_models,
 };
 pub use openai::{EmbeddingsProvider, OpenAiConfig, OpenAiProvider};

@@ -1,4 +1,5 @@
-//! A cache in memory of values that are expensive to make: hosts, databases, expected answers, compiled schemas.
+//! A cache in memory of values that are expensive to make: hosts, databases, expected answers,
+//! compiled schemas.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,13 +27,15 @@ impl<K: PartialEq + Clone, V> MemoryCache<K, V> {
         Self { most: most.max(1), bytes: None, cells: Mutex::default() }
     }
 
-    /// A cache of at most `most` values that take at most `bytes` together. A value larger than `bytes` is not cached.
+    /// A cache of at most `most` values that take at most `bytes` together. A value larger than
+    /// `bytes` is not cached.
     #[must_use]
     pub fn within(most: usize, bytes: usize, weigh: Weigh<K, V>) -> Self {
         Self { bytes: Some((bytes, weigh)), ..Self::new(most) }
     }
 
-    /// The value of that key. It is made once, however many callers request it at once; when that fails, the next caller tries again.
+    /// The value of that key. It is made once, however many callers request it at once; when that
+    /// fails, the next caller tries again.
     ///
     /// # Errors
     /// That of making it.
@@ -59,11 +62,16 @@ impl<K: PartialEq + Clone, V> MemoryCache<K, V> {
         Some(value)
     }
 
-    /// [`MemoryCache::get`] for a value that is made without waiting. Of two callers that make it at once, both get the one that is cached.
+    /// [`MemoryCache::get`] for a value that is made without waiting. Of two callers that make it
+    /// at once, both get the one that is cached.
     ///
     /// # Errors
     /// That of making it.
-    pub fn get_or_make<E>(&self, key: &K, make: impl FnOnce() -> Result<V, E>) -> Result<Arc<V>, E> {
+    pub fn get_or_make<E>(
+        &self,
+        key: &K,
+        make: impl FnOnce() -> Result<V, E>,
+    ) -> Result<Arc<V>, E> {
         if let Some(cached) = self.cached(|known| known == key) {
             return Ok(cached);
         }
@@ -131,7 +139,8 @@ mod tests {
 
     #[tokio::test]
     async fn no_more_is_kept_than_there_are_bytes_for() {
-        let (cache, made) = (MemoryCache::within(100, 10, |_, bytes: &Vec<u8>| bytes.len()), AtomicU32::new(0));
+        let (cache, made) =
+            (MemoryCache::within(100, 10, |_, bytes: &Vec<u8>| bytes.len()), AtomicU32::new(0));
         let get = async |bytes: usize| {
             let make = || async {
                 made.fetch_add(1, Ordering::Relaxed);
@@ -155,7 +164,10 @@ mod tests {
         let cache = MemoryCache::<u8, u8>::new(1);
         assert_eq!(cache.get_or_make(&1, || Ok::<_, ()>(7)), Ok(Arc::new(7)));
         assert_eq!(cache.get_or_make(&2, || Err("no")), Err("no"));
-        assert_eq!((cache.cached(|key| *key == 1), cache.cached(|key| *key == 2)), (Some(Arc::new(7)), None));
+        assert_eq!(
+            (cache.cached(|key| *key == 1), cache.cached(|key| *key == 2)),
+            (Some(Arc::new(7)), None)
+        );
     }
 
     #[tokio::test]

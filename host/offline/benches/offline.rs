@@ -1,4 +1,5 @@
-//! How long the offline provider takes for a question, by the number of tables, with an index of values in memory.
+//! How long the offline provider takes for a question, by the number of tables, with an index of
+//! values in memory.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,7 +8,8 @@ use std::task::{Context, Poll, Waker};
 use async_trait::async_trait;
 use divan::{Bencher, black_box};
 use syrch_core::ports::{
-    CellIndex, Match, ModelCall, ModelOutcome, ModelProvider, PortError, Purpose, Request, Sample, Shape,
+    CellIndex, Match, ModelCall, ModelOutcome, ModelProvider, PortError, Purpose, Request, Sample,
+    Shape,
 };
 use syrch_core::{Catalog, Column, Corpus, Dialect, ForeignKey, Hit, Problem, Table};
 use syrch_offline::{OfflineConfig, OfflineProvider};
@@ -16,17 +18,26 @@ fn main() {
     divan::main();
 }
 
-const THINGS: &[&str] = &["bakery", "bread", "oven", "baker", "flour", "supplier", "delivery", "recipe"];
+const THINGS: &[&str] =
+    &["bakery", "bread", "oven", "baker", "flour", "supplier", "delivery", "recipe"];
 
 /// A catalog of so many tables in a chain, each referring to the one before.
 fn catalog(tables: usize) -> Catalog {
-    let column = |name: String, sql_type: &str| Column { name, sql_type: sql_type.to_owned(), ..Column::default() };
+    let column = |name: String, sql_type: &str| Column {
+        name,
+        sql_type: sql_type.to_owned(),
+        ..Column::default()
+    };
     let name = |at: usize| match at / THINGS.len() {
         0 => THINGS[at].to_owned(),
         round => format!("{}_{round}", THINGS[at % THINGS.len()]),
     };
     let table = |at: usize| {
-        let mut table = Table { name: name(at), primary_key: vec![format!("{}_id", name(at))], ..Table::default() };
+        let mut table = Table {
+            name: name(at),
+            primary_key: vec![format!("{}_id", name(at))],
+            ..Table::default()
+        };
         table.columns = vec![
             column(format!("{}_id", name(at)), "INTEGER"),
             column("name".to_owned(), "TEXT"),
@@ -45,7 +56,11 @@ fn catalog(tables: usize) -> Catalog {
         }
         table
     };
-    Catalog { database: "bench".to_owned(), dialect: Dialect::Sqlite, tables: (0..tables).map(table).collect() }
+    Catalog {
+        database: "bench".to_owned(),
+        dialect: Dialect::Sqlite,
+        tables: (0..tables).map(table).collect(),
+    }
 }
 
 /// Cells by their lower-case text.
@@ -57,12 +72,22 @@ impl CellIndex for Cells {
         Err(PortError::Unsupported)
     }
 
-    async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+    async fn find(
+        &self,
+        phrases: &[String],
+        how: Match,
+        limit: u32,
+    ) -> Result<Vec<Vec<Hit>>, PortError> {
         if how != Match::Exact {
             return Err(PortError::Unsupported);
         }
-        let hits = |phrase: &String| self.0.get(&phrase.to_lowercase()).cloned().unwrap_or_default();
-        Ok(phrases.iter().map(hits).map(|hits| hits.into_iter().take(limit as usize).collect()).collect())
+        let hits =
+            |phrase: &String| self.0.get(&phrase.to_lowercase()).cloned().unwrap_or_default();
+        Ok(phrases
+            .iter()
+            .map(hits)
+            .map(|hits| hits.into_iter().take(limit as usize).collect())
+            .collect())
     }
 }
 
@@ -104,12 +129,18 @@ fn questions(bencher: Bencher, tables: usize) {
     let catalog = Arc::new(catalog(tables));
     let calls = [
         call(&catalog, "How many bakeries are there in Town 17?"),
-        call(&catalog, "List the name and price of all breads, ordered by price from the highest to the lowest."),
+        call(
+            &catalog,
+            "List the name and price of all breads, ordered by price from the highest to the lowest.",
+        ),
         call(
             &catalog,
             "What are the names of bakeries in Town 4 or Town 5 that have at least 3 breads cheaper than 2?",
         ),
-        call(&catalog, "For each city, what is the average price of the flour whose supplier is not from Town 9?"),
+        call(
+            &catalog,
+            "For each city, what is the average price of the flour whose supplier is not from Town 9?",
+        ),
     ];
     bencher.counter(divan::counter::ItemsCount::new(calls.len())).bench(|| {
         for call in &calls {

@@ -1,5 +1,6 @@
-//! The account of a question's words: each aggregate, number, time, negation, comparison and superlative is expressed by some part of the
-//! statement, or there is no statement. A word that was dropped changes what is asked for, however well the rest is understood.
+//! The account of a question's words: each aggregate, number, time, negation, comparison and
+//! superlative is expressed by some part of the statement, or there is no statement. A word that
+//! was dropped changes what is asked for, however well the rest is understood.
 
 use std::collections::BTreeSet;
 
@@ -106,14 +107,21 @@ impl<'a> Parts<'a> {
     fn writes(&self, number: &str) -> bool {
         let value = number.parse::<f64>();
         self.numbers.iter().any(|other| {
-            let same = value.as_ref().is_ok_and(|value| other.parse::<f64>().is_ok_and(|other| *value == other));
+            let same = value
+                .as_ref()
+                .is_ok_and(|value| other.parse::<f64>().is_ok_and(|other| *value == other));
             other == number || same || other.contains(number)
         })
     }
 }
 
 /// The words that no part of the statement expresses; empty if it drops none that carries meaning.
-pub(crate) fn dropped(schema: &Schema, reading: &Reading, draft: &Draft, query: &LogicalQuery) -> Vec<String> {
+pub(crate) fn dropped(
+    schema: &Schema,
+    reading: &Reading,
+    draft: &Draft,
+    query: &LogicalQuery,
+) -> Vec<String> {
     let parts = Parts::new(query);
     let mut words: Vec<String> = Vec::new();
     for (at, item) in reading.items.iter().enumerate() {
@@ -128,11 +136,13 @@ pub(crate) fn dropped(schema: &Schema, reading: &Reading, draft: &Draft, query: 
 }
 
 fn text(reading: &Reading, item: &Item) -> String {
-    let words: Vec<&str> = reading.tokens[item.from..item.to].iter().map(|token| token.text.as_str()).collect();
+    let words: Vec<&str> =
+        reading.tokens[item.from..item.to].iter().map(|token| token.text.as_str()).collect();
     words.join(" ")
 }
 
-/// Whether some part of the statement expresses an item. What is counted is counted once for all items of its kind.
+/// Whether some part of the statement expresses an item. What is counted is counted once for all
+/// items of its kind.
 fn is_expressed(
     at: usize,
     item: &Item,
@@ -144,7 +154,8 @@ fn is_expressed(
 ) -> bool {
     // A word that is said twice asks for the same.
     let of_kind = |fits: &dyn Fn(&Cue) -> bool| {
-        let items = reading.items.iter().filter(|item| matches!(&item.what, What::Cue(cue) if fits(cue)));
+        let items =
+            reading.items.iter().filter(|item| matches!(&item.what, What::Cue(cue) if fits(cue)));
         items.map(|item| reading.tokens[item.from].lower.as_str()).collect::<BTreeSet<_>>().len()
     };
     match &item.what {
@@ -155,20 +166,26 @@ fn is_expressed(
             parts.counts > 0 || parts.shares > 0 || sums || parts.columns.iter().any(numbers)
         }
         What::Cue(Cue::Superlative(_) | Cue::MostRows(_) | Cue::Frequent(_)) => {
-            let superlatives = of_kind(&|cue| matches!(cue, Cue::Superlative(_) | Cue::MostRows(_) | Cue::Frequent(_)));
+            let superlatives = of_kind(&|cue| {
+                matches!(cue, Cue::Superlative(_) | Cue::MostRows(_) | Cue::Frequent(_))
+            });
             parts.extremes >= superlatives
         }
         What::Cue(Cue::Top(_)) => query.limit.is_some() && !query.order.is_empty(),
         What::Cue(Cue::OrderBy | Cue::Direction(_) | Cue::Sorted(_)) => parts.orders > 0,
         What::Cue(Cue::Compare(operator, _)) => {
-            let compared = of_kind(&|cue| matches!(cue, Cue::Compare(operator, _) if *operator != Operator::Equal));
-            matches!(operator, Operator::Equal | Operator::NotEqual) || parts.comparisons() >= compared
+            let compared = of_kind(
+                &|cue| matches!(cue, Cue::Compare(operator, _) if *operator != Operator::Equal),
+            );
+            matches!(operator, Operator::Equal | Operator::NotEqual)
+                || parts.comparisons() >= compared
         }
         What::Cue(Cue::OrMore(_) | Cue::Between) => parts.comparisons() > 0,
         What::Cue(Cue::Not) => !is_lost(at, draft, query),
         What::Cue(Cue::Only) => false,
         What::Cue(Cue::Like(_)) => parts.conditions.iter().any(|condition| {
-            matches!(condition.operator, Operator::Like | Operator::NotLike) || !is_number(&condition.operand)
+            matches!(condition.operator, Operator::Like | Operator::NotLike)
+                || !is_number(&condition.operand)
         }),
         What::Cue(Cue::Share(_)) => parts.shares > 0,
         What::Cue(Cue::Everything) => parts.shows_all,
@@ -177,7 +194,9 @@ fn is_expressed(
         What::Cue(_) | What::Table(_) | What::Column(_) | What::Cell(_) | What::Text(_) => true,
         What::Number(number) => parts.writes(number) || stands_for_a_word(reading, item, number),
         What::Date(date) => parts.writes(date),
-        What::Months(first, last) => parts.writes(&first.to_string()) && parts.writes(&last.to_string()),
+        What::Months(first, last) => {
+            parts.writes(&first.to_string()) && parts.writes(&last.to_string())
+        }
     }
 }
 
@@ -194,19 +213,26 @@ fn stands_for_a_word(reading: &Reading, item: &Item, number: &str) -> bool {
 /// Whether no part of the query expresses a negation.
 pub(crate) fn is_lost(negation: usize, draft: &Draft, query: &LogicalQuery) -> bool {
     let filtered = draft.filters.iter().any(|filter| filter.negated == Some(negation));
-    let excluded = draft.named.iter().any(|named| named.negated == Some(negation) && query.excludes(named.table));
+    let excluded = draft
+        .named
+        .iter()
+        .any(|named| named.negated == Some(negation) && query.excludes(named.table));
     !(filtered || excluded || draft.settled.contains(&negation))
 }
 
-/// Words that are in no item and ask for what no rule expresses: other aggregates, ordinals, times and superlatives.
+/// Words that are in no item and ask for what no rule expresses: other aggregates, ordinals, times
+/// and superlatives.
 fn beyond(reading: &Reading) -> Vec<String> {
     let tokens = &reading.tokens;
-    let is_in_item = |at: usize| reading.items.iter().any(|item| (item.from..item.to).contains(&at));
+    let is_in_item =
+        |at: usize| reading.items.iter().any(|item| (item.from..item.to).contains(&at));
     let is_free = |at: usize| tokens[at].kind == Kind::Word && !is_in_item(at);
     let asks = |at: usize| {
         let lower = tokens[at].lower.as_str();
-        let is_superlative = lower.len() > 5 && lower.ends_with("est") && reading.unknown.contains(&at);
-        let is_column = reading.unknown.contains(&at) && lexicon::GENERAL.contains(&tokens[at].stem.as_str());
+        let is_superlative =
+            lower.len() > 5 && lower.ends_with("est") && reading.unknown.contains(&at);
+        let is_column =
+            reading.unknown.contains(&at) && lexicon::GENERAL.contains(&tokens[at].stem.as_str());
         is_column
             || lexicon::BEYOND.contains(&lower)
             || lexicon::TIMES.contains(&lower)
@@ -215,34 +241,50 @@ fn beyond(reading: &Reading) -> Vec<String> {
             || calendar::months(tokens, at).is_some()
             || is_relative(tokens, at)
     };
-    (0..tokens.len()).filter(|at| is_free(*at) && asks(*at)).map(|at| tokens[at].text.clone()).collect()
+    (0..tokens.len())
+        .filter(|at| is_free(*at) && asks(*at))
+        .map(|at| tokens[at].text.clone())
+        .collect()
 }
 
-/// Returns the words that are mostly filler and are columns here, which the statement lacks: `done`.
+/// Returns the words that are mostly filler and are columns here, which the statement lacks:
+/// `done`.
 fn unread_columns(schema: &Schema, reading: &Reading, query: &LogicalQuery) -> Vec<String> {
     let is_column = |token: &Token| {
         schema.columns().any(|(at, view)| {
-            view.required.as_slice() == [token.stem.as_str()] && query.reads(at.table) && !query.names(at)
+            view.required.as_slice() == [token.stem.as_str()]
+                && query.reads(at.table)
+                && !query.names(at)
         })
     };
-    let is_in_item = |at: usize| reading.items.iter().any(|item| (item.from..item.to).contains(&at));
+    let is_in_item =
+        |at: usize| reading.items.iter().any(|item| (item.from..item.to).contains(&at));
     let tokens = reading.tokens.iter().enumerate();
-    let lost = tokens.filter(|(at, token)| lexicon::is_filler(&token.lower) && !is_in_item(*at) && is_column(token));
+    let lost = tokens.filter(|(at, token)| {
+        lexicon::is_filler(&token.lower) && !is_in_item(*at) && is_column(token)
+    });
     lost.map(|(_, token)| token.text.clone()).collect()
 }
 
 /// `3rd` and `2nd`.
 fn is_ordinal(lower: &str) -> bool {
     let digits = ["st", "nd", "rd", "th"].iter().find_map(|end| lower.strip_suffix(end));
-    digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+    digits.is_some_and(|digits| {
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    })
 }
 
 /// `last year`, `this month`, `next 3 days`: a time that depends on today.
 fn is_relative(tokens: &[Token], at: usize) -> bool {
     const BEFORE: &[&str] = &["last", "past", "next", "this", "previous", "current", "recent"];
-    const SPANS: &[&str] = &["day", "week", "month", "quarter", "year", "hour", "minut", "decad", "weekend"];
+    const SPANS: &[&str] =
+        &["day", "week", "month", "quarter", "year", "hour", "minut", "decad", "weekend"];
     let after = at + 1;
-    let next = if tokens.get(after).is_some_and(|next| next.kind == Kind::Number) { after + 1 } else { after };
+    let next = if tokens.get(after).is_some_and(|next| next.kind == Kind::Number) {
+        after + 1
+    } else {
+        after
+    };
     let spans = tokens.get(next).is_some_and(|token| SPANS.contains(&token.stem.as_str()));
     BEFORE.contains(&tokens[at].lower.as_str()) && spans
 }
@@ -250,8 +292,10 @@ fn is_relative(tokens: &[Token], at: usize) -> bool {
 /// The columns and keys that are asked for and that the statement lacks.
 fn unasked(schema: &Schema, reading: &Reading, draft: &Draft, query: &LogicalQuery) -> Vec<String> {
     let asked = draft.asked.iter().filter(|asked| asked.head);
-    let columns = asked.filter(|asked| asked.expression.column().is_some_and(|at| !query.names(at)));
-    let mut words: Vec<String> = columns.map(|asked| text(reading, &reading.items[asked.item])).collect();
+    let columns =
+        asked.filter(|asked| asked.expression.column().is_some_and(|at| !query.names(at)));
+    let mut words: Vec<String> =
+        columns.map(|asked| text(reading, &reading.items[asked.item])).collect();
     let keys = draft.keys.iter().filter_map(|key| match key {
         Key::Column(column) if !query.names(*column) => Some(schema.column(*column).name.clone()),
         _ => None,
@@ -260,8 +304,8 @@ fn unasked(schema: &Schema, reading: &Reading, draft: &Draft, query: &LogicalQue
     words
 }
 
-/// Whether the statement means what its types allow: numbers are added up, texts have no greatest, a limit is of rows in an order, and what
-/// stands beside an aggregate is the key of its group.
+/// Whether the statement means what its types allow: numbers are added up, texts have no greatest,
+/// a limit is of rows in an order, and what stands beside an aggregate is the key of its group.
 pub(crate) fn is_sound(schema: &Schema, draft: &Draft, query: &LogicalQuery) -> bool {
     let holds = |at: ColumnRef| schema.column(at).holds;
     let is_summable = |at: ColumnRef| holds(at) == Holds::Number && !schema.column(at).is_key;
@@ -279,10 +323,13 @@ pub(crate) fn is_sound(schema: &Schema, draft: &Draft, query: &LogicalQuery) -> 
         Some((Measure::Column(column), _)) => is_ordered(column),
         _ => true,
     };
-    let folded = query.fold.is_none_or(|_| query.select.iter().filter_map(Expression::column).all(is_summable));
+    let folded = query
+        .fold
+        .is_none_or(|_| query.select.iter().filter_map(Expression::column).all(is_summable));
     let compared = query.conditions().all(|condition| is_comparable(schema, condition));
     // Two numbers of rows have no rows in common.
-    let counts = |item: &Expression| !matches!(item, Expression::Column(_) | Expression::AllColumns(_));
+    let counts =
+        |item: &Expression| !matches!(item, Expression::Column(_) | Expression::AllColumns(_));
     let apart = query.intersect.is_none() || !query.select.iter().any(counts);
     typed
         && best
@@ -314,12 +361,17 @@ fn is_comparable(schema: &Schema, condition: &Condition) -> bool {
 /// Whether each plain column beside an aggregate is a key of the groups, or of the row that is one.
 fn groups_fit(schema: &Schema, query: &LogicalQuery) -> bool {
     let aggregates = |expression: &Expression| {
-        matches!(expression, Expression::Aggregate(..) | Expression::CountRows | Expression::CountDistinct(_))
+        matches!(
+            expression,
+            Expression::Aggregate(..) | Expression::CountRows | Expression::CountDistinct(_)
+        )
     };
     let selects = query.select.iter().any(aggregates);
     let orders = query.order.iter().any(|(expression, _)| aggregates(expression));
     if query.group.is_empty() {
-        let is_extreme = |item: &Expression| matches!(item, Expression::Aggregate(Function::Min | Function::Max, _));
+        let is_extreme = |item: &Expression| {
+            matches!(item, Expression::Aggregate(Function::Min | Function::Max, _))
+        };
         let plain = query.select.iter().filter(|item| !aggregates(item)).count();
         let of_one_row = query.select.len() == plain + 1 && query.select.iter().any(is_extreme);
         // Without groups there is one row, which needs no order, no limit and no plain column.
@@ -339,5 +391,7 @@ fn groups_fit(schema: &Schema, query: &LogicalQuery) -> bool {
 
 /// Whether the groups are the rows of that table.
 fn is_of_key(schema: &Schema, query: &LogicalQuery, table: usize) -> bool {
-    schema.tables[table].key.is_some_and(|column| query.group.contains(&ColumnRef { table, column }))
+    schema.tables[table]
+        .key
+        .is_some_and(|column| query.group.contains(&ColumnRef { table, column }))
 }

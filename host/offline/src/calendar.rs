@@ -21,11 +21,12 @@ const MONTHS: &[&str] = &[
 
 /// Words after which `may` and `march` are months and no verbs.
 const BEFORE_MONTHS: &[&str] = &[
-    "in", "of", "during", "since", "before", "after", "for", "until", "till", "and", "or", "between", "from", "to",
-    "through", "early", "late", "by", "on",
+    "in", "of", "during", "since", "before", "after", "for", "until", "till", "and", "or",
+    "between", "from", "to", "through", "early", "late", "by", "on",
 ];
 
-/// The first and the last month that a word means: the same for `July`, four and six for `Q2`; `None` if it means none here.
+/// The first and the last month that a word means: the same for `July`, four and six for `Q2`;
+/// `None` if it means none here.
 pub(crate) fn months(tokens: &[Token], at: usize) -> Option<(u32, u32)> {
     let token = tokens.get(at).filter(|token| token.kind == Kind::Word)?;
     if let [b'q', digit @ b'1'..=b'4'] = token.lower.as_bytes() {
@@ -38,13 +39,15 @@ pub(crate) fn months(tokens: &[Token], at: usize) -> Option<(u32, u32)> {
 fn month(tokens: &[Token], at: usize) -> Option<u32> {
     let lower = tokens.get(at).filter(|token| token.kind == Kind::Word)?.lower.as_str();
     let is_short = lower.len() == 3 || lower == "sept";
-    let place = MONTHS.iter().position(|name| *name == lower || (is_short && name.starts_with(lower)))?;
+    let place =
+        MONTHS.iter().position(|name| *name == lower || (is_short && name.starts_with(lower)))?;
     let before = at.checked_sub(1).map(|before| tokens[before].lower.as_str());
     let near_number = tokens.get(at + 1).is_some_and(|next| next.kind == Kind::Number)
         || at.checked_sub(1).is_some_and(|before| day_of_month(&tokens[before]).is_some());
     // `may`, `march` and short forms are also other words.
     let is_plain = !is_short && !matches!(lower, "may" | "march");
-    let is_meant = is_plain || near_number || before.is_some_and(|before| BEFORE_MONTHS.contains(&before));
+    let is_meant =
+        is_plain || near_number || before.is_some_and(|before| BEFORE_MONTHS.contains(&before));
     is_meant.then_some(place as u32 + 1)
 }
 
@@ -52,7 +55,9 @@ fn month(tokens: &[Token], at: usize) -> Option<u32> {
 fn day_of_month(token: &Token) -> Option<u32> {
     let digits = match token.kind {
         Kind::Number => token.lower.as_str(),
-        Kind::Word => ["st", "nd", "rd", "th"].iter().find_map(|end| token.lower.strip_suffix(end))?,
+        Kind::Word => {
+            ["st", "nd", "rd", "th"].iter().find_map(|end| token.lower.strip_suffix(end))?
+        }
         _ => return None,
     };
     digits.parse().ok().filter(|day| (1..=31).contains(day))
@@ -103,7 +108,8 @@ pub(crate) fn day(text: &str) -> Option<NaiveDate> {
     let mut parts = text.splitn(3, '-');
     let mut part = |length: usize| {
         let digits = parts.next()?;
-        (digits.len() == length && digits.bytes().all(|byte| byte.is_ascii_digit())).then_some(digits)
+        (digits.len() == length && digits.bytes().all(|byte| byte.is_ascii_digit()))
+            .then_some(digits)
     };
     let year = part(4)?.parse().ok()?;
     let month = part(2)?.parse().ok()?;
@@ -115,8 +121,8 @@ pub(crate) fn day_after(text: &str) -> Option<String> {
     Some(day(text)?.checked_add_days(Days::new(1))?.format("%Y-%m-%d").to_string())
 }
 
-/// Whether a text has the form in which dates are ordered as texts, from the year on: `2024-05-31`, with a time of day or without, `2024-05`
-/// and `2024`.
+/// Whether a text has the form in which dates are ordered as texts, from the year on: `2024-05-31`,
+/// with a time of day or without, `2024-05` and `2024`.
 pub(crate) fn is_ordered(text: &str) -> bool {
     let starts = |length: usize| text.get(..length).unwrap_or(text);
     match text.len() {
@@ -133,9 +139,14 @@ mod tests {
 
     #[test]
     fn days_in_words_are_dates() {
-        for question in ["on May 11, 2024", "on 11 May 2024", "on the 11th of May 2024", "on May 11th 2024"] {
+        for question in
+            ["on May 11, 2024", "on 11 May 2024", "on the 11th of May 2024", "on May 11th 2024"]
+        {
             let tokens = words::tokens(question);
-            assert!(tokens.iter().any(|token| token.kind == Kind::Date && token.text == "2024-05-11"), "{tokens:?}");
+            assert!(
+                tokens.iter().any(|token| token.kind == Kind::Date && token.text == "2024-05-11"),
+                "{tokens:?}"
+            );
         }
         assert!(words::tokens("on February 30, 2024").iter().all(|token| token.kind != Kind::Date));
     }

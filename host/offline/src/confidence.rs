@@ -1,4 +1,5 @@
-//! The confidence in an interpretation, by the part of the question that it uses and by the choices that it had to make.
+//! The confidence in an interpretation, by the part of the question that it uses and by the choices
+//! that it had to make.
 
 use super::cues::Cue;
 use super::draft::{Asked, Draft, Key, Measure, Named};
@@ -31,16 +32,25 @@ pub(crate) fn of(
 
 /// The fraction of the content words that the query uses.
 fn coverage(reading: &Reading, draft: &Draft, query: &LogicalQuery) -> f64 {
-    let meant = reading.tokens.iter().filter(|token| token.kind != Kind::Break && !is_stop(token)).count().max(1);
+    let meant = reading
+        .tokens
+        .iter()
+        .filter(|token| token.kind != Kind::Break && !is_stop(token))
+        .count()
+        .max(1);
     let lost = reading.unknown.len() + draft.loose.len() + idle(draft, query);
     (1.0 - lost as f64 / meant as f64).max(0.0)
 }
 
 /// A factor for names that were understood and are not used in the query.
 fn idle(draft: &Draft, query: &LogicalQuery) -> usize {
-    let columns = draft.asked.iter().filter(|asked| asked.expression.column().is_some_and(|at| !query.names(at)));
+    let columns = draft
+        .asked
+        .iter()
+        .filter(|asked| asked.expression.column().is_some_and(|at| !query.names(at)));
     let tables = draft.named.iter().filter(|named| !query.reads(named.table));
-    let keys = draft.keys.iter().filter(|key| matches!(key, Key::Column(column) if !query.names(*column)));
+    let keys =
+        draft.keys.iter().filter(|key| matches!(key, Key::Column(column) if !query.names(*column)));
     columns.count() + tables.count() + keys.count()
 }
 
@@ -64,7 +74,10 @@ fn simplicity(reading: &Reading, draft: &Draft, query: &LogicalQuery) -> f64 {
         + usize::from(draft.best.is_some())
         + usize::from(draft.having.is_some());
     let length = reading.tokens.len();
-    1.0 / (1.0 + 0.25 * (tables.max(1) - 1) as f64 + 0.08 * parts as f64 + 0.03 * length.saturating_sub(10) as f64)
+    1.0 / (1.0
+        + 0.25 * (tables.max(1) - 1) as f64
+        + 0.08 * parts as f64
+        + 0.03 * length.saturating_sub(10) as f64)
 }
 
 /// A factor for what makes the statement probably wrong, however well the rest matches.
@@ -74,7 +87,11 @@ fn doubt(reading: &Reading, draft: &Draft, query: &LogicalQuery, schema: &Schema
         factor *= 0.85;
     }
     // What the rules cannot express is not replaced by something else.
-    if reading.unknown.iter().any(|at| lexicon::BEYOND.contains(&reading.tokens[*at].lower.as_str())) {
+    if reading
+        .unknown
+        .iter()
+        .any(|at| lexicon::BEYOND.contains(&reading.tokens[*at].lower.as_str()))
+    {
         factor *= 0.5;
     }
     // Joining drops the rows that have nothing at all, which are fewer than any number.
@@ -104,14 +121,20 @@ fn doubt(reading: &Reading, draft: &Draft, query: &LogicalQuery, schema: &Schema
         factor *= 0.5;
     }
     // A row without a name is shown whole, which is more than what was asked for.
-    if query.limit.is_some() && !draft.everything && matches!(query.select.as_slice(), [Expression::AllColumns(_)]) {
+    if query.limit.is_some()
+        && !draft.everything
+        && matches!(query.select.as_slice(), [Expression::AllColumns(_)])
+    {
         factor *= 0.8;
     }
     // Whether each is meant once is open.
     if lists_repeated_rows(query, schema) {
         factor *= 0.9;
     }
-    if names_model(reading) || is_open_best(reading, query, schema) || claims_frequency(query, schema) {
+    if names_model(reading)
+        || is_open_best(reading, query, schema)
+        || claims_frequency(query, schema)
+    {
         factor *= 0.75;
     }
     if is_other_kind(reading, query, schema) {
@@ -126,20 +149,27 @@ fn doubt(reading: &Reading, draft: &Draft, query: &LogicalQuery, schema: &Schema
     factor * 0.6_f64.powi(i32::try_from(draft.unmet).unwrap_or(i32::MAX))
 }
 
-/// Whether a condition may be of the part or of the whole: `the share of female penguins by island`.
+/// Whether a condition may be of the part or of the whole: `the share of female penguins by
+/// island`.
 fn is_open_share(query: &LogicalQuery) -> bool {
-    let is_open = |item: &Expression| matches!(item, Expression::Share(share) if !share.part.is_empty());
+    let is_open =
+        |item: &Expression| matches!(item, Expression::Share(share) if !share.part.is_empty());
     !query.group.is_empty() && query.select.iter().any(is_open)
 }
 
-/// Whether a flag in numbers, such as `discontinued`, is selected as it is. It is a condition rather than what a
-/// question asks for.
+/// Whether a flag in numbers, such as `discontinued`, is selected as it is. It is a condition
+/// rather than what a question asks for.
 fn selects_a_state(query: &LogicalQuery, schema: &Schema) -> bool {
     let is_state = |view: &ColumnView| {
         let name = view.name.to_lowercase();
-        matches!(view.holds, Holds::Number | Holds::Flag) && name.ends_with("ed") && !name.ends_with("eed")
+        matches!(view.holds, Holds::Number | Holds::Flag)
+            && name.ends_with("ed")
+            && !name.ends_with("eed")
     };
-    query.select.iter().any(|item| matches!(item, Expression::Column(at) if is_state(schema.column(*at))))
+    query
+        .select
+        .iter()
+        .any(|item| matches!(item, Expression::Column(at) if is_state(schema.column(*at))))
 }
 
 /// Whether the question asks how many there are, and neither an aggregate nor a number is selected.
@@ -159,34 +189,44 @@ fn counts_nothing(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> b
         matches!(before, Some(What::Cue(Cue::By | Cue::OrderBy)))
             && query.order.iter().any(|(item, _)| *item == Expression::CountRows)
     };
-    let counts =
-        (0..reading.items.len()).any(|at| matches!(reading.items[at].what, What::Cue(Cue::Count)) && !is_measure(at));
+    let counts = (0..reading.items.len())
+        .any(|at| matches!(reading.items[at].what, What::Cue(Cue::Count)) && !is_measure(at));
     counts && query.select.iter().all(is_no_number)
 }
 
-/// Whether the greatest text is sought, which is the last in the alphabet: which is rarely asked for.
+/// Whether the greatest text is sought, which is the last in the alphabet: which is rarely asked
+/// for.
 fn compares_texts(draft: &Draft, query: &LogicalQuery, schema: &Schema) -> bool {
     // A number may be declared as text.
     let is_text = |column: ColumnRef| {
         let view = schema.column(column);
         let is_prose = || view.required.iter().any(|stem| lexicon::PROSE.contains(&stem.as_str()));
-        view.holds == Holds::Text && (is_prose() || schema.tables[column.table].labels.contains(&column.column))
+        view.holds == Holds::Text
+            && (is_prose() || schema.tables[column.table].labels.contains(&column.column))
     };
     let is_extreme = |item: &Expression| match item {
         Expression::Aggregate(_, column) => is_text(*column),
         _ => false,
     };
-    let is_best =
-        matches!(draft.best, Some((Measure::Column(column) | Measure::Aggregate(_, column), _)) if is_text(column));
+    let is_best = matches!(draft.best, Some((Measure::Column(column) | Measure::Aggregate(_, column), _)) if is_text(column));
     is_best || query.select.iter().any(is_extreme)
 }
 
-/// Whether a column after what is counted or summed up makes groups although no word asks for any: `the total cost of the stock`.
+/// Whether a column after what is counted or summed up makes groups although no word asks for any:
+/// `the total cost of the stock`.
 fn groups_unasked(reading: &Reading, draft: &Draft) -> bool {
     let asks = |item: &Item| {
         matches!(
             item.what,
-            What::Cue(Cue::And | Cue::Comma | Cue::By | Cue::Each | Cue::Distinct | Cue::Request | Cue::OrderBy)
+            What::Cue(
+                Cue::And
+                    | Cue::Comma
+                    | Cue::By
+                    | Cue::Each
+                    | Cue::Distinct
+                    | Cue::Request
+                    | Cue::OrderBy
+            )
         )
     };
     let follows = |from: usize, to: usize| from < to && !reading.items[from..to].iter().any(asks);
@@ -199,7 +239,8 @@ fn groups_unasked(reading: &Reading, draft: &Draft) -> bool {
             Expression::Aggregate(Function::Sum | Function::Avg, _) | Expression::CountDistinct(_)
         )
     };
-    let summed = draft.asked.iter().filter(|asked| asked.head).filter(is_sum).map(|asked| asked.item);
+    let summed =
+        draft.asked.iter().filter(|asked| asked.head).filter(is_sum).map(|asked| asked.item);
     let mut measured = counted.chain(summed);
     draft.keys.is_empty() && measured.any(|item| plain().any(|asked| follows(item, asked.item)))
 }
@@ -226,7 +267,8 @@ fn lists_repeated_rows(query: &LogicalQuery, schema: &Schema) -> bool {
     !is_once && query.group.is_empty() && query.limit.is_none() && query.select.iter().all(repeats)
 }
 
-/// Whether a value is sought by the best of its rows although it may have several: the best row and the best sum differ.
+/// Whether a value is sought by the best of its rows although it may have several: the best row and
+/// the best sum differ.
 fn is_open_best(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> bool {
     let [(Expression::Column(by), _)] = query.order.as_slice() else { return false };
     // In one year each name is there once.
@@ -235,7 +277,10 @@ fn is_open_best(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> boo
         is_year && condition.operator == Operator::Equal
     };
     let is_name = |item: &Expression| item.column().is_some_and(|at| at.column == 0);
-    if query.conditions().any(is_one_year) && !schema.adds_up(*by) && query.select.iter().all(is_name) {
+    if query.conditions().any(is_one_year)
+        && !schema.adds_up(*by)
+        && query.select.iter().all(is_name)
+    {
         return false;
     }
     let names_rows = reading.items.iter().any(|item| matches!(item.what, What::Table(_)));
@@ -253,15 +298,19 @@ fn is_open_best(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> boo
     query.limit.is_some() && query.group.is_empty() && is_open
 }
 
-/// Whether two cells of different columns are one name, as a maker and its model: the second may suffice.
+/// Whether two cells of different columns are one name, as a maker and its model: the second may
+/// suffice.
 fn names_model(reading: &Reading) -> bool {
     let is_coded = |item: &Item| {
-        reading.tokens[item.from..item.to].iter().any(|one| one.text.contains(|c: char| c.is_ascii_digit()))
+        reading.tokens[item.from..item.to]
+            .iter()
+            .any(|one| one.text.contains(|c: char| c.is_ascii_digit()))
     };
     reading.items.windows(2).any(|pair| match pair {
         [first, second] => match (&first.what, &second.what) {
             (What::Cell(one), What::Cell(other)) => {
-                let is_same = one.iter().any(|cell| other.iter().any(|next| next.column == cell.column));
+                let is_same =
+                    one.iter().any(|cell| other.iter().any(|next| next.column == cell.column));
                 first.to == second.from && !is_same && is_coded(second)
             }
             _ => false,
@@ -274,17 +323,21 @@ fn names_model(reading: &Reading) -> bool {
 fn claims_frequency(query: &LogicalQuery, schema: &Schema) -> bool {
     let tables = query.all_tables();
     let [table] = tables.as_slice() else { return false };
-    let is_amount =
-        schema.tables[*table].stems.iter().any(|stem| lexicon::ADDED.iter().any(|word| words::stem(word) == *stem));
-    let has_amount =
-        (0..schema.tables[*table].columns.len()).any(|column| schema.adds_up(ColumnRef { table: *table, column }));
+    let is_amount = schema.tables[*table]
+        .stems
+        .iter()
+        .any(|stem| lexicon::ADDED.iter().any(|word| words::stem(word) == *stem));
+    let has_amount = (0..schema.tables[*table].columns.len())
+        .any(|column| schema.adds_up(ColumnRef { table: *table, column }));
     let by_rows = query.order.iter().any(|(item, _)| *item == Expression::CountRows);
     // The tips are the rows of `tips` and the amounts of its column `tip`.
-    let is_column = schema.measures(*table).any(|at| schema.column(at).required == schema.tables[*table].stems);
+    let is_column =
+        schema.measures(*table).any(|at| schema.column(at).required == schema.tables[*table].stems);
     by_rows && (is_column || is_amount && has_amount)
 }
 
-/// Whether the question begins with `where`, `when` or `who`, and no place, time or name is selected.
+/// Whether the question begins with `where`, `when` or `who`, and no place, time or name is
+/// selected.
 fn is_other_kind(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> bool {
     let selects = |fits: &dyn Fn(&ColumnView) -> bool| {
         query.select.iter().any(|item| match item {
@@ -293,11 +346,16 @@ fn is_other_kind(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> bo
         })
     };
     let is_place = |view: &ColumnView| {
-        view.required.iter().any(|stem| lexicon::PLACES.iter().any(|place| words::stem(place) == *stem))
+        view.required
+            .iter()
+            .any(|stem| lexicon::PLACES.iter().any(|place| words::stem(place) == *stem))
     };
     let is_time = |view: &ColumnView| {
         view.holds == Holds::Time
-            || view.required.iter().any(|stem| lexicon::TIME_WORDS.iter().any(|time| words::stem(time) == *stem))
+            || view
+                .required
+                .iter()
+                .any(|stem| lexicon::TIME_WORDS.iter().any(|time| words::stem(time) == *stem))
     };
     let is_name = |view: &ColumnView| !view.is_key;
     match reading.tokens.first().map(|token| token.lower.as_str()) {
@@ -308,11 +366,13 @@ fn is_other_kind(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> bo
     }
 }
 
-/// Whether a table that is named beside something else that is asked for has no column in what is selected: `the makers and models`.
+/// Whether a table that is named beside something else that is asked for has no column in what is
+/// selected: `the makers and models`.
 fn is_left_out(named: &Named, reading: &Reading, query: &LogicalQuery, schema: &Schema) -> bool {
     let before = named.item.checked_sub(1).map(|before| &reading.items[before]);
     let joined = before.is_some_and(|before| {
-        matches!(before.what, What::Cue(Cue::And)) && before.to + 1 >= reading.items[named.item].from
+        matches!(before.what, What::Cue(Cue::And))
+            && before.to + 1 >= reading.items[named.item].from
     });
     let labels = &schema.tables[named.table].labels;
     let is_own = |at: &ColumnRef| at.table == named.table && labels.contains(&at.column);
@@ -327,8 +387,10 @@ fn is_left_out(named: &Named, reading: &Reading, query: &LogicalQuery, schema: &
 /// A factor for a condition that compares what cannot be compared.
 fn sense(condition: &Condition, schema: &Schema) -> f64 {
     let holds = schema.column(condition.column).holds;
-    let is_order =
-        matches!(condition.operator, Operator::Greater | Operator::AtLeast | Operator::Less | Operator::AtMost);
+    let is_order = matches!(
+        condition.operator,
+        Operator::Greater | Operator::AtLeast | Operator::Less | Operator::AtMost
+    );
     match &condition.operand {
         // Greater than the average of another column.
         Operand::Query(query) => match query.select.as_slice() {
@@ -341,7 +403,8 @@ fn sense(condition: &Condition, schema: &Schema) -> f64 {
     }
 }
 
-/// Whether `every` means all rows of another table (`who visited every museum`), which a join does not express.
+/// Whether `every` means all rows of another table (`who visited every museum`), which a join does
+/// not express.
 fn claims_all(draft: &Draft, query: &LogicalQuery) -> bool {
     let main = query.all_tables().first().copied();
     let other = |key: &Key| matches!(key, Key::Table(table) if Some(*table) != main);
@@ -415,20 +478,29 @@ mod tests {
 
     #[test]
     fn it_falls_when_a_comparison_found_nothing_to_compare_with() {
-        let (plain, compared) =
-            (sure("List the age of members"), sure("List the age of members younger than their friends"));
+        let (plain, compared) = (
+            sure("List the age of members"),
+            sure("List the age of members younger than their friends"),
+        );
         assert!(compared < 0.5 * plain, "{compared} {plain}");
     }
 
     #[test]
     fn a_state_that_is_selected_as_it_is_was_meant_as_a_condition() {
         let mut catalog = fixture::library();
-        let pages = catalog.tables[1].columns.iter_mut().find(|column| column.name == "pages").unwrap();
+        let pages =
+            catalog.tables[1].columns.iter_mut().find(|column| column.name == "pages").unwrap();
         pages.name = "discontinued".to_owned();
-        for question in
-            ["Which books are discontinued?", "List the discontinued books", "How many discontinued books are there?"]
-        {
-            assert!(sure_of(question, &catalog) < 0.6, "{question}: {}", sure_of(question, &catalog));
+        for question in [
+            "Which books are discontinued?",
+            "List the discontinued books",
+            "How many discontinued books are there?",
+        ] {
+            assert!(
+                sure_of(question, &catalog) < 0.6,
+                "{question}: {}",
+                sure_of(question, &catalog)
+            );
         }
     }
 

@@ -1,4 +1,5 @@
-//! Cues: the words for operations on what is named, such as to count, compare, group, order or exclude.
+//! Cues: the words for operations on what is named, such as to count, compare, group, order or
+//! exclude.
 
 use super::lexicon::{self, Scale};
 use super::query::{Function, Operator};
@@ -43,7 +44,8 @@ pub(crate) enum Cue {
     OrderBy,
     /// A direction of an order, such as `ascending` and `descending`; true is the greatest first.
     Direction(bool),
-    /// An order by what is measured with its direction, such as `newest first` and `in chronological order`.
+    /// An order by what is measured with its direction, such as `newest first` and `in
+    /// chronological order`.
     Sorted(Scale),
     /// A negation, such as `not` and `isn't`.
     Not,
@@ -132,7 +134,8 @@ impl Reader<'_> {
     /// Whether a request may begin here: a sentence does, or a part of one.
     fn begins(&self) -> bool {
         let Some(before) = self.at.checked_sub(1).map(|at| &self.tokens[at]) else { return true };
-        before.kind == Kind::Break || matches!(before.lower.as_str(), "and" | "then" | "please" | "only" | "also")
+        before.kind == Kind::Break
+            || matches!(before.lower.as_str(), "and" | "then" | "please" | "only" | "also")
     }
 
     fn number(&self, ahead: usize) -> Option<&str> {
@@ -160,7 +163,8 @@ impl Reader<'_> {
     }
 
     fn order(&self) -> Option<(usize, Cue)> {
-        if matches!(self.word(0), "sort" | "order" | "rank") && self.at == 0 && self.word(1) != "by" {
+        if matches!(self.word(0), "sort" | "order" | "rank") && self.at == 0 && self.word(1) != "by"
+        {
             return Some((1, Cue::Request));
         }
         if self.sorts() {
@@ -184,7 +188,8 @@ impl Reader<'_> {
             other => lexicon::superlative(other).map(|scale| scale.up),
         };
         let from = usize::from(self.word(0) == "from");
-        let second = |at: usize| if self.word(at) == "the" { self.word(at + 1) } else { self.word(at) };
+        let second =
+            |at: usize| if self.word(at) == "the" { self.word(at + 1) } else { self.word(at) };
         let first = from + usize::from(from == 1 && self.word(1) == "the");
         if self.word(first + 1) == "to"
             && let (Some(down), Some(up)) = (plain(self.word(first)), plain(second(first + 2)))
@@ -196,8 +201,12 @@ impl Reader<'_> {
         if let Some(found) = self.named_order() {
             return Some(found);
         }
-        if let Some(scale) = lexicon::superlative(self.word(0)).filter(|_| self.word(1) == "first") {
-            return Some((2, if scale.of.is_empty() { Cue::Direction(scale.up) } else { Cue::Sorted(scale) }));
+        if let Some(scale) = lexicon::superlative(self.word(0)).filter(|_| self.word(1) == "first")
+        {
+            return Some((
+                2,
+                if scale.of.is_empty() { Cue::Direction(scale.up) } else { Cue::Sorted(scale) },
+            ));
         }
         match self.word(0) {
             "ascending" | "increasing" => Some((1, Cue::Direction(false))),
@@ -214,7 +223,8 @@ impl Reader<'_> {
         let (before, kind) = (at, self.word(at));
         at += 1;
         let by_time = match kind {
-            "alphabetical" | "lexicographical" | "alphabetic" | "alphabetically" | "lexicographically" => false,
+            "alphabetical" | "lexicographical" | "alphabetic" | "alphabetically"
+            | "lexicographically" => false,
             "chronological" | "chronologically" => true,
             // `in reverse order of age` and `in order of` are followed by what is ordered.
             _ if reversed => return Some((before, Cue::Direction(true))),
@@ -228,7 +238,9 @@ impl Reader<'_> {
         }
         let says_what = matches!(self.word(at), "of" | "by");
         Some(match (by_time, says_what) {
-            (true, _) => (at, Cue::Sorted(Scale { up: reversed, of: lexicon::TIME_WORDS, counts: false })),
+            (true, _) => {
+                (at, Cue::Sorted(Scale { up: reversed, of: lexicon::TIME_WORDS, counts: false }))
+            }
             // The words for what is ordered follow; a direction before them holds.
             (false, true) if reversed => (before, Cue::Direction(true)),
             (false, true) => (at, Cue::OrderBy),
@@ -238,12 +250,24 @@ impl Reader<'_> {
 
     /// Whether the word here asks for an order of rows.
     fn sorts(&self) -> bool {
-        const BY: &[&str] =
-            &["by", "in", "according", "based", "from", "them", "the", "alphabetically", "ascending", "descending"];
+        const BY: &[&str] = &[
+            "by",
+            "in",
+            "according",
+            "based",
+            "from",
+            "them",
+            "the",
+            "alphabetically",
+            "ascending",
+            "descending",
+        ];
         match self.word(0) {
             "sort" | "sorted" => true,
             "ordered" => self.orders_rows(),
-            "order" | "arranged" | "rank" | "ranked" | "ordering" | "sorting" => BY.contains(&self.word(1)),
+            "order" | "arranged" | "rank" | "ranked" | "ordering" | "sorting" => {
+                BY.contains(&self.word(1))
+            }
             _ => false,
         }
     }
@@ -251,7 +275,8 @@ impl Reader<'_> {
     /// Whether `ordered` means the order of rows: it may also be the purchase of something.
     fn orders_rows(&self) -> bool {
         let before = self.at.checked_sub(1).map_or("", |at| self.tokens[at].lower.as_str());
-        let passive = matches!(before, "was" | "were" | "been" | "ever") || self.any_before(lexicon::NEGATIONS);
+        let passive = matches!(before, "was" | "were" | "been" | "ever")
+            || self.any_before(lexicon::NEGATIONS);
         let reported = match self.word(1) {
             "by" | "according" | "based" => true,
             _ => (1..6).any(|ahead| lexicon::directed(self.word(ahead))),
@@ -267,12 +292,15 @@ impl Reader<'_> {
 
     /// Whether `only` restricts a condition; after a verb of request it restricts nothing.
     fn restricts(&self) -> bool {
-        !self.begins() && !self.any_before(lexicon::REQUESTS) && !lexicon::REQUESTS.contains(&self.word(1))
+        !self.begins()
+            && !self.any_before(lexicon::REQUESTS)
+            && !lexicon::REQUESTS.contains(&self.word(1))
     }
 
     /// `out of stock`; `3 out of 5` and `out of all` mean a part of a whole.
     fn runs_out(&self) -> Option<usize> {
-        let before = self.at.checked_sub(1).is_some_and(|before| self.tokens[before].kind == Kind::Number);
+        let before =
+            self.at.checked_sub(1).is_some_and(|before| self.tokens[before].kind == Kind::Number);
         let whole = ["all", "the", "these", "those", "every", "our", "their"];
         let of = self
             .tokens
@@ -289,7 +317,8 @@ impl Reader<'_> {
             return Some((length, Cue::Share(false)));
         }
         let rows = ["number of", "numbers of", "amount of", "count of"];
-        if let Some(scale) = lexicon::superlative(self.word(0)).filter(|scale| scale.of.is_empty()) {
+        if let Some(scale) = lexicon::superlative(self.word(0)).filter(|scale| scale.of.is_empty())
+        {
             let the = self.any(&["most of"]).map(|length| (length, Cue::MostRows(true)));
             let ahead = Reader { at: self.at + 1, ..*self };
             let counted = ahead.any(&rows).map(|length| (length + 1, Cue::MostRows(scale.up)));
@@ -338,11 +367,14 @@ impl Reader<'_> {
         match self.word(0) {
             "average" | "mean" | "avg" => Some((1, Cue::Aggregate(Function::Avg))),
             // `how many in total`.
-            "total" if self.any_before(&["in"]) && self.word(1).is_empty() => Some((1, Cue::Trigger)),
-            "overall" | "altogether" if self.word(1).is_empty() => Some((1, Cue::Trigger)),
-            "total" | "sum" | "combined" | "overall" => {
-                Some((self.any(&["total amount of", "sum of", "total"]).unwrap_or(1), Cue::Aggregate(Function::Sum)))
+            "total" if self.any_before(&["in"]) && self.word(1).is_empty() => {
+                Some((1, Cue::Trigger))
             }
+            "overall" | "altogether" if self.word(1).is_empty() => Some((1, Cue::Trigger)),
+            "total" | "sum" | "combined" | "overall" => Some((
+                self.any(&["total amount of", "sum of", "total"]).unwrap_or(1),
+                Cue::Aggregate(Function::Sum),
+            )),
             "different" | "distinct" | "unique" | "distinctive" => Some((1, Cue::Distinct)),
             _ => None,
         }
@@ -352,10 +384,16 @@ impl Reader<'_> {
         if matches!(self.word(0), "most" | "least") {
             let next = lexicon::superlative(self.word(1)).filter(|scale| !scale.of.is_empty());
             if let Some(scale) = next {
-                return Some((2, Cue::Superlative(Scale { up: scale.up == (self.word(0) == "most"), ..scale })));
+                return Some((
+                    2,
+                    Cue::Superlative(Scale { up: scale.up == (self.word(0) == "most"), ..scale }),
+                ));
             }
         }
-        if matches!(self.word(0), "recent" | "recently" | "expensive" | "populous" | "profitable" | "powerful") {
+        if matches!(
+            self.word(0),
+            "recent" | "recently" | "expensive" | "populous" | "profitable" | "powerful"
+        ) {
             return None;
         }
         lexicon::superlative(self.word(0)).map(|scale| (1, Cue::Superlative(scale)))
@@ -376,18 +414,24 @@ impl Reader<'_> {
             ("less than or equal to", Operator::AtMost),
             ("a minimum of", Operator::AtLeast),
         ];
-        if let Some((length, operator)) = fixed.iter().find_map(|(words, op)| Some((self.is(words)?, *op))) {
+        if let Some((length, operator)) =
+            fixed.iter().find_map(|(words, op)| Some((self.is(words)?, *op)))
+        {
             return Some((length, Cue::Compare(operator, ANY)));
         }
         if matches!(self.word(0), "exactly" | "precisely") && self.number(1).is_some() {
             return Some((1, Cue::Compare(Operator::Equal, ANY)));
         }
         if self.word(0) == "since"
-            && (self.number(1).is_some() || self.tokens.get(self.at + 1).is_some_and(|t| t.kind == Kind::Date))
+            && (self.number(1).is_some()
+                || self.tokens.get(self.at + 1).is_some_and(|t| t.kind == Kind::Date))
         {
             return Some((
                 1,
-                Cue::Compare(Operator::AtLeast, Scale { up: true, of: lexicon::TIME_WORDS, counts: false }),
+                Cue::Compare(
+                    Operator::AtLeast,
+                    Scale { up: true, of: lexicon::TIME_WORDS, counts: false },
+                ),
             ));
         }
         if self.word(0) == "or" {
@@ -395,7 +439,10 @@ impl Reader<'_> {
             let after_number = self.at > 0 && self.tokens[self.at - 1].kind == Kind::Number;
             let than = self.word(2) == "than";
             if let Some(scale) = scale.filter(|_| after_number && !than) {
-                return Some((2, Cue::OrMore(if scale.up { Operator::AtLeast } else { Operator::AtMost })));
+                return Some((
+                    2,
+                    Cue::OrMore(if scale.up { Operator::AtLeast } else { Operator::AtMost }),
+                ));
             }
         }
         if self.word(0) == "between" {
@@ -404,11 +451,20 @@ impl Reader<'_> {
         let scale = lexicon::comparative(self.word(0))?;
         let alone = matches!(
             self.word(0),
-            "above" | "over" | "exceeding" | "exceeds" | "exceed" | "below" | "under" | "after" | "before"
+            "above"
+                | "over"
+                | "exceeding"
+                | "exceeds"
+                | "exceed"
+                | "below"
+                | "under"
+                | "after"
+                | "before"
         );
         let than = self.word(1) == "than";
         let gap = (2..=4).any(|ahead| {
-            self.word(ahead) == "than" || self.tokens.get(self.at + ahead).is_some_and(|t| t.lower == "than")
+            self.word(ahead) == "than"
+                || self.tokens.get(self.at + ahead).is_some_and(|t| t.lower == "than")
         });
         let operator = if scale.up { Operator::Greater } else { Operator::Less };
         match () {
@@ -419,8 +475,14 @@ impl Reader<'_> {
     }
 
     fn connective(&self) -> Option<(usize, Cue)> {
-        let begins =
-            self.any(&["start with", "starts with", "starting with", "begin with", "begins with", "beginning with"]);
+        let begins = self.any(&[
+            "start with",
+            "starts with",
+            "starting with",
+            "begin with",
+            "begins with",
+            "beginning with",
+        ]);
         if let Some(length) = begins {
             return Some((length, Cue::Like(Part::Beginning)));
         }
@@ -431,15 +493,17 @@ impl Reader<'_> {
             return Some((length, Cue::Not));
         }
         let cue = match self.word(0) {
-            "contain" | "contains" | "containing" | "substring" | "letter" | "letters" | "word" | "phrase"
-            | "include" | "includes" | "including" => Cue::Like(Part::Within),
+            "contain" | "contains" | "containing" | "substring" | "letter" | "letters" | "word"
+            | "phrase" | "include" | "includes" | "including" => Cue::Like(Part::Within),
             word if word.ends_with("n't") => Cue::Not,
             "only" if self.restricts() => Cue::Only,
             "both" => Cue::Both,
             "or" | "either" => Cue::Or,
             "and" | "but" => Cue::And,
             "each" | "every" | "per" => Cue::Each,
-            "by" if matches!(self.tokens[0].lower.as_str(), "sort" | "order" | "rank") => Cue::OrderBy,
+            "by" if matches!(self.tokens[0].lower.as_str(), "sort" | "order" | "rank") => {
+                Cue::OrderBy
+            }
             "by" => Cue::By,
             "what" | "how" => Cue::Request,
             word if lexicon::REQUESTS.contains(&word) && self.begins() => Cue::Request,

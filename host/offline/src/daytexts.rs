@@ -1,4 +1,5 @@
-//! Dates that a column holds as texts: a rule computes with them only where they are written from the year on, as `2024-05-31`.
+//! Dates that a column holds as texts: a rule computes with them only where they are written from
+//! the year on, as `2024-05-31`.
 
 use syrch_core::Value;
 
@@ -8,8 +9,13 @@ use super::query::{Condition, Expression, Function, LogicalQuery, Operand};
 use super::samples::Samples;
 use super::schema::{ColumnRef, Holds, Schema};
 
-/// Returns whether the query computes and orders by no text that is no date. Without an index of values nothing contradicts the column's name.
-pub(crate) async fn are_days(schema: &Schema, query: &LogicalQuery, samples: &mut Samples<'_>) -> bool {
+/// Returns whether the query computes and orders by no text that is no date. Without an index of
+/// values nothing contradicts the column's name.
+pub(crate) async fn are_days(
+    schema: &Schema,
+    query: &LogicalQuery,
+    samples: &mut Samples<'_>,
+) -> bool {
     let is_day = |value: &Value| match value {
         Value::Text(text) => calendar::is_ordered(text),
         _ => true,
@@ -64,15 +70,26 @@ mod tests {
 
     #[async_trait]
     impl CellIndex for Texts {
-        async fn samples(&self, _: &str, columns: &[String], _: u32) -> Result<Vec<Sample>, PortError> {
+        async fn samples(
+            &self,
+            _: &str,
+            columns: &[String],
+            _: u32,
+        ) -> Result<Vec<Sample>, PortError> {
             let text = |text: &&str| Value::Text((*text).to_owned());
-            let ends = [self.0.iter().min(), self.0.iter().max()].map(|end| end.map_or(Value::Null, text));
+            let ends =
+                [self.0.iter().min(), self.0.iter().max()].map(|end| end.map_or(Value::Null, text));
             let [least, greatest] = ends;
             let frequent = self.0.iter().map(|value| (text(value), 1)).collect();
             Ok(vec![Sample { column: columns[0].clone(), least, greatest, frequent }])
         }
 
-        async fn find(&self, phrases: &[String], _: Match, _: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+        async fn find(
+            &self,
+            phrases: &[String],
+            _: Match,
+            _: u32,
+        ) -> Result<Vec<Vec<Hit>>, PortError> {
             Ok(vec![Vec::new(); phrases.len()])
         }
     }
@@ -83,7 +100,11 @@ mod tests {
             sql_type: sql_type.to_owned(),
             ..Column::default()
         };
-        let columns = vec![column("booking", "INTEGER"), column("booking_date", "TEXT"), column("guests", "INTEGER")];
+        let columns = vec![
+            column("booking", "INTEGER"),
+            column("booking_date", "TEXT"),
+            column("guests", "INTEGER"),
+        ];
         let table = Table { name: "bookings".to_owned(), columns, ..Table::default() };
         Catalog { database: "hotel".to_owned(), dialect: Dialect::Sqlite, tables: vec![table] }
     }

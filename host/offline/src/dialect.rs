@@ -5,7 +5,8 @@ use syrch_core::Dialect;
 /// How a dialect differs from SQLite's. Each entry was checked on the engine itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Syntax {
-    /// Whether what a grouped or DISTINCT query selects or orders by has to be grouped, aggregated or selected.
+    /// Whether what a grouped or DISTINCT query selects or orders by has to be grouped, aggregated
+    /// or selected.
     pub(crate) is_strict: bool,
     /// Whether NULL is the greatest value, and so the first in descending order.
     pub(crate) nulls_are_greatest: bool,
@@ -14,11 +15,13 @@ pub(crate) struct Syntax {
     /// The operators that compare with a pattern whatever the letter case.
     pub(crate) like: &'static str,
     pub(crate) not_like: &'static str,
-    /// The type to which values are cast that are compared as texts; `None` where the engine casts by itself.
+    /// The type to which values are cast that are compared as texts; `None` where the engine casts
+    /// by itself.
     pub(crate) text: Option<&'static str>,
     /// Whether a BOOLEAN column is compared with TRUE and FALSE, not with numbers.
     pub(crate) has_booleans: bool,
-    /// Whether the engine refuses to compare texts with numbers, or fails at the first text that is none.
+    /// Whether the engine refuses to compare texts with numbers, or fails at the first text that is
+    /// none.
     pub(crate) casts: bool,
     /// Whether a backslash in a text escapes the character after it.
     pub(crate) escapes: bool,
@@ -26,7 +29,8 @@ pub(crate) struct Syntax {
     pub(crate) length: &'static str,
     /// Whether the engine has `TRY_CAST`.
     has_try_cast: bool,
-    /// Whether quotes change nothing about a plain name, so that any word that may be reserved has them.
+    /// Whether quotes change nothing about a plain name, so that any word that may be reserved has
+    /// them.
     quotes_freely: bool,
 }
 
@@ -47,14 +51,22 @@ const PLAIN: Syntax = Syntax {
 };
 
 /// What PostgreSQL and the engines after it have in common.
-const STRICT: Syntax =
-    Syntax { is_strict: true, like: "ILIKE", not_like: "NOT ILIKE", has_booleans: true, casts: true, ..PLAIN };
+const STRICT: Syntax = Syntax {
+    is_strict: true,
+    like: "ILIKE",
+    not_like: "NOT ILIKE",
+    has_booleans: true,
+    casts: true,
+    ..PLAIN
+};
 
 impl Syntax {
     pub(crate) fn of(dialect: &Dialect) -> Self {
         match dialect {
             Dialect::Postgres => Self { nulls_are_greatest: true, text: Some("TEXT"), ..STRICT },
-            Dialect::Duckdb => Self { text: Some("VARCHAR"), has_try_cast: true, quotes_freely: true, ..STRICT },
+            Dialect::Duckdb => {
+                Self { text: Some("VARCHAR"), has_try_cast: true, quotes_freely: true, ..STRICT }
+            }
             Dialect::Spark | Dialect::Databricks => {
                 let plain = Self { text: Some("STRING"), has_try_cast: true, ..STRICT };
                 Self { escapes: true, quotes_freely: true, nulls_are_least: true, ..plain }
@@ -71,7 +83,9 @@ impl Syntax {
         if self.has_try_cast {
             return format!("TRY_CAST({text} AS DOUBLE)");
         }
-        format!("CAST(CASE WHEN {text} ~ '^-?[0-9]+([.][0-9]+)?$' THEN {text} END AS DOUBLE PRECISION)")
+        format!(
+            "CAST(CASE WHEN {text} ~ '^-?[0-9]+([.][0-9]+)?$' THEN {text} END AS DOUBLE PRECISION)"
+        )
     }
 
     /// A text as a date, NULL where it does not have the form of one.
@@ -79,10 +93,13 @@ impl Syntax {
         if self.has_try_cast {
             return format!("TRY_CAST({text} AS DATE)");
         }
-        format!("CAST(CASE WHEN {text} ~ '^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}' THEN {text} END AS DATE)")
+        format!(
+            "CAST(CASE WHEN {text} ~ '^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}' THEN {text} END AS DATE)"
+        )
     }
 
-    /// A text in quotes. Spark and Databricks join `'it''s'` to `its`, depending on the version; all read `\'`.
+    /// A text in quotes. Spark and Databricks join `'it''s'` to `its`, depending on the version;
+    /// all read `\'`.
     pub(crate) fn literal(&self, text: &str) -> String {
         if self.escapes {
             format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
@@ -91,17 +108,20 @@ impl Syntax {
         }
     }
 
-    /// A pattern in quotes. Where a backslash escapes within a text, it does so within a pattern, too.
+    /// A pattern in quotes. Where a backslash escapes within a text, it does so within a pattern,
+    /// too.
     pub(crate) fn pattern(&self, text: &str) -> String {
         if self.escapes { self.literal(&text.replace('\\', "\\\\")) } else { self.literal(text) }
     }
 }
 
-/// The identifier as the dialect needs it: quoted unless it is a plain word that no grammar reserves.
+/// The identifier as the dialect needs it: quoted unless it is a plain word that no grammar
+/// reserves.
 pub(crate) fn identifier(dialect: &Dialect, name: &str) -> String {
     let lower = name.to_ascii_lowercase();
     let folds = *dialect == Dialect::Postgres && name.chars().any(|c| c.is_ascii_uppercase());
-    let may_be_reserved = Syntax::of(dialect).quotes_freely && RESERVED_BY_SOME.contains(&lower.as_str());
+    let may_be_reserved =
+        Syntax::of(dialect).quotes_freely && RESERVED_BY_SOME.contains(&lower.as_str());
     dialect.identifier(name, RESERVED.contains(&lower.as_str()) || folds || may_be_reserved)
 }
 
@@ -113,10 +133,13 @@ pub(crate) fn is_text(declared: &str) -> bool {
 /// Whether a column of that declared type, in lower case, holds numbers.
 pub(crate) fn is_number(declared: &str) -> bool {
     !declared.starts_with("interval")
-        && ["int", "real", "num", "dec", "doub", "float", "serial"].iter().any(|kind| declared.contains(kind))
+        && ["int", "real", "num", "dec", "doub", "float", "serial"]
+            .iter()
+            .any(|kind| declared.contains(kind))
 }
 
-/// Whether a column of that declared type, in lower case, holds dates, with the time of day or without.
+/// Whether a column of that declared type, in lower case, holds dates, with the time of day or
+/// without.
 pub(crate) fn is_date(declared: &str) -> bool {
     ["date", "timestamp"].iter().any(|kind| declared.contains(kind))
 }
@@ -156,7 +179,9 @@ mod tests {
 
     #[test]
     fn texts_and_patterns_have_the_escapes_of_their_dialect() {
-        let of = |dialect: &Dialect| (Syntax::of(dialect).literal("O'Neil\\s"), Syntax::of(dialect).pattern("%\\'%"));
+        let of = |dialect: &Dialect| {
+            (Syntax::of(dialect).literal("O'Neil\\s"), Syntax::of(dialect).pattern("%\\'%"))
+        };
         assert_eq!(of(&Dialect::Sqlite), ("'O''Neil\\s'".into(), "'%\\''%'".into()));
         assert_eq!(of(&Dialect::Duckdb), of(&Dialect::Sqlite));
         assert_eq!(of(&Dialect::Spark), ("'O\\'Neil\\\\s'".into(), "'%\\\\\\\\\\'%'".into()));
@@ -166,7 +191,8 @@ mod tests {
     #[test]
     fn names_have_the_quotes_of_their_dialect_where_they_need_them() {
         let of = |name: &str| {
-            [Dialect::Sqlite, Dialect::Postgres, Dialect::Duckdb, Dialect::Spark].map(|d| identifier(&d, name))
+            [Dialect::Sqlite, Dialect::Postgres, Dialect::Duckdb, Dialect::Spark]
+                .map(|d| identifier(&d, name))
         };
         assert_eq!(of("city"), ["city"; 4]);
         assert_eq!(of("City"), ["City", "\"City\"", "City", "City"]);

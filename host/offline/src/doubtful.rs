@@ -1,4 +1,5 @@
-//! Questions that are easily read as something else, over tables as people have them: they are understood, or the answer is unsure.
+//! Questions that are easily read as something else, over tables as people have them: they are
+//! understood, or the answer is unsure.
 
 use syrch_core::Catalog;
 
@@ -19,7 +20,10 @@ fn tips() -> Catalog {
 }
 
 fn salaries() -> Catalog {
-    catalog("salaries", &[("rank", "TEXT"), ("discipline", "TEXT"), ("sex", "TEXT"), ("salary", "INTEGER")])
+    catalog(
+        "salaries",
+        &[("rank", "TEXT"), ("discipline", "TEXT"), ("sex", "TEXT"), ("salary", "INTEGER")],
+    )
 }
 
 fn amounts() -> Catalog {
@@ -60,7 +64,13 @@ fn trips() -> Catalog {
 fn birds() -> Catalog {
     catalog(
         "birds",
-        &[("species", "TEXT"), ("island", "TEXT"), ("mass", "INTEGER"), ("died_on", "DATE"), ("year", "INTEGER")],
+        &[
+            ("species", "TEXT"),
+            ("island", "TEXT"),
+            ("mass", "INTEGER"),
+            ("died_on", "DATE"),
+            ("year", "INTEGER"),
+        ],
     )
 }
 
@@ -79,7 +89,10 @@ fn a_measure_named_like_its_table_is_told_from_its_rows() {
                 "sum of the 5 highest tips",
                 "SELECT SUM(tip) FROM (SELECT tip FROM tips ORDER BY tip DESC LIMIT 5) AS best",
             ),
-            ("which day has the highest total tip", "SELECT day FROM tips GROUP BY day ORDER BY SUM(tip) DESC LIMIT 1"),
+            (
+                "which day has the highest total tip",
+                "SELECT day FROM tips GROUP BY day ORDER BY SUM(tip) DESC LIMIT 1",
+            ),
             ("How many tips are there?", "SELECT COUNT(*) FROM tips"),
             ("number of tips per day", "SELECT day, COUNT(*) FROM tips GROUP BY day"),
         ],
@@ -89,7 +102,10 @@ fn a_measure_named_like_its_table_is_told_from_its_rows() {
         &[
             ("average salary", "SELECT AVG(salary) FROM salaries"),
             ("what is the lowest salary", "SELECT MIN(salary) FROM salaries"),
-            ("average salary by rank and sex", "SELECT rank, sex, AVG(salary) FROM salaries GROUP BY rank, sex"),
+            (
+                "average salary by rank and sex",
+                "SELECT rank, sex, AVG(salary) FROM salaries GROUP BY rank, sex",
+            ),
             (
                 "which rank has the lowest average salary",
                 "SELECT rank FROM salaries GROUP BY rank ORDER BY AVG(salary) NULLS LAST LIMIT 1",
@@ -107,7 +123,10 @@ fn a_measure_named_like_its_table_is_told_from_its_rows() {
             ("names with an amount above 1", "SELECT name FROM amounts WHERE amount > 1"),
         ],
     );
-    assert_reads(&salaries(), &[("salary of Prof", "SELECT salary FROM salaries WHERE rank = 'Prof'")]);
+    assert_reads(
+        &salaries(),
+        &[("salary of Prof", "SELECT salary FROM salaries WHERE rank = 'Prof'")],
+    );
     assert_unsure(&salaries(), &["salary of Prof", "salary by rank"]);
     assert_unsure(&tips(), &["tip by day", "which tip by day"]);
 }
@@ -119,7 +138,10 @@ fn two_nouns_together_are_not_two_columns() {
 
 #[test]
 fn a_verb_that_is_a_column_makes_no_groups() {
-    assert_unsure(&cars(), &["how many manufacturers make Vans?", "How many manufacturers make models?"]);
+    assert_unsure(
+        &cars(),
+        &["how many manufacturers make Vans?", "How many manufacturers make models?"],
+    );
 }
 
 #[test]
@@ -127,7 +149,10 @@ fn out_of_a_place_is_from_it() {
     assert_reads(
         &trips(),
         &[
-            ("average delay of trips out of EWR", "SELECT AVG(delay) FROM trips WHERE origin = 'EWR'"),
+            (
+                "average delay of trips out of EWR",
+                "SELECT AVG(delay) FROM trips WHERE origin = 'EWR'",
+            ),
             ("how many trips were out of LGA", "SELECT COUNT(*) FROM trips WHERE origin = 'LGA'"),
         ],
     );
@@ -135,9 +160,11 @@ fn out_of_a_place_is_from_it() {
 
 #[test]
 fn values_without_something_are_those_that_never_have_it() {
-    let without =
-        "SELECT DISTINCT island FROM birds WHERE island NOT IN (SELECT island FROM birds WHERE species = 'Gentoo')";
-    assert_reads(&birds(), &[("islands without Gentoo birds", without), ("Which islands have no Gentoo?", without)]);
+    let without = "SELECT DISTINCT island FROM birds WHERE island NOT IN (SELECT island FROM birds WHERE species = 'Gentoo')";
+    assert_reads(
+        &birds(),
+        &[("islands without Gentoo birds", without), ("Which islands have no Gentoo?", without)],
+    );
     assert_reads(
         &trips(),
         &[(
@@ -160,7 +187,10 @@ fn one_row_has_one_of_two_values() {
                 "delay of EWR in 2012 and 2013",
                 "SELECT delay FROM trips WHERE origin = 'EWR' AND (year = 2012 OR year = 2013)",
             ),
-            ("delay of EWR and LGA", "SELECT delay FROM trips WHERE (origin = 'EWR' OR origin = 'LGA')"),
+            (
+                "delay of EWR and LGA",
+                "SELECT delay FROM trips WHERE (origin = 'EWR' OR origin = 'LGA')",
+            ),
         ],
     );
     assert_reads(
@@ -177,7 +207,12 @@ fn one_row_has_one_of_two_values() {
 fn numbers_of_many_rows_are_seldom_meant_one_by_one() {
     assert_unsure(
         &weather(),
-        &["maximum temperature in August 2015", "rain without sun", "rain in July 2014", "temp max when it was sun"],
+        &[
+            "maximum temperature in August 2015",
+            "rain without sun",
+            "rain in July 2014",
+            "temp max when it was sun",
+        ],
     );
 }
 
@@ -203,14 +238,23 @@ fn a_year_without_rows_is_unsure() {
 fn a_day_of_a_month_is_one_day() {
     assert_reads(
         &trips(),
-        &[("how many trips on February 14", "SELECT COUNT(*) FROM trips WHERE day = 14 AND month = 2")],
+        &[(
+            "how many trips on February 14",
+            "SELECT COUNT(*) FROM trips WHERE day = 14 AND month = 2",
+        )],
     );
-    assert_silent(&weather(), &["average rain on February 14", "how many days with rain above 3 on March 5"]);
+    assert_silent(
+        &weather(),
+        &["average rain on February 14", "how many days with rain above 3 on March 5"],
+    );
 }
 
 #[test]
 fn most_of_what_is_no_number_is_no_greatest() {
-    assert_unsure(&birds(), &["which island had the most deaths", "which island has the most species"]);
+    assert_unsure(
+        &birds(),
+        &["which island had the most deaths", "which island has the most species"],
+    );
 }
 
 #[test]
@@ -238,7 +282,10 @@ fn a_letter_after_a_column_is_its_value() {
                 "number of Prof in discipline A",
                 "SELECT COUNT(*) FROM salaries WHERE rank = 'Prof' AND discipline = 'A'",
             ),
-            ("average salary in discipline A", "SELECT AVG(salary) FROM salaries WHERE discipline = 'A'"),
+            (
+                "average salary in discipline A",
+                "SELECT AVG(salary) FROM salaries WHERE discipline = 'A'",
+            ),
         ],
     );
     assert_unsure(&salaries(), &["number of Prof in discipline"]);
@@ -246,7 +293,10 @@ fn a_letter_after_a_column_is_its_value() {
 
 #[test]
 fn a_part_of_the_people_is_not_the_people() {
-    let parts = catalog("arrests", &[("state", "TEXT"), ("murder", "REAL"), ("urban_population", "INTEGER")]);
+    let parts = catalog(
+        "arrests",
+        &[("state", "TEXT"), ("murder", "REAL"), ("urban_population", "INTEGER")],
+    );
     assert_unsure(&parts, &["what is the most populous state", "most populous state"]);
 }
 
@@ -254,7 +304,13 @@ fn a_part_of_the_people_is_not_the_people() {
 fn a_second_word_may_be_cut_off_in_a_name() {
     let nations = catalog(
         "nations",
-        &[("country", "TEXT"), ("continent", "TEXT"), ("year", "INTEGER"), ("lifeExp", "REAL"), ("pop", "INTEGER")],
+        &[
+            ("country", "TEXT"),
+            ("continent", "TEXT"),
+            ("year", "INTEGER"),
+            ("lifeExp", "REAL"),
+            ("pop", "INTEGER"),
+        ],
     );
     assert_reads(
         &nations,
@@ -269,7 +325,8 @@ fn a_second_word_may_be_cut_off_in_a_name() {
             ),
         ],
     );
-    let sure = super::fixture::best("Which country had the highest life expectancy in 2007?", &nations).1;
+    let sure =
+        super::fixture::best("Which country had the highest life expectancy in 2007?", &nations).1;
     assert!(sure >= 0.8, "{sure}");
 }
 
@@ -288,8 +345,12 @@ fn those_of_whom_a_column_says_yes_are_a_condition() {
 
 #[test]
 fn a_number_of_a_row_is_no_amount() {
-    let flights = catalog("flights", &[("flight", "INTEGER"), ("distance", "INTEGER"), ("origin", "TEXT")]);
-    assert_unsure(&flights, &["shortest flight", "highest flight", "average flight", "sum of the 3 highest flights"]);
+    let flights =
+        catalog("flights", &[("flight", "INTEGER"), ("distance", "INTEGER"), ("origin", "TEXT")]);
+    assert_unsure(
+        &flights,
+        &["shortest flight", "highest flight", "average flight", "sum of the 3 highest flights"],
+    );
 }
 
 #[test]
@@ -322,8 +383,14 @@ fn a_negation_ends_before_a_further_condition() {
 
 #[test]
 fn days_of_a_month_are_not_counted_by_their_numbers() {
-    assert_silent(&trips(), &["how many days had a delay above 90", "how many days in August", "number of months"]);
-    assert_reads(&trips(), &[("how many years are there", "SELECT COUNT(DISTINCT year) FROM trips")]);
+    assert_silent(
+        &trips(),
+        &["how many days had a delay above 90", "how many days in August", "number of months"],
+    );
+    assert_reads(
+        &trips(),
+        &[("how many years are there", "SELECT COUNT(DISTINCT year) FROM trips")],
+    );
 }
 
 #[test]
@@ -352,7 +419,10 @@ fn the_worst_of_what_harms_is_the_greatest() {
     );
     assert_reads(
         &cars(),
-        &[("which model has the worst hwy", "SELECT model FROM cars ORDER BY hwy NULLS LAST LIMIT 1")],
+        &[(
+            "which model has the worst hwy",
+            "SELECT model FROM cars ORDER BY hwy NULLS LAST LIMIT 1",
+        )],
     );
 }
 
@@ -382,27 +452,51 @@ fn what_occurs_is_there() {
 fn filler_that_is_a_cell_or_a_column_is_not_dropped() {
     let jobs = catalog(
         "jobs",
-        &[("item", "TEXT"), ("status", "TEXT"), ("grade", "TEXT"), ("owner", "TEXT"), ("qty", "INTEGER")],
+        &[
+            ("item", "TEXT"),
+            ("status", "TEXT"),
+            ("grade", "TEXT"),
+            ("owner", "TEXT"),
+            ("qty", "INTEGER"),
+        ],
     );
     assert_silent(
         &jobs,
-        &["How many jobs are done?", "total qty of done jobs", "average qty of A jobs", "What is the qty of Will?"],
+        &[
+            "How many jobs are done?",
+            "total qty of done jobs",
+            "average qty of A jobs",
+            "What is the qty of Will?",
+        ],
     );
     assert_reads(
         &jobs,
-        &[("How many jobs are there?", "SELECT COUNT(*) FROM jobs"), ("total qty", "SELECT SUM(qty) FROM jobs")],
+        &[
+            ("How many jobs are there?", "SELECT COUNT(*) FROM jobs"),
+            ("total qty", "SELECT SUM(qty) FROM jobs"),
+        ],
     );
-    let tasks = catalog("tasks", &[("id", "INTEGER"), ("done", "INTEGER"), ("hours", "INTEGER"), ("person", "TEXT")]);
-    assert_silent(&tasks, &["How many tasks are done?", "total hours of done tasks", "average hours of tasks done"]);
+    let tasks = catalog(
+        "tasks",
+        &[("id", "INTEGER"), ("done", "INTEGER"), ("hours", "INTEGER"), ("person", "TEXT")],
+    );
+    assert_silent(
+        &tasks,
+        &["How many tasks are done?", "total hours of done tasks", "average hours of tasks done"],
+    );
 }
 
 #[test]
 fn a_number_of_each_row_is_not_how_many_there_are() {
-    let films =
-        catalog("films", &[("title", "TEXT"), ("year", "INTEGER"), ("Action", "INTEGER"), ("Comedy", "INTEGER")]);
-    for question in
-        ["How many action films were made after 2000?", "How many comedy films are there?", "number of action films"]
-    {
+    let films = catalog(
+        "films",
+        &[("title", "TEXT"), ("year", "INTEGER"), ("Action", "INTEGER"), ("Comedy", "INTEGER")],
+    );
+    for question in [
+        "How many action films were made after 2000?",
+        "How many comedy films are there?",
+        "number of action films",
+    ] {
         let sure = super::fixture::best(question, &films).1;
         assert!(sure <= 0.5, "{question}: {sure}");
     }
@@ -413,8 +507,12 @@ fn the_oldest_was_founded_first_and_the_best_time_is_the_least() {
     let firms = catalog("firms", &[("firm", "TEXT"), ("founded", "INTEGER"), ("staff", "INTEGER")]);
     let first = "SELECT firm FROM firms ORDER BY founded NULLS LAST LIMIT 1";
     assert_reads(&firms, &[("oldest firm by founded", first), ("What is the oldest firm?", first)]);
-    let houses = catalog("houses", &[("house", "TEXT"), ("built", "INTEGER"), ("price", "INTEGER")]);
-    assert_reads(&houses, &[("oldest house", "SELECT house FROM houses ORDER BY built NULLS LAST LIMIT 1")]);
+    let houses =
+        catalog("houses", &[("house", "TEXT"), ("built", "INTEGER"), ("price", "INTEGER")]);
+    assert_reads(
+        &houses,
+        &[("oldest house", "SELECT house FROM houses ORDER BY built NULLS LAST LIMIT 1")],
+    );
     let runs = catalog("runs", &[("runner", "TEXT"), ("time", "REAL"), ("place", "INTEGER")]);
     let best = |column: &str| format!("SELECT runner FROM runs ORDER BY {column} LIMIT 1");
     assert_reads(
@@ -429,9 +527,14 @@ fn the_oldest_was_founded_first_and_the_best_time_is_the_least() {
 
 #[test]
 fn what_there_is_at_each_time_does_not_add_up() {
-    let nations =
-        catalog("nations", &[("country", "TEXT"), ("continent", "TEXT"), ("year", "INTEGER"), ("pop", "INTEGER")]);
-    assert_unsure(&nations, &["total population", "total pop of Oceania", "total pop by continent"]);
+    let nations = catalog(
+        "nations",
+        &[("country", "TEXT"), ("continent", "TEXT"), ("year", "INTEGER"), ("pop", "INTEGER")],
+    );
+    assert_unsure(
+        &nations,
+        &["total population", "total pop of Oceania", "total pop by continent"],
+    );
     let year = "SELECT SUM(pop) FROM nations WHERE year = 2002";
     assert_reads(&nations, &[("total pop in 2002", year)]);
     assert!(super::fixture::best("total pop in 2002", &nations).1 >= 0.8);
@@ -442,7 +545,10 @@ fn what_there_is_at_each_time_does_not_add_up() {
 #[test]
 fn a_repeated_number_or_name_counts_no_rows() {
     let calls = catalog("calls", &[("client", "INTEGER"), ("minutes", "INTEGER")]);
-    assert_unsure(&calls, &["How many clients are there?", "number of clients", "how many clients called?"]);
+    assert_unsure(
+        &calls,
+        &["How many clients are there?", "number of clients", "how many clients called?"],
+    );
     let midwest = catalog("midwest", &[("county", "TEXT"), ("state", "TEXT"), ("area", "REAL")]);
     assert_unsure(
         &midwest,
@@ -455,7 +561,11 @@ fn none_is_zero_or_missing() {
     let homes = catalog("homes", &[("home", "TEXT"), ("garages", "INTEGER"), ("price", "INTEGER")]);
     assert_unsure(
         &homes,
-        &["How many homes have no garages?", "homes without garages", "Which homes have no garages?"],
+        &[
+            "How many homes have no garages?",
+            "homes without garages",
+            "Which homes have no garages?",
+        ],
     );
 }
 
@@ -463,7 +573,13 @@ fn none_is_zero_or_missing() {
 fn a_state_with_a_date_is_denied_by_either() {
     let orders = catalog(
         "orders",
-        &[("id", "INTEGER"), ("status", "TEXT"), ("shipped_date", "DATE"), ("delivered_on", "DATE"), ("total", "REAL")],
+        &[
+            ("id", "INTEGER"),
+            ("status", "TEXT"),
+            ("shipped_date", "DATE"),
+            ("delivered_on", "DATE"),
+            ("total", "REAL"),
+        ],
     );
     assert_unsure(
         &orders,
@@ -479,9 +595,17 @@ fn a_state_with_a_date_is_denied_by_either() {
 fn numbers_of_things_are_not_added_up() {
     let log = catalog(
         "log",
-        &[("date", "DATE"), ("client", "INTEGER"), ("user", "INTEGER"), ("zip_code", "INTEGER"), ("goals", "INTEGER")],
+        &[
+            ("date", "DATE"),
+            ("client", "INTEGER"),
+            ("user", "INTEGER"),
+            ("zip_code", "INTEGER"),
+            ("goals", "INTEGER"),
+        ],
     );
-    for question in ["How many clients are there?", "number of users", "How many zip codes are there?"] {
+    for question in
+        ["How many clients are there?", "number of users", "How many zip codes are there?"]
+    {
         let sure = super::fixture::best(question, &log).1;
         assert!(sure < 0.5, "{question}: {sure}");
     }

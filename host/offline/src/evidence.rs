@@ -7,7 +7,8 @@ use super::lexicon;
 /// The beginning of a clarifying question about the measure of a superlative.
 const BY_WHAT: &str = "By what ";
 
-/// The question with defined terms written out, and with the answers so far in place of what they explain, else at its end.
+/// The question with defined terms written out, and with the answers so far in place of what they
+/// explain, else at its end.
 pub(crate) fn explained(question: &str, problem: &Problem) -> String {
     let mut text = question.to_owned();
     let evidence = problem.evidence.as_deref().unwrap_or_default();
@@ -21,7 +22,9 @@ pub(crate) fn explained(question: &str, problem: &Problem) -> String {
     }
     for (asked, answer) in &problem.answers {
         text = match term_in_doubt(asked, &text) {
-            Some(term) if asked.starts_with(BY_WHAT) => replaced(&text, &term, &measured(&term, answer)),
+            Some(term) if asked.starts_with(BY_WHAT) => {
+                replaced(&text, &term, &measured(&term, answer))
+            }
             Some(term) => replaced(&text, &term, meaning(answer, &term)),
             None => format!("{} ({})", text.trim_end(), answer.trim()),
         };
@@ -29,7 +32,8 @@ pub(crate) fn explained(question: &str, problem: &Problem) -> String {
     text
 }
 
-/// The words whose meaning a clarifying question asks for: the first words that it quotes, if they are a proper part of the user's question.
+/// The words whose meaning a clarifying question asks for: the first words that it quotes, if they
+/// are a proper part of the user's question.
 fn term_in_doubt(asked: &str, question: &str) -> Option<String> {
     part_of(question, asked.split('"').nth(1)?.trim())
 }
@@ -38,14 +42,17 @@ fn term_in_doubt(asked: &str, question: &str) -> Option<String> {
 fn part_of(question: &str, quoted: &str) -> Option<String> {
     let at = question.to_ascii_lowercase().find(&quoted.to_ascii_lowercase())?;
     let term = &question[at..at + quoted.len()];
-    (!term.is_empty() && replaced(question, term, "") != question && term.len() < question.trim().len())
-        .then(|| term.to_owned())
+    (!term.is_empty()
+        && replaced(question, term, "") != question
+        && term.len() < question.trim().len())
+    .then(|| term.to_owned())
 }
 
 /// `TERM means MEANING`, where the meaning is words.
 fn meant(sentence: &str) -> Option<(&str, &str)> {
     /// Words between what is explained and what explains it.
-    const VERBS: [&str; 6] = [" is measured by ", " are measured by ", " refers to ", " means ", " mean ", " = "];
+    const VERBS: [&str; 6] =
+        [" is measured by ", " are measured by ", " refers to ", " means ", " mean ", " = "];
     /// Words before what is explained.
     const BEFORE: [&str; 4] = ["by ", "the ", "a ", "an "];
     let (term, meaning) = VERBS.iter().find_map(|verb| sentence.split_once(verb))?;
@@ -56,29 +63,38 @@ fn meant(sentence: &str) -> Option<(&str, &str)> {
     }
     let term = term.strip_suffix(" I").unwrap_or(term).trim_matches(quotes);
     let meaning = meaning.trim().trim_end_matches(['.', '!', ';']);
-    let is_words = meaning.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | ',' | '\'' | '_'));
+    let is_words =
+        meaning.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | ',' | '\'' | '_'));
     // `TERM = …` of one word is a definition of an abbreviation.
     let is_short = !term.contains(' ') && sentence.contains('=');
     (is_words && !is_short && !term.is_empty() && !meaning.is_empty()).then_some((term, meaning))
 }
 
-/// The words in doubt with what measures them: of `biggest customer`, `customer with the highest number of orders`. The meaning of other words
-/// takes their place.
+/// The words in doubt with what measures them: of `biggest customer`, `customer with the highest
+/// number of orders`. The meaning of other words takes their place.
 fn measured(term: &str, answer: &str) -> String {
-    let plain = ["by ", "the "].iter().fold(answer.trim(), |rest, word| strip(rest, word).unwrap_or(rest));
-    let scales = |text: &str| text.split(' ').any(|word| lexicon::superlative(&word.to_lowercase()).is_some());
+    let plain =
+        ["by ", "the "].iter().fold(answer.trim(), |rest, word| strip(rest, word).unwrap_or(rest));
+    let scales = |text: &str| {
+        text.split(' ').any(|word| lexicon::superlative(&word.to_lowercase()).is_some())
+    };
     if !scales(term) {
         return meaning(answer, term).to_owned();
     }
     let (first, rest) = term.split_once(' ').unwrap_or((term, ""));
-    let scale = lexicon::superlative(&first.to_lowercase()).filter(|_| !rest.starts_with(|c: char| c.is_ascii_digit()));
-    let Some(scale) = scale.filter(|_| !rest.is_empty()) else { return format!("{term} by {plain}") };
+    let scale = lexicon::superlative(&first.to_lowercase())
+        .filter(|_| !rest.starts_with(|c: char| c.is_ascii_digit()));
+    let Some(scale) = scale.filter(|_| !rest.is_empty()) else {
+        return format!("{term} by {plain}");
+    };
     if scales(plain) {
         let is_whole = plain.to_lowercase().contains(&rest.to_lowercase());
         return if is_whole { plain.to_owned() } else { format!("{rest} with the {plain}") };
     }
     match strip(plain, "number of ") {
-        Some(_) => format!("{rest} with the {} {plain}", if scale.up { "highest" } else { "lowest" }),
+        Some(_) => {
+            format!("{rest} with the {} {plain}", if scale.up { "highest" } else { "lowest" })
+        }
         None => format!("{term} by {plain}"),
     }
 }
@@ -89,7 +105,8 @@ fn strip<'a>(text: &'a str, beginning: &str) -> Option<&'a str> {
     head.eq_ignore_ascii_case(beginning).then(|| text[beginning.len()..].trim_start())
 }
 
-/// The meaning without the words that only introduce it: of `zorblats are customers` and `I mean customers`, `customers`.
+/// The meaning without the words that only introduce it: of `zorblats are customers` and `I mean
+/// customers`, `customers`.
 fn meaning<'a>(answer: &'a str, term: &str) -> &'a str {
     let after = |text: &'a str, start: &str| {
         let head = text.get(..start.len())?;
@@ -97,8 +114,9 @@ fn meaning<'a>(answer: &'a str, term: &str) -> &'a str {
         head.eq_ignore_ascii_case(start).then_some(rest).filter(|rest| !rest.is_empty())
     };
     let answer = answer.trim().trim_end_matches(['.', '!']);
-    let defined = after(answer, term)
-        .and_then(|rest| ["=", ":", "is ", "are ", "means ", "mean "].into_iter().find_map(|verb| after(rest, verb)));
+    let defined = after(answer, term).and_then(|rest| {
+        ["=", ":", "is ", "are ", "means ", "mean "].into_iter().find_map(|verb| after(rest, verb))
+    });
     defined.or_else(|| after(answer, "I mean ")).unwrap_or(answer)
 }
 
@@ -149,7 +167,8 @@ mod tests {
 
     #[test]
     fn defined_terms_are_written_out() {
-        let evidence = "ALD = average loan days. Filter names with LIKE.\nNB (number of books) = count(*)";
+        let evidence =
+            "ALD = average loan days. Filter names with LIKE.\nNB (number of books) = count(*)";
         let asked = explained("What are ALD and NB per member, NBA aside?", &problem(evidence));
         assert_eq!(asked, "What are average loan days and number of books per member, NBA aside?");
     }
@@ -157,22 +176,44 @@ mod tests {
     #[test]
     fn what_measures_a_superlative_is_written_out() {
         for (evidence, asked) in [
-            ("biggest customer means number of orders", "Who is the customer with the highest number of orders?"),
-            ("\"biggest customer\" means most orders.", "Who is the customer with the most orders?"),
-            ("the biggest customer is measured by revenue", "Who is the biggest customer by revenue?"),
-            ("Biggest customer = number of reviews", "Who is the customer with the highest number of reviews?"),
+            (
+                "biggest customer means number of orders",
+                "Who is the customer with the highest number of orders?",
+            ),
+            (
+                "\"biggest customer\" means most orders.",
+                "Who is the customer with the most orders?",
+            ),
+            (
+                "the biggest customer is measured by revenue",
+                "Who is the biggest customer by revenue?",
+            ),
+            (
+                "Biggest customer = number of reviews",
+                "Who is the customer with the highest number of reviews?",
+            ),
             ("biggest customer = sum(x)", "Who is the biggest customer?"),
             ("smallest customer means few orders", "Who is the biggest customer?"),
         ] {
-            assert_eq!(explained("Who is the biggest customer?", &problem(evidence)), asked, "{evidence}");
+            assert_eq!(
+                explained("Who is the biggest customer?", &problem(evidence)),
+                asked,
+                "{evidence}"
+            );
         }
         let said = |answer: &str| {
             let question = "By what is \"smallest customer\" measured?".to_owned();
             let answers = vec![(question, answer.to_owned())];
             explained("Who is the smallest customer?", &Problem { answers, ..Problem::default() })
         };
-        assert_eq!(said("number of orders"), "Who is the customer with the lowest number of orders?");
-        assert_eq!(said("by the number of orders"), "Who is the customer with the lowest number of orders?");
+        assert_eq!(
+            said("number of orders"),
+            "Who is the customer with the lowest number of orders?"
+        );
+        assert_eq!(
+            said("by the number of orders"),
+            "Who is the customer with the lowest number of orders?"
+        );
         assert_eq!(said("age"), "Who is the smallest customer by age?");
     }
 
@@ -184,14 +225,21 @@ mod tests {
     #[test]
     fn an_answer_stands_in_the_place_of_the_words_that_were_in_doubt() {
         let explained = |question: &str, answer: &str| {
-            let asked =
-                "What do you mean by \"zorblats\" in \"How many Zorblats?\"? The database has nothing of that name.";
+            let asked = "What do you mean by \"zorblats\" in \"How many Zorblats?\"? The database has nothing of that name.";
             let answers = vec![(asked.to_owned(), answer.to_owned())];
             explained(question, &Problem { answers, ..Problem::default() })
         };
-        for answer in ["customers", " Customers.", "zorblats are customers", "Zorblats: customers", "I mean customers"]
-        {
-            assert_eq!(explained("How many Zorblats?", answer).to_lowercase(), "how many customers?");
+        for answer in [
+            "customers",
+            " Customers.",
+            "zorblats are customers",
+            "Zorblats: customers",
+            "I mean customers",
+        ] {
+            assert_eq!(
+                explained("How many Zorblats?", answer).to_lowercase(),
+                "how many customers?"
+            );
         }
         // Only whole words, and never the whole question.
         assert_eq!(explained("How many zorblatsies?", "x"), "How many zorblatsies? (x)");
@@ -201,7 +249,10 @@ mod tests {
 
     #[test]
     fn answers_follow_the_question() {
-        let problem = Problem { answers: vec![("Which?".to_owned(), "the oldest".to_owned())], ..Problem::default() };
+        let problem = Problem {
+            answers: vec![("Which?".to_owned(), "the oldest".to_owned())],
+            ..Problem::default()
+        };
         assert_eq!(explained("List the member", &problem), "List the member (the oldest)");
     }
 }

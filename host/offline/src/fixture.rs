@@ -1,5 +1,5 @@
-//! Two databases for tests: a library, where members borrow books that have authors, and a shop, where customers review products and
-//! employees have managers.
+//! Two databases for tests: a library, where members borrow books that have authors, and a shop,
+//! where customers review products and employees have managers.
 
 use std::sync::Arc;
 
@@ -9,7 +9,12 @@ use syrch_core::{Catalog, Column, Corpus, Dialect, ForeignKey, Hit, Table, Value
 
 use super::interpret::interpret;
 
-pub(crate) fn table(name: &str, columns: &[(&str, &str)], key: &str, references: &[(&str, &str, &str)]) -> Table {
+pub(crate) fn table(
+    name: &str,
+    columns: &[(&str, &str)],
+    key: &str,
+    references: &[(&str, &str, &str)],
+) -> Table {
     let column = |(name, sql_type): &(&str, &str)| Column {
         name: (*name).to_owned(),
         sql_type: (*sql_type).to_owned(),
@@ -40,7 +45,12 @@ pub(crate) fn library() -> Catalog {
         tables: vec![
             table(
                 "author",
-                &[("author_id", "INTEGER"), ("name", "TEXT"), ("country", "TEXT"), ("birth_year", "INTEGER")],
+                &[
+                    ("author_id", "INTEGER"),
+                    ("name", "TEXT"),
+                    ("country", "TEXT"),
+                    ("birth_year", "INTEGER"),
+                ],
                 "author_id",
                 &[],
             ),
@@ -71,7 +81,12 @@ pub(crate) fn library() -> Catalog {
             ),
             table(
                 "loan",
-                &[("loan_id", "INTEGER"), ("member_id", "INTEGER"), ("book_id", "INTEGER"), ("days", "INTEGER")],
+                &[
+                    ("loan_id", "INTEGER"),
+                    ("member_id", "INTEGER"),
+                    ("book_id", "INTEGER"),
+                    ("days", "INTEGER"),
+                ],
                 "loan_id",
                 &[("member_id", "member", "member_id"), ("book_id", "book", "book_id")],
             ),
@@ -93,7 +108,12 @@ pub(crate) fn shop() -> Catalog {
             ),
             table(
                 "review",
-                &[("id", "INTEGER"), ("product_id", "INTEGER"), ("rating", "INTEGER"), ("comment", "TEXT")],
+                &[
+                    ("id", "INTEGER"),
+                    ("product_id", "INTEGER"),
+                    ("rating", "INTEGER"),
+                    ("comment", "TEXT"),
+                ],
                 "id",
                 &[("product_id", "product", "id")],
             ),
@@ -116,7 +136,8 @@ pub(crate) fn shop() -> Catalog {
     shop
 }
 
-/// The statement of the best reading of a question and its confidence; nothing at 0 when there is none or the user is asked.
+/// The statement of the best reading of a question and its confidence; nothing at 0 when there is
+/// none or the user is asked.
 pub(crate) fn best(question: &str, catalog: &Catalog) -> (String, f64) {
     let found = block_on(interpret(question, catalog, Some(cells().as_ref())));
     let best = found.list.into_iter().next().filter(|_| found.objection.is_none());
@@ -177,20 +198,33 @@ const CELLS: &[(&str, &str, &str)] = &[
 
 #[async_trait]
 impl CellIndex for Cells {
-    async fn samples(&self, table: &str, columns: &[String], _: u32) -> Result<Vec<Sample>, PortError> {
+    async fn samples(
+        &self,
+        table: &str,
+        columns: &[String],
+        _: u32,
+    ) -> Result<Vec<Sample>, PortError> {
         let text = |value: &str| Value::Text(value.to_owned());
         let values = match (table, columns) {
             ("tips", [column]) if column == "smoker" => vec![text("No"), text("Yes")],
             ("tips", [column]) if column == "day" => vec![text("Fri"), text("Sat")],
             ("salaries", [column]) if column == "rank" => vec![text("AsstProf"), text("Prof")],
-            ("birds", [column]) if column == "island" => vec![text("Dream"), text("NA"), text("Torgersen")],
+            ("birds", [column]) if column == "island" => {
+                vec![text("Dream"), text("NA"), text("Torgersen")]
+            }
             ("calls", [column]) if column == "client" => vec![Value::Integer(7), Value::Integer(9)],
-            ("homes", [column]) if column == "garages" => vec![Value::Integer(0), Value::Integer(3)],
+            ("homes", [column]) if column == "garages" => {
+                vec![Value::Integer(0), Value::Integer(3)]
+            }
             ("midwest", [column]) if column == "county" => {
                 (0..20).map(|number| Value::Text(format!("County {number}"))).collect()
             }
-            ("cars", [column]) if column == "year" => vec![Value::Integer(1999), Value::Integer(2008)],
-            ("weather", [column]) if column == "date" => vec![text("2012-01-01"), text("2015-12-31")],
+            ("cars", [column]) if column == "year" => {
+                vec![Value::Integer(1999), Value::Integer(2008)]
+            }
+            ("weather", [column]) if column == "date" => {
+                vec![text("2012-01-01"), text("2015-12-31")]
+            }
             _ => return Err(PortError::Unsupported),
         };
         let ends = [values.first(), values.last()].map(|end| end.cloned().unwrap_or(Value::Null));
@@ -200,7 +234,12 @@ impl CellIndex for Cells {
         Ok(vec![Sample { column: columns[0].clone(), least, greatest, frequent }])
     }
 
-    async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+    async fn find(
+        &self,
+        phrases: &[String],
+        how: Match,
+        limit: u32,
+    ) -> Result<Vec<Vec<Hit>>, PortError> {
         if how != Match::Exact {
             return Err(PortError::Unsupported);
         }

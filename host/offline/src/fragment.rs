@@ -8,8 +8,8 @@ pub(crate) const WHY: &str = "this is a part of a question: say what you want to
 
 /// Words that continue an earlier question.
 const GOES_ON: &[&str] = &[
-    "and", "or", "but", "then", "also", "plus", "only", "just", "except", "same", "instead", "those", "them", "these",
-    "they", "it", "its", "their",
+    "and", "or", "but", "then", "also", "plus", "only", "just", "except", "same", "instead",
+    "those", "them", "these", "they", "it", "its", "their",
 ];
 
 /// Whether the words begin like what follows an earlier question.
@@ -43,13 +43,26 @@ mod tests {
     fn a_part_of_a_question_is_none() {
         let cells = fixture::cells();
         let objection = |question: &str| {
-            block_on(interpret(question, &fixture::library(), Some(cells.as_ref()))).objection.is_some()
+            block_on(interpret(question, &fixture::library(), Some(cells.as_ref())))
+                .objection
+                .is_some()
         };
-        for part in ["and in 2001?", "What about Oslo?", "from Oslo", "only the members", "those from Bergen", "Oslo?"]
-        {
+        for part in [
+            "and in 2001?",
+            "What about Oslo?",
+            "from Oslo",
+            "only the members",
+            "those from Bergen",
+            "Oslo?",
+        ] {
             assert!(objection(part), "{part}");
         }
-        for whole in ["members from Oslo", "How many members are from Oslo?", "titles", "number of books in 2001"] {
+        for whole in [
+            "members from Oslo",
+            "How many members are from Oslo?",
+            "titles",
+            "number of books in 2001",
+        ] {
             assert!(!objection(whole), "{whole}");
         }
     }

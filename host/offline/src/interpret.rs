@@ -45,7 +45,11 @@ pub(crate) struct Interpretations {
 }
 
 /// Reads a question over a catalog.
-pub(crate) async fn interpret(question: &str, catalog: &Catalog, index: Option<&dyn CellIndex>) -> Interpretations {
+pub(crate) async fn interpret(
+    question: &str,
+    catalog: &Catalog,
+    index: Option<&dyn CellIndex>,
+) -> Interpretations {
     let schema = Schema::new(catalog);
     let mut tokens = words::tokens(question);
     tokens.truncate(WORDS);
@@ -75,11 +79,18 @@ pub(crate) async fn interpret(question: &str, catalog: &Catalog, index: Option<&
         let mut draft = walk::walk(&schema, &reading, &resolver);
         samples::read_yes(&schema, &reading, &mut draft, &mut known).await;
         if rank == 0 {
-            let is_part = reading.unknown.is_empty() && fragment::asks_nothing(&reading.tokens, &draft);
+            let is_part =
+                reading.unknown.is_empty() && fragment::asks_nothing(&reading.tokens, &draft);
             let part = || is_part.then(|| fragment::WHY.to_owned());
             objection = objection.or_else(|| unmeasured(&schema, &reading, &draft)).or_else(part);
         }
-        let assembler = Assembler { schema: &schema, reading: &reading, resolver: &resolver, choice, bias: &bias };
+        let assembler = Assembler {
+            schema: &schema,
+            reading: &reading,
+            resolver: &resolver,
+            choice,
+            bias: &bias,
+        };
         let Some(query) = assembler.query(&draft) else { continue };
         if !account::is_sound(&schema, &draft, &query) {
             continue;
@@ -100,8 +111,11 @@ pub(crate) async fn interpret(question: &str, catalog: &Catalog, index: Option<&
         }
         let sure = confidence::of(&schema, &reading, &resolver, &draft, &query);
         // Every other choice lowers the confidence, the more the clearer the likeliest one is.
-        let discount =
-            if rank == 0 { 1.0 } else { 0.75 - 0.3 * choice.item.map_or(0.3, |(item, _)| resolver.margin(item)) };
+        let discount = if rank == 0 {
+            1.0
+        } else {
+            0.75 - 0.3 * choice.item.map_or(0.3, |(item, _)| resolver.margin(item))
+        };
         let doubt = doubt_values(&schema, &reading, &draft, &query, &mut known).await;
         list.push(Interpretation { sql, confidence: sure * discount * doubt });
     }
@@ -109,7 +123,8 @@ pub(crate) async fn interpret(question: &str, catalog: &Catalog, index: Option<&
     if let Some((_, rest)) = list.split_first_mut() {
         rest.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
     }
-    let mut unknown: Vec<String> = reading.unknown.iter().map(|at| reading.tokens[*at].text.clone()).collect();
+    let mut unknown: Vec<String> =
+        reading.unknown.iter().map(|at| reading.tokens[*at].text.clone()).collect();
     if list.is_empty() {
         unknown.extend(dropped);
     }
@@ -131,12 +146,16 @@ async fn doubt_values(
     if samples::has_ties(schema, query, known).await {
         factor *= 0.75;
     }
-    if shapes::lists_numbers(draft, reading, query, schema) && !samples::is_of_one_row(schema, query, known).await {
+    if shapes::lists_numbers(draft, reading, query, schema)
+        && !samples::is_of_one_row(schema, query, known).await
+    {
         // A number of each row is not how many there are.
         let counts = reading.items.iter().any(|item| item.what == What::Cue(Cue::Count));
         factor *= if counts { 0.5 } else { 0.75 };
     }
-    if samples::counts_no_rows(schema, reading, query, known).await || samples::has_zeros(schema, query, known).await {
+    if samples::counts_no_rows(schema, reading, query, known).await
+        || samples::has_zeros(schema, query, known).await
+    {
         factor *= 0.5;
     }
     if samples::is_repeated_name(schema, query, known).await {
@@ -145,7 +164,8 @@ async fn doubt_values(
     factor
 }
 
-/// The reading with the one table of several schemas that the question fits, and else the question about it.
+/// The reading with the one table of several schemas that the question fits, and else the question
+/// about it.
 fn choose_tables(schema: &Schema, reading: Reading) -> (Reading, Option<String>) {
     let Some((at, rivals)) = same_names(schema, &reading) else { return (reading, None) };
     // A declared join speaks for its table.
@@ -160,13 +180,17 @@ fn choose_tables(schema: &Schema, reading: Reading) -> (Reading, Option<String>)
         return (only, None);
     }
     let item = &reading.items[at];
-    let words: Vec<&str> = reading.tokens[item.from..item.to].iter().map(|token| token.text.as_str()).collect();
+    let words: Vec<&str> =
+        reading.tokens[item.from..item.to].iter().map(|token| token.text.as_str()).collect();
     let names = rivals.iter().take(text::NAMED).map(|table| {
         let view = &schema.tables[*table];
-        view.schema.as_ref().map_or_else(|| view.name.clone(), |schema| format!("{schema}.{}", view.name))
+        view.schema
+            .as_ref()
+            .map_or_else(|| view.name.clone(), |schema| format!("{schema}.{}", view.name))
     });
     let names: Vec<String> = names.collect();
-    let several = format!("several tables have the name: {} ({})", words.join(" "), names.join(", "));
+    let several =
+        format!("several tables have the name: {} ({})", words.join(" "), names.join(", "));
     (reading, Some(several))
 }
 
@@ -178,13 +202,18 @@ fn same_names(schema: &Schema, reading: &Reading) -> Option<(usize, Vec<usize>)>
             What::Table(_) => item.rivals.clone(),
             What::Column(columns) => {
                 let best = columns.first()?.1;
-                columns.iter().filter(|(_, score)| *score == best).map(|(column, _)| column.table).collect()
+                columns
+                    .iter()
+                    .filter(|(_, score)| *score == best)
+                    .map(|(column, _)| column.table)
+                    .collect()
             }
             What::Cell(cells) => cells.iter().map(|cell| cell.column.table).collect(),
             _ => Vec::new(),
         };
         let first = *tables.first()?;
-        let is_rival = |table: &usize| *table == first || schema.namesakes(first).any(|other| other == *table);
+        let is_rival =
+            |table: &usize| *table == first || schema.namesakes(first).any(|other| other == *table);
         let mut rivals: Vec<usize> = tables.iter().copied().filter(is_rival).collect();
         rivals.sort_unstable();
         rivals.dedup();
@@ -212,7 +241,8 @@ fn with_table(schema: &Schema, reading: &Reading, table: usize) -> Reading {
     reading
 }
 
-/// The number of joins of the likeliest choice that no key declares; `None` if it makes no statement, or one that drops a word.
+/// The number of joins of the likeliest choice that no key declares; `None` if it makes no
+/// statement, or one that drops a word.
 fn guessed_joins(schema: &Schema, reading: &Reading) -> Option<usize> {
     let bias = |edge: &Edge| bias(schema, reading, edge);
     let ranks = Ranks::new(schema, reading);
@@ -223,7 +253,8 @@ fn guessed_joins(schema: &Schema, reading: &Reading) -> Option<usize> {
     let query = assembler.query(&draft)?;
     let tree = joins::tree(schema, &query.all_tables(), &bias)?;
     let is_read = draft.named.iter().all(|named| query.reads(named.table));
-    let is_understood = is_read && draft.unmeasured.is_none() && is_accounted(schema, reading, &draft, &query);
+    let is_understood =
+        is_read && draft.unmeasured.is_none() && is_accounted(schema, reading, &draft, &query);
     let guessed = tree.iter().filter(|(_, edge)| edge.is_some_and(|edge| !edge.declared)).count();
     is_understood.then_some(guessed)
 }
@@ -237,10 +268,13 @@ fn is_accounted(schema: &Schema, reading: &Reading, draft: &Draft, query: &Logic
 /// The question about a superlative without a measure, with its possible measures.
 fn unmeasured(schema: &Schema, reading: &Reading, draft: &Draft) -> Option<String> {
     let open = draft.unmeasured?;
-    let (first, last) = (reading.items[open.item].from, reading.items[open.to].to.max(reading.items[open.item].to));
-    let words: Vec<&str> = reading.tokens[first..last].iter().map(|token| token.text.as_str()).collect();
+    let (first, last) =
+        (reading.items[open.item].from, reading.items[open.to].to.max(reading.items[open.item].to));
+    let words: Vec<&str> =
+        reading.tokens[first..last].iter().map(|token| token.text.as_str()).collect();
     let words = words.join(" ");
-    let own = schema.measures(open.table).map(|column| schema.column(column).name.replace('_', " "));
+    let own =
+        schema.measures(open.table).map(|column| schema.column(column).name.replace('_', " "));
     let key = schema.tables[open.table].key;
     let of_it = schema.edges.iter().filter_map(|edge| {
         let is_key = |at: ColumnRef| at.table == open.table && Some(at.column) == key;
@@ -250,7 +284,8 @@ fn unmeasured(schema: &Schema, reading: &Reading, draft: &Draft) -> Option<Strin
             _ => None,
         }
     });
-    let counts = of_it.map(|table| format!("number of {}", schema.tables[table].name.replace('_', " ")));
+    let counts =
+        of_it.map(|table| format!("number of {}", schema.tables[table].name.replace('_', " ")));
     let mut choices: Vec<String> = own.chain(counts).collect();
     choices.dedup();
     choices.truncate(text::NAMED);
@@ -266,7 +301,9 @@ fn choices(reading: &Reading) -> Vec<Choice> {
             What::Cell(cells) => cells.len(),
             _ => 0,
         };
-        choices.extend((1..others.min(4)).map(|nth| Choice { item: Some((at, nth)), ..Choice::default() }));
+        choices.extend(
+            (1..others.min(4)).map(|nth| Choice { item: Some((at, nth)), ..Choice::default() }),
+        );
     }
     choices.truncate(CHOICES);
     choices.push(Choice { distinct: true, ..Choice::default() });
@@ -274,12 +311,14 @@ fn choices(reading: &Reading) -> Vec<Choice> {
     choices
 }
 
-/// Words of the question that favour one of several references between two tables: `depart` for the source.
+/// Words of the question that favour one of several references between two tables: `depart` for the
+/// source.
 fn bias(schema: &Schema, reading: &Reading, edge: &Edge) -> f64 {
     let said = |at: ColumnRef| {
         schema.column(at).required.iter().filter(|stem| *stem != "id").any(|stem| {
-            let alike =
-                |word: &str| word == stem.as_str() || lexicon::synonyms(word).any(|other| other == stem.as_str());
+            let alike = |word: &str| {
+                word == stem.as_str() || lexicon::synonyms(word).any(|other| other == stem.as_str())
+            };
             reading.tokens.iter().any(|token| alike(&token.stem))
         })
     };
@@ -438,11 +477,22 @@ mod tests {
     fn a_superlative_says_what_it_measures_or_the_user_is_asked() {
         let found = block_on(interpret("Who is the biggest member?", &fixture::library(), None));
         let objection = found.objection.unwrap();
-        assert!(objection.starts_with("no measure for: biggest member (age, group, number of loan"), "{objection}");
+        assert!(
+            objection.starts_with("no measure for: biggest member (age, group, number of loan"),
+            "{objection}"
+        );
         let popular = block_on(interpret("most popular book", &fixture::library(), None)).objection;
         assert!(popular.is_some_and(|why| why.contains("number of loan")));
-        for question in ["Which member has the most loans?", "Which book is the longest?", "What is the highest age?"] {
-            assert_eq!(block_on(interpret(question, &fixture::library(), None)).objection, None, "{question}");
+        for question in [
+            "Which member has the most loans?",
+            "Which book is the longest?",
+            "What is the highest age?",
+        ] {
+            assert_eq!(
+                block_on(interpret(question, &fixture::library(), None)).objection,
+                None,
+                "{question}"
+            );
         }
     }
 
@@ -459,21 +509,34 @@ mod tests {
 
     #[test]
     fn what_is_lacking_is_null_or_where_it_cannot_be_nothing() {
-        for question in ["Which members have no city?", "Members without a city", "Which members don't have a city?"] {
+        for question in [
+            "Which members have no city?",
+            "Members without a city",
+            "Which members don't have a city?",
+        ] {
             assert_eq!(best(question), "SELECT name FROM member WHERE city IS NULL", "{question}");
         }
         let mut catalog = fixture::library();
-        catalog.tables.iter_mut().flat_map(|table| &mut table.columns).for_each(|column| column.nullable = false);
+        catalog
+            .tables
+            .iter_mut()
+            .flat_map(|table| &mut table.columns)
+            .for_each(|column| column.nullable = false);
         let sql = |question: &str| block_on(interpret(question, &catalog, None)).list.remove(0).sql;
         assert_eq!(sql("Which books have no pages?"), "SELECT title FROM book WHERE pages = 0");
         assert_eq!(sql("Which books have no genre?"), "SELECT title FROM book WHERE genre = ''");
         // The words that follow name the city, so nothing is missing.
-        assert_eq!(best("Which members do not have the city Oslo?"), "SELECT name FROM member WHERE city <> 'Oslo'");
+        assert_eq!(
+            best("Which members do not have the city Oslo?"),
+            "SELECT name FROM member WHERE city <> 'Oslo'"
+        );
     }
 
     #[test]
     fn a_denial_of_alternatives_denies_each() {
-        for question in ["Which members are not from Oslo or Bergen?", "Members from neither Oslo nor Bergen"] {
+        for question in
+            ["Which members are not from Oslo or Bergen?", "Members from neither Oslo nor Bergen"]
+        {
             assert_eq!(
                 best(question),
                 "SELECT name FROM member WHERE city <> 'Oslo' AND city <> 'Bergen'",
@@ -481,7 +544,10 @@ mod tests {
             );
         }
         let inside = best("Which books have no members from Oslo or Bergen?");
-        assert!(inside.ends_with("WHERE (member.city = 'Oslo' OR member.city = 'Bergen'))"), "{inside}");
+        assert!(
+            inside.ends_with("WHERE (member.city = 'Oslo' OR member.city = 'Bergen'))"),
+            "{inside}"
+        );
     }
 
     #[test]
@@ -517,7 +583,10 @@ mod tests {
 
     #[test]
     fn an_exact_count_of_rows_is_a_condition_on_groups() {
-        assert!(best("List members with exactly 3 loans").ends_with("GROUP BY member.member_id HAVING COUNT(*) = 3"));
+        assert!(
+            best("List members with exactly 3 loans")
+                .ends_with("GROUP BY member.member_id HAVING COUNT(*) = 3")
+        );
     }
 
     #[test]
@@ -528,8 +597,11 @@ mod tests {
 
     #[test]
     fn values_of_both_years_are_an_intersection() {
-        let found =
-            block_on(interpret("Which authors have books published in both 2001 and 2009?", &fixture::library(), None));
+        let found = block_on(interpret(
+            "Which authors have books published in both 2001 and 2009?",
+            &fixture::library(),
+            None,
+        ));
         assert!(found.list[0].sql.contains(" INTERSECT "), "{:#?}", found.list);
     }
 }

@@ -23,7 +23,8 @@ pub(crate) enum What {
     Months(u32, u32),
 }
 
-/// One item and the tokens it covers. `head` is whether it is in the part that asks for something, not in a condition.
+/// One item and the tokens it covers. `head` is whether it is in the part that asks for something,
+/// not in a condition.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Item {
     pub(crate) from: usize,
@@ -53,11 +54,13 @@ impl Reading {
 }
 
 pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Reading {
-    // Words that ask for something are cues first; only whole names of several words may swallow them.
+    // Words that ask for something are cues first; only whole names of several words may swallow
+    // them.
     let alone = cues::cues(&tokens, &vec![false; tokens.len()]);
     let cue_at = |at: usize| {
         alone.iter().any(|cue| {
-            (cue.from..cue.to).contains(&at) && !matches!(cue.cue, Cue::Trigger | Cue::Request | Cue::Share(_))
+            (cue.from..cue.to).contains(&at)
+                && !matches!(cue.cue, Cue::Trigger | Cue::Request | Cue::Share(_))
         })
     };
     let mut mentions = link::link(&tokens, schema, found);
@@ -65,7 +68,8 @@ pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Re
         let cued = (mention.from..mention.to).filter(|at| cue_at(*at)).count();
         let whole = mention.words > 1 && mention.table_score().max(mention.column_score()) > 0.78;
         // A cell that is one such word, as `average`, must be quoted to be meant.
-        let cell = !mention.cells.is_empty() && (mention.words > 1 || tokens[mention.from].kind == Kind::Quoted);
+        let cell = !mention.cells.is_empty()
+            && (mention.words > 1 || tokens[mention.from].kind == Kind::Quoted);
         cued == 0 || whole || cell
     });
     let mut taken = vec![false; tokens.len()];
@@ -76,7 +80,8 @@ pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Re
     let mut items: Vec<Item> = Vec::new();
     for at in rows(&tokens, &taken) {
         let mut tables = mentions.iter().filter(|mention| mention.table_score() > 0.9);
-        let named = tables.next().filter(|_| tables.next().is_none()).map(|mention| mention.tables[0].0);
+        let named =
+            tables.next().filter(|_| tables.next().is_none()).map(|mention| mention.tables[0].0);
         let table = if schema.tables.len() == 1 { Some(0) } else { named };
         if let Some(table) = table {
             items.push(Item {
@@ -91,9 +96,17 @@ pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Re
         }
     }
     for (from, to) in reports(&tokens, &taken) {
-        let columns: Vec<(ColumnRef, f64)> = schema.superiors().map(|column| (column, 0.9)).collect();
+        let columns: Vec<(ColumnRef, f64)> =
+            schema.superiors().map(|column| (column, 0.9)).collect();
         if !columns.is_empty() {
-            items.push(Item { from, to, what: What::Column(columns), head: false, score: 0.9, rivals: Vec::new() });
+            items.push(Item {
+                from,
+                to,
+                what: What::Column(columns),
+                head: false,
+                score: 0.9,
+                rivals: Vec::new(),
+            });
             taken[from..to].fill(true);
         }
     }
@@ -110,14 +123,21 @@ pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Re
     }
     // `out of stock` has none of it, and `out of Boston` comes from there.
     for item in &mut items {
-        let is_cell =
-            |mention: &Mention| mention.from == item.to && !mention.cells.is_empty() && mention.columns.is_empty();
-        if item.what == What::Cue(Cue::Not) && tokens[item.from].lower == "out" && mentions.iter().any(is_cell) {
+        let is_cell = |mention: &Mention| {
+            mention.from == item.to && !mention.cells.is_empty() && mention.columns.is_empty()
+        };
+        if item.what == What::Cue(Cue::Not)
+            && tokens[item.from].lower == "out"
+            && mentions.iter().any(is_cell)
+        {
             item.what = What::Cue(Cue::Trigger);
         }
     }
-    let sought: Vec<usize> =
-        items.iter().filter(|item| matches!(item.what, What::Cue(Cue::Like(_)))).map(|item| item.to).collect();
+    let sought: Vec<usize> = items
+        .iter()
+        .filter(|item| matches!(item.what, What::Cue(Cue::Like(_))))
+        .map(|item| item.to)
+        .collect();
     for mut mention in mentions {
         if is_measured(&tokens, &items, &mention, schema) {
             mention.tables.clear();
@@ -137,7 +157,14 @@ pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Re
             },
             Kind::Break | Kind::Sign => continue,
         };
-        items.push(Item { from: at, to: at + 1, what, head: false, score: 1.0, rivals: Vec::new() });
+        items.push(Item {
+            from: at,
+            to: at + 1,
+            what,
+            head: false,
+            score: 1.0,
+            rivals: Vec::new(),
+        });
         taken[at] = true;
     }
     items.sort_by_key(|item| item.from);
@@ -147,23 +174,33 @@ pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Re
             return false;
         }
         let word = matches!(tokens[*at].kind, Kind::Word | Kind::Sign);
-        let is_meant =
-            !is_stop(&tokens[*at]) || carries_meaning(&tokens, &items, *at) || values::is_letter(&tokens, *at, at + 1);
+        let is_meant = !is_stop(&tokens[*at])
+            || carries_meaning(&tokens, &items, *at)
+            || values::is_letter(&tokens, *at, at + 1);
         word && !taken[*at] && is_meant
     };
     Reading { unknown: (0..tokens.len()).filter(means).collect(), tokens, items }
 }
 
-/// Narrows names that tables of several schemas have to those of a schema that the question names; the tokens of its name.
-fn named_schemas(tokens: &[Token], schema: &Schema, mentions: &mut [Mention], taken: &mut [bool]) -> Vec<usize> {
+/// Narrows names that tables of several schemas have to those of a schema that the question names;
+/// the tokens of its name.
+fn named_schemas(
+    tokens: &[Token],
+    schema: &Schema,
+    mentions: &mut [Mention],
+    taken: &mut [bool],
+) -> Vec<usize> {
     let mut places = Vec::new();
     for (at, token) in tokens.iter().enumerate().filter(|(_, token)| token.kind == Kind::Word) {
         let is_own = |table: usize| {
             let view = &schema.tables[table];
-            !view.is_only && view.schema.as_ref().is_some_and(|name| name.eq_ignore_ascii_case(&token.text))
+            !view.is_only
+                && view.schema.as_ref().is_some_and(|name| name.eq_ignore_ascii_case(&token.text))
         };
         let mut is_used = false;
-        for mention in mentions.iter_mut().filter(|mention| !(mention.from..mention.to).contains(&at)) {
+        for mention in
+            mentions.iter_mut().filter(|mention| !(mention.from..mention.to).contains(&at))
+        {
             if mention.tables.iter().any(|(table, _)| is_own(*table)) {
                 mention.tables.retain(|(table, _)| is_own(*table));
                 is_used = true;
@@ -184,7 +221,8 @@ fn named_schemas(tokens: &[Token], schema: &Schema, mentions: &mut [Mention], ta
     places
 }
 
-/// Returns whether a table is named by the name of its own column of numbers, and the words around mean the numbers: `average tip`.
+/// Returns whether a table is named by the name of its own column of numbers, and the words around
+/// mean the numbers: `average tip`.
 fn is_measured(tokens: &[Token], items: &[Item], mention: &Mention, schema: &Schema) -> bool {
     let [(table, _), ..] = mention.tables.as_slice() else { return false };
     let is_own = |(at, score): &(ColumnRef, f64)| {
@@ -194,7 +232,10 @@ fn is_measured(tokens: &[Token], items: &[Item], mention: &Mention, schema: &Sch
     // A whole number may as well number the rows: the flight of `flights`.
     let view = schema.column(*own);
     let is_amount = !view.declared.contains("int")
-        || view.required.iter().any(|stem| lexicon::MONEY.iter().any(|word| words::stem(word) == *stem));
+        || view
+            .required
+            .iter()
+            .any(|stem| lexicon::MONEY.iter().any(|word| words::stem(word) == *stem));
     let before = items.iter().find(|item| item.to == mention.from).map(|item| &item.what);
     is_amount
         && match before {
@@ -204,7 +245,8 @@ fn is_measured(tokens: &[Token], items: &[Item], mention: &Mention, schema: &Sch
             Some(What::Cue(Cue::Count | Cue::MostRows(_))) => false,
             _ => {
                 let word = &tokens[mention.to - 1].lower;
-                *word == view.name.to_lowercase() && *word != schema.tables[*table].name.to_lowercase()
+                *word == view.name.to_lowercase()
+                    && *word != schema.tables[*table].name.to_lowercase()
             }
         }
 }
@@ -215,7 +257,8 @@ fn rows(tokens: &[Token], taken: &[bool]) -> Vec<usize> {
     (0..tokens.len()).filter(is_rows).collect()
 }
 
-/// Where the question mentions who reports to whom: `reports to`, or `report` at the end of a sentence.
+/// Where the question mentions who reports to whom: `reports to`, or `report` at the end of a
+/// sentence.
 fn reports(tokens: &[Token], taken: &[bool]) -> Vec<(usize, usize)> {
     let found = (1..tokens.len()).filter(|at| tokens[*at].stem == "report" && !taken[*at]);
     let ends = found.filter_map(|at| match tokens.get(at + 1) {
@@ -228,13 +271,17 @@ fn reports(tokens: &[Token], taken: &[bool]) -> Vec<(usize, usize)> {
 
 /// Whether a stop word has a meaning here: `total value`, `value of the stock`, `report to`, `out`.
 fn carries_meaning(tokens: &[Token], items: &[Item], at: usize) -> bool {
-    let word = |at: Option<usize>| at.and_then(|at| tokens.get(at)).map_or("", |token| token.lower.as_str());
+    let word = |at: Option<usize>| {
+        at.and_then(|at| tokens.get(at)).map_or("", |token| token.lower.as_str())
+    };
     let (before, next) = (word(at.checked_sub(1)), word(Some(at + 1)));
     match word(Some(at)) {
         "value" | "values" if matches!(before, "total" | "sum" | "combined" | "overall") => true,
         // `the maximum value of` means `the maximum`.
         "value" if next == "of" => matches!(before, "" | "the" | "what"),
-        "value" => items.iter().any(|item| item.to == at && matches!(item.what, What::Table(_) | What::Column(_))),
+        "value" => items
+            .iter()
+            .any(|item| item.to == at && matches!(item.what, What::Table(_) | What::Column(_))),
         "report" => next == "to",
         "out" | "off" => !matches!(before, "find" | "point"),
         _ => false,
@@ -244,8 +291,11 @@ fn carries_meaning(tokens: &[Token], items: &[Item], at: usize) -> bool {
 /// Whether a word is the object of `contains` or `starts with`; `the letter` may be between them.
 fn is_sought(tokens: &[Token], at: usize, sought: &[usize]) -> bool {
     // `starts with A` means the letter.
-    let small = |token: &Token| matches!(token.lower.as_str(), "the" | "a" | "an" | "of") && !token.is_capitalised();
-    sought.iter().any(|from| *from <= at && tokens[*from..at].iter().all(small)) && !small(&tokens[at])
+    let small = |token: &Token| {
+        matches!(token.lower.as_str(), "the" | "a" | "an" | "of") && !token.is_capitalised()
+    };
+    sought.iter().any(|from| *from <= at && tokens[*from..at].iter().all(small))
+        && !small(&tokens[at])
 }
 
 fn item(tokens: &[Token], mention: Mention, sought: &[usize]) -> Option<Item> {
@@ -256,7 +306,9 @@ fn item(tokens: &[Token], mention: Mention, sought: &[usize]) -> Option<Item> {
     let quoted = first.kind == Kind::Quoted;
     let proper = first.is_capitalised() && mention.from > 0 && exact && named < 0.99;
     let (from, to) = (mention.from, mention.to);
-    let make = |what: What, score: f64| Some(Item { from, to, what, head: false, score, rivals: Vec::new() });
+    let make = |what: What, score: f64| {
+        Some(Item { from, to, what, head: false, score, rivals: Vec::new() })
+    };
     if quoted && is_sought(tokens, from, sought) {
         return make(What::Text(first.text.clone()), 1.0);
     }
@@ -264,14 +316,16 @@ fn item(tokens: &[Token], mention: Mention, sought: &[usize]) -> Option<Item> {
         return make(What::Cell(mention.cells), 1.0);
     }
     if table >= column && table > 0.0 {
-        let alike = mention.tables.iter().filter(|(_, score)| *score == table).map(|(at, _)| *at).collect();
+        let alike =
+            mention.tables.iter().filter(|(_, score)| *score == table).map(|(at, _)| *at).collect();
         make(What::Table(mention.tables[0].0), table).map(|item| Item { rivals: alike, ..item })
     } else {
         make(What::Column(mention.columns), column)
     }
 }
 
-/// Whether the past of a verb matches a name and describes the rows of the table after it: `reviewed products`.
+/// Whether the past of a verb matches a name and describes the rows of the table after it:
+/// `reviewed products`.
 fn describes(tokens: &[Token], items: &[Item], at: usize) -> bool {
     let next = items.get(at + 1).filter(|next| matches!(next.what, What::Table(_)));
     tokens[items[at].to - 1].is_past() && next.is_some_and(|next| next.from == items[at].to)
@@ -280,16 +334,19 @@ fn describes(tokens: &[Token], items: &[Item], at: usize) -> bool {
 /// Whether a sentence begins here with `who is` or `who are`.
 fn asks_who(tokens: &[Token], at: usize) -> bool {
     let begins = at == 0 || tokens[at - 1].ends_sentence();
-    let verb = tokens.get(at + 1).is_some_and(|next| matches!(next.lower.as_str(), "is" | "are" | "was" | "were"));
+    let verb = tokens
+        .get(at + 1)
+        .is_some_and(|next| matches!(next.lower.as_str(), "is" | "are" | "was" | "were"));
     begins && verb && tokens[at].lower == "who"
 }
 
-/// Marks the items in the parts that ask for something: from the beginning, a verb such as `list`, or `and how many` on, until a
-/// word that opens a condition.
+/// Marks the items in the parts that ask for something: from the beginning, a verb such as `list`,
+/// or `and how many` on, until a word that opens a condition.
 fn mark_heads(tokens: &[Token], items: &mut [Item]) {
     let mut head = true;
     for at in 0..items.len() {
-        let before = items[at].from.checked_sub(1).map(|i| tokens[i].lower.as_str()).unwrap_or_default();
+        let before =
+            items[at].from.checked_sub(1).map(|i| tokens[i].lower.as_str()).unwrap_or_default();
         match &items[at].what {
             What::Cue(Cue::Request | Cue::Measure(_)) => head = true,
             // `books borrowed by`: what follows is a condition on the books.
@@ -307,15 +364,17 @@ fn mark_heads(tokens: &[Token], items: &mut [Item]) {
             {
                 head = false;
             }
-            What::Cue(Cue::Count) if at > 0 && matches!(items[at - 1].what, What::Cue(Cue::And | Cue::Comma)) => {
+            What::Cue(Cue::Count)
+                if at > 0 && matches!(items[at - 1].what, What::Cue(Cue::And | Cue::Comma)) =>
+            {
                 head = true
             }
             // `who are the readers`, at the beginning, asks for them.
             What::Cue(Cue::Trigger) if asks_who(tokens, items[at].from) => head = true,
             What::Cue(Cue::Trigger) if before == "along" || before == "together" => head = true,
-            What::Cue(Cue::Trigger | Cue::By | Cue::Compare(..) | Cue::Like(_) | Cue::Not | Cue::OrderBy) => {
-                head = false
-            }
+            What::Cue(
+                Cue::Trigger | Cue::By | Cue::Compare(..) | Cue::Like(_) | Cue::Not | Cue::OrderBy,
+            ) => head = false,
             What::Cue(Cue::And)
                 if matches!(
                     tokens.get(items[at].to).map(|t| t.lower.as_str()),

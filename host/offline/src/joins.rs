@@ -2,8 +2,9 @@
 
 use super::schema::{Edge, Schema};
 
-/// The tables in the order in which they are joined, each with the edge that joins it to the ones before; the first has none.
-/// `None` if some cannot be reached. `bias` is added to an edge's cost: words of the question may favour one of two edges.
+/// The tables in the order in which they are joined, each with the edge that joins it to the ones
+/// before; the first has none. `None` if some cannot be reached. `bias` is added to an edge's cost:
+/// words of the question may favour one of two edges.
 pub(crate) fn tree(
     schema: &Schema,
     wanted: &[usize],
@@ -15,7 +16,11 @@ pub(crate) fn tree(
     while !missing.is_empty() {
         let known: Vec<usize> = order.iter().map(|(table, _)| *table).collect();
         for edge in nearest(schema, &known, &missing, bias)? {
-            let joined = if order.iter().any(|(table, _)| *table == edge.left.table) { edge.right } else { edge.left };
+            let joined = if order.iter().any(|(table, _)| *table == edge.left.table) {
+                edge.right
+            } else {
+                edge.left
+            };
             missing.retain(|table| *table != joined.table);
             order.push((joined.table, Some(edge)));
         }
@@ -23,17 +28,25 @@ pub(crate) fn tree(
     Some(order)
 }
 
-/// Whether joining these tables repeats rows of that one: some of them are joined with several rows of another table.
-pub(crate) fn multiplies(schema: &Schema, wanted: &[usize], table: usize, bias: &dyn Fn(&Edge) -> f64) -> bool {
+/// Whether joining these tables repeats rows of that one: some of them are joined with several rows
+/// of another table.
+pub(crate) fn multiplies(
+    schema: &Schema,
+    wanted: &[usize],
+    table: usize,
+    bias: &dyn Fn(&Edge) -> f64,
+) -> bool {
     let Some(tree) = tree(schema, wanted, bias) else { return false };
     let mut reached = vec![table];
     let mut edges: Vec<Edge> = tree.into_iter().filter_map(|(_, edge)| edge).collect();
-    while let Some(at) =
-        edges.iter().position(|edge| [edge.left, edge.right].iter().any(|end| reached.contains(&end.table)))
+    while let Some(at) = edges
+        .iter()
+        .position(|edge| [edge.left, edge.right].iter().any(|end| reached.contains(&end.table)))
     {
         let edge = edges.swap_remove(at);
         let far = if reached.contains(&edge.left.table) { edge.right } else { edge.left };
-        let is_one = schema.tables[far.table].key == Some(far.column) || (edge.declared && far == edge.right);
+        let is_one = schema.tables[far.table].key == Some(far.column)
+            || (edge.declared && far == edge.right);
         if !is_one {
             return true;
         }
@@ -51,9 +64,16 @@ pub(crate) fn distances(schema: &Schema, from: usize) -> Vec<f64> {
     search.cost
 }
 
-/// The edges from the known tables to the nearest wanted one; of equally near ones to the one wanted first.
-fn nearest(schema: &Schema, known: &[usize], wanted: &[usize], bias: &dyn Fn(&Edge) -> f64) -> Option<Vec<Edge>> {
-    let rank = |table: usize| wanted.iter().position(|other| *other == table).unwrap_or(wanted.len());
+/// The edges from the known tables to the nearest wanted one; of equally near ones to the one
+/// wanted first.
+fn nearest(
+    schema: &Schema,
+    known: &[usize],
+    wanted: &[usize],
+    bias: &dyn Fn(&Edge) -> f64,
+) -> Option<Vec<Edge>> {
+    let rank =
+        |table: usize| wanted.iter().position(|other| *other == table).unwrap_or(wanted.len());
     let mut search = Search::new(schema, known);
     loop {
         let here = search.nearest(rank)?;
@@ -64,7 +84,8 @@ fn nearest(schema: &Schema, known: &[usize], wanted: &[usize], bias: &dyn Fn(&Ed
     }
 }
 
-/// Dijkstra's search for the cheapest paths from a few tables. Few tables are open at a time, so they are in a plain list.
+/// Dijkstra's search for the cheapest paths from a few tables. Few tables are open at a time, so
+/// they are in a plain list.
 struct Search<'a> {
     schema: &'a Schema,
     cost: Vec<f64>,
@@ -79,13 +100,21 @@ impl<'a> Search<'a> {
         let mut cost = vec![f64::INFINITY; count];
         // Of equal paths, the one from the table that was named last is meant.
         known.iter().rev().enumerate().for_each(|(back, table)| cost[*table] = 0.001 * back as f64);
-        Self { schema, cost, came: vec![None; count], done: vec![false; count], open: known.to_vec() }
+        Self {
+            schema,
+            cost,
+            came: vec![None; count],
+            done: vec![false; count],
+            open: known.to_vec(),
+        }
     }
 
     /// Takes the nearest open table, of equally near ones that of the lowest rank.
     fn nearest(&mut self, rank: impl Fn(usize) -> usize) -> Option<usize> {
         let key = |table: &usize| (rank(*table), *table);
-        let order = |a: &usize, b: &usize| self.cost[*a].total_cmp(&self.cost[*b]).then_with(|| key(a).cmp(&key(b)));
+        let order = |a: &usize, b: &usize| {
+            self.cost[*a].total_cmp(&self.cost[*b]).then_with(|| key(a).cmp(&key(b)))
+        };
         let at = (0..self.open.len()).min_by(|a, b| order(&self.open[*a], &self.open[*b]))?;
         let here = self.open.swap_remove(at);
         self.done[here] = true;
@@ -129,7 +158,8 @@ mod tests {
         let schema = Schema::new(&fixture::library());
         let table = |name: &str| schema.tables.iter().position(|table| table.name == name).unwrap();
         let tree = tree(&schema, &[table("member"), table("book")], &|_| 0.0).unwrap();
-        let names: Vec<&str> = tree.iter().map(|(table, _)| schema.tables[*table].name.as_str()).collect();
+        let names: Vec<&str> =
+            tree.iter().map(|(table, _)| schema.tables[*table].name.as_str()).collect();
         assert_eq!(names, ["member", "loan", "book"]);
         assert!(distances(&schema, table("member"))[table("book")] > 1.0);
     }
@@ -165,7 +195,11 @@ mod tests {
         let mut catalog = fixture::library();
         catalog.tables.iter_mut().for_each(|table| {
             table.foreign_keys.clear();
-            table.columns.iter_mut().enumerate().for_each(|(i, column)| column.name = format!("x{}{i}", table.name));
+            table
+                .columns
+                .iter_mut()
+                .enumerate()
+                .for_each(|(i, column)| column.name = format!("x{}{i}", table.name));
         });
         assert_eq!(tree(&Schema::new(&catalog), &[0, 1], &|_| 0.0), None);
     }

@@ -1,5 +1,5 @@
-//! Questions over tables as people have them, mostly one table of a file without a key: what is asked for is expressed, or nothing is
-//! answered.
+//! Questions over tables as people have them, mostly one table of a file without a key: what is
+//! asked for is expressed, or nothing is answered.
 
 use syrch_core::{Catalog, Dialect, Table};
 
@@ -14,7 +14,13 @@ pub(crate) fn catalog(name: &str, columns: &[(&str, &str)]) -> Catalog {
 fn sales() -> Catalog {
     catalog(
         "sales",
-        &[("month", "DATE"), ("region", "TEXT"), ("product", "TEXT"), ("units", "INTEGER"), ("revenue", "REAL")],
+        &[
+            ("month", "DATE"),
+            ("region", "TEXT"),
+            ("product", "TEXT"),
+            ("units", "INTEGER"),
+            ("revenue", "REAL"),
+        ],
     )
 }
 
@@ -50,13 +56,21 @@ fn penguins() -> Catalog {
 }
 
 fn states() -> Catalog {
-    let columns =
-        [("state", "TEXT"), ("capital", "TEXT"), ("population", "INTEGER"), ("area", "INTEGER"), ("region", "TEXT")];
+    let columns = [
+        ("state", "TEXT"),
+        ("capital", "TEXT"),
+        ("population", "INTEGER"),
+        ("area", "INTEGER"),
+        ("region", "TEXT"),
+    ];
     catalog("states", &columns)
 }
 
 fn visits() -> Catalog {
-    catalog("visits", &[("id", "INTEGER"), ("kind", "TEXT"), ("seen_on", "DATE"), ("created_at", "TIMESTAMP")])
+    catalog(
+        "visits",
+        &[("id", "INTEGER"), ("kind", "TEXT"), ("seen_on", "DATE"), ("created_at", "TIMESTAMP")],
+    )
 }
 
 fn tickets() -> Catalog {
@@ -85,8 +99,11 @@ pub(crate) fn assert_reads(catalog: &Catalog, expected: &[(&str, &str)]) {
 
 pub(crate) fn assert_silent(catalog: &Catalog, questions: &[&str]) {
     let read = |question: &&str| (question.to_string(), fixture::best(question, catalog));
-    let answered: Vec<_> =
-        questions.iter().map(read).filter(|(_, (sql, sure))| !sql.is_empty() && *sure >= 0.35).collect();
+    let answered: Vec<_> = questions
+        .iter()
+        .map(read)
+        .filter(|(_, (sql, sure))| !sql.is_empty() && *sure >= 0.35)
+        .collect();
     assert!(answered.is_empty(), "{answered:#?}");
 }
 
@@ -97,7 +114,9 @@ pub(crate) fn assert_unsure(catalog: &Catalog, questions: &[&str]) {
 }
 
 fn objection(question: &str, catalog: &Catalog) -> String {
-    block_on(interpret(question, catalog, Some(fixture::cells().as_ref()))).objection.unwrap_or_default()
+    block_on(interpret(question, catalog, Some(fixture::cells().as_ref())))
+        .objection
+        .unwrap_or_default()
 }
 
 #[test]
@@ -118,8 +137,14 @@ fn a_total_number_of_what_a_column_counts_is_a_sum() {
     assert_reads(
         &states(),
         &[
-            ("how many people live in texas", "SELECT SUM(population) FROM states WHERE state = 'Texas'"),
-            ("How many people live in the Midwest?", "SELECT SUM(population) FROM states WHERE region = 'Midwest'"),
+            (
+                "how many people live in texas",
+                "SELECT SUM(population) FROM states WHERE state = 'Texas'",
+            ),
+            (
+                "How many people live in the Midwest?",
+                "SELECT SUM(population) FROM states WHERE region = 'Midwest'",
+            ),
             ("number of states per region", "SELECT region, COUNT(*) FROM states GROUP BY region"),
         ],
     );
@@ -127,12 +152,16 @@ fn a_total_number_of_what_a_column_counts_is_a_sum() {
 
 #[test]
 fn a_column_that_numbers_the_rows_counts_them() {
-    let bookings = catalog("trips", &[("booking", "INTEGER"), ("day", "DATE"), ("guests", "INTEGER")]);
+    let bookings =
+        catalog("trips", &[("booking", "INTEGER"), ("day", "DATE"), ("guests", "INTEGER")]);
     assert_reads(
         &bookings,
         &[
             ("How many bookings are there?", "SELECT COUNT(*) FROM trips"),
-            ("How many bookings were there on 2024-02-05?", "SELECT COUNT(*) FROM trips WHERE day = '2024-02-05'"),
+            (
+                "How many bookings were there on 2024-02-05?",
+                "SELECT COUNT(*) FROM trips WHERE day = '2024-02-05'",
+            ),
             ("How many guests were there?", "SELECT SUM(guests) FROM trips"),
         ],
     );
@@ -140,7 +169,10 @@ fn a_column_that_numbers_the_rows_counts_them() {
     assert_reads(
         &tests,
         &[
-            ("How many samples have a weight above 3?", "SELECT COUNT(*) FROM lab WHERE weight > 3"),
+            (
+                "How many samples have a weight above 3?",
+                "SELECT COUNT(*) FROM lab WHERE weight > 3",
+            ),
             ("number of samples per status", "SELECT status, COUNT(*) FROM lab GROUP BY status"),
         ],
     );
@@ -149,18 +181,36 @@ fn a_column_that_numbers_the_rows_counts_them() {
 #[test]
 fn a_total_of_rows_is_of_their_amounts_or_the_user_is_asked() {
     let orders = |columns: &[(&str, &str)]| catalog("orders", columns);
-    let one = orders(&[("id", "INTEGER"), ("customer", "TEXT"), ("amount", "REAL"), ("discount", "REAL")]);
-    assert_reads(&one, &[("What is the total amount of the orders?", "SELECT SUM(amount) FROM orders")]);
-    let none = orders(&[("id", "INTEGER"), ("customer", "TEXT"), ("weight", "REAL"), ("discount", "REAL")]);
+    let one = orders(&[
+        ("id", "INTEGER"),
+        ("customer", "TEXT"),
+        ("amount", "REAL"),
+        ("discount", "REAL"),
+    ]);
+    assert_reads(
+        &one,
+        &[("What is the total amount of the orders?", "SELECT SUM(amount) FROM orders")],
+    );
+    let none = orders(&[
+        ("id", "INTEGER"),
+        ("customer", "TEXT"),
+        ("weight", "REAL"),
+        ("discount", "REAL"),
+    ]);
     let asked = objection("What is the total amount of the orders?", &none);
     assert_eq!(asked, "no measure for: total amount of the orders (weight, discount)");
-    assert_reads(&none, &[("What is the total amount of the orders by weight?", "SELECT SUM(weight) FROM orders")]);
+    assert_reads(
+        &none,
+        &[("What is the total amount of the orders by weight?", "SELECT SUM(weight) FROM orders")],
+    );
 }
 
 #[test]
 fn an_aggregate_of_the_best_rows_is_of_these_rows() {
     let best = |function: &str, order: &str| {
-        format!("SELECT {function}(revenue) FROM (SELECT revenue FROM sales ORDER BY revenue {order}) AS best")
+        format!(
+            "SELECT {function}(revenue) FROM (SELECT revenue FROM sales ORDER BY revenue {order}) AS best"
+        )
     };
     assert_reads(
         &sales(),
@@ -185,7 +235,10 @@ fn a_flag_is_a_condition() {
         ],
     );
     let postgres = Catalog { dialect: Dialect::Postgres, ..tickets() };
-    assert_reads(&postgres, &[("How many are paid?", "SELECT COUNT(*) FROM tickets WHERE paid = TRUE")]);
+    assert_reads(
+        &postgres,
+        &[("How many are paid?", "SELECT COUNT(*) FROM tickets WHERE paid = TRUE")],
+    );
 }
 
 #[test]
@@ -197,7 +250,10 @@ fn numbers_alone_are_added_up_and_compared() {
                 "average departure delay for each carrier",
                 "SELECT carrier, AVG(dep_delay) FROM flights GROUP BY carrier",
             ),
-            ("average arrival delay by origin", "SELECT origin, AVG(arr_delay) FROM flights GROUP BY origin"),
+            (
+                "average arrival delay by origin",
+                "SELECT origin, AVG(arr_delay) FROM flights GROUP BY origin",
+            ),
             (
                 "Which carrier has the highest average departure delay?",
                 "SELECT carrier FROM flights GROUP BY carrier ORDER BY AVG(dep_delay) DESC LIMIT 1",
@@ -216,7 +272,10 @@ fn the_one_with_the_most_is_named_and_not_its_number() {
     assert_reads(
         &states(),
         &[
-            ("what is the most populous state", "SELECT state FROM states ORDER BY population DESC LIMIT 1"),
+            (
+                "what is the most populous state",
+                "SELECT state FROM states ORDER BY population DESC LIMIT 1",
+            ),
             (
                 "what is the capital of the least populous state",
                 "SELECT capital FROM states ORDER BY population NULLS LAST LIMIT 1",
@@ -225,7 +284,10 @@ fn the_one_with_the_most_is_named_and_not_its_number() {
             ("state, area and population", "SELECT state, area, population FROM states"),
         ],
     );
-    assert_silent(&states(), &["name and population of the states in the Midwest", "population of each region"]);
+    assert_silent(
+        &states(),
+        &["name and population of the states in the Midwest", "population of each region"],
+    );
 }
 
 #[test]
@@ -242,7 +304,10 @@ fn rows_are_counted_per_group_and_as_rows() {
         ],
     );
     assert_silent(&fixture::library(), &["How many rows are there?"]);
-    assert_reads(&fixture::library(), &[("How many rows are in the table member?", "SELECT COUNT(*) FROM member")]);
+    assert_reads(
+        &fixture::library(),
+        &[("How many rows are in the table member?", "SELECT COUNT(*) FROM member")],
+    );
 }
 
 #[test]
@@ -250,7 +315,10 @@ fn months_are_of_a_column_of_months_or_of_a_date() {
     assert_reads(
         &flights(),
         &[
-            ("How many flights were there in July?", "SELECT COUNT(*) FROM flights WHERE month = 7"),
+            (
+                "How many flights were there in July?",
+                "SELECT COUNT(*) FROM flights WHERE month = 7",
+            ),
             (
                 "How many flights were there in July 2013?",
                 "SELECT COUNT(*) FROM flights WHERE month = 7 AND year = 2013",
@@ -267,12 +335,18 @@ fn months_are_of_a_column_of_months_or_of_a_date() {
     let duckdb = Catalog { dialect: Dialect::Duckdb, ..sales() };
     assert_reads(
         &duckdb,
-        &[("total revenue in February", "SELECT SUM(revenue) FROM sales WHERE EXTRACT(MONTH FROM month) = 2")],
+        &[(
+            "total revenue in February",
+            "SELECT SUM(revenue) FROM sales WHERE EXTRACT(MONTH FROM month) = 2",
+        )],
     );
     let day = "CAST(strftime('%m', month) AS INTEGER) = 5 AND CAST(strftime('%Y', month) AS INTEGER) = 2024";
     let total = format!("SELECT SUM(revenue) FROM sales WHERE {day}");
     assert_reads(&sales(), &[("total revenue in May 2024", &total)]);
-    assert_silent(&sales(), &["sales before March", "total revenue last month", "revenue yesterday"]);
+    assert_silent(
+        &sales(),
+        &["sales before March", "total revenue last month", "revenue yesterday"],
+    );
     assert_silent(&states(), &["population in July"]);
 }
 
@@ -295,7 +369,10 @@ fn a_day_is_all_of_a_day() {
                 "How many visits were not created on 2024-12-31?",
                 &count("(created_at < '2024-12-31' OR created_at >= '2025-01-01')"),
             ),
-            ("How many visits were created after 2024-05-11?", &count("created_at >= '2024-05-12'")),
+            (
+                "How many visits were created after 2024-05-11?",
+                &count("created_at >= '2024-05-12'"),
+            ),
             (
                 "How many visits were created between 2024-05-11 and 2024-05-13?",
                 &count("created_at >= '2024-05-11' AND created_at < '2024-05-14'"),
@@ -308,8 +385,10 @@ fn a_day_is_all_of_a_day() {
         assert_reads(&catalog, &[("How many visits were created on 2024-05-11?", &range)]);
     }
     // No number is a day.
-    let placed = catalog("placed", &[("id", "INTEGER"), ("placed_at", "TIMESTAMP"), ("total", "REAL")]);
-    let range = "SELECT COUNT(*) FROM placed WHERE placed_at >= '2024-03-02' AND placed_at < '2024-03-03'";
+    let placed =
+        catalog("placed", &[("id", "INTEGER"), ("placed_at", "TIMESTAMP"), ("total", "REAL")]);
+    let range =
+        "SELECT COUNT(*) FROM placed WHERE placed_at >= '2024-03-02' AND placed_at < '2024-03-03'";
     assert_reads(&placed, &[("How many ids were placed on 2024-03-02?", range)]);
     assert_silent(&states(), &["How many states on 2024-03-02?"]);
 }
@@ -371,7 +450,10 @@ fn a_superlative_measures_the_one_column_that_fits() {
     assert_reads(
         &flights(),
         &[
-            ("What is the farthest destination?", "SELECT dest FROM flights ORDER BY distance DESC LIMIT 1"),
+            (
+                "What is the farthest destination?",
+                "SELECT dest FROM flights ORDER BY distance DESC LIMIT 1",
+            ),
             ("longest air time", "SELECT MAX(air_time) FROM flights"),
         ],
     );
@@ -381,12 +463,16 @@ fn a_superlative_measures_the_one_column_that_fits() {
 
 #[test]
 fn the_spellings_of_a_value_are_one_value() {
-    let samples = catalog("samples", &[("sample_id", "INTEGER"), ("origin", "TEXT"), ("status", "TEXT")]);
+    let samples =
+        catalog("samples", &[("sample_id", "INTEGER"), ("origin", "TEXT"), ("status", "TEXT")]);
     let count = |condition: &str| format!("SELECT COUNT(*) FROM samples WHERE {condition}");
     assert_reads(
         &samples,
         &[
-            ("How many samples have the origin germline?", &count("origin IN ('germline', 'GERMLINE', 'Germline')")),
+            (
+                "How many samples have the origin germline?",
+                &count("origin IN ('germline', 'GERMLINE', 'Germline')"),
+            ),
             (
                 "How many samples are not of germline origin?",
                 &count("origin NOT IN ('germline', 'GERMLINE', 'Germline')"),
@@ -398,13 +484,16 @@ fn the_spellings_of_a_value_are_one_value() {
 
 #[test]
 fn one_name_in_two_schemas_is_asked_back_unless_the_schema_is_named() {
-    let mut invoices = catalog("invoices", &[("id", "INTEGER"), ("town", "TEXT"), ("price", "REAL")]);
+    let mut invoices =
+        catalog("invoices", &[("id", "INTEGER"), ("town", "TEXT"), ("price", "REAL")]);
     invoices.dialect = Dialect::Postgres;
     invoices.tables.push(invoices.tables[0].clone());
     for (table, schema) in invoices.tables.iter_mut().zip(["archive", "billing"]) {
         table.schema_name = Some(schema.to_owned());
     }
-    for question in ["How many invoices are there?", "invoices per town", "What is the highest price?"] {
+    for question in
+        ["How many invoices are there?", "invoices per town", "What is the highest price?"]
+    {
         let asked = objection(question, &invoices);
         assert!(asked.ends_with("(archive.invoices, billing.invoices)"), "{question}: {asked}");
     }
@@ -413,7 +502,10 @@ fn one_name_in_two_schemas_is_asked_back_unless_the_schema_is_named() {
         &[
             ("How many invoices are there in billing?", "SELECT COUNT(*) FROM billing.invoices"),
             ("How many archive.invoices are there?", "SELECT COUNT(*) FROM archive.invoices"),
-            ("What is the highest price of the invoices in billing?", "SELECT MAX(price) FROM billing.invoices"),
+            (
+                "What is the highest price of the invoices in billing?",
+                "SELECT MAX(price) FROM billing.invoices",
+            ),
         ],
     );
 }

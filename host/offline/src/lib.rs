@@ -1,9 +1,11 @@
-//! The provider `offline`, which has no model: rules turn a question into SQL, and abstain if they do not understand it.
+//! The provider `offline`, which has no model: rules turn a question into SQL, and abstain if they
+//! do not understand it.
 //!
-//! `words` divides the question into tokens, `values` and `link` find the cells, tables and columns that they name, `cues` the words for
-//! operations, and `items` puts these in a sequence. `walk` goes through it and collects a draft of the query, `assemble` makes the query,
-//! `account` checks that it drops no word that carries meaning,
-//! `writer` writes its SQL in the catalog's `dialect`, and `confidence` rates it.
+//! `words` divides the question into tokens, `values` and `link` find the cells, tables and columns
+//! that they name, `cues` the words for operations, and `items` puts these in a sequence. `walk`
+//! goes through it and collects a draft of the query, `assemble` makes the query, `account` checks
+//! that it drops no word that carries meaning, `writer` writes its SQL in the catalog's `dialect`,
+//! and `confidence` rates it.
 
 mod account;
 mod assemble;

@@ -40,20 +40,23 @@ impl Mention {
         self.cells.iter().map(|cell| cell.weight).fold(0.0, f64::max)
     }
 
-    /// Long spans that match well come first. A cell ranks a little lower than a name, unless it is long.
+    /// Long spans that match well come first. A cell ranks a little lower than a name, unless it is
+    /// long.
     fn weight(&self) -> f64 {
         let score = self.table_score().max(self.column_score()).max(self.cell_score() * 0.93);
         score * (self.words.max(1) as f64).powf(1.3)
     }
 }
 
-/// A word of the question: its stem, and the stems of the schema that are alike with how alike they are.
+/// A word of the question: its stem, and the stems of the schema that are alike with how alike they
+/// are.
 struct Word<'a> {
     stem: &'a str,
     near: BTreeMap<&'a str, f64>,
 }
 
-/// Which tables and columns have a stem, so that a span is compared only with names that share one with it.
+/// Which tables and columns have a stem, so that a span is compared only with names that share one
+/// with it.
 #[derive(Default)]
 struct Index<'a> {
     /// The stems of both maps, each once.
@@ -83,16 +86,24 @@ impl<'a> Index<'a> {
 
     fn word(&self, token: &'a Token) -> Word<'a> {
         // The synonyms of a noun do not apply to the verb of the same stem.
-        let others: Vec<&str> =
-            if token.is_participle() { Vec::new() } else { lexicon::synonyms(&token.stem).collect() };
+        let others: Vec<&str> = if token.is_participle() {
+            Vec::new()
+        } else {
+            lexicon::synonyms(&token.stem).collect()
+        };
         // What is no part of a name is compared with none.
-        let stems: &[&str] = if token.kind == Kind::Word && !silent(token) { &self.stems } else { &[] };
+        let stems: &[&str] =
+            if token.kind == Kind::Word && !silent(token) { &self.stems } else { &[] };
         let scored = stems.iter().map(|stem| (*stem, alike(&token.stem, &others, stem)));
         Word { stem: &token.stem, near: scored.filter(|(_, score)| *score > 0.0).collect() }
     }
 
     /// What shares a stem with the word, or is the words written together.
-    fn sharing<T: Copy + Ord>(map: &BTreeMap<&str, Vec<T>>, word: &Word<'_>, joined: &str) -> BTreeSet<T> {
+    fn sharing<T: Copy + Ord>(
+        map: &BTreeMap<&str, Vec<T>>,
+        word: &Word<'_>,
+        joined: &str,
+    ) -> BTreeSet<T> {
         let stems = word.near.keys().copied().chain([joined]);
         stems.filter_map(|stem| map.get(stem)).flatten().copied().collect()
     }
@@ -109,14 +120,18 @@ pub(crate) fn link(tokens: &[Token], schema: &Schema, found: Vec<Found>) -> Vec<
         }
     }
     for cell in found {
-        match mentions.iter_mut().find(|mention| (mention.from, mention.to) == (cell.from, cell.to)) {
+        match mentions.iter_mut().find(|mention| (mention.from, mention.to) == (cell.from, cell.to))
+        {
             Some(mention) => mention.cells.push(cell),
             None => mentions.push(Mention {
                 from: cell.from,
                 to: cell.to,
                 tables: Vec::new(),
                 columns: Vec::new(),
-                words: tokens[cell.from..cell.to].iter().filter(|token| token.kind != Kind::Break).count(),
+                words: tokens[cell.from..cell.to]
+                    .iter()
+                    .filter(|token| token.kind != Kind::Break)
+                    .count(),
                 cells: vec![cell],
             }),
         }
@@ -126,7 +141,10 @@ pub(crate) fn link(tokens: &[Token], schema: &Schema, found: Vec<Found>) -> Vec<
 
 fn disjoint(mut mentions: Vec<Mention>) -> Vec<Mention> {
     mentions.sort_by(|a, b| {
-        b.weight().total_cmp(&a.weight()).then((a.to - a.from).cmp(&(b.to - b.from))).then(a.from.cmp(&b.from))
+        b.weight()
+            .total_cmp(&a.weight())
+            .then((a.to - a.from).cmp(&(b.to - b.from)))
+            .then(a.from.cmp(&b.from))
     });
     let mut kept: Vec<Mention> = Vec::new();
     for mention in mentions {
@@ -157,16 +175,22 @@ fn mention(
 ) -> Option<Mention> {
     let span = &tokens[from..to];
     let edge = |token: &Token| token.kind == Kind::Word && !silent(token);
-    let fits = edge(&span[0]) && edge(&span[span.len() - 1]) && span.iter().all(|token| token.kind == Kind::Word);
+    let fits = edge(&span[0])
+        && edge(&span[span.len() - 1])
+        && span.iter().all(|token| token.kind == Kind::Word);
     if !fits {
         return None;
     }
     // Only `of` and `the` may stand within a name: `type of the pet`.
-    let content: Vec<&Word<'_>> = (from..to).filter(|i| !silent(&tokens[*i])).map(|i| &all[i]).collect();
+    let content: Vec<&Word<'_>> =
+        (from..to).filter(|i| !silent(&tokens[*i])).map(|i| &all[i]).collect();
     let inverted = content.len() < span.len();
-    let small = |token: &Token| !silent(token) || matches!(token.lower.as_str(), "of" | "the" | "per" | "in" | "their");
+    let small = |token: &Token| {
+        !silent(token) || matches!(token.lower.as_str(), "of" | "the" | "per" | "in" | "their")
+    };
     if !span.iter().all(small)
-        || (inverted && !span.iter().any(|token| matches!(token.lower.as_str(), "of" | "per" | "in")))
+        || (inverted
+            && !span.iter().any(|token| matches!(token.lower.as_str(), "of" | "per" | "in")))
     {
         return None;
     }
@@ -175,7 +199,11 @@ fn mention(
     if !inverted {
         for at in Index::sharing(&index.tables, content.first()?, &joined) {
             let table = &schema.tables[at];
-            let score = if table.joined == joined { Some(1.0) } else { covers(&content, &table.stems, &[]) };
+            let score = if table.joined == joined {
+                Some(1.0)
+            } else {
+                covers(&content, &table.stems, &[])
+            };
             let general = content.iter().all(|word| lexicon::GENERAL.contains(&word.stem));
             tables.extend(score.filter(|score| !general || *score > 0.95).map(|score| (at, score)));
         }
@@ -214,17 +242,22 @@ fn mention(
     Some(Mention { from, to, tables, columns, cells: Vec::new(), words: content.len() })
 }
 
-/// Returns whether two words are a name whose second word is cut off: `life expectancy` of `life_exp`.
+/// Returns whether two words are a name whose second word is cut off: `life expectancy` of
+/// `life_exp`.
 fn is_shortened(content: &[&Word<'_>], required: &[String]) -> bool {
     match (content, required) {
         ([first, second], [whole, cut]) => {
-            first.stem == whole && cut.len() >= 3 && second.stem.len() >= cut.len() + 3 && second.stem.starts_with(cut)
+            first.stem == whole
+                && cut.len() >= 3
+                && second.stem.len() >= cut.len() + 3
+                && second.stem.starts_with(cut)
         }
         _ => false,
     }
 }
 
-/// How well the words cover a name: 1 when they are it; `None` if a word is not in it or nothing of its own is covered.
+/// How well the words cover a name: 1 when they are it; `None` if a word is not in it or nothing of
+/// its own is covered.
 fn covers(content: &[&Word<'_>], required: &[String], optional: &[String]) -> Option<f64> {
     let mut own = 0.0;
     let mut quality = 0.0;
@@ -237,7 +270,9 @@ fn covers(content: &[&Word<'_>], required: &[String], optional: &[String]) -> Op
                 .enumerate()
                 .filter(|(_, stem)| free(stem))
                 .map(|(i, stem)| (i, word.near.get(stem.as_str()).copied().unwrap_or(0.0)));
-            scored.filter(|(_, score)| *score > 0.0).max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
+            scored
+                .filter(|(_, score)| *score > 0.0)
+                .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
         };
         let (mine, theirs) = (best(required), best(optional));
         match (mine, theirs) {

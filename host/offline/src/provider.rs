@@ -1,4 +1,5 @@
-//! The rules as a model provider: generates and repairs SQL, plans one task, abstains from everything else.
+//! The rules as a model provider: generates and repairs SQL, plans one task, abstains from
+//! everything else.
 
 use std::sync::Arc;
 
@@ -6,7 +7,8 @@ use async_trait::async_trait;
 use serde_json::json;
 use syrch_core::Limits;
 use syrch_core::ports::{
-    CellIndex, Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview, Purpose, Reply, Shape, Usage,
+    CellIndex, Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview, Purpose, Reply,
+    Shape, Usage,
 };
 use syrch_replies::shape;
 use syrch_replies::written::{Written, plan_of_one};
@@ -30,8 +32,8 @@ impl Default for OfflineConfig {
     }
 }
 
-/// A provider without a model. It reads the question and the catalog of a call and not its prompt, sends nothing, costs nothing, and
-/// gives equal calls equal answers.
+/// A provider without a model. It reads the question and the catalog of a call and not its prompt,
+/// sends nothing, costs nothing, and gives equal calls equal answers.
 #[derive(Clone)]
 pub struct OfflineProvider {
     values: Option<Arc<dyn CellIndex>>,
@@ -39,8 +41,8 @@ pub struct OfflineProvider {
 }
 
 impl OfflineProvider {
-    /// A provider that searches for the question's phrases in the index `values`. Without it, it understands names of tables and columns
-    /// and numbers, but no cells.
+    /// A provider that searches for the question's phrases in the index `values`. Without it, it
+    /// understands names of tables and columns and numbers, but no cells.
     #[must_use]
     pub fn new(values: Option<Arc<dyn CellIndex>>, config: OfflineConfig) -> Self {
         Self { values, config }
@@ -67,7 +69,8 @@ impl OfflineProvider {
     /// The best interpretation that is not among the statements to be repaired.
     async fn repair(&self, call: &ModelCall) -> Result<Reply, LlmError> {
         let found = self.interpret(call).await;
-        let tried = |sql: &str| call.request.subjects.iter().any(|subject| plain(subject) == plain(sql));
+        let tried =
+            |sql: &str| call.request.subjects.iter().any(|subject| plain(subject) == plain(sql));
         match found.list.iter().find(|one| !tried(&one.sql)) {
             Some(one) if self.accepts(&found) => Ok(statement(one)),
             None if !found.list.is_empty() && found.objection.is_none() => {
@@ -77,9 +80,11 @@ impl OfflineProvider {
         }
     }
 
-    /// Whether the question was understood. Only the best reading counts, since the others differ in open points only.
+    /// Whether the question was understood. Only the best reading counts, since the others differ
+    /// in open points only.
     fn accepts(&self, found: &Interpretations) -> bool {
-        found.objection.is_none() && found.list.first().is_some_and(|best| best.confidence >= self.config.threshold)
+        found.objection.is_none()
+            && found.list.first().is_some_and(|best| best.confidence >= self.config.threshold)
     }
 
     async fn reply(&self, call: &ModelCall) -> Result<Reply, LlmError> {
@@ -87,7 +92,8 @@ impl OfflineProvider {
             (Purpose::Generate, Shape::Sql) => self.generate(call).await,
             (Purpose::Repair, Shape::Sql) => self.repair(call).await,
             (Purpose::Plan, Shape::Json(schema)) => {
-                let plan = plan_of_one(&question(call), schema).ok_or_else(|| unsupported(&Purpose::Plan))?;
+                let plan = plan_of_one(&question(call), schema)
+                    .ok_or_else(|| unsupported(&Purpose::Plan))?;
                 Ok(plan.reply(usage()))
             }
             (purpose, _) => Err(unsupported(purpose)),
@@ -127,7 +133,9 @@ impl ModelProvider for OfflineProvider {
 
 fn unsupported(purpose: &Purpose) -> LlmError {
     let name = purpose.name();
-    LlmError::Unsupported(format!("the offline provider cannot serve the purpose `{name}` in this shape"))
+    LlmError::Unsupported(format!(
+        "the offline provider cannot serve the purpose `{name}` in this shape"
+    ))
 }
 
 fn usage() -> Usage {
@@ -157,11 +165,14 @@ fn why(found: &Interpretations) -> String {
         return objection.clone();
     }
     match found.unknown.as_slice() {
-        [] if found.list.is_empty() => "nothing in the question names a table or a column".to_owned(),
+        [] if found.list.is_empty() => {
+            "nothing in the question names a table or a column".to_owned()
+        }
         [] => "the question was not understood well enough".to_owned(),
         words => {
             let is_first = |(at, word): &(usize, &String)| !words[..*at].contains(word);
-            let once: Vec<&str> = words.iter().enumerate().filter(is_first).map(|(_, word)| word.as_str()).collect();
+            let once: Vec<&str> =
+                words.iter().enumerate().filter(is_first).map(|(_, word)| word.as_str()).collect();
             format!("not understood: {}", once.join(", "))
         }
     }
@@ -205,7 +216,10 @@ mod tests {
         assert_eq!(parsed["sql"], "SELECT COUNT(*) FROM book");
         let confidence = parsed["confidence"].as_f64().unwrap();
         assert!((0.0..=1.0).contains(&confidence));
-        assert_eq!(reply.text, format!("```sql\nSELECT COUNT(*) FROM book\n```\nConfidence: {confidence:.2}"));
+        assert_eq!(
+            reply.text,
+            format!("```sql\nSELECT COUNT(*) FROM book\n```\nConfidence: {confidence:.2}")
+        );
         assert!(outcome.sent);
         assert_eq!(
             outcome.usage,
@@ -216,7 +230,10 @@ mod tests {
     #[test]
     fn a_task_with_text_stands_before_the_question() {
         let mut call = call("How many books are there?", Purpose::Generate, Shape::Sql);
-        call.task = Some(Arc::new(Task { text: "How many members are there?".to_owned(), ..Task::default() }));
+        call.task = Some(Arc::new(Task {
+            text: "How many members are there?".to_owned(),
+            ..Task::default()
+        }));
         let reply = block_on(provider().complete(&call)).result.unwrap();
         assert!(reply.text.contains("FROM member"), "{}", reply.text);
     }
@@ -262,7 +279,12 @@ mod tests {
     #[test]
     fn a_plan_is_one_task() {
         let schema = json!({ "title": "syrch-plan", "type": "object" }).to_string();
-        let reply = block_on(provider().complete(&call("How many books?", Purpose::Plan, Shape::Json(schema)))).result;
+        let reply = block_on(provider().complete(&call(
+            "How many books?",
+            Purpose::Plan,
+            Shape::Json(schema),
+        )))
+        .result;
         let plan: Value = serde_json::from_str(reply.unwrap().parsed.as_deref().unwrap()).unwrap();
         assert_eq!(plan["subtasks"][0]["description"], "How many books?");
         assert_eq!(plan["subtasks"].as_array().unwrap().len(), 1);

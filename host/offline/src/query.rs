@@ -32,7 +32,8 @@ pub(crate) struct Share {
     pub(crate) column: Option<ColumnRef>,
     /// Whether it is of a hundred, not of one.
     pub(crate) percent: bool,
-    /// The conditions of the part. Without any, the part is the group, and the whole is all rows of the table.
+    /// The conditions of the part. Without any, the part is the group, and the whole is all rows of
+    /// the table.
     pub(crate) part: Vec<Vec<Condition>>,
     /// The table of the rows.
     pub(crate) table: usize,
@@ -42,7 +43,10 @@ impl Expression {
     /// The column that it aggregates; `None` if it counts rows.
     pub(crate) fn column(&self) -> Option<ColumnRef> {
         match self {
-            Self::Column(at) | Self::Aggregate(_, at) | Self::CountDistinct(at) | Self::Length(at) => Some(*at),
+            Self::Column(at)
+            | Self::Aggregate(_, at)
+            | Self::CountDistinct(at)
+            | Self::Length(at) => Some(*at),
             Self::Share(share) => share.column,
             Self::AllColumns(_) | Self::CountRows => None,
         }
@@ -136,7 +140,8 @@ pub(crate) struct Condition {
 /// One SELECT. `filters` hold together; within one of them any condition suffices.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct LogicalQuery {
-    /// Aggregates the one column that it selects, over the rows that its limit leaves: the sum of the five highest.
+    /// Aggregates the one column that it selects, over the rows that its limit leaves: the sum of
+    /// the five highest.
     pub(crate) fold: Option<Function>,
     pub(crate) distinct: bool,
     pub(crate) select: Vec<Expression>,

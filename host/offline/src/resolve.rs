@@ -1,4 +1,5 @@
-//! Chooses one of several columns or cells that a name may mean, by the tables that the question mentions.
+//! Chooses one of several columns or cells that a name may mean, by the tables that the question
+//! mentions.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +34,8 @@ pub(crate) struct Ranks {
 impl Ranks {
     pub(crate) fn new(schema: &Schema, reading: &Reading) -> Self {
         let weights = weights(schema, reading);
-        let far = heaviest(&weights).map_or_else(|| vec![0.0; weights.len()], |main| joins::distances(schema, main));
+        let far = heaviest(&weights)
+            .map_or_else(|| vec![0.0; weights.len()], |main| joins::distances(schema, main));
         let judge = Judge { schema, reading, weights: &weights, far: &far };
         let columns = (0..reading.items.len()).map(|at| judge.columns(at)).collect();
         let cells = (0..reading.items.len()).map(|at| judge.cells(at)).collect();
@@ -49,7 +51,12 @@ pub(crate) struct Resolver<'a> {
 }
 
 impl<'a> Resolver<'a> {
-    pub(crate) fn new(schema: &'a Schema, reading: &'a Reading, ranks: &'a Ranks, choice: Choice) -> Self {
+    pub(crate) fn new(
+        schema: &'a Schema,
+        reading: &'a Reading,
+        ranks: &'a Ranks,
+        choice: Choice,
+    ) -> Self {
         Self { schema, reading, ranks, choice }
     }
 
@@ -58,7 +65,8 @@ impl<'a> Resolver<'a> {
         self.ranks.columns.get(at)?.get(self.nth(at)).map(|(column, _)| *column)
     }
 
-    /// By how much the first meaning of a column or a cell is ahead of the second; 1 when there is no second.
+    /// By how much the first meaning of a column or a cell is ahead of the second; 1 when there is
+    /// no second.
     pub(crate) fn margin(&self, at: usize) -> f64 {
         let ahead = |first: f64, second: f64| (first - second).clamp(0.0, 1.0);
         match (self.ranks.columns[at].as_slice(), self.ranks.cells[at].as_slice()) {
@@ -73,7 +81,8 @@ impl<'a> Resolver<'a> {
         self.ranks.cells.get(at)?.get(self.nth(at)).map(|(cell, _)| cell.clone())
     }
 
-    /// The column of a table near the item that measures what the scale measures, and whether in the opposite direction.
+    /// The column of a table near the item that measures what the scale measures, and whether in
+    /// the opposite direction.
     pub(crate) fn measured(&self, at: usize, scale: Scale) -> Option<(ColumnRef, bool)> {
         self.near(at).into_iter().find_map(|table| self.schema.measured(table, scale.of))
     }
@@ -91,14 +100,17 @@ impl<'a> Resolver<'a> {
 
     /// The column of a table near the item that says the month: a number, else a date.
     pub(crate) fn month(&self, at: usize) -> Option<ColumnRef> {
-        let is_dated = |table: &usize| self.schema.month(*table).is_some() || self.schema.is_dated(*table);
+        let is_dated =
+            |table: &usize| self.schema.month(*table).is_some() || self.schema.is_dated(*table);
         let table = self.near(at).into_iter().find(is_dated)?;
         self.schema.month(table).or_else(|| self.schema.day(table))
     }
 
-    /// The columns of the nearest table that has some which the scale measures, and whether in the opposite direction.
+    /// The columns of the nearest table that has some which the scale measures, and whether in the
+    /// opposite direction.
     pub(crate) fn all_measured(&self, at: usize, scale: Scale) -> (Vec<ColumnRef>, bool) {
-        let measured = self.near(at).into_iter().map(|table| self.schema.all_measured(table, scale.of));
+        let measured =
+            self.near(at).into_iter().map(|table| self.schema.all_measured(table, scale.of));
         measured.into_iter().find(|(columns, _)| !columns.is_empty()).unwrap_or_default()
     }
 
@@ -126,13 +138,18 @@ impl<'a> Resolver<'a> {
         let close = self.reading.items.get(at + 1).and_then(table);
         let before = self.reading.items[..at].iter().rev().find_map(table);
         let cell = self.cell(at + 1).map(|cell| cell.column.table);
-        let mut order: Vec<usize> = close.into_iter().chain(cell).chain(before).chain(self.main()).collect();
-        let mut rest: Vec<usize> =
-            (0..self.ranks.weights.len()).filter(|table| self.ranks.weights[*table] > 0.0).collect();
-        rest.sort_by(|a, b| self.ranks.weights[*b].total_cmp(&self.ranks.weights[*a]).then(a.cmp(b)));
+        let mut order: Vec<usize> =
+            close.into_iter().chain(cell).chain(before).chain(self.main()).collect();
+        let mut rest: Vec<usize> = (0..self.ranks.weights.len())
+            .filter(|table| self.ranks.weights[*table] > 0.0)
+            .collect();
+        rest.sort_by(|a, b| {
+            self.ranks.weights[*b].total_cmp(&self.ranks.weights[*a]).then(a.cmp(b))
+        });
         order.extend(rest);
         // Neighbours of the table of the greatest weight may hold what is measured.
-        let mut close: Vec<usize> = (0..self.ranks.far.len()).filter(|table| self.ranks.far[*table] < 2.0).collect();
+        let mut close: Vec<usize> =
+            (0..self.ranks.far.len()).filter(|table| self.ranks.far[*table] < 2.0).collect();
         close.sort_by(|a, b| self.ranks.far[*a].total_cmp(&self.ranks.far[*b]).then(a.cmp(b)));
         order.extend(close);
         let mut seen = vec![false; self.ranks.weights.len()];
@@ -151,29 +168,39 @@ struct Judge<'a> {
 
 impl Judge<'_> {
     fn columns(&self, at: usize) -> Vec<(ColumnRef, f64)> {
-        let Some(What::Column(candidates)) = self.reading.items.get(at).map(|item| &item.what) else {
+        let Some(What::Column(candidates)) = self.reading.items.get(at).map(|item| &item.what)
+        else {
             return Vec::new();
         };
-        let mut scored: Vec<(ColumnRef, f64)> =
-            candidates.iter().map(|(column, score)| (*column, score + self.context(at, *column))).collect();
+        let mut scored: Vec<(ColumnRef, f64)> = candidates
+            .iter()
+            .map(|(column, score)| (*column, score + self.context(at, *column)))
+            .collect();
         scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         scored
     }
 
     fn cells(&self, at: usize) -> Vec<(Found, f64)> {
-        let Some(What::Cell(cells)) = self.reading.items.get(at).map(|item| &item.what) else { return Vec::new() };
+        let Some(What::Cell(cells)) = self.reading.items.get(at).map(|item| &item.what) else {
+            return Vec::new();
+        };
         let mut scored: Vec<(Found, f64)> = cells
             .iter()
             .map(|cell| {
-                let named = self.names(at.checked_sub(1), cell.column).max(self.names(Some(at + 1), cell.column));
-                let label = self.schema.tables[cell.column.table].labels.contains(&cell.column.column);
+                let named = self
+                    .names(at.checked_sub(1), cell.column)
+                    .max(self.names(Some(at + 1), cell.column));
+                let label =
+                    self.schema.tables[cell.column.table].labels.contains(&cell.column.column);
                 let bonus = if label { 0.08 } else { 0.0 };
                 // A reference is a worse place for a cell than the table that it refers to.
                 let key = if self.schema.column(cell.column).is_key { 0.05 } else { 0.0 };
                 (cell.clone(), cell.weight + named + bonus - key + self.context(at, cell.column))
             })
             .collect();
-        scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.column.cmp(&b.0.column)).then(a.0.text.cmp(&b.0.text)));
+        scored.sort_by(|a, b| {
+            b.1.total_cmp(&a.1).then(a.0.column.cmp(&b.0.column)).then(a.0.text.cmp(&b.0.text))
+        });
         scored
     }
 
@@ -181,9 +208,10 @@ impl Judge<'_> {
     fn names(&self, neighbour: Option<usize>, column: ColumnRef) -> f64 {
         let Some(item) = neighbour.and_then(|at| self.reading.items.get(at)) else { return 0.0 };
         match &item.what {
-            What::Column(candidates) => {
-                candidates.iter().find(|(other, _)| *other == column).map_or(0.0, |(_, score)| 0.5 * score)
-            }
+            What::Column(candidates) => candidates
+                .iter()
+                .find(|(other, _)| *other == column)
+                .map_or(0.0, |(_, score)| 0.5 * score),
             What::Table(table) if *table == column.table => 0.3,
             _ => 0.0,
         }
@@ -207,7 +235,9 @@ impl Judge<'_> {
         for item in &self.reading.items[at + 1..] {
             match &item.what {
                 What::Table(table) => return Some(*table),
-                What::Cue(Cue::And | Cue::Comma | Cue::Distinct | Cue::Each | Cue::Superlative(_))
+                What::Cue(
+                    Cue::And | Cue::Comma | Cue::Distinct | Cue::Each | Cue::Superlative(_),
+                )
                 | What::Column(_)
                 | What::Cell(_) => {}
                 _ => return None,
@@ -232,7 +262,8 @@ fn heaviest(weights: &[f64]) -> Option<usize> {
     weights.iter().position(|weight| *weight == best && best > 0.0)
 }
 
-/// The weight of each table: for its own name, more in the part that asks for something; for its columns; for its cells.
+/// The weight of each table: for its own name, more in the part that asks for something; for its
+/// columns; for its cells.
 fn weights(schema: &Schema, reading: &Reading) -> Vec<f64> {
     let mut weights = vec![0.0; schema.tables.len()];
     let mut best = |table: usize, weight: f64| weights[table] = f64::max(weights[table], weight);
@@ -248,7 +279,9 @@ fn weights(schema: &Schema, reading: &Reading) -> Vec<f64> {
     let columns: Vec<&Vec<(ColumnRef, f64)>> = reading
         .items
         .iter()
-        .filter_map(|item| if let What::Column(candidates) = &item.what { Some(candidates) } else { None })
+        .filter_map(
+            |item| if let What::Column(candidates) = &item.what { Some(candidates) } else { None },
+        )
         .collect();
     for list in &columns {
         let mut fits: BTreeMap<usize, f64> = BTreeMap::new();

@@ -1,4 +1,5 @@
-//! Samples of columns: what their values say of a statement that names and types do not. Each column is read at most once.
+//! Samples of columns: what their values say of a statement that names and types do not. Each
+//! column is read at most once.
 
 use std::collections::BTreeMap;
 
@@ -32,8 +33,10 @@ impl<'a> Samples<'a> {
             let sample = match self.index {
                 Some(index) => {
                     let view = &schema.tables[at.table];
-                    let table =
-                        view.schema.as_ref().map_or_else(|| view.name.clone(), |name| format!("{name}.{}", view.name));
+                    let table = view
+                        .schema
+                        .as_ref()
+                        .map_or_else(|| view.name.clone(), |name| format!("{name}.{}", view.name));
                     let column = [view.columns[at.column].name.clone()];
                     let samples = index.samples(&table, &column, VALUES).await;
                     samples.ok().and_then(|samples| samples.into_iter().next())
@@ -46,10 +49,16 @@ impl<'a> Samples<'a> {
     }
 }
 
-/// Makes conditions of the columns of yes and no that are named as those of whom they say yes: `how many smokers`, `the average tip of
-/// smokers`.
-pub(crate) async fn read_yes(schema: &Schema, reading: &Reading, draft: &mut Draft, samples: &mut Samples<'_>) {
-    let is_distinct = reading.items.iter().any(|item| matches!(item.what, What::Cue(Cue::Distinct)));
+/// Makes conditions of the columns of yes and no that are named as those of whom they say yes: `how
+/// many smokers`, `the average tip of smokers`.
+pub(crate) async fn read_yes(
+    schema: &Schema,
+    reading: &Reading,
+    draft: &mut Draft,
+    samples: &mut Samples<'_>,
+) {
+    let is_distinct =
+        reading.items.iter().any(|item| matches!(item.what, What::Cue(Cue::Distinct)));
     for filter in &mut draft.filters {
         // `no driveway`: the column says no, or it says in words that it has no value.
         if matches!(filter.condition.operand, Operand::Null)
@@ -79,9 +88,19 @@ pub(crate) async fn read_yes(schema: &Schema, reading: &Reading, draft: &mut Dra
         let Some((yes, _)) = samples.read(schema, at).await.and_then(yes_and_no) else { continue };
         draft.asked.retain(|other| *other != asked);
         if matches!(asked.expression, Expression::CountDistinct(_)) {
-            draft.counted.push(Counted { item: asked.item, table: Some(at.table), distinct: false, head: asked.head });
+            draft.counted.push(Counted {
+                item: asked.item,
+                table: Some(at.table),
+                distinct: false,
+                head: asked.head,
+            });
         }
-        let condition = Condition { column: at, operator: Operator::Equal, operand: Operand::Text(yes), field: None };
+        let condition = Condition {
+            column: at,
+            operator: Operator::Equal,
+            operand: Operand::Text(yes),
+            field: None,
+        };
         draft.filters.push(Filter { item: asked.item, condition, negated: None });
     }
 }
@@ -113,8 +132,13 @@ fn missing(sample: &Sample) -> Option<String> {
     })
 }
 
-/// Returns whether a condition asks for a number or a year that is outside of what the column holds: no row fulfils it.
-pub(crate) async fn is_outside(schema: &Schema, query: &LogicalQuery, samples: &mut Samples<'_>) -> bool {
+/// Returns whether a condition asks for a number or a year that is outside of what the column
+/// holds: no row fulfils it.
+pub(crate) async fn is_outside(
+    schema: &Schema,
+    query: &LogicalQuery,
+    samples: &mut Samples<'_>,
+) -> bool {
     for any in &query.filters {
         let [condition] = any.as_slice() else { continue };
         if condition.operator != Operator::Equal {
@@ -123,11 +147,15 @@ pub(crate) async fn is_outside(schema: &Schema, query: &LogicalQuery, samples: &
         let Operand::Number(number) = &condition.operand else { continue };
         let Ok(number) = number.parse::<f64>() else { continue };
         let is_year = condition.field == Some(Field::Year);
-        let is_number = condition.field.is_none() && schema.column(condition.column).holds == Holds::Number;
+        let is_number =
+            condition.field.is_none() && schema.column(condition.column).holds == Holds::Number;
         if !is_year && !is_number {
             continue;
         }
-        let ends = samples.read(schema, condition.column).await.map(|sample| [&sample.least, &sample.greatest]);
+        let ends = samples
+            .read(schema, condition.column)
+            .await
+            .map(|sample| [&sample.least, &sample.greatest]);
         let ends = ends.map(|ends| ends.map(|end| measure(end, is_year)));
         if let Some([Some(least), Some(greatest)]) = ends
             && (number < least || number > greatest)
@@ -138,20 +166,28 @@ pub(crate) async fn is_outside(schema: &Schema, query: &LogicalQuery, samples: &
     false
 }
 
-/// Returns whether the conditions leave one row: one is on a column of which no value occurs twice, or on what names the rows, together with
-/// another if a name occurs twice.
-pub(crate) async fn is_of_one_row(schema: &Schema, query: &LogicalQuery, samples: &mut Samples<'_>) -> bool {
-    let is_equal = |condition: &&Condition| condition.operator == Operator::Equal && condition.field.is_none();
+/// Returns whether the conditions leave one row: one is on a column of which no value occurs twice,
+/// or on what names the rows, together with another if a name occurs twice.
+pub(crate) async fn is_of_one_row(
+    schema: &Schema,
+    query: &LogicalQuery,
+    samples: &mut Samples<'_>,
+) -> bool {
+    let is_equal =
+        |condition: &&Condition| condition.operator == Operator::Equal && condition.field.is_none();
     let singles = query.filters.iter().filter(|any| any.len() == 1);
     let equal: Vec<&Condition> = singles.flatten().filter(is_equal).collect();
     for condition in query.conditions() {
         let at = condition.column;
-        let is_name = schema.tables[at.table].labels.contains(&at.column) || at.column == 0 || schema.column(at).is_key;
+        let is_name = schema.tables[at.table].labels.contains(&at.column)
+            || at.column == 0
+            || schema.column(at).is_key;
         let occurs = match samples.read(schema, at).await {
             Some(sample) => sample.frequent.first().map(|(_, count)| *count),
             None => None,
         };
-        let names = matches!(condition.operator, Operator::Equal | Operator::In) && condition.field.is_none();
+        let names = matches!(condition.operator, Operator::Equal | Operator::In)
+            && condition.field.is_none();
         let is_one = match occurs {
             Some(count) => count == 1 || (is_name && equal.len() > 1),
             None => is_name,
@@ -163,8 +199,13 @@ pub(crate) async fn is_of_one_row(schema: &Schema, query: &LogicalQuery, samples
     false
 }
 
-/// Returns whether several rows or groups of the whole table are the best ones, of which a statement shows one only.
-pub(crate) async fn has_ties(schema: &Schema, query: &LogicalQuery, samples: &mut Samples<'_>) -> bool {
+/// Returns whether several rows or groups of the whole table are the best ones, of which a
+/// statement shows one only.
+pub(crate) async fn has_ties(
+    schema: &Schema,
+    query: &LogicalQuery,
+    samples: &mut Samples<'_>,
+) -> bool {
     let is_whole = query.filters.is_empty() && query.having.is_none() && query.intersect.is_none();
     let is_one = query.limit == Some(1) && query.all_tables().len() == 1 && is_whole;
     let [(expression, up)] = query.order.as_slice() else { return false };
@@ -184,7 +225,8 @@ pub(crate) async fn has_ties(schema: &Schema, query: &LogicalQuery, samples: &mu
     }
 }
 
-/// Returns whether rows are counted for a column whose values occur several times: `how many clients` of visits.
+/// Returns whether rows are counted for a column whose values occur several times: `how many
+/// clients` of visits.
 pub(crate) async fn counts_no_rows(
     schema: &Schema,
     reading: &Reading,
@@ -195,12 +237,16 @@ pub(crate) async fn counts_no_rows(
         return false;
     }
     for pair in reading.items.windows(2) {
-        let [Item { what: What::Cue(Cue::Count), .. }, Item { what: What::Column(columns), .. }] = pair else {
+        let [Item { what: What::Cue(Cue::Count), .. }, Item { what: What::Column(columns), .. }] =
+            pair
+        else {
             continue;
         };
         let Some((at, _)) = columns.first() else { continue };
         let is_unread = query.reads(at.table) && !query.names(*at);
-        if is_unread && samples.read(schema, *at).await.is_some_and(|sample| greatest_count(sample) > 1) {
+        if is_unread
+            && samples.read(schema, *at).await.is_some_and(|sample| greatest_count(sample) > 1)
+        {
             return true;
         }
     }
@@ -208,9 +254,14 @@ pub(crate) async fn counts_no_rows(
 }
 
 /// Returns whether no value is sought in a column of numbers that says none by 0.
-pub(crate) async fn has_zeros(schema: &Schema, query: &LogicalQuery, samples: &mut Samples<'_>) -> bool {
+pub(crate) async fn has_zeros(
+    schema: &Schema,
+    query: &LogicalQuery,
+    samples: &mut Samples<'_>,
+) -> bool {
     for condition in query.conditions() {
-        let is_missing = condition.operand == Operand::Null && condition.operator == Operator::Equal;
+        let is_missing =
+            condition.operand == Operand::Null && condition.operator == Operator::Equal;
         if is_missing
             && schema.column(condition.column).holds == Holds::Number
             && let Some(sample) = samples.read(schema, condition.column).await
@@ -222,8 +273,13 @@ pub(crate) async fn has_zeros(schema: &Schema, query: &LogicalQuery, samples: &m
     false
 }
 
-/// Returns whether different names are counted of which a few occur in several rows: a county of that name in several states.
-pub(crate) async fn is_repeated_name(schema: &Schema, query: &LogicalQuery, samples: &mut Samples<'_>) -> bool {
+/// Returns whether different names are counted of which a few occur in several rows: a county of
+/// that name in several states.
+pub(crate) async fn is_repeated_name(
+    schema: &Schema,
+    query: &LogicalQuery,
+    samples: &mut Samples<'_>,
+) -> bool {
     /// The rows that have one name by chance.
     const FEW: u64 = 5;
     let [Expression::CountDistinct(at)] = *query.select.as_slice() else { return false };

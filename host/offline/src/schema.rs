@@ -1,4 +1,5 @@
-//! The catalog in words: the names of tables and columns in English, what they hold, and which columns join.
+//! The catalog in words: the names of tables and columns in English, what they hold, and which
+//! columns join.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,7 +55,8 @@ pub(crate) struct TableView {
     pub(crate) is_keyed: bool,
     /// The column that identifies a row.
     pub(crate) key: Option<usize>,
-    /// The columns that name a row to people, such as `title`, or first and last name; empty where none does.
+    /// The columns that name a row to people, such as `title`, or first and last name; empty where
+    /// none does.
     pub(crate) labels: Vec<usize>,
 }
 
@@ -101,10 +103,15 @@ pub(crate) struct Schema {
 impl Schema {
     pub(crate) fn new(catalog: &Catalog) -> Self {
         let prefix = common_prefix(catalog.tables.iter().map(|table| table.name.as_str()), 3);
-        let mut tables: Vec<TableView> = catalog.tables.iter().map(|table| table_view(table, prefix)).collect();
+        let mut tables: Vec<TableView> =
+            catalog.tables.iter().map(|table| table_view(table, prefix)).collect();
         let mut count: BTreeMap<String, usize> = BTreeMap::new();
-        tables.iter().for_each(|view| *count.entry(view.name.to_ascii_lowercase()).or_default() += 1);
-        tables.iter_mut().for_each(|view| view.is_only = count[&view.name.to_ascii_lowercase()] == 1);
+        tables
+            .iter()
+            .for_each(|view| *count.entry(view.name.to_ascii_lowercase()).or_default() += 1);
+        tables
+            .iter_mut()
+            .for_each(|view| view.is_only = count[&view.name.to_ascii_lowercase()] == 1);
         let by_name = places(catalog);
         let mut edges = declared(catalog, &by_name);
         edges.extend(inferred(&tables, &edges));
@@ -139,7 +146,11 @@ impl Schema {
 
     /// The columns by which rows refer to those above them, as to a manager.
     pub(crate) fn superiors(&self) -> impl Iterator<Item = ColumnRef> {
-        let columns = self.edges.iter().filter(|edge| edge.left.table == edge.right.table).map(|edge| edge.left);
+        let columns = self
+            .edges
+            .iter()
+            .filter(|edge| edge.left.table == edge.right.table)
+            .map(|edge| edge.left);
         let above = |stem: &String| lexicon::SUPERIORS.contains(&stem.as_str());
         columns.filter(move |at| self.column(*at).required.iter().any(above))
     }
@@ -151,12 +162,15 @@ impl Schema {
     /// Every column, in catalog order.
     pub(crate) fn columns(&self) -> impl Iterator<Item = (ColumnRef, &ColumnView)> {
         self.tables.iter().enumerate().flat_map(|(table, view)| {
-            view.columns.iter().enumerate().map(move |(column, view)| (ColumnRef { table, column }, view))
+            view.columns
+                .iter()
+                .enumerate()
+                .map(move |(column, view)| (ColumnRef { table, column }, view))
         })
     }
 
-    /// The column of that table whose words best match one of these, the earlier word first; `-` before a word turns the result's
-    /// second part to true.
+    /// The column of that table whose words best match one of these, the earlier word first; `-`
+    /// before a word turns the result's second part to true.
     pub(crate) fn measured(&self, table: usize, of: &[&str]) -> Option<(ColumnRef, bool)> {
         of.iter().find_map(|word| {
             let stem = words::stem(word.trim_start_matches('-'));
@@ -166,17 +180,23 @@ impl Schema {
         })
     }
 
-    /// The columns of that table that one of these words measures, those of the earliest such word; the second part as of
-    /// [`measured`](Self::measured).
+    /// The columns of that table that one of these words measures, those of the earliest such word;
+    /// the second part as of [`measured`](Self::measured).
     pub(crate) fn all_measured(&self, table: usize, of: &[&str]) -> (Vec<ColumnRef>, bool) {
         let Some((first, turned)) = self.measured(table, of) else { return (Vec::new(), false) };
-        let fits = |word: &&&str| self.column(first).required.contains(&words::stem(word.trim_start_matches('-')));
-        let Some(stem) = of.iter().find(fits).map(|word| words::stem(word.trim_start_matches('-'))) else {
+        let fits = |word: &&&str| {
+            self.column(first).required.contains(&words::stem(word.trim_start_matches('-')))
+        };
+        let Some(stem) = of.iter().find(fits).map(|word| words::stem(word.trim_start_matches('-')))
+        else {
             return (vec![first], turned);
         };
         let columns = self.tables[table].columns.iter().enumerate();
-        let fits = |view: &ColumnView| view.required.contains(&stem) && !view.is_key && view.holds != Holds::Text;
-        let others = columns.filter(|(_, view)| fits(view)).map(|(column, _)| ColumnRef { table, column });
+        let fits = |view: &ColumnView| {
+            view.required.contains(&stem) && !view.is_key && view.holds != Holds::Text
+        };
+        let others =
+            columns.filter(|(_, view)| fits(view)).map(|(column, _)| ColumnRef { table, column });
         let mut all: Vec<ColumnRef> = others.collect();
         if !all.contains(&first) {
             all.insert(0, first);
@@ -184,8 +204,9 @@ impl Schema {
         (all, turned)
     }
 
-    /// The column of that table that a day is compared with: its one column of dates, else its one column with a time of day. Of several,
-    /// the one that only says that it is a date of the table, as `order_date` of an order.
+    /// The column of that table that a day is compared with: its one column of dates, else its one
+    /// column with a time of day. Of several, the one that only says that it is a date of the
+    /// table, as `order_date` of an order.
     pub(crate) fn day(&self, table: usize) -> Option<ColumnRef> {
         let columns = self.tables[table].columns.iter().enumerate();
         let dates: Vec<(usize, bool)> = columns
@@ -193,8 +214,11 @@ impl Schema {
             .map(|(column, view)| (column, dialect::is_timestamp(&view.declared)))
             .collect();
         [false, true].into_iter().find_map(|timed| {
-            let fits: Vec<usize> =
-                dates.iter().filter(|(_, other)| *other == timed).map(|(column, _)| *column).collect();
+            let fits: Vec<usize> = dates
+                .iter()
+                .filter(|(_, other)| *other == timed)
+                .map(|(column, _)| *column)
+                .collect();
             let is_plain = |column: &&usize| {
                 let required = &self.tables[table].columns[**column].required;
                 required.iter().all(|stem| lexicon::TIME_WORDS.contains(&stem.as_str()))
@@ -213,19 +237,21 @@ impl Schema {
 
     /// The column of that table that holds months as numbers.
     pub(crate) fn month(&self, table: usize) -> Option<ColumnRef> {
-        let is_month = |view: &ColumnView| view.holds == Holds::Number && view.required == ["month"];
+        let is_month =
+            |view: &ColumnView| view.holds == Holds::Number && view.required == ["month"];
         let column = self.tables[table].columns.iter().position(is_month)?;
         Some(ColumnRef { table, column })
     }
 
-    /// Whether the values of a column may repeat over the rows: its table declares no key, and it neither numbers nor names
-    /// the rows. The rows of a table with a year repeat their names, too.
+    /// Whether the values of a column may repeat over the rows: its table declares no key, and it
+    /// neither numbers nor names the rows. The rows of a table with a year repeat their names, too.
     pub(crate) fn repeats(&self, at: ColumnRef) -> bool {
         let table = &self.tables[at.table];
         let view = self.column(at);
         let is_year = |view: &ColumnView| view.required.iter().any(|stem| stem == "year");
         let names = |stem: &String| matches!(stem.as_str(), "name" | "titl");
-        let is_label = table.labels.contains(&at.column) && (at.column == 0 || view.required.iter().any(names));
+        let is_label = table.labels.contains(&at.column)
+            && (at.column == 0 || view.required.iter().any(names));
         let is_name = is_label && !table.columns.iter().any(is_year);
         let is_value = matches!(view.holds, Holds::Text | Holds::Time) || is_year(view);
         is_value && !table.is_keyed && !view.is_key && !is_name
@@ -234,7 +260,8 @@ impl Schema {
     /// Whether the numbers of a column are amounts, which may be added up over rows.
     pub(crate) fn adds_up(&self, at: ColumnRef) -> bool {
         let view = self.column(at);
-        let any = |list: &[&str]| list.iter().any(|word| view.required.contains(&words::stem(word)));
+        let any =
+            |list: &[&str]| list.iter().any(|word| view.required.contains(&words::stem(word)));
         let is_amount = any(&["amount", "revenue", "value"]) || any(lexicon::ADDED);
         view.holds == Holds::Number && !view.is_key && is_amount && !any(lexicon::RATES)
     }
@@ -242,11 +269,13 @@ impl Schema {
     /// The tables of other schemas that have the name of that one.
     pub(crate) fn namesakes(&self, table: usize) -> impl Iterator<Item = usize> {
         let name = &self.tables[table].name;
-        let is_other = move |at: &usize| *at != table && self.tables[*at].name.eq_ignore_ascii_case(name);
+        let is_other =
+            move |at: &usize| *at != table && self.tables[*at].name.eq_ignore_ascii_case(name);
         (0..self.tables.len()).filter(is_other)
     }
 
-    /// The columns of that table by whose numbers its rows can be compared; a year or a place on a map is none.
+    /// The columns of that table by whose numbers its rows can be compared; a year or a place on a
+    /// map is none.
     pub(crate) fn measures(&self, table: usize) -> impl Iterator<Item = ColumnRef> {
         const PLACES: &[&str] = &["year", "date", "latitud", "longitud", "zip", "phone", "number"];
         let views = self.tables[table].columns.iter().enumerate();
@@ -254,7 +283,9 @@ impl Schema {
             let places = view.required.iter().any(|stem| PLACES.contains(&stem.as_str()));
             view.holds == Holds::Number && !view.is_key && !places
         };
-        views.filter(move |(_, view)| fits(view)).map(move |(column, _)| ColumnRef { table, column })
+        views
+            .filter(move |(_, view)| fits(view))
+            .map(move |(column, _)| ColumnRef { table, column })
     }
 
     /// The first column of that table that holds dates or years.
@@ -279,8 +310,13 @@ fn table_view(table: &Table, prefix: usize) -> TableView {
         stems.retain(|stem| !lexicon::CONTAINERS.contains(&stem.as_str()));
     }
     let names = table.columns.iter().map(|column| column.name.as_str());
-    let cut = if table.columns.iter().any(|column| column.name.contains('_')) { 0 } else { common_prefix(names, 3) };
-    let columns: Vec<ColumnView> = table.columns.iter().map(|column| column_view(table, column, cut, &stems)).collect();
+    let cut = if table.columns.iter().any(|column| column.name.contains('_')) {
+        0
+    } else {
+        common_prefix(names, 3)
+    };
+    let columns: Vec<ColumnView> =
+        table.columns.iter().map(|column| column_view(table, column, cut, &stems)).collect();
     let key = primary_key(table, &columns, &stems);
     let labels = labels(&columns, &stems, key);
     TableView {
@@ -296,12 +332,15 @@ fn table_view(table: &Table, prefix: usize) -> TableView {
     }
 }
 
-/// How many bytes all names share at their beginning, when there are at least three names and what remains of each is a word.
+/// How many bytes all names share at their beginning, when there are at least three names and what
+/// remains of each is a word.
 fn common_prefix<'a>(names: impl Iterator<Item = &'a str>, least: usize) -> usize {
     let names: Vec<&str> = names.collect();
     let (Some(first), true) = (names.first(), names.len() >= least) else { return 0 };
     let shared = (0..first.len())
-        .take_while(|i| names.iter().all(|name| name.as_bytes().get(*i) == first.as_bytes().get(*i)))
+        .take_while(|i| {
+            names.iter().all(|name| name.as_bytes().get(*i) == first.as_bytes().get(*i))
+        })
         .count();
     let left = names.iter().map(|name| name.len() - shared).min().unwrap_or(0);
     let whole = names.iter().all(|name| name.is_char_boundary(shared));
@@ -314,19 +353,31 @@ fn column_view(table: &Table, column: &Column, cut: usize, table_stems: &[String
         .iter()
         .map(|word| words::stem(word))
         // A beginning of the table's name stands for it: `stuid` in `student`.
-        .map(|stem| table_stems.iter().find(|t| stem.len() >= 3 && t.starts_with(&stem)).cloned().unwrap_or(stem))
+        .map(|stem| {
+            table_stems
+                .iter()
+                .find(|t| stem.len() >= 3 && t.starts_with(&stem))
+                .cloned()
+                .unwrap_or(stem)
+        })
         .collect();
-    let (optional, mut required): (Vec<_>, Vec<_>) = stems.into_iter().partition(|stem| table_stems.contains(stem));
+    let (optional, mut required): (Vec<_>, Vec<_>) =
+        stems.into_iter().partition(|stem| table_stems.contains(stem));
     if required.is_empty() {
         required.clone_from(&optional);
     }
     let name = column.name.to_lowercase();
     let plain: String = name[cut..].chars().filter(|c| c.is_alphanumeric()).collect();
-    let foreign = table.foreign_keys.iter().any(|key| key.columns.iter().any(|c| c.eq_ignore_ascii_case(&name)));
+    let foreign = table
+        .foreign_keys
+        .iter()
+        .any(|key| key.columns.iter().any(|c| c.eq_ignore_ascii_case(&name)));
     let primary = table.primary_key.len() == 1 && table.primary_key[0].eq_ignore_ascii_case(&name);
     // The number of a thing names it: `FlightNo` of a flight.
     let like_number = required == ["number"] && !optional.is_empty();
-    let like_id = like_number || required.iter().any(|stem| stem == "id") || (name.ends_with("id") && name.len() <= 3);
+    let like_id = like_number
+        || required.iter().any(|stem| stem == "id")
+        || (name.ends_with("id") && name.len() <= 3);
     ColumnView {
         joined: [words::stem(&plain), words::stem(&parts.concat())],
         holds: holds(column, &required),
@@ -360,11 +411,13 @@ fn primary_key(table: &Table, columns: &[ColumnView], table_stems: &[String]) ->
     if !table.primary_key.is_empty() {
         return None;
     }
-    // Without a declared key: `id`, `<table>id`, or a short name ending in `id` that begins with the beginning of the table's name.
+    // Without a declared key: `id`, `<table>id`, or a short name ending in `id` that begins with
+    // the beginning of the table's name.
     let own = |view: &ColumnView| view.required == ["id"];
     let initial = |view: &ColumnView| {
         let name = view.name.to_lowercase();
-        let begins = table_stems.first().is_some_and(|stem| name.chars().next() == stem.chars().next());
+        let begins =
+            table_stems.first().is_some_and(|stem| name.chars().next() == stem.chars().next());
         name.len() <= 3 && name.ends_with("id") && table_stems.len() == 1 && begins
     };
     let named = columns.iter().position(|view| own(view) && !view.optional.is_empty());
@@ -382,7 +435,9 @@ fn labels(columns: &[ColumnView], table_stems: &[String], key: Option<usize>) ->
     let single = exact(&["name"])
         .or_else(|| exact(&["title"]))
         .or_else(|| {
-            columns.iter().position(|view| plain(view) && view.required.iter().all(|stem| table_stems.contains(stem)))
+            columns.iter().position(|view| {
+                plain(view) && view.required.iter().all(|stem| table_stems.contains(stem))
+            })
         })
         .or_else(|| exact(&["full", "name"]));
     if let Some(single) = single {
@@ -393,7 +448,9 @@ fn labels(columns: &[ColumnView], table_stems: &[String], key: Option<usize>) ->
     }
     columns
         .iter()
-        .position(|view| plain(view) && view.required.iter().any(|stem| stem == "name" || stem == "titl"))
+        .position(|view| {
+            plain(view) && view.required.iter().any(|stem| stem == "name" || stem == "titl")
+        })
         .or_else(|| exact(&["description"]))
         .or(key)
         .into_iter()
@@ -415,7 +472,11 @@ fn places(catalog: &Catalog) -> BTreeMap<String, usize> {
         }
     }
     let plain = |needs_schema: bool| {
-        catalog.tables.iter().enumerate().filter(move |(_, table)| table.needs_schema() == needs_schema)
+        catalog
+            .tables
+            .iter()
+            .enumerate()
+            .filter(move |(_, table)| table.needs_schema() == needs_schema)
     };
     for (at, table) in plain(false).chain(plain(true)) {
         names.entry(table.name.to_ascii_lowercase()).or_insert(at);
@@ -426,13 +487,15 @@ fn places(catalog: &Catalog) -> BTreeMap<String, usize> {
 fn declared(catalog: &Catalog, names: &BTreeMap<String, usize>) -> Vec<Edge> {
     let place = |table: &str, column: &str| {
         let at = *names.get(&table.to_ascii_lowercase())?;
-        let column = catalog.tables[at].columns.iter().position(|c| c.name.eq_ignore_ascii_case(column))?;
+        let column =
+            catalog.tables[at].columns.iter().position(|c| c.name.eq_ignore_ascii_case(column))?;
         Some(ColumnRef { table: at, column })
     };
     let mut edges = Vec::new();
     for (at, table) in catalog.tables.iter().enumerate() {
         let own = |name: &String| {
-            let column = table.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))?;
+            let column =
+                table.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))?;
             Some(ColumnRef { table: at, column })
         };
         for key in &table.foreign_keys {
@@ -456,12 +519,15 @@ fn inferred(tables: &[TableView], declared: &[Edge]) -> Vec<Edge> {
     let sides = |at: ColumnRef| (at.table, at.column, &tables[at.table].columns[at.column]);
     alike_pairs(tables, &linked)
         .into_iter()
-        .filter_map(|(left, right)| same(tables, sides(left), sides(right)).map(|cost| Edge::new(left, right, cost)))
+        .filter_map(|(left, right)| {
+            same(tables, sides(left), sides(right)).map(|cost| Edge::new(left, right, cost))
+        })
         .collect()
 }
 
-/// The pairs of columns of different tables that may join at all, in catalog order: those of the same name, and those that share a
-/// word with the table whose key the other is. Comparing every column with every other would take too long for hundreds of tables.
+/// The pairs of columns of different tables that may join at all, in catalog order: those of the
+/// same name, and those that share a word with the table whose key the other is. Comparing every
+/// column with every other would take too long for hundreds of tables.
 fn alike_pairs(tables: &[TableView], linked: &[bool]) -> BTreeSet<(ColumnRef, ColumnRef)> {
     let mut by_name: BTreeMap<String, Vec<ColumnRef>> = BTreeMap::new();
     let mut by_stem: BTreeMap<&str, Vec<ColumnRef>> = BTreeMap::new();
@@ -469,7 +535,8 @@ fn alike_pairs(tables: &[TableView], linked: &[bool]) -> BTreeSet<(ColumnRef, Co
         for (column, view) in view.columns.iter().enumerate() {
             let at = ColumnRef { table, column };
             by_name.entry(view.name.to_ascii_lowercase()).or_default().push(at);
-            let refers = view.holds == Holds::Number || view.required.iter().any(|stem| stem == "id");
+            let refers =
+                view.holds == Holds::Number || view.required.iter().any(|stem| stem == "id");
             for stem in view.required.iter().filter(|stem| refers && *stem != "id") {
                 by_stem.entry(stem).or_default().push(at);
             }
@@ -484,16 +551,22 @@ fn alike_pairs(tables: &[TableView], linked: &[bool]) -> BTreeSet<(ColumnRef, Co
     // A name such as `price` in every table joins nothing.
     let plain = |at: &ColumnRef| {
         let view = &tables[at.table].columns[at.column];
-        !view.is_key && view.optional.is_empty() && (view.required.len() == 1 || view.holds != Holds::Text)
+        !view.is_key
+            && view.optional.is_empty()
+            && (view.required.len() == 1 || view.holds != Holds::Text)
     };
     for same in by_name.values().filter(|same| !same.iter().all(plain)) {
-        same.iter().enumerate().for_each(|(at, a)| same[at + 1..].iter().for_each(|b| pair(*a, *b)));
+        same.iter()
+            .enumerate()
+            .for_each(|(at, a)| same[at + 1..].iter().for_each(|b| pair(*a, *b)));
     }
     for (table, view) in tables.iter().enumerate() {
         let Some(column) = view.key else { continue };
         // A reference may name its table by the beginning of a word.
-        let beginnings =
-            view.stems.iter().flat_map(|stem| stem.char_indices().map(|(at, c)| &stem[..at + c.len_utf8()]));
+        let beginnings = view
+            .stems
+            .iter()
+            .flat_map(|stem| stem.char_indices().map(|(at, c)| &stem[..at + c.len_utf8()]));
         for found in beginnings.filter_map(|beginning| by_stem.get(beginning)).flatten() {
             pair(ColumnRef { table, column }, *found);
         }
@@ -502,14 +575,17 @@ fn alike_pairs(tables: &[TableView], linked: &[bool]) -> BTreeSet<(ColumnRef, Co
 }
 
 /// The cost of joining two columns by their names; `None` if they do not match.
-fn same(tables: &[TableView], a: (usize, usize, &ColumnView), b: (usize, usize, &ColumnView)) -> Option<f64> {
+fn same(
+    tables: &[TableView],
+    a: (usize, usize, &ColumnView),
+    b: (usize, usize, &ColumnView),
+) -> Option<f64> {
     let key_of = |owner: (usize, usize, &ColumnView), other: &ColumnView| {
         let table = &tables[owner.0];
         let names = other.required.iter().any(|stem| stem == "id")
-            && other
-                .required
-                .iter()
-                .all(|stem| stem == "id" || table.stems.iter().any(|own| own.starts_with(stem.as_str())));
+            && other.required.iter().all(|stem| {
+                stem == "id" || table.stems.iter().any(|own| own.starts_with(stem.as_str()))
+            });
         // `id` alone is the other table's own key, not a reference.
         table.key == Some(owner.1) && names && other.required.len() > 1
     };
@@ -519,7 +595,9 @@ fn same(tables: &[TableView], a: (usize, usize, &ColumnView), b: (usize, usize, 
     // A number named like the other table refers to its key: `author` in `book`.
     let refers = |owner: (usize, usize, &ColumnView), other: (usize, usize, &ColumnView)| {
         let table = &tables[owner.0];
-        table.key == Some(owner.1) && other.2.holds == Holds::Number && other.2.required == table.stems
+        table.key == Some(owner.1)
+            && other.2.holds == Holds::Number
+            && other.2.required == table.stems
     };
     if refers(a, b) || refers(b, a) {
         return Some(1.2);
@@ -530,12 +608,19 @@ fn same(tables: &[TableView], a: (usize, usize, &ColumnView), b: (usize, usize, 
         return None;
     }
     let owns = |side: (usize, usize, &ColumnView)| tables[side.0].key == Some(side.1);
-    let names = |side: (usize, usize, &ColumnView)| tables[side.0].labels == [side.1] && side.2.required == ["name"];
+    let names = |side: (usize, usize, &ColumnView)| {
+        tables[side.0].labels == [side.1] && side.2.required == ["name"]
+    };
     match () {
         () if a.2.is_key && (owns(a) || owns(b)) => Some(1.1),
         () if a.2.is_key => Some(2.5),
         () if a.2.required != b.2.required && (names(a) || names(b)) => Some(1.3),
-        () if a.2.required == b.2.required && a.2.required.len() > 1 && a.2.holds == Holds::Text => Some(3.0),
+        () if a.2.required == b.2.required
+            && a.2.required.len() > 1
+            && a.2.holds == Holds::Text =>
+        {
+            Some(3.0)
+        }
         () => None,
     }
 }
@@ -560,7 +645,12 @@ pub(crate) mod tests {
         let declared = Schema::new(&catalog).edges.len();
         catalog.tables.iter_mut().for_each(|table| table.foreign_keys.clear());
         let schema = Schema::new(&catalog);
-        assert_eq!(schema.edges.iter().filter(|edge| edge.cost < 2.0).count(), declared, "{:?}", schema.edges);
+        assert_eq!(
+            schema.edges.iter().filter(|edge| edge.cost < 2.0).count(),
+            declared,
+            "{:?}",
+            schema.edges
+        );
     }
 
     #[test]
@@ -573,12 +663,19 @@ pub(crate) mod tests {
         let mut all = Vec::new();
         for (left, a) in schema.columns() {
             for (right, b) in schema.columns().filter(|(right, _)| right.table > left.table) {
-                let cost = same(&schema.tables, (left.table, left.column, a), (right.table, right.column, b));
+                let cost = same(
+                    &schema.tables,
+                    (left.table, left.column, a),
+                    (right.table, right.column, b),
+                );
                 all.extend(cost.map(|cost| (left, right, cost)));
             }
         }
-        let mut found: Vec<_> = schema.edges.iter().map(|edge| (edge.left, edge.right, edge.cost)).collect();
-        let order = |list: &mut Vec<(ColumnRef, ColumnRef, f64)>| list.sort_by_key(|(left, right, _)| (*left, *right));
+        let mut found: Vec<_> =
+            schema.edges.iter().map(|edge| (edge.left, edge.right, edge.cost)).collect();
+        let order = |list: &mut Vec<(ColumnRef, ColumnRef, f64)>| {
+            list.sort_by_key(|(left, right, _)| (*left, *right))
+        };
         order(&mut all);
         order(&mut found);
         assert!(found.len() > 3);

@@ -1,4 +1,5 @@
-//! Shapes of statements that are seldom meant by the words that led to them: each lowers the confidence.
+//! Shapes of statements that are seldom meant by the words that led to them: each lowers the
+//! confidence.
 
 use super::cues::Cue;
 use super::draft::{Asked, Draft, Measure};
@@ -9,7 +10,12 @@ use super::schema::{ColumnRef, ColumnView, Holds, Schema};
 use super::words;
 
 /// The factor by which the shape of a statement lowers the confidence.
-pub(crate) fn doubt(reading: &Reading, draft: &Draft, query: &LogicalQuery, schema: &Schema) -> f64 {
+pub(crate) fn doubt(
+    reading: &Reading,
+    draft: &Draft,
+    query: &LogicalQuery,
+    schema: &Schema,
+) -> f64 {
     let mut factor = 1.0;
     if divides_name(draft, reading, query) || counts_beside(reading, draft, query, schema) {
         factor *= 0.5;
@@ -26,26 +32,33 @@ pub(crate) fn doubt(reading: &Reading, draft: &Draft, query: &LogicalQuery, sche
     if measures_part(draft, reading, schema) || stands_beside_extreme(reading, query) {
         factor *= 0.75;
     }
-    if shows_rows_whole(draft, reading, query) || averages_several(query) || excludes_under_conditions(query) {
+    if shows_rows_whole(draft, reading, query)
+        || averages_several(query)
+        || excludes_under_conditions(query)
+    {
         factor *= 0.8;
     }
     factor
 }
 
-/// Returns whether a value is excluded of which another column says when it began: `not shipped` beside `shipped_date`.
+/// Returns whether a value is excluded of which another column says when it began: `not shipped`
+/// beside `shipped_date`.
 fn denies_state(query: &LogicalQuery, schema: &Schema) -> bool {
     let tells = |condition: &Condition| {
         let Operand::Text(text) = &condition.operand else { return false };
         let stem = words::stem(&text.to_lowercase());
         let mut columns = schema.columns();
         columns.any(|(at, view)| {
-            at.table == condition.column.table && at != condition.column && view.required.contains(&stem)
+            at.table == condition.column.table
+                && at != condition.column
+                && view.required.contains(&stem)
         })
     };
     query.conditions().any(|condition| condition.operator == Operator::NotEqual && tells(condition))
 }
 
-/// Returns whether numbers of several times are added up of what there is at each: the population in all years.
+/// Returns whether numbers of several times are added up of what there is at each: the population
+/// in all years.
 fn adds_up_times(query: &LogicalQuery, schema: &Schema) -> bool {
     const TIMES: &[&str] = &["year", "month", "quarter", "week", "date", "day"];
     let is_standing = |at: ColumnRef| {
@@ -53,26 +66,33 @@ fn adds_up_times(query: &LogicalQuery, schema: &Schema) -> bool {
         lexicon::STANDING.iter().any(|word| required.contains(&words::stem(word)))
     };
     let is_time = |view: &ColumnView| {
-        view.holds == Holds::Time || TIMES.iter().any(|word| view.required.as_slice() == [words::stem(word)])
+        view.holds == Holds::Time
+            || TIMES.iter().any(|word| view.required.as_slice() == [words::stem(word)])
     };
     let is_bound = |at: ColumnRef| {
         let is_equal = |one: &Condition| one.column == at && one.operator == Operator::Equal;
         query.group.contains(&at) || query.conditions().any(is_equal)
     };
     let is_open = |table: usize| {
-        let mut times = schema.columns().filter(|(at, view)| at.table == table && is_time(view)).peekable();
+        let mut times =
+            schema.columns().filter(|(at, view)| at.table == table && is_time(view)).peekable();
         times.peek().is_some() && !times.any(|(at, _)| is_bound(at))
     };
-    query.select.iter().chain(query.order.iter().map(|(expression, _)| expression)).any(|item| match item {
-        Expression::Aggregate(Function::Sum, at) => is_standing(*at) && is_open(at.table),
-        _ => false,
+    query.select.iter().chain(query.order.iter().map(|(expression, _)| expression)).any(|item| {
+        match item {
+            Expression::Aggregate(Function::Sum, at) => is_standing(*at) && is_open(at.table),
+            _ => false,
+        }
     })
 }
 
 /// Returns whether two nouns that stand together became two columns: `engine types`.
 fn divides_name(draft: &Draft, reading: &Reading, query: &LogicalQuery) -> bool {
     let asked = |at: usize| {
-        draft.asked.iter().any(|asked| asked.item == at && asked.head && query.select.contains(&asked.expression))
+        draft
+            .asked
+            .iter()
+            .any(|asked| asked.item == at && asked.head && query.select.contains(&asked.expression))
     };
     let is_column = |item: &Item| matches!(item.what, What::Column(_));
     (1..reading.items.len()).any(|at| {
@@ -81,7 +101,8 @@ fn divides_name(draft: &Draft, reading: &Reading, query: &LogicalQuery) -> bool 
     })
 }
 
-/// Returns whether the question counts, and what is selected is a number that does not follow the word: `how many cars seat 7 passengers`.
+/// Returns whether the question counts, and what is selected is a number that does not follow the
+/// word: `how many cars seat 7 passengers`.
 fn counts_beside(reading: &Reading, draft: &Draft, query: &LogicalQuery, schema: &Schema) -> bool {
     let is_count = |item: &Item| matches!(item.what, What::Cue(Cue::Count));
     let Some(count) = reading.items.iter().position(is_count) else { return false };
@@ -89,39 +110,44 @@ fn counts_beside(reading: &Reading, draft: &Draft, query: &LogicalQuery, schema:
         let asked = draft.asked.iter().find(|asked| asked.expression == Expression::Column(at));
         asked.is_some_and(|asked| {
             let between = reading.items.get(count + 1..asked.item).unwrap_or_default();
-            asked.item > count && between.iter().all(|item| matches!(item.what, What::Cue(Cue::Distinct)))
+            asked.item > count
+                && between.iter().all(|item| matches!(item.what, What::Cue(Cue::Distinct)))
         })
     };
     let is_beside = |item: &Expression| match item {
-        Expression::Column(at) => schema.column(*at).holds == Holds::Number && (query.distinct || !follows(*at)),
+        Expression::Column(at) => {
+            schema.column(*at).holds == Holds::Number && (query.distinct || !follows(*at))
+        }
         _ => false,
     };
     query.group.is_empty() && query.select.iter().all(is_beside)
 }
 
-/// Returns whether a column beside the greatest or least value has a value of that row, which nothing names: `the smallest tip, smoker`.
+/// Returns whether a column beside the greatest or least value has a value of that row, which
+/// nothing names: `the smallest tip, smoker`.
 fn stands_beside_extreme(reading: &Reading, query: &LogicalQuery) -> bool {
-    let is_extreme = |item: &Expression| matches!(item, Expression::Aggregate(Function::Min | Function::Max, _));
+    let is_extreme =
+        |item: &Expression| matches!(item, Expression::Aggregate(Function::Min | Function::Max, _));
     let is_plain = |item: &Expression| matches!(item, Expression::Column(_));
     let joins = |item: &Item| matches!(item.what, What::Cue(Cue::And | Cue::Comma));
     let is_beside = query.select.iter().any(is_extreme) && query.select.iter().any(is_plain);
     query.group.is_empty() && is_beside && !reading.items.iter().any(joins)
 }
 
-/// Returns whether numbers with fractions are added up where rows may be counted by a part of the column's name: `how many bills` of `total_bill`.
+/// Returns whether numbers with fractions are added up where rows may be counted by a part of the
+/// column's name: `how many bills` of `total_bill`.
 fn sums_in_part(reading: &Reading, draft: &Draft, schema: &Schema) -> bool {
     let counts = reading.items.iter().any(|item| matches!(item.what, What::Cue(Cue::Count)));
     let is_part = |item: usize, at: ColumnRef| {
         let declared = &schema.column(at).declared;
         reading.items[item].score < 0.9 && !declared.contains("int")
     };
-    let is_sum =
-        |asked: &Asked| matches!(asked.expression, Expression::Aggregate(Function::Sum, at) if is_part(asked.item, at));
+    let is_sum = |asked: &Asked| matches!(asked.expression, Expression::Aggregate(Function::Sum, at) if is_part(asked.item, at));
     counts && draft.asked.iter().any(is_sum)
 }
 
-/// Returns whether numbers are added up for things of which each row has one, as its name in the singular says: `how many clients` of a
-/// column `client`, which holds their numbers.
+/// Returns whether numbers are added up for things of which each row has one, as its name in the
+/// singular says: `how many clients` of a column `client`, which holds their numbers.
 fn sums_numbers_of_things(reading: &Reading, draft: &Draft, schema: &Schema) -> bool {
     let counts = reading.items.iter().any(|item| matches!(item.what, What::Cue(Cue::Count)));
     let is_thing = |item: usize, at: ColumnRef| {
@@ -137,11 +163,20 @@ fn sums_numbers_of_things(reading: &Reading, draft: &Draft, schema: &Schema) -> 
     counts && draft.asked.iter().any(is_sum)
 }
 
-/// Returns whether the numbers of several rows are listed one by one without their names, where no plural asks for it: `sales without the West`.
-pub(crate) fn lists_numbers(draft: &Draft, reading: &Reading, query: &LogicalQuery, schema: &Schema) -> bool {
+/// Returns whether the numbers of several rows are listed one by one without their names, where no
+/// plural asks for it: `sales without the West`.
+pub(crate) fn lists_numbers(
+    draft: &Draft,
+    reading: &Reading,
+    query: &LogicalQuery,
+    schema: &Schema,
+) -> bool {
     let [Expression::Column(at)] = *query.select.as_slice() else { return false };
     let view = schema.column(at);
-    let is_open = query.limit.is_none() && query.group.is_empty() && !query.distinct && query.order.is_empty();
+    let is_open = query.limit.is_none()
+        && query.group.is_empty()
+        && !query.distinct
+        && query.order.is_empty();
     let is_one_table = query.all_tables().len() == 1 && query.intersect.is_none();
     if view.holds != Holds::Number || view.is_key || !is_open || !is_one_table {
         return false;
@@ -151,7 +186,8 @@ pub(crate) fn lists_numbers(draft: &Draft, reading: &Reading, query: &LogicalQue
         let word = &reading.tokens[reading.items[asked.item].to - 1].lower;
         word.ends_with('s') && !view.name.to_lowercase().ends_with('s')
     });
-    let lists = |word: &str| lexicon::REQUESTS.contains(&word) || matches!(word, "all" | "each" | "every");
+    let lists =
+        |word: &str| lexicon::REQUESTS.contains(&word) || matches!(word, "all" | "each" | "every");
     let counts = reading.items.iter().any(|item| matches!(item.what, What::Cue(Cue::Count)));
     (counts || !is_plural) && !reading.tokens.iter().any(|token| lists(&token.lower))
 }
@@ -159,11 +195,13 @@ pub(crate) fn lists_numbers(draft: &Draft, reading: &Reading, query: &LogicalQue
 /// Returns whether rows are shown whole that nothing asks to list: `flights from JFK in July`.
 fn shows_rows_whole(draft: &Draft, reading: &Reading, query: &LogicalQuery) -> bool {
     let asks = |item: &Item| matches!(item.what, What::Cue(Cue::Request));
-    let is_whole = matches!(query.select.as_slice(), [Expression::AllColumns(_)]) && query.limit.is_none();
+    let is_whole =
+        matches!(query.select.as_slice(), [Expression::AllColumns(_)]) && query.limit.is_none();
     is_whole && !draft.everything && !reading.items.first().is_some_and(asks)
 }
 
-/// Returns whether values are excluded under further conditions, of which each may be of the excluded rows, too.
+/// Returns whether values are excluded under further conditions, of which each may be of the
+/// excluded rows, too.
 fn excludes_under_conditions(query: &LogicalQuery) -> bool {
     let [Expression::Column(column)] = *query.select.as_slice() else { return false };
     let excludes = |any: &Vec<Condition>| matches!(any.as_slice(), [only] if only.column == column && only.operator == Operator::NotIn);
@@ -173,22 +211,30 @@ fn excludes_under_conditions(query: &LogicalQuery) -> bool {
 /// Returns whether one average is of the rows of several values, which may each have been meant.
 fn averages_several(query: &LogicalQuery) -> bool {
     let is_several = |any: &Vec<Condition>| {
-        any.len() > 1 && any.iter().all(|one| one.column == any[0].column && one.operator == Operator::Equal)
+        any.len() > 1
+            && any.iter().all(|one| one.column == any[0].column && one.operator == Operator::Equal)
     };
-    let averages =
-        |item: &Expression| !matches!(item, Expression::Column(_) | Expression::AllColumns(_) | Expression::CountRows);
-    query.group.is_empty() && query.select.iter().any(averages) && query.filters.iter().any(is_several)
+    let averages = |item: &Expression| {
+        !matches!(item, Expression::Column(_) | Expression::AllColumns(_) | Expression::CountRows)
+    };
+    query.group.is_empty()
+        && query.select.iter().any(averages)
+        && query.filters.iter().any(is_several)
 }
 
-/// Returns whether what a superlative compares is a part of what it measures: the urban population for `the most populous`.
+/// Returns whether what a superlative compares is a part of what it measures: the urban population
+/// for `the most populous`.
 fn measures_part(draft: &Draft, reading: &Reading, schema: &Schema) -> bool {
     const PARTS: &[&str] = &[
-        "urban", "rural", "male", "female", "adult", "child", "white", "black", "asian", "young", "old", "percent",
-        "perc", "rate", "growth", "density", "chang", "poverti",
+        "urban", "rural", "male", "female", "adult", "child", "white", "black", "asian", "young",
+        "old", "percent", "perc", "rate", "growth", "density", "chang", "poverti",
     ];
-    let Some((Measure::Column(column) | Measure::Aggregate(_, column), _)) = draft.best else { return false };
+    let Some((Measure::Column(column) | Measure::Aggregate(_, column), _)) = draft.best else {
+        return false;
+    };
     let is_scale = |item: &Item| matches!(item.what, What::Cue(Cue::Superlative(scale)) if !scale.of.is_empty());
-    let is_unsaid =
-        |stem: &String| PARTS.contains(&stem.as_str()) && !reading.tokens.iter().any(|token| token.stem == *stem);
+    let is_unsaid = |stem: &String| {
+        PARTS.contains(&stem.as_str()) && !reading.tokens.iter().any(|token| token.stem == *stem)
+    };
     reading.items.iter().any(is_scale) && schema.column(column).required.iter().any(is_unsaid)
 }

@@ -6,21 +6,27 @@ use super::fixture;
 const SURE: f64 = 0.8;
 
 fn assert_reads(questions: &[&str], sql: &str) {
-    let read = |question: &&str| (question.to_string(), fixture::best(question, &fixture::shop()).0);
-    let wrong: Vec<(String, String)> = questions.iter().map(read).filter(|(_, read)| read != sql).collect();
+    let read =
+        |question: &&str| (question.to_string(), fixture::best(question, &fixture::shop()).0);
+    let wrong: Vec<(String, String)> =
+        questions.iter().map(read).filter(|(_, read)| read != sql).collect();
     assert!(wrong.is_empty(), "not {sql}: {wrong:#?}");
 }
 
 fn assert_unsure(questions: &[&str]) {
     let read = |question: &&str| (question.to_string(), fixture::best(question, &fixture::shop()));
-    let sure: Vec<_> = questions.iter().map(read).filter(|(_, (_, confidence))| *confidence >= SURE).collect();
+    let sure: Vec<_> =
+        questions.iter().map(read).filter(|(_, (_, confidence))| *confidence >= SURE).collect();
     assert!(sure.is_empty(), "{sure:#?}");
 }
 
 #[test]
 fn a_long_text_has_many_characters() {
     let longest = "SELECT comment FROM review WHERE comment IS NOT NULL ORDER BY LENGTH(comment) DESC LIMIT 1";
-    assert_reads(&["longest comment", "What is the longest comment?", "the longest review comment"], longest);
+    assert_reads(
+        &["longest comment", "What is the longest comment?", "the longest review comment"],
+        longest,
+    );
     assert_reads(&["the 5 longest comments"], &longest.replace("LIMIT 1", "LIMIT 5"));
     assert_reads(
         &["Which product has the shortest name?", "product with the shortest name"],
@@ -30,7 +36,12 @@ fn a_long_text_has_many_characters() {
 
 #[test]
 fn what_a_degree_measures_is_not_dropped() {
-    assert_unsure(&["How long is the comment?", "the heaviest price", "highest comment", "maximum name of products"]);
+    assert_unsure(&[
+        "How long is the comment?",
+        "the heaviest price",
+        "highest comment",
+        "maximum name of products",
+    ]);
 }
 
 #[test]
@@ -62,20 +73,34 @@ fn out_of_a_number_is_none_of_it_and_in_it_is_some() {
         none,
     );
     assert_reads(
-        &["Which products are out of stock?", "products out of stock", "List the out of stock products"],
+        &[
+            "Which products are out of stock?",
+            "products out of stock",
+            "List the out of stock products",
+        ],
         "SELECT name FROM product WHERE stock = 0",
     );
     assert_reads(
         &["How many products are in stock?", "number of products in stock"],
         "SELECT COUNT(*) FROM product WHERE stock > 0",
     );
-    assert_reads(&["Which products are not in stock?"], "SELECT name FROM product WHERE stock <= 0");
-    assert_unsure(&["3 out of 5 products", "Out of all products, how many have reviews?", "Which employees are out?"]);
+    assert_reads(
+        &["Which products are not in stock?"],
+        "SELECT name FROM product WHERE stock <= 0",
+    );
+    assert_unsure(&[
+        "3 out of 5 products",
+        "Out of all products, how many have reviews?",
+        "Which employees are out?",
+    ]);
 }
 
 #[test]
 fn a_count_is_grouped_only_where_groups_are_named() {
-    assert_unsure(&["How many products are at the stock?", "What is the total price of the stock?"]);
+    assert_unsure(&[
+        "How many products are at the stock?",
+        "What is the total price of the stock?",
+    ]);
 }
 
 #[test]
@@ -100,23 +125,40 @@ fn rows_are_rated_by_what_was_said_of_them_on_average() {
         &["worst rated product", "lowest-rated product", "Which product is rated worst?"],
         &rated(" NULLS LAST"),
     );
-    assert_reads(&["the 3 best rated products", "top 3 rated products"], &rated(" DESC").replace("LIMIT 1", "LIMIT 3"));
-    assert_unsure(&["best and worst rated product", "highest rated and cheapest product", "well rated products"]);
-    assert_reads(&["lowest priced product"], "SELECT name FROM product ORDER BY price NULLS LAST LIMIT 1");
+    assert_reads(
+        &["the 3 best rated products", "top 3 rated products"],
+        &rated(" DESC").replace("LIMIT 1", "LIMIT 3"),
+    );
+    assert_unsure(&[
+        "best and worst rated product",
+        "highest rated and cheapest product",
+        "well rated products",
+    ]);
+    assert_reads(
+        &["lowest priced product"],
+        "SELECT name FROM product ORDER BY price NULLS LAST LIMIT 1",
+    );
 }
 
 #[test]
 fn a_row_with_several_others_is_counted_once() {
     let once = "SELECT COUNT(DISTINCT product.id) FROM product JOIN review ON review.product_id = product.id";
     assert_reads(
-        &["how many products have been reviewed", "How many products have reviews?", "number of reviewed products"],
+        &[
+            "how many products have been reviewed",
+            "How many products have reviews?",
+            "number of reviewed products",
+        ],
         once,
     );
     assert_reads(
         &["most reviewed product", "Which product has the most reviews?"],
         "SELECT product.name FROM product JOIN review ON review.product_id = product.id GROUP BY product.id ORDER BY COUNT(*) DESC LIMIT 1",
     );
-    assert_reads(&["How many products have a rating of 5?"], &format!("{once} WHERE review.rating = 5"));
+    assert_reads(
+        &["How many products have a rating of 5?"],
+        &format!("{once} WHERE review.rating = 5"),
+    );
     assert_reads(
         &["How many times have products been reviewed?"],
         "SELECT COUNT(*) FROM product JOIN review ON review.product_id = product.id",
@@ -127,7 +169,10 @@ fn a_row_with_several_others_is_counted_once() {
 #[test]
 fn groups_that_fulfil_a_condition_are_counted() {
     assert_reads(
-        &["How many products have more than 3 reviews?", "How many products have been reviewed more than 3 times?"],
+        &[
+            "How many products have more than 3 reviews?",
+            "How many products have been reviewed more than 3 times?",
+        ],
         "SELECT COUNT(*) FROM product WHERE id IN (SELECT product.id FROM product JOIN review ON review.product_id = product.id GROUP BY product.id HAVING COUNT(*) > 3)",
     );
 }
@@ -190,7 +235,10 @@ fn those_whom_somebody_manages_are_found_by_the_reference() {
     );
     assert_reads(
         &["How many employees report to the Sales Manager?"],
-        &format!("SELECT COUNT(*) FROM employee {}", reports.replace("name = 'Ada Kern'", "title = 'Sales Manager'")),
+        &format!(
+            "SELECT COUNT(*) FROM employee {}",
+            reports.replace("name = 'Ada Kern'", "title = 'Sales Manager'")
+        ),
     );
     assert_reads(
         &["Which employees report to Ada Kern or Ben Roth?"],
@@ -207,7 +255,11 @@ fn those_whom_somebody_manages_are_found_by_the_reference() {
 
 #[test]
 fn a_comparison_with_a_name_is_not_the_name() {
-    assert_unsure(&["Which employees are above Ada Kern?", "products cheaper than Kettle", "employees under Ada Kern"]);
+    assert_unsure(&[
+        "Which employees are above Ada Kern?",
+        "products cheaper than Kettle",
+        "employees under Ada Kern",
+    ]);
 }
 
 #[test]
@@ -238,7 +290,8 @@ fn the_statement_is_of_the_catalogs_dialect() {
     assert!(!year.contains("strftime"), "{year}");
     let mut library = fixture::library();
     library.dialect = syrch_core::Dialect::Postgres;
-    let longest = fixture::best("Different genres of books in order of pages, descending", &library).0;
+    let longest =
+        fixture::best("Different genres of books in order of pages, descending", &library).0;
     assert!(longest.contains("GROUP BY genre ORDER BY MAX(pages) DESC"), "{longest}");
     // It converts no text to a number by itself, and has no cast that gives NULL.
     library
@@ -257,8 +310,9 @@ fn the_statement_is_of_the_catalogs_dialect() {
 /// What is written in DuckDB's, Spark's and Databricks' dialect.
 fn in_others(question: &str, catalog: &syrch_core::Catalog) -> [String; 3] {
     use syrch_core::Dialect::{Databricks, Duckdb, Spark};
-    [Duckdb, Spark, Databricks]
-        .map(|dialect| fixture::best(question, &syrch_core::Catalog { dialect, ..catalog.clone() }).0)
+    [Duckdb, Spark, Databricks].map(|dialect| {
+        fixture::best(question, &syrch_core::Catalog { dialect, ..catalog.clone() }).0
+    })
 }
 
 #[test]
@@ -278,7 +332,12 @@ fn duckdb_spark_and_databricks_have_statements_of_their_own() {
         assert!(grouped.contains("GROUP BY genre ORDER BY MAX(pages) DESC"), "{grouped}");
     }
     for best in in_others("best rated product", &shop) {
-        assert!(best.contains("GROUP BY product.id, product.name ORDER BY AVG(review.rating) DESC LIMIT 1"), "{best}");
+        assert!(
+            best.contains(
+                "GROUP BY product.id, product.name ORDER BY AVG(review.rating) DESC LIMIT 1"
+            ),
+            "{best}"
+        );
     }
 }
 
@@ -287,7 +346,8 @@ fn a_text_that_holds_dates_or_numbers_is_cast_where_it_may_hold_others() {
     let mut shop = fixture::shop();
     let retyped = |catalog: &mut syrch_core::Catalog, table: &str, column: &str, sql_type: &str| {
         let table = catalog.tables.iter_mut().find(|one| one.name == table).unwrap();
-        table.columns.iter_mut().find(|one| one.name == column).unwrap().sql_type = sql_type.to_owned();
+        table.columns.iter_mut().find(|one| one.name == column).unwrap().sql_type =
+            sql_type.to_owned();
     };
     retyped(&mut shop, "product", "price", "VARCHAR");
     retyped(&mut shop, "review", "product_id", "VARCHAR");
@@ -307,8 +367,15 @@ fn names_are_quoted_and_qualified_as_the_dialect_has_it() {
         table.schema_name = Some("my shop".into());
     }
     let [duckdb, spark, databricks] = in_others("How many products have reviews?", &shop);
-    assert!(duckdb.contains(" FROM \"my shop\".product JOIN \"my shop\".review ON review.product_id = "), "{duckdb}");
-    assert!(spark.contains(" FROM `my shop`.product JOIN `my shop`.review ON review.product_id = "), "{spark}");
+    assert!(
+        duckdb
+            .contains(" FROM \"my shop\".product JOIN \"my shop\".review ON review.product_id = "),
+        "{duckdb}"
+    );
+    assert!(
+        spark.contains(" FROM `my shop`.product JOIN `my shop`.review ON review.product_id = "),
+        "{spark}"
+    );
     assert_eq!(spark, databricks);
 }
 
@@ -329,7 +396,9 @@ fn tables_of_one_name_are_told_apart_by_their_schema() {
     }
     let joined = fixture::best("How many products have reviews?", &shop).0;
     assert!(
-        joined.contains(" FROM sales.product JOIN sales.review ON review.product_id = sales.product.id"),
+        joined.contains(
+            " FROM sales.product JOIN sales.review ON review.product_id = sales.product.id"
+        ),
         "{joined}"
     );
     let priced = fixture::best("What is the most expensive product?", &shop).0;

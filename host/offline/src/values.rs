@@ -50,9 +50,14 @@ struct Phrase {
     weight: f64,
 }
 
-/// All cells that phrases of the question name. Without an index, or if it fails, there are none, and the
-/// question can often be understood without them.
-pub(crate) async fn find(question: &str, tokens: &[Token], schema: &Schema, index: &dyn CellIndex) -> Vec<Found> {
+/// All cells that phrases of the question name. Without an index, or if it fails, there are none,
+/// and the question can often be understood without them.
+pub(crate) async fn find(
+    question: &str,
+    tokens: &[Token],
+    schema: &Schema,
+    index: &dyn CellIndex,
+) -> Vec<Found> {
     let phrases = phrases(question, tokens);
     let mut found = look_up(&phrases, Match::Exact, schema, index).await;
     // A quotation that no cell equals may differ in punctuation only.
@@ -69,16 +74,29 @@ pub(crate) async fn find(question: &str, tokens: &[Token], schema: &Schema, inde
     join_spellings(found)
 }
 
-/// Finds the cells that are words in no item, which are mostly filler or begin with a capital letter: `done`, `Will`.
-pub(crate) async fn find_fillers(reading: &Reading, schema: &Schema, index: &dyn CellIndex) -> Vec<Found> {
-    let is_in_item = |at: usize| reading.items.iter().any(|item| (item.from..item.to).contains(&at));
+/// Finds the cells that are words in no item, which are mostly filler or begin with a capital
+/// letter: `done`, `Will`.
+pub(crate) async fn find_fillers(
+    reading: &Reading,
+    schema: &Schema,
+    index: &dyn CellIndex,
+) -> Vec<Found> {
+    let is_in_item =
+        |at: usize| reading.items.iter().any(|item| (item.from..item.to).contains(&at));
     let may_be_cell = |at: &usize| {
         let token = &reading.tokens[*at];
         let is_name = *at > 0 && token.is_capitalised();
-        token.kind == Kind::Word && (lexicon::is_filler(&token.lower) || is_name) && !is_in_item(*at)
+        token.kind == Kind::Word
+            && (lexicon::is_filler(&token.lower) || is_name)
+            && !is_in_item(*at)
     };
     let places = (0..reading.tokens.len()).filter(may_be_cell);
-    let phrase = |at: usize| Phrase { from: at, to: at + 1, text: reading.tokens[at].text.clone(), weight: 1.0 };
+    let phrase = |at: usize| Phrase {
+        from: at,
+        to: at + 1,
+        text: reading.tokens[at].text.clone(),
+        weight: 1.0,
+    };
     let phrases: Vec<Phrase> = places.map(phrase).collect();
     if phrases.is_empty() {
         return Vec::new();
@@ -86,7 +104,8 @@ pub(crate) async fn find_fillers(reading: &Reading, schema: &Schema, index: &dyn
     look_up(&phrases, Match::Exact, schema, index).await
 }
 
-/// Makes one of the cells of a column that differ in letter case only; the likeliest spelling is the first.
+/// Makes one of the cells of a column that differ in letter case only; the likeliest spelling is
+/// the first.
 fn join_spellings(found: Vec<Found>) -> Vec<Found> {
     let mut joined: Vec<Found> = Vec::with_capacity(found.len());
     let mut places: BTreeMap<(usize, usize, ColumnRef, String), usize> = BTreeMap::new();
@@ -115,17 +134,27 @@ fn letters(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-async fn look_up(phrases: &[Phrase], how: Match, schema: &Schema, index: &dyn CellIndex) -> Vec<Found> {
+async fn look_up(
+    phrases: &[Phrase],
+    how: Match,
+    schema: &Schema,
+    index: &dyn CellIndex,
+) -> Vec<Found> {
     let texts: Vec<String> = phrases.iter().map(|phrase| phrase.text.clone()).collect();
     let lists = index.find(&texts, how, CELLS).await.unwrap_or_default();
     let pairs = phrases.iter().zip(&lists);
-    pairs.flat_map(|(phrase, hits)| hits.iter().filter_map(|hit| place(phrase, hit, schema))).collect()
+    pairs
+        .flat_map(|(phrase, hits)| hits.iter().filter_map(|hit| place(phrase, hit, schema)))
+        .collect()
 }
 
 fn place(phrase: &Phrase, hit: &Hit, schema: &Schema) -> Option<Found> {
     let (name, column) = (hit.table.as_deref()?, hit.column.as_deref()?);
     let table = schema.table(name)?;
-    let column = schema.tables[table].columns.iter().position(|view| view.name.eq_ignore_ascii_case(column))?;
+    let column = schema.tables[table]
+        .columns
+        .iter()
+        .position(|view| view.name.eq_ignore_ascii_case(column))?;
     let text = hit.snippet.clone()?;
     // The same word in another case is as good as the word.
     let weight = if text == phrase.text { phrase.weight } else { phrase.weight - 0.05 };
@@ -155,7 +184,9 @@ fn phrases(question: &str, tokens: &[Token]) -> Vec<Phrase> {
             let lower = text.to_lowercase();
             let mut push = |text: String, weight: f64| out.push(Phrase { from, to, text, weight });
             lexicon::spellings(&lower).iter().for_each(|form| push((*form).to_owned(), 0.9));
-            if let (Kind::Word, Some(singular)) = (span[span.len() - 1].kind, lower.strip_suffix('s')) {
+            if let (Kind::Word, Some(singular)) =
+                (span[span.len() - 1].kind, lower.strip_suffix('s'))
+            {
                 push(singular.to_owned(), 0.85);
             }
             push(text, 1.0);
@@ -164,16 +195,24 @@ fn phrases(question: &str, tokens: &[Token]) -> Vec<Phrase> {
     out
 }
 
-/// Returns whether a span is a single capital letter that is no article: it ends the question, or a part of it, as in `discipline A`.
+/// Returns whether a span is a single capital letter that is no article: it ends the question, or a
+/// part of it, as in `discipline A`.
 pub(crate) fn is_letter(tokens: &[Token], from: usize, to: usize) -> bool {
     let one = &tokens[from];
     let ends = tokens.get(to).is_none_or(|next| {
-        next.kind == Kind::Break || matches!(next.lower.as_str(), "and" | "or" | "with" | "by" | "per" | "is" | "are")
+        next.kind == Kind::Break
+            || matches!(next.lower.as_str(), "and" | "or" | "with" | "by" | "per" | "is" | "are")
     });
-    to == from + 1 && from > 0 && one.kind == Kind::Word && one.text.len() == 1 && one.is_capitalised() && ends
+    to == from + 1
+        && from > 0
+        && one.kind == Kind::Word
+        && one.text.len() == 1
+        && one.is_capitalised()
+        && ends
 }
 
-/// Whether a span may be a name: no sentence ends in it, and it is more than a stop word or a number.
+/// Whether a span may be a name: no sentence ends in it, and it is more than a stop word or a
+/// number.
 fn may_name(span: &[Token]) -> bool {
     let (Some(first), Some(last)) = (span.first(), span.last()) else { return false };
     if span.len() == 1 {
@@ -181,9 +220,12 @@ fn may_name(span: &[Token]) -> bool {
         let word = matches!(first.kind, Kind::Word) && !is_stop(first) && !rows;
         return word || first.kind == Kind::Quoted;
     }
-    let inner = span.iter().any(|token| token.kind == Kind::Quoted || matches!(token.text.as_str(), "?" | ";"));
+    let inner = span
+        .iter()
+        .any(|token| token.kind == Kind::Quoted || matches!(token.text.as_str(), "?" | ";"));
     let begins = first.kind != Kind::Break && (!is_stop(first) || first.is_capitalised());
-    let ends = matches!(last.text.as_str(), "!" | ")" | ".") || (last.kind != Kind::Break && !is_stop(last));
+    let ends = matches!(last.text.as_str(), "!" | ")" | ".")
+        || (last.kind != Kind::Break && !is_stop(last));
     !inner && begins && ends && span.iter().any(|token| token.kind == Kind::Word && !is_stop(token))
 }
 

@@ -1,4 +1,5 @@
-//! Divides questions into tokens and identifiers into words. The other modules refer to [`Token`]s by their index.
+//! Divides questions into tokens and identifiers into words. The other modules refer to [`Token`]s
+//! by their index.
 
 use syrch_words::abbreviation;
 pub(crate) use syrch_words::stem;
@@ -49,7 +50,8 @@ impl Token {
         self.lower.len() > 4 && (self.lower.ends_with("ed") || self.lower.ends_with("ing"))
     }
 
-    /// Whether it is the past of a regular verb, and not a noun that ends like one, such as `breed`.
+    /// Whether it is the past of a regular verb, and not a noun that ends like one, such as
+    /// `breed`.
     pub(crate) fn is_past(&self) -> bool {
         self.is_participle() && self.lower.ends_with("ed") && !self.stem.ends_with("ed")
     }
@@ -76,17 +78,25 @@ pub(crate) fn tokens(question: &str) -> Vec<Token> {
         } else if c.is_alphabetic() || c == '_' {
             at = word(&chars, at, &mut out);
         } else {
-            let end = (at + 1..chars.len()).find(|end| !is_comparison(chars[*end])).unwrap_or(chars.len());
+            let end = (at + 1..chars.len())
+                .find(|end| !is_comparison(chars[*end]))
+                .unwrap_or(chars.len());
             let end = if is_comparison(c) { end } else { at + 1 };
             let text: String = chars[at..end].iter().collect();
-            let within = at > 0 && chars[at - 1].is_alphanumeric() && chars.get(end).is_some_and(|c| c.is_alphabetic());
+            let within = at > 0
+                && chars[at - 1].is_alphanumeric()
+                && chars.get(end).is_some_and(|c| c.is_alphabetic());
             match c {
                 // `archive.invoices` and `loc.lat` are names.
                 '.' if within => {}
-                '.' | ',' | '?' | ';' | '!' | '(' | ')' | ':' => out.push(Token::new(&text, Kind::Break, at..end)),
+                '.' | ',' | '?' | ';' | '!' | '(' | ')' | ':' => {
+                    out.push(Token::new(&text, Kind::Break, at..end))
+                }
                 '–' | '—' => out.push(Token::new(",", Kind::Break, at..end)),
                 // The unit of a number is that of its column.
-                '$' | '€' | '£' if chars.get(end).is_some_and(|next| next.is_ascii_digit() || *next == ' ') => {}
+                '$' | '€' | '£'
+                    if chars.get(end).is_some_and(|next| next.is_ascii_digit() || *next == ' ') => {
+                }
                 // Unpaired quotation marks, and dashes within words and between them.
                 '"' | '\'' | '“' | '”' | '‘' | '’' | '`' | '-' => {}
                 _ if c.is_whitespace() || c.is_control() => {}
@@ -125,13 +135,16 @@ fn quoted(chars: &[char], at: usize) -> Option<usize> {
         return None;
     }
     (at + 2..chars.len()).find(|end| {
-        close.contains(&chars[*end]) && (!apostrophe || chars.get(end + 1).is_none_or(|c| !c.is_alphanumeric()))
+        close.contains(&chars[*end])
+            && (!apostrophe || chars.get(end + 1).is_none_or(|c| !c.is_alphanumeric()))
     })
 }
 
 fn number(chars: &[char], at: usize, out: &mut Vec<Token>) -> usize {
     let is_part = |i: usize| {
-        let within = |c: char| chars.get(i) == Some(&c) && chars.get(i + 1).is_some_and(char::is_ascii_digit);
+        let within = |c: char| {
+            chars.get(i) == Some(&c) && chars.get(i + 1).is_some_and(char::is_ascii_digit)
+        };
         chars.get(i).is_some_and(char::is_ascii_digit) || within('.') || within(',') || within('-')
     };
     let digits = at + usize::from(!chars[at].is_ascii_digit());
@@ -153,7 +166,8 @@ fn number(chars: &[char], at: usize, out: &mut Vec<Token>) -> usize {
 fn word(chars: &[char], at: usize, out: &mut Vec<Token>) -> usize {
     let is_part = |i: usize| {
         chars.get(i).is_some_and(|c| c.is_alphanumeric() || *c == '_')
-            || (matches!(chars.get(i), Some('\'' | '’')) && chars.get(i + 1).is_some_and(|c| c.is_alphabetic()))
+            || (matches!(chars.get(i), Some('\'' | '’'))
+                && chars.get(i + 1).is_some_and(|c| c.is_alphabetic()))
     };
     let end = (at..).find(|i| !is_part(*i)).unwrap_or(chars.len());
     let text: String = chars[at..end].iter().collect();
@@ -163,7 +177,10 @@ fn word(chars: &[char], at: usize, out: &mut Vec<Token>) -> usize {
     // `the one with`, `each one` stand for a thing.
     let thing = lower == "one"
         && out.last().is_some_and(|last| {
-            matches!(last.lower.as_str(), "the" | "each" | "this" | "that" | "which" | "every" | "no")
+            matches!(
+                last.lower.as_str(),
+                "the" | "each" | "this" | "that" | "which" | "every" | "no"
+            )
         });
     // `two hundred`, `1.5 million`.
     if let (Some(power), Some(last)) = (lexicon::power_of_ten(&lower), out.last_mut())
@@ -175,17 +192,22 @@ fn word(chars: &[char], at: usize, out: &mut Vec<Token>) -> usize {
         return end;
     }
     match lexicon::number_word(&lower).filter(|_| !thing) {
-        Some(digits) => out.push(Token { lower: digits.to_owned(), ..Token::new(bare, Kind::Number, at..end) }),
+        Some(digits) => {
+            out.push(Token { lower: digits.to_owned(), ..Token::new(bare, Kind::Number, at..end) })
+        }
         None => {
             let parts = bare.split('_').filter(|part| !part.is_empty());
-            out.extend(parts.map(|part| Token::new(part, Kind::Word, at..at + bare.chars().count())));
+            out.extend(
+                parts.map(|part| Token::new(part, Kind::Word, at..at + bare.chars().count())),
+            );
         }
     }
     end
 }
 
-/// The words of an identifier in lower case, divided at underscores, spaces, digits and changes of case; well-known abbreviations are
-/// written out, and words written together are cut where the tail is a usual one (`petname`).
+/// The words of an identifier in lower case, divided at underscores, spaces, digits and changes of
+/// case; well-known abbreviations are written out, and words written together are cut where the
+/// tail is a usual one (`petname`).
 pub(crate) fn identifier(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut current = String::new();
@@ -204,7 +226,12 @@ pub(crate) fn identifier(name: &str) -> Vec<String> {
         }
     }
     words.push(current);
-    words.iter().filter(|word| !word.is_empty()).flat_map(|word| cut(word)).filter(|word| word != "of").collect()
+    words
+        .iter()
+        .filter(|word| !word.is_empty())
+        .flat_map(|word| cut(word))
+        .filter(|word| word != "of")
+        .collect()
 }
 
 /// Separates a usual tail from a word and writes abbreviations out.
@@ -216,7 +243,9 @@ fn cut(word: &str) -> Vec<String> {
     let is_longer = |tail: &str| word.len() > tail.len() + if tail.len() == 2 { 2 } else { 1 };
     let tail = lexicon::TAILS.iter().find(|tail| is_longer(tail) && word.ends_with(**tail));
     match tail {
-        Some(tail) if !lexicon::WHOLE.contains(&word) => [cut(&word[..word.len() - tail.len()]), cut(tail)].concat(),
+        Some(tail) if !lexicon::WHOLE.contains(&word) => {
+            [cut(&word[..word.len() - tail.len()]), cut(tail)].concat()
+        }
         _ => vec![word.to_owned()],
     }
 }
@@ -247,7 +276,10 @@ mod tests {
         let sign = |text: &str| (text.to_owned(), Kind::Sign);
         assert_eq!(kinds("below -5.5")[1..], [number("-5.5")]);
         assert_eq!(kinds("10-20 −3")[1..], [number("-3")]);
-        assert_eq!(kinds(">= $30 & 5%"), [sign(">="), number("30"), sign("&"), number("5"), sign("%")]);
+        assert_eq!(
+            kinds(">= $30 & 5%"),
+            [sign(">="), number("30"), sign("&"), number("5"), sign("%")]
+        );
         assert_eq!(kinds("1.5 million or two hundred")[..1], [number("1500000")]);
         assert_eq!(kinds("1.5 million or two hundred")[2..], [number("200")]);
         assert_eq!(kinds("e-mail - or not").len(), 4);

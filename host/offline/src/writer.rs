@@ -7,7 +7,9 @@ use syrch_core::Dialect;
 use super::calendar;
 use super::dialect::{self, Syntax};
 use super::joins;
-use super::query::{Condition, Expression, Field, Function, LogicalQuery, Operand, Operator, Share};
+use super::query::{
+    Condition, Expression, Field, Function, LogicalQuery, Operand, Operator, Share,
+};
 use super::schema::{ColumnRef, Edge, Schema};
 
 /// Writes queries as SQL text.
@@ -27,7 +29,8 @@ impl Writer<'_> {
         let tree = joins::tree(self.schema, &tables, self.bias)?;
         let single = tree.len() == 1;
         let mut out = String::from(if query.distinct { "SELECT DISTINCT " } else { "SELECT " });
-        let select: Option<Vec<String>> = query.select.iter().map(|item| self.expression(item, single)).collect();
+        let select: Option<Vec<String>> =
+            query.select.iter().map(|item| self.expression(item, single)).collect();
         out += &self.list(select?.into_iter())?;
         out += " FROM ";
         for (table, edge) in &tree {
@@ -40,20 +43,27 @@ impl Writer<'_> {
             }
         }
         if !query.filters.is_empty() {
-            let filters: Option<Vec<String>> = query.filters.iter().map(|any| self.any_of(any, single)).collect();
+            let filters: Option<Vec<String>> =
+                query.filters.iter().map(|any| self.any_of(any, single)).collect();
             out += &format!(" WHERE {}", filters?.join(" AND "));
         }
         if let Some(group) = self.list(query.group.iter().map(|at| self.name(*at, single))) {
             out += &format!(" GROUP BY {group}");
         }
         if let Some((expression, operator, number)) = &query.having {
-            out += &format!(" HAVING {} {} {number}", self.expression(expression, single)?, operator.text());
+            out += &format!(
+                " HAVING {} {} {number}",
+                self.expression(expression, single)?,
+                operator.text()
+            );
         }
         if let Some(other) = &query.intersect {
             out += &format!(" INTERSECT {}", self.text(other)?);
         }
         let order = query.order.iter();
-        let order = order.map(|(item, down)| Some(self.expression(item, single)? + self.direction(item, *down, query)));
+        let order = order.map(|(item, down)| {
+            Some(self.expression(item, single)? + self.direction(item, *down, query))
+        });
         let order: Option<Vec<String>> = order.collect();
         if let Some(order) = self.list(order?.into_iter()) {
             out += &format!(" ORDER BY {order}");
@@ -76,9 +86,10 @@ impl Writer<'_> {
         Syntax::of(&self.schema.dialect)
     }
 
-    /// The query as the dialect takes it: PostgreSQL and others refuse to select or to order by what is neither grouped nor aggregated, and to order
-    /// different rows by what they do not have. Different rows of columns are then groups, each of which has its least or, descending, its
-    /// greatest value of what it is ordered by.
+    /// The query as the dialect takes it: PostgreSQL and others refuse to select or to order by
+    /// what is neither grouped nor aggregated, and to order different rows by what they do not
+    /// have. Different rows of columns are then groups, each of which has its least or, descending,
+    /// its greatest value of what it is ordered by.
     fn strict(&self, query: &LogicalQuery) -> LogicalQuery {
         let mut query = query.clone();
         if !self.syntax().is_strict {
@@ -91,23 +102,30 @@ impl Writer<'_> {
             Expression::Column(at) => Some(*at),
             _ => None,
         });
-        let is_ordered_by_other = query.order.iter().any(|(expression, _)| !query.select.contains(expression));
-        if let (true, true, Some(columns)) = (query.distinct, is_ordered_by_other, columns.collect()) {
+        let is_ordered_by_other =
+            query.order.iter().any(|(expression, _)| !query.select.contains(expression));
+        if let (true, true, Some(columns)) =
+            (query.distinct, is_ordered_by_other, columns.collect())
+        {
             (query.distinct, query.group) = (false, columns);
             for (expression, down) in &mut query.order {
                 if let Expression::Column(at) = *expression
                     && !query.group.contains(&at)
                 {
-                    *expression = Expression::Aggregate(if *down { Function::Max } else { Function::Min }, at);
+                    *expression = Expression::Aggregate(
+                        if *down { Function::Max } else { Function::Min },
+                        at,
+                    );
                 }
             }
         }
         let ordered = query.order.iter().map(|(expression, _)| expression);
         if !query.group.is_empty() {
-            let plain = query.select.iter().chain(ordered).filter_map(|expression| match expression {
-                Expression::Column(at) => Some(*at),
-                _ => None,
-            });
+            let plain =
+                query.select.iter().chain(ordered).filter_map(|expression| match expression {
+                    Expression::Column(at) => Some(*at),
+                    _ => None,
+                });
             let missing: Vec<ColumnRef> = plain.filter(|at| !query.group.contains(at)).collect();
             query.group.extend(missing);
             let mut seen = BTreeSet::new();
@@ -116,18 +134,22 @@ impl Writer<'_> {
         query
     }
 
-    /// PostgreSQL takes NULL for greater than everything, and SQLite for less: without a word it would be the first of the greatest or
-    /// of the least.
+    /// PostgreSQL takes NULL for greater than everything, and SQLite for less: without a word it
+    /// would be the first of the greatest or of the least.
     fn direction(&self, expression: &Expression, down: bool, query: &LogicalQuery) -> &'static str {
         let may_be_null = expression.column().is_some_and(|at| {
             let is_counted = matches!(expression, Expression::CountDistinct(_));
-            !is_counted && (self.schema.column(at).nullable || matches!(expression, Expression::Aggregate(..)))
+            !is_counted
+                && (self.schema.column(at).nullable
+                    || matches!(expression, Expression::Aggregate(..)))
         });
         match down {
             true if self.syntax().nulls_are_greatest && may_be_null => " DESC NULLS LAST",
             // A text whose characters are counted is there.
             false if matches!(expression, Expression::Length(_)) => "",
-            false if self.syntax().nulls_are_least && may_be_null && query.limit.is_some() => " NULLS LAST",
+            false if self.syntax().nulls_are_least && may_be_null && query.limit.is_some() => {
+                " NULLS LAST"
+            }
             true => " DESC",
             false => "",
         }
@@ -139,16 +161,22 @@ impl Writer<'_> {
     }
 
     fn any_of(&self, conditions: &[Condition], single: bool) -> Option<String> {
-        let parts: Option<Vec<String>> = conditions.iter().map(|one| self.condition(one, single)).collect();
+        let parts: Option<Vec<String>> =
+            conditions.iter().map(|one| self.condition(one, single)).collect();
         let parts = parts?;
         Some(if parts.len() == 1 { parts.concat() } else { format!("({})", parts.join(" OR ")) })
     }
 
-    /// The two columns of a join. Texts and numbers are compared as texts where the dialect does not convert one of them.
+    /// The two columns of a join. Texts and numbers are compared as texts where the dialect does
+    /// not convert one of them.
     fn sides(&self, edge: &Edge) -> (String, String) {
         let side = |own: ColumnRef, other: ColumnRef| {
             let name = self.name(own, false);
-            if self.syntax().casts && self.is_mixed(own, other) { self.as_text(name, own) } else { name }
+            if self.syntax().casts && self.is_mixed(own, other) {
+                self.as_text(name, own)
+            } else {
+                name
+            }
         };
         (side(edge.left, edge.right), side(edge.right, edge.left))
     }
@@ -177,23 +205,31 @@ impl Writer<'_> {
         };
         let operator = self.operator(condition.operator);
         let is_boolean = syntax.has_booleans && self.schema.column(at).declared.starts_with("bool");
-        let is_equality =
-            !matches!(condition.operator, Operator::Greater | Operator::AtLeast | Operator::Less | Operator::AtMost);
+        let is_equality = !matches!(
+            condition.operator,
+            Operator::Greater | Operator::AtLeast | Operator::Less | Operator::AtMost
+        );
         Some(match &condition.operand {
             Operand::Number(number) if is_boolean && condition.field.is_none() => {
                 format!("{name} {operator} {}", if number == "0" { "FALSE" } else { "TRUE" })
             }
             Operand::Number(number)
-                if syntax.casts && is_equality && condition.field.is_none() && self.holds_text(at) =>
+                if syntax.casts
+                    && is_equality
+                    && condition.field.is_none()
+                    && self.holds_text(at) =>
             {
                 format!("{name} {operator} {}", syntax.literal(number))
             }
             Operand::Texts(texts) => {
                 let texts: Vec<String> = texts.iter().map(|text| syntax.literal(text)).collect();
-                let operator = if condition.operator == Operator::NotEqual { "NOT IN" } else { "IN" };
+                let operator =
+                    if condition.operator == Operator::NotEqual { "NOT IN" } else { "IN" };
                 format!("{name} {operator} ({})", texts.join(", "))
             }
-            Operand::Text(text) if is_pattern => format!("{name} {operator} {}", syntax.pattern(text)),
+            Operand::Text(text) if is_pattern => {
+                format!("{name} {operator} {}", syntax.pattern(text))
+            }
             Operand::Range(low, high) => {
                 format!("{name} {operator} {} AND {}", self.operand(low)?, self.operand(high)?)
             }
@@ -203,7 +239,8 @@ impl Writer<'_> {
         })
     }
 
-    /// A whole day against a column with a time of day, as a range: from its beginning to the beginning of the next.
+    /// A whole day against a column with a time of day, as a range: from its beginning to the
+    /// beginning of the next.
     fn days(&self, name: &str, condition: &Condition) -> Option<String> {
         let declared = &self.schema.column(condition.column).declared;
         if condition.field.is_some() || !dialect::is_timestamp(declared) {
@@ -221,8 +258,12 @@ impl Writer<'_> {
         let from = self.syntax().literal(first);
         let to = self.syntax().literal(&calendar::day_after(last)?);
         match condition.operator {
-            Operator::Equal | Operator::Between => Some(format!("{name} >= {from} AND {name} < {to}")),
-            Operator::NotEqual | Operator::NotBetween => Some(format!("({name} < {from} OR {name} >= {to})")),
+            Operator::Equal | Operator::Between => {
+                Some(format!("{name} >= {from} AND {name} < {to}"))
+            }
+            Operator::NotEqual | Operator::NotBetween => {
+                Some(format!("({name} < {from} OR {name} >= {to})"))
+            }
             Operator::Greater => Some(format!("{name} >= {to}")),
             Operator::AtLeast => Some(format!("{name} >= {from}")),
             Operator::Less => Some(format!("{name} < {from}")),
@@ -231,8 +272,9 @@ impl Writer<'_> {
         }
     }
 
-    /// The left side of a comparison, cast where a strict engine would refuse its right side or fail at a row. With a number, texts are compared
-    /// as numbers, but for equality, and dates by their year. With a text, numbers are compared as texts, and so are dates if it is none.
+    /// The left side of a comparison, cast where a strict engine would refuse its right side or
+    /// fail at a row. With a number, texts are compared as numbers, but for equality, and dates by
+    /// their year. With a text, numbers are compared as texts, and so are dates if it is none.
     fn comparable(&self, name: String, condition: &Condition) -> String {
         let at = condition.column;
         let declared = &self.schema.column(at).declared;
@@ -242,21 +284,26 @@ impl Writer<'_> {
             other => other,
         };
         match operand {
-            Operand::Number(_) if self.holds_text(at) && !is_equality => self.syntax().number_of(&name),
+            Operand::Number(_) if self.holds_text(at) && !is_equality => {
+                self.syntax().number_of(&name)
+            }
             Operand::Number(_) if dialect::is_date(declared) => self.field(&name, at, Field::Year),
             Operand::Texts(_) if !self.holds_text(at) => self.as_text(name, at),
-            Operand::Text(text) if dialect::is_number(declared) || declared.starts_with("bool") || !is_day(text) => {
+            Operand::Text(text)
+                if dialect::is_number(declared)
+                    || declared.starts_with("bool")
+                    || !is_day(text) =>
+            {
                 self.as_text(name, at)
             }
             Operand::Query(query) => match query.select.as_slice() {
-                [Expression::Column(inner) | Expression::Aggregate(Function::Min | Function::Max, inner)]
-                    if self.is_mixed(at, *inner) =>
-                {
-                    match self.holds_text(at) {
-                        true => self.syntax().number_of(&name),
-                        false => self.as_text(name, at),
-                    }
-                }
+                [
+                    Expression::Column(inner)
+                    | Expression::Aggregate(Function::Min | Function::Max, inner),
+                ] if self.is_mixed(at, *inner) => match self.holds_text(at) {
+                    true => self.syntax().number_of(&name),
+                    false => self.as_text(name, at),
+                },
                 _ => name,
             },
             _ => name,
@@ -281,7 +328,8 @@ impl Writer<'_> {
         }
     }
 
-    /// A column whose values are compared as texts, where the dialect does not convert them by itself.
+    /// A column whose values are compared as texts, where the dialect does not convert them by
+    /// itself.
     fn as_text(&self, name: String, at: ColumnRef) -> String {
         match self.syntax().text {
             Some(text) if !self.holds_text(at) => format!("CAST({name} AS {text})"),
@@ -311,7 +359,10 @@ impl Writer<'_> {
             Dialect::Sqlite => format!("CAST(strftime('{format}', {name}) AS INTEGER)"),
             // A date that is declared as a text.
             _ if self.syntax().casts && !dialect::is_date(declared) => {
-                format!("EXTRACT({word} FROM {})", self.syntax().date_of(&self.as_text(name.to_owned(), at)))
+                format!(
+                    "EXTRACT({word} FROM {})",
+                    self.syntax().date_of(&self.as_text(name.to_owned(), at))
+                )
             }
             _ => format!("EXTRACT({word} FROM {name})"),
         }
@@ -329,7 +380,9 @@ impl Writer<'_> {
     fn expression(&self, expression: &Expression, single: bool) -> Option<String> {
         Some(match expression {
             Expression::Column(at) => self.name(*at, single),
-            Expression::Aggregate(function, at) => self.aggregate(*function, self.name(*at, single), *at),
+            Expression::Aggregate(function, at) => {
+                self.aggregate(*function, self.name(*at, single), *at)
+            }
             Expression::CountDistinct(at) => format!("COUNT(DISTINCT {})", self.name(*at, single)),
             Expression::Length(at) => {
                 format!("{}({})", self.syntax().length, self.as_text(self.name(*at, single), *at))
@@ -341,20 +394,30 @@ impl Writer<'_> {
         })
     }
 
-    /// A part divided by its whole: of a group, the rows that fulfil the conditions by all; without conditions, the group by all groups.
+    /// A part divided by its whole: of a group, the rows that fulfil the conditions by all; without
+    /// conditions, the group by all groups.
     fn share(&self, share: &Share, single: bool) -> Option<String> {
         let scale = if share.percent { "100.0" } else { "1.0" };
         let column = share.column.map(|at| self.name(at, single));
-        let whole = column.as_ref().map_or_else(|| "COUNT(*)".to_owned(), |name| format!("SUM({name})"));
+        let whole =
+            column.as_ref().map_or_else(|| "COUNT(*)".to_owned(), |name| format!("SUM({name})"));
         if share.part.is_empty() {
             // The whole is of one table, so its columns need no table.
-            let all = share.column.map_or_else(|| whole.clone(), |at| format!("SUM({})", self.name(at, true)));
-            return Some(format!("{scale} * {whole} / (SELECT {all} FROM {})", self.table(share.table)));
+            let all = share
+                .column
+                .map_or_else(|| whole.clone(), |at| format!("SUM({})", self.name(at, true)));
+            return Some(format!(
+                "{scale} * {whole} / (SELECT {all} FROM {})",
+                self.table(share.table)
+            ));
         }
-        let part: Option<Vec<String>> = share.part.iter().map(|any| self.any_of(any, single)).collect();
+        let part: Option<Vec<String>> =
+            share.part.iter().map(|any| self.any_of(any, single)).collect();
         let part = part?.join(" AND ");
         Some(match column {
-            Some(name) => format!("{scale} * SUM(CASE WHEN {part} THEN {name} ELSE 0 END) / {whole}"),
+            Some(name) => {
+                format!("{scale} * SUM(CASE WHEN {part} THEN {name} ELSE 0 END) / {whole}")
+            }
             None => format!("{scale} * COUNT(CASE WHEN {part} THEN 1 END) / {whole}"),
         })
     }
@@ -362,7 +425,9 @@ impl Writer<'_> {
     fn table(&self, table: usize) -> String {
         let view = &self.schema.tables[table];
         let name = self.quote(&view.name);
-        view.schema.as_ref().map_or_else(|| name.clone(), |schema| format!("{}.{name}", self.quote(schema)))
+        view.schema
+            .as_ref()
+            .map_or_else(|| name.clone(), |schema| format!("{}.{name}", self.quote(schema)))
     }
 
     /// What says of which table a column is: its name, with its schema where two schemas have it.
@@ -381,15 +446,21 @@ impl Writer<'_> {
     }
 }
 
-/// A least or greatest value beside plain columns is, in SQLite, that of a row with that value, and the columns are of the same row. Elsewhere it
-/// is the first row in that order.
+/// A least or greatest value beside plain columns is, in SQLite, that of a row with that value, and
+/// the columns are of the same row. Elsewhere it is the first row in that order.
 fn row_of_the_extreme(query: &mut LogicalQuery) {
     let several = query.select.len() > 1;
-    let mut extremes = query.select.iter_mut().filter(|expression| !matches!(expression, Expression::Column(_)));
+    let mut extremes =
+        query.select.iter_mut().filter(|expression| !matches!(expression, Expression::Column(_)));
     let (Some(only), None) = (extremes.next(), extremes.next()) else { return };
-    let Expression::Aggregate(function @ (Function::Min | Function::Max), at) = *only else { return };
-    let is_plain =
-        several && query.group.is_empty() && query.order.is_empty() && query.having.is_none() && query.limit.is_none();
+    let Expression::Aggregate(function @ (Function::Min | Function::Max), at) = *only else {
+        return;
+    };
+    let is_plain = several
+        && query.group.is_empty()
+        && query.order.is_empty()
+        && query.having.is_none()
+        && query.limit.is_none();
     if !is_plain || query.intersect.is_some() {
         return;
     }
@@ -406,6 +477,8 @@ fn row_of_the_extreme(query: &mut LogicalQuery) {
 
 /// Whether a text begins with a day, as in `2024-05-31`.
 fn is_day(text: &str) -> bool {
-    let form = |(at, byte): (usize, u8)| if at == 4 || at == 7 { byte == b'-' } else { byte.is_ascii_digit() };
+    let form = |(at, byte): (usize, u8)| {
+        if at == 4 || at == 7 { byte == b'-' } else { byte.is_ascii_digit() }
+    };
     text.len() >= 10 && text.bytes().take(10).enumerate().all(form)
 }

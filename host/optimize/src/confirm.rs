@@ -44,7 +44,8 @@ pub struct Confirmation {
     pub interval: Option<(f64, f64)>,
     /// The most evidence at any time that the best statement is faster, see [`evidence`].
     pub evidence: f64,
-    /// Whether the evidence reached [`CONFIRMED`], and the best statement is faster by as much as the settings ask for.
+    /// Whether the evidence reached [`CONFIRMED`], and the best statement is faster by as much as
+    /// the settings ask for.
     pub confirmed: bool,
 }
 
@@ -76,8 +77,8 @@ impl Pairs {
         }
         let is_clear = self.result.evidence >= CONFIRMED && self.result.interval.is_some();
         let is_late = self.spent_ns >= settings.final_ms.saturating_mul(1_000_000);
-        let is_over =
-            count >= u64::from(settings.pairs) || (count >= u64::from(settings.min_pairs) && (is_clear || is_late));
+        let is_over = count >= u64::from(settings.pairs)
+            || (count >= u64::from(settings.min_pairs) && (is_clear || is_late));
         (!is_over).then_some(if best_first { Which::Best } else { Which::Original })
     }
 
@@ -97,14 +98,16 @@ impl Pairs {
 
     fn update(&mut self, settings: &Settings) {
         let result = &mut self.result;
-        let of = |time: fn(&Pair) -> Timing| median(&result.pairs.iter().map(time).collect::<Vec<_>>());
+        let of =
+            |time: fn(&Pair) -> Timing| median(&result.pairs.iter().map(time).collect::<Vec<_>>());
         (result.original_ns, result.best_ns) = (of(|pair| pair.original), of(|pair| pair.best));
         let mut ratios: Vec<f64> = result.pairs.iter().map(Pair::ratio).collect();
         result.interval = interval(&ratios);
         ratios.sort_unstable_by(f64::total_cmp);
         result.ratio = ratios.get(ratios.len().saturating_sub(1) / 2).copied().unwrap_or(1.0);
         result.evidence = result.evidence.max(evidence(result.won, self.lost));
-        result.confirmed = result.evidence >= CONFIRMED && is_faster(result.original_ns, result.best_ns, settings);
+        result.confirmed =
+            result.evidence >= CONFIRMED && is_faster(result.original_ns, result.best_ns, settings);
     }
 
     /// The result so far; `None` without a whole pair.
@@ -117,8 +120,8 @@ impl Pairs {
     }
 }
 
-/// Whether the best statement runs first in this pair: a random bit for each pair. An order that followed from earlier pairs could favour one
-/// side.
+/// Whether the best statement runs first in this pair: a random bit for each pair. An order that
+/// followed from earlier pairs could favour one side.
 fn is_best_first(seed: u64, pair: u64) -> bool {
     Random::nth(seed, pair).number() >> 63 == 1
 }

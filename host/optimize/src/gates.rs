@@ -73,7 +73,8 @@ pub enum Advice {
     WidenScope,
 }
 
-/// Counts the outcomes and compares the shares with their bounds. Without any statement no bound is met.
+/// Counts the outcomes and compares the shares with their bounds. Without any statement no bound is
+/// met.
 #[must_use]
 pub fn gates<'a>(reports: impl IntoIterator<Item = &'a Report>) -> Gates {
     let mut counts = Gates {
@@ -100,8 +101,10 @@ pub fn gates<'a>(reports: impl IntoIterator<Item = &'a Report>) -> Gates {
         counts.unsupported += u64::from(report.outcome.is_unsupported());
         counts.errored += u64::from(report.outcome == Outcome::Error);
         counts.optimized += u64::from(report.outcome == Outcome::Optimized);
-        counts.confirmed += u64::from(report.outcome == Outcome::Optimized && report.is_confirmed());
-        let mismatch = |iteration: &&crate::Iteration| iteration.state == IterationState::FailedMismatch;
+        counts.confirmed +=
+            u64::from(report.outcome == Outcome::Optimized && report.is_confirmed());
+        let mismatch =
+            |iteration: &&crate::Iteration| iteration.state == IterationState::FailedMismatch;
         counts.iterations += report.iterations.len() as u64;
         counts.mismatches += report.iterations.iter().filter(mismatch).count() as u64;
     }
@@ -112,7 +115,8 @@ pub fn gates<'a>(reports: impl IntoIterator<Item = &'a Report>) -> Gates {
 
 impl Gates {
     fn judge(&mut self) {
-        let (support, win) = (share(self.supported, self.total), share(self.optimized, self.supported));
+        let (support, win) =
+            (share(self.supported, self.total), share(self.optimized, self.supported));
         let some = self.total > 0;
         let least = |name: &str, share, bound| Gate {
             name: name.to_owned(),

@@ -1,5 +1,6 @@
-//! The verified optimizer as a state machine: which statement is checked, compared and measured next, when a candidate is accepted, and the
-//! outcome of the optimization. It does no I/O, reads no clock and holds no connection: [`Optimization::step`] returns what is to be done, and
+//! The verified optimizer as a state machine: which statement is checked, compared and measured
+//! next, when a candidate is accepted, and the outcome of the optimization. It does no I/O, reads
+//! no clock and holds no connection: [`Optimization::step`] returns what is to be done, and
 //! [`Optimization::feed`] takes the result of it.
 
 mod confirm;

@@ -8,8 +8,9 @@ use crate::confirm::Pairs;
 use crate::measure::ratio;
 use crate::{Iteration, Outcome, Plans, Probe, Purpose, Report, Round, Settings, Step, Which};
 
-/// One optimization. The caller takes the step that [`step`](Self::step) returns and passes the result to [`feed`](Self::feed), until the step is
-/// [`Step::Done`]. The same results lead to the same decisions.
+/// One optimization. The caller takes the step that [`step`](Self::step) returns and passes the
+/// result to [`feed`](Self::feed), until the step is [`Step::Done`]. The same results lead to the
+/// same decisions.
 #[derive(Debug, Clone)]
 pub struct Optimization {
     pub(crate) settings: Settings,
@@ -118,12 +119,16 @@ impl Optimization {
             Phase::Copy(number) => Step::CompareOnCopy(number),
             Phase::WarmBest => Step::Time(Which::Best, Purpose::Warm),
             Phase::WarmCandidate => Step::Time(Which::Candidate, Purpose::Warm),
-            Phase::Round => Step::Time(self.round.next().unwrap_or(Which::Candidate), Purpose::Round),
+            Phase::Round => {
+                Step::Time(self.round.next().unwrap_or(Which::Candidate), Purpose::Round)
+            }
             Phase::ExplainBest => Step::Explain(Which::Best),
             Phase::LastCompare => Step::Compare(Which::Best),
             Phase::WarmOriginal => Step::Time(Which::Original, Purpose::Warm),
             Phase::WarmLast => Step::Time(Which::Best, Purpose::Warm),
-            Phase::Pairs => Step::Time(self.pairs.next(&self.settings).unwrap_or(Which::Best), Purpose::Final),
+            Phase::Pairs => {
+                Step::Time(self.pairs.next(&self.settings).unwrap_or(Which::Best), Purpose::Final)
+            }
             Phase::Done => Step::Done,
         }
     }
@@ -156,7 +161,8 @@ impl Optimization {
         self.draft.as_ref().map_or("", |draft| draft.sql.as_str())
     }
 
-    /// The version of the data at the start; `None` before it is known, and where the engine cannot detect writes.
+    /// The version of the data at the start; `None` before it is known, and where the engine cannot
+    /// detect writes.
     #[must_use]
     pub fn version(&self) -> Option<&str> {
         self.version.as_deref()
@@ -186,7 +192,8 @@ impl Optimization {
         self.pairs.count()
     }
 
-    /// An optimization that is about to make its first proposal, though its statement was not run: for showing what a rewriter would be given.
+    /// An optimization that is about to make its first proposal, though its statement was not run:
+    /// for showing what a rewriter would be given.
     #[must_use]
     pub fn explained(mut self, original: Admitted, plan: Plan) -> Self {
         self.best = Some(original.clone());
@@ -197,8 +204,8 @@ impl Optimization {
         self
     }
 
-    /// Ends the optimization early, on the user's request or at the deadline. What was verified until then is reported; a proposal or
-    /// a pair under way is not.
+    /// Ends the optimization early, on the user's request or at the deadline. What was verified
+    /// until then is reported; a proposal or a pair under way is not.
     pub fn stop(&mut self, why: impl Into<String>) {
         if self.phase == Phase::Done {
             return;
@@ -232,8 +239,10 @@ impl Optimization {
             None => (outcome, reason),
         };
         let is_optimized = outcome == Outcome::Optimized;
-        let original = self.original.as_ref().map_or(self.given.as_str(), |original| original.sql.as_str());
-        let best = self.best.as_ref().filter(|_| is_optimized).map_or(original, |best| best.sql.as_str());
+        let original =
+            self.original.as_ref().map_or(self.given.as_str(), |original| original.sql.as_str());
+        let best =
+            self.best.as_ref().filter(|_| is_optimized).map_or(original, |best| best.sql.as_str());
         let after = self.best_plan.clone().filter(|_| is_optimized);
         Report {
             outcome,
@@ -242,7 +251,11 @@ impl Optimization {
             given: self.given.clone(),
             original: original.to_owned(),
             best: best.to_owned(),
-            tables: self.original.as_ref().map(|original| original.tables.clone()).unwrap_or_default(),
+            tables: self
+                .original
+                .as_ref()
+                .map(|original| original.tables.clone())
+                .unwrap_or_default(),
             columns: self.columns.clone(),
             is_ordered: self.original.as_ref().is_some_and(|original| original.is_ordered),
             probe: self.probe(),

@@ -1,16 +1,18 @@
-//! The measurement of a candidate against the best statement, and the rule by which a candidate is accepted.
+//! The measurement of a candidate against the best statement, and the rule by which a candidate is
+//! accepted.
 
 use serde::{Deserialize, Serialize};
 use syrch_core::ports::Timing;
 
 use crate::{Settings, Which};
 
-/// Which statement is measured when: each is once the first and once the second of a pair, and a drift of the machine's speed that is even
-/// meets both alike.
+/// Which statement is measured when: each is once the first and once the second of a pair, and a
+/// drift of the machine's speed that is even meets both alike.
 pub(crate) const ORDER: [Which; 6] =
     [Which::Best, Which::Candidate, Which::Candidate, Which::Best, Which::Best, Which::Candidate];
 
-/// Three times of the best statement and three of a candidate, each in the order in which they were measured.
+/// Three times of the best statement and three of a candidate, each in the order in which they were
+/// measured.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Round {
     /// The times of the statement that was the best until then.
@@ -52,7 +54,8 @@ impl Round {
     }
 }
 
-/// The median of the wall times, in nanoseconds: of an even number the lower one of the middle; 0 of none.
+/// The median of the wall times, in nanoseconds: of an even number the lower one of the middle; 0
+/// of none.
 #[must_use]
 pub fn median(timings: &[Timing]) -> u64 {
     let mut sorted: Vec<u64> = timings.iter().map(|timing| timing.wall_ns).collect();
@@ -60,8 +63,8 @@ pub fn median(timings: &[Timing]) -> u64 {
     sorted.get(sorted.len().saturating_sub(1) / 2).copied().unwrap_or_default()
 }
 
-/// Whether a candidate's time is so much less than the best one's that it is accepted: by both the share and the absolute time that the settings
-/// ask for. A time of zero cannot be improved.
+/// Whether a candidate's time is so much less than the best one's that it is accepted: by both the
+/// share and the absolute time that the settings ask for. A time of zero cannot be improved.
 #[must_use]
 pub fn is_faster(best_ns: u64, candidate_ns: u64, settings: &Settings) -> bool {
     let saved = best_ns.saturating_sub(candidate_ns);

@@ -42,8 +42,8 @@ impl IterationState {
         }
     }
 
-    /// The number of proposals in a row that failed in a way that early stop counts, after this one. What a check refused and what was no
-    /// statement leaves the number as it was.
+    /// The number of proposals in a row that failed in a way that early stop counts, after this
+    /// one. What a check refused and what was no statement leaves the number as it was.
     pub(crate) fn count(self, so_far: u32) -> u32 {
         match self {
             Self::Kept => 0,
@@ -61,7 +61,8 @@ impl IterationState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Outcome {
-    /// The database failed or was written to, or the optimization was stopped before the first proposal.
+    /// The database failed or was written to, or the optimization was stopped before the first
+    /// proposal.
     Error,
     /// The original does not pass the checks, so that equal results would mean nothing.
     UnsupportedSafety,
@@ -75,7 +76,8 @@ pub enum Outcome {
     NoValidCandidate,
     /// A proposal was equal and faster.
     Optimized,
-    /// Nothing faster was found: an equal statement was not fast enough, or slower in the last measurement, or the rewriter had nothing to propose.
+    /// Nothing faster was found: an equal statement was not fast enough, or slower in the last
+    /// measurement, or the rewriter had nothing to propose.
     Unchanged,
     /// No proposal was equal, and one gave other rows.
     VerificationFailed,
@@ -109,17 +111,22 @@ impl Outcome {
     pub fn is_unsupported(self) -> bool {
         matches!(
             self,
-            Self::UnsupportedSafety | Self::UnsupportedTypes | Self::UnsupportedTooLarge | Self::UnsupportedPrompt
+            Self::UnsupportedSafety
+                | Self::UnsupportedTypes
+                | Self::UnsupportedTooLarge
+                | Self::UnsupportedPrompt
         )
     }
 
-    /// The outcome of an optimization whose original passed all checks. A proposal that failed while it ran was a statement, so five of
-    /// those are no [`Outcome::NoValidCandidate`]; five that do not parse are.
+    /// The outcome of an optimization whose original passed all checks. A proposal that failed
+    /// while it ran was a statement, so five of those are no [`Outcome::NoValidCandidate`]; five
+    /// that do not parse are.
     #[must_use]
     pub fn of(iterations: &[Iteration]) -> Self {
         let has = |state| iterations.iter().any(|iteration| iteration.state == state);
-        let is_none =
-            |iteration: &Iteration| iteration.state == IterationState::CandidateError && !iteration.is_statement;
+        let is_none = |iteration: &Iteration| {
+            iteration.state == IterationState::CandidateError && !iteration.is_statement
+        };
         if iterations.is_empty() {
             return Self::Unchanged;
         }
@@ -132,6 +139,9 @@ impl Outcome {
             (IterationState::FailedMismatch, Self::VerificationFailed),
             (IterationState::FailedTieReorder, Self::VerificationTie),
         ];
-        ordered.into_iter().find(|(state, _)| has(*state)).map_or(Self::NoVerifiedCandidate, |(_, outcome)| outcome)
+        ordered
+            .into_iter()
+            .find(|(state, _)| has(*state))
+            .map_or(Self::NoVerifiedCandidate, |(_, outcome)| outcome)
     }
 }

@@ -7,7 +7,8 @@ use syrch_core::roles::{Attempt, Trial};
 
 use crate::{Confirmation, IterationState, Outcome, Round, Settings};
 
-/// A share of noise from which on the reader is warned: two runs of one statement differ by so much.
+/// A share of noise from which on the reader is warned: two runs of one statement differ by so
+/// much.
 const NOISY: f64 = 0.2;
 
 /// What was found out about one statement. It holds no row and no value of the database.
@@ -15,13 +16,16 @@ const NOISY: f64 = 0.2;
 pub struct Report {
     /// What the optimization came to.
     pub outcome: Outcome,
-    /// Why it was an error, why the statement is unsupported, or why an accepted statement is not used.
+    /// Why it was an error, why the statement is unsupported, or why an accepted statement is not
+    /// used.
     pub reason: Option<String>,
-    /// Why it ended early, if the user or the deadline ended it: what is reported was verified all the same.
+    /// Why it ended early, if the user or the deadline ended it: what is reported was verified all
+    /// the same.
     pub interrupted: Option<String>,
     /// The statement as the user gave it.
     pub given: String,
-    /// The statement of the user, as it was written again after the checks; as it was given when they refused it.
+    /// The statement of the user, as it was written again after the checks; as it was given when
+    /// they refused it.
     pub original: String,
     /// The fastest verified statement: the original, unless the outcome is [`Outcome::Optimized`].
     pub best: String,
@@ -35,7 +39,8 @@ pub struct Report {
     pub probe: Option<Probe>,
     /// All proposals, in the order in which they were made.
     pub iterations: Vec<Iteration>,
-    /// The final measurement; `None` when nothing was accepted, or when it ended early before a pair was measured.
+    /// The final measurement; `None` when nothing was accepted, or when it ended early before a
+    /// pair was measured.
     pub confirmation: Option<Confirmation>,
     /// The plans of the original and of the best statement.
     pub plans: Option<Plans>,
@@ -50,7 +55,8 @@ pub struct Probe {
     pub size: ResultSize,
     /// The time of the first run that was timed.
     pub baseline: Timing,
-    /// By what share the slower of two more runs of the same statement took longer than the other: a difference that comes from the clock alone.
+    /// By what share the slower of two more runs of the same statement took longer than the other:
+    /// a difference that comes from the clock alone.
     pub noise: f64,
 }
 
@@ -59,7 +65,8 @@ pub struct Probe {
 pub struct Plans {
     /// The plan of the original.
     pub before: Plan,
-    /// The plan of the best statement; `None` when that is the original, or its plan could not be read.
+    /// The plan of the best statement; `None` when that is the original, or its plan could not be
+    /// read.
     pub after: Option<Plan>,
 }
 
@@ -72,7 +79,8 @@ pub struct Iteration {
     pub family: String,
     /// Why it should be faster, in the rewriter's words.
     pub reason: String,
-    /// The statement as it was run, or as it was proposed where it was refused; empty when there was none.
+    /// The statement as it was run, or as it was proposed where it was refused; empty when there
+    /// was none.
     pub sql: String,
     /// The outcome of the proposal.
     pub state: IterationState,
@@ -102,7 +110,11 @@ impl Report {
     /// The proposal whose statement is the best one; `None` when that is the original.
     #[must_use]
     pub fn kept(&self) -> Option<&Iteration> {
-        let mut kept = self.iterations.iter().rev().filter(|iteration| iteration.state == IterationState::Kept);
+        let mut kept = self
+            .iterations
+            .iter()
+            .rev()
+            .filter(|iteration| iteration.state == IterationState::Kept);
         kept.next().filter(|_| self.is_optimized())
     }
 
@@ -112,7 +124,8 @@ impl Report {
         self.outcome == Outcome::Optimized
     }
 
-    /// Whether the best statement is another than the original, and the final measurement confirmed that it is faster.
+    /// Whether the best statement is another than the original, and the final measurement confirmed
+    /// that it is faster.
     #[must_use]
     pub fn is_confirmed(&self) -> bool {
         self.confirmation.as_ref().is_some_and(|confirmation| confirmation.confirmed)
@@ -124,11 +137,16 @@ impl Report {
         let ended = self.interrupted.as_ref().map(|why| format!("it ended early: {why}"));
         let noise = self.probe.map(|probe| probe.noise).filter(|noise| *noise >= NOISY);
         let noise = noise.map(|noise| {
-            format!("the clock is noisy: two runs of the statement itself differ by {:.0} %", noise * 100.0)
+            format!(
+                "the clock is noisy: two runs of the statement itself differ by {:.0} %",
+                noise * 100.0
+            )
         });
         let unsure = match &self.confirmation {
             _ if !self.is_optimized() => None,
-            None => Some("the last measurement is missing: the speed-up is that of one iteration".to_owned()),
+            None => Some(
+                "the last measurement is missing: the speed-up is that of one iteration".to_owned(),
+            ),
             Some(last) if last.confirmed => None,
             Some(last) => Some(format!(
                 "the speed-up is not confirmed: the last measurement has {} pairs, and they are too few or too different to be sure",

@@ -15,24 +15,26 @@ pub struct Settings {
     pub min_gain: f64,
     /// The least time that a candidate must save, in milliseconds.
     pub min_gain_ms: u64,
-    /// How many proposals in a row may be slower, different or too large before the optimization ends. 0 means any number. [`EARLY_STOP`] is
-    /// the number of the command line's `--early-stop`.
+    /// How many proposals in a row may be slower, different or too large before the optimization
+    /// ends. 0 means any number. [`EARLY_STOP`] is the number of the command line's `--early-stop`.
     pub early_stop: u32,
     /// On how many changed copies of the database a candidate must be equal, too.
     pub copies: u32,
     /// The most pairs of the final measurement.
     pub pairs: u32,
-    /// The least pairs of the final measurement, however long they take, where [`Settings::pairs`] allows as many.
+    /// The least pairs of the final measurement, however long they take, where [`Settings::pairs`]
+    /// allows as many.
     pub min_pairs: u32,
-    /// How long the final measurement may execute statements before it ends with the pairs that it has, in milliseconds.
+    /// How long the final measurement may execute statements before it ends with the pairs that it
+    /// has, in milliseconds.
     pub final_ms: u64,
     /// Decides which statement of a pair comes first.
     pub seed: u64,
 }
 
 impl Default for Settings {
-    /// Five iterations, a gain of 10 % and 50 ms, no early stop; 6 copies, and up to 24 pairs within 5 minutes, of which there are 7 however
-    /// long they take: fewer can confirm nothing.
+    /// Five iterations, a gain of 10 % and 50 ms, no early stop; 6 copies, and up to 24 pairs
+    /// within 5 minutes, of which there are 7 however long they take: fewer can confirm nothing.
     fn default() -> Self {
         Self {
             iterations: 5,

@@ -5,7 +5,8 @@ use syrch_core::ports::{Admitted, Compared, Plan, ResultSize, Timing};
 use syrch_core::roles::Proposal;
 use syrch_core::{Column, SqlError};
 
-/// One of the statements that are at hand; [`Optimization::statement`](crate::Optimization::statement) returns it.
+/// One of the statements that are at hand;
+/// [`Optimization::statement`](crate::Optimization::statement) returns it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Which {
@@ -33,14 +34,15 @@ pub enum Purpose {
     Final,
 }
 
-/// What is to be done next. But for [`Step::Propose`], [`Step::CompareOnCopy`] and [`Step::Done`] each is one call of a
-/// [`Bench`](syrch_core::ports::Bench).
+/// What is to be done next. But for [`Step::Propose`], [`Step::CompareOnCopy`] and [`Step::Done`]
+/// each is one call of a [`Bench`](syrch_core::ports::Bench).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "step", content = "of")]
 pub enum Step {
     /// Admit the user's statement.
     AdmitOriginal,
-    /// Admit the text of [`Optimization::proposal`](crate::Optimization::proposal), which may read the tables of the original alone.
+    /// Admit the text of [`Optimization::proposal`](crate::Optimization::proposal), which may read
+    /// the tables of the original alone.
     AdmitCandidate,
     /// Read the version of the data.
     Version,

@@ -35,18 +35,28 @@ struct Script {
     /// Fails the step of that number, from 0, with an outage.
     outage_at: Option<usize>,
     best_ms: u64,
-    /// The time of the best statement in the final measurement, where it is another than in its round.
+    /// The time of the best statement in the final measurement, where it is another than in its
+    /// round.
     last_ms: Option<u64>,
     versions: usize,
     steps: Vec<Step>,
 }
 
 fn admitted(sql: &str) -> Admitted {
-    Admitted { sql: sql.to_owned(), tables: vec!["t".to_owned()], is_ordered: false, unnamed: Vec::new() }
+    Admitted {
+        sql: sql.to_owned(),
+        tables: vec!["t".to_owned()],
+        is_ordered: false,
+        unnamed: Vec::new(),
+    }
 }
 
 fn columns(names: &[&str]) -> Vec<Column> {
-    let column = |name: &&str| Column { name: (*name).to_owned(), sql_type: "INTEGER".to_owned(), ..Column::default() };
+    let column = |name: &&str| Column {
+        name: (*name).to_owned(),
+        sql_type: "INTEGER".to_owned(),
+        ..Column::default()
+    };
     names.iter().map(column).collect()
 }
 
@@ -56,7 +66,8 @@ fn error(kind: SqlErrorKind, rule: &str) -> SqlError {
 
 /// A proposal that is equal and takes so many milliseconds.
 fn takes(sql: &str, ms: u64) -> Tried {
-    let proposal = Proposal { sql: sql.to_owned(), family: "family".to_owned(), reason: "reason".to_owned() };
+    let proposal =
+        Proposal { sql: sql.to_owned(), family: "family".to_owned(), reason: "reason".to_owned() };
     Tried {
         proposed: Proposed::Statement(proposal),
         admitted: Ok(admitted(sql)),
@@ -104,22 +115,39 @@ impl Script {
         let tried = self.tried.get(n).cloned();
         let time = |ms: u64| Timing { wall_ns: ms * 1_000_000, ..Timing::default() };
         match step {
-            Step::AdmitOriginal => Fed::Admitted(if is_out { Err(out()) } else { self.original.clone() }),
-            Step::AdmitCandidate => Fed::Admitted(if is_out { Err(out()) } else { tried.unwrap().admitted }),
+            Step::AdmitOriginal => {
+                Fed::Admitted(if is_out { Err(out()) } else { self.original.clone() })
+            }
+            Step::AdmitCandidate => {
+                Fed::Admitted(if is_out { Err(out()) } else { tried.unwrap().admitted })
+            }
             Step::Version => {
                 self.versions += 1;
                 let is_new = self.written_at.is_some_and(|at| self.versions > at);
-                Fed::Version(if is_out { Err(out()) } else { Ok(Some(if is_new { "2" } else { "1" }.to_owned())) })
+                Fed::Version(if is_out {
+                    Err(out())
+                } else {
+                    Ok(Some(if is_new { "2" } else { "1" }.to_owned()))
+                })
             }
             Step::Snapshot => Fed::Snapshot(if is_out { Err(out()) } else { Ok(()) }),
-            Step::Columns(Which::Candidate) => Fed::Columns(if is_out { Err(out()) } else { tried.unwrap().columns }),
-            Step::Columns(_) => Fed::Columns(if is_out { Err(out()) } else { self.columns.clone() }),
+            Step::Columns(Which::Candidate) => {
+                Fed::Columns(if is_out { Err(out()) } else { tried.unwrap().columns })
+            }
+            Step::Columns(_) => {
+                Fed::Columns(if is_out { Err(out()) } else { self.columns.clone() })
+            }
             Step::Size => Fed::Size(if is_out { Err(out()) } else { self.size.clone() }),
             Step::Time(..) if is_out => Fed::Time(Err(out())),
             Step::Time(Which::Candidate, _) => Fed::Time(tried.unwrap().time.map(time)),
             Step::Time(Which::Best, _) => {
-                let mut kept = machine.iterations().iter().rev().filter(|one| one.state == IterationState::Kept);
-                let accepted = kept.next().and_then(|best| self.tried[best.n as usize - 1].time.clone().ok());
+                let mut kept = machine
+                    .iterations()
+                    .iter()
+                    .rev()
+                    .filter(|one| one.state == IterationState::Kept);
+                let accepted =
+                    kept.next().and_then(|best| self.tried[best.n as usize - 1].time.clone().ok());
                 let last = self.last_ms.filter(|_| matches!(step, Step::Time(_, Purpose::Final)));
                 Fed::Time(Ok(time(last.or(accepted).unwrap_or(self.best_ms))))
             }
@@ -130,11 +158,20 @@ impl Script {
                 Fed::Plan(Ok(Plan { format: "text".to_owned(), text, cost: None, rows: None }))
             }
             Step::Propose => Fed::Proposed(tried.map_or(Proposed::Nothing, |tried| tried.proposed)),
-            Step::Compare(Which::Candidate) => Fed::Compared(if is_out { Err(out()) } else { tried.unwrap().compared }),
-            Step::Compare(_) => Fed::Compared(if is_out { Err(out()) } else { Ok(Compared::Equal(7)) }),
-            Step::CompareOnCopy(copy) => {
-                Fed::OnCopy(tried.unwrap().copies.get(*copy as usize).cloned().unwrap_or(Some(Ok(Compared::Equal(7)))))
+            Step::Compare(Which::Candidate) => {
+                Fed::Compared(if is_out { Err(out()) } else { tried.unwrap().compared })
             }
+            Step::Compare(_) => {
+                Fed::Compared(if is_out { Err(out()) } else { Ok(Compared::Equal(7)) })
+            }
+            Step::CompareOnCopy(copy) => Fed::OnCopy(
+                tried
+                    .unwrap()
+                    .copies
+                    .get(*copy as usize)
+                    .cloned()
+                    .unwrap_or(Some(Ok(Compared::Equal(7)))),
+            ),
             Step::Done => unreachable!(),
         }
     }

@@ -18,8 +18,13 @@ impl Optimization {
     pub fn feed(&mut self, fed: Fed) -> Result<(), OutOfTurn> {
         match (self.phase, fed) {
             (Phase::Admit, Fed::Admitted(found)) => self.original_admitted(found),
-            (Phase::FirstVersion | Phase::Version | Phase::LastVersion, Fed::Version(found)) => self.versioned(found),
-            (Phase::FirstSnapshot | Phase::CandidateSnapshot | Phase::LastSnapshot, Fed::Snapshot(found)) => {
+            (Phase::FirstVersion | Phase::Version | Phase::LastVersion, Fed::Version(found)) => {
+                self.versioned(found)
+            }
+            (
+                Phase::FirstSnapshot | Phase::CandidateSnapshot | Phase::LastSnapshot,
+                Fed::Snapshot(found),
+            ) => {
                 self.snapshot_taken(found);
             }
             (Phase::Columns, Fed::Columns(found)) => self.original_columns(found),
@@ -28,7 +33,9 @@ impl Optimization {
                     self.size = size;
                     self.phase = Phase::Baseline;
                 }
-                Err(error) if is_rule(&error, TOO_MANY_ROWS) => self.end(Outcome::UnsupportedTooLarge, &error),
+                Err(error) if is_rule(&error, TOO_MANY_ROWS) => {
+                    self.end(Outcome::UnsupportedTooLarge, &error)
+                }
                 Err(error) => self.end(Outcome::Error, &error),
             },
             (
@@ -64,7 +71,8 @@ impl Optimization {
             (Phase::Copy(number), Fed::OnCopy(found)) => self.compared_on_copy(number, found),
             (Phase::LastCompare, Fed::Compared(found)) => match found {
                 Ok(Compared::Equal(_)) => self.phase = Phase::WarmOriginal,
-                Ok(_) => self.end_with(Outcome::Error, "the results were equal before, and are so no more"),
+                Ok(_) => self
+                    .end_with(Outcome::Error, "the results were equal before, and are so no more"),
                 Err(error) => self.end(Outcome::Error, &error),
             },
             _ => return Err(OutOfTurn { step: self.step() }),
@@ -88,8 +96,12 @@ impl Optimization {
                 self.original = Some(admitted);
                 self.phase = Phase::FirstVersion;
             }
-            Err(error) if is_outage(&error) || error.kind == SqlErrorKind::Timeout => self.end(Outcome::Error, &error),
-            Err(error) if is_rule(&error, UNSUPPORTED_TYPE) => self.end(Outcome::UnsupportedTypes, &error),
+            Err(error) if is_outage(&error) || error.kind == SqlErrorKind::Timeout => {
+                self.end(Outcome::Error, &error)
+            }
+            Err(error) if is_rule(&error, UNSUPPORTED_TYPE) => {
+                self.end(Outcome::UnsupportedTypes, &error)
+            }
             Err(error) => self.end(Outcome::UnsupportedSafety, &error),
         }
     }
@@ -125,7 +137,9 @@ impl Optimization {
                 self.columns = columns;
                 self.phase = Phase::Size;
             }
-            Err(error) if is_rule(&error, UNSUPPORTED_TYPE) => self.end(Outcome::UnsupportedTypes, &error),
+            Err(error) if is_rule(&error, UNSUPPORTED_TYPE) => {
+                self.end(Outcome::UnsupportedTypes, &error)
+            }
             Err(error) => self.end(Outcome::Error, &error),
         }
     }
@@ -181,7 +195,8 @@ impl Optimization {
     }
 
     fn proposed(&mut self, proposed: Proposed) {
-        let nothing = || Proposal { sql: String::new(), family: String::new(), reason: String::new() };
+        let nothing =
+            || Proposal { sql: String::new(), family: String::new(), reason: String::new() };
         match proposed {
             Proposed::Statement(proposal) => {
                 self.begin(proposal);
@@ -193,7 +208,11 @@ impl Optimization {
             }
             Proposed::Failed(reason) | Proposed::PromptTooLarge(reason) => {
                 self.begin(nothing());
-                self.decide(IterationState::CandidateError, Trial::Failed(reason.clone()), Some(reason));
+                self.decide(
+                    IterationState::CandidateError,
+                    Trial::Failed(reason.clone()),
+                    Some(reason),
+                );
                 self.close();
             }
         }
@@ -205,11 +224,16 @@ impl Optimization {
             Err(error) if is_outage(&error) => return self.end(Outcome::Error, &error),
             Err(error) => return self.candidate_refused(&error),
         };
-        // The tables are compared here as well, so that a mistake of the engine's check admits no other table.
-        let is_within = |table: &String| self.original.as_ref().is_some_and(|original| original.tables.contains(table));
+        // The tables are compared here as well, so that a mistake of the engine's check admits no
+        // other table.
+        let is_within = |table: &String| {
+            self.original.as_ref().is_some_and(|original| original.tables.contains(table))
+        };
         if let Some(table) = admitted.tables.iter().find(|table| !is_within(table)) {
-            let error =
-                SqlError::new(SqlErrorKind::Denied, format!("the table `{table}` is not one of the original's"));
+            let error = SqlError::new(
+                SqlErrorKind::Denied,
+                format!("the table `{table}` is not one of the original's"),
+            );
             return self.candidate_refused(&error.rule("tables"));
         }
         if let Some(draft) = &mut self.draft {
@@ -226,12 +250,14 @@ impl Optimization {
     }
 
     fn is_known(&self, sql: &str) -> bool {
-        let mut accepted = self.iterations.iter().filter(|iteration| iteration.state == IterationState::Kept);
+        let mut accepted =
+            self.iterations.iter().filter(|iteration| iteration.state == IterationState::Kept);
         self.original.as_ref().is_some_and(|original| original.sql == sql)
             || accepted.any(|iteration| iteration.sql == sql)
     }
 
-    /// A statement that does not parse is none; one with unknown names is one that fails; the checks refuse all others.
+    /// A statement that does not parse is none; one with unknown names is one that fails; the
+    /// checks refuse all others.
     fn candidate_refused(&mut self, error: &SqlError) {
         let reason = described(error);
         let is_statement = error.kind != SqlErrorKind::Syntax;
@@ -268,13 +294,20 @@ impl Optimization {
         let columns = match found {
             Ok(columns) => columns,
             Err(error) if is_rule(&error, UNSUPPORTED_TYPE) => {
-                return self.verdict(IterationState::FailedSchema, Trial::OtherColumns, Some(described(&error)));
+                return self.verdict(
+                    IterationState::FailedSchema,
+                    Trial::OtherColumns,
+                    Some(described(&error)),
+                );
             }
             Err(error) => return self.candidate_failed(&error),
         };
-        let unnamed = self.original.as_ref().map(|original| original.unnamed.as_slice()).unwrap_or_default();
+        let unnamed =
+            self.original.as_ref().map(|original| original.unnamed.as_slice()).unwrap_or_default();
         match difference(&self.columns, &columns, unnamed) {
-            Some(detail) => self.verdict(IterationState::FailedSchema, Trial::OtherColumns, Some(detail)),
+            Some(detail) => {
+                self.verdict(IterationState::FailedSchema, Trial::OtherColumns, Some(detail))
+            }
             None => self.phase = Phase::Compare,
         }
     }
@@ -285,7 +318,8 @@ impl Optimization {
                 if let Some(draft) = &mut self.draft {
                     draft.rows = Some(rows);
                 }
-                self.phase = if self.settings.copies > 0 { Phase::Copy(0) } else { Phase::WarmBest };
+                self.phase =
+                    if self.settings.copies > 0 { Phase::Copy(0) } else { Phase::WarmBest };
             }
             Ok(other) => self.differs(other, None),
             Err(error) if is_of_candidate(&error) => self.candidate_failed(&error),
@@ -293,7 +327,8 @@ impl Optimization {
         }
     }
 
-    /// A copy on which the original itself fails, or that is not there, decides nothing about the candidate.
+    /// A copy on which the original itself fails, or that is not there, decides nothing about the
+    /// candidate.
     fn compared_on_copy(&mut self, number: u32, found: Option<Result<Compared, SqlError>>) {
         match found {
             Some(Ok(Compared::Equal(_))) => {
@@ -312,10 +347,16 @@ impl Optimization {
     }
 
     fn differs(&mut self, compared: Compared, copy: Option<u32>) {
-        let detail = copy.map(|number| format!("on the changed copy {} of the database", number.saturating_add(1)));
+        let detail = copy.map(|number| {
+            format!("on the changed copy {} of the database", number.saturating_add(1))
+        });
         match compared {
-            Compared::Reordered => self.verdict(IterationState::FailedTieReorder, Trial::Reordered, detail),
-            Compared::TooLarge => self.verdict(IterationState::CandidateTooLarge, Trial::TooLarge, detail),
+            Compared::Reordered => {
+                self.verdict(IterationState::FailedTieReorder, Trial::Reordered, detail)
+            }
+            Compared::TooLarge => {
+                self.verdict(IterationState::CandidateTooLarge, Trial::TooLarge, detail)
+            }
             Compared::Different | Compared::Equal(_) => {
                 self.verdict(IterationState::FailedMismatch, Trial::Mismatch, detail);
             }
@@ -360,7 +401,8 @@ impl Optimization {
 
     /// The rewriter has ended: what it found is measured against the original.
     fn finish(&mut self) {
-        let has_better = self.iterations.iter().any(|iteration| iteration.state == IterationState::Kept);
+        let has_better =
+            self.iterations.iter().any(|iteration| iteration.state == IterationState::Kept);
         self.phase = if has_better { Phase::LastSnapshot } else { Phase::Done };
     }
 }
@@ -387,15 +429,17 @@ fn described(error: &SqlError) -> String {
     }
 }
 
-/// The first difference of two results' columns in number, order, names and types. The names of columns that the original does not name itself
-/// are labels of the engine.
+/// The first difference of two results' columns in number, order, names and types. The names of
+/// columns that the original does not name itself are labels of the engine.
 fn difference(original: &[Column], candidate: &[Column], unnamed: &[String]) -> Option<String> {
     if original.len() != candidate.len() {
         return Some(format!("{} columns in place of {}", candidate.len(), original.len()));
     }
-    let differs =
-        |(a, b): &(&Column, &Column)| (a.name != b.name && !unnamed.contains(&a.name)) || a.sql_type != b.sql_type;
+    let differs = |(a, b): &(&Column, &Column)| {
+        (a.name != b.name && !unnamed.contains(&a.name)) || a.sql_type != b.sql_type
+    };
     let (wanted, found) = original.iter().zip(candidate).find(differs)?;
-    let written = |column: &Column| format!("`{}` {}", column.name, column.sql_type).trim_end().to_owned();
+    let written =
+        |column: &Column| format!("`{}` {}", column.name, column.sql_type).trim_end().to_owned();
     Some(format!("the column {} in place of {}", written(found), written(wanted)))
 }

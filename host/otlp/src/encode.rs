@@ -4,7 +4,9 @@ use std::time::SystemTime;
 
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value as Any;
-use opentelemetry_proto::tonic::common::v1::{AnyValue, ArrayValue, InstrumentationScope, KeyValue};
+use opentelemetry_proto::tonic::common::v1::{
+    AnyValue, ArrayValue, InstrumentationScope, KeyValue,
+};
 use opentelemetry_proto::tonic::resource::v1::Resource;
 use opentelemetry_proto::tonic::trace::v1 as proto;
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind as Kind;
@@ -50,7 +52,9 @@ fn span(span: &Span) -> proto::Span {
         ..proto::span::Link::default()
     };
     // What failed is in `error.type`; a message might quote what a span must not hold.
-    let status = span.error.map(|_| proto::Status { code: StatusCode::Error.into(), ..proto::Status::default() });
+    let status = span
+        .error
+        .map(|_| proto::Status { code: StatusCode::Error.into(), ..proto::Status::default() });
     proto::Span {
         trace_id: span.trace.into(),
         span_id: span.id.into(),
@@ -78,7 +82,11 @@ fn attribute(name: &str, value: &Value) -> KeyValue {
             Any::ArrayValue(ArrayValue { values })
         }
     };
-    KeyValue { key: name.to_owned(), value: Some(AnyValue { value: Some(value) }), ..KeyValue::default() }
+    KeyValue {
+        key: name.to_owned(),
+        value: Some(AnyValue { value: Some(value) }),
+        ..KeyValue::default()
+    }
 }
 
 fn nanos(time: SystemTime) -> u64 {

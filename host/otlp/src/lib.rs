@@ -1,7 +1,7 @@
 //! Sends spans to an OpenTelemetry collector: OTLP, as protobuf over HTTP.
 //!
-//! A search never waits for it: what does not fit the queue is dropped, what cannot be sent is not tried again, and both are counted for
-//! the one warning that [`Otlp::flush`] gives.
+//! A search never waits for it: what does not fit the queue is dropped, what cannot be sent is not
+//! tried again, and both are counted for the one warning that [`Otlp::flush`] gives.
 #![cfg(feature = "otel")]
 
 mod encode;
@@ -36,7 +36,8 @@ const REPLY: usize = 64 << 10;
 /// The collector that spans are sent to.
 #[derive(Debug, Clone)]
 pub struct OtlpSettings {
-    /// The collector's base URL, such as `http://localhost:4318`; `/v1/traces` is appended where it is not there yet.
+    /// The collector's base URL, such as `http://localhost:4318`; `/v1/traces` is appended where it
+    /// is not there yet.
     pub endpoint: String,
     /// Further headers, such as a key of the collector's.
     pub headers: Vec<(String, SecretString)>,
@@ -53,7 +54,9 @@ pub enum OtlpError {
     #[error("the OTLP endpoint must be an http or https URL without a user and a query")]
     Endpoint,
     /// The headers, in which a key may stand, would go to another machine without encryption.
-    #[error("the OTLP headers would go over plain http to `{0}`, and whoever sits between could read them")]
+    #[error(
+        "the OTLP headers would go over plain http to `{0}`, and whoever sits between could read them"
+    )]
     Exposed(String),
     /// A header cannot be sent; its value may be a key and is not part of the message.
     #[error("the OTLP header `{0}` cannot be sent")]
@@ -93,7 +96,8 @@ impl Losses {
 }
 
 impl Otlp {
-    /// Begins to send; nothing is sent before there is a span. Within an async runtime only, whose end is the sending's end.
+    /// Begins to send; nothing is sent before there is a span. Within an async runtime only, whose
+    /// end is the sending's end.
     ///
     /// # Errors
     /// When the endpoint is no URL or a header cannot be sent.
@@ -122,7 +126,8 @@ impl Otlp {
         Ok(Arc::new(Self { queue, losses, sql: settings.sql }))
     }
 
-    /// Waits until all spans so far are sent, `patience` at most; what could not be sent since the last time, for a warning.
+    /// Waits until all spans so far are sent, `patience` at most; what could not be sent since the
+    /// last time, for a warning.
     pub async fn flush(&self, patience: Duration) -> Option<String> {
         let (done, sent) = oneshot::channel();
         let sending = async {
@@ -131,7 +136,10 @@ impl Otlp {
             }
         };
         if timeout(patience, sending).await.is_err() {
-            return Some(format!("spans are not sent: the collector took more than {} s", patience.as_secs_f64()));
+            return Some(format!(
+                "spans are not sent: the collector took more than {} s",
+                patience.as_secs_f64()
+            ));
         }
         let why = self.losses.why.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         Some(format!("{} spans are not sent: {why}", self.losses.lost.swap(0, Ordering::Relaxed)))
@@ -235,8 +243,9 @@ impl Worker {
                 return Ok(());
             }
         }
-        let rejected =
-            ExportTraceServiceResponse::decode(reply.as_slice()).ok().and_then(|reply| reply.partial_success);
+        let rejected = ExportTraceServiceResponse::decode(reply.as_slice())
+            .ok()
+            .and_then(|reply| reply.partial_success);
         match rejected.map(|partial| u64::try_from(partial.rejected_spans).unwrap_or(0)) {
             Some(lost) if lost > 0 => Err((lost, "the collector rejected them".to_owned())),
             _ => Ok(()),

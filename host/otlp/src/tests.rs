@@ -8,7 +8,9 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap as Headers, StatusCode};
 use axum::routing::post;
-use opentelemetry_proto::tonic::collector::trace::v1::{ExportTracePartialSuccess, ExportTraceServiceRequest};
+use opentelemetry_proto::tonic::collector::trace::v1::{
+    ExportTracePartialSuccess, ExportTraceServiceRequest,
+};
 use opentelemetry_proto::tonic::common::v1::any_value::Value as Any;
 use opentelemetry_proto::tonic::trace::v1 as proto;
 
@@ -41,19 +43,30 @@ impl Collector {
 
     fn spans(&self) -> Vec<proto::Span> {
         let requests = self.requests.lock().unwrap();
-        let all = requests.iter().flat_map(|(_, request)| &request.resource_spans).flat_map(|all| &all.scope_spans);
+        let all = requests
+            .iter()
+            .flat_map(|(_, request)| &request.resource_spans)
+            .flat_map(|all| &all.scope_spans);
         all.flat_map(|scope| scope.spans.clone()).collect()
     }
 }
 
-async fn receive(State(collector): State<Collector>, headers: Headers, body: Bytes) -> (StatusCode, Vec<u8>) {
+async fn receive(
+    State(collector): State<Collector>,
+    headers: Headers,
+    body: Bytes,
+) -> (StatusCode, Vec<u8>) {
     let request = ExportTraceServiceRequest::decode(body).unwrap();
     collector.requests.lock().unwrap().push((headers, request));
     if collector.hangs {
         std::future::pending::<()>().await;
     }
-    let partial = ExportTracePartialSuccess { rejected_spans: collector.rejects, error_message: "secret".to_owned() };
-    let reply = ExportTraceServiceResponse { partial_success: (collector.rejects > 0).then_some(partial) };
+    let partial = ExportTracePartialSuccess {
+        rejected_spans: collector.rejects,
+        error_message: "secret".to_owned(),
+    };
+    let reply =
+        ExportTraceServiceResponse { partial_success: (collector.rejects > 0).then_some(partial) };
     (collector.says, reply.encode_to_vec())
 }
 
@@ -89,16 +102,32 @@ async fn a_span_arrives_whole() {
     let headers = vec![("authorization".to_owned(), SecretString::from("Basic abc"))];
     let otlp = Otlp::open(&OtlpSettings { headers, ..settings(&collector.start().await) }).unwrap();
     otlp.take(span(1));
-    otlp.take(Span { parent: None, kind: SpanKind::Internal, error: None, links: Vec::new(), ..span(2) });
+    otlp.take(Span {
+        parent: None,
+        kind: SpanKind::Internal,
+        error: None,
+        links: Vec::new(),
+        ..span(2)
+    });
     assert_eq!(otlp.flush(LONG).await, None);
 
     let [first, second] = collector.spans().try_into().unwrap();
-    assert_eq!((first.trace_id, first.span_id, first.parent_span_id), (vec![7; 16], vec![1; 8], vec![9; 8]));
+    assert_eq!(
+        (first.trace_id, first.span_id, first.parent_span_id),
+        (vec![7; 16], vec![1; 8], vec![9; 8])
+    );
     assert_eq!((first.name.as_str(), first.kind), ("chat m", proto::span::SpanKind::Client as i32));
-    assert_eq!((first.start_time_unix_nano, first.end_time_unix_nano), (1_000_000_007, 1_000_000_012));
+    assert_eq!(
+        (first.start_time_unix_nano, first.end_time_unix_nano),
+        (1_000_000_007, 1_000_000_012)
+    );
     assert_eq!(first.status.unwrap().code, proto::status::StatusCode::Error as i32);
-    assert_eq!((first.links[0].trace_id.clone(), first.links[0].span_id.clone()), (vec![7; 16], vec![5; 8]));
-    let values: Vec<Any> = first.attributes.into_iter().map(|pair| pair.value.unwrap().value.unwrap()).collect();
+    assert_eq!(
+        (first.links[0].trace_id.clone(), first.links[0].span_id.clone()),
+        (vec![7; 16], vec![5; 8])
+    );
+    let values: Vec<Any> =
+        first.attributes.into_iter().map(|pair| pair.value.unwrap().value.unwrap()).collect();
     assert_eq!(values[..2], [Any::StringValue("a".to_owned()), Any::IntValue(-3)]);
     assert_eq!(values[2..4], [Any::DoubleValue(0.5), Any::BoolValue(true)]);
     assert!(matches!(&values[4], Any::ArrayValue(texts) if texts.values.len() == 1));
@@ -139,11 +168,17 @@ async fn what_is_lost_is_counted_once() {
     let otlp = Otlp::open(&settings(&picky.start().await)).unwrap();
     otlp.take(span(1));
     otlp.take(span(2));
-    assert_eq!(otlp.flush(LONG).await.unwrap(), "1 spans are not sent: the collector rejected them");
+    assert_eq!(
+        otlp.flush(LONG).await.unwrap(),
+        "1 spans are not sent: the collector rejected them"
+    );
 
     let otlp = Otlp::open(&settings("http://127.0.0.1:9")).unwrap();
     otlp.take(span(1));
-    assert_eq!(otlp.flush(LONG).await.unwrap(), "1 spans are not sent: the collector cannot be reached");
+    assert_eq!(
+        otlp.flush(LONG).await.unwrap(),
+        "1 spans are not sent: the collector cannot be reached"
+    );
 }
 
 #[tokio::test]
@@ -163,11 +198,15 @@ async fn an_endpoint_is_a_plain_url() {
     assert_eq!(posted("http://localhost:4318").unwrap(), "http://localhost:4318/v1/traces");
     assert_eq!(posted("https://collector/otlp/").unwrap(), "https://collector/otlp/v1/traces");
     assert_eq!(posted("http://collector/v1/traces").unwrap(), "http://collector/v1/traces");
-    for wrong in ["", "localhost:4318", "ftp://a", "http://user:key@a", "http://a/?key=1", "http://"] {
+    for wrong in
+        ["", "localhost:4318", "ftp://a", "http://user:key@a", "http://a/?key=1", "http://"]
+    {
         assert_eq!(posted(wrong), None, "{wrong}");
     }
     let headers = vec![("a b".to_owned(), SecretString::from("secret"))];
-    let open = |endpoint: &str| Otlp::open(&OtlpSettings { headers: headers.clone(), ..settings(endpoint) });
+    let open = |endpoint: &str| {
+        Otlp::open(&OtlpSettings { headers: headers.clone(), ..settings(endpoint) })
+    };
     assert_eq!(open("https://a").unwrap_err().to_string(), "the OTLP header `a b` cannot be sent");
     assert!(open("http://a").unwrap_err().to_string().contains("would go over plain http to `a`"));
 }

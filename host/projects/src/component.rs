@@ -1,5 +1,6 @@
-//! Makes a component of a core module, as Go and C compile one: the world's type goes in, and what the module calls of WASI's preview 1 is
-//! answered by the adapter that belongs to the host's wasmtime.
+//! Makes a component of a core module, as Go and C compile one: the world's type goes in, and what
+//! the module calls of WASI's preview 1 is answered by the adapter that belongs to the host's
+//! wasmtime.
 
 use std::path::Path;
 
@@ -56,13 +57,16 @@ struct Shape {
     is_typed: bool,
 }
 
-/// Makes a component of a core module, for a world of the WIT package in a folder. The package may have others under `deps/`.
+/// Makes a component of a core module, for a world of the WIT package in a folder. The package may
+/// have others under `deps/`.
 ///
 /// # Errors
 /// When the WIT is wrong, or the module does not fit the world.
 pub(crate) fn component(core: &[u8], wit: &Path, world: &str) -> Result<Vec<u8>, ComponentError> {
-    let in_wit =
-        |error: anyhow::Error| ComponentError::Wit { folder: wit.display().to_string(), reason: chain(&error) };
+    let in_wit = |error: anyhow::Error| ComponentError::Wit {
+        folder: wit.display().to_string(),
+        reason: chain(&error),
+    };
     let mut resolve = Resolve::default();
     let (package, _) = resolve.push_dir(wit).map_err(in_wit)?;
     let world = resolve.select_world(&[package], Some(world)).map_err(in_wit)?;
@@ -72,11 +76,13 @@ pub(crate) fn component(core: &[u8], wit: &Path, world: &str) -> Result<Vec<u8>,
     let mut typed = core.to_vec();
     let unfit = |error: anyhow::Error| ComponentError::Unfit(chain(&error));
     if !shape.is_typed {
-        embed_component_metadata(&mut typed, &resolve, world, StringEncoding::UTF8).map_err(unfit)?;
+        embed_component_metadata(&mut typed, &resolve, world, StringEncoding::UTF8)
+            .map_err(unfit)?;
     }
     let mut encoder = ComponentEncoder::default().validate(true).module(&typed).map_err(unfit)?;
     if shape.imports.iter().any(|module| module == WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME) {
-        let (name, adapter) = (WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER);
+        let (name, adapter) =
+            (WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER);
         encoder = encoder.adapter(name, adapter).map_err(unfit)?;
     }
     encoder.encode().map_err(unfit)
@@ -84,7 +90,8 @@ pub(crate) fn component(core: &[u8], wit: &Path, world: &str) -> Result<Vec<u8>,
 
 /// Reads the names of imports, exports and sections.
 fn shape(core: &[u8]) -> Result<Shape, ComponentError> {
-    let broken = |error: wasmparser::BinaryReaderError| ComponentError::NotACoreModule(error.to_string());
+    let broken =
+        |error: wasmparser::BinaryReaderError| ComponentError::NotACoreModule(error.to_string());
     let mut shape = Shape::default();
     for payload in Parser::new(0).parse_all(core) {
         match payload.map_err(broken)? {
@@ -101,7 +108,9 @@ fn shape(core: &[u8]) -> Result<Shape, ComponentError> {
                     shape.exports.push(export.map_err(broken)?.name.to_owned());
                 }
             }
-            Payload::CustomSection(section) => shape.is_typed |= section.name().starts_with(TYPE_SECTION),
+            Payload::CustomSection(section) => {
+                shape.is_typed |= section.name().starts_with(TYPE_SECTION)
+            }
             _ => {}
         }
     }
@@ -110,7 +119,8 @@ fn shape(core: &[u8]) -> Result<Shape, ComponentError> {
     Ok(shape)
 }
 
-/// Compares the interfaces of the module with those of the world. The encoder would leave out exports without a word, and names one import only.
+/// Compares the interfaces of the module with those of the world. The encoder would leave out
+/// exports without a word, and names one import only.
 fn fits(shape: &Shape, resolve: &Resolve, world: WorldId) -> Result<(), ComponentError> {
     let names = |items: &mut dyn Iterator<Item = (&WorldKey, &WorldItem)>| -> Vec<String> {
         items.map(|(key, _)| resolve.name_world_key(key)).collect()
@@ -120,21 +130,28 @@ fn fits(shape: &Shape, resolve: &Resolve, world: WorldId) -> Result<(), Componen
     let imported = names(&mut world.imports.iter());
 
     let interfaces = shape.exports.iter().filter_map(|name| Some(name.split_once(FUNCTION)?.0));
-    let mut further: Vec<&str> =
-        interfaces.filter(|name| name.starts_with(PACKAGE) && !exported.iter().any(|known| known == name)).collect();
+    let mut further: Vec<&str> = interfaces
+        .filter(|name| name.starts_with(PACKAGE) && !exported.iter().any(|known| known == name))
+        .collect();
     further.sort_unstable();
     further.dedup();
     if !further.is_empty() {
         return Err(ComponentError::Exports { exports: further.join(", ") });
     }
-    // `[export]NAME` and `$root` are how a module calls the host for handles and functions of the world itself.
+    // `[export]NAME` and `$root` are how a module calls the host for handles and functions of the
+    // world itself.
     let is_known = |module: &str| {
         module == WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME
             || module.starts_with(['[', '$'])
             || imported.iter().chain(&exported).any(|known| known == module)
     };
-    let unknown: Vec<&str> = shape.imports.iter().map(String::as_str).filter(|module| !is_known(module)).collect();
-    if unknown.is_empty() { Ok(()) } else { Err(ComponentError::Imports { imports: unknown.join(", ") }) }
+    let unknown: Vec<&str> =
+        shape.imports.iter().map(String::as_str).filter(|module| !is_known(module)).collect();
+    if unknown.is_empty() {
+        Ok(())
+    } else {
+        Err(ComponentError::Imports { imports: unknown.join(", ") })
+    }
 }
 
 fn chain(error: &anyhow::Error) -> String {
@@ -175,9 +192,9 @@ mod tests {
         component(&core.unwrap(), &wit().path().join("build/wit"), contract::WORLD)
     }
 
-    const CALIBRATE: &str =
-        r#"(func (export "syrch:plugin/calibrator@0.1.0#calibrate") (param i32 i32) (result i32) i32.const 0)"#;
-    const CLOCK: &str = r#"(import "wasi_snapshot_preview1" "random_get" (func (param i32 i32) (result i32)))"#;
+    const CALIBRATE: &str = r#"(func (export "syrch:plugin/calibrator@0.1.0#calibrate") (param i32 i32) (result i32) i32.const 0)"#;
+    const CLOCK: &str =
+        r#"(import "wasi_snapshot_preview1" "random_get" (func (param i32 i32) (result i32)))"#;
 
     #[test]
     fn a_module_becomes_a_component_with_or_without_preview_1() {
@@ -189,7 +206,8 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_the_world_is_named() {
-        let solver = r#"(func (export "syrch:plugin/solver@0.1.0#solve") (result i32) i32.const 0)"#;
+        let solver =
+            r#"(func (export "syrch:plugin/solver@0.1.0#solve") (result i32) i32.const 0)"#;
         let error = made(&format!("{CALIBRATE} {solver}")).unwrap_err().to_string();
         assert_eq!(error, "exports syrch:plugin/solver@0.1.0, which the world does not");
         for module in ["syrch:plugin/sql@0.1.0", "env"] {
@@ -198,8 +216,12 @@ mod tests {
             assert_eq!(error, format!("imports {module}, which the world does not"));
         }
         let missing = made("").unwrap_err().to_string();
-        assert!(missing.contains("does not fit the world") && missing.contains("calibrate"), "{missing}");
-        let wrong = component(b"text", &wit().path().join("build/wit"), contract::WORLD).unwrap_err();
+        assert!(
+            missing.contains("does not fit the world") && missing.contains("calibrate"),
+            "{missing}"
+        );
+        let wrong =
+            component(b"text", &wit().path().join("build/wit"), contract::WORLD).unwrap_err();
         assert!(matches!(wrong, ComponentError::NotACoreModule(_)), "{wrong}");
     }
 }

@@ -1,4 +1,5 @@
-//! The WIT that a project is built against: `build/wit`, with the contract as a dependency and one world of all roles.
+//! The WIT that a project is built against: `build/wit`, with the contract as a dependency and one
+//! world of all roles.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +14,8 @@ pub(crate) const WORLD: &str = "plugin";
 /// What the contract's interfaces begin with.
 const PACKAGE: &str = "syrch:plugin/";
 
-/// Writes `build/wit`: the contract as it stands in the project's `wit/`, or this host's where the project has none.
+/// Writes `build/wit`: the contract as it stands in the project's `wit/`, or this host's where the
+/// project has none.
 pub(crate) fn write(project: &Project) -> Result<PathBuf, Error> {
     let wit = project.build().join("wit");
     let contract = wit.join("deps/syrch-plugin");
@@ -21,13 +23,18 @@ pub(crate) fn write(project: &Project) -> Result<PathBuf, Error> {
     let own = own(&project.folder.join("wit"))?;
     let files = match own.is_empty() {
         false => own,
-        true => packed::below("wit").map(|(path, content)| (path.to_owned(), content.to_vec())).collect(),
+        true => packed::below("wit")
+            .map(|(path, content)| (path.to_owned(), content.to_vec()))
+            .collect(),
     };
     for (name, content) in files.iter().filter(|(name, _)| is_wit(name)) {
         put(&contract.join(name), content)?;
     }
     let version = files.iter().find_map(|(_, content)| version(&String::from_utf8_lossy(content)));
-    put(&wit.join("world.wit"), world(&project.roles, version.as_deref().unwrap_or("0.1.0")).as_bytes())?;
+    put(
+        &wit.join("world.wit"),
+        world(&project.roles, version.as_deref().unwrap_or("0.1.0")).as_bytes(),
+    )?;
     Ok(wit)
 }
 
@@ -41,7 +48,8 @@ fn own(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, Error> {
     let mut files = Vec::new();
     for entry in entries {
         let path = entry.map_err(|error| Error::file(folder, error))?.path();
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let name =
+            path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         if is_wit(&name) {
             files.push((name, crate::files::read(&path)?.unwrap_or_default()));
         }
@@ -52,13 +60,15 @@ fn own(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, Error> {
 
 /// The version that a file of the contract declares.
 fn version(text: &str) -> Option<String> {
-    let declared = text.lines().find_map(|line| line.trim().strip_prefix("package syrch:plugin@"))?;
+    let declared =
+        text.lines().find_map(|line| line.trim().strip_prefix("package syrch:plugin@"))?;
     Some(declared.split(';').next()?.trim().to_owned())
 }
 
 /// The world that includes those of the roles.
 fn world(roles: &[Role], version: &str) -> String {
-    let includes: String = roles.iter().map(|role| format!("  include {PACKAGE}{role}-plugin@{version};\n")).collect();
+    let includes: String =
+        roles.iter().map(|role| format!("  include {PACKAGE}{role}-plugin@{version};\n")).collect();
     format!("package local:plugin;\n\nworld {WORLD} {{\n{includes}}}\n")
 }
 
@@ -73,7 +83,10 @@ fn put(path: &Path, content: &[u8]) -> Result<(), Error> {
 /// The ports that the world imports: each with the name of its interface.
 pub(crate) fn ports(wit: &Path) -> Result<Vec<(String, String)>, Error> {
     let wrong = |error: anyhow::Error| {
-        Error::Component(ComponentError::Wit { folder: wit.display().to_string(), reason: format!("{error:#}") })
+        Error::Component(ComponentError::Wit {
+            folder: wit.display().to_string(),
+            reason: format!("{error:#}"),
+        })
     };
     let mut resolve = Resolve::default();
     let (package, _) = resolve.push_dir(wit).map_err(wrong)?;
@@ -83,7 +96,8 @@ pub(crate) fn ports(wit: &Path) -> Result<Vec<(String, String)>, Error> {
         let name = resolve.name_world_key(key);
         let WorldItem::Interface { id, .. } = item else { return None };
         // An interface of types alone has nothing to call.
-        let has_functions = resolve.interfaces.get(*id).is_some_and(|interface| !interface.functions.is_empty());
+        let has_functions =
+            resolve.interfaces.get(*id).is_some_and(|interface| !interface.functions.is_empty());
         let port = name.strip_prefix(PACKAGE)?.split('@').next()?.to_owned();
         has_functions.then_some((port, name))
     };

@@ -63,8 +63,9 @@ impl Project {
 
 /// Reads the text of a `plugin.yml`. Every problem is reported with its place, all of them at once.
 fn of(text: &str, file: &str, folder: &Path) -> Result<Project, Error> {
-    let tree =
-        yaml::read(text).map_err(|(at, why)| Error::Definition(vec![format!("{}: {why}", yaml::place(file, at))]))?;
+    let tree = yaml::read(text).map_err(|(at, why)| {
+        Error::Definition(vec![format!("{}: {why}", yaml::place(file, at))])
+    })?;
     let start = tree.referenced;
     let mut reader = Reader { file, problems: Vec::new() };
     let (mut name, mut language, mut roles, mut entry, mut sdk) = (None, None, None, None, None);
@@ -78,16 +79,21 @@ fn of(text: &str, file: &str, folder: &Path) -> Result<Project, Error> {
             unknown => reader.unknown(key.referenced, "key", unknown, &KEYS),
         }
     }
-    for (key, is_missing) in [("name", name.is_none()), ("language", language.is_none()), ("roles", roles.is_none())] {
+    for (key, is_missing) in
+        [("name", name.is_none()), ("language", language.is_none()), ("roles", roles.is_none())]
+    {
         if is_missing {
             reader.problem(start, &format!("the key `{key}` is missing"));
         }
     }
     let (name, language, roles) = (name.flatten(), language.flatten(), roles.flatten());
-    let (Some(name), Some(language), Some(roles), true) = (name, language, roles, reader.problems.is_empty()) else {
+    let (Some(name), Some(language), Some(roles), true) =
+        (name, language, roles, reader.problems.is_empty())
+    else {
         return Err(Error::Definition(reader.problems));
     };
-    let entry = language.entry().map(|default| entry.flatten().unwrap_or_else(|| PathBuf::from(default)));
+    let entry =
+        language.entry().map(|default| entry.flatten().unwrap_or_else(|| PathBuf::from(default)));
     let sdk = sdk.flatten().unwrap_or_else(|| PathBuf::from("sdk"));
     Ok(Project { folder: folder.to_owned(), name, language, roles, entry, sdk: folder.join(sdk) })
 }
@@ -156,7 +162,9 @@ impl Reader<'_> {
         for name in names {
             let name = name.as_str().unwrap_or_default();
             match Role::ALL.into_iter().find(|role| role.name() == name) {
-                Some(role) if roles.contains(&role) => self.problem(at, &format!("the role `{role}` stands twice")),
+                Some(role) if roles.contains(&role) => {
+                    self.problem(at, &format!("the role `{role}` stands twice"))
+                }
                 Some(role) => roles.push(role),
                 None => self.unknown(at, "role", name, &Role::ALL.map(Role::name)),
             }
@@ -172,12 +180,14 @@ impl Reader<'_> {
     fn path(&mut self, tree: Spanned<Tree>, may_leave: bool) -> Option<PathBuf> {
         let (at, text) = self.text(tree)?;
         let path = PathBuf::from(&text);
-        let is_below = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        let is_below =
+            path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
         // A tool would read a name that begins so as a flag.
-        let is_flag =
-            text.starts_with('-') || path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('-'));
+        let is_flag = text.starts_with('-')
+            || path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('-'));
         if text.is_empty() || is_flag || path.is_absolute() || (!may_leave && !is_below) {
-            let what = if may_leave { "a relative path" } else { "a path below the folder of plugin.yml" };
+            let what =
+                if may_leave { "a relative path" } else { "a path below the folder of plugin.yml" };
             self.problem(at, &format!("must be {what}"));
             return None;
         }
@@ -208,7 +218,9 @@ mod tests {
 
     #[test]
     fn all_problems_are_reported_with_their_places() {
-        let wrong = read("nam: a\nlanguage: pyton\nroles: [rewrd, solver, solver]\nentry: ../x.py\n").unwrap_err();
+        let wrong =
+            read("nam: a\nlanguage: pyton\nroles: [rewrd, solver, solver]\nentry: ../x.py\n")
+                .unwrap_err();
         assert_eq!(
             wrong,
             "plugin.yml:1:1: unknown key `nam`: did you mean `name`?\n\

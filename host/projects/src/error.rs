@@ -50,7 +50,9 @@ pub enum Error {
         install: String,
     },
     /// An installer ended well, and a tool does not work.
-    #[error("`{installer}` ended well, and {tool} is missing or does not start: it was looked for at {place}")]
+    #[error(
+        "`{installer}` ended well, and {tool} is missing or does not start: it was looked for at {place}"
+    )]
     NotInstalled {
         /// The tool.
         tool: String,
@@ -113,8 +115,12 @@ impl Error {
             Self::Component(ComponentError::Imports { .. }) => {
                 "the roles in plugin.yml decide which ports there are; wit/worlds.wit lists them"
             }
-            Self::Component(ComponentError::Unfit(_)) => "compare the roles in plugin.yml with those that the code has",
-            Self::Definition(_) => "plugin.yml has `name`, `language`, `roles`, and perhaps `entry` and `sdk`",
+            Self::Component(ComponentError::Unfit(_)) => {
+                "compare the roles in plugin.yml with those that the code has"
+            }
+            Self::Definition(_) => {
+                "plugin.yml has `name`, `language`, `roles`, and perhaps `entry` and `sdk`"
+            }
             _ => return None,
         };
         Some(fixed.to_owned())

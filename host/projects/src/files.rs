@@ -1,5 +1,5 @@
-//! Reading and writing in the folder of a project, which may be anybody's: a link leads to whatever its maker liked, opening a pipe waits for a
-//! writer, and a device may never end.
+//! Reading and writing in the folder of a project, which may be anybody's: a link leads to whatever
+//! its maker liked, opening a pipe waits for a writer, and a device may never end.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
@@ -46,9 +46,10 @@ pub(crate) fn read_text(path: &Path) -> Result<Option<String>, Error> {
 /// When it is one.
 pub(crate) fn refuse_link(path: &Path) -> Result<(), Error> {
     match fs::symlink_metadata(path) {
-        Ok(found) if found.is_symlink() => {
-            Err(Error::file(path, "is a symbolic link, and the build would write where it leads: remove it"))
-        }
+        Ok(found) if found.is_symlink() => Err(Error::file(
+            path,
+            "is a symbolic link, and the build would write where it leads: remove it",
+        )),
         _ => Ok(()),
     }
 }

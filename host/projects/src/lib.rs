@@ -1,7 +1,9 @@
-//! Projects of plugins: writes one in any of the languages, and builds its component with the tools of that language.
+//! Projects of plugins: writes one in any of the languages, and builds its component with the tools
+//! of that language.
 //!
-//! The binary carries the contract, a template for each language and the sources of the SDKs, so that [`new::files`] needs nothing else.
-//! [`build`] runs the language's tools on the project. It is the user's own code, so nothing here is sandboxed; the component is.
+//! The binary carries the contract, a template for each language and the sources of the SDKs, so
+//! that [`new::files`] needs nothing else. [`build`] runs the language's tools on the project. It
+//! is the user's own code, so nothing here is sandboxed; the component is.
 
 mod build;
 mod component;

@@ -5,7 +5,8 @@ use crate::{Error, Language};
 /// Characters of a name at most.
 const LONGEST: usize = 64;
 
-/// Names that a Rust package cannot have: the language's words, and the crates that stand beside it.
+/// Names that a Rust package cannot have: the language's words, and the crates that stand beside
+/// it.
 const NOT_IN_RUST: [&str; 55] = [
     "abstract",
     "alloc",
@@ -76,12 +77,15 @@ impl Name {
     pub fn new(name: &str) -> Result<Self, Error> {
         let wrong = |why: String| Error::Name { name: name.to_owned(), why };
         let is_word = |word: &str| {
-            !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+            !word.is_empty()
+                && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
         };
         if name.len() > LONGEST {
             return Err(wrong(format!("it is longer than {LONGEST} characters")));
         }
-        if !name.starts_with(|first: char| first.is_ascii_lowercase()) || !name.split('-').all(is_word) {
+        if !name.starts_with(|first: char| first.is_ascii_lowercase())
+            || !name.split('-').all(is_word)
+        {
             return Err(wrong(
                 "a name has lower-case letters and digits, begins with a letter, and has single hyphens between words"
                     .to_owned(),
@@ -123,7 +127,12 @@ impl Name {
 pub(crate) fn pascal(words: &str) -> String {
     let capital = |word: &str| {
         let mut letters = word.chars();
-        letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect::<String>()
+        letters
+            .next()
+            .map(|first| first.to_ascii_uppercase())
+            .into_iter()
+            .chain(letters)
+            .collect::<String>()
     };
     words.split('-').map(capital).collect()
 }
@@ -135,8 +144,13 @@ mod tests {
     #[test]
     fn names_are_kebab_case() {
         let name = Name::new("short-answers-2").unwrap();
-        assert_eq!((name.snake().as_str(), name.pascal().as_str()), ("short_answers_2", "ShortAnswers2"));
-        for wrong in ["", "-a", "a-", "a--b", "A", "a_b", "1a", "ä", "a b", "a/b", "..", &"a".repeat(65)] {
+        assert_eq!(
+            (name.snake().as_str(), name.pascal().as_str()),
+            ("short_answers_2", "ShortAnswers2")
+        );
+        for wrong in
+            ["", "-a", "a-", "a--b", "A", "a_b", "1a", "ä", "a b", "a/b", "..", &"a".repeat(65)]
+        {
             assert!(matches!(Name::new(wrong), Err(Error::Name { .. })), "{wrong}");
         }
         assert!(Name::new(&"a".repeat(64)).is_ok());

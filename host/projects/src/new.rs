@@ -32,7 +32,9 @@ pub fn files(name: &Name, language: Language, roles: &[Role]) -> Result<Files, E
     let template = Template { name, roles };
     let mut files = Files::new();
     let mut has_template = false;
-    for (path, content) in packed::below(&format!("templates/{language}")).filter(|(path, _)| template.has(path)) {
+    for (path, content) in
+        packed::below(&format!("templates/{language}")).filter(|(path, _)| template.has(path))
+    {
         has_template = true;
         let path = path.strip_prefix(SHARED).unwrap_or(path);
         // Git would take a file of that name for its own.
@@ -46,12 +48,16 @@ pub fn files(name: &Name, language: Language, roles: &[Role]) -> Result<Files, E
     if !has_template {
         return Err(Error::NoTemplate { language, role: first.to_string() });
     }
-    for (folder, packed) in [("sdk", format!("sdk/{}", language.sdk())), ("wit", "wit".to_owned())] {
-        let below = packed::below(&packed).map(|(path, content)| (format!("{folder}/{path}"), content.to_vec()));
+    for (folder, packed) in [("sdk", format!("sdk/{}", language.sdk())), ("wit", "wit".to_owned())]
+    {
+        let below = packed::below(&packed)
+            .map(|(path, content)| (format!("{folder}/{path}"), content.to_vec()));
         files.extend(below);
     }
     files.entry(".gitignore".to_owned()).or_insert_with(|| IGNORED.into());
-    files.entry(definition::FILE.to_owned()).or_insert_with(|| template.definition(language).into_bytes());
+    files
+        .entry(definition::FILE.to_owned())
+        .or_insert_with(|| template.definition(language).into_bytes());
     Ok(files)
 }
 
@@ -87,10 +93,13 @@ struct Template<'a> {
 }
 
 impl Template<'_> {
-    /// Whether the project has the file: those of a role that was not chosen have its name in their path.
+    /// Whether the project has the file: those of a role that was not chosen have its name in their
+    /// path.
     fn has(&self, path: &str) -> bool {
         // The tests of Go end in `_test.go`.
-        let stem = |part: &str| part.split('.').next().unwrap_or_default().trim_end_matches("_test").to_owned();
+        let stem = |part: &str| {
+            part.split('.').next().unwrap_or_default().trim_end_matches("_test").to_owned()
+        };
         let role = |part: &str| Role::ALL.into_iter().find(|role| role.name() == stem(part));
         path.split('/').filter_map(role).all(|role| self.roles.contains(&role))
     }
@@ -150,10 +159,21 @@ mod tests {
             ),
             "my-plugin my_plugin MyPlugin reward reward, solver\nuse Reward;\nuse Solver;\nend\n"
         );
-        assert!(template.has("roles/solver.py") && template.has("tests/reward.golden.json") && template.has("a/b.py"));
-        assert!(template.has("plugin_test.go") && template.has("reward_test.go") && !template.has("linker_test.go"));
+        assert!(
+            template.has("roles/solver.py")
+                && template.has("tests/reward.golden.json")
+                && template.has("a/b.py")
+        );
+        assert!(
+            template.has("plugin_test.go")
+                && template.has("reward_test.go")
+                && !template.has("linker_test.go")
+        );
         assert!(!template.has("roles/planner.py") && !template.has("roles/planner/planner.go"));
-        assert_eq!(template.definition(Language::Go), "name: my-plugin\nlanguage: go\nroles: [reward, solver]\n");
+        assert_eq!(
+            template.definition(Language::Go),
+            "name: my-plugin\nlanguage: go\nroles: [reward, solver]\n"
+        );
     }
 
     #[test]
@@ -167,14 +187,18 @@ mod tests {
                 }
                 let case = format!("tests/{role}.yml");
                 assert!(files.contains_key(&case), "{language} {role}: {case}");
-                assert!(files.contains_key(&format!("tests/{role}.golden.json")), "{language} {role}");
+                assert!(
+                    files.contains_key(&format!("tests/{role}.golden.json")),
+                    "{language} {role}"
+                );
                 if let Some(entry) = language.entry() {
                     assert!(files.contains_key(entry), "{language} {role}: {entry}");
                 }
                 for (path, content) in &files {
                     let text = String::from_utf8_lossy(content);
                     // Two braces alone are a list of lists in Go.
-                    let has_mark = ["{{name", "{{role", "{{#", "{{/"].iter().any(|mark| text.contains(mark));
+                    let has_mark =
+                        ["{{name", "{{role", "{{#", "{{/"].iter().any(|mark| text.contains(mark));
                     let is_own = !path.starts_with("sdk/") && !path.starts_with("wit/");
                     let is_left = path.contains("{{") || has_mark && is_own;
                     assert!(!is_left, "{language} {role}: {path} has an unfilled mark");
@@ -190,7 +214,10 @@ mod tests {
         write(&folder.path().join("new"), &files).unwrap();
         assert_eq!(std::fs::read(folder.path().join("new/a/b.txt")).unwrap(), b"b");
         assert!(matches!(write(&folder.path().join("new"), &files), Err(Error::Occupied(_))));
-        assert!(matches!(write(&folder.path().join("new/a/b.txt"), &files), Err(Error::File { .. })));
+        assert!(matches!(
+            write(&folder.path().join("new/a/b.txt"), &files),
+            Err(Error::File { .. })
+        ));
         std::fs::create_dir(folder.path().join("empty")).unwrap();
         write(&folder.path().join("empty"), &files).unwrap();
     }

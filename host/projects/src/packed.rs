@@ -8,7 +8,8 @@ static PACK: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/pack.zst"));
 /// All files by path, such as `templates/python/plugin.py`. They are unpacked once.
 pub(crate) fn files() -> &'static BTreeMap<String, Vec<u8>> {
     static FILES: OnceLock<BTreeMap<String, Vec<u8>>> = OnceLock::new();
-    // The build script wrote the pack. One that is cut short has the files before the cut, and a test compares their number.
+    // The build script wrote the pack. One that is cut short has the files before the cut, and a
+    // test compares their number.
     FILES.get_or_init(|| zstd::decode_all(PACK).map(|pack| unpacked(&pack)).unwrap_or_default())
 }
 
@@ -16,7 +17,9 @@ pub(crate) fn files() -> &'static BTreeMap<String, Vec<u8>> {
 pub(crate) fn below(folder: &str) -> impl Iterator<Item = (&'static str, &'static [u8])> {
     let start = format!("{folder}/");
     let inside = |path: &'static String, start: &str| path.strip_prefix(start);
-    files().iter().filter_map(move |(path, content)| Some((inside(path, &start)?, content.as_slice())))
+    files()
+        .iter()
+        .filter_map(move |(path, content)| Some((inside(path, &start)?, content.as_slice())))
 }
 
 fn unpacked(mut pack: &[u8]) -> BTreeMap<String, Vec<u8>> {
@@ -46,7 +49,10 @@ mod tests {
         let contract: Vec<&str> = below("wit").map(|(path, _)| path).collect();
         assert_eq!(contract, ["README.md", "ports.wit", "roles.wit", "types.wit", "worlds.wit"]);
         for (path, content) in below("wit") {
-            assert_eq!(content, std::fs::read(syrch_kit::repository().join("wit").join(path)).unwrap());
+            assert_eq!(
+                content,
+                std::fs::read(syrch_kit::repository().join("wit").join(path)).unwrap()
+            );
         }
         for manifest in ["rust", "basics"].map(|name| format!("sdk/rust/{name}/Cargo.toml")) {
             let text = String::from_utf8(files()[&manifest].clone()).unwrap();
@@ -77,7 +83,8 @@ mod tests {
     #[test]
     fn what_is_made_and_tested_is_left_out() {
         for path in files().keys().filter(|path| path.starts_with("sdk/")) {
-            let made = ["node_modules", "__pycache__", "/examples/", ".pyc", "_test.go", "/target/"];
+            let made =
+                ["node_modules", "__pycache__", "/examples/", ".pyc", "_test.go", "/target/"];
             assert!(!made.iter().any(|part| path.contains(part)), "{path}");
         }
         assert!(PACK.len() < 1 << 20, "the pack has {} bytes", PACK.len());

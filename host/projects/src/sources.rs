@@ -1,4 +1,5 @@
-//! The source files of a project: everything but what is made, installed, copied from the host, or for tests.
+//! The source files of a project: everything but what is made, installed, copied from the host, or
+//! for tests.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -6,9 +7,11 @@ use std::time::SystemTime;
 use crate::Error;
 
 /// Folders that hold no sources of the plugin.
-const OTHERS: [&str; 8] = ["build", "sdk", "wit", "tests", "node_modules", "target", "__pycache__", "venv"];
+const OTHERS: [&str; 8] =
+    ["build", "sdk", "wit", "tests", "node_modules", "target", "__pycache__", "venv"];
 /// Endings of the files that builds read, and the names of others.
-const SOURCES: [&str; 12] = ["rs", "py", "js", "mjs", "ts", "go", "c", "h", "wit", "toml", "mod", "txt"];
+const SOURCES: [&str; 12] =
+    ["rs", "py", "js", "mjs", "ts", "go", "c", "h", "wit", "toml", "mod", "txt"];
 const MANIFESTS: [&str; 2] = [crate::FILE, "package.json"];
 /// Folders deep at most.
 const DEEPEST: usize = 16;
@@ -34,7 +37,9 @@ pub(crate) fn of_folder(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Err
 /// Copies the sources to another folder, which is emptied before.
 pub(crate) fn copy(folder: &Path, to: &Path) -> Result<(), Error> {
     match std::fs::remove_dir_all(to) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Error::file(to, error)),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(Error::file(to, error));
+        }
         _ => std::fs::create_dir_all(to).map_err(|error| Error::file(to, error))?,
     }
     let mut found = Vec::new();
@@ -48,7 +53,8 @@ pub(crate) fn copy(folder: &Path, to: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// When each file was changed on which a build depends: the sources, the SDK and the contract. Two equal lists mean that nothing has changed.
+/// When each file was changed on which a build depends: the sources, the SDK and the contract. Two
+/// equal lists mean that nothing has changed.
 ///
 /// # Errors
 /// When a folder cannot be read.
@@ -57,11 +63,13 @@ pub fn times(folder: &Path) -> Result<Vec<(PathBuf, SystemTime, u64)>, Error> {
     let mut found = Vec::new();
     walk(folder, &MADE, &mut |path| {
         let data = path.metadata().ok();
-        let time = data.as_ref().and_then(|data| data.modified().ok()).unwrap_or(SystemTime::UNIX_EPOCH);
+        let time =
+            data.as_ref().and_then(|data| data.modified().ok()).unwrap_or(SystemTime::UNIX_EPOCH);
         found.push((path, time, data.map_or(0, |data| data.len())));
     })?;
     // Builds write these two.
-    found.retain(|(path, ..)| !path.ends_with("package-lock.json") && !path.ends_with("Cargo.lock"));
+    found
+        .retain(|(path, ..)| !path.ends_with("package-lock.json") && !path.ends_with("Cargo.lock"));
     found.sort();
     Ok(found)
 }
@@ -83,8 +91,8 @@ pub fn of_component(component: &Path) -> Option<&Path> {
     folder.join(crate::FILE).is_file().then_some(folder)
 }
 
-/// The first source that is newer than a component in the `build` folder of its project. `None` if there is none, or if the component belongs to no
-/// project.
+/// The first source that is newer than a component in the `build` folder of its project. `None` if
+/// there is none, or if the component belongs to no project.
 #[must_use]
 pub fn stale(component: &Path) -> Option<Stale> {
     let folder = of_component(component)?;
@@ -93,11 +101,16 @@ pub fn stale(component: &Path) -> Option<Stale> {
         MANIFESTS.iter().any(|name| path.ends_with(name))
             || path.extension().is_some_and(|ending| SOURCES.iter().any(|source| ending == *source))
     };
-    let (changed, ..) = times(folder).ok()?.into_iter().find(|(path, time, _)| *time > made && is_source(path))?;
-    Some(Stale { folder: folder.to_owned(), changed: changed.strip_prefix(".").map(Path::to_owned).unwrap_or(changed) })
+    let (changed, ..) =
+        times(folder).ok()?.into_iter().find(|(path, time, _)| *time > made && is_source(path))?;
+    Some(Stale {
+        folder: folder.to_owned(),
+        changed: changed.strip_prefix(".").map(Path::to_owned).unwrap_or(changed),
+    })
 }
 
-/// Symbolic links are left out, but for those to files of the project: several that lead up would take for ever, and one to `/` would be copied.
+/// Symbolic links are left out, but for those to files of the project: several that lead up would
+/// take for ever, and one to `/` would be copied.
 fn walk(folder: &Path, others: &[&str], found: &mut impl FnMut(PathBuf)) -> Result<(), Error> {
     let root = folder.canonicalize().map_err(|error| Error::file(folder, error))?;
     walk_below(folder, &root, others, 0, found)
@@ -121,7 +134,9 @@ fn walk_below(
             if !is_link && !others.contains(&name.as_ref()) && depth < DEEPEST {
                 walk_below(&path, root, others, depth + 1, found)?;
             }
-        } else if path.is_file() && (!is_link || path.canonicalize().is_ok_and(|target| target.starts_with(root))) {
+        } else if path.is_file()
+            && (!is_link || path.canonicalize().is_ok_and(|target| target.starts_with(root)))
+        {
             found(path);
         }
     }
@@ -136,15 +151,29 @@ mod tests {
     fn sources_are_what_the_author_wrote() {
         let scratch = syrch_kit::scratch();
         let folder = scratch.path();
-        for path in ["plugin.c", "roles/reward.c", "sdk/x.c", "build/y.c", "tests/t.c", ".tools/z.c", "notes.txt"] {
+        for path in [
+            "plugin.c",
+            "roles/reward.c",
+            "sdk/x.c",
+            "build/y.c",
+            "tests/t.c",
+            ".tools/z.c",
+            "notes.txt",
+        ] {
             std::fs::create_dir_all(folder.join(path).parent().unwrap()).unwrap();
             std::fs::write(folder.join(path), path).unwrap();
         }
-        assert_eq!(all(folder, "c").unwrap(), [folder.join("plugin.c"), folder.join("roles/reward.c")]);
+        assert_eq!(
+            all(folder, "c").unwrap(),
+            [folder.join("plugin.c"), folder.join("roles/reward.c")]
+        );
         assert_eq!(of_folder(&folder.join("sdk"), "c").unwrap(), [folder.join("sdk/x.c")]);
         let staged = scratch.path().join("build/staged");
         copy(folder, &staged).unwrap();
-        assert_eq!(std::fs::read_to_string(staged.join("roles/reward.c")).unwrap(), "roles/reward.c");
+        assert_eq!(
+            std::fs::read_to_string(staged.join("roles/reward.c")).unwrap(),
+            "roles/reward.c"
+        );
         assert!(!staged.join("sdk").exists() && !staged.join("build").exists());
         let before = times(folder).unwrap();
         std::fs::write(folder.join("build/y.c"), "made").unwrap();

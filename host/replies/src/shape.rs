@@ -1,7 +1,7 @@
 //! Extracts the SQL, the document or the word that a call expects from the text of a reply.
 //!
-//! Every provider that reads free text uses [`parse`], so that the same rules hold for all endpoints. The text is untrusted: its size, its
-//! nesting and the work for one reply are bounded.
+//! Every provider that reads free text uses [`parse`], so that the same rules hold for all
+//! endpoints. The text is untrusted: its size, its nesting and the work for one reply are bounded.
 
 mod choice;
 mod confidence;
@@ -27,15 +27,19 @@ use syrch_schema::{Patterns, Schema, SchemaError};
 /// Bytes of a malformed reply that the error shows.
 const BEGINNING: usize = 200;
 
-/// Checks that replies of this shape can be checked. Providers call it before they send a request, so that no reply is paid for in vain.
+/// Checks that replies of this shape can be checked. Providers call it before they send a request,
+/// so that no reply is paid for in vain.
 ///
 /// # Errors
-/// [`LlmError::Unsupported`] for an unknown shape, a malformed or too expensive schema, or an empty choice.
+/// [`LlmError::Unsupported`] for an unknown shape, a malformed or too expensive schema, or an empty
+/// choice.
 pub fn accept(shape: &Shape, limits: &Limits) -> Result<(), LlmError> {
     match shape {
         Shape::Text | Shape::Sql => Ok(()),
         Shape::Json(schema) => schema_of(schema, limits).map(|_| ()),
-        Shape::Yaml(keys) if keys.is_empty() => Err(LlmError::Unsupported("a mapping without keys".into())),
+        Shape::Yaml(keys) if keys.is_empty() => {
+            Err(LlmError::Unsupported("a mapping without keys".into()))
+        }
         Shape::Choice(words) if words.iter().all(|word| word.trim().is_empty()) => {
             Err(LlmError::Unsupported("a choice without words".into()))
         }
@@ -45,16 +49,17 @@ pub fn accept(shape: &Shape, limits: &Limits) -> Result<(), LlmError> {
     }
 }
 
-/// Compiles the schema of the shape on a thread that may block, so that [`accept`] and [`parse`] find it in the cache. Providers call it
-/// before either.
+/// Compiles the schema of the shape on a thread that may block, so that [`accept`] and [`parse`]
+/// find it in the cache. Providers call it before either.
 ///
 /// # Errors
 /// [`LlmError::Unsupported`] for a malformed or too expensive schema.
 pub async fn prepare(shape: &Shape, limits: &Limits) -> Result<(), LlmError> {
     match shape {
-        Shape::Json(schema) => {
-            Schema::prepare(schema, Patterns::Bounded, limits).await.map(|_| ()).map_err(unsupported)
-        }
+        Shape::Json(schema) => Schema::prepare(schema, Patterns::Bounded, limits)
+            .await
+            .map(|_| ())
+            .map_err(unsupported),
         _ => Ok(()),
     }
 }
@@ -67,32 +72,40 @@ fn unsupported(error: SchemaError) -> LlmError {
     LlmError::Unsupported(format!("the JSON schema: {error}"))
 }
 
-/// The value of the shape in a reply: `{"sql": …, "confidence": number or null}` for [`Shape::Sql`], the document for
-/// [`Shape::Json`], the mapping as JSON for [`Shape::Yaml`], the word as the request spells it for [`Shape::Choice`], nothing for
-/// [`Shape::Text`].
+/// The value of the shape in a reply: `{"sql": …, "confidence": number or null}` for
+/// [`Shape::Sql`], the document for [`Shape::Json`], the mapping as JSON for [`Shape::Yaml`], the
+/// word as the request spells it for [`Shape::Choice`], nothing for [`Shape::Text`].
 ///
 /// # Errors
-/// [`LlmError::Malformed`] with the beginning of the reply if it has no such value, [`LlmError::TooLarge`] over the limits, and the errors
-/// of [`accept`].
+/// [`LlmError::Malformed`] with the beginning of the reply if it has no such value,
+/// [`LlmError::TooLarge`] over the limits, and the errors of [`accept`].
 pub fn parse(text: &str, shape: &Shape, limits: &Limits) -> Result<Option<Json>, LlmError> {
     check(text, shape, limits)?;
     let found = match shape {
         Shape::Text => return Ok(None),
         Shape::Sql => sql::parse(text, limits),
         Shape::Json(schema) => json::parse(text, schema, limits)?,
-        Shape::Yaml(keys) => yaml::parse(text, keys, limits).or_else(|| statement_alone(text, keys, limits)),
+        Shape::Yaml(keys) => {
+            yaml::parse(text, keys, limits).or_else(|| statement_alone(text, keys, limits))
+        }
         Shape::Choice(words) => choice::parse(text, words),
         Shape::Vectors | Shape::Other(_) => return Err(malformed(text)),
     };
     found.map_or_else(|| Err(malformed(text)), |json| Ok(Some(json)))
 }
 
-/// The value of the shape in a reply that was cut off at its limit of `tokens`. Only what is whole counts: a statement that a semicolon or the
-/// end of its fence ends, a document or a fenced mapping that is closed, and only if nothing after it may be another one.
+/// The value of the shape in a reply that was cut off at its limit of `tokens`. Only what is whole
+/// counts: a statement that a semicolon or the end of its fence ends, a document or a fenced
+/// mapping that is closed, and only if nothing after it may be another one.
 ///
 /// # Errors
 /// [`LlmError::Cut`] if it has no such value, and the errors of [`parse`].
-pub fn parse_cut(text: &str, shape: &Shape, limits: &Limits, tokens: u32) -> Result<Option<Json>, LlmError> {
+pub fn parse_cut(
+    text: &str,
+    shape: &Shape,
+    limits: &Limits,
+    tokens: u32,
+) -> Result<Option<Json>, LlmError> {
     check(text, shape, limits)?;
     let found = match shape {
         Shape::Text => return Ok(None),
@@ -153,7 +166,10 @@ mod tests {
         vec![
             Shape::Text,
             Shape::Sql,
-            Shape::Json(r#"{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}}"#.into()),
+            Shape::Json(
+                r#"{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}}"#
+                    .into(),
+            ),
             Shape::Yaml(vec!["n".into(), "list".into()]),
             Shape::Choice(vec!["A".into(), "B".into()]),
         ]
@@ -173,7 +189,11 @@ mod tests {
             for end in (0..=sample.len()).filter(|end| sample.is_char_boundary(*end)) {
                 for shape in shapes() {
                     let result = parse(&sample[..end], &shape, &Limits::default());
-                    assert!(is_honest(&result, &shape), "{:?} of {shape:?}: {result:?}", &sample[..end]);
+                    assert!(
+                        is_honest(&result, &shape),
+                        "{:?} of {shape:?}: {result:?}",
+                        &sample[..end]
+                    );
                 }
             }
         }
@@ -193,10 +213,16 @@ mod tests {
     fn unknown_shapes_and_oversized_replies_are_refused() {
         let other = parse("x", &Shape::Other("xml".into()), &Limits::default());
         assert!(matches!(other, Err(LlmError::Unsupported(_))));
-        assert!(matches!(accept(&Shape::Choice(vec![" ".into()]), &Limits::default()), Err(LlmError::Unsupported(_))));
+        assert!(matches!(
+            accept(&Shape::Choice(vec![" ".into()]), &Limits::default()),
+            Err(LlmError::Unsupported(_))
+        ));
         let small = Limits { reply_bytes: 3, ..Limits::default() };
         assert_eq!(parse("abcd", &Shape::Text, &small), Err(LlmError::TooLarge));
-        assert_eq!(parse(" ", &Shape::Sql, &Limits::default()), Err(LlmError::Malformed("(empty)".into())));
+        assert_eq!(
+            parse(" ", &Shape::Sql, &Limits::default()),
+            Err(LlmError::Malformed("(empty)".into()))
+        );
     }
 
     proptest! {

@@ -16,7 +16,8 @@ const STATEMENT: u32 = 512;
 /// Output tokens of a plan, a verdict or another document.
 const DOCUMENT: u32 = 1_024;
 
-/// Output tokens of a request: what it asks for, else what its shape needs, at least 1 and at most `most`, which the user allows.
+/// Output tokens of a request: what it asks for, else what its shape needs, at least 1 and at most
+/// `most`, which the user allows.
 #[must_use]
 pub fn output_tokens(request: &Request, most: u32) -> u32 {
     let usual = match request.expect {

@@ -1,13 +1,14 @@
 //! SQL in prose: where a statement begins and ends, and whether it is one.
 //!
-//! This distinguishes statements from prose only; whether a statement may run is decided by the executor's guard.
+//! This distinguishes statements from prose only; whether a statement may run is decided by the
+//! executor's guard.
 
 use std::ops::Range;
 
 use sqlparser::ast::Statement;
 use sqlparser::dialect::{
-    DatabricksDialect, Dialect, DuckDbDialect, GenericDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect,
-    dialect_from_str,
+    DatabricksDialect, Dialect, DuckDbDialect, GenericDialect, MySqlDialect, PostgreSqlDialect,
+    SQLiteDialect, dialect_from_str,
 };
 use sqlparser::parser::{Parser, ParserOptions};
 use syrch_core::Limits;
@@ -22,7 +23,8 @@ const ATTEMPT_BYTES: usize = 256;
 const WEIGHING: usize = 16;
 /// Statements of one piece of code that are examined; if there are more, the first ones.
 const MAX_STATEMENTS: usize = 64;
-/// Words and operators of a statement that is parsed at most: a chain of operators is as deep as it is long.
+/// Words and operators of a statement that is parsed at most: a chain of operators is as deep as it
+/// is long.
 const MAX_WEIGHT: usize = 10_000;
 /// Places that are tried as the end of one statement.
 const MAX_CUTS: usize = 160;
@@ -45,7 +47,9 @@ pub(crate) fn keyword(text: &str) -> Option<&'static str> {
     let text = text.trim_start_matches(|c: char| c.is_whitespace() || c == '(');
     let size = text.bytes().take_while(u8::is_ascii_alphabetic).count();
     let ends = !text[size..].starts_with(|c: char| c.is_alphanumeric() || c == '_');
-    ["SELECT", "WITH", "VALUES"].into_iter().find(|word| ends && word.eq_ignore_ascii_case(&text[..size]))
+    ["SELECT", "WITH", "VALUES"]
+        .into_iter()
+        .find(|word| ends && word.eq_ignore_ascii_case(&text[..size]))
 }
 
 /// Whether text that does not parse is still more likely a query than a sentence.
@@ -61,7 +65,9 @@ pub(crate) fn looks_like_query(text: &str) -> bool {
         Some("WITH") => {
             let name = if is(1, "RECURSIVE") { 2 } else { 1 };
             let is_name = words.get(name).is_some_and(|word| !word.ends_with([',', '.', ':', ';']));
-            let is_as = |at: usize| is(at, "AS") && words.get(at + 1).is_some_and(|word| word.starts_with('('));
+            let is_as = |at: usize| {
+                is(at, "AS") && words.get(at + 1).is_some_and(|word| word.starts_with('('))
+            };
             is_name && is_as(name + 1)
                 || words.get(name).is_some_and(|word| word.contains('('))
                     && words.iter().any(|word| word.eq_ignore_ascii_case("AS"))
@@ -70,8 +76,9 @@ pub(crate) fn looks_like_query(text: &str) -> bool {
     }
 }
 
-/// The grammar of a catalog's dialect; the generic one for a dialect that the parser does not know. Spark has that of Databricks, since the
-/// parser's own for Spark does not know that a backslash escapes a quote.
+/// The grammar of a catalog's dialect; the generic one for a dialect that the parser does not know.
+/// Spark has that of Databricks, since the parser's own for Spark does not know that a backslash
+/// escapes a quote.
 #[must_use]
 pub fn grammar(dialect: &syrch_core::Dialect) -> Box<dyn Dialect> {
     match dialect {
@@ -80,8 +87,8 @@ pub fn grammar(dialect: &syrch_core::Dialect) -> Box<dyn Dialect> {
     }
 }
 
-/// A parser whose statements keep their literals as they are written, where a backslash escapes within them: what is parsed and written again
-/// means the same.
+/// A parser whose statements keep their literals as they are written, where a backslash escapes
+/// within them: what is parsed and written again means the same.
 #[must_use]
 pub fn parser(grammar: &dyn Dialect) -> Parser<'_> {
     let options = ParserOptions::new()
@@ -142,7 +149,11 @@ impl Reader {
     pub(crate) fn split(&self, text: &str, place: Range<usize>) -> Vec<Range<usize>> {
         let mut parts = Vec::new();
         let mut from = place.start;
-        for end in separators(&text[place.clone()]).into_iter().map(|at| place.start + at).chain([place.end]) {
+        for end in separators(&text[place.clone()])
+            .into_iter()
+            .map(|at| place.start + at)
+            .chain([place.end])
+        {
             let start = end - without_comments(&text[from..end]).len();
             let size = text[start..end].trim_end().len();
             if size > 0 {
@@ -159,12 +170,14 @@ impl Reader {
         let region = self.region(text, start);
         cuts(&text[start..region], text[..start].chars().next_back()).into_iter().find_map(|size| {
             let sql = text[start..start + size].trim_end();
-            // A write that begins like a query is a statement, too: the guard refuses it with its name.
+            // A write that begins like a query is a statement, too: the guard refuses it with its
+            // name.
             self.standing(sql).map(|_| start + sql.len())
         })
     }
 
-    /// Where a statement that does not parse most likely ends: at its semicolon or the end of its paragraph.
+    /// Where a statement that does not parse most likely ends: at its semicolon or the end of its
+    /// paragraph.
     pub(crate) fn first_end(&self, text: &str, start: usize) -> usize {
         let region = self.region(text, start);
         let inside = &text[start..region];
@@ -177,7 +190,8 @@ impl Reader {
         syrch_core::text::clip(text, self.sql_bytes)
     }
 
-    /// The part of a prose that may belong to a statement by its size; `None` if too much of the reply has been searched.
+    /// The part of a prose that may belong to a statement by its size; `None` if too much of the
+    /// reply has been searched.
     pub(crate) fn take<'t>(&mut self, text: &'t str) -> Option<&'t str> {
         let near = self.within(text);
         self.prose = self.prose.checked_sub(near.len())?;
@@ -191,7 +205,8 @@ impl Reader {
     }
 }
 
-/// About the number of words and operators outside quotes and comments: a bound on the depth to which a parser may recurse.
+/// About the number of words and operators outside quotes and comments: a bound on the depth to
+/// which a parser may recurse.
 #[must_use]
 pub fn weight(sql: &str) -> usize {
     let mut in_word = false;
@@ -219,9 +234,10 @@ fn separators(text: &str) -> Vec<usize> {
                 found.push(at);
                 Some(at + 1)
             }
-            quote @ (b'\'' | b'"' | b'`') => {
-                bytes[at + 1..].iter().position(|byte| *byte == quote).map(|offset| at + 1 + offset + 1)
-            }
+            quote @ (b'\'' | b'"' | b'`') => bytes[at + 1..]
+                .iter()
+                .position(|byte| *byte == quote)
+                .map(|offset| at + 1 + offset + 1),
             b'-' if bytes[at..].starts_with(b"--") => past(at, "\n"),
             b'/' if bytes[at..].starts_with(b"/*") => past(at + 2, "*/"),
             _ => Some(at + 1),
@@ -255,8 +271,9 @@ fn blank_line(text: &str) -> Option<usize> {
     })
 }
 
-/// Sizes at which a statement in prose may end, the longest first: ends of lines and of sentences, and the quote that `before`
-/// opened. A line that continues the SQL is never removed, since a part of a statement would mean something else.
+/// Sizes at which a statement in prose may end, the longest first: ends of lines and of sentences,
+/// and the quote that `before` opened. A line that continues the SQL is never removed, since a part
+/// of a statement would mean something else.
 fn cuts(text: &str, before: Option<char>) -> Vec<usize> {
     let quote = before.filter(|c| "`\"'".contains(*c));
     let mut sizes = vec![text.len()];
@@ -277,12 +294,14 @@ fn cuts(text: &str, before: Option<char>) -> Vec<usize> {
     sizes.sort_unstable();
     sizes.dedup();
     sizes.reverse();
-    let (doubtful, mut sure): (Vec<_>, Vec<_>) = sizes.into_iter().partition(|size| ends_in_a_remark(&text[..*size]));
+    let (doubtful, mut sure): (Vec<_>, Vec<_>) =
+        sizes.into_iter().partition(|size| ends_in_a_remark(&text[..*size]));
     sure.extend(doubtful);
     sure
 }
 
-/// Whether the last line is one capitalised word, such as `Done`: it would parse as an alias, but is more likely prose.
+/// Whether the last line is one capitalised word, such as `Done`: it would parse as an alias, but
+/// is more likely prose.
 fn ends_in_a_remark(text: &str) -> bool {
     let Some((before, last)) = text.trim_end().rsplit_once('\n') else { return false };
     let mut letters = last.trim().chars();
@@ -292,7 +311,8 @@ fn ends_in_a_remark(text: &str) -> bool {
         && !before.trim_end().ends_with([',', '(', '='])
 }
 
-/// Whether a text begins with a word or a sign that continues a statement, rather than with a sentence of prose.
+/// Whether a text begins with a word or a sign that continues a statement, rather than with a
+/// sentence of prose.
 pub(crate) fn continues(text: &str) -> bool {
     const WORDS: [&str; 34] = [
         "from",
@@ -331,10 +351,12 @@ pub(crate) fn continues(text: &str) -> bool {
         "with",
     ];
     let text = without_comments(syrch_core::text::clip(text, 256));
-    let word: String = text.chars().take_while(char::is_ascii_alphabetic).collect::<String>().to_ascii_lowercase();
-    // Prose begins a sentence with a capital: `On the whole` ends a statement, `ON` and `on` do not.
-    let is_sentence =
-        text.starts_with(|c: char| c.is_ascii_uppercase()) && text[1..].starts_with(|c: char| c.is_ascii_lowercase());
+    let word: String =
+        text.chars().take_while(char::is_ascii_alphabetic).collect::<String>().to_ascii_lowercase();
+    // Prose begins a sentence with a capital: `On the whole` ends a statement, `ON` and `on` do
+    // not.
+    let is_sentence = text.starts_with(|c: char| c.is_ascii_uppercase())
+        && text[1..].starts_with(|c: char| c.is_ascii_lowercase());
     text.starts_with([',', ')', '(', '+', '|', '=', '<', '>', '/', '%'])
         || WORDS.contains(&word.as_str()) && !is_sentence
 }
@@ -363,12 +385,14 @@ pub(crate) fn begins_clause(text: &str) -> bool {
     is_word && WORDS.iter().any(|word| word.eq_ignore_ascii_case(&text[..size]))
 }
 
-/// Whether a statement may go on with the text behind a mark that should end it. Only a text that is certainly prose does not: one on a new
-/// line that continues nothing, or a sentence.
+/// Whether a statement may go on with the text behind a mark that should end it. Only a text that
+/// is certainly prose does not: one on a new line that continues nothing, or a sentence.
 pub(crate) fn may_go_on(behind: &str) -> bool {
     let near = syrch_core::text::clip(behind, 1_024);
     let text = without_comments(near);
-    let Some(first) = text.chars().next() else { return !near.trim().is_empty() || near.len() < behind.len() };
+    let Some(first) = text.chars().next() else {
+        return !near.trim().is_empty() || near.len() < behind.len();
+    };
     let is_new_line = near[..near.len() - text.len()].contains('\n');
     let is_list = text.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(['.', ')']);
     if first == ';' || first.is_ascii_digit() && is_new_line && is_list {
@@ -377,8 +401,10 @@ pub(crate) fn may_go_on(behind: &str) -> bool {
     if first.is_ascii_digit() || "'\"`.".contains(first) || continues(text) || begins_clause(text) {
         return true;
     }
-    const WORDS: [&str; 12] =
-        ["is", "like", "ilike", "glob", "desc", "asc", "collate", "nulls", "over", "filter", "regexp", "qualify"];
+    const WORDS: [&str; 12] = [
+        "is", "like", "ilike", "glob", "desc", "asc", "collate", "nulls", "over", "filter",
+        "regexp", "qualify",
+    ];
     let is_sentence = first.is_uppercase() && text.chars().nth(1).is_some_and(char::is_lowercase);
     let word: String = text.chars().take_while(char::is_ascii_alphabetic).take(12).collect();
     let is_keyword = WORDS.iter().any(|known| known.eq_ignore_ascii_case(&word));
@@ -419,13 +445,23 @@ mod tests {
 
     #[test]
     fn a_literal_that_is_written_again_means_the_same() {
-        for dialect in [syrch_core::Dialect::Spark, syrch_core::Dialect::Databricks, syrch_core::Dialect::Mysql] {
+        for dialect in [
+            syrch_core::Dialect::Spark,
+            syrch_core::Dialect::Databricks,
+            syrch_core::Dialect::Mysql,
+        ] {
             let (sql, grammar) = (r"SELECT 'it\'s', 'a\\b' FROM t", grammar(&dialect));
-            let written = parser(&*grammar).try_with_sql(sql).unwrap().parse_statements().unwrap()[0].to_string();
+            let written = parser(&*grammar).try_with_sql(sql).unwrap().parse_statements().unwrap()
+                [0]
+            .to_string();
             assert_eq!(written, sql, "{dialect:?}");
         }
-        let (sql, grammar) = ("SELECT 'it''s', 'a\\b' FROM t", grammar(&syrch_core::Dialect::Duckdb));
-        assert_eq!(parser(&*grammar).try_with_sql(sql).unwrap().parse_statements().unwrap()[0].to_string(), sql);
+        let (sql, grammar) =
+            ("SELECT 'it''s', 'a\\b' FROM t", grammar(&syrch_core::Dialect::Duckdb));
+        assert_eq!(
+            parser(&*grammar).try_with_sql(sql).unwrap().parse_statements().unwrap()[0].to_string(),
+            sql
+        );
     }
 
     #[test]
@@ -439,7 +475,8 @@ mod tests {
     #[test]
     fn semicolons_in_quotes_and_comments_separate_nothing() {
         let text = "-- a;b\nSELECT ';', \"x;\" /* ; */ ; SELECT 2";
-        let parts: Vec<&str> = reader().split(text, 0..text.len()).into_iter().map(|part| &text[part]).collect();
+        let parts: Vec<&str> =
+            reader().split(text, 0..text.len()).into_iter().map(|part| &text[part]).collect();
         assert_eq!(parts, ["SELECT ';', \"x;\" /* ; */", "SELECT 2"]);
     }
 

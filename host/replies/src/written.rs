@@ -1,4 +1,5 @@
-//! Writes the replies of providers without a model: a statement in the shape that a call expects, and the plan of one task.
+//! Writes the replies of providers without a model: a statement in the shape that a call expects,
+//! and the plan of one task.
 
 use serde_json::{Map, Value, json};
 use syrch_core::ports::{LlmError, Reply, Shape, Usage};
@@ -30,13 +31,20 @@ impl Written {
     }
 }
 
-/// Writes a statement as a reply: in a fence for the shapes `text` and `sql`, else in the smallest document or mapping that holds it
-/// under the key `sql`. The claimed confidence, 0 to 1, is behind the fence, or under the key `confidence` if there is one. Unknown fields,
-/// such as a reason, are null.
+/// Writes a statement as a reply: in a fence for the shapes `text` and `sql`, else in the smallest
+/// document or mapping that holds it under the key `sql`. The claimed confidence, 0 to 1, is behind
+/// the fence, or under the key `confidence` if there is one. Unknown fields, such as a reason, are
+/// null.
 ///
 /// # Errors
-/// [`LlmError::Malformed`] for a blank statement, and [`LlmError::Unsupported`] for a shape that cannot hold a statement.
-pub fn statement(sql: &str, confidence: Option<f64>, expect: &Shape, limits: &Limits) -> Result<Written, LlmError> {
+/// [`LlmError::Malformed`] for a blank statement, and [`LlmError::Unsupported`] for a shape that
+/// cannot hold a statement.
+pub fn statement(
+    sql: &str,
+    confidence: Option<f64>,
+    expect: &Shape,
+    limits: &Limits,
+) -> Result<Written, LlmError> {
     shape::accept(expect, limits)?;
     let held = match expect {
         Shape::Text | Shape::Sql => true,
@@ -54,7 +62,8 @@ pub fn statement(sql: &str, confidence: Option<f64>, expect: &Shape, limits: &Li
         Shape::Json(schema) => {
             let claimed = confidence.filter(|_| has_property(schema, CONFIDENCE));
             // If the confidence does not match the schema, the statement alone may.
-            document(sql, claimed, schema, expect, limits).or_else(|_| document(sql, None, schema, expect, limits))
+            document(sql, claimed, schema, expect, limits)
+                .or_else(|_| document(sql, None, schema, expect, limits))
         }
         Shape::Yaml(keys) => Ok(mapping(sql, confidence, keys)),
         Shape::Sql => {
@@ -65,7 +74,8 @@ pub fn statement(sql: &str, confidence: Option<f64>, expect: &Shape, limits: &Li
     }
 }
 
-/// The plan of one task with these words, if the schema is that of plans. A provider without a model does not decompose a question.
+/// The plan of one task with these words, if the schema is that of plans. A provider without a
+/// model does not decompose a question.
 #[must_use]
 pub fn plan_of_one(words: &str, schema: &str) -> Option<Written> {
     let is_plan = serde_json::from_str::<Value>(schema).is_ok_and(|schema| schema["title"] == PLAN);
@@ -81,7 +91,8 @@ pub fn plan_of_one(words: &str, schema: &str) -> Option<Written> {
 }
 
 fn fenced(sql: &str, confidence: Option<f64>) -> String {
-    let claim = confidence.map(|confidence| format!("\nConfidence: {confidence:.2}")).unwrap_or_default();
+    let claim =
+        confidence.map(|confidence| format!("\nConfidence: {confidence:.2}")).unwrap_or_default();
     format!("```sql\n{sql}\n```{claim}")
 }
 
@@ -100,8 +111,14 @@ fn document(
     limits: &Limits,
 ) -> Result<Written, LlmError> {
     let schema: Value = serde_json::from_str(schema).unwrap_or_default();
-    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-    let mut document: Map<String, Value> = required.map(|key| (key.to_owned(), Value::Null)).collect();
+    let required = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str);
+    let mut document: Map<String, Value> =
+        required.map(|key| (key.to_owned(), Value::Null)).collect();
     document.insert(SQL.to_owned(), Value::from(sql));
     document.extend(confidence.map(|confidence| (CONFIDENCE.to_owned(), Value::from(confidence))));
     let text = Value::Object(document).to_string();
@@ -121,9 +138,13 @@ fn mapping(sql: &str, confidence: Option<f64>, keys: &[String]) -> Written {
         CONFIDENCE => confidence.map_or(Value::Null, Value::from),
         _ => Value::Null,
     };
-    let lines: String = keys.iter().map(|key| format!("{}: {}\n", Value::from(key.as_str()), value(key))).collect();
+    let lines: String =
+        keys.iter().map(|key| format!("{}: {}\n", Value::from(key.as_str()), value(key))).collect();
     let parsed: Map<String, Value> = keys.iter().map(|key| (key.clone(), value(key))).collect();
-    Written { text: format!("```yaml\n{lines}```"), parsed: Some(Value::Object(parsed).to_string()) }
+    Written {
+        text: format!("```yaml\n{lines}```"),
+        parsed: Some(Value::Object(parsed).to_string()),
+    }
 }
 
 #[cfg(test)]
@@ -138,14 +159,19 @@ mod tests {
 
     fn schema(required: &[&str], confidence: &Value) -> Shape {
         let properties = json!({ "sql": { "type": "string" }, "confidence": confidence });
-        Shape::Json(json!({ "type": "object", "properties": properties, "required": required }).to_string())
+        Shape::Json(
+            json!({ "type": "object", "properties": properties, "required": required }).to_string(),
+        )
     }
 
     #[test]
     fn a_statement_comes_in_a_fence() {
         let text = format!("```sql\n{STATEMENT}\n```");
         let parsed = json!({ "sql": STATEMENT, "confidence": null }).to_string();
-        assert_eq!(write(STATEMENT, &Shape::Sql), Ok(Written { text: text.clone(), parsed: Some(parsed) }));
+        assert_eq!(
+            write(STATEMENT, &Shape::Sql),
+            Ok(Written { text: text.clone(), parsed: Some(parsed) })
+        );
         assert_eq!(write(STATEMENT, &Shape::Text), Ok(Written { text, parsed: None }));
     }
 
@@ -163,14 +189,22 @@ mod tests {
             let read = |json: Option<Json>| serde_json::from_str::<Value>(&json.unwrap()).unwrap();
             let parsed = read(parsed);
             assert_eq!(parsed["sql"], STATEMENT, "{expect:?}");
-            assert_eq!(parsed.as_object().unwrap().values().filter(|value| value.is_null()).count(), others);
-            assert_eq!(read(shape::parse(&text, &expect, &Limits::default()).unwrap()), parsed, "{text}");
+            assert_eq!(
+                parsed.as_object().unwrap().values().filter(|value| value.is_null()).count(),
+                others
+            );
+            assert_eq!(
+                read(shape::parse(&text, &expect, &Limits::default()).unwrap()),
+                parsed,
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn a_confidence_is_written_if_the_shape_has_a_place_for_it() {
-        let claim = |expect: &Shape| statement("SELECT 1", Some(0.83), expect, &Limits::default()).unwrap();
+        let claim =
+            |expect: &Shape| statement("SELECT 1", Some(0.83), expect, &Limits::default()).unwrap();
         let Written { text, parsed } = claim(&Shape::Sql);
         assert_eq!(text, "```sql\nSELECT 1\n```\nConfidence: 0.83");
         assert_eq!(shape::parse(&text, &Shape::Sql, &Limits::default()), Ok(parsed));
@@ -181,7 +215,11 @@ mod tests {
             (Shape::Yaml(vec![SQL.to_owned()]), Value::Null),
         ] {
             let parsed: Value = serde_json::from_str(&claim(&expect).parsed.unwrap()).unwrap();
-            assert_eq!((&parsed["sql"], &parsed[CONFIDENCE]), (&json!("SELECT 1"), &expected), "{expect:?}");
+            assert_eq!(
+                (&parsed["sql"], &parsed[CONFIDENCE]),
+                (&json!("SELECT 1"), &expected),
+                "{expect:?}"
+            );
         }
     }
 

@@ -142,8 +142,18 @@ fn characters_that_stand_for_others() {
 
 #[test]
 fn nothing_inside_a_literal_changes() {
-    for text in ["a&lt;b", "“x”", "</s>", "<|im_end|>", "（a），b；", "a\u{a0}b", "x\\ny", "<sql>", "&#39;", "~~~"]
-    {
+    for text in [
+        "a&lt;b",
+        "“x”",
+        "</s>",
+        "<|im_end|>",
+        "（a），b；",
+        "a\u{a0}b",
+        "x\\ny",
+        "<sql>",
+        "&#39;",
+        "~~~",
+    ] {
         let statement = format!("SELECT a FROM t WHERE b = '{text}'");
         assert_eq!(sql(&statement).as_deref(), Some(statement.as_str()));
         let fenced = format!("```sql\n{statement}\n```");
@@ -179,10 +189,12 @@ fn several_statements_are_tried_in_the_order_of_the_reply() {
 
 #[test]
 fn each_statement_has_the_confidence_that_is_stated_for_it() {
-    let reply = "```sql\nSELECT 1\n```\nConfidence: 0.9\n\nOr:\n```sql\nSELECT 2\n```\nConfidence: 0.4";
+    let reply =
+        "```sql\nSELECT 1\n```\nConfidence: 0.9\n\nOr:\n```sql\nSELECT 2\n```\nConfidence: 0.4";
     let several = read(reply).unwrap();
     assert_eq!((several.sql.as_str(), several.confidence), ("SELECT 1", Some(0.9)));
-    let stated: Vec<_> = several.statements.iter().map(|one| (one.number, one.confidence)).collect();
+    let stated: Vec<_> =
+        several.statements.iter().map(|one| (one.number, one.confidence)).collect();
     assert_eq!(stated, [(1, Some(0.9)), (2, Some(0.4))]);
     let twice = read("SELECT 1;\nConfidence: 0.9\nSELECT 1;").unwrap();
     assert_eq!((twice.sql.as_str(), twice.statements.len()), ("SELECT 1", 0));
@@ -190,9 +202,15 @@ fn each_statement_has_the_confidence_that_is_stated_for_it() {
 
 #[test]
 fn what_is_no_statement_is_none() {
-    for reply in
-        ["", "I cannot answer that.", "<sql></sql>", "<|im_end|>", "“Select” is a word.", "{\"sql\": \"\"}", "()"]
-    {
+    for reply in [
+        "",
+        "I cannot answer that.",
+        "<sql></sql>",
+        "<|im_end|>",
+        "“Select” is a word.",
+        "{\"sql\": \"\"}",
+        "()",
+    ] {
         assert_eq!(sql(reply), None, "{reply}");
     }
 }
@@ -369,10 +387,15 @@ fn thinking_of_every_family_is_no_answer() {
 #[track_caller]
 fn right_or_silent(cases: &[(&str, Option<&str>)]) {
     let is_same = |read: &str, expected: &str| {
-        read.split_whitespace().collect::<Vec<_>>() == expected.split_whitespace().collect::<Vec<_>>()
+        read.split_whitespace().collect::<Vec<_>>()
+            == expected.split_whitespace().collect::<Vec<_>>()
     };
     for (code, expected) in cases {
-        for reply in [format!("```sql\n{code}\n```"), (*code).to_owned(), format!("Here:\n\n{code}\n\nThat is it.")] {
+        for reply in [
+            format!("```sql\n{code}\n```"),
+            (*code).to_owned(),
+            format!("Here:\n\n{code}\n\nThat is it."),
+        ] {
             let read = sql(&reply);
             let is_right = match expected {
                 Some(expected) => read.as_deref().is_some_and(|read| is_same(read, expected)),
@@ -398,7 +421,10 @@ fn a_mark_within_a_statement_does_not_end_it() {
             "SELECT count(*) FROM orders</sql> WHERE status='delivered'",
             Some("SELECT count(*) FROM orders WHERE status='delivered'"),
         ),
-        ("SELECT count(*) FROM orders WHERE id [/inst] > 5", Some("SELECT count(*) FROM orders WHERE id > 5")),
+        (
+            "SELECT count(*) FROM orders WHERE id [/inst] > 5",
+            Some("SELECT count(*) FROM orders WHERE id > 5"),
+        ),
         ("SELECT a FROM t</s></sql>\nORDER BY a", Some("SELECT a FROM t ORDER BY a")),
         ("SELECT a FROM t WHERE b <|im_end|> IS NULL", Some("SELECT a FROM t WHERE b IS NULL")),
         ("SELECT a FROM t<|im_end|>\nWHERE b = 1", Some("SELECT a FROM t WHERE b = 1")),
@@ -416,8 +442,14 @@ fn a_line_within_a_comment_belongs_to_the_statement() {
             Some("SELECT count(*) FROM orders -- only open ones WHERE status = 'delivered'"),
         ),
         (r"SELECT a -- it\nFROM t -- all\nLIMIT 3", Some("SELECT a -- it FROM t -- all LIMIT 3")),
-        ("SELECT a FROM t -- open\\nWHERE b = 1\nLIMIT 3", Some("SELECT a FROM t -- open WHERE b = 1 LIMIT 3")),
-        ("SELECT a FROM t -- replace \\n with x\nLIMIT 3", Some(r"SELECT a FROM t -- replace \n with x LIMIT 3")),
+        (
+            "SELECT a FROM t -- open\\nWHERE b = 1\nLIMIT 3",
+            Some("SELECT a FROM t -- open WHERE b = 1 LIMIT 3"),
+        ),
+        (
+            "SELECT a FROM t -- replace \\n with x\nLIMIT 3",
+            Some(r"SELECT a FROM t -- replace \n with x LIMIT 3"),
+        ),
     ]);
     let reply = r"SELECT a FROM t -- open\nWHERE b = 1";
     assert_eq!(sql(reply).as_deref(), Some("SELECT a FROM t -- open\nWHERE b = 1"));
@@ -435,7 +467,11 @@ fn what_is_valid_is_not_changed() {
         "SELECT \"a;b\" FROM t WHERE a <b AND b> c",
         "SELECT a FROM t WHERE a = 'it''s &amp; ’s'",
     ] {
-        for reply in [format!("```sql\n{statement}\n```"), statement.to_owned(), format!("<sql>{statement};</sql>")] {
+        for reply in [
+            format!("```sql\n{statement}\n```"),
+            statement.to_owned(),
+            format!("<sql>{statement};</sql>"),
+        ] {
             if reply.starts_with("<sql>") && statement.contains("</sql>") {
                 continue;
             }
@@ -447,14 +483,23 @@ fn what_is_valid_is_not_changed() {
 #[test]
 fn statements_around_thinking_and_templates() {
     for (reply, expected) in [
-        ("<|channel|>analysis<|message|><think>SELECT 1</think><|channel|>final<|message|>SELECT 2", Some("SELECT 2")),
-        ("<|channel|>final<|message|>SELECT 1<|end|><|channel|>analysis<|message|>SELECT 2", Some("SELECT 1")),
+        (
+            "<|channel|>analysis<|message|><think>SELECT 1</think><|channel|>final<|message|>SELECT 2",
+            Some("SELECT 2"),
+        ),
+        (
+            "<|channel|>final<|message|>SELECT 1<|end|><|channel|>analysis<|message|>SELECT 2",
+            Some("SELECT 1"),
+        ),
         ("<think>\n```sql\nSELECT 1\n```\n</think>\n```sql\nSELECT 2\n```", Some("SELECT 2")),
         ("<think>```sql\nSELECT 1\n", None),
         ("[THINK]SELECT 1[/THINK]<think>SELECT 2</think>SELECT 3", Some("SELECT 3")),
         ("/* the count */ -- of all\nSELECT 1", Some("SELECT 1")),
         ("```sql\n/* a; b */\n-- c; d\nSELECT 1\n```", Some("SELECT 1")),
-        ("```sql\nSELECT a FROM <table>\n```\n```sql\nSELECT a FROM t\n```", Some("SELECT a FROM t")),
+        (
+            "```sql\nSELECT a FROM <table>\n```\n```sql\nSELECT a FROM t\n```",
+            Some("SELECT a FROM t"),
+        ),
         ("```sql\nSELECT a FROM <table>;\nSELECT a FROM t;\n```", Some("SELECT a FROM t")),
         ("SELECT a FROM <table>;\nSELECT a FROM t;", Some("SELECT a FROM t")),
     ] {

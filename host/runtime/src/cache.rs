@@ -1,6 +1,8 @@
-//! The cache of compiled plugins in the user's cache folder. A file is used only if this host wrote it for exactly that component: the
-//! component's digest, the engine and the code are authenticated together, with a key in the user's state folder. So whoever can write only
-//! the cache (a restored CI cache, say) cannot put code there. Files are mapped, not copied, where the system supports it.
+//! The cache of compiled plugins in the user's cache folder. A file is used only if this host wrote
+//! it for exactly that component: the component's digest, the engine and the code are authenticated
+//! together, with a key in the user's state folder. So whoever can write only the cache (a restored
+//! CI cache, say) cannot put code there. Files are mapped, not copied, where the system supports
+//! it.
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 use std::collections::BTreeSet;
@@ -36,8 +38,8 @@ const MAX_BYTES: u64 = 1 << 30;
 pub struct CodeCache {
     /// The folder that holds the folder `compiled`.
     pub folder: PathBuf,
-    /// Paths for the file with the key, none of them in that folder. The first one that exists or can be created is used. The file is
-    /// created in mode 0600.
+    /// Paths for the file with the key, none of them in that folder. The first one that exists or
+    /// can be created is used. The file is created in mode 0600.
     pub keys: Vec<PathBuf>,
 }
 
@@ -48,14 +50,15 @@ pub(crate) struct CompiledCache {
 }
 
 impl CompiledCache {
-    /// Opens or creates the folder and the key. `None` when they are not available, are links, or others may write to them: then every
-    /// start compiles anew.
+    /// Opens or creates the folder and the key. `None` when they are not available, are links, or
+    /// others may write to them: then every start compiles anew.
     pub(crate) fn open(cache: &CodeCache) -> Option<Self> {
         std::fs::create_dir_all(&cache.folder).ok()?;
         let path = cache.folder.join("compiled");
         syrch_files::make_folder(&path).ok()?;
         // The folder itself must be no link: what it led to would be pruned and trusted.
-        let is_folder = |path: &Path| path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
+        let is_folder =
+            |path: &Path| path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
         if !is_folder(&path) {
             return None;
         }
@@ -93,7 +96,8 @@ impl CompiledCache {
         let mut mac = self.mac(engine, digest)?;
         mac.update(code);
         // The code has to begin the file to be mapped.
-        let written = file.write_all(code).and_then(|()| file.write_all(&mac.finalize().into_bytes()));
+        let written =
+            file.write_all(code).and_then(|()| file.write_all(&mac.finalize().into_bytes()));
         let renamed = written.and_then(|()| self.dir.rename(&temporary, &self.dir, &name));
         if renamed.is_err() {
             let _ = self.dir.remove_file(&temporary);
@@ -112,7 +116,8 @@ impl CompiledCache {
         own(&self.dir, &opened.metadata().ok()?).then_some(opened)
     }
 
-    /// An authentication code over the identity of the compiled component, which has yet to be fed with the code.
+    /// An authentication code over the identity of the compiled component, which has yet to be fed
+    /// with the code.
     fn mac(&self, engine: &Engine, digest: &str) -> Option<Hmac<Sha256>> {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).ok()?;
         for part in [digest.as_bytes(), &engine_hash(engine).to_le_bytes()] {
@@ -125,7 +130,9 @@ impl CompiledCache {
     /// Whether this host wrote the file for that component and engine.
     fn is_authentic(&self, file: &mut File, engine: &Engine, digest: &str) -> bool {
         let Some(mut mac) = self.mac(engine, digest) else { return false };
-        let Some(mut left) = file.metadata().ok().and_then(|data| data.len().checked_sub(KEY as u64)) else {
+        let Some(mut left) =
+            file.metadata().ok().and_then(|data| data.len().checked_sub(KEY as u64))
+        else {
             return false;
         };
         let (mut chunk, mut code) = (vec![0; CHUNK], [0; KEY]);
@@ -137,15 +144,21 @@ impl CompiledCache {
             mac.update(part);
             left -= part.len() as u64;
         }
-        file.read_exact(&mut code).is_ok() && mac.verify_slice(&code).is_ok() && file.rewind().is_ok()
+        file.read_exact(&mut code).is_ok()
+            && mac.verify_slice(&code).is_ok()
+            && file.rewind().is_ok()
     }
 
-    /// Frees so many bytes: removes files that were not used for long, then unfinished ones, then those whose last use is the oldest.
+    /// Frees so many bytes: removes files that were not used for long, then unfinished ones, then
+    /// those whose last use is the oldest.
     fn prune(&self, needed: u64) {
         let Ok(entries) = self.dir.entries() else { return };
         let mut files: Vec<(Duration, u64, String)> = Vec::new();
         for entry in entries.flatten() {
-            let (Ok(name), Ok(metadata)) = (entry.file_name().into_string(), entry.metadata()) else { continue };
+            let (Ok(name), Ok(metadata)) = (entry.file_name().into_string(), entry.metadata())
+            else {
+                continue;
+            };
             if metadata.is_dir() {
                 continue;
             }
@@ -174,7 +187,8 @@ fn age(metadata: &Metadata) -> Duration {
     modified.and_then(|time| SystemTime::now().duration_since(time).ok()).unwrap_or_default()
 }
 
-/// Reads the key, or creates one. `None` when it is not available, or another user could have read or written it.
+/// Reads the key, or creates one. `None` when it is not available, or another user could have read
+/// or written it.
 fn key(path: &Path) -> Option<[u8; KEY]> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).ok()?;
@@ -209,8 +223,9 @@ fn map(engine: &Engine, file: File) -> Option<Component> {
     use std::os::fd::AsRawFd;
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
     Engine::detect_precompiled_file(&path).ok()??;
-    // SAFETY: the file is what this host's `put` wrote for this component and engine: its code authenticates all three, with a key that only
-    // the user can read. It is replaced by renaming and never changed. Or it is one of `in_memory`, which has no name. wasmtime checks version
+    // SAFETY: the file is what this host's `put` wrote for this component and engine: its code
+    // authenticates all three, with a key that only the user can read. It is replaced by renaming
+    // and never changed. Or it is one of `in_memory`, which has no name. wasmtime checks version
     // and settings once more.
     #[allow(unsafe_code)]
     unsafe { Component::deserialize_file(engine, path) }.ok()
@@ -235,8 +250,8 @@ pub(crate) fn load(engine: &Engine, write: &WriteCode<'_>) -> Option<Component> 
     })
 }
 
-/// Loads code through a file in memory that only this process has. Of mapped code only the pages that are used are touched, while a copy
-/// touches all of them.
+/// Loads code through a file in memory that only this process has. Of mapped code only the pages
+/// that are used are touched, while a copy touches all of them.
 #[cfg(target_os = "linux")]
 fn in_memory(engine: &Engine, write: &WriteCode<'_>) -> Option<Component> {
     let descriptor = rustix::fs::memfd_create(c"code", rustix::fs::MemfdFlags::CLOEXEC).ok()?;
@@ -255,8 +270,9 @@ pub(crate) fn load_plain(engine: &Engine, code: &'static [u8]) -> Option<Compone
     in_place(engine, code).or_else(|| load(engine, &|file| file.write_all(code)))
 }
 
-/// Loads code where it lies: it is read from the binary page by page as it is run, once for all processes. In this process one engine can have
-/// it, since wasmtime finds the component of running code by the address.
+/// Loads code where it lies: it is read from the binary page by page as it is run, once for all
+/// processes. In this process one engine can have it, since wasmtime finds the component of running
+/// code by the address.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 fn in_place(engine: &Engine, code: &'static [u8]) -> Option<Component> {
     static PLACED: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
@@ -279,8 +295,9 @@ fn in_place(_: &Engine, _: &'static [u8]) -> Option<Component> {
 
 fn copied(engine: &Engine, code: &[u8]) -> Option<Component> {
     Engine::detect_precompiled(code)?;
-    // SAFETY: the code comes from this host's own compiler, in this process, by a pipe from its own binary or from its build, and from nowhere
-    // else, or it is authentic as in `map`. wasmtime checks version and settings.
+    // SAFETY: the code comes from this host's own compiler, in this process, by a pipe from its own
+    // binary or from its build, and from nowhere else, or it is authentic as in `map`. wasmtime
+    // checks version and settings.
     #[allow(unsafe_code)]
     unsafe { Component::deserialize(engine, code) }.ok()
 }
@@ -300,13 +317,16 @@ fn name(engine: &Engine, digest: &str) -> String {
 
 /// The flags `O_NOFOLLOW | O_NONBLOCK`.
 #[cfg(unix)]
-const NO_LINK: i32 = (rustix::fs::OFlags::NOFOLLOW.bits() | rustix::fs::OFlags::NONBLOCK.bits()).cast_signed();
+const NO_LINK: i32 =
+    (rustix::fs::OFlags::NOFOLLOW.bits() | rustix::fs::OFlags::NONBLOCK.bits()).cast_signed();
 
 /// Whether the opened folder is the one that the path names without following a link at its end.
 #[cfg(unix)]
 fn same_folder(dir: &Dir, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
-    let (Ok(opened), Ok(named)) = (dir.dir_metadata(), path.symlink_metadata()) else { return false };
+    let (Ok(opened), Ok(named)) = (dir.dir_metadata(), path.symlink_metadata()) else {
+        return false;
+    };
     use cap_std::fs::MetadataExt as _;
     (MetadataExt::dev(&named), MetadataExt::ino(&named)) == (opened.dev(), opened.ino())
 }
@@ -315,7 +335,9 @@ fn same_folder(dir: &Dir, path: &Path) -> bool {
 #[cfg(unix)]
 fn private(dir: &Dir) -> bool {
     use cap_std::fs::MetadataExt;
-    dir.dir_metadata().is_ok_and(|folder| folder.uid() == user() && folder.mode() & syrch_files::OTHERS_WRITE == 0)
+    dir.dir_metadata().is_ok_and(|folder| {
+        folder.uid() == user() && folder.mode() & syrch_files::OTHERS_WRITE == 0
+    })
 }
 
 /// Whether a file belongs to the folder's owner, and no other user may write to it.

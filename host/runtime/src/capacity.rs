@@ -1,9 +1,10 @@
 //! The capacity of the engine's pool, and which call gets how much of it.
 //!
-//! Capacity is counted in linear memories: a call takes as many as its component has, so that no allocation of the pool can fail. A call
-//! for which there is no capacity waits. Each search has a share that no other search can take, so one that fills its share many times over
-//! delays only itself. Calls that may wait for other guests take memories of one kind, and the guests that they wait for take memories of
-//! the other, so no circle of calls waits.
+//! Capacity is counted in linear memories: a call takes as many as its component has, so that no
+//! allocation of the pool can fail. A call for which there is no capacity waits. Each search has a
+//! share that no other search can take, so one that fills its share many times over delays only
+//! itself. Calls that may wait for other guests take memories of one kind, and the guests that they
+//! wait for take memories of the other, so no circle of calls waits.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,14 +14,17 @@ use tokio::sync::oneshot;
 
 use crate::contract::{Port, ports_of};
 
-/// Searches that have a share: those in progress, and as many ended ones as stores may wait to be freed, since a share is released with its last
-/// store. A further search waits until one of them has no call in progress.
+/// Searches that have a share: those in progress, and as many ended ones as stores may wait to be
+/// freed, since a share is released with its last store. A further search waits until one of them
+/// has no call in progress.
 const SEARCHES: usize = 160 + crate::release::WAITING;
-/// Memories of a search's share: enough for one of the largest components, or eight of the usual ones.
+/// Memories of a search's share: enough for one of the largest components, or eight of the usual
+/// ones.
 pub(crate) const SHARE: u32 = 8;
 /// Memories that belong to no share and go to calls whose search has used up its own.
 const COMMON: u32 = 256;
-/// The same where searches are made one after the other: reserving memories is a part of the time in which a program starts.
+/// The same where searches are made one after the other: reserving memories is a part of the time
+/// in which a program starts.
 const SEARCHES_OF_ONE: usize = 2;
 const COMMON_OF_ONE: u32 = 48;
 
@@ -32,7 +36,8 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    /// The size for a host that makes so many searches at once. Several hosts may share the memories.
+    /// The size for a host that makes so many searches at once. Several hosts may share the
+    /// memories.
     pub(crate) fn of(searches: usize) -> Self {
         match searches {
             1 => Self { searches: SEARCHES_OF_ONE, common: COMMON_OF_ONE },
@@ -95,11 +100,18 @@ impl Capacity {
         Self { callers: pool(), others: pool() }
     }
 
-    /// Allocates capacity for a call of that role in that search, or for a plugin that describes itself. Waits until there is some.
-    pub(crate) async fn allocate(&self, role: Option<Role>, search: usize, memories: u32) -> Allocation {
+    /// Allocates capacity for a call of that role in that search, or for a plugin that describes
+    /// itself. Waits until there is some.
+    pub(crate) async fn allocate(
+        &self,
+        role: Option<Role>,
+        search: usize,
+        memories: u32,
+    ) -> Allocation {
         let calls_guests = role.is_some_and(|role| ports_of(role).contains(&Port::Evaluate));
         let pool = if calls_guests { &self.callers } else { &self.others };
-        // A component without a memory has a stack at least; one over the limit is refused when it is instantiated.
+        // A component without a memory has a stack at least; one over the limit is refused when it
+        // is instantiated.
         let memories = memories.clamp(1, SHARE);
         loop {
             let wait = {
@@ -122,7 +134,9 @@ impl Capacity {
 
     /// Whether calls of other searches than this one are in progress.
     pub(crate) fn is_shared(&self, search: usize) -> bool {
-        [&self.callers, &self.others].iter().any(|pool| pool.allocated().shares.keys().any(|other| *other != search))
+        [&self.callers, &self.others]
+            .iter()
+            .any(|pool| pool.allocated().shares.keys().any(|other| *other != search))
     }
 }
 
@@ -201,8 +215,15 @@ mod tests {
     use super::*;
 
     /// The allocation that is available without waiting.
-    async fn free(capacity: &Capacity, role: Option<Role>, search: usize, memories: u32) -> Option<Allocation> {
-        tokio::time::timeout(Duration::from_millis(20), capacity.allocate(role, search, memories)).await.ok()
+    async fn free(
+        capacity: &Capacity,
+        role: Option<Role>,
+        search: usize,
+        memories: u32,
+    ) -> Option<Allocation> {
+        tokio::time::timeout(Duration::from_millis(20), capacity.allocate(role, search, memories))
+            .await
+            .ok()
     }
 
     #[tokio::test]
@@ -220,7 +241,10 @@ mod tests {
             }
             assert!(free(&capacity, Some(Role::Solver), search, 1).await.is_none());
         }
-        assert!(free(&capacity, Some(Role::Solver), SEARCHES + 1, 1).await.is_none(), "more shares than there are");
+        assert!(
+            free(&capacity, Some(Role::Solver), SEARCHES + 1, 1).await.is_none(),
+            "more shares than there are"
+        );
         // Released capacity goes to the first waiting call that it is enough for.
         let waiting = tokio::spawn({
             let capacity = capacity.clone();
@@ -232,7 +256,9 @@ mod tests {
         drop(others);
         drop(hostile);
         let allocated = capacity.callers.allocated();
-        assert!(allocated.shares.is_empty() && allocated.common == 0 && allocated.waiting.is_empty());
+        assert!(
+            allocated.shares.is_empty() && allocated.common == 0 && allocated.waiting.is_empty()
+        );
     }
 
     #[tokio::test]
@@ -242,7 +268,9 @@ mod tests {
         while let Some(allocation) = free(&capacity, Some(Role::Solver), 1, 1).await {
             solvers.push(allocation);
         }
-        for role in Role::ALL.into_iter().filter(|role| *role != Role::Solver).map(Some).chain([None]) {
+        for role in
+            Role::ALL.into_iter().filter(|role| *role != Role::Solver).map(Some).chain([None])
+        {
             assert!(free(&capacity, role, 1, SHARE).await.is_some(), "{role:?}");
         }
         assert!(capacity.is_shared(2) && !capacity.is_shared(1));
@@ -277,8 +305,10 @@ mod tests {
     /// A reward or a calibrator that could call other guests would wait for its own kind.
     #[test]
     fn whom_a_caller_waits_for_waits_for_nobody() {
-        let callers: Vec<Role> =
-            Role::ALL.into_iter().filter(|role| ports_of(*role).contains(&Port::Evaluate)).collect();
+        let callers: Vec<Role> = Role::ALL
+            .into_iter()
+            .filter(|role| ports_of(*role).contains(&Port::Evaluate))
+            .collect();
         assert!(!callers.is_empty());
         assert!(!callers.contains(&Role::Reward) && !callers.contains(&Role::Calibrator));
     }

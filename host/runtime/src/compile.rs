@@ -1,7 +1,8 @@
 //! Compiles third-party components in a child process, whose limits the operating system enforces.
 //!
-//! A compilation runs no code of the component, but a hostile component can make the compiler use gigabytes and minutes, and a thread that
-//! compiles can be neither interrupted nor bounded. The child is the host's own binary; it has an empty environment and three pipes.
+//! A compilation runs no code of the component, but a hostile component can make the compiler use
+//! gigabytes and minutes, and a thread that compiles can be neither interrupted nor bounded. The
+//! child is the host's own binary; it has an empty environment and three pipes.
 
 use std::ffi::OsString;
 use std::io::{Read, Write};
@@ -15,7 +16,8 @@ use tokio::process::Command;
 use crate::LoadError;
 use crate::engine::compiler;
 
-/// The most bytes of compiled code that are read from a child. Code is some three to eight times as large as its component.
+/// The most bytes of compiled code that are read from a child. Code is some three to eight times as
+/// large as its component.
 const MAX_CODE: u64 = 768 << 20;
 /// The most bytes of an error message that are read from a child.
 const MAX_MESSAGE: u64 = 4 << 10;
@@ -23,8 +25,9 @@ const MAX_MESSAGE: u64 = 4 << 10;
 /// The wall time of a child, as a multiple of that of a compilation in this process.
 const STANDSTILL: u32 = 15;
 
-/// How to start a process of this host's binary that calls [`compile_component`] on its standard streams, and nothing else. Two further
-/// arguments are its limits: bytes of memory and seconds of CPU time.
+/// How to start a process of this host's binary that calls [`compile_component`] on its standard
+/// streams, and nothing else. Two further arguments are its limits: bytes of memory and seconds of
+/// CPU time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompileProcess {
     /// The path of the program.
@@ -34,21 +37,28 @@ pub struct CompileProcess {
 }
 
 impl CompileProcess {
-    /// Whether this system can bound a child process. On others, components are compiled in the host's own process.
+    /// Whether this system can bound a child process. On others, components are compiled in the
+    /// host's own process.
     pub const IS_SUPPORTED: bool = cfg!(target_os = "linux");
 
     /// Compiles a component in a child.
-    pub(crate) async fn compile(&self, component: &[u8], limits: &Limits) -> Result<Vec<u8>, LoadError> {
-        let failed = |error: std::io::Error| LoadError::Engine(format!("the compiler's process: {error}"));
+    pub(crate) async fn compile(
+        &self,
+        component: &[u8],
+        limits: &Limits,
+    ) -> Result<Vec<u8>, LoadError> {
+        let failed =
+            |error: std::io::Error| LoadError::Engine(format!("the compiler's process: {error}"));
         let mut command = Command::new(&self.program);
         // The child's limits are this host's, whatever the defaults are.
-        command
-            .args(&self.arguments)
-            .args([limits.compile_memory, limits.compile_cpu.as_secs()].map(|limit| limit.to_string()));
+        command.args(&self.arguments).args(
+            [limits.compile_memory, limits.compile_cpu.as_secs()].map(|limit| limit.to_string()),
+        );
         command.env_clear().current_dir("/").kill_on_drop(true);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(failed)?;
-        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (stdin, stdout, stderr) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(mut stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
             return Err(LoadError::Engine("the compiler's process has no pipes".to_owned()));
         };
@@ -60,21 +70,28 @@ impl CompileProcess {
                 drop(stdin);
             };
             let (mut stdout, mut stderr) = (stdout.take(MAX_CODE + 1), stderr.take(MAX_MESSAGE));
-            let read = futures::future::join(stdout.read_to_end(&mut code), stderr.read_to_end(&mut message));
+            let read = futures::future::join(
+                stdout.read_to_end(&mut code),
+                stderr.read_to_end(&mut message),
+            );
             let (_, (read, _)) = futures::future::join(write, read).await;
             read?;
             // What is over the bound is not read; the child would wait for a reader.
             drop(stdout);
             child.wait().await
         };
-        // The limit is the CPU time: on a busy machine it takes far longer. This ends a child that does not get on at all.
+        // The limit is the CPU time: on a busy machine it takes far longer. This ends a child that
+        // does not get on at all.
         let longest = limits.compile * STANDSTILL;
         let status = tokio::time::timeout(longest, exchange)
             .await
             .map_err(|_| LoadError::CompileLimit(format!("{} s", longest.as_secs_f64())))?
             .map_err(failed)?;
         if code.len() as u64 > MAX_CODE {
-            return Err(LoadError::CompileLimit(format!("{} MiB of compiled code", MAX_CODE >> 20)));
+            return Err(LoadError::CompileLimit(format!(
+                "{} MiB of compiled code",
+                MAX_CODE >> 20
+            )));
         }
         if status.success() { Ok(code) } else { Err(refused(status, &message, limits)) }
     }
@@ -83,7 +100,9 @@ impl CompileProcess {
 /// Why a child ended without code: by its message, or by the signal of the limit that ended it.
 fn refused(status: ExitStatus, message: &[u8], limits: &Limits) -> LoadError {
     let message = String::from_utf8_lossy(message);
-    let first = text::clip(message.lines().find(|line| !line.trim().is_empty()).unwrap_or_default(), 500).to_owned();
+    let first =
+        text::clip(message.lines().find(|line| !line.trim().is_empty()).unwrap_or_default(), 500)
+            .to_owned();
     if status.code() == Some(i32::from(CompileFailure::REFUSED)) {
         return LoadError::Broken(first);
     }
@@ -92,7 +111,9 @@ fn refused(status: ExitStatus, message: &[u8], limits: &Limits) -> LoadError {
         // SIGXCPU.
         Some(24) => LoadError::CompileLimit(format!("{seconds} CPU-seconds")),
         // Rust aborts where memory or stack cannot be had.
-        Some(6 | 7 | 11) => LoadError::CompileLimit(format!("{} MB of memory", limits.compile_memory / 1_000_000)),
+        Some(6 | 7 | 11) => {
+            LoadError::CompileLimit(format!("{} MB of memory", limits.compile_memory / 1_000_000))
+        }
         _ => LoadError::Engine(format!("the compiler's process ended with {status}: {first}")),
     }
 }
@@ -132,12 +153,17 @@ impl CompileFailure {
     }
 }
 
-/// The child's side of [`CompileProcess`]: limits this process, reads a component and writes its compiled code. The caller ends the process
-/// afterwards, with an error's text on standard error and its [`CompileFailure::status`].
+/// The child's side of [`CompileProcess`]: limits this process, reads a component and writes its
+/// compiled code. The caller ends the process afterwards, with an error's text on standard error
+/// and its [`CompileFailure::status`].
 ///
 /// # Errors
 /// When the limits cannot be set, the streams fail, or the component is not valid.
-pub fn compile_component(limits: &Limits, input: &mut dyn Read, output: &mut dyn Write) -> Result<(), CompileFailure> {
+pub fn compile_component(
+    limits: &Limits,
+    input: &mut dyn Read,
+    output: &mut dyn Write,
+) -> Result<(), CompileFailure> {
     let process = |error: std::io::Error| CompileFailure::Process(error.to_string());
     let refused = |error: wasmtime::Error| CompileFailure::Component(format!("{error:#}"));
     limit_process(limits).map_err(process)?;
@@ -162,12 +188,18 @@ fn limit_process(limits: &Limits) -> std::io::Result<()> {
     ] {
         // A limit that is lower already stays so: it cannot be raised.
         let most = getrlimit(resource).maximum.unwrap_or(u64::MAX);
-        setrlimit(resource, Rlimit { current: Some(limit.min(most)), maximum: Some(hard.min(most)) })?;
+        setrlimit(
+            resource,
+            Rlimit { current: Some(limit.min(most)), maximum: Some(hard.min(most)) },
+        )?;
     }
     Ok(())
 }
 
 #[cfg(not(target_os = "linux"))]
 fn limit_process(_: &Limits) -> std::io::Result<()> {
-    Err(std::io::Error::new(std::io::ErrorKind::Unsupported, "a process cannot be bounded on this system"))
+    Err(std::io::Error::new(
+        std::io::ErrorKind::Unsupported,
+        "a process cannot be bounded on this system",
+    ))
 }

@@ -1,4 +1,5 @@
-//! What can be read from a component's bytes before it is compiled: its contract, and whether its code can be compiled at a bounded cost.
+//! What can be read from a component's bytes before it is compiled: its contract, and whether its
+//! code can be compiled at a bounded cost.
 
 use std::collections::VecDeque;
 
@@ -20,7 +21,8 @@ const MAX_NESTING: u64 = 8_000;
 const MAX_LOOP_NESTING: u64 = 128;
 /// Parameters and results of all blocks of one function. The usual compilers make none.
 const MAX_BLOCK_VALUES: u64 = 1 << 16;
-/// Local variables of one function times its loops: the compiler may need a value for each of them at each loop. StarlingMonkey has up to 32,818.
+/// Local variables of one function times its loops: the compiler may need a value for each of them
+/// at each loop. StarlingMonkey has up to 32,818.
 const MAX_AT_LOOPS: u64 = 1 << 16;
 /// Local variables of one function times its blocks. CPython has up to 67,479.
 const MAX_AT_BLOCKS: u64 = 1 << 20;
@@ -82,7 +84,8 @@ fn push(names: &mut Vec<String>, name: &str) -> Result<(), LoadError> {
 /// [`LoadError::TooComplex`] with the bound that is exceeded.
 pub(crate) fn check(bytes: &[u8]) -> Result<(), LoadError> {
     let (mut parts, mut depth, mut functions, mut at_blocks) = (0, 0_u64, 0, 0);
-    // Of the present module: its function types, as numbers of parameters and results, and the types of its functions that have a body.
+    // Of the present module: its function types, as numbers of parameters and results, and the
+    // types of its functions that have a body.
     let (mut types, mut bodies) = (Vec::new(), VecDeque::new());
     for payload in Parser::new(0).parse_all(bytes) {
         match payload.map_err(broken)? {
@@ -96,9 +99,13 @@ pub(crate) fn check(bytes: &[u8]) -> Result<(), LoadError> {
             Payload::End(_) => depth = depth.saturating_sub(1),
             Payload::TypeSection(groups) => {
                 for group in groups {
-                    types.extend(group.map_err(broken)?.into_types().map(|ty| match ty.composite_type.inner {
-                        CompositeInnerType::Func(func) => (func.params().len() as u64, func.results().len() as u64),
-                        _ => (0, 0),
+                    types.extend(group.map_err(broken)?.into_types().map(|ty| {
+                        match ty.composite_type.inner {
+                            CompositeInnerType::Func(func) => {
+                                (func.params().len() as u64, func.results().len() as u64)
+                            }
+                            _ => (0, 0),
+                        }
                     }));
                 }
             }
@@ -111,7 +118,8 @@ pub(crate) fn check(bytes: &[u8]) -> Result<(), LoadError> {
             Payload::CodeSectionEntry(body) => {
                 functions += 1;
                 let ty = bodies.pop_front().and_then(|index| types.get(index as usize));
-                at_blocks += locals_at_blocks(&body, ty.map_or(0, |(parameters, _)| *parameters), &types)?;
+                at_blocks +=
+                    locals_at_blocks(&body, ty.map_or(0, |(parameters, _)| *parameters), &types)?;
                 bound(functions, MAX_FUNCTIONS, "functions")?;
                 bound(
                     at_blocks,
@@ -125,8 +133,13 @@ pub(crate) fn check(bytes: &[u8]) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// Checks one function, and returns its number of local variables, its parameters among them, times its number of blocks.
-fn locals_at_blocks(body: &FunctionBody<'_>, parameters: u64, types: &[(u64, u64)]) -> Result<u64, LoadError> {
+/// Checks one function, and returns its number of local variables, its parameters among them, times
+/// its number of blocks.
+fn locals_at_blocks(
+    body: &FunctionBody<'_>,
+    parameters: u64,
+    types: &[(u64, u64)],
+) -> Result<u64, LoadError> {
     bound(body.range().len() as u64, MAX_FUNCTION_BYTES, "bytes in one function")?;
     let mut locals = parameters;
     for local in body.get_locals_reader().map_err(broken)? {
@@ -150,13 +163,22 @@ fn locals_at_blocks(body: &FunctionBody<'_>, parameters: u64, types: &[(u64, u64
         (blocks, loops) = (blocks + 1, loops + u64::from(is_loop));
         open_loops += u64::from(is_loop);
         if let BlockType::FuncType(index) = ty {
-            values += types.get(index as usize).map_or(0, |(parameters, results)| parameters + results);
+            values +=
+                types.get(index as usize).map_or(0, |(parameters, results)| parameters + results);
         }
         bound(open.len() as u64, MAX_NESTING, "blocks within blocks in one function")?;
         bound(open_loops, MAX_LOOP_NESTING, "loops within loops in one function")?;
         bound(values, MAX_BLOCK_VALUES, "parameters and results of the blocks of one function")?;
-        bound(loops * locals, MAX_AT_LOOPS, "as the product of local variables and loops of one function")?;
-        bound(blocks * locals, MAX_AT_BLOCKS, "as the product of local variables and blocks of one function")?;
+        bound(
+            loops * locals,
+            MAX_AT_LOOPS,
+            "as the product of local variables and loops of one function",
+        )?;
+        bound(
+            blocks * locals,
+            MAX_AT_BLOCKS,
+            "as the product of local variables and blocks of one function",
+        )?;
     }
     Ok(blocks * locals)
 }
@@ -197,14 +219,18 @@ mod tests {
         let many: String = (0..=MAX_NAMES).map(|number| export(&format!("n{number}"))).collect();
         let long = export(&"n".repeat(1_025));
         for (exports, what) in [(many, "imports or exports"), (long, "bytes in the name")] {
-            let error = contract(&wat::parse_str(format!("(component (instance $i) {exports})")).unwrap()).unwrap_err();
+            let error =
+                contract(&wat::parse_str(format!("(component (instance $i) {exports})")).unwrap())
+                    .unwrap_err();
             assert!(error.to_string().contains(what), "{error}");
         }
     }
 
     #[test]
     fn code_that_is_expensive_to_compile_is_refused() {
-        let nested = |count: usize, head: &str| format!("{}{}", format!("({head} ").repeat(count), ")".repeat(count));
+        let nested = |count: usize, head: &str| {
+            format!("{}{}", format!("({head} ").repeat(count), ")".repeat(count))
+        };
         let many = "i32 ".repeat(500);
         let values = format!("(type (func (param {many}) (result {many})))");
         let blocks = format!("(func {} {})", "block (type 0) ".repeat(70), "end ".repeat(70));
@@ -213,19 +239,41 @@ mod tests {
             (function(0, &nested(129, "loop")), "loops within loops"),
             (function(660, &"(loop)".repeat(100)), "local variables and loops"),
             (
-                wat::parse_str(format!("(component (core module (func (param {many}) {})))", "(loop)".repeat(140)))
-                    .unwrap(),
+                wat::parse_str(format!(
+                    "(component (core module (func (param {many}) {})))",
+                    "(loop)".repeat(140)
+                ))
+                .unwrap(),
                 "local variables and loops",
             ),
             (function(2_000, &"(block)".repeat(600)), "local variables and blocks of one"),
-            (wat::parse_str(format!("(component (core module {values} {blocks}))")).unwrap(), "parameters and results"),
-            (function(0, &"(drop (i64.const -9223372036854775808))".repeat(180_000)), "bytes in one function"),
-            (wat::parse_str(format!("(component {})", nested(17, "component"))).unwrap(), "within components"),
-            (wat::parse_str(format!("(component {})", "(core module)".repeat(1_001))).unwrap(), "modules"),
-            (wat::parse_str(format!("(component (core module {}))", "(func)".repeat(200_001))).unwrap(), "functions"),
+            (
+                wat::parse_str(format!("(component (core module {values} {blocks}))")).unwrap(),
+                "parameters and results",
+            ),
+            (
+                function(0, &"(drop (i64.const -9223372036854775808))".repeat(180_000)),
+                "bytes in one function",
+            ),
+            (
+                wat::parse_str(format!("(component {})", nested(17, "component"))).unwrap(),
+                "within components",
+            ),
+            (
+                wat::parse_str(format!("(component {})", "(core module)".repeat(1_001))).unwrap(),
+                "modules",
+            ),
+            (
+                wat::parse_str(format!("(component (core module {}))", "(func)".repeat(200_001)))
+                    .unwrap(),
+                "functions",
+            ),
         ] {
             let error = check(&bytes).unwrap_err();
-            assert!(matches!(&error, LoadError::TooComplex { .. }) && error.to_string().contains(what), "{error}");
+            assert!(
+                matches!(&error, LoadError::TooComplex { .. }) && error.to_string().contains(what),
+                "{error}"
+            );
         }
         check(&function(200, &nested(100, "loop"))).unwrap();
     }

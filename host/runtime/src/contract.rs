@@ -1,4 +1,5 @@
-//! The ports that each role may import: the worlds of `wit/worlds.wit` as a table. A test compares the two.
+//! The ports that each role may import: the worlds of `wit/worlds.wit` as a table. A test compares
+//! the two.
 
 use syrch_core::roles::Role;
 

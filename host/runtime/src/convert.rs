@@ -1,5 +1,5 @@
-//! Conversions between the contract's bindings and `core`, field by field and exhaustive: a field that is added on one side does not
-//! compile until it is here.
+//! Conversions between the contract's bindings and `core`, field by field and exhaustive: a field
+//! that is added on one side does not compile until it is here.
 
 use syrch_core as core;
 use syrch_core::ports as port;
@@ -64,7 +64,8 @@ macro_rules! record {
     };
 }
 
-/// Converts a variant from the first type to the second: cases without a payload, then cases with one.
+/// Converts a variant from the first type to the second: cases without a payload, then cases with
+/// one.
 macro_rules! variant_to {
     ($from:ty => $to:ty { $($unit:ident),* ; $($case:ident),* }) => {
         impl Conv<$to> for $from {
@@ -211,7 +212,14 @@ record_to!(port::Reply => wit::llm::Reply { text, parsed, truncated, logprob, us
 impl Conv<wit::llm::Usage> for port::Usage {
     fn conv(self) -> wit::llm::Usage {
         // Where the numbers come from is for the host alone.
-        let Self { input_tokens, output_tokens, cost_micros, model, cached_tokens: _, is_estimate: _ } = self;
+        let Self {
+            input_tokens,
+            output_tokens,
+            cost_micros,
+            model,
+            cached_tokens: _,
+            is_estimate: _,
+        } = self;
         wit::llm::Usage { input_tokens, output_tokens, cost_micros, model }
     }
 }
@@ -226,13 +234,15 @@ impl Conv<wit::llm::LlmError> for port::LlmError {
             Self::Denied(text) => To::Denied(text),
             Self::Refused(text) => To::Refused(text),
             Self::Malformed(text) => To::Malformed(text),
-            Self::Cut { tokens, begins } => {
-                To::Malformed(format!("(cut off at the limit of {tokens} tokens: reply with less) {begins}"))
-            }
+            Self::Cut { tokens, begins } => To::Malformed(format!(
+                "(cut off at the limit of {tokens} tokens: reply with less) {begins}"
+            )),
             Self::Unsupported(text) => To::Unsupported(text),
             Self::Unavailable(text) => To::Unavailable(text),
             // The message of a miss is for the user alone.
-            Self::Missed(_) => To::Unavailable("the recording has no answer to this call".to_owned()),
+            Self::Missed(_) => {
+                To::Unavailable("the recording has no answer to this call".to_owned())
+            }
             Self::Other(text) => To::Other(text),
         }
     }
@@ -257,7 +267,17 @@ impl Conv<wit::inspect::Facts> for port::Facts {
             outline: _,
         } = self;
         let literals = literals.conv();
-        wit::inspect::Facts { tables, columns, functions, literals, subqueries, tasks, ordered, normalized, skeleton }
+        wit::inspect::Facts {
+            tables,
+            columns,
+            functions,
+            literals,
+            subqueries,
+            tasks,
+            ordered,
+            normalized,
+            skeleton,
+        }
     }
 }
 
@@ -287,7 +307,9 @@ mod tests {
     #[test]
     fn a_guest_gets_nothing_of_what_a_recording_holds() {
         let missed = port::LlmError::Missed("the nearest says `a row of somebody else`".to_owned());
-        let wit::llm::LlmError::Unavailable(text) = missed.conv() else { panic!("a miss is an outage to a guest") };
+        let wit::llm::LlmError::Unavailable(text) = missed.conv() else {
+            panic!("a miss is an outage to a guest")
+        };
         assert_eq!(text, "the recording has no answer to this call");
     }
 }

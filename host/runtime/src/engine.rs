@@ -15,13 +15,16 @@ mod config;
 
 use config::config;
 
-/// How often guests are interrupted, to compare their CPU time with the limits and to let other tasks run.
+/// How often guests are interrupted, to compare their CPU time with the limits and to let other
+/// tasks run.
 const TICK: Duration = Duration::from_millis(2);
 
-/// Slots that stay reserved for a plugin after its guest has ended. Without images of memories one slot is as good as another.
+/// Slots that stay reserved for a plugin after its guest has ended. Without images of memories one
+/// slot is as good as another.
 const WARM: u32 = 8;
 
-/// Builds the engine with a pool of what stores need, or where the machine lacks the address space, without one.
+/// Builds the engine with a pool of what stores need, or where the machine lacks the address space,
+/// without one.
 pub(crate) fn engine(limits: &Limits) -> wasmtime::Result<Engine> {
     let mut config = config(limits.wasm_stack);
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -29,22 +32,23 @@ pub(crate) fn engine(limits: &Limits) -> wasmtime::Result<Engine> {
     Engine::new(config.clone().allocation_strategy(pool(limits))).or_else(|_| Engine::new(&config))
 }
 
-/// Builds the engine of a process that compiles and runs nothing: without a pool and with one thread. Its code fits [`engine`].
+/// Builds the engine of a process that compiles and runs nothing: without a pool and with one
+/// thread. Its code fits [`engine`].
 pub(crate) fn compiler(limits: &Limits) -> wasmtime::Result<Engine> {
     let mut config = config(limits.wasm_stack);
     config.parallel_compilation(false);
     Engine::new(&config)
 }
 
-/// The pool of stores. A guest may use all that its limits allow. When it ends, its memory is reset but stays mapped: unmapping its pages
-/// and mapping others costs more than most calls do.
+/// The pool of stores. A guest may use all that its limits allow. When it ends, its memory is reset
+/// but stays mapped: unmapping its pages and mapping others costs more than most calls do.
 fn pool(limits: &Limits) -> PoolingAllocationConfig {
     const RESIDENT: usize = 2 << 20;
     let count = |limit: usize| u32::try_from(limit).unwrap_or(u32::MAX);
     let mut pool = PoolingAllocationConfig::new();
     let all = Size::of(limits.searches).all();
-    // Memories are what is scarce: each takes addresses for all that it could grow to. Of the rest there is as much as calls with one memory
-    // may have.
+    // Memories are what is scarce: each takes addresses for all that it could grow to. Of the rest
+    // there is as much as calls with one memory may have.
     pool.total_component_instances(all)
         .total_stacks(all)
         .total_core_instances(all.saturating_mul(count(limits.instances)))

@@ -104,14 +104,15 @@ pub enum LoadError {
     Engine(String),
 }
 
-/// How many bytes of what a guest printed the error of its trap shows, from the beginning and from the end: some languages print the cause
-/// first, and some last.
+/// How many bytes of what a guest printed the error of its trap shows, from the beginning and from
+/// the end: some languages print the cause first, and some last.
 const PRINTED: usize = 400;
 
 /// How the engine's error begins when a call copies more bytes than it may; its type is private.
 const COPIED: &str = "too much data is being copied between the host and the guest";
 
-/// Converts the error of a failed call. The engine's message is cut to one line; what the guest printed before it trapped follows.
+/// Converts the error of a failed call. The engine's message is cut to one line; what the guest
+/// printed before it trapped follows.
 pub(crate) fn role_error(
     plugin: &str,
     export: &str,
@@ -136,7 +137,10 @@ pub(crate) fn role_error(
         return limit(refused, format!("{value}; the plugin asked for more and then gave up"));
     }
     if error.root_cause().to_string().starts_with(COPIED) {
-        return limit("hostcall-bytes", "the bytes that one call may pass to the host or return".to_owned());
+        return limit(
+            "hostcall-bytes",
+            "the bytes that one call may pass to the host or return".to_owned(),
+        );
     }
     if is_hosts_own(error) {
         let reason = error.chain().map(ToString::to_string).collect::<Vec<_>>().join(": ");
@@ -149,7 +153,9 @@ pub(crate) fn role_error(
     }
     match error.downcast_ref::<Trap>() {
         Some(Trap::StackOverflow) => limit("wasm-stack", "the call stack is exhausted".to_owned()),
-        Some(trap) => RoleError::Trap { plugin, export, reason: with_printed(&trap.to_string(), printed) },
+        Some(trap) => {
+            RoleError::Trap { plugin, export, reason: with_printed(&trap.to_string(), printed) }
+        }
         None => {
             let cause = error.root_cause().to_string();
             let line = cause.lines().next().unwrap_or_default();
@@ -160,13 +166,18 @@ pub(crate) fn role_error(
 
 /// What a component exports instead of a role, for a message.
 fn and_exports(exports: &[String]) -> String {
-    if exports.is_empty() { "; it exports nothing".to_owned() } else { format!("; it exports {}", exports.join(", ")) }
+    if exports.is_empty() {
+        "; it exports nothing".to_owned()
+    } else {
+        format!("; it exports {}", exports.join(", "))
+    }
 }
 
 /// The reason, followed by what the guest printed on one line.
 fn with_printed(reason: &str, printed: &str) -> String {
     // Rust's advice is for programs that have an environment.
-    let is_shown = |line: &&str| !line.is_empty() && !line.starts_with("note: run with `RUST_BACKTRACE");
+    let is_shown =
+        |line: &&str| !line.is_empty() && !line.starts_with("note: run with `RUST_BACKTRACE");
     let lines: Vec<&str> = printed.lines().map(str::trim).filter(is_shown).collect();
     let printed = lines.join(" | ");
     if printed.is_empty() {
@@ -182,7 +193,9 @@ fn with_printed(reason: &str, printed: &str) -> String {
 /// Whether the host had no capacity for a store: the pool was full, or the system gave no memory.
 fn is_hosts_own(error: &wasmtime::Error) -> bool {
     error.is::<wasmtime::PoolConcurrencyLimitError>()
-        || error.chain().any(|cause| cause.is::<std::io::Error>() || cause.is::<rustix::io::Errno>())
+        || error
+            .chain()
+            .any(|cause| cause.is::<std::io::Error>() || cause.is::<rustix::io::Errno>())
 }
 
 #[cfg(test)]
@@ -193,14 +206,19 @@ mod tests {
     fn the_last_words_of_a_guest_follow_the_reason() {
         let rust = "\nthread '<unnamed>' panicked at src/lib.rs:4:5:\nno rows\nnote: run with `RUST_BACKTRACE=1` environment variable\n";
         let said = with_printed("unreachable", rust);
-        assert_eq!(said, "unreachable; it printed: thread '<unnamed>' panicked at src/lib.rs:4:5: | no rows");
+        assert_eq!(
+            said,
+            "unreachable; it printed: thread '<unnamed>' panicked at src/lib.rs:4:5: | no rows"
+        );
         let python = format!(
             "Traceback (most recent call last):\n{}ValueError: no rows\n",
             "  File \"app.py\", line 1\n".repeat(200)
         );
         let said = with_printed("unreachable", &python);
         assert!(
-            said.ends_with("ValueError: no rows") && said.contains("printed: Traceback") && said.len() < 1_000,
+            said.ends_with("ValueError: no rows")
+                && said.contains("printed: Traceback")
+                && said.len() < 1_000,
             "{said}"
         );
         assert_eq!(with_printed("unreachable", " \n"), "unreachable");

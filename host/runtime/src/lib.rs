@@ -1,5 +1,6 @@
-//! The sandbox: loads plugins, checks them against the contract, and calls their roles, each call in a store of its own under every limit.
-//! Ports become imports and roles become exports; other crates see only the traits of `core`.
+//! The sandbox: loads plugins, checks them against the contract, and calls their roles, each call
+//! in a store of its own under every limit. Ports become imports and roles become exports; other
+//! crates see only the traits of `core`.
 
 mod bindings;
 mod cache;
@@ -29,7 +30,9 @@ mod wasi;
 pub use cache::{CodeCache, WriteCode};
 pub use compile::{CompileFailure, CompileProcess, compile_component};
 pub use error::LoadError;
-pub use load::{Code, CompileSettings, NameCheck, Origin, Precompiled, Runtime, check_names, granted_ports};
+pub use load::{
+    Code, CompileSettings, NameCheck, Origin, Precompiled, Runtime, check_names, granted_ports,
+};
 pub use plugin::{Configured, Identity, Plugin, Used};
 pub use read::{digest, read_component};
 pub use toolchain::{Toolchain, producers};

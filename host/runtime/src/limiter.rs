@@ -1,4 +1,5 @@
-//! The limit on a store's allocations, summed over all of its memories and tables: wasmtime's own limiter counts each one alone.
+//! The limit on a store's allocations, summed over all of its memories and tables: wasmtime's own
+//! limiter counts each one alone.
 
 use wasmtime::ResourceLimiter;
 
@@ -48,7 +49,12 @@ impl SumLimiter {
 }
 
 impl ResourceLimiter for SumLimiter {
-    fn memory_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+    fn memory_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _: Option<usize>,
+    ) -> wasmtime::Result<bool> {
         let sum = self.memory.saturating_sub(current).saturating_add(desired);
         if sum > self.memory_limit {
             self.refused = Some("memory");
@@ -59,7 +65,12 @@ impl ResourceLimiter for SumLimiter {
         Ok(true)
     }
 
-    fn table_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+    fn table_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _: Option<usize>,
+    ) -> wasmtime::Result<bool> {
         let sum = self.elements.saturating_sub(current).saturating_add(desired);
         if sum > self.element_limit {
             self.refused = Some("table-elements");

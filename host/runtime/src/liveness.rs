@@ -1,5 +1,6 @@
-//! The time in which a guest is idle: neither running nor waiting in a port, but sleeping in WASI, say. It is summed over a call and bounded,
-//! since epochs cannot interrupt a wait inside a host call.
+//! The time in which a guest is idle: neither running nor waiting in a port, but sleeping in WASI,
+//! say. It is summed over a call and bounded, since epochs cannot interrupt a wait inside a host
+//! call.
 
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -26,7 +27,11 @@ struct Inner {
 
 impl Liveness {
     pub(crate) fn new() -> Self {
-        let inner = Inner { waiting: AtomicBool::new(false), meter: Meter::new(), slice: TimeSlice::default() };
+        let inner = Inner {
+            waiting: AtomicBool::new(false),
+            meter: Meter::new(),
+            slice: TimeSlice::default(),
+        };
         Self(Arc::new(inner))
     }
 
@@ -58,12 +63,22 @@ impl Liveness {
         let clock = Arc::new(Clock::default());
         let waker = Waker::from(Arc::clone(&clock));
         let alarm = pin!(tokio::time::sleep(limit));
-        Watched { liveness: &self, limit, idle: Duration::ZERO, clock, waker, alarm, call: pin!(call) }.await
+        Watched {
+            liveness: &self,
+            limit,
+            idle: Duration::ZERO,
+            clock,
+            waker,
+            alarm,
+            call: pin!(call),
+        }
+        .await
     }
 }
 
-/// A call whose idle time is measured between its polls: from the end of one that leaves the guest asleep to the moment at which it is woken. The
-/// time that it waits for a thread after that is not its own.
+/// A call whose idle time is measured between its polls: from the end of one that leaves the guest
+/// asleep to the moment at which it is woken. The time that it waits for a thread after that is not
+/// its own.
 struct Watched<'a, F> {
     liveness: &'a Liveness,
     limit: Duration,
@@ -155,7 +170,8 @@ impl Wake for Clock {
     fn wake_by_ref(self: &Arc<Self>) {
         let task = self.with(|sleeping| {
             sleeping.is_woken = true;
-            sleeping.slept += sleeping.since.take().map(|since| since.elapsed()).unwrap_or_default();
+            sleeping.slept +=
+                sleeping.since.take().map(|since| since.elapsed()).unwrap_or_default();
             sleeping.task.clone()
         });
         if let Some(task) = task {
@@ -172,8 +188,12 @@ mod tests {
 
     const LIMIT: Duration = Duration::from_millis(200);
 
-    /// Runs a call that ends by itself after two seconds at most, and returns how long it took and why it ended, if it was stopped.
-    async fn watch(liveness: Liveness, call: impl Future<Output = ()>) -> (Duration, Option<String>) {
+    /// Runs a call that ends by itself after two seconds at most, and returns how long it took and
+    /// why it ended, if it was stopped.
+    async fn watch(
+        liveness: Liveness,
+        call: impl Future<Output = ()>,
+    ) -> (Duration, Option<String>) {
         let started = Instant::now();
         let call = async {
             call.await;

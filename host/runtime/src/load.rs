@@ -1,4 +1,5 @@
-//! Loading: recognise, hash, compare with the contract, compile or fetch, and ask the plugin for its description.
+//! Loading: recognise, hash, compare with the contract, compile or fetch, and ask the plugin for
+//! its description.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -27,7 +28,8 @@ const LOADING: usize = 2;
 const SHOWN: usize = 8;
 const PACKAGE: &str = "syrch:plugin/";
 /// WASI interfaces that are linked, and grant nothing.
-const WASI: [&str; 6] = ["wasi:cli/", "wasi:clocks/", "wasi:filesystem/", "wasi:io/", "wasi:random/", "wasi:sockets/"];
+const WASI: [&str; 6] =
+    ["wasi:cli/", "wasi:clocks/", "wasi:filesystem/", "wasi:io/", "wasi:random/", "wasi:sockets/"];
 
 /// The engine with its linker, which loads any number of plugins.
 pub struct Runtime {
@@ -50,15 +52,20 @@ pub struct Runtime {
 pub struct CompileSettings {
     /// Where compiled code is cached; `None` compiles anew at each start.
     pub cache: Option<CodeCache>,
-    /// How third-party components are compiled; `None` compiles in this process, bounded by time and by checks of the code alone.
+    /// How third-party components are compiled; `None` compiles in this process, bounded by time
+    /// and by checks of the code alone.
     pub process: Option<CompileProcess>,
 }
 
 impl CompileSettings {
-    /// Settings that cache compiled code and its key below one folder, which only the user may write, and compile in this process.
+    /// Settings that cache compiled code and its key below one folder, which only the user may
+    /// write, and compile in this process.
     #[must_use]
     pub fn in_folder(folder: &Path) -> Self {
-        let cache = CodeCache { folder: folder.join("cache"), keys: vec![folder.join("state").join("compiled.key")] };
+        let cache = CodeCache {
+            folder: folder.join("cache"),
+            keys: vec![folder.join("state").join("compiled.key")],
+        };
         Self { cache: Some(cache), process: None }
     }
 }
@@ -83,7 +90,8 @@ pub struct Precompiled {
 pub enum Code {
     /// All of it. It is run where it lies if it begins with a page of memory.
     Plain(&'static [u8]),
-    /// What writes it, on a thread that may block, and does so a second time where the code cannot be mapped.
+    /// What writes it, on a thread that may block, and does so a second time where the code cannot
+    /// be mapped.
     Written(Box<WriteCode<'static>>),
 }
 
@@ -149,7 +157,8 @@ impl Runtime {
         &self.limits
     }
 
-    /// Loads a component. It is compared with the contract first and compiled only if the names fit; `compiling` is called before.
+    /// Loads a component. It is compared with the contract first and compiled only if the names
+    /// fit; `compiling` is called before.
     ///
     /// # Errors
     /// Why the component is refused; see [`LoadError`].
@@ -167,15 +176,23 @@ impl Runtime {
         let roles = exported_roles(&exports)?;
         let imports = imported_ports(&imports, &roles)?;
         let component = self.compiled(&digest, bytes, origin, compiling).await?;
-        self.describe(name, Loaded { component, digest, size, roles, imports, has_known_schema: false }).await
+        self.describe(
+            name,
+            Loaded { component, digest, size, roles, imports, has_known_schema: false },
+        )
+        .await
     }
 
-    /// Loads a component that was compiled when the host was built. `None` when the code does not fit the machine and the component has to
-    /// be compiled.
+    /// Loads a component that was compiled when the host was built. `None` when the code does not
+    /// fit the machine and the component has to be compiled.
     ///
     /// # Errors
     /// As [`Self::load`].
-    pub async fn load_precompiled(&self, name: &str, known: Precompiled) -> Result<Option<Plugin>, LoadError> {
+    pub async fn load_precompiled(
+        &self,
+        name: &str,
+        known: Precompiled,
+    ) -> Result<Option<Plugin>, LoadError> {
         let (engine, code) = (self.engine.clone(), known.code);
         // Few at a time: the next one works in the memory of the last.
         let permit = self.loading.acquire().await;
@@ -187,8 +204,10 @@ impl Runtime {
         drop(permit);
         let Some(component) = loaded.ok().flatten() else { return Ok(None) };
         let of = component.component_type();
-        let exports: Vec<String> = of.exports(&self.engine).map(|(name, _)| name.to_owned()).collect();
-        let imports: Vec<String> = of.imports(&self.engine).map(|(name, _)| name.to_owned()).collect();
+        let exports: Vec<String> =
+            of.exports(&self.engine).map(|(name, _)| name.to_owned()).collect();
+        let imports: Vec<String> =
+            of.imports(&self.engine).map(|(name, _)| name.to_owned()).collect();
         let roles = exported_roles(&exports)?;
         let imports = imported_ports(&imports, &roles)?;
         let (digest, size) = (known.digest.to_owned(), known.size);
@@ -196,7 +215,8 @@ impl Runtime {
         self.describe(name, loaded).await.map(Some)
     }
 
-    /// Whether the compiled code of the component with that digest is cached, so that loading it compiles nothing.
+    /// Whether the compiled code of the component with that digest is cached, so that loading it
+    /// compiles nothing.
     #[must_use]
     pub fn is_compiled(&self, digest: &str) -> bool {
         self.cache.as_ref().is_some_and(|cache| cache.get(&self.engine, digest).is_some())
@@ -255,9 +275,9 @@ impl Runtime {
             let _ = cache.put(&self.engine, digest, &code);
         }
         // From the file it is mapped, not copied.
-        cached()
-            .or_else(|| cache::load(&self.engine, &|file| file.write_all(&code)))
-            .ok_or_else(|| LoadError::Engine("the compiled code does not fit this engine".to_owned()))
+        cached().or_else(|| cache::load(&self.engine, &|file| file.write_all(&code))).ok_or_else(
+            || LoadError::Engine("the compiled code does not fit this engine".to_owned()),
+        )
     }
 
     /// Checks the cost of compiling a component, outside of the async threads.
@@ -268,11 +288,14 @@ impl Runtime {
 
     async fn compile_here(&self, bytes: Vec<u8>) -> Result<Vec<u8>, LoadError> {
         let engine = self.engine.clone();
-        // A compilation cannot be interrupted: over its time it is left to end alone, and its result is dropped.
+        // A compilation cannot be interrupted: over its time it is left to end alone, and its
+        // result is dropped.
         let compilation = tokio::task::spawn_blocking(move || engine.precompile_component(&bytes));
         tokio::time::timeout(self.limits.compile, compilation)
             .await
-            .map_err(|_| LoadError::CompileLimit(format!("{} s", self.limits.compile.as_secs_f64())))?
+            .map_err(|_| {
+                LoadError::CompileLimit(format!("{} s", self.limits.compile.as_secs_f64()))
+            })?
             .map_err(|error| LoadError::Broken(error.to_string()))?
             .map_err(|error| LoadError::Broken(chain(&error)))
     }
@@ -282,7 +305,8 @@ impl Runtime {
             let text = chain(&error);
             let mut names = text.split('`').skip(1).step_by(2);
             let import = names.next().unwrap_or("an import").to_owned();
-            let compared = names.find_map(|name| signature::compared(&self.engine, component, &import, name));
+            let compared =
+                names.find_map(|name| signature::compared(&self.engine, component, &import, name));
             let detail = match compared {
                 Some(compared) => format!("{compared} ({text})"),
                 None => text.clone(),
@@ -302,12 +326,16 @@ fn exported_roles(exports: &[String]) -> Result<Vec<Role>, LoadError> {
     for export in exports.iter().filter(|export| export.starts_with(PACKAGE)) {
         check_version(export)?;
     }
-    let roles: Vec<Role> = Role::ALL.into_iter().filter(|role| exports.contains(&offered(role.name()))).collect();
+    let roles: Vec<Role> =
+        Role::ALL.into_iter().filter(|role| exports.contains(&offered(role.name()))).collect();
     if roles.is_empty() {
         return Err(LoadError::NoRole { exports: exports.iter().take(SHOWN).cloned().collect() });
     }
     if !exports.contains(&offered("about")) {
-        return Err(LoadError::Export { export: offered("about"), detail: "is missing".to_owned() });
+        return Err(LoadError::Export {
+            export: offered("about"),
+            detail: "is missing".to_owned(),
+        });
     }
     Ok(roles)
 }
@@ -317,19 +345,25 @@ fn check_version(name: &str) -> Result<(), LoadError> {
     if version == CONTRACT_VERSION {
         return Ok(());
     }
-    Err(LoadError::Version { found: name.to_owned(), offered: format!("{interface}@{CONTRACT_VERSION}") })
+    Err(LoadError::Version {
+        found: name.to_owned(),
+        offered: format!("{interface}@{CONTRACT_VERSION}"),
+    })
 }
 
 /// The ports that a component imports, all of which must be in the worlds of its roles.
 fn imported_ports(imports: &[String], roles: &[Role]) -> Result<Vec<String>, LoadError> {
-    let allowed: Vec<&str> = roles.iter().flat_map(|role| ports_of(*role)).map(|port| port.name()).collect();
+    let allowed: Vec<&str> =
+        roles.iter().flat_map(|role| ports_of(*role)).map(|port| port.name()).collect();
     let mut wanted = Vec::new();
     for name in imports {
         let Some(rest) = name.strip_prefix(PACKAGE) else {
             if WASI.iter().any(|prefix| name.starts_with(prefix)) && name.contains("@0.2.") {
                 continue;
             }
-            let detail = "the host offers the ports of syrch:plugin and, with nothing behind them, WASI 0.2".to_owned();
+            let detail =
+                "the host offers the ports of syrch:plugin and, with nothing behind them, WASI 0.2"
+                    .to_owned();
             return Err(LoadError::Import { import: name.clone(), detail });
         };
         check_version(name)?;
@@ -363,8 +397,8 @@ pub struct NameCheck {
     pub wrong: Option<String>,
 }
 
-/// Compares the names of all that a component imports and exports with the contract. Nothing is compiled; the types of functions are compared
-/// when the component is loaded.
+/// Compares the names of all that a component imports and exports with the contract. Nothing is
+/// compiled; the types of functions are compared when the component is loaded.
 ///
 /// # Errors
 /// When the bytes are no component.
@@ -374,10 +408,13 @@ pub fn check_names(bytes: &[u8]) -> Result<Vec<NameCheck>, LoadError> {
     let said = |checked: Result<(), LoadError>| checked.err().map(|error| error.to_string());
     let is_role = |name: &str, role: &Role| signature::plain(name) == role.name();
     let is_ours = |name: &&String| name.starts_with(PACKAGE);
-    let roles: Vec<Role> =
-        Role::ALL.into_iter().filter(|role| exports.iter().any(|name| is_role(name, role))).collect();
+    let roles: Vec<Role> = Role::ALL
+        .into_iter()
+        .filter(|role| exports.iter().any(|name| is_role(name, role)))
+        .collect();
     let exported = exports.iter().filter(is_ours).map(|name| {
-        let is_known = signature::plain(name) == "about" || Role::ALL.iter().any(|role| is_role(name, role));
+        let is_known =
+            signature::plain(name) == "about" || Role::ALL.iter().any(|role| is_role(name, role));
         let wrong = said(check_version(name));
         let unknown = (!is_known).then(|| "the contract has no such role".to_owned());
         NameCheck { name: name.clone(), is_export: true, wrong: wrong.or(unknown) }

@@ -1,7 +1,8 @@
-//! The CPU time that a guest uses: that of the thread while the guest's call is polled, without what is polled for a port.
+//! The CPU time that a guest uses: that of the thread while the guest's call is polled, without
+//! what is polled for a port.
 //!
-//! If epochs or wall time were counted instead, one long instruction (`memory.fill` over all of a memory) could run at the price of one
-//! tick.
+//! If epochs or wall time were counted instead, one long instruction (`memory.fill` over all of a
+//! memory) could run at the price of one tick.
 
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -25,13 +26,18 @@ struct Counts {
     used: AtomicU64,
     /// Nanoseconds of polls for ports.
     ports: AtomicU64,
-    /// The thread's clock when the present poll started, or when a port's part of it ended; [`IDLE`] outside of polls and in ports.
+    /// The thread's clock when the present poll started, or when a port's part of it ended;
+    /// [`IDLE`] outside of polls and in ports.
     since: AtomicU64,
 }
 
 impl Meter {
     pub(crate) fn new() -> Self {
-        Self(Arc::new(Counts { used: AtomicU64::new(0), ports: AtomicU64::new(0), since: AtomicU64::new(IDLE) }))
+        Self(Arc::new(Counts {
+            used: AtomicU64::new(0),
+            ports: AtomicU64::new(0),
+            since: AtomicU64::new(IDLE),
+        }))
     }
 
     /// The CPU time so far.
@@ -41,7 +47,8 @@ impl Meter {
         Duration::from_nanos(self.0.used.load(Ordering::Relaxed).saturating_add(running))
     }
 
-    /// The CPU time so far, that of ports included. The guest is not charged for it, but it delays other tasks all the same.
+    /// The CPU time so far, that of ports included. The guest is not charged for it, but it delays
+    /// other tasks all the same.
     pub(crate) fn used_with_ports(&self) -> Duration {
         self.used() + Duration::from_nanos(self.0.ports.load(Ordering::Relaxed))
     }
@@ -107,7 +114,8 @@ fn thread_clock() -> u64 {
 /// Where a thread's CPU time cannot be had, wall time stands for it.
 #[cfg(not(unix))]
 fn thread_clock() -> u64 {
-    static START: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);
+    static START: std::sync::LazyLock<std::time::Instant> =
+        std::sync::LazyLock::new(std::time::Instant::now);
     u64::try_from(START.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 

@@ -59,8 +59,8 @@ pub(crate) struct Inner {
     pub(crate) size: u64,
     pub(crate) roles: Vec<Role>,
     pub(crate) imports: Vec<String>,
-    /// Whether its schema of settings is known to be one and to demand none, as tests show of plugins that came with the host: then it is compiled
-    /// only where there are settings to check.
+    /// Whether its schema of settings is known to be one and to demand none, as tests show of
+    /// plugins that came with the host: then it is compiled only where there are settings to check.
     pub(crate) has_known_schema: bool,
     pub(crate) identity: OnceLock<Identity>,
 }
@@ -116,7 +116,8 @@ impl Plugin {
         &self.inner.imports
     }
 
-    /// Assigns the plugin a role and settings. The settings are checked against its schema, and the plugin itself must accept them.
+    /// Assigns the plugin a role and settings. The settings are checked against its schema, and the
+    /// plugin itself must accept them.
     ///
     /// # Errors
     /// When the plugin does not implement the role, or refuses the settings.
@@ -126,7 +127,8 @@ impl Plugin {
         config: &serde_json::Map<String, serde_json::Value>,
     ) -> Result<Configured, LoadError> {
         if !self.inner.roles.contains(&role) {
-            let implemented = self.inner.roles.iter().map(|role| role.name()).collect::<Vec<_>>().join(", ");
+            let implemented =
+                self.inner.roles.iter().map(|role| role.name()).collect::<Vec<_>>().join(", ");
             return Err(LoadError::WrongRole { wanted: role.name().to_owned(), implemented });
         }
         let (is_empty, config) = (config.is_empty(), serde_json::Value::Object(config.clone()));
@@ -147,7 +149,8 @@ impl Plugin {
     }
 }
 
-/// Runs a part of loading as a task of its own, which ends with the future: a search loads several plugins at once.
+/// Runs a part of loading as a task of its own, which ends with the future: a search loads several
+/// plugins at once.
 fn beside_others<T: Send + 'static>(
     part: impl Future<Output = Result<T, LoadError>> + Send + 'static,
 ) -> BoxFuture<'static, Result<T, LoadError>> {
@@ -170,7 +173,10 @@ fn refused(error: RoleError) -> LoadError {
     }
 }
 
-async fn identity_of(described: export::about::Identity, inner: &Inner) -> Result<Identity, LoadError> {
+async fn identity_of(
+    described: export::about::Identity,
+    inner: &Inner,
+) -> Result<Identity, LoadError> {
     let limits = &inner.limits;
     let unusable = |what: String| LoadError::About(format!("its description is unusable: {what}"));
     let export::about::Identity { name, version, summary, config_schema } = described;
@@ -183,13 +189,18 @@ async fn identity_of(described: export::about::Identity, inner: &Inner) -> Resul
             .map_err(|error| unusable(format!("`config-schema`: {error}")))?;
     }
     let schema_text = config_schema;
-    let config_schema = serde_json::from_str(&schema_text).map_err(|error| unusable(error.to_string()))?;
+    let config_schema =
+        serde_json::from_str(&schema_text).map_err(|error| unusable(error.to_string()))?;
     let summary = text::clip(&summary, limits.log_line).to_owned();
     Ok(Identity { name, version, summary, config_schema, schema_text })
 }
 
 /// Checks settings against the plugin's schema.
-async fn check_config(schema: &str, config: &serde_json::Value, limits: &Limits) -> Result<(), LoadError> {
+async fn check_config(
+    schema: &str,
+    config: &serde_json::Value,
+    limits: &Limits,
+) -> Result<(), LoadError> {
     const SHOWN: usize = 8;
     let schema = Schema::prepare(schema, Patterns::Refused, limits)
         .await
@@ -213,7 +224,8 @@ struct UsedCells {
     memory_peak: AtomicU64,
 }
 
-/// A plugin with a role and settings. It implements the traits of `core`. Cheap to clone; clones count what they use together.
+/// A plugin with a role and settings. It implements the traits of `core`. Cheap to clone; clones
+/// count what they use together.
 #[derive(Clone)]
 pub struct Configured {
     plugin: Plugin,
@@ -244,7 +256,8 @@ impl Configured {
         }
     }
 
-    /// The plugin with the same role and settings for another user; what it uses is counted from zero.
+    /// The plugin with the same role and settings for another user; what it uses is counted from
+    /// zero.
     #[must_use]
     pub fn anew(&self) -> Self {
         Self { used: Arc::default(), ..self.clone() }
@@ -289,7 +302,8 @@ impl Session {
         let mut store = OwnedStore::new(store, allocation, inner.releases.clone());
         store.limiter(|state| &mut state.limiter);
         store.set_hostcall_fuel(inner.limits.hostcall_bytes);
-        // The table of what the host lends is full before this: then the error names the limit. This one bounds the guest's own handles.
+        // The table of what the host lends is full before this: then the error names the limit.
+        // This one bounds the guest's own handles.
         store.set_max_component_handles(inner.limits.handles.saturating_add(256));
         // Armed before instantiation: a start function is guest code too.
         store.set_epoch_deadline(1);
@@ -310,18 +324,29 @@ impl Session {
             // A guest that waits for a time slice is not idle.
             let liveness = state.liveness.clone();
             let next = slices.next(liveness.slice(), is_long, is_shared.then_some(slice));
-            Ok(UpdateDeadline::YieldCustom(1, Box::pin(async move { liveness.waiting(next).await })))
+            Ok(UpdateDeadline::YieldCustom(
+                1,
+                Box::pin(async move { liveness.waiting(next).await }),
+            ))
         });
         let liveness = store.data().liveness.clone();
         if inner.capacity.is_shared(search) && inner.long_calls.is_long() {
             liveness.waiting(inner.slices.next(liveness.slice(), true, None)).await;
         }
-        let started = liveness.watch(inner.limits.idle, inner.pre.instantiate_async(&mut *store)).await;
+        let started =
+            liveness.watch(inner.limits.idle, inner.pre.instantiate_async(&mut *store)).await;
         let fail = |error: &wasmtime::Error, store: &Store<State>| {
-            role_error(&inner.label, "instantiate", error, &store.data().limiter, &store.data().printed.text())
+            role_error(
+                &inner.label,
+                "instantiate",
+                error,
+                &store.data().limiter,
+                &store.data().printed.text(),
+            )
         };
         let instance = started.map_err(|error| fail(&error, &store))?;
-        let indices = export::about::GuestIndices::new(&inner.pre).map_err(|error| fail(&error, &store))?;
+        let indices =
+            export::about::GuestIndices::new(&inner.pre).map_err(|error| fail(&error, &store))?;
         let about = indices.load(&mut *store, &instance).map_err(|error| fail(&error, &store))?;
         Ok(Self { store, instance, about, label: inner.label.clone(), used: None })
     }
@@ -350,7 +375,9 @@ impl Session {
                 let (engine, component) = (inner.pre.engine(), inner.pre.component());
                 let functions = signature::offered(&interface);
                 let functions: Vec<String> = functions
-                    .filter_map(|(name, _)| signature::compared(engine, component, &interface, name))
+                    .filter_map(|(name, _)| {
+                        signature::compared(engine, component, &interface, name)
+                    })
                     .collect();
                 let detail = format!("{} ({error:#})", functions.join("; "));
                 LoadError::Export { export: role.name().to_owned(), detail }
@@ -368,7 +395,8 @@ impl Session {
     async fn configure(&mut self, config: &str) -> Result<(), RoleError> {
         let (liveness, idle) = self.liveness();
         let config = config.to_owned();
-        let configured = liveness.watch(idle, self.about.call_configure(&mut *self.store, &config)).await;
+        let configured =
+            liveness.watch(idle, self.about.call_configure(&mut *self.store, &config)).await;
         let configured = self.reported("configure", configured)?;
         configured.map_err(|failure| self.failed(failure.conv()))
     }
@@ -378,7 +406,8 @@ impl Session {
         (self.store.data().liveness.clone(), self.store.data().limits.idle)
     }
 
-    /// Called when the guest has returned: what it started and did not await ends with its store, and the port `wait` is called before.
+    /// Called when the guest has returned: what it started and did not await ends with its store,
+    /// and the port `wait` is called before.
     pub(crate) async fn left(&mut self) {
         if let Some((_, call)) = &self.store.data().call {
             let wait = Arc::clone(&call.ports.wait);
@@ -387,11 +416,17 @@ impl Session {
     }
 
     /// Charges the CPU time of a call, and converts its error.
-    pub(crate) fn reported<T>(&mut self, export: &str, result: wasmtime::Result<T>) -> Result<T, RoleError> {
+    pub(crate) fn reported<T>(
+        &mut self,
+        export: &str,
+        result: wasmtime::Result<T>,
+    ) -> Result<T, RoleError> {
         let charged = self.store.data_mut().charge_cpu();
         let result = result.and_then(|value| charged.map(|()| value));
         let state = self.store.data();
-        result.map_err(|error| role_error(&self.label, export, &error, &state.limiter, &state.printed.text()))
+        result.map_err(|error| {
+            role_error(&self.label, export, &error, &state.limiter, &state.printed.text())
+        })
     }
 
     /// The error for a failure that the plugin returned.
@@ -402,7 +437,11 @@ impl Session {
 
     /// The error for a value that the contract forbids.
     pub(crate) fn invalid(&self, export: &str, invalid: validate::Invalid) -> RoleError {
-        RoleError::Invalid { plugin: self.label.clone(), export: export.to_owned(), detail: invalid.0 }
+        RoleError::Invalid {
+            plugin: self.label.clone(),
+            export: export.to_owned(),
+            detail: invalid.0,
+        }
     }
 }
 

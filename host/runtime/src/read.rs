@@ -29,7 +29,9 @@ pub fn read_component(path: &Path, limits: &Limits) -> Result<Vec<u8>, LoadError
     let file = File::open(path).map_err(|error| open_error(path, &error))?;
     let mut bytes = Vec::new();
     let limit = limits.component_bytes;
-    file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| LoadError::Unreadable(error.to_string()))?;
+    file.take(limit + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| LoadError::Unreadable(error.to_string()))?;
     if bytes.len() as u64 > limit {
         return Err(LoadError::TooLarge { bytes: metadata.len().max(limit + 1), limit });
     }
@@ -41,7 +43,8 @@ fn open_error(path: &Path, error: &std::io::Error) -> LoadError {
     if error.kind() != std::io::ErrorKind::NotFound {
         return LoadError::Unreadable(error.to_string());
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder =
+        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let beside: Vec<String> = std::fs::read_dir(folder)
         .into_iter()
         .flatten()
@@ -50,7 +53,8 @@ fn open_error(path: &Path, error: &std::io::Error) -> LoadError {
         .filter_map(|entry| entry.file_name().into_string().ok())
         .filter(|name| name.ends_with(".wasm"))
         .collect();
-    let wanted = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let wanted =
+        path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let similar = text::nearest(&wanted, beside.iter().map(String::as_str));
     let similar = similar.into_iter().map(|name| folder.join(name).display().to_string()).collect();
     LoadError::Missing { path: path.display().to_string(), similar }

@@ -1,5 +1,6 @@
-//! Frees stores of guests that had much memory, on a thread of its own. Unmapping 100 MiB takes some 10 ms, and many searches may end at
-//! once, at a deadline for example: on the threads of the async runtime all other searches would wait meanwhile.
+//! Frees stores of guests that had much memory, on a thread of its own. Unmapping 100 MiB takes
+//! some 10 ms, and many searches may end at once, at a deadline for example: on the threads of the
+//! async runtime all other searches would wait meanwhile.
 
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
@@ -20,7 +21,8 @@ pub(crate) const WAITING: usize = 32;
 
 type Owned = (Store<State>, Allocation);
 
-/// The thread of one engine, which starts with the first large store. Cheap to clone; the thread ends with the last clone.
+/// The thread of one engine, which starts with the first large store. Cheap to clone; the thread
+/// ends with the last clone.
 #[derive(Clone, Default)]
 pub(crate) struct ReleaseThread(Arc<OnceLock<Option<SyncSender<Owned>>>>);
 
@@ -45,7 +47,11 @@ pub(crate) struct OwnedStore {
 }
 
 impl OwnedStore {
-    pub(crate) fn new(store: Store<State>, allocation: Allocation, releases: ReleaseThread) -> Self {
+    pub(crate) fn new(
+        store: Store<State>,
+        allocation: Allocation,
+        releases: ReleaseThread,
+    ) -> Self {
         Self { owned: ManuallyDrop::new((store, allocation)), releases }
     }
 }
@@ -70,7 +76,8 @@ impl Drop for OwnedStore {
         #[allow(unsafe_code)]
         let mut owned = unsafe { ManuallyDrop::take(&mut self.owned) };
         if owned.0.data().limiter.peak() > LARGE {
-            // Drops what the guest holds, such as calls in flight, now and not when the thread comes to this store.
+            // Drops what the guest holds, such as calls in flight, now and not when the thread
+            // comes to this store.
             owned.0.data_mut().table = ResourceTable::new();
             self.releases.free(owned);
         }
@@ -108,7 +115,8 @@ mod tests {
             let printed = Printed::default();
             let state = State::new(deny_all(0, &printed), printed, Arc::new(limits.clone()), None);
             let allocation = capacity.allocate(None, 1, 8).await;
-            let mut store = OwnedStore::new(Store::new(&engine, state), allocation, releases.clone());
+            let mut store =
+                OwnedStore::new(Store::new(&engine, state), allocation, releases.clone());
             assert!(store.data_mut().limiter.memory_growing(0, memory, None).unwrap());
             let ended = Arc::new(OnceLock::new());
             store.data_mut().table.push(DropProbe(Arc::clone(&ended))).unwrap();

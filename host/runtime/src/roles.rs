@@ -1,15 +1,19 @@
-//! The roles of `core`, implemented by components: arguments are converted and passed in, results are converted and checked.
+//! The roles of `core`, implemented by components: arguments are converted and passed in, results
+//! are converted and checked.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use syrch_core::ports::Plan;
 use syrch_core::roles::{
-    Aggregator, Answer, Attempt, Calibrator, Call, Clarifier, Finished, Linked, Linker, Outcome, Output, Parent,
-    Planner, Proposal, Reward, Rewriter, Rival, Solver,
+    Aggregator, Answer, Attempt, Calibrator, Call, Clarifier, Finished, Linked, Linker, Outcome,
+    Output, Parent, Planner, Proposal, Reward, Rewriter, Rival, Solver,
 };
 use syrch_core::validate::{self, Invalid};
-use syrch_core::{Catalog, Graph, Observation, Problem, Question, ResultSet, RoleError, Signals, Step, Task, Verdict};
+use syrch_core::{
+    Catalog, Graph, Observation, Problem, Question, ResultSet, RoleError, Signals, Step, Task,
+    Verdict,
+};
 use wasmtime::component::Resource;
 
 use crate::bindings::exports::syrch::plugin as export;
@@ -46,7 +50,11 @@ impl Session {
     }
 
     /// Gives the guest a handle of a result.
-    fn lend(&mut self, export: &str, results: &Arc<ResultSet>) -> Result<Resource<Rows>, RoleError> {
+    fn lend(
+        &mut self,
+        export: &str,
+        results: &Arc<ResultSet>,
+    ) -> Result<Resource<Rows>, RoleError> {
         let pushed = self.store.data_mut().push_rows(Arc::clone(results));
         self.reported(export, pushed)
     }
@@ -54,25 +62,39 @@ impl Session {
 
 #[async_trait]
 impl Linker for Configured {
-    async fn link(&self, call: Call, problem: &Problem, catalog: &Catalog) -> Result<Linked, RoleError> {
+    async fn link(
+        &self,
+        call: Call,
+        problem: &Problem,
+        catalog: &Catalog,
+    ) -> Result<Linked, RoleError> {
         let mut session = self.session(call).await?;
         let guest = guest!(self, session, linker);
         let (lent, whole) = (problem.clone().conv(), catalog.clone().conv());
         let (liveness, idle) = session.liveness();
-        let returned = liveness.watch(idle, guest.call_link(&mut *session.store, &lent, &whole)).await;
+        let returned =
+            liveness.watch(idle, guest.call_link(&mut *session.store, &lent, &whole)).await;
         session.left().await;
-        session.returned("linker.link", returned, |linked| validate::linked(linked, catalog, self.limits()))
+        session.returned("linker.link", returned, |linked| {
+            validate::linked(linked, catalog, self.limits())
+        })
     }
 }
 
 #[async_trait]
 impl Planner for Configured {
-    async fn plan(&self, call: Call, problem: &Problem, catalog: &Catalog) -> Result<Graph, RoleError> {
+    async fn plan(
+        &self,
+        call: Call,
+        problem: &Problem,
+        catalog: &Catalog,
+    ) -> Result<Graph, RoleError> {
         let mut session = self.session(call).await?;
         let guest = guest!(self, session, planner);
         let (problem, catalog) = (problem.clone().conv(), catalog.clone().conv());
         let (liveness, idle) = session.liveness();
-        let returned = liveness.watch(idle, guest.call_plan(&mut *session.store, &problem, &catalog)).await;
+        let returned =
+            liveness.watch(idle, guest.call_plan(&mut *session.store, &problem, &catalog)).await;
         session.left().await;
         session.returned("planner.plan", returned, |graph| validate::graph(graph, self.limits()))
     }
@@ -89,11 +111,16 @@ impl Planner for Configured {
         let mut session = self.session(call).await?;
         let guest = guest!(self, session, planner);
         let (problem, catalog) = (problem.clone().conv(), catalog.clone().conv());
-        let (graph, seen) = (graph.clone().conv(), Conv::<Vec<wit::Observation>>::conv(seen.to_vec()));
+        let (graph, seen) =
+            (graph.clone().conv(), Conv::<Vec<wit::Observation>>::conv(seen.to_vec()));
         let fresh = u32::try_from(fresh).unwrap_or(u32::MAX);
         let (liveness, idle) = session.liveness();
-        let returned =
-            liveness.watch(idle, guest.call_next(&mut *session.store, &problem, &catalog, &graph, &seen, fresh)).await;
+        let returned = liveness
+            .watch(
+                idle,
+                guest.call_next(&mut *session.store, &problem, &catalog, &graph, &seen, fresh),
+            )
+            .await;
         session.left().await;
         session.returned("planner.next", returned, |step| validate::step(step, self.limits()))
     }
@@ -128,10 +155,12 @@ impl Solver for Configured {
             };
             lent.push(export::solver::Parent { task: task.conv(), output, memo });
         }
-        let (problem, catalog, task) = (problem.clone().conv(), catalog.clone().conv(), task.clone().conv());
+        let (problem, catalog, task) =
+            (problem.clone().conv(), catalog.clone().conv(), task.clone().conv());
         let (liveness, idle) = session.liveness();
-        let returned =
-            liveness.watch(idle, guest.call_solve(&mut *session.store, &problem, &catalog, &task, &lent)).await;
+        let returned = liveness
+            .watch(idle, guest.call_solve(&mut *session.store, &problem, &catalog, &task, &lent))
+            .await;
         session.left().await;
         session.returned(EXPORT, returned, |outcome| validate::outcome(outcome, self.limits()))
     }
@@ -139,7 +168,11 @@ impl Solver for Configured {
 
 #[async_trait]
 impl Calibrator for Configured {
-    async fn calibrate(&self, call: Call, claims: &[(f64, Signals)]) -> Result<Vec<f64>, RoleError> {
+    async fn calibrate(
+        &self,
+        call: Call,
+        claims: &[(f64, Signals)],
+    ) -> Result<Vec<f64>, RoleError> {
         const EXPORT: &str = "calibrator.calibrate";
         let mut session = self.session(call).await?;
         let guest = guest!(self, session, calibrator);
@@ -148,7 +181,8 @@ impl Calibrator for Configured {
         let returned = liveness.watch(idle, guest.call_calibrate(&mut *session.store, &lent)).await;
         session.left().await;
         let values = session.reported(EXPORT, returned)?;
-        validate::calibrated(&values, claims.len()).map_err(|invalid| session.invalid(EXPORT, invalid))?;
+        validate::calibrated(&values, claims.len())
+            .map_err(|invalid| session.invalid(EXPORT, invalid))?;
         Ok(values)
     }
 }
@@ -171,10 +205,12 @@ impl Reward for Configured {
             let results = session.lend(EXPORT, &rival.results)?;
             lent.push(export::reward::Rival { candidate: rival.candidate.clone().conv(), results });
         }
-        let (problem, catalog, task) = (problem.clone().conv(), catalog.clone().conv(), task.clone().conv());
+        let (problem, catalog, task) =
+            (problem.clone().conv(), catalog.clone().conv(), task.clone().conv());
         let (liveness, idle) = session.liveness();
-        let returned =
-            liveness.watch(idle, guest.call_judge(&mut *session.store, &problem, &catalog, &task, &lent)).await;
+        let returned = liveness
+            .watch(idle, guest.call_judge(&mut *session.store, &problem, &catalog, &task, &lent))
+            .await;
         session.left().await;
         session.returned(EXPORT, returned, |verdicts: &Vec<Verdict>| {
             validate::verdicts(verdicts, rivals.len(), self.limits())
@@ -195,10 +231,12 @@ impl Clarifier for Configured {
         let mut session = self.session(call).await?;
         let guest = guest!(self, session, clarifier);
         let (problem, catalog) = (problem.clone().conv(), catalog.clone().conv());
-        let (graph, seen) = (graph.clone().conv(), Conv::<Vec<wit::Observation>>::conv(seen.to_vec()));
+        let (graph, seen) =
+            (graph.clone().conv(), Conv::<Vec<wit::Observation>>::conv(seen.to_vec()));
         let (liveness, idle) = session.liveness();
-        let returned =
-            liveness.watch(idle, guest.call_assess(&mut *session.store, &problem, &catalog, &graph, &seen)).await;
+        let returned = liveness
+            .watch(idle, guest.call_assess(&mut *session.store, &problem, &catalog, &graph, &seen))
+            .await;
         session.left().await;
         session.returned("clarifier.assess", returned, |questions: &Vec<Question>| {
             validate::questions(questions, self.limits())
@@ -229,8 +267,9 @@ impl Aggregator for Configured {
         let (problem, graph) = (problem.clone().conv(), graph.clone().conv());
         let seen: Vec<wit::Observation> = seen.to_vec().conv();
         let (liveness, idle) = session.liveness();
-        let returned =
-            liveness.watch(idle, guest.call_aggregate(&mut *session.store, &problem, &graph, &lent, &seen)).await;
+        let returned = liveness
+            .watch(idle, guest.call_aggregate(&mut *session.store, &problem, &graph, &lent, &seen))
+            .await;
         session.left().await;
         session.returned(EXPORT, returned, |answer: &Option<Answer>| {
             answer.as_ref().map_or(Ok(()), |answer| validate::answer(answer, &known, self.limits()))
@@ -254,7 +293,8 @@ impl Rewriter for Configured {
         let (plan, catalog) = (plan.clone().conv(), catalog.clone().conv());
         let history: Vec<export::rewriter::Attempt> = history.to_vec().conv();
         let (liveness, idle) = session.liveness();
-        let call = guest.call_rewrite(&mut *session.store, original, best, &plan, &catalog, &history);
+        let call =
+            guest.call_rewrite(&mut *session.store, original, best, &plan, &catalog, &history);
         let returned = liveness.watch(idle, call).await;
         session.left().await;
         session.returned("rewriter.rewrite", returned, |proposal: &Option<Proposal>| {

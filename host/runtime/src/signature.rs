@@ -1,4 +1,5 @@
-//! The signatures of the contract's functions, for errors: as the contract has one, and as a component has it.
+//! The signatures of the contract's functions, for errors: as the contract has one, and as a
+//! component has it.
 
 use wasmtime::Engine;
 use wasmtime::component::Component;
@@ -23,11 +24,15 @@ pub(crate) fn plain(interface: &str) -> &str {
     name.split('@').next().unwrap_or_default()
 }
 
-/// The functions of an interface of the contract, each with its signature as the contract writes it.
+/// The functions of an interface of the contract, each with its signature as the contract writes
+/// it.
 pub(crate) fn offered(interface: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
     let head = format!("interface {} {{", plain(interface));
     let start = CONTRACT.into_iter().find_map(|text| Some(&text[text.find(&head)?..]));
-    let lines = start.map(|text| text.split("\n}").next().unwrap_or_default().lines()).into_iter().flatten();
+    let lines = start
+        .map(|text| text.split("\n}").next().unwrap_or_default().lines())
+        .into_iter()
+        .flatten();
     lines.filter_map(|line| {
         let (name, rest) = line.trim().split_once(": func(")?;
         let signature = line.trim().strip_prefix(name)?.strip_prefix(": ")?;
@@ -36,8 +41,14 @@ pub(crate) fn offered(interface: &str) -> impl Iterator<Item = (&'static str, &'
     })
 }
 
-/// What is known of a function that does not fit: how the contract has it, and how the component has it. `interface` is the full name.
-pub(crate) fn compared(engine: &Engine, component: &Component, interface: &str, function: &str) -> Option<String> {
+/// What is known of a function that does not fit: how the contract has it, and how the component
+/// has it. `interface` is the full name.
+pub(crate) fn compared(
+    engine: &Engine,
+    component: &Component,
+    interface: &str,
+    function: &str,
+) -> Option<String> {
     let name = function.rsplit('.').next().unwrap_or(function);
     let name = name.rsplit(']').next().unwrap_or(name);
     let (_, contract) = offered(interface).find(|(known, _)| *known == name)?;
@@ -62,7 +73,8 @@ fn own(engine: &Engine, component: &Component, interface: &str, function: &str) 
 fn signature(function: &ComponentFunc) -> String {
     let parameters = function.params().map(|(name, ty)| format!("{name}: {}", shown(&ty, DEPTH)));
     let results: Vec<String> = function.results().map(|ty| shown(&ty, DEPTH)).collect();
-    let arrow = if results.is_empty() { String::new() } else { format!(" -> {}", results.join(", ")) };
+    let arrow =
+        if results.is_empty() { String::new() } else { format!(" -> {}", results.join(", ")) };
     let text = format!("func({}){arrow}", few(parameters));
     match text.len() > SHOWN {
         true => format!("{} …", syrch_core::text::clip(&text, SHOWN)),
@@ -75,7 +87,8 @@ fn few(names: impl ExactSizeIterator<Item = String>) -> String {
     format!("{}{more}", names.take(NAMES).collect::<Vec<_>>().join(", "))
 }
 
-/// A type in the words of WIT. A component knows no names of types, so that records and variants show what they consist of.
+/// A type in the words of WIT. A component knows no names of types, so that records and variants
+/// show what they consist of.
 fn shown(ty: &Type, depth: usize) -> String {
     let Some(depth) = depth.checked_sub(1) else { return "…".to_owned() };
     let option = |ty: Option<Type>| ty.map_or("_".to_owned(), |ty| shown(&ty, depth));
@@ -94,9 +107,13 @@ fn shown(ty: &Type, depth: usize) -> String {
         Type::Char => "char".to_owned(),
         Type::String => "string".to_owned(),
         Type::List(list) => format!("list<{}>", shown(&list.ty(), depth)),
-        Type::Record(record) => format!("record {{ {} }}", few(record.fields().map(|field| field.name.to_owned()))),
+        Type::Record(record) => {
+            format!("record {{ {} }}", few(record.fields().map(|field| field.name.to_owned())))
+        }
         Type::Tuple(tuple) => format!("tuple<{}>", few(tuple.types().map(|ty| shown(&ty, depth)))),
-        Type::Variant(variant) => format!("variant {{ {} }}", few(variant.cases().map(|case| case.name.to_owned()))),
+        Type::Variant(variant) => {
+            format!("variant {{ {} }}", few(variant.cases().map(|case| case.name.to_owned())))
+        }
         Type::Enum(of) => format!("enum {{ {} }}", few(of.names().map(str::to_owned))),
         Type::Option(of) => format!("option<{}>", shown(&of.ty(), depth)),
         Type::Result(of) => format!("result<{}, {}>", option(of.ok()), option(of.err())),
@@ -115,7 +132,10 @@ mod tests {
     fn the_contract_has_a_signature_for_each_function() {
         let names = |interface: &str| offered(interface).map(|(name, _)| name).collect::<Vec<_>>();
         assert_eq!(names("syrch:plugin/planner@0.1.0"), ["plan", "next"]);
-        assert_eq!(names("syrch:plugin/run@0.1.0"), ["current-policy", "setting", "remaining", "seed"]);
+        assert_eq!(
+            names("syrch:plugin/run@0.1.0"),
+            ["current-policy", "setting", "remaining", "seed"]
+        );
         assert!(names("syrch:plugin/sql@0.1.0").contains(&"fingerprint"));
         assert!(names("syrch:plugin/about@0.1.0").contains(&"configure"));
         assert!(names("syrch:plugin/nothing@0.1.0").is_empty());

@@ -1,14 +1,17 @@
-//! Time slices for guests that compute for long, so that they do not delay guests that compute little.
+//! Time slices for guests that compute for long, so that they do not delay guests that compute
+//! little.
 //!
-//! A call starts like any other task on the threads of the async runtime. Whether other tasks are ready to run shows in how long it takes
-//! until the call is polled again.
+//! A call starts like any other task on the threads of the async runtime. Whether other tasks are
+//! ready to run shows in how long it takes until the call is polled again.
 //!
-//! - A call that has used [`SLICED_WHEN_BUSY`] of CPU time while other searches are in progress needs a time slice of one tick to go on,
-//!   wherever other tasks are ready to run. There is one time slice fewer than there are cores (at least one), so that one core is left to
-//!   calls that compute little.
-//! - A call that has used [`ALWAYS_SLICED`] runs in time slices only. For a while, other calls of its plugin do so from their start
-//!   ([`LongCalls`]); otherwise many calls that start at once would each have that time first. Where other tasks are ready to run and other
-//!   searches are in progress, the call pauses in between: the longer others waited and it computed, the longer.
+//! - A call that has used [`SLICED_WHEN_BUSY`] of CPU time while other searches are in progress
+//!   needs a time slice of one tick to go on, wherever other tasks are ready to run. There is one
+//!   time slice fewer than there are cores (at least one), so that one core is left to calls that
+//!   compute little.
+//! - A call that has used [`ALWAYS_SLICED`] runs in time slices only. For a while, other calls of
+//!   its plugin do so from their start ([`LongCalls`]); otherwise many calls that start at once
+//!   would each have that time first. Where other tasks are ready to run and other searches are in
+//!   progress, the call pauses in between: the longer others waited and it computed, the longer.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
@@ -18,7 +21,8 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// CPU time of a call before it needs a time slice where other tasks are ready to run and other searches are in progress.
+/// CPU time of a call before it needs a time slice where other tasks are ready to run and other
+/// searches are in progress.
 pub(crate) const SLICED_WHEN_BUSY: Duration = Duration::from_millis(2);
 
 /// CPU time of a call before it runs in time slices only.
@@ -48,7 +52,8 @@ impl LongCalls {
 const BUSY_AFTER: Duration = Duration::from_micros(500);
 /// The length of a pause, as a multiple of the time that others waited or that the call computed.
 const PAUSE_FACTOR: u32 = 4;
-/// How long a call that is not long lets others go first, as a multiple of the time that it computed.
+/// How long a call that is not long lets others go first, as a multiple of the time that it
+/// computed.
 const YIELD_FACTOR: u32 = 2;
 /// The longest pause between two time slices.
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
@@ -57,14 +62,16 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 #[derive(Clone)]
 pub(crate) struct TimeSlices {
     slices: Arc<Semaphore>,
-    /// Allows as many long calls to wait for a slice as there are slices, so that no other call waits behind many of them.
+    /// Allows as many long calls to wait for a slice as there are slices, so that no other call
+    /// waits behind many of them.
     long: Arc<Semaphore>,
 }
 
 /// A time slice, and for a long call the permit to wait for one.
 type Permits = (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>);
 
-/// The time slice that a call has, if it has one. Clones are the same: the future that waits for a slice sets it.
+/// The time slice that a call has, if it has one. Clones are the same: the future that waits for a
+/// slice sets it.
 #[derive(Clone, Default)]
 pub(crate) struct TimeSlice(Arc<Mutex<Option<Permits>>>);
 
@@ -78,9 +85,10 @@ impl TimeSlices {
         Self { slices: Arc::new(Semaphore::new(count)), long: Arc::new(Semaphore::new(count)) }
     }
 
-    /// Ends the time slice and returns a future that resolves when the call may go on. A call that is not long needs no new slice where no
-    /// other task is ready to run. `used` is how long the call computed since it last yielded, and `None` where no other search is in progress;
-    /// the call lets others go first for a multiple of it.
+    /// Ends the time slice and returns a future that resolves when the call may go on. A call that
+    /// is not long needs no new slice where no other task is ready to run. `used` is how long the
+    /// call computed since it last yielded, and `None` where no other search is in progress; the
+    /// call lets others go first for a multiple of it.
     pub(crate) fn next(
         &self,
         current: &TimeSlice,
@@ -114,11 +122,13 @@ async fn yield_to_others() -> Duration {
     started.elapsed()
 }
 
-/// Polls a call. While it has a time slice, the other tasks of this thread move to another thread, since a slice may be long: nothing
-/// interrupts an instruction that fills a memory.
+/// Polls a call. While it has a time slice, the other tasks of this thread move to another thread,
+/// since a slice may be long: nothing interrupts an instruction that fills a memory.
 pub(crate) fn poll_in_place<T>(current: &TimeSlice, mut poll: impl FnMut() -> T) -> T {
-    let has_others =
-        || Handle::try_current().is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread);
+    let has_others = || {
+        Handle::try_current()
+            .is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread)
+    };
     if !current.is_taken() || !has_others() {
         return poll();
     }
@@ -130,7 +140,8 @@ pub(crate) fn poll_in_place<T>(current: &TimeSlice, mut poll: impl FnMut() -> T)
     match catch_unwind(AssertUnwindSafe(|| tokio::task::block_in_place(work))) {
         Ok(polled) => polled,
         Err(panic) if has_started => resume_unwind(panic),
-        // In a `LocalSet` on the thread of `block_on` the runtime panics, and cannot be asked before.
+        // In a `LocalSet` on the thread of `block_on` the runtime panics, and cannot be asked
+        // before.
         Err(_) => poll(),
     }
 }
@@ -159,7 +170,8 @@ mod tests {
         let slices = TimeSlices::of(1);
         let (one, other) = (TimeSlice::default(), TimeSlice::default());
         slices.next(&one, true, None).await;
-        let waits = tokio::time::timeout(Duration::from_millis(20), slices.next(&other, true, None)).await;
+        let waits =
+            tokio::time::timeout(Duration::from_millis(20), slices.next(&other, true, None)).await;
         assert!(waits.is_err(), "two had a time slice at once");
         // The first ends its slice by asking for the next.
         tokio::join!(slices.next(&one, true, None), async {
@@ -220,7 +232,10 @@ mod tests {
         let busy = tokio::spawn(async { std::thread::sleep(Duration::from_millis(20)) });
         let started = Instant::now();
         slices.next(&call, false, Some(Duration::from_millis(20))).await;
-        assert!(call.is_taken() && started.elapsed() < Duration::from_millis(20) * (1 + PAUSE_FACTOR), "it paused");
+        assert!(
+            call.is_taken() && started.elapsed() < Duration::from_millis(20) * (1 + PAUSE_FACTOR),
+            "it paused"
+        );
         busy.await.unwrap();
     }
 }

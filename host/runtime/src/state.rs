@@ -61,7 +61,12 @@ pub(crate) struct State {
 }
 
 impl State {
-    pub(crate) fn new(wasi: WasiCtx, printed: Printed, limits: Arc<Limits>, call: Option<(Role, Call)>) -> Self {
+    pub(crate) fn new(
+        wasi: WasiCtx,
+        printed: Printed,
+        limits: Arc<Limits>,
+        call: Option<(Role, Call)>,
+    ) -> Self {
         let mut table = ResourceTable::new();
         table.set_max_capacity(limits.handles);
         Self {
@@ -102,7 +107,8 @@ impl State {
         }
     }
 
-    /// Called first by every port function: charges the call, and returns the role call if its world imports this port.
+    /// Called first by every port function: charges the call, and returns the role call if its
+    /// world imports this port.
     pub(crate) fn enter(&mut self, port: Port) -> wasmtime::Result<Result<Call, String>> {
         self.charge_cpu()?;
         let Some((role, call)) = &self.call else {
@@ -121,7 +127,8 @@ impl State {
         }
     }
 
-    /// As [`State::enter`], for functions that cannot return `denied`: the guest is stopped instead.
+    /// As [`State::enter`], for functions that cannot return `denied`: the guest is stopped
+    /// instead.
     pub(crate) fn enter_or_stop(&mut self, port: Port) -> wasmtime::Result<Call> {
         match self.enter(port)? {
             Ok(call) => Ok(call),
@@ -165,7 +172,10 @@ impl State {
     pub(crate) fn hold(&mut self, bytes: usize) -> wasmtime::Result<()> {
         self.held = self.held.saturating_add(bytes);
         if self.held > self.limits.held_bytes {
-            return hit("held-bytes", format!("{} behind the handles of one call", self.limits.held_bytes));
+            return hit(
+                "held-bytes",
+                format!("{} behind the handles of one call", self.limits.held_bytes),
+            );
         }
         Ok(())
     }

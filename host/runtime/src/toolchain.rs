@@ -1,4 +1,5 @@
-//! The toolchain that made a WebAssembly file, as far as the file names it: hints can then name the author's own tool.
+//! The toolchain that made a WebAssembly file, as far as the file names it: hints can then name the
+//! author's own tool.
 
 use syrch_core::text::clip;
 use wasmparser::{Parser, Payload, ProducersSectionReader};
@@ -26,8 +27,8 @@ const ENTRIES: usize = 16;
 /// Bytes that are shown of the name and of the version of a tool.
 const ENTRY: usize = 64;
 
-/// What the crate is called in the names of the functions of the adapter between a module and WASI, which is written in Rust whatever the
-/// module is written in.
+/// What the crate is called in the names of the functions of the adapter between a module and WASI,
+/// which is written in Rust whatever the module is written in.
 const ADAPTER: &[u8] = b"_22wasi_snapshot_preview1";
 
 /// The sections `producers` of a file, those of adapters left out.
@@ -46,9 +47,12 @@ fn sections(bytes: &[u8]) -> Vec<ProducersSectionReader<'_>> {
             Payload::CustomSection(section) => {
                 let Some((own, is_adapter)) = open.last_mut() else { continue };
                 match section.name() {
-                    "name" => *is_adapter |= memchr::memmem::find(section.data(), ADAPTER).is_some(),
+                    "name" => {
+                        *is_adapter |= memchr::memmem::find(section.data(), ADAPTER).is_some()
+                    }
                     "producers" => {
-                        let reader = wasmparser::BinaryReader::new(section.data(), section.data_offset());
+                        let reader =
+                            wasmparser::BinaryReader::new(section.data(), section.data_offset());
                         own.extend(ProducersSectionReader::new(reader));
                     }
                     _ => {}
@@ -62,13 +66,15 @@ fn sections(bytes: &[u8]) -> Vec<ProducersSectionReader<'_>> {
     found
 }
 
-/// The languages and tools that a file names in its sections `producers`, such as `rustc 1.95.0`, each once. They are what its author wrote.
+/// The languages and tools that a file names in its sections `producers`, such as `rustc 1.95.0`,
+/// each once. They are what its author wrote.
 #[must_use]
 pub fn producers(bytes: &[u8]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let fields = sections(bytes).into_iter().flat_map(|section| section.into_iter().flatten());
     for value in fields.flat_map(|field| field.values.into_iter().flatten()) {
-        let named = format!("{} {}", clip(value.name, ENTRY), clip(value.version, ENTRY)).trim().to_owned();
+        let named =
+            format!("{} {}", clip(value.name, ENTRY), clip(value.version, ENTRY)).trim().to_owned();
         if !named.is_empty() && !found.contains(&named) {
             found.push(named);
         }
@@ -93,7 +99,8 @@ impl Toolchain {
         }
     }
 
-    /// The toolchain of a component or a module. The sections of a file are what its author wrote, so this is good for hints only.
+    /// The toolchain of a component or a module. The sections of a file are what its author wrote,
+    /// so this is good for hints only.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         let contains = |name: &str| memchr::memmem::find(bytes, name.as_bytes()).is_some();
@@ -101,7 +108,10 @@ impl Toolchain {
         if contains("libcomponentize_py_runtime") {
             return Self::Python;
         }
-        if contains("componentize_qjs_runtime") || contains("StarlingMonkey") || contains("ComponentizeJS") {
+        if contains("componentize_qjs_runtime")
+            || contains("StarlingMonkey")
+            || contains("ComponentizeJS")
+        {
             return Self::JavaScript;
         }
         let made = sections(bytes).into_iter().map(produced);
@@ -111,7 +121,8 @@ impl Toolchain {
             (Self::C, made @ Self::Go) => made,
             (found, _) => found,
         });
-        // Of the compilers whose modules need an adapter, only those of C write no name when they strip a module.
+        // Of the compilers whose modules need an adapter, only those of C write no name when they
+        // strip a module.
         match found {
             Self::Unknown if contains("wit-component:adapter:wasi_snapshot_preview1") => Self::C,
             found => found,

@@ -1,5 +1,6 @@
-//! WASI as guests of every language expect it, without access to anything: no file, socket, environment or argument; a clock that stands
-//! still; randomness from the call's seed; output into the plugin's log.
+//! WASI as guests of every language expect it, without access to anything: no file, socket,
+//! environment or argument; a clock that stands still; randomness from the call's seed; output into
+//! the plugin's log.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,8 +18,8 @@ const STDIO_BYTES: usize = 64 << 10;
 /// The most random bytes that one call of `get-random-bytes` may ask for.
 const RANDOM_BYTES: u64 = 64 << 10;
 
-/// A context that grants nothing. `seed` makes its randomness, so equal calls see equal numbers; they are not for secrets, of which a guest
-/// has none.
+/// A context that grants nothing. `seed` makes its randomness, so equal calls see equal numbers;
+/// they are not for secrets, of which a guest has none.
 pub(crate) fn deny_all(seed: u64, log: &Printed) -> WasiCtx {
     WasiCtxBuilder::new()
         .allow_tcp(false)
@@ -89,7 +90,11 @@ impl StdoutStream for Printed {
 }
 
 impl AsyncWrite for Printed {
-    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<std::io::Result<usize>> {
         let mut printed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let left = STDIO_BYTES.saturating_sub(printed.len());
         printed.extend_from_slice(&bytes[..bytes.len().min(left)]);

@@ -1,4 +1,5 @@
-//! Loading: what is refused, why, and that a compiled plugin in the cache is used only when it is whole.
+//! Loading: what is refused, why, and that a compiled plugin in the cache is used only when it is
+//! whole.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::os::unix::fs::PermissionsExt;
@@ -12,7 +13,8 @@ use syrch_kit::{scratch, zoo};
 use syrch_runtime::{CompileSettings, LoadError, Origin, Plugin, Runtime, read_component};
 
 fn runtime(folder: Option<&Path>) -> Runtime {
-    Runtime::new(Limits::default(), &folder.map(CompileSettings::in_folder).unwrap_or_default()).unwrap()
+    Runtime::new(Limits::default(), &folder.map(CompileSettings::in_folder).unwrap_or_default())
+        .unwrap()
 }
 
 async fn load(runtime: &Runtime, bytes: Vec<u8>) -> Result<Plugin, LoadError> {
@@ -49,7 +51,10 @@ async fn what_is_no_component_is_distinguished() {
         (b"#!/bin/sh".to_vec(), "not WebAssembly"),
     ] {
         let error = refused(&runtime, bytes).await;
-        assert!(matches!(&error, LoadError::NotAComponent { found } if found.contains(word)), "{error}");
+        assert!(
+            matches!(&error, LoadError::NotAComponent { found } if found.contains(word)),
+            "{error}"
+        );
     }
 }
 
@@ -60,7 +65,10 @@ async fn a_component_without_a_role_or_with_an_unknown_import_is_refused() {
     assert!(matches!(none, LoadError::NoRole { .. }), "{none}");
     let later = r#"(component (instance $i) (export "syrch:plugin/planner@0.2.0" (instance $i)))"#;
     let later = refused(&runtime, wat::parse_str(later).unwrap()).await;
-    assert!(matches!(&later, LoadError::Version { found, .. } if found.contains("0.2.0")), "{later}");
+    assert!(
+        matches!(&later, LoadError::Version { found, .. } if found.contains("0.2.0")),
+        "{later}"
+    );
     let exports = r#"(instance $i) (export "syrch:plugin/calibrator@0.1.0" (instance $i)) (export "syrch:plugin/about@0.1.0" (instance $i))"#;
     for (import, word) in [
         (r#"(import "wasi:http/outgoing-handler@0.2.0" (instance))"#, "wasi:http"),
@@ -68,8 +76,13 @@ async fn a_component_without_a_role_or_with_an_unknown_import_is_refused() {
         (r#"(import "syrch:plugin/llm@0.1.0" (instance))"#, "may import nothing"),
         (r#"(import "syrch:plugin/shell@0.1.0" (instance))"#, "no such port"),
     ] {
-        let error = refused(&runtime, wat::parse_str(format!("(component {import} {exports})")).unwrap()).await;
-        assert!(matches!(error, LoadError::Import { .. }) && error.to_string().contains(word), "{error}");
+        let error =
+            refused(&runtime, wat::parse_str(format!("(component {import} {exports})")).unwrap())
+                .await;
+        assert!(
+            matches!(error, LoadError::Import { .. }) && error.to_string().contains(word),
+            "{error}"
+        );
     }
     let empty = refused(&runtime, wat::parse_str(format!("(component {exports})")).unwrap()).await;
     assert!(matches!(empty, LoadError::About(_) | LoadError::Export { .. }), "{empty}");
@@ -82,11 +95,13 @@ async fn every_cut_and_many_flips_are_refused_or_load_without_a_panic() {
     for cut in (0..bytes.len()).step_by(4096) {
         refused(&runtime, bytes[..cut].to_vec()).await;
     }
-    // Flips early in the file, where the component's structure lies; those in code would only make another hostile plugin.
+    // Flips early in the file, where the component's structure lies; those in code would only make
+    // another hostile plugin.
     for place in (8..bytes.len().min(2_000)).step_by(37) {
         let mut flipped = bytes.clone();
         flipped[place] ^= 0x15;
-        let limits = Limits { cpu_per_call: std::time::Duration::from_millis(50), ..Limits::default() };
+        let limits =
+            Limits { cpu_per_call: std::time::Duration::from_millis(50), ..Limits::default() };
         let quick = Runtime::new(limits, &CompileSettings::default()).unwrap();
         let _ = load(&quick, flipped).await;
     }
@@ -95,9 +110,12 @@ async fn every_cut_and_many_flips_are_refused_or_load_without_a_panic() {
 #[tokio::test]
 async fn a_role_that_is_not_implemented_and_settings_that_do_not_fit_are_refused() {
     let plugin = load(&runtime(None), std::fs::read(zoo::hostile()).unwrap()).await.unwrap();
-    let settings = |text: &str| serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text).unwrap();
+    let settings = |text: &str| {
+        serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text).unwrap()
+    };
     assert!(plugin.configure(Role::Planner, &settings("{}")).await.is_ok());
-    let fitted = load(&runtime(None), std::fs::read(zoo::built_in("fitted")).unwrap()).await.unwrap();
+    let fitted =
+        load(&runtime(None), std::fs::read(zoo::built_in("fitted")).unwrap()).await.unwrap();
     let role = fitted.configure(Role::Planner, &settings("{}")).await;
     assert!(matches!(role, Err(LoadError::WrongRole { .. })));
     for wrong in [r#"{"nope": 1}"#, r#"{"behaviour": 7}"#] {
@@ -131,7 +149,10 @@ impl Compiled {
         let runtime = runtime(Some(self.folder.path()));
         let plugin = runtime.load("test", bytes.clone(), Origin::ThirdParty, &count).await.unwrap();
         assert_eq!(plugin.size(), bytes.len() as u64);
-        assert_eq!(plugin.identity().name, component.file_stem().unwrap().to_str().unwrap().trim_start_matches("zoo_"));
+        assert_eq!(
+            plugin.identity().name,
+            component.file_stem().unwrap().to_str().unwrap().trim_start_matches("zoo_")
+        );
         self.count.load(Ordering::Relaxed) > before
     }
 
@@ -192,7 +213,11 @@ async fn links_in_place_of_the_folder_a_file_or_the_key_are_not_followed() {
         std::os::unix::fs::symlink(&elsewhere, path).unwrap();
         elsewhere
     };
-    for path in [compiled.files().remove(0), compiled.path(), compiled.folder.path().join("state/compiled.key")] {
+    for path in [
+        compiled.files().remove(0),
+        compiled.path(),
+        compiled.folder.path().join("state/compiled.key"),
+    ] {
         let elsewhere = away(&path);
         assert!(compiled.compiles(&direct).await, "{} was followed", path.display());
         if path.is_symlink() {
@@ -222,8 +247,11 @@ async fn the_folder_of_compiled_code_is_pruned_by_age_and_size() {
         file.set_modified(std::time::SystemTime::now() - age).unwrap();
     }
     assert!(compiled.compiles(&zoo::built_in("fitted")).await);
-    let names: Vec<String> =
-        compiled.files().iter().map(|file| file.file_name().unwrap().to_str().unwrap().to_owned()).collect();
+    let names: Vec<String> = compiled
+        .files()
+        .iter()
+        .map(|file| file.file_name().unwrap().to_str().unwrap().to_owned())
+        .collect();
     assert_eq!(names.len(), 3, "{names:?}");
     assert!(names.contains(&"recent.cwasm".to_owned()), "{names:?}");
 }
@@ -242,7 +270,11 @@ async fn the_contract_is_compared_before_anything_is_compiled() {
     ] {
         // The text format does not check bodies.
         let component = wat::parse_str(format!("(component {wrong} {exports})")).unwrap();
-        let error = runtime.load("test", component, Origin::ThirdParty, &never).await.map(drop).unwrap_err();
+        let error = runtime
+            .load("test", component, Origin::ThirdParty, &never)
+            .await
+            .map(drop)
+            .unwrap_err();
         assert!(is_expected(&error), "{error}");
     }
 }
@@ -257,5 +289,8 @@ fn only_regular_files_within_the_limit_are_read() {
     std::fs::write(&large, vec![0; 101]).unwrap();
     assert!(matches!(read_component(&large, &limits), Err(LoadError::TooLarge { .. })));
     let missing = read_component(&folder.path().join("larg.wasm"), &limits).unwrap_err();
-    assert!(matches!(&missing, LoadError::Missing { similar, .. } if similar.len() == 1), "{missing}");
+    assert!(
+        matches!(&missing, LoadError::Missing { similar, .. } if similar.len() == 1),
+        "{missing}"
+    );
 }

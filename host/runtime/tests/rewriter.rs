@@ -17,7 +17,8 @@ fn runtime() -> Runtime {
     Runtime::new(Limits::default(), &CompileSettings::default()).unwrap()
 }
 
-/// The hostile plugin with each behaviour, as a rewriter. The runtime has to outlive them: its ticker ends calls that take too long.
+/// The hostile plugin with each behaviour, as a rewriter. The runtime has to outlive them: its
+/// ticker ends calls that take too long.
 async fn hostile(runtime: &Runtime, behaviours: &[&str]) -> Vec<Configured> {
     let bytes = std::fs::read(zoo::hostile()).unwrap();
     let plugin = runtime.load("hostile", bytes, Origin::ThirdParty, &|| {}).await.unwrap();
@@ -32,8 +33,14 @@ async fn hostile(runtime: &Runtime, behaviours: &[&str]) -> Vec<Configured> {
 async fn call(rewriter: &Configured, history: &[Attempt]) -> Result<Option<Proposal>, RoleError> {
     let ledger = Ledger::new(Budgets { host_calls: 1_000, ..Budgets::default() });
     let call = Call { label: "rewriter".to_owned(), ports: ports::nothing(), ledger };
-    let plan = Plan { format: "text".to_owned(), text: "SCAN customers".to_owned(), cost: None, rows: Some(2.0) };
-    let catalog = Catalog { database: "shop".to_owned(), dialect: Dialect::Sqlite, tables: Vec::new() };
+    let plan = Plan {
+        format: "text".to_owned(),
+        text: "SCAN customers".to_owned(),
+        cost: None,
+        rows: Some(2.0),
+    };
+    let catalog =
+        Catalog { database: "shop".to_owned(), dialect: Dialect::Sqlite, tables: Vec::new() };
     rewriter.rewrite(call, ORIGINAL, ORIGINAL, &plan, &catalog, history).await
 }
 
@@ -52,7 +59,8 @@ async fn a_rewriter_that_imports_what_reads_rows_is_refused_when_it_is_loaded() 
         assert_eq!(*import, format!("syrch:plugin/{port}@0.1.0"));
         assert_eq!(detail, "the role rewriter may import run, wait, llm, inspect, trace");
     }
-    // What it may import is no reason to refuse it: this component fails later, since it lacks the functions of its roles.
+    // What it may import is no reason to refuse it: this component fails later, since it lacks the
+    // functions of its roles.
     for port in ["run", "wait", "llm", "inspect", "trace"] {
         let error = load(port).await;
         assert!(!matches!(error, LoadError::Import { .. }), "{port}: {error}");
@@ -64,9 +72,13 @@ async fn values_out_of_their_bounds_end_the_call_with_the_name_of_the_field() {
     let behaviours = ["rewrite-large", "rewrite-family", "rewrite-long-reason"];
     let runtime = runtime();
     let rewriters = hostile(&runtime, &behaviours).await;
-    for ((behaviour, field), rewriter) in behaviours.iter().zip(["sql", "family", "reason"]).zip(&rewriters) {
+    for ((behaviour, field), rewriter) in
+        behaviours.iter().zip(["sql", "family", "reason"]).zip(&rewriters)
+    {
         let error = call(rewriter, &[]).await.unwrap_err();
-        let RoleError::Invalid { export, detail, .. } = &error else { panic!("{behaviour}: {error}") };
+        let RoleError::Invalid { export, detail, .. } = &error else {
+            panic!("{behaviour}: {error}")
+        };
         assert!(
             export == "rewriter.rewrite" && detail.contains(&format!("`proposal.{field}`")),
             "{behaviour}: {error}"
@@ -96,7 +108,10 @@ async fn the_ports_of_its_other_roles_are_denied_to_a_rewriter() {
     let runtime = runtime();
     let error = call(&hostile(&runtime, &["rewrite-reach"]).await[0], &[]).await.unwrap_err();
     let RoleError::Failure { failure, .. } = error else { panic!("{error}") };
-    assert_eq!((failure.kind, failure.message.as_str()), (FailureKind::Internal, "REACHED: nothing"));
+    assert_eq!(
+        (failure.kind, failure.message.as_str()),
+        (FailureKind::Internal, "REACHED: nothing")
+    );
 }
 
 /// What a statement does is for the optimizer to check. The runtime passes it on as it is.
@@ -104,7 +119,11 @@ async fn the_ports_of_its_other_roles_are_denied_to_a_rewriter() {
 async fn proposals_within_their_bounds_are_returned_as_they_are() {
     let runtime = runtime();
     let rewriters = hostile(&runtime, &["rewrite-two", "rewrite-endless", "none"]).await;
-    let proposal = |sql: &str| Proposal { sql: sql.to_owned(), family: "hostile".into(), reason: "trust me".into() };
+    let proposal = |sql: &str| Proposal {
+        sql: sql.to_owned(),
+        family: "hostile".into(),
+        reason: "trust me".into(),
+    };
     let two = format!("{ORIGINAL}; DELETE FROM t");
     assert_eq!(call(&rewriters[0], &[]).await.unwrap(), Some(proposal(&two)));
     // Every outcome reaches the guest.
@@ -121,6 +140,9 @@ async fn proposals_within_their_bounds_are_returned_as_they_are() {
         Trial::Other(text()),
     ];
     let history = trials.map(|trial| Attempt { sql: text(), family: text(), trial });
-    assert_eq!(call(&rewriters[1], &history).await.unwrap(), Some(proposal(&format!("{ORIGINAL} -- 9"))));
+    assert_eq!(
+        call(&rewriters[1], &history).await.unwrap(),
+        Some(proposal(&format!("{ORIGINAL} -- 9")))
+    );
     assert_eq!(call(&rewriters[2], &history).await.unwrap(), None);
 }

@@ -1,4 +1,5 @@
-//! What the scheduler itself costs: graphs of 256 tasks whose runner does nothing. Divided by 256 it is the overhead of a task.
+//! What the scheduler itself costs: graphs of 256 tasks whose runner does nothing. Divided by 256
+//! it is the overhead of a task.
 
 use std::sync::Arc;
 
@@ -40,7 +41,8 @@ fn wide() -> Graph {
     graph(|position| if position == TASKS - 1 { 0..position } else { 0..0 })
 }
 
-/// Layers of 32, each task of which needs eight tasks of the layer before it; the answer needs the last two layers.
+/// Layers of 32, each task of which needs eight tasks of the layer before it; the answer needs the
+/// last two layers.
 fn layered() -> Graph {
     graph(|position| match position {
         0..32 => 0..0,
@@ -53,13 +55,27 @@ fn layered() -> Graph {
 }
 
 fn run(bencher: divan::Bencher<'_, '_>, graph: &Graph) {
-    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_time().build() else { return };
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_time().build() else {
+        return;
+    };
     let (runner, stop) = (Arc::new(Nothing), Stop::new());
-    let options = Options { max_parallel: 8, max_rounds: 0, deadline: None, limits: Limits::default() };
-    bencher.counter(ItemsCount::new(graph.tasks.len())).with_inputs(|| graph.clone()).bench_local_values(|graph| {
-        let run = runtime.block_on(execute(graph, Arc::clone(&runner), None, &Silence, &AsItComes, &options, &stop));
-        assert!(run.is_ok_and(|run| run.seen.len() == TASKS), "every task runs");
-    });
+    let options =
+        Options { max_parallel: 8, max_rounds: 0, deadline: None, limits: Limits::default() };
+    bencher
+        .counter(ItemsCount::new(graph.tasks.len()))
+        .with_inputs(|| graph.clone())
+        .bench_local_values(|graph| {
+            let run = runtime.block_on(execute(
+                graph,
+                Arc::clone(&runner),
+                None,
+                &Silence,
+                &AsItComes,
+                &options,
+                &stop,
+            ));
+            assert!(run.is_ok_and(|run| run.seen.len() == TASKS), "every task runs");
+        });
 }
 
 #[divan::bench]

@@ -12,10 +12,15 @@ pub trait TaskRunner: Send + Sync + 'static {
     /// What dependents get besides the observation; it is cloned for each of them.
     type Output: Clone + Send + Sync + 'static;
 
-    /// Called once for each task that starts, in a task of its own on the async runtime; the future is dropped when the task is cancelled.
-    /// `parents` are the dependencies that have succeeded, in the task's order; a tolerant task gets the others too. An observation with
-    /// subtasks and without candidates puts these in the task's place.
-    async fn run(&self, task: Task, parents: Vec<Ended<Self::Output>>) -> (Observation, Option<Self::Output>);
+    /// Called once for each task that starts, in a task of its own on the async runtime; the future
+    /// is dropped when the task is cancelled. `parents` are the dependencies that have succeeded,
+    /// in the task's order; a tolerant task gets the others too. An observation with subtasks and
+    /// without candidates puts these in the task's place.
+    async fn run(
+        &self,
+        task: Task,
+        parents: Vec<Ended<Self::Output>>,
+    ) -> (Observation, Option<Self::Output>);
 }
 
 /// A task that ended.
@@ -32,12 +37,17 @@ pub struct Ended<O> {
 /// Changes the graph after observations.
 #[async_trait]
 pub trait Replanner: Send + Sync {
-    /// Called after observations, one call at a time, while other tasks continue; observations that arrive during a call are passed
-    /// together to the next one. `seen[fresh..]` are new.
+    /// Called after observations, one call at a time, while other tasks continue; observations that
+    /// arrive during a call are passed together to the next one. `seen[fresh..]` are new.
     ///
     /// # Errors
     /// The role's failure. It does not end the run, but there is no further call.
-    async fn next(&self, graph: &Graph, seen: &[Observation], fresh: usize) -> Result<Step, RoleError>;
+    async fn next(
+        &self,
+        graph: &Graph,
+        seen: &[Observation],
+        fresh: usize,
+    ) -> Result<Step, RoleError>;
 }
 
 /// Observes a run. Its methods are called from the run's own loop, so they must return at once.
@@ -56,18 +66,20 @@ pub trait Watch: Send + Sync {
     fn refused(&self, _reason: &str) {}
 }
 
-/// The source of the order in which a run processes events: a journal that is replayed, or the events themselves.
+/// The source of the order in which a run processes events: a journal that is replayed, or the
+/// events themselves.
 #[async_trait]
 pub trait Order: Send + Sync {
     /// Whether a journal determines the order. Called whenever time could determine it instead.
     fn is_replaying(&self) -> bool;
-    /// Called before each decision. Returns the decision that a replayed journal has next, as soon as everything before it has been
-    /// replayed; `None` when nothing is replayed, and the run processes events as they arrive. Dropping the future has no effect.
+    /// Called before each decision. Returns the decision that a replayed journal has next, as soon
+    /// as everything before it has been replayed; `None` when nothing is replayed, and the run
+    /// processes events as they arrive. Dropping the future has no effect.
     async fn next(&self) -> Option<Turn>;
     /// Called when the run has made a decision, before anything follows from it.
     async fn took(&self, turn: Turn);
-    /// Called before a task is cancelled, or with `None` before the planner's call in flight is. After this returns, no further event of it
-    /// happens.
+    /// Called before a task is cancelled, or with `None` before the planner's call in flight is.
+    /// After this returns, no further event of it happens.
     async fn closing(&self, task: Option<&TaskId>);
 }
 

@@ -1,4 +1,5 @@
-//! The conditions that a graph must satisfy. A planner's first graph is checked, and every graph that edits and subtasks make of it.
+//! The conditions that a graph must satisfy. A planner's first graph is checked, and every graph
+//! that edits and subtasks make of it.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +33,9 @@ pub enum GraphError {
     #[error("`{task}` chooses, but has no dependencies to choose from")]
     NothingToChoose { task: String },
     /// A join can never be satisfied, or always is.
-    #[error("`{task}` waits for at least {wanted} of its dependencies, not for 1 to {dependencies}")]
+    #[error(
+        "`{task}` waits for at least {wanted} of its dependencies, not for 1 to {dependencies}"
+    )]
     BadJoin { task: String, wanted: u32, dependencies: usize },
     /// A priority is not finite.
     #[error("`{task}` has the priority {priority}, which is not finite")]
@@ -62,10 +65,14 @@ pub enum GraphError {
     #[error("tasks are made from each other in a cycle: {}", chain(.tasks))]
     ParentCycle { tasks: Vec<String> },
     /// A chain of dependencies is longer than the limit.
-    #[error("the chain of dependencies that ends in `{task}` has {depth} tasks, over the limit of {limit}")]
+    #[error(
+        "the chain of dependencies that ends in `{task}` has {depth} tasks, over the limit of {limit}"
+    )]
     TooDeep { task: String, depth: usize, limit: usize },
     /// A chain of parents is longer than the limit.
-    #[error("the chain of parents that ends in `{task}` has {depth} tasks, over the limit of {limit}")]
+    #[error(
+        "the chain of parents that ends in `{task}` has {depth} tasks, over the limit of {limit}"
+    )]
     ParentsTooDeep { task: String, depth: usize, limit: usize },
 }
 
@@ -132,7 +139,9 @@ fn fields(task: &Task) -> Result<(), GraphError> {
     let dependencies = task.depends_on.len();
     match &task.operation {
         Operation::Solve | Operation::Retrieve(_) => {}
-        Operation::Choose if dependencies == 0 => return Err(GraphError::NothingToChoose { task: name() }),
+        Operation::Choose if dependencies == 0 => {
+            return Err(GraphError::NothingToChoose { task: name() });
+        }
         Operation::Choose => {}
         // By which plugin a task is solved, the runner knows.
         Operation::Other(_) if task.operation.solver().is_some() => {}
@@ -141,7 +150,9 @@ fn fields(task: &Task) -> Result<(), GraphError> {
         }
     }
     match task.join {
-        Join::AtLeast(wanted) if wanted == 0 || usize::try_from(wanted).is_ok_and(|wanted| wanted > dependencies) => {
+        Join::AtLeast(wanted)
+            if wanted == 0 || usize::try_from(wanted).is_ok_and(|wanted| wanted > dependencies) =>
+        {
             return Err(GraphError::BadJoin { task: name(), wanted, dependencies });
         }
         Join::AllOf | Join::AnyOf | Join::AtLeast(_) => {}
@@ -167,13 +178,21 @@ fn references(graph: &Graph) -> Result<(), GraphError> {
                 return Err(GraphError::SelfDependency { task: shown(&task.id) });
             }
             if !known.contains_key(dependency.as_str()) {
-                return Err(GraphError::UnknownDependency { task: shown(&task.id), dependency: shown(dependency) });
+                return Err(GraphError::UnknownDependency {
+                    task: shown(&task.id),
+                    dependency: shown(dependency),
+                });
             }
             if !named.insert(dependency) {
-                return Err(GraphError::DuplicateDependency { task: shown(&task.id), dependency: shown(dependency) });
+                return Err(GraphError::DuplicateDependency {
+                    task: shown(&task.id),
+                    dependency: shown(dependency),
+                });
             }
         }
-        if let Some(parent) = task.parent.as_ref().filter(|parent| !known.contains_key(parent.as_str())) {
+        if let Some(parent) =
+            task.parent.as_ref().filter(|parent| !known.contains_key(parent.as_str()))
+        {
             return Err(GraphError::UnknownParent { task: shown(&task.id), parent: shown(parent) });
         }
     }
@@ -188,17 +207,20 @@ fn chains(graph: &Graph, limits: &Limits) -> Result<(), GraphError> {
     let limit = limits.depth;
     let name = |position: usize| shown(&graph.tasks[position].id);
     let names = |cycle: Vec<usize>| cycle.into_iter().map(name).collect();
-    let deepest = |depths: Vec<usize>| depths.into_iter().enumerate().find(|(_, depth)| *depth > limit);
+    let deepest =
+        |depths: Vec<usize>| depths.into_iter().enumerate().find(|(_, depth)| *depth > limit);
 
-    let depths =
-        shape::depths(&shape::dependencies(graph)).map_err(|cycle| GraphError::Cycle { tasks: names(cycle) })?;
+    let depths = shape::depths(&shape::dependencies(graph))
+        .map_err(|cycle| GraphError::Cycle { tasks: names(cycle) })?;
     if let Some((position, depth)) = deepest(depths) {
         return Err(GraphError::TooDeep { task: name(position), depth, limit });
     }
-    let depths =
-        shape::depths(&shape::parents(graph)).map_err(|cycle| GraphError::ParentCycle { tasks: names(cycle) })?;
+    let depths = shape::depths(&shape::parents(graph))
+        .map_err(|cycle| GraphError::ParentCycle { tasks: names(cycle) })?;
     match deepest(depths) {
-        Some((position, depth)) => Err(GraphError::ParentsTooDeep { task: name(position), depth, limit }),
+        Some((position, depth)) => {
+            Err(GraphError::ParentsTooDeep { task: name(position), depth, limit })
+        }
         None => Ok(()),
     }
 }

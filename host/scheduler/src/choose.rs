@@ -4,13 +4,18 @@ use syrch_core::{Observation, TaskId};
 
 use crate::Ended;
 
-/// The result that `task` takes over from the parent that succeeded with the highest confidence, the first of equals. `None` when no parent
-/// succeeded.
-pub(crate) fn choose<O: Clone>(task: &TaskId, parents: &[Ended<O>]) -> Option<(Observation, Option<O>)> {
+/// The result that `task` takes over from the parent that succeeded with the highest confidence,
+/// the first of equals. `None` when no parent succeeded.
+pub(crate) fn choose<O: Clone>(
+    task: &TaskId,
+    parents: &[Ended<O>],
+) -> Option<(Observation, Option<O>)> {
     let good = parents.iter().filter(|parent| parent.observation.ending.is_success());
     // `max_by` would return the last of equals.
-    let best = good.reduce(|best, next| if confidence(next) > confidence(best) { next } else { best })?;
-    let observation = Observation { task: task.clone(), subtasks: Vec::new(), ..best.observation.clone() };
+    let best =
+        good.reduce(|best, next| if confidence(next) > confidence(best) { next } else { best })?;
+    let observation =
+        Observation { task: task.clone(), subtasks: Vec::new(), ..best.observation.clone() };
     Some((observation, best.output.clone()))
 }
 

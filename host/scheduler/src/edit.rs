@@ -1,4 +1,5 @@
-//! The planner's edits: applied in order to a copy of the graph, and accepted or refused as a whole.
+//! The planner's edits: applied in order to a copy of the graph, and accepted or refused as a
+//! whole.
 
 use std::collections::BTreeSet;
 
@@ -60,7 +61,9 @@ pub(crate) fn apply(
         match edit {
             Edit::Add(task) => edited.graph.tasks.push(task.clone()),
             Edit::Update(task) => update(&mut edited.graph, task, &standing)?,
-            Edit::Cancel(id) if edited.graph.task(id).is_none() => return Err(Refusal::Unknown(shown(id))),
+            Edit::Cancel(id) if edited.graph.task(id).is_none() => {
+                return Err(Refusal::Unknown(shown(id)));
+            }
             // It may have ended while the planner was called: then there is nothing left to cancel.
             Edit::Cancel(id) if standing(id) == Standing::Ended => {}
             Edit::Cancel(id) => drop(edited.cancelled.insert(id.clone())),
@@ -79,7 +82,11 @@ pub(crate) fn apply(
     Ok(edited)
 }
 
-fn update(graph: &mut Graph, task: &Task, standing: impl Fn(&str) -> Standing) -> Result<(), Refusal> {
+fn update(
+    graph: &mut Graph,
+    task: &Task,
+    standing: impl Fn(&str) -> Standing,
+) -> Result<(), Refusal> {
     match standing(&task.id) {
         Standing::Started => return Err(Refusal::Started(shown(&task.id))),
         Standing::Ended => return Err(Refusal::Ended(shown(&task.id))),

@@ -6,8 +6,8 @@ use syrch_core::{Graph, Join, Limits, Operation, Task, TaskId};
 
 use crate::check::{GraphError, check, shown};
 
-/// The graph in which `subtasks` replace the task at `position`, and the subtasks as they are in it, last in the graph. The task itself
-/// becomes a choice of the last one.
+/// The graph in which `subtasks` replace the task at `position`, and the subtasks as they are in
+/// it, last in the graph. The task itself becomes a choice of the last one.
 ///
 /// # Errors
 /// What is wrong with the subtasks among themselves, or with the whole graph.
@@ -20,7 +20,10 @@ pub(crate) fn expand(
     let mut graph = graph.clone();
     let names = names(&graph, position, subtasks)?;
     let task = &graph.tasks[position];
-    let placed = subtasks.iter().map(|subtask| place(task, subtask, &names)).collect::<Result<Vec<_>, _>>()?;
+    let placed = subtasks
+        .iter()
+        .map(|subtask| place(task, subtask, &names))
+        .collect::<Result<Vec<_>, _>>()?;
 
     let last = placed.last().map(|subtask| subtask.id.clone());
     let task = &mut graph.tasks[position];
@@ -33,14 +36,23 @@ pub(crate) fn expand(
     Ok((graph, placed))
 }
 
-/// The ids of the subtasks in the graph: prefixed by the task's id, and numbered where that id exists.
-fn names<'a>(graph: &Graph, position: usize, subtasks: &'a [Task]) -> Result<BTreeMap<&'a str, TaskId>, GraphError> {
+/// The ids of the subtasks in the graph: prefixed by the task's id, and numbered where that id
+/// exists.
+fn names<'a>(
+    graph: &Graph,
+    position: usize,
+    subtasks: &'a [Task],
+) -> Result<BTreeMap<&'a str, TaskId>, GraphError> {
     let mut names = BTreeMap::new();
     for subtask in subtasks {
         let plain = format!("{}.{}", graph.tasks[position].id, subtask.id);
         let taken = |id: &TaskId| graph.task(id).is_some() || names.values().any(|name| name == id);
         let mut numbered = (2_usize..).map(|number| format!("{plain}-{number}"));
-        let name = if taken(&plain) { numbered.find(|name| !taken(name)).unwrap_or_default() } else { plain };
+        let name = if taken(&plain) {
+            numbered.find(|name| !taken(name)).unwrap_or_default()
+        } else {
+            plain
+        };
         if names.insert(subtask.id.as_str(), name).is_some() {
             return Err(GraphError::DuplicateId { id: shown(&subtask.id) });
         }
@@ -50,9 +62,14 @@ fn names<'a>(graph: &Graph, position: usize, subtasks: &'a [Task]) -> Result<BTr
 
 /// A subtask with its new id. One without dependencies gets those of the task.
 fn place(task: &Task, subtask: &Task, names: &BTreeMap<&str, TaskId>) -> Result<Task, GraphError> {
-    let unknown =
-        |dependency: &str| GraphError::UnknownDependency { task: shown(&subtask.id), dependency: shown(dependency) };
-    let siblings = subtask.depends_on.iter().map(|id| names.get(id.as_str()).cloned().ok_or_else(|| unknown(id)));
+    let unknown = |dependency: &str| GraphError::UnknownDependency {
+        task: shown(&subtask.id),
+        dependency: shown(dependency),
+    };
+    let siblings = subtask
+        .depends_on
+        .iter()
+        .map(|id| names.get(id.as_str()).cloned().ok_or_else(|| unknown(id)));
     let siblings = siblings.collect::<Result<Vec<_>, _>>()?;
     let parent = subtask.parent.as_deref().and_then(|parent| names.get(parent)).unwrap_or(&task.id);
     let mut placed = Task {

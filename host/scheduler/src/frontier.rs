@@ -1,6 +1,8 @@
-//! The state of every task of a run, and what may start next. It uses no clock and no async runtime.
+//! The state of every task of a run, and what may start next. It uses no clock and no async
+//! runtime.
 //!
-//! Tasks are named by their position in the graph. Positions never change, since edits replace tasks in place or append them.
+//! Tasks are named by their position in the graph. Positions never change, since edits replace
+//! tasks in place or append them.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -59,7 +61,8 @@ struct Node<O> {
     /// Dependencies that succeeded; in `bad`, those that did not.
     good: usize,
     bad: usize,
-    /// Whether it ever started. A task that was replaced by subtasks is open again and still has started.
+    /// Whether it ever started. A task that was replaced by subtasks is open again and still has
+    /// started.
     started: bool,
     /// The subtasks that replace it.
     subtasks: Vec<Task>,
@@ -134,7 +137,8 @@ impl<O: Clone> Frontier<O> {
             }
             self.nodes[position].dependencies = dependencies;
         }
-        self.positions = known.into_iter().map(|(id, position)| (id.to_owned(), position)).collect();
+        self.positions =
+            known.into_iter().map(|(id, position)| (id.to_owned(), position)).collect();
         self.graph = Arc::new(graph);
         (0..self.nodes.len()).for_each(|position| self.judge(position));
     }
@@ -194,18 +198,24 @@ impl<O: Clone> Frontier<O> {
         self.parents(position)
     }
 
-    /// The dependencies that have succeeded, in the task's order; for a tolerant task, all that ended.
+    /// The dependencies that have succeeded, in the task's order; for a tolerant task, all that
+    /// ended.
     fn parents(&self, position: usize) -> Vec<Ended<O>> {
         let all = self.task(position).tolerant;
-        let ended =
-            self.nodes[position].dependencies.iter().filter_map(|dependency| self.nodes[*dependency].ended.as_ref());
+        let ended = self.nodes[position]
+            .dependencies
+            .iter()
+            .filter_map(|dependency| self.nodes[*dependency].ended.as_ref());
         ended.filter(|ended| all || ended.observation.ending.is_success()).cloned().collect()
     }
 
     /// Why the task cannot start, by its join.
     pub(crate) fn reason(&mut self, position: usize) -> String {
-        let blames: Vec<String> =
-            self.nodes[position].dependencies.iter().filter_map(|dependency| self.blame(*dependency)).collect();
+        let blames: Vec<String> = self.nodes[position]
+            .dependencies
+            .iter()
+            .filter_map(|dependency| self.blame(*dependency))
+            .collect();
         let join = self.task(position).join;
         let reason = join::reason(join, &blames);
         // A chain of skipped tasks names its nearest link and its beginning, not every link.
@@ -241,7 +251,8 @@ impl<O: Clone> Frontier<O> {
             observation.subtasks = subtasks;
         }
         self.nodes[position].phase = Phase::Ended;
-        self.nodes[position].ended = Some(Ended { task: self.task(position).clone(), observation, output });
+        self.nodes[position].ended =
+            Some(Ended { task: self.task(position).clone(), observation, output });
         for dependent in self.nodes[position].dependents.clone() {
             self.count(position, dependent);
             self.judge(dependent);
@@ -255,23 +266,37 @@ impl<O: Clone> Frontier<O> {
         let mut open: Vec<usize> = self.position(&self.graph.answer).into_iter().collect();
         while let Some(position) = open.pop() {
             let node = &self.nodes[position];
-            if std::mem::replace(&mut needed[position], true) || !matches!(node.phase, Phase::Waiting | Phase::Doomed) {
+            if std::mem::replace(&mut needed[position], true)
+                || !matches!(node.phase, Phase::Waiting | Phase::Doomed)
+            {
                 continue;
             }
-            open.extend(node.dependencies.iter().filter(|dependency| self.nodes[**dependency].phase != Phase::Ended));
+            open.extend(
+                node.dependencies
+                    .iter()
+                    .filter(|dependency| self.nodes[**dependency].phase != Phase::Ended),
+            );
         }
         self.open().filter(|position| !needed[*position]).collect()
     }
 
     /// Tasks that have not ended, in graph order.
     pub(crate) fn open(&self) -> impl Iterator<Item = usize> {
-        self.nodes.iter().enumerate().filter(|(_, node)| node.phase != Phase::Ended).map(|(position, _)| position)
+        self.nodes
+            .iter()
+            .enumerate()
+            .filter(|(_, node)| node.phase != Phase::Ended)
+            .map(|(position, _)| position)
     }
 
     /// The graph and all tasks that ended.
     pub(crate) fn close(self) -> (Graph, BTreeMap<TaskId, Ended<O>>) {
-        let ended =
-            self.nodes.into_iter().filter_map(|node| node.ended).map(|ended| (ended.task.id.clone(), ended)).collect();
+        let ended = self
+            .nodes
+            .into_iter()
+            .filter_map(|node| node.ended)
+            .map(|ended| (ended.task.id.clone(), ended))
+            .collect();
         (Arc::unwrap_or_clone(self.graph), ended)
     }
 
@@ -298,7 +323,9 @@ impl<O: Clone> Frontier<O> {
             Verdict::Never => Phase::Doomed,
         };
         match node.phase {
-            Phase::Ready if task.operation == Operation::Choose => drop(self.choices.insert(position)),
+            Phase::Ready if task.operation == Operation::Choose => {
+                drop(self.choices.insert(position))
+            }
             Phase::Ready => drop(self.ready.insert(Rank { priority: task.priority, position })),
             Phase::Doomed => drop(self.doomed.insert(position)),
             Phase::Waiting | Phase::Running | Phase::Ended => {}

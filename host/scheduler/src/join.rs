@@ -45,10 +45,13 @@ pub(crate) fn judge(task: &Task, good: usize, bad: usize) -> Verdict {
 pub(crate) fn blame(id: &str, ending: &Ending, root: Option<&str>) -> Option<String> {
     match ending {
         Ending::Solved | Ending::Empty => None,
-        Ending::Failed(failure) => Some(format!("`{id}` failed: {}", text::clip(&failure.message, WORDS))),
-        Ending::Skipped(_) => {
-            Some(root.map_or_else(|| format!("`{id}` was skipped"), |root| format!("`{id}` was skipped, since {root}")))
+        Ending::Failed(failure) => {
+            Some(format!("`{id}` failed: {}", text::clip(&failure.message, WORDS)))
         }
+        Ending::Skipped(_) => Some(root.map_or_else(
+            || format!("`{id}` was skipped"),
+            |root| format!("`{id}` was skipped, since {root}"),
+        )),
         Ending::Cancelled => Some(format!("`{id}` was cancelled")),
         Ending::Other(name) => Some(format!("`{id}` ended as `{}`", shown(name))),
     }

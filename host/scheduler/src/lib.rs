@@ -1,8 +1,9 @@
-//! The scheduler: checks a strategy's search graph, drops what the answer does not need, and runs each task as soon as its own dependencies
-//! end.
+//! The scheduler: checks a strategy's search graph, drops what the answer does not need, and runs
+//! each task as soon as its own dependencies end.
 //!
-//! It knows tasks and observations only. What running a task means is the caller's [`TaskRunner`], and what changes the graph while it runs
-//! is the caller's [`Replanner`]. Nothing here opens a database, calls a model or prints.
+//! It knows tasks and observations only. What running a task means is the caller's [`TaskRunner`],
+//! and what changes the graph while it runs is the caller's [`Replanner`]. Nothing here opens a
+//! database, calls a model or prints.
 
 mod api;
 mod check;

@@ -17,7 +17,8 @@ pub struct Optimised {
     pub merged: Vec<(TaskId, TaskId)>,
 }
 
-/// Runs the passes over a sound graph (see [`crate::check()`]). The answer's result does not change.
+/// Runs the passes over a sound graph (see [`crate::check()`]). The answer's result does not
+/// change.
 #[must_use]
 pub fn optimise(mut graph: Graph) -> Optimised {
     let dropped = drop_unreachable(&mut graph);
@@ -26,7 +27,9 @@ pub fn optimise(mut graph: Graph) -> Optimised {
 }
 
 fn drop_unreachable(graph: &mut Graph) -> Vec<TaskId> {
-    let Some(answer) = graph.tasks.iter().position(|task| task.id == graph.answer) else { return Vec::new() };
+    let Some(answer) = graph.tasks.iter().position(|task| task.id == graph.answer) else {
+        return Vec::new();
+    };
     let needed = shape::leading_to(&shape::dependencies(graph), answer);
     let parents = parents(&graph.tasks);
     let (mut remaining, mut dropped) = (Vec::new(), Vec::new());
@@ -42,10 +45,12 @@ fn drop_unreachable(graph: &mut Graph) -> Vec<TaskId> {
     dropped
 }
 
-/// Merges equal tasks. The answer itself is never merged: all remaining tasks lead to it, and an equal task would have to lead to itself.
+/// Merges equal tasks. The answer itself is never merged: all remaining tasks lead to it, and an
+/// equal task would have to lead to itself.
 fn merge_equal(graph: &mut Graph) -> Vec<(TaskId, TaskId)> {
     let Ok(depths) = shape::depths(&shape::dependencies(graph)) else { return Vec::new() };
-    // Equal tasks have the same dependencies and so the same depth: by then everything before them has been merged.
+    // Equal tasks have the same dependencies and so the same depth: by then everything before them
+    // has been merged.
     let mut order: Vec<usize> = (0..graph.tasks.len()).collect();
     order.sort_by_key(|position| (depths[*position], *position));
 
@@ -66,7 +71,8 @@ fn merge_equal(graph: &mut Graph) -> Vec<(TaskId, TaskId)> {
     merged
 }
 
-/// The identity of a task's work. The order of dependencies matters only to a choice, where it breaks ties.
+/// The identity of a task's work. The order of dependencies matters only to a choice, where it
+/// breaks ties.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     text: String,
@@ -114,7 +120,9 @@ impl Key {
 /// Whether a task counts both: "two of these three" means something else once two of them are one.
 fn counted_apart(tasks: &[Task], one: usize, other: usize) -> bool {
     let names = |task: &Task, position: usize| task.depends_on.contains(&tasks[position].id);
-    tasks.iter().any(|task| matches!(task.join, Join::AtLeast(_)) && names(task, one) && names(task, other))
+    tasks
+        .iter()
+        .any(|task| matches!(task.join, Join::AtLeast(_)) && names(task, one) && names(task, other))
 }
 
 /// Replaces `from` by `to` everywhere.
@@ -122,7 +130,8 @@ fn fold(graph: &mut Graph, from: usize, to: usize) -> (TaskId, TaskId) {
     let (old, new) = (graph.tasks[from].id.clone(), graph.tasks[to].id.clone());
     for task in graph.tasks.iter_mut().filter(|task| task.depends_on.contains(&old)) {
         task.depends_on.iter_mut().filter(|id| **id == old).for_each(|id| id.clone_from(&new));
-        // A task that named both now names one twice. The first position counts, since order breaks the ties of a choice.
+        // A task that named both now names one twice. The first position counts, since order breaks
+        // the ties of a choice.
         let mut named = BTreeSet::new();
         task.depends_on.retain(|id| named.insert(id.clone()));
     }
@@ -134,10 +143,12 @@ fn parents(tasks: &[Task]) -> BTreeMap<TaskId, TaskId> {
     tasks.iter().filter_map(|task| Some((task.id.clone(), task.parent.clone()?))).collect()
 }
 
-/// Gives each task its nearest ancestor that remains, also where its parent was merged, so that no chain of parents grows or closes.
+/// Gives each task its nearest ancestor that remains, also where its parent was merged, so that no
+/// chain of parents grows or closes.
 fn adopt(tasks: &mut [Task], parents: &BTreeMap<TaskId, TaskId>, gone: &BTreeSet<&str>) {
     for task in tasks {
-        let mut ancestors = std::iter::successors(task.parent.take(), |id| parents.get(id).cloned());
+        let mut ancestors =
+            std::iter::successors(task.parent.take(), |id| parents.get(id).cloned());
         task.parent = ancestors.find(|id| !gone.contains(id.as_str()));
     }
 }

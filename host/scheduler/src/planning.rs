@@ -21,14 +21,22 @@ pub(crate) struct Planning<'a> {
 
 impl<'a> Planning<'a> {
     pub(crate) fn new(replanner: Option<&'a dyn Replanner>, rounds: u32) -> Self {
-        Self { replanner, seen: Arc::default(), reported: 0, rounds, call: None, errors: Vec::new() }
+        Self {
+            replanner,
+            seen: Arc::default(),
+            reported: 0,
+            rounds,
+            call: None,
+            errors: Vec::new(),
+        }
     }
 
     pub(crate) fn record(&mut self, observation: Observation) {
         Arc::make_mut(&mut self.seen).push(observation);
     }
 
-    /// Whether the planner may still change the graph because of observations that it has not answered.
+    /// Whether the planner may still change the graph because of observations that it has not
+    /// answered.
     pub(crate) fn is_pending(&self) -> bool {
         self.call.is_some() || (self.may_call() && self.reported < self.seen.len())
     }
@@ -53,7 +61,8 @@ impl<'a> Planning<'a> {
         self.call.is_some()
     }
 
-    /// Waits for the planner's step, for ever when there is no call. `None` when the planner failed; it is not called again.
+    /// Waits for the planner's step, for ever when there is no call. `None` when the planner
+    /// failed; it is not called again.
     pub(crate) async fn step(&mut self) -> Option<Step> {
         let Some(call) = &mut self.call else { return std::future::pending().await };
         let answer = call.await;

@@ -38,7 +38,8 @@ impl<T: Send + 'static> Pool<T> {
         self.handles.insert(task, handle);
     }
 
-    /// Cancels a task's work. Its place is free only when the work has ended, so that no more than the limit ever runs.
+    /// Cancels a task's work. Its place is free only when the work has ended, so that no more than
+    /// the limit ever runs.
     pub(crate) fn cancel(&mut self, task: usize) {
         if let Some(handle) = self.handles.remove(&task) {
             self.tasks.remove(&handle.id());
@@ -77,7 +78,8 @@ impl<T: Send + 'static> Pool<T> {
         joined.map_or(Joined::Lost(task), |(_, value)| Joined::Done(task, value))
     }
 
-    /// Cancels everything and waits for it to end, within a time limit: work that never yields cannot be cancelled.
+    /// Cancels everything and waits for it to end, within a time limit: work that never yields
+    /// cannot be cancelled.
     pub(crate) async fn close(mut self) {
         let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, self.work.shutdown()).await;
     }

@@ -1,4 +1,5 @@
-//! Dataflow execution: each task starts as soon as its own dependencies end; there are no layers to wait for.
+//! Dataflow execution: each task starts as soon as its own dependencies end; there are no layers to
+//! wait for.
 
 use std::sync::Arc;
 
@@ -16,19 +17,24 @@ use crate::planning::Planning;
 use crate::pool::{Joined, Pool};
 use crate::stop::Stop;
 
-/// Checks and optimises a graph and runs it to its end. Dropping the future drops everything that runs.
+/// Checks and optimises a graph and runs it to its end. Dropping the future drops everything that
+/// runs.
 ///
-/// - A task starts when its own join is satisfied, a tolerant one at the latest when all its dependencies have ended. Of the ready ones the
-///   greatest priority goes first, then graph order, at most [`Options::max_parallel`] at once.
-/// - A task whose join cannot be satisfied any more is skipped, with a message that names the dependency at fault. While the planner has
-///   not answered the end of that dependency, the task stays open, since the planner may still give it another one.
-/// - A task that nothing needs any more, such as the loser of an any-of, is cancelled or not started.
+/// - A task starts when its own join is satisfied, a tolerant one at the latest when all its
+///   dependencies have ended. Of the ready ones the greatest priority goes first, then graph order,
+///   at most [`Options::max_parallel`] at once.
+/// - A task whose join cannot be satisfied any more is skipped, with a message that names the
+///   dependency at fault. While the planner has not answered the end of that dependency, the task
+///   stays open, since the planner may still give it another one.
+/// - A task that nothing needs any more, such as the loser of an any-of, is cancelled or not
+///   started.
 /// - A choice is made by the scheduler, without a place in the pool.
 ///
 /// Must be called within a tokio runtime with time enabled.
 ///
 /// # Errors
-/// What is wrong with the graph. Once it runs nothing is an error: every end is an observation, and [`Run::end`] is why it ended.
+/// What is wrong with the graph. Once it runs nothing is an error: every end is an observation, and
+/// [`Run::end`] is why it ended.
 pub async fn execute<R: TaskRunner>(
     graph: Graph,
     runner: Arc<R>,
@@ -126,7 +132,8 @@ impl<R: TaskRunner> Driver<'_, R> {
             if self.is_idle() && self.frontier.next_ready().is_none() && !self.is_planning() {
                 return End::Complete;
             }
-            // Not earlier: a replay learns of a halt by the next event alone, and has done all of the above by then.
+            // Not earlier: a replay learns of a halt by the next event alone, and has done all of
+            // the above by then.
             if let Some(end) = self.halt.reached().filter(|_| !self.order.is_replaying()) {
                 self.order.took(halt(end)).await;
                 return end;
@@ -193,10 +200,13 @@ impl<R: TaskRunner> Driver<'_, R> {
         }
     }
 
-    /// The event of a decision that a journal has. If it never happens, the run is not the journal's.
+    /// The event of a decision that a journal has. If it never happens, the run is not the
+    /// journal's.
     async fn replayed_event(&mut self, turn: &Turn) -> Event<Outcome<R::Output>> {
         match turn {
-            Turn::Halt { deadline } => Event::Halt(if *deadline { End::Deadline } else { End::Stopped }),
+            Turn::Halt { deadline } => {
+                Event::Halt(if *deadline { End::Deadline } else { End::Stopped })
+            }
             Turn::Step => Event::Step(match self.step.take() {
                 Some(step) => step,
                 None => self.planning.step().await,
@@ -238,7 +248,8 @@ impl<R: TaskRunner> Driver<'_, R> {
         }
     }
 
-    /// Does everything that needs no runner: choices, skips, and the cancellation of what nothing needs.
+    /// Does everything that needs no runner: choices, skips, and the cancellation of what nothing
+    /// needs.
     async fn settle(&mut self) {
         let hold = self.is_planning();
         loop {
@@ -286,11 +297,16 @@ impl<R: TaskRunner> Driver<'_, R> {
 
     fn take(&mut self, joined: Joined<Outcome<R::Output>>) {
         match joined {
-            Joined::Done(position, (observation, output)) => self.done(position, observation, output),
+            Joined::Done(position, (observation, output)) => {
+                self.done(position, observation, output)
+            }
             Joined::Lost(position) => {
                 self.end_as(
                     position,
-                    Ending::Failed(Failure::new(FailureKind::Internal, "the task's runner panicked")),
+                    Ending::Failed(Failure::new(
+                        FailureKind::Internal,
+                        "the task's runner panicked",
+                    )),
                 );
             }
             Joined::Gone => {}
@@ -321,7 +337,8 @@ impl<R: TaskRunner> Driver<'_, R> {
             return false;
         }
         let standing = |id: &str| self.frontier.standing(id);
-        let edited = match edit::apply(self.frontier.graph(), step, &self.options.limits, standing) {
+        let edited = match edit::apply(self.frontier.graph(), step, &self.options.limits, standing)
+        {
             Ok(edited) => edited,
             Err(refusal) => {
                 self.refused.push(refusal.to_string());
@@ -334,7 +351,9 @@ impl<R: TaskRunner> Driver<'_, R> {
             self.watch.edited(&step.edits);
         }
         self.frontier.replace(edited.graph);
-        for position in edited.cancelled.iter().filter_map(|id| self.frontier.position(id)).collect::<Vec<_>>() {
+        for position in
+            edited.cancelled.iter().filter_map(|id| self.frontier.position(id)).collect::<Vec<_>>()
+        {
             self.cancel(position).await;
         }
         edited.finished
@@ -358,13 +377,20 @@ impl<R: TaskRunner> Driver<'_, R> {
     }
 
     fn end(&mut self, position: usize, observation: Observation, output: Option<R::Output>) {
-        if let Some(Ended { task, observation, .. }) = self.frontier.end(position, observation, output) {
+        if let Some(Ended { task, observation, .. }) =
+            self.frontier.end(position, observation, output)
+        {
             self.watch.ended(task, observation);
             self.planning.record(observation.clone());
         }
     }
 
-    async fn close(mut self, end: End, dropped: Vec<TaskId>, merged: Vec<(TaskId, TaskId)>) -> Run<R::Output> {
+    async fn close(
+        mut self,
+        end: End,
+        dropped: Vec<TaskId>,
+        merged: Vec<(TaskId, TaskId)>,
+    ) -> Run<R::Output> {
         if self.planning.is_thinking() {
             self.order.closing(None).await;
         }

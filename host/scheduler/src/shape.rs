@@ -60,7 +60,9 @@ fn cycle(shape: &Shape) -> Vec<usize> {
         return vec![own.index()];
     }
     let knots = kosaraju_scc(shape).into_iter().filter(|knot| knot.len() > 1);
-    let Some(knot) = knots.map(|knot| knot.into_iter().collect::<BTreeSet<_>>()).min() else { return Vec::new() };
+    let Some(knot) = knots.map(|knot| knot.into_iter().collect::<BTreeSet<_>>()).min() else {
+        return Vec::new();
+    };
     // Every node of a knot has a source within it, so that walking backwards must come round.
     let mut path: Vec<NodeIndex> = Vec::new();
     let mut at = knot.first().copied();

@@ -1,4 +1,5 @@
-//! The compiled schemas that were used last: a strategy asks with the same few, call after call, and compiling takes longer than validating.
+//! The compiled schemas that were used last: a strategy asks with the same few, call after call,
+//! and compiling takes longer than validating.
 
 use std::sync::{Arc, LazyLock};
 
@@ -18,17 +19,19 @@ struct Key {
     depth: usize,
 }
 
-static CACHE: LazyLock<MemoryCache<Key, Schema>> =
-    LazyLock::new(|| MemoryCache::within(usize::MAX, MAX_BYTES, |key, schema| schema.bytes() + key.text.len()));
+static CACHE: LazyLock<MemoryCache<Key, Schema>> = LazyLock::new(|| {
+    MemoryCache::within(usize::MAX, MAX_BYTES, |key, schema| schema.bytes() + key.text.len())
+});
 
 /// Returns the cached schema of that text.
 pub(crate) fn get(text: &str, patterns: Patterns, limits: &Limits) -> Option<Arc<Schema>> {
-    let is_wanted = |key: &Key| key.text == text && key.patterns == patterns && key.depth == limits.json_depth;
+    let is_wanted =
+        |key: &Key| key.text == text && key.patterns == patterns && key.depth == limits.json_depth;
     if text.len() > limits.json_bytes { None } else { CACHE.cached(is_wanted) }
 }
 
-/// Returns the cached schema of that text, or compiles and caches it. It is compiled without the lock: two threads may do it at once, and
-/// none waits.
+/// Returns the cached schema of that text, or compiles and caches it. It is compiled without the
+/// lock: two threads may do it at once, and none waits.
 pub(crate) fn get_or_compile(
     text: &str,
     patterns: Patterns,
@@ -38,7 +41,8 @@ pub(crate) fn get_or_compile(
     if let Some(schema) = get(text, patterns, limits) {
         return Ok(schema);
     }
-    let (compiled, key) = (compile()?, Key { text: text.to_owned(), patterns, depth: limits.json_depth });
+    let (compiled, key) =
+        (compile()?, Key { text: text.to_owned(), patterns, depth: limits.json_depth });
     CACHE.get_or_make(&key, || Ok(compiled))
 }
 

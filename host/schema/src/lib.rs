@@ -1,7 +1,9 @@
-//! JSON schemas that plugins write: checked for what they can cost, compiled off the async threads, and cached within a bound of bytes.
+//! JSON schemas that plugins write: checked for what they can cost, compiled off the async threads,
+//! and cached within a bound of bytes.
 //!
-//! A schema is a small program. References that lead back to themselves or fan out can occupy a validator for ever, and one
-//! regular expression of a few bytes compiles to a megabyte, so both are bounded before anything is compiled.
+//! A schema is a small program. References that lead back to themselves or fan out can occupy a
+//! validator for ever, and one regular expression of a few bytes compiles to a megabyte, so both
+//! are bounded before anything is compiled.
 
 mod cache;
 mod measure;
@@ -16,13 +18,15 @@ use measure::Measured;
 
 /// Distinct regular expressions of one schema.
 pub const MAX_PATTERNS: usize = 16;
-/// Bytes that one compiled regular expression may take: together those of a schema take at most [`MAX_PATTERNS`] times as much.
+/// Bytes that one compiled regular expression may take: together those of a schema take at most
+/// [`MAX_PATTERNS`] times as much.
 const PATTERN_BYTES: usize = 64 << 10;
 /// Bytes of the cache that a regular expression may fill while it is matched.
 const DFA_BYTES: usize = 256 << 10;
 /// Nodes of the schema times nodes of the document that is validated.
 const MAX_WORK: u64 = 20_000_000;
-/// Regular expressions of the schema times bytes of the document's strings: each may be matched against each.
+/// Regular expressions of the schema times bytes of the document's strings: each may be matched
+/// against each.
 const MAX_MATCHED_BYTES: u64 = 1 << 20;
 
 /// Why a schema is refused, in words that follow "the JSON schema: ".
@@ -47,7 +51,8 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// Returns the compiled schema, from the cache or compiled on the calling thread. Draft 2020-12, whatever the text claims.
+    /// Returns the compiled schema, from the cache or compiled on the calling thread. Draft
+    /// 2020-12, whatever the text claims.
     ///
     /// # Errors
     /// When the text is no schema, or one that could cost more than the bounds of this module.
@@ -59,18 +64,25 @@ impl Schema {
     ///
     /// # Errors
     /// As [`Schema::of`].
-    pub async fn prepare(text: &str, patterns: Patterns, limits: &Limits) -> Result<Arc<Self>, SchemaError> {
+    pub async fn prepare(
+        text: &str,
+        patterns: Patterns,
+        limits: &Limits,
+    ) -> Result<Arc<Self>, SchemaError> {
         if let Some(schema) = cache::get(text, patterns, limits) {
             return Ok(schema);
         }
         let (text, limits) = (text.to_owned(), limits.clone());
         let compiled = tokio::task::spawn_blocking(move || Self::of(&text, patterns, &limits));
-        blocking::awaited(compiled).await.unwrap_or_else(|_| Err(SchemaError("compiling it failed".to_owned())))
+        blocking::awaited(compiled)
+            .await
+            .unwrap_or_else(|_| Err(SchemaError("compiling it failed".to_owned())))
     }
 
     fn compile(text: &str, patterns: Patterns, limits: &Limits) -> Result<Self, SchemaError> {
         validate::json("schema", text, limits).map_err(|error| SchemaError(error.0))?;
-        let mut schema: Value = serde_json::from_str(text).map_err(|error| SchemaError(error.to_string()))?;
+        let mut schema: Value =
+            serde_json::from_str(text).map_err(|error| SchemaError(error.to_string()))?;
         if let Value::Object(map) = &mut schema {
             map.shift_remove("$schema");
         }
@@ -84,21 +96,29 @@ impl Schema {
         Ok(Self { validator, measured })
     }
 
-    /// Returns whether the document matches. A document that would take too long to validate does not match.
+    /// Returns whether the document matches. A document that would take too long to validate does
+    /// not match.
     #[must_use]
     pub fn accepts(&self, document: &Value) -> bool {
         self.is_affordable(document) && self.validator.is_valid(document)
     }
 
-    /// Returns the first `count` reasons for which the document does not match, each with its place; none if it matches.
+    /// Returns the first `count` reasons for which the document does not match, each with its
+    /// place; none if it matches.
     #[must_use]
     pub fn errors(&self, document: &Value, count: usize) -> Vec<String> {
         if !self.is_affordable(document) {
-            return vec!["the document is too large to be validated against this schema".to_owned()];
+            return vec![
+                "the document is too large to be validated against this schema".to_owned(),
+            ];
         }
         let reported = |error: jsonschema::ValidationError<'_>| {
             let place = error.instance_path().to_string();
-            if place.is_empty() { error.to_string() } else { format!("{}: {error}", place.trim_start_matches('/')) }
+            if place.is_empty() {
+                error.to_string()
+            } else {
+                format!("{}: {error}", place.trim_start_matches('/'))
+            }
         };
         self.validator.iter_errors(document).take(count).map(reported).collect()
     }
@@ -109,8 +129,9 @@ impl Schema {
         self.measured.nodes.saturating_mul(nodes) <= MAX_WORK && matched <= MAX_MATCHED_BYTES
     }
 
-    /// Returns about how many bytes the compiled schema takes: measured, a node takes up to 1 KiB, and a regular expression up to eight
-    /// times the limit of its program, with the caches of its matching.
+    /// Returns about how many bytes the compiled schema takes: measured, a node takes up to 1 KiB,
+    /// and a regular expression up to eight times the limit of its program, with the caches of its
+    /// matching.
     fn bytes(&self) -> usize {
         let nodes = usize::try_from(self.measured.nodes).unwrap_or(usize::MAX);
         nodes.saturating_mul(1 << 10).saturating_add(self.measured.patterns * 8 * PATTERN_BYTES)

@@ -13,8 +13,15 @@ const MAX_DEPTH: usize = 128;
 /// Keywords that validate what stands beside them once more: one within another doubles the time.
 const DOUBLING: [&str; 2] = ["unevaluatedProperties", "unevaluatedItems"];
 /// Keywords that let a reference mean something else than a place in this document.
-const FOREIGN: [&str; 7] =
-    ["$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$dynamicRef", "$recursiveRef", "$vocabulary"];
+const FOREIGN: [&str; 7] = [
+    "$id",
+    "$anchor",
+    "$dynamicAnchor",
+    "$recursiveAnchor",
+    "$dynamicRef",
+    "$recursiveRef",
+    "$vocabulary",
+];
 
 /// The size of a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +32,8 @@ pub(crate) struct Measured {
     pub(crate) patterns: usize,
 }
 
-/// Measures a schema; fails with the reason when it is too large, refers elsewhere or in circles, or holds more patterns than it may.
+/// Measures a schema; fails with the reason when it is too large, refers elsewhere or in circles,
+/// or holds more patterns than it may.
 pub(crate) fn schema(root: &Value, patterns: Patterns) -> Result<Measured, String> {
     let mut distinct = HashSet::new();
     collect_patterns(root, &mut distinct);
@@ -36,7 +44,10 @@ pub(crate) fn schema(root: &Value, patterns: Patterns) -> Result<Measured, Strin
             );
         }
         _ if distinct.len() > MAX_PATTERNS => {
-            return Err(format!("it has {} regular expressions, over the limit of {MAX_PATTERNS}", distinct.len()));
+            return Err(format!(
+                "it has {} regular expressions, over the limit of {MAX_PATTERNS}",
+                distinct.len()
+            ));
         }
         _ => {}
     }
@@ -74,15 +85,16 @@ pub(crate) fn document(value: &Value) -> (u64, u64) {
     };
     match value {
         Value::Array(items) => items.iter().fold((1, 0), sum),
-        Value::Object(map) => {
-            map.iter().fold((1, 0), |(nodes, bytes), (key, item)| sum((nodes, bytes + key.len() as u64), item))
-        }
+        Value::Object(map) => map.iter().fold((1, 0), |(nodes, bytes), (key, item)| {
+            sum((nodes, bytes + key.len() as u64), item)
+        }),
         Value::String(text) => (1, text.len() as u64),
         _ => (1, 0),
     }
 }
 
-/// A walk over a schema. A reference's target is `None` while it is being measured: meeting it again is a circle.
+/// A walk over a schema. A reference's target is `None` while it is being measured: meeting it
+/// again is a circle.
 struct Walk<'a> {
     root: &'a Value,
     targets: HashMap<&'a str, Option<(u64, usize)>>,
@@ -103,7 +115,11 @@ impl<'a> Walk<'a> {
             Value::Object(map) => {
                 for (key, item) in map {
                     if DOUBLING.contains(&key.as_str()) {
-                        let instead = if key == "unevaluatedItems" { "items" } else { "additionalProperties" };
+                        let instead = if key == "unevaluatedItems" {
+                            "items"
+                        } else {
+                            "additionalProperties"
+                        };
                         return Err(format!("`{key}` is not allowed; use `{instead}`"));
                     }
                     if item.is_string() && (FOREIGN.contains(&key.as_str()) || key == "$schema") {
@@ -118,7 +134,11 @@ impl<'a> Walk<'a> {
             }
             _ => {}
         }
-        if nodes > MAX_NODES { Err(format!("it is larger than {MAX_NODES} nodes")) } else { Ok(nodes) }
+        if nodes > MAX_NODES {
+            Err(format!("it is larger than {MAX_NODES} nodes"))
+        } else {
+            Ok(nodes)
+        }
     }
 
     fn target(&mut self, target: &'a str, depth: usize) -> Result<u64, String> {

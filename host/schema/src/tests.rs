@@ -51,28 +51,37 @@ fn schemas_that_could_run_away_are_refused() {
 
 #[test]
 fn a_schema_is_compiled_once_and_only_for_those_it_was_checked_for() {
-    let text = json!({"title": "compiled once", "type": "string", "pattern": "^compiled once$"}).to_string();
+    let text = json!({"title": "compiled once", "type": "string", "pattern": "^compiled once$"})
+        .to_string();
     let limits = Limits::default();
     let first = Schema::of(&text, Patterns::Bounded, &limits).unwrap();
     assert!(Arc::ptr_eq(&first, &Schema::of(&text, Patterns::Bounded, &limits).unwrap()));
     assert!(Schema::of(&text, Patterns::Refused, &limits).is_err());
     let flat = Limits { json_depth: 0, ..Limits::default() };
     assert!(Schema::of(&text, Patterns::Bounded, &flat).is_err());
-    assert!(Schema::of(&text, Patterns::Bounded, &Limits { json_bytes: 5, ..Limits::default() }).is_err());
+    assert!(
+        Schema::of(&text, Patterns::Bounded, &Limits { json_bytes: 5, ..Limits::default() })
+            .is_err()
+    );
 }
 
 /// The attack that was measured: 2,000 expressions of a few bytes that compile to a megabyte each.
 #[test]
 fn regular_expressions_are_bounded_in_number_and_size() {
-    let many: Vec<Value> = (0..2_000).map(|number| json!({"pattern": format!(r"\p{{L}}{{16}}{number}")})).collect();
-    let of = |count: usize| compile(&json!({"anyOf": many[..count].to_vec()})).map(drop).map_err(|error| error.0);
+    let many: Vec<Value> =
+        (0..2_000).map(|number| json!({"pattern": format!(r"\p{{L}}{{16}}{number}")})).collect();
+    let of = |count: usize| {
+        compile(&json!({"anyOf": many[..count].to_vec()})).map(drop).map_err(|error| error.0)
+    };
     assert!(of(2_000).unwrap_err().contains("2000 regular expressions, over the limit of 16"));
     assert!(of(1).is_err(), "an expression over the limit of size was compiled");
-    let keys: serde_json::Map<String, Value> = (0..20).map(|number| (format!("^k{number}x*"), json!(true))).collect();
+    let keys: serde_json::Map<String, Value> =
+        (0..20).map(|number| (format!("^k{number}x*"), json!(true))).collect();
     assert!(compile(&json!({"patternProperties": keys})).is_err());
-    let usual: Vec<Value> = [r"^[A-Z]{2}\d{4}$", r"^\d{4}-\d{2}-\d{2}$", r"^[\w.+-]+@[\w-]+\.[\w.]+$", r"^\p{L}+$"]
-        .map(|pattern| json!({"pattern": pattern}))
-        .into();
+    let usual: Vec<Value> =
+        [r"^[A-Z]{2}\d{4}$", r"^\d{4}-\d{2}-\d{2}$", r"^[\w.+-]+@[\w-]+\.[\w.]+$", r"^\p{L}+$"]
+            .map(|pattern| json!({"pattern": pattern}))
+            .into();
     assert!(compile(&json!({"anyOf": usual})).is_ok());
 }
 
@@ -92,7 +101,8 @@ fn settings_hold_no_regular_expressions() {
 
 #[test]
 fn a_document_that_would_take_too_long_does_not_match() {
-    let patterns: Vec<Value> = (0..16).map(|number| json!({"pattern": format!("(a|b)*c{number}$")})).collect();
+    let patterns: Vec<Value> =
+        (0..16).map(|number| json!({"pattern": format!("(a|b)*c{number}$")})).collect();
     let schema = compile(&json!({"not": {"anyOf": patterns}})).unwrap();
     assert!(schema.accepts(&json!("a".repeat(1_000))));
     assert!(!schema.accepts(&json!("a".repeat(100_000))));

@@ -8,24 +8,33 @@ fn main() {
     divan::main();
 }
 
-const THINGS: &[&str] = &["customer", "order", "invoice", "shipment", "supplier", "product", "warehouse", "employee"];
-const FACETS: &[&str] = &["status", "history", "item", "address", "budget", "contract", "rating", "schedule"];
-const QUESTION: &str =
-    "What is the average budget of the suppliers whose contracts were changed after the last shipment?";
+const THINGS: &[&str] =
+    &["customer", "order", "invoice", "shipment", "supplier", "product", "warehouse", "employee"];
+const FACETS: &[&str] =
+    &["status", "history", "item", "address", "budget", "contract", "rating", "schedule"];
+const QUESTION: &str = "What is the average budget of the suppliers whose contracts were changed after the last shipment?";
 
 /// A catalog of so many tables of ten columns.
 fn catalog(tables: usize) -> Catalog {
     let of = |words: &[&str], at: usize| words[at % words.len()].to_owned();
     let table = |at: usize| {
         let columns = (0..10).map(|column| Column {
-            name: format!("{}_{}_{column}", of(THINGS, at * 7 + column), of(FACETS, at + column * 3)),
+            name: format!(
+                "{}_{}_{column}",
+                of(THINGS, at * 7 + column),
+                of(FACETS, at + column * 3)
+            ),
             sql_type: "TEXT".to_owned(),
             ..Column::default()
         });
         let name = format!("{}_{}_{}", of(THINGS, at), of(FACETS, at / 8), at / 64);
         Table { name, columns: columns.collect(), ..Table::default() }
     };
-    Catalog { database: "bench".to_owned(), dialect: Dialect::Sqlite, tables: (0..tables).map(table).collect() }
+    Catalog {
+        database: "bench".to_owned(),
+        dialect: Dialect::Sqlite,
+        tables: (0..tables).map(table).collect(),
+    }
 }
 
 #[divan::bench(args = [8, 64, 500])]
@@ -37,7 +46,9 @@ fn build(bencher: Bencher, tables: usize) {
 /// One retrieval; these retrievers wait for nothing.
 fn retrieve(bencher: Bencher, index: &Index, corpus: Corpus, retriever: Retriever, text: &str) {
     let query = RetrievalQuery { corpus, retriever, text: text.to_owned(), limit: 20 };
-    bencher.bench(|| index.find_now(black_box(&query)).and_then(Result::ok).map_or(0, |hits| hits.len()));
+    bencher.bench(|| {
+        index.find_now(black_box(&query)).and_then(Result::ok).map_or(0, |hits| hits.len())
+    });
 }
 
 fn tables(count: usize) -> Index {
@@ -47,10 +58,19 @@ fn tables(count: usize) -> Index {
 /// A line of notes for each number.
 fn notes(lines: usize) -> Sources {
     let of = |words: &[&str], at: usize| words[at % words.len()].to_owned();
-    let line =
-        |at: usize| format!("{} {at}: the {} of its {}\n", of(THINGS, at), of(FACETS, at / 8), of(THINGS, at / 3));
-    let note =
-        |at: usize| Note { id: format!("n{at}"), text: (at * 10..at * 10 + 10).map(line).collect(), ..Note::default() };
+    let line = |at: usize| {
+        format!(
+            "{} {at}: the {} of its {}\n",
+            of(THINGS, at),
+            of(FACETS, at / 8),
+            of(THINGS, at / 3)
+        )
+    };
+    let note = |at: usize| Note {
+        id: format!("n{at}"),
+        text: (at * 10..at * 10 + 10).map(line).collect(),
+        ..Note::default()
+    };
     Sources { notes: (0..lines / 10).map(note).collect(), ..Sources::default() }
 }
 
@@ -61,7 +81,13 @@ fn lexical_columns(bencher: Bencher, tables: usize) {
 
 #[divan::bench(args = [8, 64, 500])]
 fn fuzzy_columns_by_a_name(bencher: Bencher, tables: usize) {
-    retrieve(bencher, &self::tables(tables), Corpus::Columns, Retriever::PathFuzzy, "suplier contract");
+    retrieve(
+        bencher,
+        &self::tables(tables),
+        Corpus::Columns,
+        Retriever::PathFuzzy,
+        "suplier contract",
+    );
 }
 
 #[divan::bench(args = [8, 64, 500])]
@@ -72,12 +98,24 @@ fn fuzzy_tables_by_a_question(bencher: Bencher, tables: usize) {
 /// The longest name that is looked for.
 #[divan::bench(args = [8, 64, 500])]
 fn fuzzy_columns_by_a_long_word(bencher: Bencher, tables: usize) {
-    retrieve(bencher, &self::tables(tables), Corpus::Columns, Retriever::PathFuzzy, &"suplier_contract_".repeat(60));
+    retrieve(
+        bencher,
+        &self::tables(tables),
+        Corpus::Columns,
+        Retriever::PathFuzzy,
+        &"suplier_contract_".repeat(60),
+    );
 }
 
 #[divan::bench(args = [8, 64, 500])]
 fn fuzzy_columns_by_a_long_text(bencher: Bencher, tables: usize) {
-    retrieve(bencher, &self::tables(tables), Corpus::Columns, Retriever::PathFuzzy, &QUESTION.repeat(10));
+    retrieve(
+        bencher,
+        &self::tables(tables),
+        Corpus::Columns,
+        Retriever::PathFuzzy,
+        &QUESTION.repeat(10),
+    );
 }
 
 #[divan::bench(args = [100, 10_000, 40_000])]

@@ -10,12 +10,14 @@ fn idf(count: f64, found: f64) -> f64 {
     ((count - found + 0.5) / (found + 0.5) + 1.0).ln()
 }
 
-/// What a term that occurs `times` times in a document adds to its score. `length` is the document's length over the average.
+/// What a term that occurs `times` times in a document adds to its score. `length` is the
+/// document's length over the average.
 fn weight(idf: f64, times: f64, length: f64) -> f64 {
     idf * times * (K1 + 1.0) / (times + K1 * (1.0 - B + B * length))
 }
 
-/// The weight of a word that is only the beginning or the end of a longer one, as in `sbcustomer` and `petname`.
+/// The weight of a word that is only the beginning or the end of a longer one, as in `sbcustomer`
+/// and `petname`.
 const COMPOUND: f64 = 0.6;
 /// Letters of the shortest word that is searched within longer ones.
 const COMPOUND_LETTERS: usize = 4;
@@ -30,7 +32,8 @@ struct Entry {
     times: f32,
 }
 
-/// The key of a pair of words: the first word's number plus 1 in the upper half. The key of one word is its number.
+/// The key of a pair of words: the first word's number plus 1 in the upper half. The key of one
+/// word is its number.
 fn pair_key(first: u32, second: u32) -> u64 {
     (u64::from(first) + 1) << 32 | u64::from(second)
 }
@@ -47,8 +50,8 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// Adds consecutive terms to the present document. Each pair of neighbours is a term, too, so that a document with both words side by
-    /// side ranks above one that has them apart.
+    /// Adds consecutive terms to the present document. Each pair of neighbours is a term, too, so
+    /// that a document with both words side by side ranks above one that has them apart.
     pub(crate) fn add(&mut self, terms: &[String], weight: f32) {
         let Ok(document) = u32::try_from(self.lengths.len()) else { return };
         self.length += terms.len() as f64;
@@ -56,7 +59,11 @@ impl Words {
         for term in terms {
             let Some(number) = self.number(term) else { return };
             let keys = [Some(u64::from(number)), before.map(|before| pair_key(before, number))];
-            self.entries.extend(keys.into_iter().flatten().map(|key| Entry { key, document, times: weight }));
+            self.entries.extend(keys.into_iter().flatten().map(|key| Entry {
+                key,
+                document,
+                times: weight,
+            }));
             before = Some(number);
         }
     }
@@ -116,12 +123,15 @@ impl Bm25 {
         entries.shrink_to_fit();
         let words: Vec<String> = words.into_iter().map(|(word, _)| word).collect();
         let mut by_end: Vec<u32> = (0_u32..).take(words.len()).collect();
-        by_end.sort_unstable_by(|a, b| words[*a as usize].bytes().rev().cmp(words[*b as usize].bytes().rev()));
+        by_end.sort_unstable_by(|a, b| {
+            words[*a as usize].bytes().rev().cmp(words[*b as usize].bytes().rev())
+        });
         Self { words, by_end, entries, lengths }
     }
 
-    /// The documents that have any of the terms, unsorted, each with a score from 0 to 1: its BM25 score over the highest that a document
-    /// could have for those terms that occur at all. At most [`TERMS`] different terms are searched.
+    /// The documents that have any of the terms, unsorted, each with a score from 0 to 1: its BM25
+    /// score over the highest that a document could have for those terms that occur at all. At most
+    /// [`TERMS`] different terms are searched.
     pub(crate) fn find(&self, terms: &[String]) -> Vec<(usize, f64)> {
         let (terms, pairs) = self.wanted(terms);
         let mut scores = vec![0.0; self.lengths.len()];
@@ -180,12 +190,18 @@ impl Bm25 {
         }
         let start = self.words.partition_point(|word| word.as_str() < term);
         let beginning = (start..).zip(self.words.get(start..).unwrap_or_default());
-        let beginning = beginning.take_while(|(_, word)| word.starts_with(term)).map(|(number, _)| number);
+        let beginning =
+            beginning.take_while(|(_, word)| word.starts_with(term)).map(|(number, _)| number);
         let end = |number: &u32| self.words.get(*number as usize).map_or("", String::as_str);
-        let start = self.by_end.partition_point(|number| end(number).bytes().rev().cmp(term.bytes().rev()).is_lt());
+        let start = self
+            .by_end
+            .partition_point(|number| end(number).bytes().rev().cmp(term.bytes().rev()).is_lt());
         let ending = self.by_end.get(start..).unwrap_or_default().iter();
-        let ending = ending.take_while(|number| end(number).ends_with(term)).map(|number| *number as usize);
-        for number in beginning.chain(ending).filter(|number| self.words[*number].len() > term.len()) {
+        let ending =
+            ending.take_while(|number| end(number).ends_with(term)).map(|number| *number as usize);
+        for number in
+            beginning.chain(ending).filter(|number| self.words[*number].len() > term.len())
+        {
             self.add_entries(number as u64, COMPOUND, found);
         }
     }
@@ -198,7 +214,8 @@ impl Bm25 {
         let idf = idf(self.lengths.len() as f64, found.documents.len() as f64);
         *most += idf * (K1 + 1.0);
         for (number, times) in found.take() {
-            if let (Some(score), Some(length)) = (scores.get_mut(number), self.lengths.get(number)) {
+            if let (Some(score), Some(length)) = (scores.get_mut(number), self.lengths.get(number))
+            {
                 *score += weight(idf, times, *length);
             }
         }
@@ -229,7 +246,9 @@ impl Times {
 
     fn take(&mut self) -> impl Iterator<Item = (usize, f64)> {
         let Self { times, documents } = self;
-        let take = |number: u32| times.get_mut(number as usize).map(|times| (number as usize, std::mem::take(times)));
+        let take = |number: u32| {
+            times.get_mut(number as usize).map(|times| (number as usize, std::mem::take(times)))
+        };
         documents.drain(..).filter_map(take)
     }
 }
@@ -255,7 +274,8 @@ mod tests {
         found.into_iter().map(|(number, _)| number).collect()
     }
 
-    // The fixture of sift: ten documents, two with the term, three times in one of 100 words where the average is 120.
+    // The fixture of sift: ten documents, two with the term, three times in one of 100 words where
+    // the average is 120.
     #[test]
     fn the_formula_is_the_known_one() {
         let score = weight(idf(10.0, 2.0), 3.0, 100.0 / 120.0);
@@ -293,8 +313,12 @@ mod tests {
         terms = ["a", "b", "a", "b", "c"].repeat(100).into_iter().map(str::to_owned).collect();
         let (different, pairs) = index.wanted(&terms);
         assert_eq!((different.len(), pairs.len()), (3, 4), "a b, b a, b c, c a");
-        let many: Vec<String> =
-            ["unknown", "a"].repeat(40).into_iter().map(str::to_owned).chain(["c".into()]).collect();
+        let many: Vec<String> = ["unknown", "a"]
+            .repeat(40)
+            .into_iter()
+            .map(str::to_owned)
+            .chain(["c".into()])
+            .collect();
         assert_eq!(index.find(&many).len(), 2, "a repeated term does not count again");
     }
 

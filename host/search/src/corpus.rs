@@ -36,7 +36,8 @@ impl IndexedCorpus {
         &self.texts
     }
 
-    /// The retriever `lexical`. The score is a fraction of the highest score that a document could have.
+    /// The retriever `lexical`. The score is a fraction of the highest score that a document could
+    /// have.
     pub(crate) fn lexical(&self, text: &str, limit: usize) -> Vec<Hit> {
         self.hits(self.best(self.bm25.find(&Stems::default().of_text(text)), limit), |_| None)
     }
@@ -48,7 +49,8 @@ impl IndexedCorpus {
         self.hits(self.best(scored, limit), |_| None)
     }
 
-    /// The retriever `segment-fuzzy`. The best line is the snippet. The score is s / (1 + s) for sift's score s.
+    /// The retriever `segment-fuzzy`. The best line is the snippet. The score is s / (1 + s) for
+    /// sift's score s.
     pub(crate) fn segment_fuzzy(&self, text: &str, limit: usize) -> Vec<Hit> {
         let found = self.segments.find(&Wanted::new(text));
         let scored = found.iter().map(|found| (found.document, share(found.score))).collect();
@@ -59,16 +61,23 @@ impl IndexedCorpus {
         self.hits(self.best(scored, limit), line)
     }
 
-    /// The retriever `vector`. The score is the dot product of vectors of length 1; documents with 0 or less are no hits.
-    pub(crate) async fn vector(&self, text: &str, limit: usize, model: &dyn Embedder) -> Result<Vec<Hit>, PortError> {
+    /// The retriever `vector`. The score is the dot product of vectors of length 1; documents with
+    /// 0 or less are no hits.
+    pub(crate) async fn vector(
+        &self,
+        text: &str,
+        limit: usize,
+        model: &dyn Embedder,
+    ) -> Result<Vec<Hit>, PortError> {
         if self.hits.is_empty() {
             return Ok(Vec::new());
         }
         let vectors = self.vectors.get_or_try_init(|| embedded(&self.texts, model)).await?;
         let asked = model.embed_queries(&[text.to_owned()]).await?;
         let asked = asked.first().map(Vec::as_slice).unwrap_or_default();
-        let score =
-            |vector: &Vec<f32>| vector.iter().zip(asked).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();
+        let score = |vector: &Vec<f32>| {
+            vector.iter().zip(asked).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>()
+        };
         let scored = vectors.iter().map(score).enumerate();
         let above = scored.filter(|(_, score)| score.is_finite() && *score > 0.0);
         let scored = above.map(|(number, score)| (number, score.min(1.0))).collect();
@@ -78,7 +87,9 @@ impl IndexedCorpus {
     /// The best `limit` of the scored documents; those of equal scores in the order of their ids.
     fn best(&self, mut scored: Vec<(usize, f64)>, limit: usize) -> Vec<(usize, f64)> {
         let id = |number: usize| self.hits.get(number).map(|hit| &hit.id);
-        let order = |a: &(usize, f64), b: &(usize, f64)| b.1.total_cmp(&a.1).then_with(|| id(a.0).cmp(&id(b.0)));
+        let order = |a: &(usize, f64), b: &(usize, f64)| {
+            b.1.total_cmp(&a.1).then_with(|| id(a.0).cmp(&id(b.0)))
+        };
         if scored.len() > limit {
             scored.select_nth_unstable_by(limit, order);
             scored.truncate(limit);
@@ -87,9 +98,13 @@ impl IndexedCorpus {
         scored
     }
 
-    /// The hits for documents. `line` returns the snippet if it is not the document's own. Hits that do not fit into [`BYTES`] any more
-    /// are left out.
-    fn hits<'l>(&self, best: Vec<(usize, f64)>, line: impl Fn(usize) -> Option<&'l str>) -> Vec<Hit> {
+    /// The hits for documents. `line` returns the snippet if it is not the document's own. Hits
+    /// that do not fit into [`BYTES`] any more are left out.
+    fn hits<'l>(
+        &self,
+        best: Vec<(usize, f64)>,
+        line: impl Fn(usize) -> Option<&'l str>,
+    ) -> Vec<Hit> {
         let mut left = BYTES;
         let mut hits = Vec::with_capacity(best.len());
         for (number, score) in best {
@@ -122,7 +137,11 @@ async fn embedded(texts: &[String], model: &dyn Embedder) -> Result<Vec<Vec<f32>
     for some in texts.chunks(MAX_EMBEDDED) {
         let vectors = model.embed(some).await?;
         if vectors.len() != some.len() {
-            return Err(PortError::Other(format!("{} vectors were returned for {} texts", vectors.len(), some.len())));
+            return Err(PortError::Other(format!(
+                "{} vectors were returned for {} texts",
+                vectors.len(),
+                some.len()
+            )));
         }
         all.extend(vectors);
     }

@@ -1,5 +1,5 @@
-//! Edit distance and Jaro-Winkler similarity between one short text and many others, by bit vectors: a comparison takes one step for each
-//! character of the other text.
+//! Edit distance and Jaro-Winkler similarity between one short text and many others, by bit
+//! vectors: a comparison takes one step for each character of the other text.
 
 /// Characters of a pattern at most: each is one bit.
 pub(crate) const PATTERN: usize = u128::BITS as usize;
@@ -58,12 +58,16 @@ impl Pattern {
     fn places(&self, c: char) -> u128 {
         match slot(c) {
             Some(slot) => self.ascii.get(slot).copied().unwrap_or(0),
-            None => self.others.binary_search_by_key(&c, |(other, _)| *other).map_or(0, |found| self.others[found].1),
+            None => self
+                .others
+                .binary_search_by_key(&c, |(other, _)| *other)
+                .map_or(0, |found| self.others[found].1),
         }
     }
 
-    /// The normalised Levenshtein similarity: 1 for equal texts, 0 if every character differs. It uses the bit vectors of G. Myers (1999)
-    /// in the form of H. Hyyrö (2003). `length` is the number of characters of the text.
+    /// The normalised Levenshtein similarity: 1 for equal texts, 0 if every character differs. It
+    /// uses the bit vectors of G. Myers (1999) in the form of H. Hyyrö (2003). `length` is the
+    /// number of characters of the text.
     pub(crate) fn nearness(&self, text: &str, length: usize) -> f64 {
         let longer = self.chars.len().max(length);
         if self.chars.is_empty() || length == 0 {
@@ -85,13 +89,15 @@ impl Pattern {
         1.0 - distance as f64 / longer as f64
     }
 
-    /// The similarity of Jaro with Winkler's bonus for up to four common first characters. `length` is the number of characters of the text.
+    /// The similarity of Jaro with Winkler's bonus for up to four common first characters. `length`
+    /// is the number of characters of the text.
     pub(crate) fn jaro_winkler(&self, text: &str, length: usize) -> f64 {
         let similarity = self.jaro(text, length);
         if similarity <= 0.7 {
             return similarity;
         }
-        let same = self.chars.iter().zip(text.chars()).take(4).take_while(|(a, b)| **a == *b).count();
+        let same =
+            self.chars.iter().zip(text.chars()).take(4).take_while(|(a, b)| **a == *b).count();
         similarity + 0.1 * same as f64 * (1.0 - similarity)
     }
 
@@ -114,7 +120,8 @@ impl Pattern {
             return if own == 0 && length == 0 { 1.0 } else { 0.0 };
         }
         let places = (0..own).filter(|at| taken >> at & 1 == 1);
-        let swapped = places.zip(&matched).filter(|(at, c)| self.chars.get(*at) != Some(*c)).count() / 2;
+        let swapped =
+            places.zip(&matched).filter(|(at, c)| self.chars.get(*at) != Some(*c)).count() / 2;
         let count = count as f64;
         (count / length as f64 + count / own as f64 + (count - swapped as f64) / count) / 3.0
     }
@@ -124,15 +131,19 @@ impl Pattern {
 mod tests {
     use super::*;
 
-    /// Texts of few letters, so that many of them are nearly alike; some are longer than a pattern's half, some not of ASCII.
+    /// Texts of few letters, so that many of them are nearly alike; some are longer than a
+    /// pattern's half, some not of ASCII.
     fn texts() -> Vec<String> {
         let mut state = 7_u64;
         let mut next = |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) % below
         };
         let letters = ['a', 'b', 'c', '7', 'é', '数'];
-        let fixed = ["", "a", "customer", "costumer", "martha", "marhta", "dixon", "dicksonx"].map(str::to_owned);
+        let fixed = ["", "a", "customer", "costumer", "martha", "marhta", "dixon", "dicksonx"]
+            .map(str::to_owned);
         let made = (0..120_usize).map(|number| {
             let length = if number % 10 == 0 { next(PATTERN as u64) } else { next(14) };
             (0..length).map(|_| letters[next(6) as usize]).collect::<String>()
@@ -147,7 +158,8 @@ mod tests {
             let pattern = Pattern::new(a);
             for b in &texts {
                 let length = b.chars().count();
-                let (edit, winkler) = (strsim::normalized_levenshtein(a, b), strsim::jaro_winkler(b, a));
+                let (edit, winkler) =
+                    (strsim::normalized_levenshtein(a, b), strsim::jaro_winkler(b, a));
                 assert!((pattern.nearness(b, length) - edit).abs() < 1e-12, "{a} {b}");
                 assert!((pattern.jaro_winkler(b, length) - winkler).abs() < 1e-12, "{a} {b}");
             }

@@ -1,4 +1,5 @@
-//! The similarity of two spellings by subsequence, edit distance and common prefix, with the constants of sift.
+//! The similarity of two spellings by subsequence, edit distance and common prefix, with the
+//! constants of sift.
 
 use crate::distance::{PATTERN, Pattern};
 use crate::words::{compact, parts};
@@ -79,7 +80,8 @@ impl Spelling {
         let mut before: Option<char> = None;
         for c in text.chars() {
             let is_begin = c.is_alphanumeric()
-                && before.is_none_or(|b| !b.is_alphanumeric() || (b.is_lowercase() && c.is_uppercase()));
+                && before
+                    .is_none_or(|b| !b.is_alphanumeric() || (b.is_lowercase() && c.is_uppercase()));
             // Only the first of several lower-case letters that stand for one.
             lower.push(c.to_lowercase().next().unwrap_or(c));
             begins.push(is_begin);
@@ -132,15 +134,18 @@ impl Needle {
         &self.words
     }
 
-    /// The score of the query's letters as a subsequence of `text`: 1 for each letter, 0.3 more at the beginning of a word and 0.35 more
-    /// after the letter before it; divided by the query's length, times one half plus the fraction of the stretch that the letters fill.
-    /// 0 if a letter is missing.
+    /// The score of the query's letters as a subsequence of `text`: 1 for each letter, 0.3 more at
+    /// the beginning of a word and 0.35 more after the letter before it; divided by the query's
+    /// length, times one half plus the fraction of the stretch that the letters fill. 0 if a letter
+    /// is missing.
     fn subsequence(&self, text: Stretch<'_>) -> f64 {
         let wanted = self.pattern.chars();
         let (mut score, mut first, mut last) = (0.0, None, None);
         let mut at = 0;
         for c in wanted {
-            let Some(found) = (at..text.lower.len()).find(|at| text.lower[*at] == *c) else { return 0.0 };
+            let Some(found) = (at..text.lower.len()).find(|at| text.lower[*at] == *c) else {
+                return 0.0;
+            };
             score += 1.0;
             if text.begins[found] {
                 score += 0.3;
@@ -157,7 +162,8 @@ impl Needle {
         score / length * (0.5 + length / (last - first + 1) as f64)
     }
 
-    /// The highest of the three similarities. One that cannot reach `least` or exceed the others is not computed.
+    /// The highest of the three similarities. One that cannot reach `least` or exceed the others is
+    /// not computed.
     fn measured(&self, text: Stretch<'_>, shared: u32, least: f64) -> f64 {
         let (own, other) = (f64::from(self.letters.chars), f64::from(text.letters.chars));
         let length = text.letters.chars as usize;
@@ -169,7 +175,13 @@ impl Needle {
             best = best.max(0.95 * self.pattern.nearness(text.compact, length));
         }
         let jaro = (same / own + same / other + 1.0) / 3.0;
-        let first = self.pattern.chars().iter().zip(text.compact.chars()).take(4).take_while(|(a, b)| **a == *b);
+        let first = self
+            .pattern
+            .chars()
+            .iter()
+            .zip(text.compact.chars())
+            .take(4)
+            .take_while(|(a, b)| **a == *b);
         let beginning = 0.9 * (jaro + 0.1 * first.count() as f64 * (1.0 - jaro)) + ROUNDING;
         if beginning > best && beginning >= least {
             best = best.max(0.9 * self.pattern.jaro_winkler(text.compact, length));
@@ -178,8 +190,9 @@ impl Needle {
     }
 }
 
-/// The score of a name: the highest of the three similarities, with bonuses if it contains the query, begins with it or shares whole
-/// words. 0 if no similarity is high enough. A score below `needed` may be returned as a lower one.
+/// The score of a name: the highest of the three similarities, with bonuses if it contains the
+/// query, begins with it or shares whole words. 0 if no similarity is high enough. A score below
+/// `needed` may be returned as a lower one.
 pub(crate) fn component(query: &Needle, text: Stretch<'_>, needed: f64) -> f64 {
     if query.compact.is_empty() || text.compact.is_empty() {
         return 0.0;
@@ -190,7 +203,9 @@ pub(crate) fn component(query: &Needle, text: Stretch<'_>, needed: f64) -> f64 {
         return 0.0;
     }
     let overlap = 0.08 * overlap(query, text) as f64;
-    let contains = query.compact.len() > 1 && shared >= query.letters.all && text.compact.contains(&query.compact);
+    let contains = query.compact.len() > 1
+        && shared >= query.letters.all
+        && text.compact.contains(&query.compact);
     let prefix = contains && text.compact.starts_with(&query.compact);
     let more = if contains { 0.55 } else { 0.0 } + if prefix { 0.45 } else { 0.0 } + overlap;
     let least = if contains || overlap >= 0.16 { 0.0 } else { 0.5 };
@@ -230,7 +245,10 @@ mod tests {
         let begins = scored("cust", "customers");
         let contains = scored("cust", "sbcustomer");
         let like = scored("costomer", "customer");
-        assert!(begins > contains && contains > like && like > THRESHOLD, "{begins} {contains} {like}");
+        assert!(
+            begins > contains && contains > like && like > THRESHOLD,
+            "{begins} {contains} {like}"
+        );
         assert!((begins - (2.006_25 + 1.0)).abs() < 1e-9);
         assert_eq!(scored("price", "wool"), 0.0);
         assert_eq!(scored("", "wool"), 0.0);
@@ -239,7 +257,9 @@ mod tests {
     #[test]
     fn whole_words_in_common_count() {
         assert!(scored("account state", "state of the account") > 0.16);
-        assert!(scored("release year", "year_of_release") > scored("release yaer", "year_of_release"));
+        assert!(
+            scored("release year", "year_of_release") > scored("release yaer", "year_of_release")
+        );
     }
 
     #[test]
@@ -259,8 +279,17 @@ mod tests {
     // What bounds leave out is never more than what is measured.
     #[test]
     fn what_is_not_measured_would_not_be_the_best() {
-        let names =
-            ["customer", "custEmail", "ctid", "order_item_total", "totals", "a", "größe", "grosse", "net revenue"];
+        let names = [
+            "customer",
+            "custEmail",
+            "ctid",
+            "order_item_total",
+            "totals",
+            "a",
+            "größe",
+            "grosse",
+            "net revenue",
+        ];
         for (a, b) in names.iter().flat_map(|a| names.map(|b| (*a, b))) {
             let (query, text) = (Needle::new(a), Spelling::new(b));
             let edit = 0.95 * strsim::normalized_levenshtein(&query.compact, &text.compact);
@@ -273,13 +302,24 @@ mod tests {
 
     #[test]
     fn a_need_only_lowers_what_is_below_it() {
-        let names = ["customer", "custEmail", "order_item_total", "totals", "net revenue", "revenue", "staff_id"];
+        let names = [
+            "customer",
+            "custEmail",
+            "order_item_total",
+            "totals",
+            "net revenue",
+            "revenue",
+            "staff_id",
+        ];
         for (a, b) in names.iter().flat_map(|a| names.map(|b| (*a, b))) {
             let (query, text) = (Needle::new(a), Spelling::new(b));
             let exact = component(&query, text.whole(), 0.0);
             for needed in [0.5, 0.6, 0.7, 0.9, 1.5] {
                 let found = component(&query, text.whole(), needed);
-                assert!(if exact >= needed { found == exact } else { found <= exact }, "{a} {b} {needed}");
+                assert!(
+                    if exact >= needed { found == exact } else { found <= exact },
+                    "{a} {b} {needed}"
+                );
             }
         }
     }

@@ -1,5 +1,6 @@
-//! The retriever `path-fuzzy`: names that are spelled like the text. It applies sift's rules for the path of a file to `table.column`: the
-//! last part is the file's name, and its stem is the name without the prefix that all its siblings share.
+//! The retriever `path-fuzzy`: names that are spelled like the text. It applies sift's rules for
+//! the path of a file to `table.column`: the last part is the file's name, and its stem is the name
+//! without the prefix that all its siblings share.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::OnceLock;
@@ -9,10 +10,11 @@ use crate::words::content;
 
 /// Words of a text that is one name; a longer one is divided into words and pairs.
 const NAME_WORDS: usize = 4;
-/// Words of a longer text that are used. With the pairs of them, a text has fewer than twice as many variants.
+/// Words of a longer text that are used. With the pairs of them, a text has fewer than twice as
+/// many variants.
 pub(crate) const TEXT_WORDS: usize = u64::BITS as usize;
-/// Comparisons of a spelling with a variant in one query: if there are many spellings, only so many variants of a text are compared,
-/// single words before pairs ...
+/// Comparisons of a spelling with a variant in one query: if there are many spellings, only so many
+/// variants of a text are compared, single words before pairs ...
 const COMPARISONS: usize = 1 << 19;
 /// ... but never fewer than this.
 const LEAST_VARIANTS: usize = 32;
@@ -35,7 +37,8 @@ impl Wanted {
     pub(crate) fn new(text: &str) -> Self {
         let mut words = content(text);
         words.truncate(TEXT_WORDS);
-        let is_path = !text.trim().contains(char::is_whitespace) && text.trim().contains(['.', '_', '-', '/', '\\']);
+        let is_path = !text.trim().contains(char::is_whitespace)
+            && text.trim().contains(['.', '_', '-', '/', '\\']);
         let texts: Vec<String> = if is_path {
             vec![text.trim().to_owned()]
         } else if words.len() <= NAME_WORDS {
@@ -55,7 +58,11 @@ impl Wanted {
 
     /// The places of the query with a word of the spelling.
     fn places_of(&self, spelling: &Spelling) -> u64 {
-        spelling.words().iter().filter_map(|word| self.places.get(word)).fold(0, |all, places| all | places)
+        spelling
+            .words()
+            .iter()
+            .filter_map(|word| self.places.get(word))
+            .fold(0, |all, places| all | places)
     }
 }
 
@@ -79,15 +86,25 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Adds the next path. Its last part is `name`, and `stem` is the name without the prefix that its siblings share.
+    /// Adds the next path. Its last part is `name`, and `stem` is the name without the prefix that
+    /// its siblings share.
     pub(crate) fn add(&mut self, path: &str, name: &str, stem: &str) {
-        let folders = path.strip_suffix(name).unwrap_or_default().split('.').filter(|part| !part.is_empty());
+        let folders =
+            path.strip_suffix(name).unwrap_or_default().split('.').filter(|part| !part.is_empty());
         let folders: Vec<usize> = folders.map(|part| self.number(part)).collect();
         let (name, stem) = (self.number(name), self.number(stem));
         let words = self.spellings[name].words().to_vec();
-        let words: Vec<usize> =
-            if words.len() > 1 { words.iter().map(|word| self.number(word)).collect() } else { Vec::new() };
-        self.paths.push(Path { whole: path.to_owned(), name, stem, parts: [folders, words].concat() });
+        let words: Vec<usize> = if words.len() > 1 {
+            words.iter().map(|word| self.number(word)).collect()
+        } else {
+            Vec::new()
+        };
+        self.paths.push(Path {
+            whole: path.to_owned(),
+            name,
+            stem,
+            parts: [folders, words].concat(),
+        });
     }
 
     fn number(&mut self, text: &str) -> usize {
@@ -103,8 +120,11 @@ impl Names {
     pub(crate) fn find(&self, wanted: &Wanted) -> Vec<(usize, f64)> {
         let mut best = vec![0.0_f64; self.paths.len()];
         for variant in self.compared(&wanted.variants) {
-            let scores: Vec<f64> =
-                self.spellings.iter().map(|spelling| component(variant, spelling.whole(), THRESHOLD / STEM)).collect();
+            let scores: Vec<f64> = self
+                .spellings
+                .iter()
+                .map(|spelling| component(variant, spelling.whole(), THRESHOLD / STEM))
+                .collect();
             for (path, best) in self.paths.iter().zip(&mut best) {
                 *best = best.max(path.score(&scores));
             }
@@ -116,7 +136,8 @@ impl Names {
                 }
             }
         }
-        let found = self.paths.iter().zip(best).enumerate().filter(|(_, (_, best))| *best >= THRESHOLD);
+        let found =
+            self.paths.iter().zip(best).enumerate().filter(|(_, (_, best))| *best >= THRESHOLD);
         found.map(|(number, (path, best))| (number, best + self.terms(path, wanted))).collect()
     }
 
@@ -129,7 +150,9 @@ impl Names {
     /// Sift's bonus of 0.06 for each word of the query that is in the path.
     fn terms(&self, path: &Path, wanted: &Wanted) -> f64 {
         let numbers = path.parts.iter().chain([&path.name]);
-        let places = numbers.filter_map(|number| self.spellings.get(*number)).map(|part| wanted.places_of(part));
+        let places = numbers
+            .filter_map(|number| self.spellings.get(*number))
+            .map(|part| wanted.places_of(part));
         TERM * f64::from(places.fold(0, |all, places| all | places).count_ones())
     }
 }
@@ -188,7 +211,8 @@ mod tests {
 
     #[test]
     fn a_long_text_is_taken_apart() {
-        let found = found("Which of the customers has the highest total over all the years of business?");
+        let found =
+            found("Which of the customers has the highest total over all the years of business?");
         assert_eq!(found[..2], [0, 2]);
     }
 
@@ -205,12 +229,16 @@ mod tests {
         let words: Vec<String> = (0..600).map(|number| format!("word{number}")).collect();
         assert!(Wanted::new(&words.join(" ")).variants.len() < 2 * TEXT_WORDS);
         assert_eq!(Wanted::new(&words.join("_")).variants.len(), 1);
-        assert_eq!(Wanted::new("total of the total and the total by the total, total").variants.len(), 2);
+        assert_eq!(
+            Wanted::new("total of the total and the total by the total, total").variants.len(),
+            2
+        );
     }
 
     #[test]
     fn many_spellings_are_compared_with_fewer_variants() {
-        let words: Vec<String> = (0..60).map(|number| format!("{}x", "abcdefghij".repeat(number))).collect();
+        let words: Vec<String> =
+            (0..60).map(|number| format!("{}x", "abcdefghij".repeat(number))).collect();
         let wanted = Wanted::new(&words.join(" "));
         let counts = [10, 6000, 100_000].map(|count| {
             let names = Names { spellings: vec![Spelling::new("x"); count], ..Names::default() };

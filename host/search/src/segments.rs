@@ -10,7 +10,8 @@ use crate::words::{compact, parts};
 const WINDOW: usize = 6;
 /// Words of a line that are in windows.
 const LINE_WORDS: usize = 64;
-/// Lines that are compared with one variant at most: those that share the most groups of three letters with it.
+/// Lines that are compared with one variant at most: those that share the most groups of three
+/// letters with it.
 const NEAR: usize = 48;
 /// Comparisons of a line with a variant in one query, over all of its variants.
 const COMPARISONS: usize = 200;
@@ -50,7 +51,8 @@ pub(crate) struct Found<'a> {
 }
 
 impl Segments {
-    /// Adds the lines of a document; `label` is the name of what they describe. A line of more than [`LINE_CHARS`] characters is divided.
+    /// Adds the lines of a document; `label` is the name of what they describe. A line of more than
+    /// [`LINE_CHARS`] characters is divided.
     pub(crate) fn add(&mut self, document: usize, label: &str, text: &str) {
         let Ok(document) = u32::try_from(document) else { return };
         if self.labels.last().is_none_or(|last| last != label) {
@@ -60,7 +62,11 @@ impl Segments {
         for line in text.lines().flat_map(cut) {
             let mut words = parts(line);
             words.truncate(LINE_WORDS);
-            let (Ok(number), Ok(length)) = (u32::try_from(self.lines.len()), u16::try_from(line.len())) else { return };
+            let (Ok(number), Ok(length)) =
+                (u32::try_from(self.lines.len()), u16::try_from(line.len()))
+            else {
+                return;
+            };
             for group in groups(&words) {
                 self.groups.entry(group).or_default().push(number);
             }
@@ -76,7 +82,8 @@ impl Segments {
         self.groups.values_mut().for_each(Vec::shrink_to_fit);
     }
 
-    /// The documents with a line that matches one of the variants, each with its best line, in the order of the documents.
+    /// The documents with a line that matches one of the variants, each with its best line, in the
+    /// order of the documents.
     pub(crate) fn find(&self, wanted: &Wanted) -> Vec<Found<'_>> {
         let mut best: BTreeMap<usize, Found<'_>> = BTreeMap::new();
         for (number, variants) in self.compared(&wanted.variants) {
@@ -84,7 +91,11 @@ impl Segments {
             let text = self.text(line);
             let label = self.labels.get(line.label as usize).map_or("", String::as_str);
             let read = Reading::new(text, label);
-            for score in variants.into_iter().map(|variant| read.score(variant)).filter(|score| *score >= THRESHOLD) {
+            for score in variants
+                .into_iter()
+                .map(|variant| read.score(variant))
+                .filter(|score| *score >= THRESHOLD)
+            {
                 let found = Found { document: line.document as usize, score, line: text };
                 let known = best.entry(found.document).or_insert_with(|| found.clone());
                 if score > known.score {
@@ -99,13 +110,17 @@ impl Segments {
         self.texts.get(line.start..line.start + usize::from(line.length)).unwrap_or_default()
     }
 
-    /// The lines to compare, each with the variants that are near it: at most [`COMPARISONS`] pairs.
+    /// The lines to compare, each with the variants that are near it: at most [`COMPARISONS`]
+    /// pairs.
     fn compared<'v>(&self, variants: &'v [Needle]) -> BTreeMap<u32, Vec<&'v Needle>> {
         let entries = ENTRIES / variants.len().max(1);
         let mut counts = vec![0; self.lines.len()];
         let mut near: Vec<(u32, u32, usize)> = Vec::new();
         for (number, variant) in variants.iter().enumerate() {
-            near.extend(self.near(variant, entries, &mut counts).map(|(likeness, line)| (likeness, line, number)));
+            near.extend(
+                self.near(variant, entries, &mut counts)
+                    .map(|(likeness, line)| (likeness, line, number)),
+            );
         }
         near.sort_unstable_by(|a, b| b.0.cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
         near.truncate(COMPARISONS);
@@ -116,12 +131,19 @@ impl Segments {
         compared
     }
 
-    /// The lines that share the most groups of letters with a variant, each with its likeness: the number of shared groups, times their
-    /// fraction of the variant's groups. Rare groups are read first, and at most `entries` entries. `counts` has a zero for each line,
-    /// before and afterwards.
-    fn near(&self, variant: &Needle, entries: usize, counts: &mut [u32]) -> impl Iterator<Item = (u32, u32)> + use<> {
+    /// The lines that share the most groups of letters with a variant, each with its likeness: the
+    /// number of shared groups, times their fraction of the variant's groups. Rare groups are read
+    /// first, and at most `entries` entries. `counts` has a zero for each line, before and
+    /// afterwards.
+    fn near(
+        &self,
+        variant: &Needle,
+        entries: usize,
+        counts: &mut [u32],
+    ) -> impl Iterator<Item = (u32, u32)> + use<> {
         let groups = groups(variant.words());
-        let mut lists: Vec<&Vec<u32>> = groups.iter().filter_map(|group| self.groups.get(group)).collect();
+        let mut lists: Vec<&Vec<u32>> =
+            groups.iter().filter_map(|group| self.groups.get(group)).collect();
         lists.sort_by_key(|list| list.len());
         let mut lines: Vec<(u32, u32)> = Vec::new();
         for line in lists.into_iter().flatten().take(entries) {
@@ -148,7 +170,8 @@ impl Segments {
 /// A line in the forms that comparisons need.
 struct Reading {
     lower: String,
-    /// The term that the line defines: the part before a colon, an equals sign or `means`, in lower case.
+    /// The term that the line defines: the part before a colon, an equals sign or `means`, in lower
+    /// case.
     defined: Option<String>,
     whole: Spelling,
     label: Spelling,
@@ -184,7 +207,9 @@ impl Words {
     /// Calls `each` with every window of `size` words.
     fn windows(&self, size: usize, mut each: impl FnMut(Stretch<'_>)) {
         for (at, words) in self.words.windows(size).enumerate() {
-            let (Some((start, first)), Some((end, last))) = (self.places.get(at), self.places.get(at + size)) else {
+            let (Some((start, first)), Some((end, last))) =
+                (self.places.get(at), self.places.get(at + size))
+            else {
                 continue;
             };
             // Without the space after the last word.
@@ -204,7 +229,8 @@ impl Reading {
         Self { defined: defined(&lower), lower, whole, label, words: Words::new(line) }
     }
 
-    /// The highest score of the whole line and its windows, with bonuses for the exact text, a matching label and a matching definition.
+    /// The highest score of the whole line and its windows, with bonuses for the exact text, a
+    /// matching label and a matching definition.
     fn score(&self, variant: &Needle) -> f64 {
         let phrase = variant.words().join(" ");
         let text = component(variant, self.whole.whole(), 0.0).max(self.best_window(variant));
@@ -215,12 +241,14 @@ impl Reading {
         let defines = self.defined.as_ref().is_some_and(|defined| defined.contains(&phrase));
         let bonus = if defines { DEFINITION } else { 0.0 };
         // A label counts only if it is a match by itself.
-        let label =
-            Some(component(variant, self.label.whole(), THRESHOLD)).filter(|label| *label >= THRESHOLD).unwrap_or(0.0);
+        let label = Some(component(variant, self.label.whole(), THRESHOLD))
+            .filter(|label| *label >= THRESHOLD)
+            .unwrap_or(0.0);
         text + exact + LABEL * label + bonus
     }
 
-    /// The highest score of the windows that have from one word less to two words more than the variant.
+    /// The highest score of the windows that have from one word less to two words more than the
+    /// variant.
     fn best_window(&self, variant: &Needle) -> f64 {
         let count = variant.words().len();
         let mut best = 0.0_f64;
@@ -231,7 +259,8 @@ impl Reading {
     }
 }
 
-/// Divides a line into pieces of at most [`LINE_CHARS`] characters, between words if possible. Empty pieces are left out.
+/// Divides a line into pieces of at most [`LINE_CHARS`] characters, between words if possible.
+/// Empty pieces are left out.
 fn cut(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = line.trim();
     std::iter::from_fn(move || {
@@ -266,7 +295,11 @@ mod tests {
 
     fn segments() -> Segments {
         let mut segments = Segments::default();
-        segments.add(0, "customers", "churned: no order in the last 90 days\n\nloyal means ten orders a year");
+        segments.add(
+            0,
+            "customers",
+            "churned: no order in the last 90 days\n\nloyal means ten orders a year",
+        );
         segments.add(1, "orders.total", "gross amount in cents, tax included");
         segments
     }
@@ -282,7 +315,10 @@ mod tests {
     fn the_line_that_fits_is_the_snippet() {
         assert_eq!(best("churnd"), Some((0, "churned: no order in the last 90 days".to_owned())));
         assert_eq!(best("loyal"), Some((0, "loyal means ten orders a year".to_owned())));
-        assert_eq!(best("gros amount"), Some((1, "gross amount in cents, tax included".to_owned())));
+        assert_eq!(
+            best("gros amount"),
+            Some((1, "gross amount in cents, tax included".to_owned()))
+        );
         assert_eq!(best("weather"), None);
     }
 
@@ -293,9 +329,17 @@ mod tests {
             segments.add(0, label, line);
             segments.find(&Wanted::new(text)).first().map_or(0.0, |found| found.score)
         };
-        assert!(score("x", "the churn rate", "churn rate") > score("x", "the churm rate", "churn rate"));
-        assert!(score("churn", "the churn rate", "churn rate") > score("x", "the churn rate", "churn rate"));
-        assert!(score("x", "churn rate: what left", "churn rate") > score("x", "churn rate, what left", "churn rate"));
+        assert!(
+            score("x", "the churn rate", "churn rate") > score("x", "the churm rate", "churn rate")
+        );
+        assert!(
+            score("churn", "the churn rate", "churn rate")
+                > score("x", "the churn rate", "churn rate")
+        );
+        assert!(
+            score("x", "churn rate: what left", "churn rate")
+                > score("x", "churn rate, what left", "churn rate")
+        );
     }
 
     // Windows are slices of prepared text; sift makes a text of each.
@@ -318,10 +362,15 @@ mod tests {
     fn long_lines_are_several() {
         let line = "churned customers ".repeat(100);
         let pieces: Vec<&str> = cut(&line).collect();
-        assert!(pieces.len() >= 5 && pieces.iter().all(|piece| piece.chars().count() <= LINE_CHARS));
+        assert!(
+            pieces.len() >= 5 && pieces.iter().all(|piece| piece.chars().count() <= LINE_CHARS)
+        );
         assert_eq!(pieces.join(" "), line.trim());
         let unbroken = "é".repeat(1000);
-        assert_eq!(cut(&unbroken).map(|piece| piece.chars().count()).collect::<Vec<_>>(), [400, 400, 200]);
+        assert_eq!(
+            cut(&unbroken).map(|piece| piece.chars().count()).collect::<Vec<_>>(),
+            [400, 400, 200]
+        );
         assert_eq!(cut("  ").count(), 0);
         let mut segments = Segments::default();
         segments.add(0, "", &format!("{line}\nlast of all"));
@@ -335,11 +384,16 @@ mod tests {
     fn one_query_compares_few_lines_whatever_its_text() {
         let mut segments = Segments::default();
         for number in 0..5000 {
-            segments.add(number, "notes", &format!("customer {number} pays the net revenue of order {}", number * 7));
+            segments.add(
+                number,
+                "notes",
+                &format!("customer {number} pays the net revenue of order {}", number * 7),
+            );
         }
         segments.add(5000, "notes", "churned: no order in 90 days");
         let question =
-            "which customer pays the net revenue of every order and churned within how many days ".repeat(20);
+            "which customer pays the net revenue of every order and churned within how many days "
+                .repeat(20);
         for text in [question.as_str(), "customer", "churned", "revenue order pays"] {
             let wanted = Wanted::new(text);
             let compared = segments.compared(&wanted.variants);

@@ -1,4 +1,5 @@
-//! The documents of the index: the catalog's names and comments, the user's business terms and notes, and solved examples.
+//! The documents of the index: the catalog's names and comments, the user's business terms and
+//! notes, and solved examples.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -37,7 +38,8 @@ pub struct Example {
 /// What the user adds to a catalog: business terms, notes and examples.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sources {
-    /// Names that people use for columns, each of one or more words, by table and column; those for the table under an empty column.
+    /// Names that people use for columns, each of one or more words, by table and column; those for
+    /// the table under an empty column.
     pub terms: BTreeMap<(String, String), Vec<String>>,
     /// The notes, in any order.
     pub notes: Vec<Note>,
@@ -53,7 +55,9 @@ impl<'s> Terms<'s> {
     fn new(sources: &'s Sources, catalog: &Catalog) -> Self {
         let mut terms: HashMap<(String, String), Vec<&String>> = HashMap::new();
         for ((table, column), names) in &sources.terms {
-            let table = catalog.table(table).map_or_else(|| table.clone(), |table| catalog.table_name(table));
+            let table = catalog
+                .table(table)
+                .map_or_else(|| table.clone(), |table| catalog.table_name(table));
             terms.entry((table.to_lowercase(), column.to_lowercase())).or_default().extend(names);
         }
         Self(terms)
@@ -79,7 +83,8 @@ pub(crate) struct Documents {
     pub(crate) words: Words,
     pub(crate) names: Names,
     pub(crate) segments: Segments,
-    /// The texts for the model for embeddings: of each document the first [`MAX_EMBEDDED_TEXT`] bytes.
+    /// The texts for the model for embeddings: of each document the first [`MAX_EMBEDDED_TEXT`]
+    /// bytes.
     pub(crate) texts: Vec<String>,
 }
 
@@ -109,14 +114,21 @@ impl Documents {
                 text = format!("{text}. {phrase}");
             }
             add_texts(&mut documents.words, stems, table.comment.as_ref(), terms.of(&shown, ""));
-            let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+            let names: Vec<&str> =
+                table.columns.iter().map(|column| column.name.as_str()).collect();
             let prefix = common_prefix(&names);
             for column in &table.columns {
                 add_name(&mut documents.words, stems, stem_of(&column.name, prefix), TEXT);
-                add_texts(&mut documents.words, stems, column.comment.as_ref(), terms.of(&shown, &column.name));
+                add_texts(
+                    &mut documents.words,
+                    stems,
+                    column.comment.as_ref(),
+                    terms.of(&shown, &column.name),
+                );
             }
             text = format!("{text}: {}", names.join(", ").replace('_', " "));
-            let hit = Hit { table: Some(shown), ..hit(Corpus::Tables, path, table.comment.as_deref()) };
+            let hit =
+                Hit { table: Some(shown), ..hit(Corpus::Tables, path, table.comment.as_deref()) };
             documents.push(hit, &text);
         }
         documents
@@ -127,10 +139,17 @@ impl Documents {
         let mut documents = Self::default();
         let terms = Terms::new(sources, catalog);
         for (table, shown) in catalog.tables.iter().zip(catalog.table_names()) {
-            let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+            let names: Vec<&str> =
+                table.columns.iter().map(|column| column.name.as_str()).collect();
             let prefix = common_prefix(&names);
             for column in &table.columns {
-                documents.push_column((table, &shown), column, stem_of(&column.name, prefix), &terms, stems);
+                documents.push_column(
+                    (table, &shown),
+                    column,
+                    stem_of(&column.name, prefix),
+                    &terms,
+                    stems,
+                );
             }
         }
         documents
@@ -183,7 +202,8 @@ impl Documents {
             let mut hit = Hit { id: note.id.clone(), ..hit(Corpus::Notes, path, Some(&note.text)) };
             hit.table.clone_from(&note.table);
             hit.column.clone_from(&note.column);
-            hit.payload = (note.text.len() > SNIPPET).then(|| json!({ "note": note.text }).to_string());
+            hit.payload =
+                (note.text.len() > SNIPPET).then(|| json!({ "note": note.text }).to_string());
             documents.push(hit, &note.text);
         }
         documents
@@ -198,7 +218,8 @@ impl Documents {
             documents.names.add(&path, &path, &path);
             documents.segments.add(number, "", &example.question);
             let mut hit = hit(Corpus::Examples, path, Some(&example.question));
-            hit.payload = Some(json!({ "question": example.question, "sql": example.sql }).to_string());
+            hit.payload =
+                Some(json!({ "question": example.question, "sql": example.sql }).to_string());
             documents.push(hit, &example.question);
         }
         documents
@@ -207,7 +228,16 @@ impl Documents {
 
 fn hit(corpus: Corpus, path: String, snippet: Option<&str>) -> Hit {
     let snippet = snippet.map(|text| clip(text, SNIPPET).to_owned());
-    Hit { corpus, id: path.clone(), path, table: None, column: None, snippet, payload: None, score: 0.0 }
+    Hit {
+        corpus,
+        id: path.clone(),
+        path,
+        table: None,
+        column: None,
+        snippet,
+        payload: None,
+        score: 0.0,
+    }
 }
 
 fn path_of(table: &Table) -> String {
@@ -217,7 +247,8 @@ fn path_of(table: &Table) -> String {
     }
 }
 
-/// A name without the first `prefix` bytes, which all its siblings share; the whole name if no letter or digit would be left.
+/// A name without the first `prefix` bytes, which all its siblings share; the whole name if no
+/// letter or digit would be left.
 fn stem_of(name: &str, prefix: usize) -> &str {
     name.get(prefix..).filter(|stem| stem.chars().any(char::is_alphanumeric)).unwrap_or(name)
 }
@@ -228,7 +259,12 @@ fn add_name(words: &mut Words, stems: &Stems, name: &str, weight: f32) {
     words.add(&named.long, weight);
 }
 
-fn add_texts<'t>(words: &mut Words, stems: &Stems, comment: Option<&String>, terms: impl Iterator<Item = &'t String>) {
+fn add_texts<'t>(
+    words: &mut Words,
+    stems: &Stems,
+    comment: Option<&String>,
+    terms: impl Iterator<Item = &'t String>,
+) {
     if let Some(comment) = comment {
         words.add(&stems.of_text(comment), TEXT);
     }

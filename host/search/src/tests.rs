@@ -20,14 +20,25 @@ fn table(name: &str, columns: &[(&str, &str)]) -> Table {
         comment: (!comment.is_empty()).then(|| (*comment).to_owned()),
         ..Column::default()
     };
-    Table { name: name.to_owned(), columns: columns.iter().map(column).collect(), ..Table::default() }
+    Table {
+        name: name.to_owned(),
+        columns: columns.iter().map(column).collect(),
+        ..Table::default()
+    }
 }
 
 fn catalog() -> Catalog {
-    let customers = table("customers", &[("id", ""), ("full_name", ""), ("ctry_cd", "ISO code\ncountry of residence")]);
+    let customers = table(
+        "customers",
+        &[("id", ""), ("full_name", ""), ("ctry_cd", "ISO code\ncountry of residence")],
+    );
     let orders = table("sales_orders", &[("id", ""), ("customer_id", ""), ("amt_net", "")]);
     let brokers = table("sbBroker", &[("sbbrId", ""), ("sbbrName", ""), ("sbbrCity", "")]);
-    Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![customers, orders, brokers] }
+    Catalog {
+        database: "shop".into(),
+        dialect: Dialect::Sqlite,
+        tables: vec![customers, orders, brokers],
+    }
 }
 
 fn sources() -> Sources {
@@ -46,8 +57,14 @@ fn sources() -> Sources {
         },
     ];
     let examples = vec![
-        Example { question: "How many customers are there?".into(), sql: "SELECT count(*) FROM customers".into() },
-        Example { question: "Which brokers live in Rome?".into(), sql: "SELECT sbbrName FROM sbBroker".into() },
+        Example {
+            question: "How many customers are there?".into(),
+            sql: "SELECT count(*) FROM customers".into(),
+        },
+        Example {
+            question: "Which brokers live in Rome?".into(),
+            sql: "SELECT sbbrName FROM sbBroker".into(),
+        },
     ];
     Sources { terms: terms.into_iter().collect(), notes, examples }
 }
@@ -86,13 +103,21 @@ fn tables_are_found_by_their_name_columns_comments_and_terms() {
     assert!(paths(Corpus::Tables, Retriever::Lexical, "weather").is_empty());
 }
 
-// The index of syrch compared whole terms with single words, so that a term of two words was never found.
+// The index of syrch compared whole terms with single words, so that a term of two words was never
+// found.
 #[test]
 fn a_term_of_several_words_is_found() {
-    let hits = find(Corpus::Columns, Retriever::Lexical, "What is the net revenue of each country?");
+    let hits =
+        find(Corpus::Columns, Retriever::Lexical, "What is the net revenue of each country?");
     let found = hits.iter().find(|hit| hit.path == "sales_orders.amt_net").unwrap();
-    assert_eq!((found.table.as_deref(), found.column.as_deref()), (Some("sales_orders"), Some("amt_net")));
-    assert_eq!(paths(Corpus::Columns, Retriever::Lexical, "net revenue")[0], "sales_orders.amt_net");
+    assert_eq!(
+        (found.table.as_deref(), found.column.as_deref()),
+        (Some("sales_orders"), Some("amt_net"))
+    );
+    assert_eq!(
+        paths(Corpus::Columns, Retriever::Lexical, "net revenue")[0],
+        "sales_orders.amt_net"
+    );
 }
 
 #[test]
@@ -114,7 +139,10 @@ fn the_line_that_fits_is_the_snippet() {
     let hits = find(Corpus::Columns, Retriever::SegmentFuzzy, "residense");
     assert_eq!(hits[0].snippet.as_deref(), Some("country of residence"));
     let hits = find(Corpus::Notes, Retriever::SegmentFuzzy, "churned");
-    assert_eq!((hits[0].id.as_str(), hits[0].snippet.as_deref()), ("n2", Some("Churned: no order in 90 days.")));
+    assert_eq!(
+        (hits[0].id.as_str(), hits[0].snippet.as_deref()),
+        ("n2", Some("Churned: no order in 90 days."))
+    );
 }
 
 #[test]
@@ -129,7 +157,10 @@ fn notes_and_examples_are_found_by_their_words() {
 // Sift's D4: without a reranker, the limit was ignored.
 #[test]
 fn limits_hold_and_ties_are_in_order() {
-    let of = |limit| block_on(index().find(&query(Corpus::Columns, Retriever::PathFuzzy, "id", limit), None)).unwrap();
+    let of = |limit| {
+        block_on(index().find(&query(Corpus::Columns, Retriever::PathFuzzy, "id", limit), None))
+            .unwrap()
+    };
     let ids = |hits: &[Hit]| hits.iter().map(|hit| hit.id.clone()).collect::<Vec<_>>();
     assert_eq!(ids(&of(2)), ["customers.id", "sales_orders.id"]);
     assert_eq!(of(2)[0].score, of(2)[1].score);
@@ -138,19 +169,29 @@ fn limits_hold_and_ties_are_in_order() {
     let many = Catalog { tables, ..catalog() };
     let index = Index::new(&many, &Sources::default());
     for retriever in [Retriever::Lexical, Retriever::PathFuzzy] {
-        assert_eq!(block_on(index.find(&query(Corpus::Tables, retriever, "item", 5000), None)).unwrap().len(), 100);
+        assert_eq!(
+            block_on(index.find(&query(Corpus::Tables, retriever, "item", 5000), None))
+                .unwrap()
+                .len(),
+            100
+        );
     }
 }
 
 #[test]
 fn unknown_corpora_and_retrievers_are_errors() {
-    let error = |corpus, retriever| block_on(index().find(&query(corpus, retriever, "x", 1), None)).unwrap_err();
+    let error = |corpus, retriever| {
+        block_on(index().find(&query(corpus, retriever, "x", 1), None)).unwrap_err()
+    };
     assert!(matches!(error(Corpus::Cells, Retriever::Lexical), PortError::Denied(_)));
     assert_eq!(error(Corpus::Other("web".into()), Retriever::Lexical), PortError::Unsupported);
     assert_eq!(error(Corpus::Tables, Retriever::Other("psychic".into())), PortError::Unsupported);
     assert_eq!(error(Corpus::Tables, Retriever::Vector), PortError::Unsupported);
     let empty = Index::new(&Catalog { tables: Vec::new(), ..catalog() }, &Sources::default());
-    assert_eq!(block_on(empty.find(&query(Corpus::Notes, Retriever::Lexical, "x", 9), None)), Ok(Vec::new()));
+    assert_eq!(
+        block_on(empty.find(&query(Corpus::Notes, Retriever::Lexical, "x", 9), None)),
+        Ok(Vec::new())
+    );
 }
 
 /// Vectors by the words that a text has; counts its calls.
@@ -167,9 +208,12 @@ impl Embedder for Model {
         if let Some(error) = self.failing.lock().unwrap().take() {
             return Err(error);
         }
-        let has = |text: &str, words: &[&str]| if words.iter().any(|word| text.contains(word)) { 0.8_f32 } else { 0.0 };
-        let vector =
-            |text: &String| vec![has(text, &["client", "customers"]), has(text, &["orders", "purchase"]), -0.1];
+        let has = |text: &str, words: &[&str]| {
+            if words.iter().any(|word| text.contains(word)) { 0.8_f32 } else { 0.0 }
+        };
+        let vector = |text: &String| {
+            vec![has(text, &["client", "customers"]), has(text, &["orders", "purchase"]), -0.1]
+        };
         Ok(texts.iter().map(vector).collect())
     }
 }
@@ -179,7 +223,12 @@ fn vectors_are_computed_once_and_an_outage_is_not_kept() {
     let model = Model::default();
     *model.failing.lock().unwrap() = Some(PortError::Unavailable("later".into()));
     let index = Index::new(&catalog(), &Sources::default());
-    let find = || block_on(index.find(&query(Corpus::Tables, Retriever::Vector, "every purchase", 1), Some(&model)));
+    let find = || {
+        block_on(
+            index
+                .find(&query(Corpus::Tables, Retriever::Vector, "every purchase", 1), Some(&model)),
+        )
+    };
     assert_eq!(find(), Err(PortError::Unavailable("later".into())));
     let first = find().unwrap();
     assert_eq!(first[0].path, "sales_orders");
@@ -191,10 +240,11 @@ fn vectors_are_computed_once_and_an_outage_is_not_kept() {
 
 #[test]
 fn an_index_does_not_depend_on_the_order_of_maps() {
-    let queries: Vec<RetrievalQuery> = [Retriever::Lexical, Retriever::PathFuzzy, Retriever::SegmentFuzzy]
-        .into_iter()
-        .flat_map(|retriever| {
-            [Corpus::Tables, Corpus::Columns, Corpus::Notes].map(|corpus| {
+    let queries: Vec<RetrievalQuery> =
+        [Retriever::Lexical, Retriever::PathFuzzy, Retriever::SegmentFuzzy]
+            .into_iter()
+            .flat_map(|retriever| {
+                [Corpus::Tables, Corpus::Columns, Corpus::Notes].map(|corpus| {
                 query(
                     corpus,
                     retriever.clone(),
@@ -202,8 +252,8 @@ fn an_index_does_not_depend_on_the_order_of_maps() {
                     50,
                 )
             })
-        })
-        .collect();
+            })
+            .collect();
     let found = || {
         let index = index();
         queries.iter().map(|query| index.find_now(query)).collect::<Vec<_>>()
@@ -219,7 +269,8 @@ fn an_index_does_not_depend_on_the_order_of_maps() {
 #[test]
 fn a_text_is_searched_up_to_its_limit() {
     // The limit is within the two bytes of a letter.
-    let long = format!("{}é custmers", "customers_".repeat(110))[..].replacen("customers", "customerz", 1);
+    let long =
+        format!("{}é custmers", "customers_".repeat(110))[..].replacen("customers", "customerz", 1);
     let cut = &long[..MAX_QUERY_TEXT];
     for retriever in [Retriever::Lexical, Retriever::PathFuzzy, Retriever::SegmentFuzzy] {
         for corpus in [Corpus::Tables, Corpus::Columns, Corpus::Notes] {
@@ -246,25 +297,38 @@ fn hits_are_bounded_in_every_retriever() {
         question: format!("Which customers churned in {number}?"),
         sql: format!("SELECT {number}").repeat(1 << 12),
     };
-    let sources =
-        Sources { notes: (0..30).map(note).collect(), examples: (0..30).map(example).collect(), ..Sources::default() };
+    let sources = Sources {
+        notes: (0..30).map(note).collect(),
+        examples: (0..30).map(example).collect(),
+        ..Sources::default()
+    };
     let mut catalog = catalog();
     catalog.tables[0].comment = Some("churned customers é".repeat(500));
     let index = Index::new(&catalog, &sources);
     let model = Model::default();
-    for retriever in [Retriever::Lexical, Retriever::PathFuzzy, Retriever::SegmentFuzzy, Retriever::Vector] {
+    for retriever in
+        [Retriever::Lexical, Retriever::PathFuzzy, Retriever::SegmentFuzzy, Retriever::Vector]
+    {
         for corpus in [Corpus::Tables, Corpus::Notes, Corpus::Examples] {
             let text = match (&corpus, &retriever) {
                 (Corpus::Notes, Retriever::PathFuzzy) => "n01",
                 (Corpus::Examples, Retriever::PathFuzzy) => "example",
                 _ => "churned customers",
             };
-            let hits =
-                block_on(index.find(&query(corpus.clone(), retriever.clone(), text, 100), Some(&model))).unwrap();
+            let hits = block_on(
+                index.find(&query(corpus.clone(), retriever.clone(), text, 100), Some(&model)),
+            )
+            .unwrap();
             assert!(!hits.is_empty(), "{corpus:?} {retriever:?}");
             let most = if retriever == Retriever::SegmentFuzzy { 220 } else { 1024 };
-            assert!(hits.iter().all(|hit| hit.snippet.as_ref().is_none_or(|snippet| snippet.len() <= most)));
-            let bytes: usize = hits.iter().map(|hit| hit.id.len() + hit.payload.as_ref().map_or(0, String::len)).sum();
+            assert!(
+                hits.iter()
+                    .all(|hit| hit.snippet.as_ref().is_none_or(|snippet| snippet.len() <= most))
+            );
+            let bytes: usize = hits
+                .iter()
+                .map(|hit| hit.id.len() + hit.payload.as_ref().map_or(0, String::len))
+                .sum();
             assert!(bytes <= crate::corpus::BYTES);
             assert!(corpus != Corpus::Examples || hits.len() < 10, "{}", hits.len());
         }
@@ -288,8 +352,11 @@ fn an_index_is_shared_between_threads() {
 fn vectors_of_documents_serve_later_searches() {
     let index = Index::new(&catalog(), &Sources::default());
     let (first, second) = (Model::default(), Model::default());
-    let find =
-        |model| block_on(index.find(&query(Corpus::Tables, Retriever::Vector, "every purchase", 1), Some(model)));
+    let find = |model| {
+        block_on(
+            index.find(&query(Corpus::Tables, Retriever::Vector, "every purchase", 1), Some(model)),
+        )
+    };
     assert_eq!(find(&first), find(&second));
     assert_eq!((first.calls.load(Ordering::SeqCst), second.calls.load(Ordering::SeqCst)), (2, 1));
 }

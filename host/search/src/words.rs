@@ -6,7 +6,8 @@ use std::rc::Rc;
 
 use syrch_words::{abbreviation, is_stop_word};
 
-/// Further stop words: they occur in the wording of a question and do not name what it asks for. Sorted.
+/// Further stop words: they occur in the wording of a question and do not name what it asks for.
+/// Sorted.
 const STOPS: &[&str] = &[
     "after",
     "ascending",
@@ -63,7 +64,8 @@ pub(crate) struct Named {
     pub(crate) long: Vec<String>,
 }
 
-/// A stemmer with a cache, since a catalog has few different words. It knows irregular plurals and verbs.
+/// A stemmer with a cache, since a catalog has few different words. It knows irregular plurals and
+/// verbs.
 #[derive(Default)]
 pub(crate) struct Stems {
     known: RefCell<HashMap<String, String>>,
@@ -76,7 +78,9 @@ impl Stems {
         if let Some(stem) = self.known.borrow().get(word) {
             return stem.clone();
         }
-        let stem = syrch_words::stem(VERBS.iter().find(|(form, _)| *form == word).map_or(word, |(_, verb)| verb));
+        let stem = syrch_words::stem(
+            VERBS.iter().find(|(form, _)| *form == word).map_or(word, |(_, verb)| verb),
+        );
         self.known.borrow_mut().insert(word.to_owned(), stem.clone());
         stem
     }
@@ -94,13 +98,15 @@ impl Stems {
         let parts = parts(name);
         let long = parts.iter().filter_map(|part| abbreviation(part));
         let long = long.flat_map(|long| long.split(' ')).map(|word| self.stem(word)).collect();
-        let named = Rc::new(Named { words: parts.iter().map(|part| self.stem(part)).collect(), long });
+        let named =
+            Rc::new(Named { words: parts.iter().map(|part| self.stem(part)).collect(), long });
         self.names.borrow_mut().insert(name.to_owned(), Rc::clone(&named));
         named
     }
 }
 
-/// The words of a text in lower case, with its identifiers divided into words, and without stop words unless there are no others.
+/// The words of a text in lower case, with its identifiers divided into words, and without stop
+/// words unless there are no others.
 pub(crate) fn content(text: &str) -> Vec<String> {
     let mut words = parts(text);
     if words.iter().any(|word| !is_stop(word)) {
@@ -113,15 +119,16 @@ fn is_stop(word: &str) -> bool {
     is_stop_word(word) || STOPS.binary_search(&word).is_ok()
 }
 
-/// The words of an identifier or a text in lower case. It is divided at everything that is neither letter nor digit, at changes of case,
-/// and between letters and digits.
+/// The words of an identifier or a text in lower case. It is divided at everything that is neither
+/// letter nor digit, at changes of case, and between letters and digits.
 pub(crate) fn parts(name: &str) -> Vec<String> {
     let mut chars = name.chars().peekable();
     let mut words: Vec<String> = Vec::new();
     let mut current = String::new();
     let mut before = None;
     while let Some(c) = chars.next() {
-        let is_new = !c.is_alphanumeric() || before.is_some_and(|before| begins_word(before, c, chars.peek()));
+        let is_new = !c.is_alphanumeric()
+            || before.is_some_and(|before| begins_word(before, c, chars.peek()));
         if is_new && !current.is_empty() {
             words.push(std::mem::take(&mut current));
         }
@@ -146,7 +153,8 @@ fn push_lower(text: &mut String, c: char) {
 
 fn begins_word(before: char, c: char, after: Option<&char>) -> bool {
     let hump = before.is_lowercase() && c.is_uppercase();
-    let last_capital = before.is_uppercase() && c.is_uppercase() && after.is_some_and(|next| next.is_lowercase());
+    let last_capital =
+        before.is_uppercase() && c.is_uppercase() && after.is_some_and(|next| next.is_lowercase());
     hump || last_capital || before.is_numeric() != c.is_numeric()
 }
 
@@ -157,12 +165,16 @@ pub(crate) fn compact(text: &str) -> String {
     letters
 }
 
-/// The length in bytes of the common prefix of the names, letter case aside, if there are at least three names and it has at least two
-/// bytes; else 0. Such a prefix names the table and not the column (`custName`, `custCity`).
+/// The length in bytes of the common prefix of the names, letter case aside, if there are at least
+/// three names and it has at least two bytes; else 0. Such a prefix names the table and not the
+/// column (`custName`, `custCity`).
 pub(crate) fn common_prefix(names: &[&str]) -> usize {
     let Some((first, others)) = names.split_first().filter(|_| names.len() >= 3) else { return 0 };
     let shared = |other: &&str| {
-        let same = first.bytes().zip(other.bytes()).take_while(|(a, b)| a.eq_ignore_ascii_case(b) && a.is_ascii());
+        let same = first
+            .bytes()
+            .zip(other.bytes())
+            .take_while(|(a, b)| a.eq_ignore_ascii_case(b) && a.is_ascii());
         same.count()
     };
     let length = others.iter().map(shared).min().unwrap_or(0);
@@ -191,7 +203,9 @@ mod tests {
     #[test]
     fn plurals_meet_their_singulars() {
         let stems = Stems::default();
-        for (one, many) in [("city", "cities"), ("person", "people"), ("singer", "singers"), ("woman", "women")] {
+        for (one, many) in
+            [("city", "cities"), ("person", "people"), ("singer", "singers"), ("woman", "women")]
+        {
             assert_eq!(stems.stem(one), stems.stem(many), "{one}");
         }
     }

@@ -30,9 +30,14 @@ impl ByWords {
         Self(places)
     }
 
-    /// The place of the question with this text. If questions over several databases have this text, the one over the named database; if a
-    /// database has several, the first of them.
-    pub(crate) fn find(&self, known: &[impl Known], question: &str, database: &str) -> Option<usize> {
+    /// The place of the question with this text. If questions over several databases have this
+    /// text, the one over the named database; if a database has several, the first of them.
+    pub(crate) fn find(
+        &self,
+        known: &[impl Known],
+        question: &str,
+        database: &str,
+    ) -> Option<usize> {
         let places = self.0.get(question.trim())?;
         let database_of = |place: &usize| known.get(*place).map(Known::database);
         let first = *places.first()?;
@@ -43,17 +48,25 @@ impl ByWords {
     }
 }
 
-/// Why a question is not found, with the nearest known one. `who` is the subject of the message: "the recorded answers have none to this
-/// question". The message may quote a known question, so it is not for guests.
+/// Why a question is not found, with the nearest known one. `who` is the subject of the message:
+/// "the recorded answers have none to this question". The message may quote a known question, so it
+/// is not for guests.
 pub(crate) fn missed(who: &str, known: &[impl Known], question: &str, database: &str) -> String {
-    let alike = |one: &dyn Known| (strsim::sorensen_dice(one.question(), question.trim()), one.database() == database);
+    let alike = |one: &dyn Known| {
+        (strsim::sorensen_dice(one.question(), question.trim()), one.database() == database)
+    };
     let ranked = known.iter().map(|one| (alike(one), one));
     let nearest = ranked.reduce(|best, other| if other.0 > best.0 { other } else { best });
     let none = format!("{who} have none to this question over `{database}`");
     match nearest {
         None => format!("{none}: they are empty"),
         Some(((share, _), one)) if share >= ALIKE => {
-            format!("{none}; the nearest is `{}` over `{}`: {}", one.id(), one.database(), one.question())
+            format!(
+                "{none}; the nearest is `{}` over `{}`: {}",
+                one.id(),
+                one.database(),
+                one.question()
+            )
         }
         Some(_) => format!("{none}, nor to one like it"),
     }

@@ -1,6 +1,8 @@
-//! What is known of English words and of the short names in schemas, for retrieval and for the rules of the offline provider.
+//! What is known of English words and of the short names in schemas, for retrieval and for the
+//! rules of the offline provider.
 //!
-//! Both compare questions with identifiers by the stems of their words. What only one of them needs to know is in that crate.
+//! Both compare questions with identifiers by the stems of their words. What only one of them needs
+//! to know is in that crate.
 
 use rust_stemmers::{Algorithm, Stemmer};
 
@@ -153,13 +155,15 @@ const ABBREVIATIONS: &[(&str, &str)] = &[
     ("yr", "year"),
 ];
 
-/// Whether a word in lower case occurs in questions about anything, and so does not distinguish one question from another.
+/// Whether a word in lower case occurs in questions about anything, and so does not distinguish one
+/// question from another.
 #[must_use]
 pub fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok()
 }
 
-/// What an abbreviation in lower case stands for, such as `birth date` for `dob`; one word or more, with spaces between them.
+/// What an abbreviation in lower case stands for, such as `birth date` for `dob`; one word or more,
+/// with spaces between them.
 #[must_use]
 pub fn abbreviation(word: &str) -> Option<&'static str> {
     let place = ABBREVIATIONS.binary_search_by_key(&word, |(short, _)| short).ok()?;
@@ -203,7 +207,12 @@ mod tests {
 
     #[test]
     fn plurals_and_singulars_have_one_stem() {
-        for (one, many) in [("country", "countries"), ("person", "people"), ("singer", "singers"), ("woman", "women")] {
+        for (one, many) in [
+            ("country", "countries"),
+            ("person", "people"),
+            ("singer", "singers"),
+            ("woman", "women"),
+        ] {
             assert_eq!(stem(one), stem(many), "{one}");
         }
     }

@@ -1,4 +1,5 @@
-//! The clarifier `ambiguity`: scores how unclear each task stayed, and asks about the worst one when it stayed too unclear.
+//! The clarifier `ambiguity`: scores how unclear each task stayed, and asks about the worst one
+//! when it stayed too unclear.
 //!
 //! `words` makes the question: a model's when there is one, else one by rule from what went wrong.
 

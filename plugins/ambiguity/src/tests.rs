@@ -25,8 +25,12 @@ fn graph() -> Graph {
 }
 
 fn seen(task: &str, ending: Ending, confidences: &[f64]) -> Observation {
-    let candidate = |confidence: &f64| Candidate { confidence: Some(*confidence), ..Candidate::default() };
-    Observation { candidates: confidences.iter().map(candidate).collect(), ..Observation::ended(task, ending) }
+    let candidate =
+        |confidence: &f64| Candidate { confidence: Some(*confidence), ..Candidate::default() };
+    Observation {
+        candidates: confidences.iter().map(candidate).collect(),
+        ..Observation::ended(task, ending)
+    }
 }
 
 fn failed(kind: FailureKind, message: &str) -> Ending {
@@ -60,7 +64,11 @@ fn the_worst_task_is_asked_about() {
     );
     assert_eq!(questions.len(), 1);
     assert_eq!(questions[0].ambiguity, 1.0);
-    assert!(questions[0].text.contains("\"their totals\" (no statement did)"), "{}", questions[0].text);
+    assert!(
+        questions[0].text.contains("\"their totals\" (no statement did)"),
+        "{}",
+        questions[0].text
+    );
 }
 
 #[test]
@@ -78,22 +86,33 @@ fn an_unknown_name_is_named_with_near_ones_to_choose() {
 #[test]
 fn what_a_provider_did_not_understand_is_asked_about() {
     let why = "the model provider gave no answer: not understood: regional, moons";
-    let questions = assess(&FakeHost::default(), &[seen("A", failed(FailureKind::Model, why), &[])]);
-    assert!(questions[0].text.starts_with("What do you mean by \"regional, moons\" in \"regions of buyers\"?"));
+    let questions =
+        assess(&FakeHost::default(), &[seen("A", failed(FailureKind::Model, why), &[])]);
+    assert!(
+        questions[0]
+            .text
+            .starts_with("What do you mean by \"regional, moons\" in \"regions of buyers\"?")
+    );
 }
 
 #[test]
 fn a_name_without_a_near_one_is_not_in_the_database() {
     let why = "the model provider gave no answer: not understood: moons";
-    let questions = assess(&FakeHost::default(), &[seen("A", failed(FailureKind::Model, why), &[])]);
-    assert!(questions[0].text.ends_with("The database has nothing of that name."), "{}", questions[0].text);
+    let questions =
+        assess(&FakeHost::default(), &[seen("A", failed(FailureKind::Model, why), &[])]);
+    assert!(
+        questions[0].text.ends_with("The database has nothing of that name."),
+        "{}",
+        questions[0].text
+    );
     assert!(questions[0].choices.is_empty());
 }
 
 #[test]
 fn a_name_in_two_schemas_is_asked_about_with_both_tables() {
     let why = "the model provider gave no answer: several tables have the name: invoices (archive.invoices, billing.invoices)";
-    let questions = assess(&FakeHost::default(), &[seen("A", failed(FailureKind::Model, why), &[])]);
+    let questions =
+        assess(&FakeHost::default(), &[seen("A", failed(FailureKind::Model, why), &[])]);
     assert_eq!(questions[0].text, "Which \"invoices\" do you mean? Several tables have that name.");
     assert_eq!(questions[0].choices, ["archive.invoices", "billing.invoices"]);
 }
@@ -109,20 +128,33 @@ fn a_model_may_word_the_question() {
 
 #[test]
 fn a_model_that_is_down_or_silent_leaves_the_rule() {
-    for answer in [Err(LlmError::Unavailable("down".into())), Ok(syrch_plugin::fakes::reply("  ", None))] {
+    for answer in
+        [Err(LlmError::Unavailable("down".into())), Ok(syrch_plugin::fakes::reply("  ", None))]
+    {
         let mut host = FakeHost::default();
         host.model.script(&Purpose::Clarify, answer);
-        assert!(assess(&host, &[seen("A", failed(FailureKind::Input, "unclear"), &[])])[0].text.contains("(unclear)"));
+        assert!(
+            assess(&host, &[seen("A", failed(FailureKind::Input, "unclear"), &[])])[0]
+                .text
+                .contains("(unclear)")
+        );
     }
 }
 
 #[test]
 fn what_a_user_cannot_mend_is_not_asked() {
     let host = FakeHost::default();
-    let down = Ending::Failed(Failure { kind: FailureKind::Model, message: "down".into(), retryable: true });
-    for ending in
-        [failed(FailureKind::Budget, "spent"), failed(FailureKind::Database, "locked"), down, Ending::Cancelled]
-    {
+    let down = Ending::Failed(Failure {
+        kind: FailureKind::Model,
+        message: "down".into(),
+        retryable: true,
+    });
+    for ending in [
+        failed(FailureKind::Budget, "spent"),
+        failed(FailureKind::Database, "locked"),
+        down,
+        Ending::Cancelled,
+    ] {
         assert!(assess(&host, &[seen("A", ending, &[])]).is_empty());
     }
     assert!(assess(&host, &[seen("B", Ending::Skipped("A".into()), &[])]).is_empty());
@@ -133,15 +165,25 @@ fn the_same_question_is_not_asked_twice() {
     let host = FakeHost::default();
     let lost = [seen("A", failed(FailureKind::Input, "unclear"), &[])];
     let asked = assess(&host, &lost).remove(0).text;
-    let problem = Problem { answers: vec![(asked, "no idea".into())], ..Problem::new("Where do buyers live?") };
+    let problem = Problem {
+        answers: vec![(asked, "no idea".into())],
+        ..Problem::new("Where do buyers live?")
+    };
     let plugin = AmbiguityClarifier::new(Settings::default());
     assert!(plugin.assess(&host, &problem, &catalog(), &graph(), &lost).unwrap().is_empty());
 }
 
 #[test]
 fn the_threshold_is_the_users() {
-    let plugin = AmbiguityClarifier::new(Settings::read(r#"{"threshold": 0.01, "ask_model": false}"#).unwrap());
+    let plugin = AmbiguityClarifier::new(
+        Settings::read(r#"{"threshold": 0.01, "ask_model": false}"#).unwrap(),
+    );
     let doubtful = [seen("A", Ending::Solved, &[0.9])];
-    let questions = plugin.assess(&FakeHost::default(), &Problem::new("q"), &catalog(), &graph(), &doubtful).unwrap();
-    assert_eq!(questions[0].text, "I am not sure what \"regions of buyers\" asks for. Can you say it more exactly?");
+    let questions = plugin
+        .assess(&FakeHost::default(), &Problem::new("q"), &catalog(), &graph(), &doubtful)
+        .unwrap();
+    assert_eq!(
+        questions[0].text,
+        "I am not sure what \"regions of buyers\" asks for. Can you say it more exactly?"
+    );
 }

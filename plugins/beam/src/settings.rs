@@ -9,7 +9,8 @@ syrch_plugin::settings! {
         candidate_budget: u32 = 8, 1 ..= 64;
         /// Exploring continues while the best result is not that far ahead of the next one.
         stop_margin: f64 = 0.15, 0.0 ..= 1.0;
-        /// Further tables that are explored, one after the other, when different results are tied at the end.
+        /// Further tables that are explored, one after the other, when different results are tied
+        /// at the end.
         expansion: u32 = 2, 0 ..= 16;
         /// Whether all candidate tables are explored, whatever the results.
         exhaustive: bool = false;
@@ -19,8 +20,8 @@ syrch_plugin::settings! {
         keep_share: f64 = 0.1, 0.0 ..= 1.0;
         /// Candidate tables at the most.
         most_tables: u32 = 10, 1 ..= 100;
-        /// Whether retrieval's clearness decides how many candidate tables there are instead: 5 when the best one has 0.7 of what the best
-        /// ten have together, 10 from 0.35 on, else 15.
+        /// Whether retrieval's clearness decides how many candidate tables there are instead: 5
+        /// when the best one has 0.7 of what the best ten have together, 10 from 0.35 on, else 15.
         adaptive: bool = false;
         /// The confidence of a statement for which the model states none.
         unstated: f64 = 0.7, 0.0 ..= 1.0;

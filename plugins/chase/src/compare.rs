@@ -1,4 +1,5 @@
-//! One comparison: the prompt that shows two statements with what they return, and the word that comes back.
+//! One comparison: the prompt that shows two statements with what they return, and the word that
+//! comes back.
 
 use syrch_plugin::prelude::*;
 use syrch_plugin::prompt;
@@ -32,20 +33,34 @@ pub(crate) struct Shown<'a> {
 }
 
 impl Matter<'_> {
-    /// The request that asks which of two is right, the first as A. Only the tables that one of them reads are shown (CHASE-SQL's union of
-    /// their schemas).
-    pub(crate) fn request(&self, host: &(impl Inspect + Rows), first: Shown, second: Shown) -> Request {
-        let tables = prompt::catalog(&self.read(host, [first, second]), self.settings.catalog_bytes as usize);
+    /// The request that asks which of two is right, the first as A. Only the tables that one of
+    /// them reads are shown (CHASE-SQL's union of their schemas).
+    pub(crate) fn request(
+        &self,
+        host: &(impl Inspect + Rows),
+        first: Shown,
+        second: Shown,
+    ) -> Request {
+        let tables = prompt::catalog(
+            &self.read(host, [first, second]),
+            self.settings.catalog_bytes as usize,
+        );
         let mut user = format!("Tables:\n{tables}\n{}", prompt::problem(self.problem));
         if self.task.text.trim() != self.problem.question.trim() {
             let text = line(&self.task.text, TASK);
-            user += &format!("The question is the setting. The statements are for this part of it: {text}\n");
+            user += &format!(
+                "The question is the setting. The statements are for this part of it: {text}\n"
+            );
         }
         if let Some(expected) = &self.task.expected {
             user += &format!("The result should be: {}\n", line(expected, 400));
         }
         for (word, one) in WORDS.iter().zip([first, second]) {
-            user += &format!("\nStatement {word}:\n{}\nIts result: {}\n", clip(one.sql, STATEMENT), shape(one.results));
+            user += &format!(
+                "\nStatement {word}:\n{}\nIts result: {}\n",
+                clip(one.sql, STATEMENT),
+                shape(one.results)
+            );
         }
         user += &self.difference(host, first, second);
         Ask::new(Purpose::Select)
@@ -65,7 +80,8 @@ impl Matter<'_> {
         )
     }
 
-    /// The catalog with only the tables of the two statements; the whole catalog if these are not known.
+    /// The catalog with only the tables of the two statements; the whole catalog if these are not
+    /// known.
     fn read(&self, host: &impl Inspect, both: [Shown; 2]) -> Catalog {
         let facts: Vec<Facts> = both.iter().filter_map(|one| host.check(one.sql).ok()).collect();
         let read = facts.iter().flat_map(|facts| &facts.tables);
@@ -82,12 +98,23 @@ impl Matter<'_> {
     fn difference(&self, host: &impl Rows, first: Shown, second: Shown) -> String {
         let most = self.settings.compared_rows as usize;
         let read = |one: Shown| host.read(one.results, 0, READ);
-        let (true, Ok(left), Ok(right)) = (most > 0, read(first), read(second)) else { return String::new() };
-        let is_whole = |page: &Page, one: Shown| page.rows.len() as u64 == one.results.profile().rows;
-        let among = if is_whole(&left, first) && is_whole(&right, second) { "" } else { " among the first ones" };
+        let (true, Ok(left), Ok(right)) = (most > 0, read(first), read(second)) else {
+            return String::new();
+        };
+        let is_whole =
+            |page: &Page, one: Shown| page.rows.len() as u64 == one.results.profile().rows;
+        let among = if is_whole(&left, first) && is_whole(&right, second) {
+            ""
+        } else {
+            " among the first ones"
+        };
         let [only_left, only_right] = [without(&left, &right), without(&right, &left)];
         if only_left.rows.is_empty() && only_right.rows.is_empty() {
-            return if among.is_empty() { String::new() } else { "The first rows of both are the same.\n".to_owned() };
+            return if among.is_empty() {
+                String::new()
+            } else {
+                "The first rows of both are the same.\n".to_owned()
+            };
         }
         let reported = |word: &str, mut only: Page| {
             let number = count(only.rows.len() as u64, "row");
@@ -107,7 +134,8 @@ pub(crate) fn first_wins(reply: &Reply) -> Option<bool> {
 
 fn shape(results: &ResultSet) -> String {
     let profile = results.profile();
-    let columns: Vec<String> = profile.columns.iter().take(50).map(|column| line(&column.column.name, 60)).collect();
+    let columns: Vec<String> =
+        profile.columns.iter().take(50).map(|column| line(&column.column.name, 60)).collect();
     let cut = if profile.truncated { " (cut)" } else { "" };
     format!(
         "{}{cut}, {}: {}",

@@ -1,8 +1,10 @@
-//! CHASE-SQL (Pourreza et al. 2024) as a plugin of three roles, which work together or apart: a planner that writes the plan of one
-//! statement in three steps, a solver that draws candidates from several generators, repairs them and lets them compete, and a reward that
-//! lets the candidates of another solver compete.
+//! CHASE-SQL (Pourreza et al. 2024) as a plugin of three roles, which work together or apart: a
+//! planner that writes the plan of one statement in three steps, a solver that draws candidates
+//! from several generators, repairs them and lets them compete, and a reward that lets the
+//! candidates of another solver compete.
 //!
-//! `prompts` has the generators, `compare` asks which of two results is right, and `tournament` counts points.
+//! `prompts` has the generators, `compare` asks which of two results is right, and `tournament`
+//! counts points.
 
 mod compare;
 mod planner;

@@ -1,6 +1,8 @@
-//! The planner: the plan of one statement in three steps, as CHASE-SQL's query plan prompting has it.
+//! The planner: the plan of one statement in three steps, as CHASE-SQL's query plan prompting has
+//! it.
 //!
-//! The plan travels in the task's context, so that every solver that shows a task's plan follows it, not only the one beside it.
+//! The plan travels in the task's context, so that every solver that shows a task's plan follows
+//! it, not only the one beside it.
 
 use serde_json::{Value as JsonValue, json};
 use syrch_plugin::failure::llm_words;
@@ -19,8 +21,14 @@ const STEPS: [(&str, &str); 3] = [
 ];
 
 impl PlannerRole for Chase {
-    /// One task that carries the plan, or, with a note, no plan if none is usable. An unavailable model is a failure.
-    fn plan(&self, host: &impl PlannerHost, problem: &Problem, catalog: &Catalog) -> Result<Graph, Failure> {
+    /// One task that carries the plan, or, with a note, no plan if none is usable. An unavailable
+    /// model is a failure.
+    fn plan(
+        &self,
+        host: &impl PlannerHost,
+        problem: &Problem,
+        catalog: &Catalog,
+    ) -> Result<Graph, Failure> {
         let task = Task::new("A", problem.question.clone());
         let why = match host.complete(&request(&self.settings, problem, catalog)) {
             Ok(reply) => match steps(&reply) {
@@ -31,7 +39,10 @@ impl PlannerRole for Chase {
                 None => "the model's plan does not have the three steps".to_owned(),
             },
             Err(
-                error @ (LlmError::Refused(_) | LlmError::Unsupported(_) | LlmError::Malformed(_) | LlmError::TooLarge),
+                error @ (LlmError::Refused(_)
+                | LlmError::Unsupported(_)
+                | LlmError::Malformed(_)
+                | LlmError::TooLarge),
             ) => llm_words(&error),
             Err(error) => return Err(llm_failure(&error)),
         };
@@ -42,13 +53,20 @@ impl PlannerRole for Chase {
 
 fn request(settings: &Settings, problem: &Problem, catalog: &Catalog) -> Request {
     let tables = prompt::catalog(catalog, settings.catalog_bytes as usize);
-    let user = format!("Tables of the {} database:\n{tables}\n{}", catalog.dialect.name(), prompt::problem(problem));
+    let user = format!(
+        "Tables of the {} database:\n{tables}\n{}",
+        catalog.dialect.name(),
+        prompt::problem(problem)
+    );
     Ask::new(Purpose::Plan).system(instructions()).user(user).json(&schema())
 }
 
 fn instructions() -> String {
-    let steps: String =
-        STEPS.iter().enumerate().map(|(index, (kind, words))| format!("{}. `{kind}`: {words}.\n", index + 1)).collect();
+    let steps: String = STEPS
+        .iter()
+        .enumerate()
+        .map(|(index, (kind, words))| format!("{}. `{kind}`: {words}.\n", index + 1))
+        .collect();
     format!(
         "You plan one SELECT statement that answers a question over an SQL database, as the engine would carry it out. \
          Write no SQL: each step is a sentence or two. There are exactly these three steps, in this order:\n{steps}\
@@ -90,7 +108,8 @@ fn schema() -> JsonValue {
     })
 }
 
-/// The three steps as lines, in their order whatever the reply's; `None` if one is missing, double or empty.
+/// The three steps as lines, in their order whatever the reply's; `None` if one is missing, double
+/// or empty.
 fn steps(reply: &Reply) -> Option<Vec<String>> {
     let parsed: JsonValue = serde_json::from_str(reply.parsed.as_deref()?).ok()?;
     let written = parsed.get("steps")?.as_array()?;
@@ -98,15 +117,23 @@ fn steps(reply: &Reply) -> Option<Vec<String>> {
         return None;
     }
     let step = |(kind, words): &(&str, &str)| {
-        let step = written.iter().find(|step| step.get("step_type").and_then(JsonValue::as_str) == Some(kind))?;
+        let step = written
+            .iter()
+            .find(|step| step.get("step_type").and_then(JsonValue::as_str) == Some(kind))?;
         let reported = step.get("description")?.as_str()?.trim();
-        (!reported.is_empty()).then(|| format!("{words}: {}{}", line(reported, 440), entities(step)))
+        (!reported.is_empty())
+            .then(|| format!("{words}: {}{}", line(reported, 440), entities(step)))
     };
     STEPS.iter().map(step).collect()
 }
 
 fn entities(step: &JsonValue) -> String {
-    let names = step.get("entities").and_then(JsonValue::as_array).into_iter().flatten().filter_map(JsonValue::as_str);
+    let names = step
+        .get("entities")
+        .and_then(JsonValue::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(JsonValue::as_str);
     let names: Vec<&str> = names.map(str::trim).filter(|name| !name.is_empty()).collect();
     if names.is_empty() { String::new() } else { format!(" ({})", line(&names.join(", "), 120)) }
 }

@@ -1,4 +1,5 @@
-//! The generators: three ways to write the same statement, each a prompt of its own around the same tables and task.
+//! The generators: three ways to write the same statement, each a prompt of its own around the same
+//! tables and task.
 
 use serde_json::Value as JsonValue;
 use syrch_plugin::brief::{Brief, Tried};
@@ -70,7 +71,9 @@ impl<'a> Prompts<'a> {
             has_plan: !plan_of(task).is_empty(),
             examples: match settings.direct {
                 0 => String::new(),
-                _ if problem.hints.iter().any(|hit| Example::from_hit(hit).is_some()) => AT_ONCE.to_owned(),
+                _ if problem.hints.iter().any(|hit| Example::from_hit(hit).is_some()) => {
+                    AT_ONCE.to_owned()
+                }
                 _ => examples(host, settings.examples, task),
             },
             temperature: settings.temperature,
@@ -130,8 +133,8 @@ fn without_plan(task: &Task) -> Option<String> {
     (!map.is_empty()).then(|| context.to_string())
 }
 
-/// Stored examples that are like the task, as instructions; where there are none, the model makes some up (CHASE-SQL's online synthetic
-/// examples, here in the same call).
+/// Stored examples that are like the task, as instructions; where there are none, the model makes
+/// some up (CHASE-SQL's online synthetic examples, here in the same call).
 fn examples(host: &impl Search, most: u32, task: &Task) -> String {
     if most == 0 {
         return AT_ONCE.to_owned();

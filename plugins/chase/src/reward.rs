@@ -9,8 +9,9 @@ use crate::compare::{Matter, Shown};
 use crate::tournament::{Entrant, Standing, compete};
 
 impl RewardRole for Chase {
-    /// One verdict for each rival, by the comparisons that its result won: the score is their share, and a result that won none is
-    /// rejected. A result that was not compared, or that the model did not decide on, is `unavailable`.
+    /// One verdict for each rival, by the comparisons that its result won: the score is their
+    /// share, and a result that won none is rejected. A result that was not compared, or that the
+    /// model did not decide on, is `unavailable`.
     fn judge(
         &self,
         host: &impl RewardHost,
@@ -21,7 +22,10 @@ impl RewardRole for Chase {
     ) -> Result<Vec<Verdict>, Failure> {
         let fingerprint = |rival: &Rival| {
             // Without fingerprints each text has its own.
-            rival.results.fingerprint(&Equality::Bag).unwrap_or_else(|| format!("text {}", rival.candidate.sql))
+            rival
+                .results
+                .fingerprint(&Equality::Bag)
+                .unwrap_or_else(|| format!("text {}", rival.candidate.sql))
         };
         let grouped = groups(&rivals.iter().map(fingerprint).collect::<Vec<_>>());
         let entrant = |members: &Vec<usize>| {
@@ -41,7 +45,8 @@ impl RewardRole for Chase {
 }
 
 fn verdict(standing: Option<&Standing>, results: usize) -> Verdict {
-    let Some((standing, share)) = standing.and_then(|standing| Some((standing, standing.share()?))) else {
+    let Some((standing, share)) = standing.and_then(|standing| Some((standing, standing.share()?)))
+    else {
         let why = if results < 2 {
             "there is no other result to compare it with"
         } else {

@@ -11,7 +11,8 @@ syrch_plugin::settings! {
         direct: u32 = 1, 0 ..= 16;
         /// The temperature of a draw; repairs and judgements have the model's own.
         temperature: f64 = 1.0, 0.0 ..= 2.0;
-        /// Solved examples before a direct candidate: stored ones, else ones that the model makes up on these tables. 0: none.
+        /// Solved examples before a direct candidate: stored ones, else ones that the model makes
+        /// up on these tables. 0: none.
         examples: u32 = 3, 0 ..= 10;
         /// Repairs of one candidate, as far as the policy's attempts allow.
         repairs: u32 = 1, 0 ..= 5;
@@ -23,7 +24,8 @@ syrch_plugin::settings! {
         clear_lead: f64 = 0.75, 0.0 ..= 1.0;
         /// The confidence of a candidate without rivals, when the model states none.
         unstated: f64 = 0.7, 0.0 ..= 1.0;
-        /// Rows by which two results differ that a comparison shows of each, as far as they are granted.
+        /// Rows by which two results differ that a comparison shows of each, as far as they are
+        /// granted.
         compared_rows: u32 = 5, 0 ..= 50;
         ..solver
     }

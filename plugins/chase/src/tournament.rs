@@ -1,8 +1,9 @@
 //! The tournament between groups of equal results.
 //!
-//! As CHASE-SQL counts: each pair of candidates gives a point. Two of equal results give it to the earlier one, two of different results
-//! to the one that the model prefers. The model is asked for one pair of each two groups, and its word holds for all their pairs; a pair
-//! for which it was not asked, or had no word, gives half a point to both.
+//! As CHASE-SQL counts: each pair of candidates gives a point. Two of equal results give it to the
+//! earlier one, two of different results to the one that the model prefers. The model is asked for
+//! one pair of each two groups, and its word holds for all their pairs; a pair for which it was not
+//! asked, or had no word, gives half a point to both.
 
 use serde_json::json;
 use syrch_plugin::dice::Dice;
@@ -36,7 +37,8 @@ impl Standing {
     }
 }
 
-/// A pair of entrants by their places, the better seeded first, and which of them the model preferred.
+/// A pair of entrants by their places, the better seeded first, and which of them the model
+/// preferred.
 struct Pair {
     places: (usize, usize),
     /// Whether the second is shown first.
@@ -44,7 +46,8 @@ struct Pair {
     winner: Option<usize>,
 }
 
-/// Lets entrants, which stand in the order of their seeding, compete in at most that many comparisons.
+/// Lets entrants, which stand in the order of their seeding, compete in at most that many
+/// comparisons.
 pub(crate) fn compete(
     host: &(impl Run + Llm + Inspect + Rows + Trace),
     matter: &Matter,
@@ -54,7 +57,9 @@ pub(crate) fn compete(
     let mut pairs = pairs(entrants.len(), comparisons.min(host.remaining().llm_calls), host.seed());
     decide(host, matter, entrants, &mut pairs);
     let standing = |place: usize| {
-        let decided = |pair: &&Pair| pair.winner.is_some() && (pair.places.0 == place || pair.places.1 == place);
+        let decided = |pair: &&Pair| {
+            pair.winner.is_some() && (pair.places.0 == place || pair.places.1 == place)
+        };
         let won = pairs.iter().filter(|pair| pair.winner == Some(place)).count();
         let lost = pairs.iter().filter(decided).count() - won;
         Standing { points: points(entrants, &pairs, place), won: count32(won), lost: count32(lost) }
@@ -62,15 +67,23 @@ pub(crate) fn compete(
     (0..entrants.len()).map(standing).collect()
 }
 
-/// The first pairs among the leaders: 1–2, 1–3, 2–3, 1–4 and so on. A coin for each, so that no place in the prompt is an advantage.
+/// The first pairs among the leaders: 1–2, 1–3, 2–3, 1–4 and so on. A coin for each, so that no
+/// place in the prompt is an advantage.
 fn pairs(entrants: usize, most: u32, seed: u64) -> Vec<Pair> {
     let mut dice = Dice::new(seed);
     let all = (1..entrants).flat_map(|second| (0..second).map(move |first| (first, second)));
-    all.take(most as usize).map(|places| Pair { places, is_swapped: dice.coin(), winner: None }).collect()
+    all.take(most as usize)
+        .map(|places| Pair { places, is_swapped: dice.coin(), winner: None })
+        .collect()
 }
 
 /// Requests all comparisons concurrently, and logs each result.
-fn decide(host: &(impl Llm + Inspect + Rows + Trace), matter: &Matter, entrants: &[Entrant], pairs: &mut [Pair]) {
+fn decide(
+    host: &(impl Llm + Inspect + Rows + Trace),
+    matter: &Matter,
+    entrants: &[Entrant],
+    pairs: &mut [Pair],
+) {
     let request = |pair: &Pair| {
         let (first, second) = pair.order();
         matter.request(host, entrants[first].shown, entrants[second].shown)
@@ -92,7 +105,11 @@ fn decide(host: &(impl Llm + Inspect + Rows + Trace), matter: &Matter, entrants:
         };
         let won = pair.winner.map(|place| entrants[place].id);
         let with = [entrants[first].id, entrants[second].id];
-        host.event(Some(entrants[pair.places.0].id), "comparison", &json!({ "shown": with, "won": won, "why": why }));
+        host.event(
+            Some(entrants[pair.places.0].id),
+            "comparison",
+            &json!({ "shown": with, "won": won, "why": why }),
+        );
         silent = silent.or(why);
     }
     if let Some(why) = silent {
@@ -132,7 +149,8 @@ mod tests {
         assert_eq!(places(4), [(0, 1), (0, 2), (1, 2), (0, 3)]);
         assert_eq!(places(50).len(), 6);
         assert!(pairs(1, 9, 7).is_empty());
-        let swapped = |seed| pairs(46, 1000, seed).iter().map(|pair| pair.is_swapped).collect::<Vec<_>>();
+        let swapped =
+            |seed| pairs(46, 1000, seed).iter().map(|pair| pair.is_swapped).collect::<Vec<_>>();
         let number = swapped(3).into_iter().filter(|is_swapped| *is_swapped).count();
         assert!((400..600).contains(&number), "{number}");
         assert_ne!(swapped(3), swapped(4));

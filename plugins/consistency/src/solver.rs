@@ -19,8 +19,15 @@ impl SolverRole for Consistency {
         let brief = Brief::new(host, &self.settings, problem, catalog, task, parents);
         let attempts = host.attempts();
         let is_chain = self.settings.repair && self.settings.agree == 1;
-        let most = if is_chain { self.settings.samples.min(attempts) } else { self.settings.samples };
-        elect(host, task, most, self.settings.overflow_rows, &mut Samples::new(&self.settings, attempts, most, brief))
+        let most =
+            if is_chain { self.settings.samples.min(attempts) } else { self.settings.samples };
+        elect(
+            host,
+            task,
+            most,
+            self.settings.overflow_rows,
+            &mut Samples::new(&self.settings, attempts, most, brief),
+        )
     }
 }
 
@@ -47,15 +54,21 @@ impl<'a> Samples<'a> {
 
     /// The groups that vote; if there are none, results with faults, and then those without rows.
     fn clusters(&self, pool: &Pool) -> Vec<Cluster> {
-        let all = [self.voting(pool), pool.clusters(self.settings.empty_counts), pool.clusters(true)];
+        let all =
+            [self.voting(pool), pool.clusters(self.settings.empty_counts), pool.clusters(true)];
         all.into_iter().find(|clusters| !clusters.is_empty()).unwrap_or_default()
     }
 
-    /// `(agreeing − 1 + w·claim) / (ran − 1 + w)`: the mean confidence that the model states for the members counts as `w` results beside
-    /// those of the other samples that ran. A single sample keeps its stated confidence.
+    /// `(agreeing − 1 + w·claim) / (ran − 1 + w)`: the mean confidence that the model states for
+    /// the members counts as `w` results beside those of the other samples that ran. A single
+    /// sample keeps its stated confidence.
     fn confidence(&self, pool: &Pool, cluster: &Cluster) -> f64 {
-        let claims: Vec<f64> =
-            cluster.members.iter().filter_map(|number| pool.draw(*number)).map(|draw| self.claim(draw)).collect();
+        let claims: Vec<f64> = cluster
+            .members
+            .iter()
+            .filter_map(|number| pool.draw(*number))
+            .map(|draw| self.claim(draw))
+            .collect();
         let agreeing = claims.len().max(1) as f64;
         let weight = self.settings.claim_weight;
         let claim = claims.iter().sum::<f64>() / agreeing;
@@ -70,8 +83,13 @@ impl<'a> Samples<'a> {
 impl Sampler for Samples<'_> {
     fn request(&mut self, number: u32, pool: &Pool) -> Request {
         let empty = self.settings.empty_counts;
-        let tried = if self.settings.repair { pool.unsound_lately(empty, self.attempts) } else { Vec::new() };
-        let temperature = Some(self.settings.temperature).filter(|heat| self.settings.samples == 1 || *heat > 0.0);
+        let tried = if self.settings.repair {
+            pool.unsound_lately(empty, self.attempts)
+        } else {
+            Vec::new()
+        };
+        let temperature = Some(self.settings.temperature)
+            .filter(|heat| self.settings.samples == 1 || *heat > 0.0);
         request(&self.brief, &tried, number, temperature)
     }
 

@@ -11,12 +11,14 @@ const VOTE: &str = r#"{"samples":5}"#;
 const GATE2: &str = r#"{"samples":5,"agree":2}"#;
 const GATE3: &str = r#"{"samples":9,"agree":3}"#;
 
-/// A model that gives these replies in turn, to whatever is asked; `SELECT n` gives n (a trailing remark makes another statement of the
-/// same result), `EMPTY` gives no rows and `BAD` does not parse.
+/// A model that gives these replies in turn, to whatever is asked; `SELECT n` gives n (a trailing
+/// remark makes another statement of the same result), `EMPTY` gives no rows and `BAD` does not
+/// parse.
 fn host(replies: &[&str]) -> FakeHost {
     let mut host = FakeHost::default();
     for sql in replies {
-        let answer = || Ok(reply(sql, Some(&serde_json::json!({ "sql": sql, "confidence": null }))));
+        let answer =
+            || Ok(reply(sql, Some(&serde_json::json!({ "sql": sql, "confidence": null }))));
         host.model.script(&Purpose::Generate, answer());
         scripted(&mut host, sql);
     }
@@ -43,9 +45,16 @@ fn repairs(host: &mut FakeHost, replies: &[&str]) {
 fn solve(host: &FakeHost, gate: &str) -> Result<Outcome, Failure> {
     let column = Column { name: "total".into(), ..Column::default() };
     let orders = Table { name: "orders".into(), columns: vec![column], ..Table::default() };
-    let catalog = Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![orders] };
+    let catalog =
+        Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![orders] };
     let task = Task::new("A", "How much?");
-    Consistency::new(Settings::read(gate).unwrap()).solve(host, &Problem::new("How much?"), &catalog, &task, &[])
+    Consistency::new(Settings::read(gate).unwrap()).solve(
+        host,
+        &Problem::new("How much?"),
+        &catalog,
+        &task,
+        &[],
+    )
 }
 
 /// The statements of the candidates, best first, and how many calls were made.
@@ -88,7 +97,10 @@ fn a_vote_of_five_makes_five_calls_and_takes_the_largest_group() {
     assert_eq!(candidates[0].raw_confidence.map(round), Some(0.68));
     assert_eq!(candidates[1].raw_confidence.map(round), Some(0.28));
     assert_eq!(host.trace.kept("A.2").unwrap(), "3 of 4 results");
-    assert_eq!(host.trace.discarded("A.1").unwrap(), "1 of 4 results, where A.2 has 3 of 4 results");
+    assert_eq!(
+        host.trace.discarded("A.1").unwrap(),
+        "1 of 4 results, where A.2 has 3 of 4 results"
+    );
     assert_eq!(host.trace.discarded("A.3").unwrap(), "the same result as A.2");
     assert_eq!(host.trace.discarded("A.4").unwrap(), "cannot parse");
     assert_eq!(host.trace.discarded("A.5").unwrap(), "the same result as A.2");
@@ -108,8 +120,18 @@ fn a_gate_stops_as_soon_as_enough_agree() {
         (vec!["SELECT 2".into(), "SELECT 1".into()], 3)
     );
     // Never agreed: all five, and the earliest.
-    assert_eq!(answers(&["SELECT 1", "SELECT 2", "SELECT 3", "SELECT 4", "SELECT 5", "SELECT 1"], GATE2).1, 5);
-    assert_eq!(answers(&["SELECT 1", "SELECT 2", "SELECT 1", "BAD", "SELECT 2", "SELECT 1", "SELECT 1"], GATE3).1, 6);
+    assert_eq!(
+        answers(&["SELECT 1", "SELECT 2", "SELECT 3", "SELECT 4", "SELECT 5", "SELECT 1"], GATE2).1,
+        5
+    );
+    assert_eq!(
+        answers(
+            &["SELECT 1", "SELECT 2", "SELECT 1", "BAD", "SELECT 2", "SELECT 1", "SELECT 1"],
+            GATE3
+        )
+        .1,
+        6
+    );
 }
 
 #[test]
@@ -141,7 +163,10 @@ fn retrying_stops_at_the_first_result_with_rows() {
     repairs(&mut host, &["EMPTY", "SELECT 3"]);
     let candidates = solve(&host, RETRY).unwrap().candidates;
     assert_eq!(candidates[0].sql, "SELECT 3");
-    assert_eq!((candidates[0].origin.as_str(), candidates[0].parents.as_slice()), ("repair", &["A.2".to_owned()][..]));
+    assert_eq!(
+        (candidates[0].origin.as_str(), candidates[0].parents.as_slice()),
+        ("repair", &["A.2".to_owned()][..])
+    );
     assert_eq!((candidates[0].signals.attempts, candidates[0].signals.syntax_errors), (3, 1));
     let requests = host.model.requests();
     assert_eq!(requests[2].purpose, Purpose::Repair);
@@ -149,7 +174,9 @@ fn retrying_stops_at_the_first_result_with_rows() {
     assert_eq!((requests[0].temperature, requests[2].temperature), (Some(0.7), None));
     // Each is a repair of the first sample.
     assert_eq!((requests[1].sample, requests[2].sample), (0, 0));
-    for part in ["BAD\nWhat was wrong: cannot parse", "EMPTY\nWhat was wrong: the result has no rows"] {
+    for part in
+        ["BAD\nWhat was wrong: cannot parse", "EMPTY\nWhat was wrong: the result has no rows"]
+    {
         assert!(host.model.prompt(2).contains(part), "{part} is missing");
     }
 }
@@ -212,11 +239,15 @@ fn each_result_is_judged_once_and_a_reward_that_cannot_be_asked_is_noted() {
 fn one_sample_is_asked_for_again_when_its_prompt_is_too_large() {
     let mut host = FakeHost::default();
     host.model.script(&Purpose::Generate, Err(LlmError::TooLarge));
-    let answer = reply("SELECT 1", Some(&serde_json::json!({ "sql": "SELECT 1", "confidence": null })));
+    let answer =
+        reply("SELECT 1", Some(&serde_json::json!({ "sql": "SELECT 1", "confidence": null })));
     host.model.script(&Purpose::Generate, Ok(answer));
     scripted(&mut host, "SELECT 1");
     let candidates = solve(&host, SINGLE).unwrap().candidates;
-    assert_eq!((candidates.len(), candidates[0].signals.attempts, host.model.requests().len()), (1, 1, 2));
+    assert_eq!(
+        (candidates.len(), candidates[0].signals.attempts, host.model.requests().len()),
+        (1, 1, 2)
+    );
 }
 
 #[test]
@@ -225,13 +256,17 @@ fn after_a_statement_that_did_a_repairing_gate_samples_afresh() {
     repairs(&mut host, &["SELECT 3"]);
     let candidates = solve(&host, r#"{"samples":5,"agree":2,"repair":true}"#).unwrap().candidates;
     assert_eq!(candidates[0].sql, "SELECT 2");
-    let purposes: Vec<bool> = host.model.requests().iter().map(|request| request.purpose == Purpose::Repair).collect();
+    let purposes: Vec<bool> =
+        host.model.requests().iter().map(|request| request.purpose == Purpose::Repair).collect();
     assert_eq!(purposes, [false, false, true, false, false]);
     assert_eq!(host.model.requests()[2].subjects, ["BAD"]);
     // The repair of the second sample is that sample again; the fresh ones count on.
     let samples: Vec<u32> = host.model.requests().iter().map(|request| request.sample).collect();
     assert_eq!(samples, [0, 1, 1, 3, 4]);
-    assert_eq!(candidates.iter().find(|candidate| candidate.sql == "SELECT 3").unwrap().parents, ["A.2"]);
+    assert_eq!(
+        candidates.iter().find(|candidate| candidate.sql == "SELECT 3").unwrap().parents,
+        ["A.2"]
+    );
 }
 
 #[test]
@@ -240,7 +275,10 @@ fn a_repair_after_a_reply_without_a_statement_has_the_last_statement_as_its_pare
     host.model.script(&Purpose::Repair, Err(LlmError::Malformed("Well".into())));
     repairs(&mut host, &["SELECT 3"]);
     let candidates = solve(&host, RETRY).unwrap().candidates;
-    assert_eq!((candidates[0].id.as_str(), candidates[0].parents.as_slice()), ("A.3", &["A.1".to_owned()][..]));
+    assert_eq!(
+        (candidates[0].id.as_str(), candidates[0].parents.as_slice()),
+        ("A.3", &["A.1".to_owned()][..])
+    );
     assert!(host.model.prompt(2).contains("(no statement)"));
 }
 
@@ -305,10 +343,9 @@ fn a_model_that_abstains_is_no_failure_and_mumbling_costs_a_sample() {
     let mut host = self::host(&["SELECT 1"]);
     host.model.script(&Purpose::Generate, Err(LlmError::Refused("that is enough".into())));
     assert_eq!(solve(&host, GATE2).unwrap().candidates.len(), 1);
-    assert!(
-        host.trace.notes()[0]
-            .contains("going on with what there is: the model provider gave no answer: that is enough")
-    );
+    assert!(host.trace.notes()[0].contains(
+        "going on with what there is: the model provider gave no answer: that is enough"
+    ));
 
     let mut host = self::host(&["SELECT 1"]);
     host.model.script(&Purpose::Generate, Err(LlmError::Malformed("Well".into())));
@@ -320,7 +357,8 @@ fn a_model_that_abstains_is_no_failure_and_mumbling_costs_a_sample() {
 fn prompts_that_are_too_large_are_made_shorter() {
     let mut host = FakeHost::default();
     host.model.script(&Purpose::Generate, Err(LlmError::TooLarge));
-    let answer = reply("SELECT 1", Some(&serde_json::json!({ "sql": "SELECT 1", "confidence": null })));
+    let answer =
+        reply("SELECT 1", Some(&serde_json::json!({ "sql": "SELECT 1", "confidence": null })));
     host.model.script(&Purpose::Generate, Ok(answer));
     scripted(&mut host, "SELECT 1");
     let gate = r#"{"samples":3,"agree":1,"catalog_bytes":1000}"#;
@@ -328,7 +366,10 @@ fn prompts_that_are_too_large_are_made_shorter() {
     assert_eq!(host.model.requests().len(), 2);
     let mut host = FakeHost::default();
     host.model.script(&Purpose::Generate, Err(LlmError::TooLarge));
-    assert_eq!(solve(&host, r#"{"samples":3,"agree":1,"catalog_bytes":900}"#).unwrap_err().kind, FailureKind::Model);
+    assert_eq!(
+        solve(&host, r#"{"samples":3,"agree":1,"catalog_bytes":900}"#).unwrap_err().kind,
+        FailureKind::Model
+    );
 }
 
 #[test]
@@ -338,7 +379,8 @@ fn the_claim_the_temperature_and_the_overflow_are_settings() {
     solve(&single, r#"{"samples":1,"temperature":0.0}"#).unwrap();
     assert_eq!(single.model.requests()[0].temperature, Some(0.0));
     let host = host(&["SELECT 1", "SELECT 1", "SELECT 2"]);
-    let gate = r#"{"samples":3,"unstated":0.5,"claim_weight":1.0,"temperature":0.0,"overflow_rows":1}"#;
+    let gate =
+        r#"{"samples":3,"unstated":0.5,"claim_weight":1.0,"temperature":0.0,"overflow_rows":1}"#;
     let candidates = solve(&host, gate).unwrap().candidates;
     // (2 − 1 + 0.5) / (3 − 1 + 1)
     assert_eq!(candidates[0].raw_confidence.map(round), Some(0.5));
@@ -348,13 +390,20 @@ fn the_claim_the_temperature_and_the_overflow_are_settings() {
     let mut host = FakeHost::default();
     host.model.reply_sql("SELECT 1", None);
     host.database.answer("SELECT 1", FakeRows::new(&["n"], vec![vec![Value::Null]]).counted(2));
-    assert!(solve(&host, r#"{"samples":1,"overflow_rows":1}"#).unwrap().candidates[0].signals.overflow);
+    assert!(
+        solve(&host, r#"{"samples":1,"overflow_rows":1}"#).unwrap().candidates[0].signals.overflow
+    );
 }
 
 fn parent() -> Parent {
     let rows = FakeRows::new(&["id"], vec![vec![Value::Integer(7)], vec![Value::Integer(8)]]);
-    let relation = Relation { name: "t_A".into(), candidate: Candidate::default(), results: rows.handle() };
-    Parent { task: Task::new("A", "the customers"), output: Output::Relation(Box::new(relation)), memo: None }
+    let relation =
+        Relation { name: "t_A".into(), candidate: Candidate::default(), results: rows.handle() };
+    Parent {
+        task: Task::new("A", "the customers"),
+        output: Output::Relation(Box::new(relation)),
+        memo: None,
+    }
 }
 
 #[test]
@@ -362,20 +411,30 @@ fn rows_of_dependencies_stand_in_the_prompt_as_far_as_wanted_and_granted() {
     let prompt = |gate: &str, granted: Option<u32>| {
         let mut host = host(&["SELECT 1"]);
         host.database.granted_rows = granted;
-        let catalog = Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
+        let catalog =
+            Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
         let solver = Consistency::new(Settings::read(gate).unwrap());
         solver
-            .solve(&host, &Problem::new("How much?"), &catalog, &Task::new("B", "their orders"), &[parent()])
+            .solve(
+                &host,
+                &Problem::new("How much?"),
+                &catalog,
+                &Task::new("B", "their orders"),
+                &[parent()],
+            )
             .unwrap();
         host.model.prompt(0)
     };
     assert!(prompt(r#"{"samples":1}"#, Some(3)).contains("id\n7\n8\n"));
     assert!(!prompt(r#"{"samples":1,"parent_rows":1}"#, Some(3)).contains("\n8\n"));
     let without = prompt(r#"{"samples":1}"#, None);
-    assert!(without.contains("can stand in FROM as t_A (id), 2 rows") && !without.contains("\n7\n"));
+    assert!(
+        without.contains("can stand in FROM as t_A (id), 2 rows") && !without.contains("\n7\n")
+    );
 }
 
-/// No row has the country `GERMANY`, and the count of one says so only in words that the host or the index of values adds.
+/// No row has the country `GERMANY`, and the count of one says so only in words that the host or
+/// the index of values adds.
 fn germany(host: &mut FakeHost, right: &str, repaired: &str) {
     let literal = Literal {
         table: Some("customers".into()),
@@ -409,7 +468,11 @@ fn a_count_of_nothing_is_repaired_by_the_value_that_exists() {
     let candidates = solve(&host, RETRY).unwrap().candidates;
     assert_eq!(candidates[0].sql, second);
     assert!(candidates[0].raw_confidence > Some(0.5));
-    assert!(host.model.prompt(1).contains("customers.country has no known value `GERMANY`; the nearest: `Germany`"));
+    assert!(
+        host.model
+            .prompt(1)
+            .contains("customers.country has no known value `GERMANY`; the nearest: `Germany`")
+    );
 
     // Without a repair it stays, with little confidence.
     let mut host = FakeHost::default();
@@ -418,7 +481,10 @@ fn a_count_of_nothing_is_repaired_by_the_value_that_exists() {
     }
     germany(&mut host, first, second);
     let candidates = solve(&host, RETRY).unwrap().candidates;
-    assert_eq!((candidates.len(), candidates[0].sql.as_str(), candidates[0].raw_confidence), (1, first, Some(0.5)));
+    assert_eq!(
+        (candidates.len(), candidates[0].sql.as_str(), candidates[0].raw_confidence),
+        (1, first, Some(0.5))
+    );
 }
 
 #[test]
@@ -426,11 +492,16 @@ fn a_result_of_which_the_host_warns_is_repaired() {
     let rows = |n: i64| FakeRows::new(&["n"], vec![vec![Value::Integer(n)]]);
     for (second, best) in [(rows(2), "SELECT 2"), (rows(2).warned("x is no number"), "SELECT 1")] {
         let mut host = FakeHost::default();
-        host.model.reply_sql("SELECT 1", Some(0.9)).reply_sql("SELECT 2", Some(0.9)).reply_sql("SELECT 1", Some(0.9));
+        host.model
+            .reply_sql("SELECT 1", Some(0.9))
+            .reply_sql("SELECT 2", Some(0.9))
+            .reply_sql("SELECT 1", Some(0.9));
         host.database.answer("SELECT 1", rows(1).warned("2 of 9 values of mass are no numbers"));
         host.database.answer("SELECT 2", second);
         let candidates = solve(&host, RETRY).unwrap().candidates;
         assert_eq!(candidates[0].sql, best);
-        assert!(host.model.prompt(1).contains("What was wrong: 2 of 9 values of mass are no numbers"));
+        assert!(
+            host.model.prompt(1).contains("What was wrong: 2 of 9 values of mass are no numbers")
+        );
     }
 }

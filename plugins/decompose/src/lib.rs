@@ -1,8 +1,10 @@
-//! The planner `decompose`: divide and conquer. A model splits the question into subtasks, subtasks that are not yet simple are
-//! split again, and several loose ends meet in one task that chooses or joins.
+//! The planner `decompose`: divide and conquer. A model splits the question into subtasks, subtasks
+//! that are not yet simple are split again, and several loose ends meet in one task that chooses or
+//! joins.
 //!
-//! `prompts` has the prompts, `draft` checks what the model planned, `expand` puts a plan in a subtask's place, `graph` makes the host's graph, and
-//! `replan` changes it for a task that found no statement.
+//! `prompts` has the prompts, `draft` checks what the model planned, `expand` puts a plan in a
+//! subtask's place, `graph` makes the host's graph, and `replan` changes it for a task that found
+//! no statement.
 
 mod planner;
 mod prompts;

@@ -6,7 +6,8 @@ use syrch_plugin::{prompt, replies, text};
 
 use crate::Settings;
 
-/// A request for the plan of the whole question. `wrong` is the earlier plan and what is the matter with it.
+/// A request for the plan of the whole question. `wrong` is the earlier plan and what is the matter
+/// with it.
 pub(crate) fn plan(
     problem: &Problem,
     catalog: &Catalog,
@@ -44,8 +45,8 @@ fn request(settings: &Settings, max_depth: u32, user: String) -> Request {
     Ask::new(Purpose::Plan).system(instructions(settings, max_depth)).user(user).json(&schema())
 }
 
-/// The canonical schema of plans, whose subtasks may also state tables and requirements. Both are of any type, so that what is wrong in
-/// them does not cost the plan.
+/// The canonical schema of plans, whose subtasks may also state tables and requirements. Both are
+/// of any type, so that what is wrong in them does not cost the plan.
 fn schema() -> Value {
     let mut schema = replies::plan_schema();
     let subtask = &mut schema["properties"]["subtasks"]["items"]["properties"];

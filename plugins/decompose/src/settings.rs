@@ -11,7 +11,8 @@ syrch_plugin::settings! {
         catalog_bytes: u32 = 48_000, 500 ..= 200_000;
         /// Whether to try the whole question as one task when the plan failed.
         fallback: bool = true;
-        /// Whether a task that found no statement is planned again, once, over up to three tables that its plan did not name.
+        /// Whether a task that found no statement is planned again, once, over up to three tables
+        /// that its plan did not name.
         replan: bool = true;
     }
 }

@@ -14,11 +14,18 @@ fn catalog() -> Catalog {
         columns: vec![Column { name: "id".into(), ..Column::default() }],
         ..Table::default()
     };
-    Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![table("orders"), table("select")] }
+    Catalog {
+        database: "shop".into(),
+        dialect: Dialect::Sqlite,
+        tables: vec![table("orders"), table("select")],
+    }
 }
 
 fn problem() -> Problem {
-    Problem { answers: vec![("Which year?".into(), "2024".into())], ..Problem::new("Who buys most?") }
+    Problem {
+        answers: vec![("Which year?".into(), "2024".into())],
+        ..Problem::new("Who buys most?")
+    }
 }
 
 fn plan_with(host: &FakeHost) -> Graph {
@@ -63,9 +70,13 @@ fn assert_is_direct(graph: &Graph) {
 fn the_prompt_shows_all_tables_the_question_and_what_was_clarified() {
     let (_, host) = planned(&[subtasks(&[atom("A", &[])])]);
     let prompt = host.model.prompt(0);
-    for part in
-        ["Table orders", "Table \"select\"", "Who buys most?", "Clarified: Which year? Answer: 2024", "join_keys"]
-    {
+    for part in [
+        "Table orders",
+        "Table \"select\"",
+        "Who buys most?",
+        "Clarified: Which year? Answer: 2024",
+        "join_keys",
+    ] {
         assert!(prompt.contains(part), "{part} is missing in {prompt}");
     }
     assert!(
@@ -103,7 +114,8 @@ fn a_dependency_named_twice_counts_once() {
     assert_eq!(depends(&graph, "B"), ["A"]);
 }
 
-// syrch 0.1.2, bug 11: expanded tasks lost the parent's dependencies, and sub-tasks listed before their dependency were dropped.
+// syrch 0.1.2, bug 11: expanded tasks lost the parent's dependencies, and sub-tasks listed before
+// their dependency were dropped.
 #[test]
 fn a_sub_plan_inherits_dependencies_and_may_list_its_tasks_in_any_order() {
     let top = subtasks(&[atom("A", &[]), compound("B", &["A"]), atom("C", &["B"])]);
@@ -118,7 +130,8 @@ fn a_sub_plan_inherits_dependencies_and_may_list_its_tasks_in_any_order() {
 
 #[test]
 fn join_keys_follow_a_task_to_its_only_leaf() {
-    let key = json!([{ "left": "A", "left_col": "id", "right": "B", "right_col": "id", "how": "inner" }]);
+    let key =
+        json!([{ "left": "A", "left_col": "id", "right": "B", "right_col": "id", "how": "inner" }]);
     let mut top = vec![compound("A", &[]), atom("B", &[])];
     top[1]["join_keys"] = key;
     let (graph, _) = planned(&[subtasks(&top), subtasks(&[atom("X", &[]), atom("Y", &["X"])])]);
@@ -145,7 +158,8 @@ fn recursion_ends_at_the_depth_that_the_user_allows() {
 
 #[test]
 fn a_graph_never_grows_beyond_its_limits() {
-    let wide: Vec<JsonValue> = ["A", "B", "C", "D", "E", "F", "G", "H"].iter().map(|id| compound(id, &[])).collect();
+    let wide: Vec<JsonValue> =
+        ["A", "B", "C", "D", "E", "F", "G", "H"].iter().map(|id| compound(id, &[])).collect();
     let mut host = FakeHost::default();
     (0..20).for_each(|_| {
         host.model.reply_plan(&subtasks(&wide));
@@ -164,9 +178,15 @@ fn a_sub_plan_of_one_task_changes_nothing() {
 
 #[test]
 fn a_broken_sub_plan_leaves_the_task_whole() {
-    let (graph, host) = planned(&[subtasks(&[compound("A", &[]), atom("B", &["A"])]), subtasks(&[atom("X", &["Q"])])]);
+    let (graph, host) = planned(&[
+        subtasks(&[compound("A", &[]), atom("B", &["A"])]),
+        subtasks(&[atom("X", &["Q"])]),
+    ]);
     assert_eq!(ids(&graph), ["A", "B"]);
-    assert_eq!(host.trace.notes(), ["A is not divided: `X` depends on `Q`, which is not a subtask"]);
+    assert_eq!(
+        host.trace.notes(),
+        ["A is not divided: `X` depends on `Q`, which is not a subtask"]
+    );
 }
 
 // syrch 0.1.2, bug 25: a plan with a circle or an unknown dependency was a traceback.
@@ -175,7 +195,11 @@ fn a_plan_that_contradicts_itself_is_asked_for_once_more() {
     let circle = subtasks(&[atom("A", &["B"]), atom("B", &["A"])]);
     let (graph, host) = planned(&[circle.clone(), subtasks(&[atom("A", &[]), atom("B", &["A"])])]);
     assert_eq!(graph.answer, "B");
-    assert!(host.model.prompt(1).contains("cannot be used: these subtasks depend on each other in a circle: A, B"));
+    assert!(
+        host.model
+            .prompt(1)
+            .contains("cannot be used: these subtasks depend on each other in a circle: A, B")
+    );
 
     let (graph, host) = planned(&[circle.clone(), circle]);
     assert_is_direct(&graph);
@@ -185,7 +209,8 @@ fn a_plan_that_contradicts_itself_is_asked_for_once_more() {
 // syrch 0.1.2, bug 25: `"subtasks": null`, a dict or a list were tracebacks.
 #[test]
 fn nonsense_becomes_one_task() {
-    for nonsense in [json!({ "subtasks": null }), json!({ "subtasks": {} }), json!([]), json!("x")] {
+    for nonsense in [json!({ "subtasks": null }), json!({ "subtasks": {} }), json!([]), json!("x")]
+    {
         let (graph, _) = planned(&[nonsense]);
         assert_is_direct(&graph);
     }
@@ -213,7 +238,8 @@ fn an_outage_and_a_spent_budget_reach_the_user() {
     ] {
         let mut host = FakeHost::default();
         host.model.script(&Purpose::Plan, Err(error));
-        let failure = Decompose::new(Settings::default()).plan(&host, &problem(), &catalog()).unwrap_err();
+        let failure =
+            Decompose::new(Settings::default()).plan(&host, &problem(), &catalog()).unwrap_err();
         assert_eq!(failure.kind, kind);
     }
 }
@@ -230,12 +256,16 @@ fn next(settings: Settings, graph: &Graph, seen: &[Observation]) -> Step {
 #[test]
 fn a_plan_that_came_to_nothing_falls_back_to_the_question_once() {
     let (mut graph, _) = planned(&[subtasks(&[atom("A", &[]), atom("B", &["A"])])]);
-    let lost =
-        [Observation::ended("A", failed(FailureKind::Model)), Observation::ended("B", Ending::Skipped("A".into()))];
+    let lost = [
+        Observation::ended("A", failed(FailureKind::Model)),
+        Observation::ended("B", Ending::Skipped("A".into())),
+    ];
     assert!(next(Settings::default(), &graph, &lost[..1]).edits.is_empty());
 
     let step = next(Settings::default(), &graph, &lost);
-    assert!(matches!(&step.edits[0], Edit::Add(task) if task.id == "direct" && task.text == "Who buys most?"));
+    assert!(
+        matches!(&step.edits[0], Edit::Add(task) if task.id == "direct" && task.text == "Who buys most?")
+    );
     assert_eq!(step.edits[1], Edit::Answer("direct".into()));
 
     let off = Settings { fallback: false, ..Settings::default() };
@@ -248,14 +278,22 @@ fn a_plan_that_came_to_nothing_falls_back_to_the_question_once() {
 #[test]
 fn nothing_is_added_when_it_could_not_run_or_would_be_the_same() {
     let (graph, _) = planned(&[subtasks(&[atom("A", &[]), atom("B", &["A"])])]);
-    let spent =
-        [Observation::ended("A", failed(FailureKind::Budget)), Observation::ended("B", Ending::Skipped("A".into()))];
+    let spent = [
+        Observation::ended("A", failed(FailureKind::Budget)),
+        Observation::ended("B", Ending::Skipped("A".into())),
+    ];
     assert!(next(Settings::default(), &graph, &spent).edits.is_empty());
-    assert!(next(Settings::default(), &graph, &[Observation::ended("B", Ending::Empty)]).edits.is_empty());
+    assert!(
+        next(Settings::default(), &graph, &[Observation::ended("B", Ending::Empty)])
+            .edits
+            .is_empty()
+    );
 
     let (single, _) = planned(&[subtasks(&[atom("A", &[])])]);
     assert!(
-        next(Settings::default(), &single, &[Observation::ended("A", failed(FailureKind::Input))]).edits.is_empty()
+        next(Settings::default(), &single, &[Observation::ended("A", failed(FailureKind::Input))])
+            .edits
+            .is_empty()
     );
 }
 
@@ -272,13 +310,18 @@ fn required(graph: &Graph, id: &str) -> Requirements {
 
 #[test]
 fn tasks_carry_what_their_plan_requires() {
-    let mut first = stating("A", &[], &["orders"], json!({ "filters": ["year = 2014"], "metrics": "none" }));
+    let mut first =
+        stating("A", &[], &["orders"], json!({ "filters": ["year = 2014"], "metrics": "none" }));
     first["expected_output"] = json!("one row");
     let second = stating("B", &["A"], &[], json!({ "grain": "per month" }));
-    let (graph, host) = planned(&[subtasks(&[first, second, stating("C", &[], &[], json!(["odd"]))])]);
+    let (graph, host) =
+        planned(&[subtasks(&[first, second, stating("C", &[], &[], json!(["odd"]))])]);
     assert_eq!(required(&graph, "A").filters, ["year = 2014"]);
     assert_eq!(required(&graph, "A").tables, ["orders"]);
-    assert_eq!(graph.task("A").unwrap().expected.as_deref(), Some("one row; with the filter `year = 2014`"));
+    assert_eq!(
+        graph.task("A").unwrap().expected.as_deref(),
+        Some("one row; with the filter `year = 2014`")
+    );
     assert_eq!(graph.task("B").unwrap().expected.as_deref(), Some("with one row for each month"));
     let odd = graph.task("C").unwrap();
     assert_eq!((odd.context.as_ref(), odd.expected.as_ref()), (None, None));
@@ -287,7 +330,8 @@ fn tasks_carry_what_their_plan_requires() {
 
 #[test]
 fn requirements_follow_a_task_into_its_sub_plan() {
-    let sub = subtasks(&[stating("X", &[], &[], json!({ "filters": ["a = 1"] })), atom("Y", &["X"])]);
+    let sub =
+        subtasks(&[stating("X", &[], &[], json!({ "filters": ["a = 1"] })), atom("Y", &["X"])]);
     let (graph, _) = planned(&[subtasks(&[compound("A", &[]), atom("B", &["A"])]), sub]);
     assert_eq!(required(&graph, "A.X").filters, ["a = 1"]);
 }
@@ -296,7 +340,10 @@ fn requirements_follow_a_task_into_its_sub_plan() {
 fn wide_catalog() -> Catalog {
     let table = |name: &str, columns: &[&str]| Table {
         name: name.into(),
-        columns: columns.iter().map(|name| Column { name: (*name).into(), ..Column::default() }).collect(),
+        columns: columns
+            .iter()
+            .map(|name| Column { name: (*name).into(), ..Column::default() })
+            .collect(),
         ..Table::default()
     };
     let tables = vec![
@@ -314,7 +361,9 @@ fn no_candidate() -> Ending {
 
 fn next_over(catalog: &Catalog, graph: &Graph, seen: &[Observation]) -> Step {
     let host = FakeHost::default();
-    Decompose::new(Settings::default()).next(&host, &problem(), catalog, graph, seen, seen.len() - 1).unwrap()
+    Decompose::new(Settings::default())
+        .next(&host, &problem(), catalog, graph, seen, seen.len() - 1)
+        .unwrap()
 }
 
 #[test]
@@ -327,21 +376,22 @@ fn a_task_without_a_statement_is_planned_again_over_other_tables_once() {
     let (mut graph, _) = planned(&[subtasks(&[first, last])]);
     let mut seen = vec![Observation::ended("A", no_candidate())];
     let step = next_over(&wide_catalog(), &graph, &seen);
-    let [Edit::Add(again), Edit::Update(last)] = step.edits.as_slice() else { panic!("{:?}", step.edits) };
+    let [Edit::Add(again), Edit::Update(last)] = step.edits.as_slice() else {
+        panic!("{:?}", step.edits)
+    };
     assert_eq!((again.id.as_str(), again.text.as_str()), ("A-again", "find the best customers"));
     let stated = Requirements::of(again).unwrap();
     assert_eq!(
         (stated.tables.join(" ").as_str(), stated.filters.as_slice()),
         ("orders customers visits", &["year = 2014".to_owned()][..])
     );
-    assert!(
-        again
-            .expected
-            .as_ref()
-            .unwrap()
-            .ends_with("an earlier try over orders came to nothing (no); read customers, visits where they fit")
+    assert!(again.expected.as_ref().unwrap().ends_with(
+        "an earlier try over orders came to nothing (no); read customers, visits where they fit"
+    ));
+    assert_eq!(
+        (last.depends_on[0].as_str(), join_keys_of(last)[0].left.as_str()),
+        ("A-again", "A-again")
     );
-    assert_eq!((last.depends_on[0].as_str(), join_keys_of(last)[0].left.as_str()), ("A-again", "A-again"));
 
     // What was planned again is not planned a third time: the whole question is left.
     (graph.tasks, graph.memo) = (vec![again.clone(), last.clone()], step.memo);
@@ -358,33 +408,53 @@ fn a_task_without_a_statement_is_planned_again_over_other_tables_once() {
 
 #[test]
 fn the_answer_moves_to_the_task_that_is_planned_again() {
-    let (graph, _) = planned(&[subtasks(&[stating("A", &[], &["orders"], json!({ "metrics": ["customers"] }))])]);
+    let (graph, _) = planned(&[subtasks(&[stating(
+        "A",
+        &[],
+        &["orders"],
+        json!({ "metrics": ["customers"] }),
+    )])]);
     let step = next_over(&wide_catalog(), &graph, &[Observation::ended("A", no_candidate())]);
     assert_eq!(step.edits[1], Edit::Answer("A-again".into()));
 }
 
 #[test]
 fn nothing_is_planned_again_without_other_tables_or_for_another_reason() {
-    let plan = |tables: &[&str]| planned(&[subtasks(&[stating("A", &[], tables, json!({})), atom("B", &["A"])])]).0;
+    let plan = |tables: &[&str]| {
+        planned(&[subtasks(&[stating("A", &[], tables, json!({})), atom("B", &["A"])])]).0
+    };
     let graph = plan(&["orders"]);
     // No other table speaks of `find A`.
-    assert!(next_over(&wide_catalog(), &graph, &[Observation::ended("A", no_candidate())]).edits.is_empty());
+    assert!(
+        next_over(&wide_catalog(), &graph, &[Observation::ended("A", no_candidate())])
+            .edits
+            .is_empty()
+    );
     let mut graph = plan(&[]);
     graph.tasks[0].text = "customers".into();
-    assert!(next_over(&wide_catalog(), &graph, &[Observation::ended("A", no_candidate())]).edits.is_empty());
+    assert!(
+        next_over(&wide_catalog(), &graph, &[Observation::ended("A", no_candidate())])
+            .edits
+            .is_empty()
+    );
     let mut graph = plan(&["orders"]);
     graph.tasks[0].text = "customers".into();
     for ending in [failed(FailureKind::Model), failed(FailureKind::Budget), Ending::Empty] {
-        assert!(next_over(&wide_catalog(), &graph, &[Observation::ended("A", ending)]).edits.is_empty());
+        assert!(
+            next_over(&wide_catalog(), &graph, &[Observation::ended("A", ending)]).edits.is_empty()
+        );
     }
     let host = FakeHost::default();
     let off = Decompose::new(Settings { replan: false, ..Settings::default() });
     let seen = [Observation::ended("A", no_candidate())];
-    assert!(off.next(&host, &problem(), &wide_catalog(), &graph, &seen, 0).unwrap().edits.is_empty());
+    assert!(
+        off.next(&host, &problem(), &wide_catalog(), &graph, &seen, 0).unwrap().edits.is_empty()
+    );
 }
 
 fn is_id(id: &str) -> bool {
-    (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
+    (1..=64).contains(&id.len())
+        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
 }
 
 /// Everything that the host refuses a graph for.
@@ -394,7 +464,12 @@ fn assert_is_sound(graph: &Graph) {
     let mut ended: Vec<&str> = Vec::new();
     for task in &graph.tasks {
         assert!(is_id(&task.id), "{}", task.id);
-        assert_eq!(graph.tasks.iter().filter(|other| other.id == task.id).count(), 1, "{} is there twice", task.id);
+        assert_eq!(
+            graph.tasks.iter().filter(|other| other.id == task.id).count(),
+            1,
+            "{} is there twice",
+            task.id
+        );
         for (index, id) in task.depends_on.iter().enumerate() {
             assert!(graph.task(id).is_some(), "{} depends on {id}", task.id);
             assert!(!task.depends_on[..index].contains(id), "{} depends on {id} twice", task.id);
@@ -402,9 +477,11 @@ fn assert_is_sound(graph: &Graph) {
     }
     while ended.len() < graph.tasks.len() {
         let is_ready = |task: &&Task| {
-            !ended.contains(&task.id.as_str()) && task.depends_on.iter().all(|id| ended.contains(&id.as_str()))
+            !ended.contains(&task.id.as_str())
+                && task.depends_on.iter().all(|id| ended.contains(&id.as_str()))
         };
-        let ready: Vec<&str> = graph.tasks.iter().filter(is_ready).map(|task| task.id.as_str()).collect();
+        let ready: Vec<&str> =
+            graph.tasks.iter().filter(is_ready).map(|task| task.id.as_str()).collect();
         assert!(!ready.is_empty(), "a circle among {:?}", graph.tasks);
         ended.extend(ready);
     }
@@ -415,8 +492,15 @@ mod properties {
     use proptest::prelude::*;
 
     fn any_plan() -> impl Strategy<Value = JsonValue> {
-        let id =
-            prop_oneof![Just("A"), Just("B"), Just("a"), Just("B-1"), Just("B.1"), Just("answer"), Just("größe 7!")];
+        let id = prop_oneof![
+            Just("A"),
+            Just("B"),
+            Just("a"),
+            Just("B-1"),
+            Just("B.1"),
+            Just("answer"),
+            Just("größe 7!")
+        ];
         let subtask = (id.clone(), proptest::collection::vec(id.clone(), 0..3), any::<bool>(), id).prop_map(
             |(id, on, is_atomic, other)| {
                 let key = json!({ "left": id, "left_col": "x", "right": other, "right_col": "y" });

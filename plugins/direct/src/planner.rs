@@ -5,7 +5,12 @@ use syrch_plugin::prelude::*;
 use crate::Direct;
 
 impl PlannerRole for Direct {
-    fn plan(&self, _host: &impl PlannerHost, problem: &Problem, _catalog: &Catalog) -> Result<Graph, Failure> {
+    fn plan(
+        &self,
+        _host: &impl PlannerHost,
+        problem: &Problem,
+        _catalog: &Catalog,
+    ) -> Result<Graph, Failure> {
         Ok(Graph::single(Task::new("A", problem.question.trim())))
     }
 }

@@ -15,7 +15,10 @@ fn table(name: &str, columns: &[&str], keys: &[(&str, &str, &str)]) -> Table {
     };
     Table {
         name: name.into(),
-        columns: columns.iter().map(|name| Column { name: (*name).into(), ..Column::default() }).collect(),
+        columns: columns
+            .iter()
+            .map(|name| Column { name: (*name).into(), ..Column::default() })
+            .collect(),
         foreign_keys: keys.iter().map(key).collect(),
         ..Table::default()
     }
@@ -30,7 +33,10 @@ fn shop() -> Catalog {
 }
 
 fn numbers(columns: &[&str], rows: &[i64]) -> FakeRows {
-    FakeRows::new(columns, rows.iter().map(|n| columns.iter().map(|_| Value::Integer(*n)).collect()).collect())
+    FakeRows::new(
+        columns,
+        rows.iter().map(|n| columns.iter().map(|_| Value::Integer(*n)).collect()).collect(),
+    )
 }
 
 fn ran(facts: Facts, rows: &FakeRows) -> Ran {
@@ -61,8 +67,10 @@ fn a_value_that_its_column_does_not_hold_is_seen_without_a_cell() {
         let mut host = FakeHost::default();
         host.database.granted_rows = None;
         host.database.answer(GERMANS, numbers(&["1"], probe));
-        host.database
-            .answer("SELECT 1 FROM customers WHERE lower(country) = lower('Germany') LIMIT 1", numbers(&["1"], &[1]));
+        host.database.answer(
+            "SELECT 1 FROM customers WHERE lower(country) = lower('Germany') LIMIT 1",
+            numbers(&["1"], &[1]),
+        );
         let mut facts = facts("SELECT", &["customers"]);
         facts.functions = functions.iter().map(|name| (*name).to_owned()).collect();
         facts.literals = vec![literal];
@@ -72,7 +80,8 @@ fn a_value_that_its_column_does_not_hold_is_seen_without_a_cell() {
     assert_eq!(absent(&[], compared("customers", "country", "Germany"), &[]), (true, 1));
     assert_eq!(absent(&[1], compared("customers", "country", "Germany"), &[]), (false, 1));
     assert_eq!(absent(&[], compared("customers", "country", "Germany"), &["LOWER"]), (false, 1));
-    // Unknown: an unscripted probe fails. Not probed: numbers, patterns, and what is compared with no column.
+    // Unknown: an unscripted probe fails. Not probed: numbers, patterns, and what is compared with
+    // no column.
     assert_eq!(absent(&[], compared("customers", "name", "Anna"), &[]), (false, 1));
     assert_eq!(absent(&[], compared("orders", "total", "3000"), &[]), (false, 0));
     assert_eq!(absent(&[], compared("customers", "country", "Ger%"), &[]), (false, 0));
@@ -83,7 +92,10 @@ fn a_value_that_its_column_does_not_hold_is_seen_without_a_cell() {
 #[test]
 fn a_probe_runs_once_and_never_while_runs_are_scarce() {
     let mut facts = facts("SELECT", &["customers"]);
-    facts.literals = vec![compared("customers", "country", "Germany"), compared("customers", "country", "Germany")];
+    facts.literals = vec![
+        compared("customers", "country", "Germany"),
+        compared("customers", "country", "Germany"),
+    ];
     let ran = ran(facts, &numbers(&["n", "m"], &[1]));
     let mut host = FakeHost::default();
     host.database.answer(GERMANS, numbers(&["1"], &[]));
@@ -101,7 +113,8 @@ fn a_probe_runs_once_and_never_while_runs_are_scarce() {
 
 #[test]
 fn probes_leave_the_spare_runs() {
-    let literals = ["Germany", "France", "Chile", "Peru"].map(|text| compared("customers", "country", text));
+    let literals =
+        ["Germany", "France", "Chile", "Peru"].map(|text| compared("customers", "country", text));
     let run = |left: u32| {
         let mut facts = facts("SELECT", &["customers"]);
         facts.literals = literals.to_vec();
@@ -120,11 +133,15 @@ fn words_that_name_something_and_are_not_used_are_counted() {
         let mut facts = facts("SELECT", &["orders"]);
         facts.columns = columns.iter().map(|name| (*name).to_owned()).collect();
         facts.literals = vec![Literal { table: None, column: None, text: literal.into() }];
-        evidence_of(&FakeHost::default(), question, &ran(facts, &numbers(&["n", "m"], &[1]))).unused_words
+        evidence_of(&FakeHost::default(), question, &ran(facts, &numbers(&["n", "m"], &[1])))
+            .unused_words
     };
     assert_eq!(unused("What is the total of all orders?", &["orders.total"], ""), 0);
     assert_eq!(unused("What are the totals by country and name?", &["orders.total"], ""), 2);
-    assert_eq!(unused("What are the totals by country and name?", &["orders.total"], "the name"), 1);
+    assert_eq!(
+        unused("What are the totals by country and name?", &["orders.total"], "the name"),
+        1
+    );
     assert_eq!(unused("Which customer, id, total, country, name?", &[], ""), 3);
     // Words that name nothing here do not count.
     assert_eq!(unused("How much revenue?", &[], ""), 0);
@@ -134,13 +151,20 @@ fn words_that_name_something_and_are_not_used_are_counted() {
 fn doubts_repeated_rows_and_results_of_0_are_seen() {
     let sql = "SELECT o.id FROM customers AS c JOIN orders AS o ON c.id = o.id";
     let mut host = FakeHost::default();
-    host.database.answer(&format!("SELECT DISTINCT * FROM ({sql}) AS t"), numbers(&["id"], &[1, 2]));
+    host.database
+        .answer(&format!("SELECT DISTINCT * FROM ({sql}) AS t"), numbers(&["id"], &[1, 2]));
     let facts = facts(sql, &["customers", "orders"]);
     let repeated = evidence_of(&host, "", &ran(facts.clone(), &numbers(&["id"], &[1, 2, 2])));
     assert_eq!(repeated, Evidence { repeated_rows: true, ..Evidence::default() });
-    assert_eq!(evidence_of(&host, "", &ran(facts.clone(), &numbers(&["id"], &[1, 2]))), Evidence::default());
+    assert_eq!(
+        evidence_of(&host, "", &ran(facts.clone(), &numbers(&["id"], &[1, 2]))),
+        Evidence::default()
+    );
 
-    let doubted = Ran { faults: vec!["the keys differ".into()], ..ran(facts.clone(), &numbers(&["id"], &[1, 2])) };
+    let doubted = Ran {
+        faults: vec!["the keys differ".into()],
+        ..ran(facts.clone(), &numbers(&["id"], &[1, 2]))
+    };
     let doubted = evidence_of(&host, "", &doubted);
     assert_eq!(doubted, Evidence { doubted: true, ..Evidence::default() });
     assert_eq!(doubted.reported(), "a doubt");
@@ -168,7 +192,8 @@ fn a_result_of_0_is_seen_without_a_cell() {
 
 #[test]
 fn each_finding_leaves_a_share_of_the_vote() {
-    let keep = |keep: f64, evidence: Evidence| evidence.weight(&Settings { keep, ..Settings::default() });
+    let keep =
+        |keep: f64, evidence: Evidence| evidence.weight(&Settings { keep, ..Settings::default() });
     let none = Evidence::default;
     assert_eq!(keep(0.5, none()), 1.0);
     for one in [
@@ -184,8 +209,8 @@ fn each_finding_leaves_a_share_of_the_vote() {
     assert_eq!(keep(0.0, Evidence { zero: true, ..none() }), 0.0);
 }
 
-/// A model that gives these replies in turn. `SELECT n` gives one column with n, `TWICE n` two equal rows; `EMPTY` gives none, and `BAD`
-/// does not parse.
+/// A model that gives these replies in turn. `SELECT n` gives one column with n, `TWICE n` two
+/// equal rows; `EMPTY` gives none, and `BAD` does not parse.
 fn host(replies: &[&str]) -> FakeHost {
     let mut host = FakeHost::default();
     for sql in replies {
@@ -228,7 +253,11 @@ fn best(replies: &[&str], settings: Settings) -> (String, usize) {
 fn sampling_stops_when_one_result_leads() {
     let settings = Settings::default;
     assert_eq!(best(&["SELECT 1"; 12], settings()), ("SELECT 1".into(), 3));
-    assert_eq!(best(&["SELECT 1", "SELECT 2", "SELECT 1", "SELECT 1", "SELECT 1", "SELECT 1"], settings()).1, 5);
+    assert_eq!(
+        best(&["SELECT 1", "SELECT 2", "SELECT 1", "SELECT 1", "SELECT 1", "SELECT 1"], settings())
+            .1,
+        5
+    );
     // Never a lead: all samples, and the earliest of equals.
     let torn = ["SELECT 1", "SELECT 2", "SELECT 2", "SELECT 1"].repeat(3);
     assert_eq!(best(&torn, settings()), ("SELECT 1".into(), 12));
@@ -238,7 +267,8 @@ fn sampling_stops_when_one_result_leads() {
 
 #[test]
 fn never_more_are_drawn_than_one_after_the_other_would_be() {
-    let host = host(&["SELECT 1", "TWICE 1", "TWICE 1", "SELECT 1", "SELECT 1", "SELECT 1", "SELECT 1"]);
+    let host =
+        host(&["SELECT 1", "TWICE 1", "TWICE 1", "SELECT 1", "SELECT 1", "SELECT 1", "SELECT 1"]);
     solve_with(&host, Settings::default()).unwrap();
     // Two votes for repeated rows weigh one: the third of the others leads by 2, the fourth by 3.
     assert_eq!(host.model.requests().len(), 6);
@@ -270,11 +300,16 @@ fn people_see_the_evidence_and_what_it_weighed() {
         .lines()
         .into_iter()
         .filter_map(|line| match line {
-            Traced::Event(id, name, data) if name == "evidence" => Some((id?, data["weight"].as_f64()?)),
+            Traced::Event(id, name, data) if name == "evidence" => {
+                Some((id?, data["weight"].as_f64()?))
+            }
             _ => None,
         })
         .collect();
-    assert_eq!(seen.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(), ["A.1", "A.2", "A.3", "A.4"]);
+    assert_eq!(
+        seen.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(),
+        ["A.1", "A.2", "A.3", "A.4"]
+    );
     assert_eq!(seen[1].1 / seen[0].1, 0.5);
 }
 
@@ -300,7 +335,10 @@ fn a_failed_statement_is_repaired_or_sampled_afresh() {
     assert_eq!(solve_with(&host, Settings::default()).unwrap().candidates[0].sql, "SELECT 1");
     assert_eq!(host.model.requests().len(), 6);
     assert_eq!(host.model.requests()[3].subjects, ["BAD", "BAD", "BAD"]);
-    assert_eq!((host.model.requests()[0].temperature, host.model.requests()[3].temperature), (Some(0.7), None));
+    assert_eq!(
+        (host.model.requests()[0].temperature, host.model.requests()[3].temperature),
+        (Some(0.7), None)
+    );
 
     let host = self::host(&["BAD", "SELECT 1", "SELECT 1", "SELECT 1"]);
     solve_with(&host, Settings { repair: false, temperature: 0.0, ..Settings::default() }).unwrap();
@@ -362,27 +400,34 @@ fn without_rows_budget_or_model_it_keeps_what_there_is() {
 #[test]
 fn the_prompt_and_the_look_follow_their_settings() {
     let host = host(&["SELECT 1"; 3]);
-    let candidates = solve_with(&host, Settings { overflow_rows: 1, ..Settings::default() }).unwrap().candidates;
+    let candidates =
+        solve_with(&host, Settings { overflow_rows: 1, ..Settings::default() }).unwrap().candidates;
     assert!(!candidates[0].signals.overflow);
-    assert!(host.model.prompt(0).contains("Table orders") && host.model.prompt(0).contains("How much?"));
+    assert!(
+        host.model.prompt(0).contains("Table orders") && host.model.prompt(0).contains("How much?")
+    );
 
     // Half of 900 bytes is too few to go on with.
     for (catalog_bytes, calls) in [(900, 3), (48_000, 4)] {
         let mut host = FakeHost::default();
         host.model.script(&Purpose::Generate, Err(LlmError::TooLarge));
         (0..3).for_each(|_| script(&mut host, &Purpose::Generate, "SELECT 1"));
-        solve_with(&host, Settings { catalog_bytes, repair: false, ..Settings::default() }).unwrap();
+        solve_with(&host, Settings { catalog_bytes, repair: false, ..Settings::default() })
+            .unwrap();
         assert_eq!(host.model.requests().len(), calls);
     }
 
     let rows = numbers(&["id"], &[7, 8]);
-    let relation = Relation { name: "t_A".into(), candidate: Candidate::default(), results: rows.handle() };
+    let relation =
+        Relation { name: "t_A".into(), candidate: Candidate::default(), results: rows.handle() };
     let output = Output::Relation(Box::new(relation));
     let parent = Parent { task: Task::new("A", "the customers"), output, memo: None };
     let host = self::host(&["TWICE 1"; 3]);
     let settings = Settings { parent_rows: 1, overflow_rows: 1, ..Settings::default() };
     let task = Task::new("B", "their orders");
-    let outcome = Discern::new(settings).solve(&host, &Problem::new("How much?"), &shop(), &task, &[parent]).unwrap();
+    let outcome = Discern::new(settings)
+        .solve(&host, &Problem::new("How much?"), &shop(), &task, &[parent])
+        .unwrap();
     assert!(outcome.candidates[0].signals.overflow);
     assert!(host.model.prompt(0).contains("id\n7\n") && !host.model.prompt(0).contains("\n8\n"));
 }

@@ -1,6 +1,8 @@
-//! The aggregator `evidence`: takes the most trusted result, or joins several, and says how far to trust it and why.
+//! The aggregator `evidence`: takes the most trusted result, or joins several, and says how far to
+//! trust it and why.
 //!
-//! `join` writes the joining statement, `doubts` counts what speaks against the answer, `words` puts it into a sentence.
+//! `join` writes the joining statement, `doubts` counts what speaks against the answer, `words`
+//! puts it into a sentence.
 
 mod aggregator;
 mod settings;

@@ -19,7 +19,12 @@ fn finished(id: &str, confidence: f64, tokens: f64, rows: &FakeRows) -> Finished
     Finished {
         name: format!("task_{}", id.to_lowercase()),
         task: Task::new(id, format!("find {id}")),
-        candidate: Candidate { id: format!("{id}.1"), confidence: Some(confidence), signals, ..Candidate::default() },
+        candidate: Candidate {
+            id: format!("{id}.1"),
+            confidence: Some(confidence),
+            signals,
+            ..Candidate::default()
+        },
         others: Vec::new(),
         results: rows.handle(),
     }
@@ -44,7 +49,8 @@ fn failed(id: &str) -> Observation {
 }
 
 fn choice(leaves: &[&str], keys: &[JoinKey]) -> Graph {
-    let mut tasks: Vec<Task> = leaves.iter().map(|id| Task::new(*id, format!("find {id}"))).collect();
+    let mut tasks: Vec<Task> =
+        leaves.iter().map(|id| Task::new(*id, format!("find {id}"))).collect();
     tasks.push(Task {
         operation: Operation::Choose,
         depends_on: leaves.iter().map(|id| (*id).to_owned()).collect(),
@@ -57,7 +63,13 @@ fn choice(leaves: &[&str], keys: &[JoinKey]) -> Graph {
 
 fn key(left: &str, left_col: &str, right: &str, right_col: &str, how: JoinHow) -> JoinKey {
     let text = str::to_owned;
-    JoinKey { left: text(left), left_col: text(left_col), right: text(right), right_col: text(right_col), how }
+    JoinKey {
+        left: text(left),
+        left_col: text(left_col),
+        right: text(right),
+        right_col: text(right_col),
+        how,
+    }
 }
 
 fn answer_of(
@@ -67,14 +79,17 @@ fn answer_of(
     done: &[Finished],
     seen: &[Observation],
 ) -> Option<Answer> {
-    Evidence::new(Settings::default()).aggregate(host, &Problem::new(question), graph, done, seen).unwrap()
+    Evidence::new(Settings::default())
+        .aggregate(host, &Problem::new(question), graph, done, seen)
+        .unwrap()
 }
 
 fn alone(question: &str, rows: &FakeRows, confidence: f64) -> Answer {
     let graph = Graph::single(Task::new("A", question));
     let count = rows.handle().profile().rows;
     let done = [finished("A", confidence, 0.0, rows)];
-    answer_of(&FakeHost::default(), question, &graph, &done, &[solved("A", confidence, count)]).unwrap()
+    answer_of(&FakeHost::default(), question, &graph, &done, &[solved("A", confidence, count)])
+        .unwrap()
 }
 
 // 0.9 × (1 − 0.5 × 0.035), as syrch 0.1.2 computed it.
@@ -83,7 +98,10 @@ fn a_single_result_has_the_confidence_of_syrch_0_1_2() {
     let answer = alone("How many?", &single(7), 0.9);
     assert_eq!(answer.confidence, 0.884);
     assert_eq!(answer.text, "The answer is 7.");
-    assert_eq!((answer.task.as_str(), answer.candidate.as_deref(), answer.sql), ("A", Some("A.1"), None));
+    assert_eq!(
+        (answer.task.as_str(), answer.candidate.as_deref(), answer.sql),
+        ("A", Some("A.1"), None)
+    );
     assert_eq!(answer.caveats, Vec::<String>::new());
     assert_eq!(answer.basis[0], "A: How many? — 1 row, confidence 0.90 (A.1)");
     assert!(answer.basis[1].starts_with("confidence 0.884 = 0.900 × (1 − 0.0175 for ambiguity)"));
@@ -92,8 +110,11 @@ fn a_single_result_has_the_confidence_of_syrch_0_1_2() {
 #[test]
 fn the_most_trusted_leaf_wins_and_fewer_tokens_break_a_tie() {
     let host = FakeHost::default();
-    let done =
-        [finished("A", 0.8, 9.0, &single(1)), finished("B", 0.9, 9.0, &single(2)), finished("C", 0.9, 5.0, &single(3))];
+    let done = [
+        finished("A", 0.8, 9.0, &single(1)),
+        finished("B", 0.9, 9.0, &single(2)),
+        finished("C", 0.9, 5.0, &single(3)),
+    ];
     let seen = [solved("A", 0.8, 1), solved("B", 0.9, 1), solved("C", 0.9, 1)];
     let answer = answer_of(&host, "q", &choice(&["A", "B", "C"], &[]), &done, &seen).unwrap();
     assert_eq!(answer.task, "C");
@@ -103,7 +124,11 @@ fn the_most_trusted_leaf_wins_and_fewer_tokens_break_a_tie() {
 #[test]
 fn nothing_finished_is_no_answer() {
     let host = FakeHost::default();
-    assert_eq!(answer_of(&host, "q", &Graph::single(Task::new("A", "q")), &[], &[failed("A")]).map(|a| a.text), None);
+    assert_eq!(
+        answer_of(&host, "q", &Graph::single(Task::new("A", "q")), &[], &[failed("A")])
+            .map(|a| a.text),
+        None
+    );
     // The result of a step on the way does not answer the question.
     let mut graph = Graph::single(Task { depends_on: vec!["A".into()], ..Task::new("B", "q") });
     graph.tasks.push(Task::new("A", "step"));
@@ -142,7 +167,10 @@ fn counts_and_years_that_were_asked_for_are_looked_for() {
     let three = FakeRows::new(&["name"], vec![vec![text("a")], vec![text("b")], vec![text("c")]]);
     assert_eq!(alone("top 3 customers", &three, 1.0).confidence, 1.0);
     let answer = alone("top 5 customers", &three, 1.0);
-    assert_eq!((answer.confidence, answer.caveats[0].as_str()), (0.95, "A asks for 5, and the result has 3 rows"));
+    assert_eq!(
+        (answer.confidence, answer.caveats[0].as_str()),
+        (0.95, "A asks for 5, and the result has 3 rows")
+    );
     assert_eq!(alone("top 5% of customers", &three, 1.0).confidence, 1.0);
     assert_eq!(alone("customers by year", &three, 1.0).confidence, 0.9);
     let dated = FakeRows::new(&["Order_Year"], vec![vec![Value::Integer(2024)]]);
@@ -163,7 +191,8 @@ fn an_empty_result_is_said_to_be_empty() {
 fn a_thousand_and_ten_rows_are_not_empty() {
     let graph = Graph::single(Task::new("A", "q"));
     let done = [finished("A", 1.0, 0.0, &single(1).counted(1010))];
-    let answer = answer_of(&FakeHost::default(), "q", &graph, &done, &[solved("A", 1.0, 1010)]).unwrap();
+    let answer =
+        answer_of(&FakeHost::default(), "q", &graph, &done, &[solved("A", 1.0, 1010)]).unwrap();
     assert_eq!((answer.confidence, answer.caveats.len()), (1.0, 0));
 }
 
@@ -180,7 +209,14 @@ const JOIN: &str = "SELECT j1.id, j1.name, j2.\"Customer Id\", j2.name AS name_2
 
 fn two(host: &FakeHost, keys: &[JoinKey]) -> Answer {
     let done = [finished("A", 0.9, 0.0, &people()), finished("B", 0.8, 0.0, &orders())];
-    answer_of(host, "q", &choice(&["A", "B"], keys), &done, &[solved("A", 0.9, 1), solved("B", 0.8, 1)]).unwrap()
+    answer_of(
+        host,
+        "q",
+        &choice(&["A", "B"], keys),
+        &done,
+        &[solved("A", 0.9, 1), solved("B", 0.8, 1)],
+    )
+    .unwrap()
 }
 
 #[test]
@@ -196,7 +232,11 @@ fn join_keys_become_one_statement_over_relation_names() {
     assert_eq!(answer.sql.as_deref(), Some(JOIN));
     assert_eq!((answer.task.as_str(), answer.candidate), ("answer", None));
     assert_eq!(answer.text, "The answer is one row: id 1, name Ann, Customer Id 1, name_2 book.");
-    assert!(answer.basis.iter().any(|step| step == "joined A, B (left by ID = customer id)"), "{:?}", answer.basis);
+    assert!(
+        answer.basis.iter().any(|step| step == "joined A, B (left by ID = customer id)"),
+        "{:?}",
+        answer.basis
+    );
     assert!(answer.caveats.is_empty());
 }
 
@@ -253,7 +293,10 @@ fn several_rows_are_reported_in_part() {
         alone("q", &FakeRows::new(&["name"], names), 1.0).text,
         "There are 4 rows of name; the first are a; b; c."
     );
-    assert_eq!(alone("q", &FakeRows::new(&["n"], vec![vec![Value::Null]]), 1.0).text, "There is no value (NULL).");
+    assert_eq!(
+        alone("q", &FakeRows::new(&["n"], vec![vec![Value::Null]]), 1.0).text,
+        "There is no value (NULL)."
+    );
 }
 
 #[test]
@@ -262,7 +305,11 @@ fn a_model_may_write_the_text_and_need_not() {
     let graph = Graph::single(Task::new("A", "q"));
     let ask = |host: &FakeHost| {
         let done = [finished("A", 0.9, 0.0, &single(7))];
-        plugin.aggregate(host, &Problem::new("How many?"), &graph, &done, &[solved("A", 0.9, 1)]).unwrap().unwrap().text
+        plugin
+            .aggregate(host, &Problem::new("How many?"), &graph, &done, &[solved("A", 0.9, 1)])
+            .unwrap()
+            .unwrap()
+            .text
     };
     let mut host = FakeHost::default();
     host.model.script(&Purpose::Summarise, Ok(reply("Seven\nof them.", None)));

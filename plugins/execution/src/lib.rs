@@ -1,10 +1,13 @@
-//! The reward `execution`: a statement that ran is accepted, and scored by how smoothly it came about.
+//! The reward `execution`: a statement that ran is accepted, and scored by how smoothly it came
+//! about.
 //!
-//! `score = 0.5 + 0.5 × execution signal` (syrch 0.3.7), where the signal starts at 1 and loses a share for each error of the
-//! attempts made for the task, at most three of a kind, and for each doubt about the result's shape.
+//! `score = 0.5 + 0.5 × execution signal` (syrch 0.3.7), where the signal starts at 1 and loses a
+//! share for each error of the attempts made for the task, at most three of a kind, and for each
+//! doubt about the result's shape.
 //!
-//! Where the planner states what the statement must state, `requirements` compares it with the statement's facts: one that lacks a metric,
-//! an aggregation, a filter or a time range is rejected by name, so that the repair is told.
+//! Where the planner states what the statement must state, `requirements` compares it with the
+//! statement's facts: one that lacks a metric, an aggregation, a filter or a time range is rejected
+//! by name, so that the repair is told.
 
 mod requirements;
 mod reward;

@@ -7,7 +7,8 @@ use syrch_plugin::text::{clamp01, count};
 use crate::requirements::{Lack, find_lacks};
 use crate::{ExecutionReward, Settings};
 
-/// The score of a statement that lacks something grave. Below one half, the host doubts one that is accepted.
+/// The score of a statement that lacks something grave. Below one half, the host doubts one that is
+/// accepted.
 const DOUBTED: f64 = 0.25;
 
 impl RewardRole for ExecutionReward {
@@ -21,7 +22,11 @@ impl RewardRole for ExecutionReward {
     ) -> Result<Vec<Verdict>, Failure> {
         let required = Requirements::of(task).unwrap_or_default();
         let verdict = |rival: &Rival| {
-            let lacks = if required.is_empty() { Vec::new() } else { find_lacks(host, catalog, &required, rival) };
+            let lacks = if required.is_empty() {
+                Vec::new()
+            } else {
+                find_lacks(host, catalog, &required, rival)
+            };
             let verdict = self.settings.verdict(&rival.candidate.signals, &rival.results.profile());
             self.settings.with_lacks(verdict, &lacks, required.lenient)
         };
@@ -52,18 +57,23 @@ impl Settings {
                 ("not larger than expected".to_owned(), !shape.is_overflow),
             ],
         };
-        if shape.rows == 0 && self.reject_empty { Verdict::Rejected(opinion) } else { Verdict::Accepted(opinion) }
+        if shape.rows == 0 && self.reject_empty {
+            Verdict::Rejected(opinion)
+        } else {
+            Verdict::Accepted(opinion)
+        }
     }
 
-    /// The verdict on a statement that lacks something: one that lacks something grave is rejected, or, if others were tried in vain,
-    /// doubted; else its score is lower.
+    /// The verdict on a statement that lacks something: one that lacks something grave is rejected,
+    /// or, if others were tried in vain, doubted; else its score is lower.
     fn with_lacks(&self, verdict: Verdict, lacks: &[Lack], is_lenient: bool) -> Verdict {
         let (mut opinion, is_accepted) = match verdict {
             Verdict::Accepted(opinion) => (opinion, true),
             Verdict::Rejected(opinion) => (opinion, false),
             unavailable @ Verdict::Unavailable(_) => return unavailable,
         };
-        let (grave, slight): (Vec<&Lack>, Vec<&Lack>) = lacks.iter().partition(|lack| lack.is_grave);
+        let (grave, slight): (Vec<&Lack>, Vec<&Lack>) =
+            lacks.iter().partition(|lack| lack.is_grave);
         let named: Vec<&str> = grave.iter().chain(&slight).map(|lack| lack.what.as_str()).collect();
         if !named.is_empty() {
             opinion.checks.extend(named.iter().map(|name| (format!("has {name}"), false)));
@@ -109,8 +119,9 @@ fn listed(names: &[&str]) -> String {
 }
 
 fn reason(signals: &Signals, shape: &Shape) -> String {
-    let errors =
-        u64::from(signals.syntax_errors) + u64::from(signals.schema_errors) + u64::from(signals.execution_errors);
+    let errors = u64::from(signals.syntax_errors)
+        + u64::from(signals.schema_errors)
+        + u64::from(signals.execution_errors);
     let mut parts = vec![format!("ran with {}", count(shape.rows, "row"))];
     if errors > 0 {
         parts.push(format!("after {}", count(errors, "failed attempt")));

@@ -21,8 +21,8 @@ syrch_plugin::settings! {
         overflow_rows: u64 = 1000, 1 ..= 1_000_000_000;
         /// Whether a result without rows is rejected rather than scored lower.
         reject_empty: bool = false;
-        /// Whether a statement is rejected that lacks a metric, an aggregation, a filter or a time range of its task's plan, rather than
-        /// scored below one half.
+        /// Whether a statement is rejected that lacks a metric, an aggregation, a filter or a time
+        /// range of its task's plan, rather than scored below one half.
         reject_missing: bool = true;
         /// Lost for each dimension, grain or table of the plan that the statement lacks.
         missing: f64 = 0.10, 0.0 ..= 1.0;

@@ -8,7 +8,8 @@ use crate::{ExecutionReward, Settings};
 
 fn judge(settings: Settings, signals: Signals, rows: &FakeRows) -> Verdict {
     let catalog = Catalog { database: "db".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
-    let rival = Rival { candidate: Candidate { signals, ..Candidate::default() }, results: rows.handle() };
+    let rival =
+        Rival { candidate: Candidate { signals, ..Candidate::default() }, results: rows.handle() };
     let verdicts = ExecutionReward::new(settings)
         .judge(&FakeHost::default(), &Problem::new("q"), &catalog, &Task::new("A", "q"), &[rival])
         .unwrap();
@@ -40,7 +41,8 @@ fn each_loss_counts_half() {
     assert_eq!(score(Signals::default(), &FakeRows::new(&["n"], vec![vec![Value::Null]])), 0.975);
 }
 
-// syrch 0.1.2, bug 5: "0 rows" was searched for in "Query returned 1010 rows", and an overflow only in counts with the digits 1000.
+// syrch 0.1.2, bug 5: "0 rows" was searched for in "Query returned 1010 rows", and an overflow only
+// in counts with the digits 1000.
 #[test]
 fn rows_are_counted_and_not_read_from_a_text() {
     assert_eq!(score(Signals::default(), &one_row().counted(1010)), 0.975);
@@ -58,9 +60,15 @@ fn an_empty_result_is_rejected_on_request() {
 #[test]
 fn the_checks_are_listed() {
     let signals = Signals { syntax_errors: 1, ..Signals::default() };
-    let Verdict::Accepted(opinion) = judge(Settings::default(), signals, &one_row()) else { panic!("not accepted") };
-    let failed: Vec<&str> =
-        opinion.checks.iter().filter(|(_, passed)| !passed).map(|(name, _)| name.as_str()).collect();
+    let Verdict::Accepted(opinion) = judge(Settings::default(), signals, &one_row()) else {
+        panic!("not accepted")
+    };
+    let failed: Vec<&str> = opinion
+        .checks
+        .iter()
+        .filter(|(_, passed)| !passed)
+        .map(|(name, _)| name.as_str())
+        .collect();
     assert_eq!(failed, ["no attempt failed to parse"]);
     assert_eq!(opinion.reason, "ran with 1 row, after 1 failed attempt");
 }
@@ -71,9 +79,14 @@ fn require(settings: Settings, required: &Requirements) -> Verdict {
     let mut host = FakeHost::default();
     host.database.answer_with(sql, facts(sql, &["orders"]), one_row());
     let catalog = Catalog { database: "db".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
-    let rival = Rival { candidate: Candidate { sql: sql.into(), ..Candidate::default() }, results: rows.handle() };
+    let rival = Rival {
+        candidate: Candidate { sql: sql.into(), ..Candidate::default() },
+        results: rows.handle(),
+    };
     let task = Task { context: task_context(&[], required), ..Task::new("A", "q") };
-    let verdicts = ExecutionReward::new(settings).judge(&host, &Problem::new("q"), &catalog, &task, &[rival]).unwrap();
+    let verdicts = ExecutionReward::new(settings)
+        .judge(&host, &Problem::new("q"), &catalog, &task, &[rival])
+        .unwrap();
     verdicts.into_iter().next().unwrap()
 }
 
@@ -84,26 +97,48 @@ fn a_statement_that_lacks_a_filter_is_rejected_by_its_name() {
         dimensions: vec!["country".into()],
         ..Requirements::default()
     };
-    let Verdict::Rejected(opinion) = require(Settings::default(), &required) else { panic!("not rejected") };
-    assert_eq!(opinion.reason, "ran with 1 row; it lacks the filter `year = 2014` and the dimension `country`");
+    let Verdict::Rejected(opinion) = require(Settings::default(), &required) else {
+        panic!("not rejected")
+    };
+    assert_eq!(
+        opinion.reason,
+        "ran with 1 row; it lacks the filter `year = 2014` and the dimension `country`"
+    );
     assert_eq!(opinion.score, 0.25);
-    let failed: Vec<&str> =
-        opinion.checks.iter().filter(|(_, passed)| !passed).map(|(name, _)| name.as_str()).collect();
+    let failed: Vec<&str> = opinion
+        .checks
+        .iter()
+        .filter(|(_, passed)| !passed)
+        .map(|(name, _)| name.as_str())
+        .collect();
     assert_eq!(failed, ["has the filter `year = 2014`", "has the dimension `country`"]);
     // What others were tried for in vain is doubted.
-    for (settings, lenient) in
-        [(Settings::default(), true), (Settings { reject_missing: false, ..Settings::default() }, false)]
-    {
+    for (settings, lenient) in [
+        (Settings::default(), true),
+        (Settings { reject_missing: false, ..Settings::default() }, false),
+    ] {
         let required = Requirements { lenient, ..required.clone() };
-        assert!(matches!(require(settings, &required), Verdict::Accepted(opinion) if opinion.score == 0.25));
+        assert!(
+            matches!(require(settings, &required), Verdict::Accepted(opinion) if opinion.score == 0.25)
+        );
     }
 }
 
 #[test]
 fn what_is_not_grave_lowers_the_score_alone() {
-    let required = Requirements { dimensions: vec!["country".into(), "city".into()], ..Requirements::default() };
-    let Verdict::Accepted(opinion) = require(Settings::default(), &required) else { panic!("not accepted") };
+    let required = Requirements {
+        dimensions: vec!["country".into(), "city".into()],
+        ..Requirements::default()
+    };
+    let Verdict::Accepted(opinion) = require(Settings::default(), &required) else {
+        panic!("not accepted")
+    };
     assert_eq!((opinion.score * 1e9).round() / 1e9, 0.9);
-    let many = Requirements { dimensions: (b'a'..=b'z').map(|c| format!("x{}", c as char)).collect(), ..required };
-    assert!(matches!(require(Settings::default(), &many), Verdict::Accepted(opinion) if opinion.score == 0.5));
+    let many = Requirements {
+        dimensions: (b'a'..=b'z').map(|c| format!("x{}", c as char)).collect(),
+        ..required
+    };
+    assert!(
+        matches!(require(Settings::default(), &many), Verdict::Accepted(opinion) if opinion.score == 0.5)
+    );
 }

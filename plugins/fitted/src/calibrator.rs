@@ -5,7 +5,8 @@ use syrch_plugin::text::clamp01;
 
 use crate::{FittedCalibrator, Method, Settings};
 
-/// How much of the confidence itself is mixed in: enough to keep the order where a curve is level, too little to be seen.
+/// How much of the confidence itself is mixed in: enough to keep the order where a curve is level,
+/// too little to be seen.
 const GRAIN: f64 = 1e-6;
 /// Nearer to 0 or 1 no confidence counts on a logistic curve, as it was fitted.
 const SUREST: f64 = 1e-3;
@@ -13,7 +14,10 @@ const SUREST: f64 = 1e-3;
 impl CalibratorRole for FittedCalibrator {
     fn calibrate(&self, claims: &[(f64, Signals)]) -> Vec<f64> {
         let weights = &self.settings.weights;
-        claims.iter().map(|(raw, signals)| self.settings.on_the_curve(weights.discounted(*raw, signals))).collect()
+        claims
+            .iter()
+            .map(|(raw, signals)| self.settings.on_the_curve(weights.discounted(*raw, signals)))
+            .collect()
     }
 }
 
@@ -36,7 +40,9 @@ impl Settings {
         match (above.checked_sub(1).and_then(corner), corner(above)) {
             (None, None) => confidence,
             (Some((_, value)), None) | (None, Some((_, value))) => value,
-            (Some((from, low)), Some((to, high))) => low + (high - low) * (confidence - from) / (to - from),
+            (Some((from, low)), Some((to, high))) => {
+                low + (high - low) * (confidence - from) / (to - from)
+            }
         }
     }
 

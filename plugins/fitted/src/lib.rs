@@ -1,7 +1,8 @@
-//! The calibrator `fitted`: the discounts of `signals`, followed by a curve that `calibrate fit` found on graded answers, so that a confidence is
-//! the share of such answers that were right.
+//! The calibrator `fitted`: the discounts of `signals`, followed by a curve that `calibrate fit`
+//! found on graded answers, so that a confidence is the share of such answers that were right.
 //!
-//! The curve is fitted on what `signals` gave the answers of a run, and applied to the same. `settings` reads what the strategy file holds.
+//! The curve is fitted on what `signals` gave the answers of a run, and applied to the same.
+//! `settings` reads what the strategy file holds.
 
 mod calibrator;
 mod settings;

@@ -78,12 +78,13 @@ syrch_plugin::settings! {
         thresholds: Numbers = Numbers::default();
         /// Of `isotonic`: its values there, 0 to 1, never falling.
         values: Numbers = Numbers::default();
-        /// Of `logistic`: the factor of the logit. Under 1 claims are too far apart, over 1 too close together.
+        /// Of `logistic`: the factor of the logit. Under 1 claims are too far apart, over 1 too
+        /// close together.
         slope: f64 = 1.0, 0.0 ..= 1000.0;
         /// Of `logistic`: what is added to it. Under 0 claims are too high, over 0 too low.
         intercept: f64 = 0.0, -1000.0 ..= 1000.0;
-        /// What the curve rests on, for whoever prints answers: how often answers of about the same confidence were right, by database.
-        /// It changes no confidence.
+        /// What the curve rests on, for whoever prints answers: how often answers of about the same
+        /// confidence were right, by database. It changes no confidence.
         basis: Basis = Basis::default();
     }
 }
@@ -100,20 +101,26 @@ pub struct Settings {
 impl settings::Settings for Settings {
     fn schema() -> Value {
         let both = [Weights::schema(), Curve::schema()];
-        let properties = both.iter().filter_map(|schema| schema["properties"].as_object()).flatten();
+        let properties =
+            both.iter().filter_map(|schema| schema["properties"].as_object()).flatten();
         schema_of(properties.map(|(name, property)| (name.clone(), property.clone())).collect())
     }
 
     fn read(config: &str) -> Result<Self, String> {
         let given = object(config)?;
         let schema = Self::schema();
-        let known: Vec<&str> =
-            schema["properties"].as_object().into_iter().flatten().map(|(name, _)| &**name).collect();
+        let known: Vec<&str> = schema["properties"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, _)| &**name)
+            .collect();
         let mut unknown = given.clone();
         unknown.retain(|name, _| !known.contains(&name.as_str()));
         finish(&mut unknown, &known)?;
         let is_weight = |name: &str| Weights::schema()["properties"].get(name).is_some();
-        let (weights, curve): (Map<_, _>, Map<_, _>) = given.into_iter().partition(|(name, _)| is_weight(name));
+        let (weights, curve): (Map<_, _>, Map<_, _>) =
+            given.into_iter().partition(|(name, _)| is_weight(name));
         let weights = Weights::read(&Value::Object(weights).to_string())?;
         let curve = Curve::read(&Value::Object(curve).to_string())?;
         curve.checked().map(|curve| Self { weights, curve })
@@ -125,13 +132,18 @@ impl Curve {
         let (thresholds, values) = (&self.thresholds.0, &self.values.0);
         let is_share = |number: &f64| (0.0..=1.0).contains(number);
         if self.method == Method::Isotonic && thresholds.is_empty() {
-            return Err("`thresholds` is missing: an isotonic curve has at least one corner".to_owned());
+            return Err(
+                "`thresholds` is missing: an isotonic curve has at least one corner".to_owned()
+            );
         }
         if thresholds.len() != values.len() {
             let (thresholds, values) = (thresholds.len(), values.len());
-            return Err(format!("`values` must be as many as `thresholds`: there are {values} and {thresholds}"));
+            return Err(format!(
+                "`values` must be as many as `thresholds`: there are {values} and {thresholds}"
+            ));
         }
-        if !(thresholds.iter().all(is_share) && thresholds.windows(2).all(|pair| pair[0] < pair[1])) {
+        if !(thresholds.iter().all(is_share) && thresholds.windows(2).all(|pair| pair[0] < pair[1]))
+        {
             return Err("`thresholds` must ascend from 0 to 1".to_owned());
         }
         if !(values.iter().all(is_share) && values.is_sorted()) {

@@ -13,7 +13,8 @@ fn first() -> Signals {
     Signals { attempts: 1, max_attempts: 3, ..Signals::default() }
 }
 
-const ISOTONIC: &str = r#"{"method": "isotonic", "thresholds": [0.5, 0.7, 0.9], "values": [0.2, 0.4, 0.4]}"#;
+const ISOTONIC: &str =
+    r#"{"method": "isotonic", "thresholds": [0.5, 0.7, 0.9], "values": [0.2, 0.4, 0.4]}"#;
 const LOGISTIC: &str = r#"{"method": "logistic", "slope": 0.5, "intercept": -1.0}"#;
 
 #[track_caller]
@@ -25,13 +26,17 @@ fn assert_near(value: f64, expected: f64) {
 fn without_a_curve_it_is_signals() {
     let troubled = Signals { attempts: 2, schema_errors: 1, overflow: true, ..first() };
     for raw in [0.0, 0.3, 0.9, 1.0] {
-        assert_eq!(calibrated("", raw, troubled.clone()), Weights::default().discounted(raw, &troubled));
+        assert_eq!(
+            calibrated("", raw, troubled.clone()),
+            Weights::default().discounted(raw, &troubled)
+        );
     }
 }
 
 #[test]
 fn an_isotonic_curve_is_straight_between_its_corners() {
-    for (raw, expected) in [(0.1, 0.2), (0.5, 0.2), (0.6, 0.3), (0.7, 0.4), (0.8, 0.4), (1.0, 0.4)] {
+    for (raw, expected) in [(0.1, 0.2), (0.5, 0.2), (0.6, 0.3), (0.7, 0.4), (0.8, 0.4), (1.0, 0.4)]
+    {
         assert_near(calibrated(ISOTONIC, raw, first()), expected);
     }
 }
@@ -55,7 +60,8 @@ fn the_discounts_come_before_the_curve_and_have_their_weights() {
 
 #[test]
 fn what_it_rests_on_changes_no_confidence() {
-    let config = ISOTONIC.replace('{', "{\"basis\": {\"run\": \"r\", \"all\": [[0.8, 0.9, 47, 41]]}, ");
+    let config =
+        ISOTONIC.replace('{', "{\"basis\": {\"run\": \"r\", \"all\": [[0.8, 0.9, 47, 41]]}, ");
     assert_eq!(calibrated(&config, 0.6, first()), calibrated(ISOTONIC, 0.6, first()));
 }
 
@@ -67,13 +73,22 @@ fn a_curve_that_is_none_is_refused() {
         said(r#"{"method": "isotonic", "thresholds": [0.5], "values": []}"#),
         "`values` must be as many as `thresholds`: there are 0 and 1"
     );
-    assert_eq!(said(r#"{"thresholds": [0.5, 0.5], "values": [0, 1]}"#), "`thresholds` must ascend from 0 to 1");
+    assert_eq!(
+        said(r#"{"thresholds": [0.5, 0.5], "values": [0, 1]}"#),
+        "`thresholds` must ascend from 0 to 1"
+    );
     assert_eq!(
         said(r#"{"thresholds": [0.5, 0.6], "values": [0.4, 0.3]}"#),
         "`values` must be from 0 to 1 and never fall"
     );
-    assert_eq!(said(r#"{"thresholds": ["x"], "values": [1]}"#), "`thresholds` must be of type array, not [\"x\"]");
-    assert_eq!(said(r#"{"method": "platt"}"#), "`method` must be one of none, isotonic, logistic, not \"platt\"");
+    assert_eq!(
+        said(r#"{"thresholds": ["x"], "values": [1]}"#),
+        "`thresholds` must be of type array, not [\"x\"]"
+    );
+    assert_eq!(
+        said(r#"{"method": "platt"}"#),
+        "`method` must be one of none, isotonic, logistic, not \"platt\""
+    );
     assert_eq!(said(r#"{"slope": -1}"#), "`slope` must be from 0.0 to 1000.0, not -1");
     assert!(said(r#"{"slopes": 1}"#).starts_with("unknown setting `slopes`; known are syntax, "));
     assert!(said(r#"{"basis": 3}"#).starts_with("`basis` must be of type object"));
@@ -82,7 +97,8 @@ fn a_curve_that_is_none_is_refused() {
 #[test]
 fn the_schema_has_the_weights_and_the_curve() {
     let schema = Settings::schema();
-    for name in ["syntax", "retry", "method", "thresholds", "values", "slope", "intercept", "basis"] {
+    for name in ["syntax", "retry", "method", "thresholds", "values", "slope", "intercept", "basis"]
+    {
         assert!(schema["properties"][name]["description"].is_string(), "{name}");
     }
     assert_eq!(schema["properties"]["method"]["enum"][1], "isotonic");

@@ -1,4 +1,5 @@
-//! A branch: the place in the flow with everything that was found on the way. A fan-out copies it, and a join makes one of several.
+//! A branch: the place in the flow with everything that was found on the way. A fan-out copies it,
+//! and a join makes one of several.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -15,7 +16,8 @@ pub(crate) struct Passed {
     pub(crate) ran: Rc<Ran>,
 }
 
-/// The statements of a branch that stand, the most common result first, and those of one result together.
+/// The statements of a branch that stand, the most common result first, and those of one result
+/// together.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ballot {
     pub(crate) groups: Vec<Vec<Passed>>,
@@ -138,7 +140,9 @@ impl Branch {
     /// The flow in which it is.
     pub(crate) fn flow<'f>(&self, outermost: &'f Flow) -> &'f Flow {
         let inwards = self.frames.iter().zip(self.frames.iter().skip(1));
-        inwards.fold(outermost, |flow, (outer, inner)| flow.nodes[outer.node].item(inner.item).unwrap_or(flow))
+        inwards.fold(outermost, |flow, (outer, inner)| {
+            flow.nodes[outer.node].item(inner.item).unwrap_or(flow)
+        })
     }
 
     /// The node at which it is.
@@ -178,7 +182,8 @@ impl Branch {
         items
     }
 
-    /// The fan-out that a join at its node waits for: the last one, if it happened in the same flow.
+    /// The fan-out that a join at its node waits for: the last one, if it happened in the same
+    /// flow.
     pub(crate) fn fork(&self) -> Option<Fork> {
         self.forks.last().copied().filter(|fork| fork.level == self.frames.len())
     }

@@ -9,7 +9,8 @@ use crate::branch::{Ballot, Branch, Passed, State};
 use crate::walk::Walk;
 use crate::work;
 
-/// All statements of branches in one ballot: the most common result first, and of equally common ones the earliest.
+/// All statements of branches in one ballot: the most common result first, and of equally common
+/// ones the earliest.
 pub(crate) fn vote<'b>(branches: impl IntoIterator<Item = &'b Branch>) -> Ballot {
     let mut passed: Vec<Passed> = Vec::new();
     let mut replied = 0;
@@ -23,7 +24,9 @@ pub(crate) fn vote<'b>(branches: impl IntoIterator<Item = &'b Branch>) -> Ballot
     }
     let fingerprints: Vec<&str> = passed.iter().map(|one| one.ran.fingerprint.as_str()).collect();
     let groups = groups(&fingerprints);
-    let groups = groups.into_iter().map(|group| group.into_iter().map(|place| passed[place].clone()).collect());
+    let groups = groups
+        .into_iter()
+        .map(|group| group.into_iter().map(|place| passed[place].clone()).collect());
     Ballot { groups: groups.collect(), replied, is_chosen: false }
 }
 
@@ -35,12 +38,14 @@ impl<H: SolverHost> Walk<'_, H> {
         }
     }
 
-    /// The branches that wait at one node for each other, and those of their fan-out that ended; the first one waits.
+    /// The branches that wait at one node for each other, and those of their fan-out that ended;
+    /// the first one waits.
     fn ready(&self) -> Option<Vec<usize>> {
         let waiting = |branch: &&Branch| branch.state == State::Waiting;
         self.branches.iter().filter(waiting).find_map(|first| {
             let Some(fork) = first.fork() else { return Some(vec![first.id as usize]) };
-            let siblings: Vec<&Branch> = self.branches.iter().filter(|other| other.is_of(fork)).collect();
+            let siblings: Vec<&Branch> =
+                self.branches.iter().filter(|other| other.is_of(fork)).collect();
             if siblings.iter().any(|other| other.state == State::Open) {
                 return None;
             }
@@ -50,7 +55,8 @@ impl<H: SolverHost> Walk<'_, H> {
                 State::Ended | State::Abstained | State::Handed(_) | State::Failed(_) => true,
             };
             // Branches of a fan-out within this one, which wait elsewhere, come first.
-            let is_deeper = |other: &&Branch| other.state == State::Waiting && other.fork() != Some(fork);
+            let is_deeper =
+                |other: &&Branch| other.state == State::Waiting && other.fork() != Some(fork);
             if siblings.iter().any(is_deeper) {
                 return None;
             }
@@ -71,7 +77,12 @@ impl<H: SolverHost> Walk<'_, H> {
             State::Failed(failure) => Some(failure.clone()),
             _ => None,
         });
-        let why = sorted.iter().rev().map(|id| &self.branches[*id].why).find(|why| !why.is_empty()).cloned();
+        let why = sorted
+            .iter()
+            .rev()
+            .map(|id| &self.branches[*id].why)
+            .find(|why| !why.is_empty())
+            .cloned();
         let winner = ballot.best().map(|best| best.candidate.id.clone());
         let mut chains = sorted.iter().map(|id| &self.branches[*id].chain);
         let chain = chains.rfind(|chain| chain.last_id == winner).cloned();

@@ -1,8 +1,10 @@
-//! The solver `flow`: runs the flow of a strategy file, a graph of nodes whose edges follow the word that a node ends with.
+//! The solver `flow`: runs the flow of a strategy file, a graph of nodes whose edges follow the
+//! word that a node ends with.
 //!
-//! `settings` reads the flow; what it may say is in the crate `syrch-flows`, which the host checks it with, too. `branch` is the state that
-//! travels along the edges, `walk` follows them, `work` does what the nodes say, `join` makes one branch of several, and `outcome` chooses
-//! among the results. `prompts` and `schema` write the prompts, `judge` reads a judgement.
+//! `settings` reads the flow; what it may say is in the crate `syrch-flows`, which the host checks
+//! it with, too. `branch` is the state that travels along the edges, `walk` follows them, `work`
+//! does what the nodes say, `join` makes one branch of several, and `outcome` chooses among the
+//! results. `prompts` and `schema` write the prompts, `judge` reads a judgement.
 
 mod branch;
 mod join;

@@ -12,16 +12,19 @@ use crate::settings::Common;
 /// The least confidence in a result that was chosen among several.
 const CHOSEN: f64 = 0.5;
 
-/// One candidate for each result. Branches that never met are voted on here. Without a candidate, an unavailable model or database and a
-/// used-up budget are failures, and everything else is an empty outcome with the reason in its memo.
+/// One candidate for each result. Branches that never met are voted on here. Without a candidate,
+/// an unavailable model or database and a used-up budget are failures, and everything else is an
+/// empty outcome with the reason in its memo.
 pub(crate) fn outcome(
     host: &impl SolverHost,
     common: &Common,
     task: &Task,
     branches: Vec<Branch>,
 ) -> Result<Outcome, Failure> {
-    let dropped: Vec<&Branch> = branches.iter().filter(|branch| branch.found().best().is_none()).collect();
-    let last: Vec<&Branch> = branches.iter().filter(|branch| branch.state != State::Joined).collect();
+    let dropped: Vec<&Branch> =
+        branches.iter().filter(|branch| branch.found().best().is_none()).collect();
+    let last: Vec<&Branch> =
+        branches.iter().filter(|branch| branch.state != State::Joined).collect();
     let ballot = match last.as_slice() {
         [one] => one.found(),
         several => vote(several.iter().copied()),
@@ -46,15 +49,18 @@ pub(crate) fn outcome(
         return failure.map_or_else(|| Ok(nothing(host, why)), Err);
     }
     if let Some(why) = dropped.last().map(|branch| &branch.why) {
-        let branches =
-            if dropped.len() == 1 { "1 branch was".to_owned() } else { format!("{} branches were", dropped.len()) };
+        let branches = if dropped.len() == 1 {
+            "1 branch was".to_owned()
+        } else {
+            format!("{} branches were", dropped.len())
+        };
         host.note(Level::Info, &format!("{}: {branches} dropped: {why}", task.id));
     }
     Ok(Outcome { candidates: elect(host, common, &ballot), ..Outcome::default() })
 }
 
-/// The tasks that replace this one: one for each plugin that it is handed to, and of several a choice of the result with the highest
-/// confidence.
+/// The tasks that replace this one: one for each plugin that it is handed to, and of several a
+/// choice of the result with the highest confidence.
 fn hand_over(task: &Task, handed: &[&str]) -> Vec<Task> {
     let mut names: Vec<&str> = handed.to_vec();
     names.sort_unstable();
@@ -68,8 +74,12 @@ fn hand_over(task: &Task, handed: &[&str]) -> Vec<Task> {
     let mut tasks: Vec<Task> = names.iter().enumerate().map(one).collect();
     if tasks.len() > 1 {
         let depends_on = tasks.iter().map(|task| task.id.clone()).collect();
-        let choice =
-            Task { operation: Operation::Choose, join: Join::AnyOf, depends_on, ..Task::new("best", &task.text) };
+        let choice = Task {
+            operation: Operation::Choose,
+            join: Join::AnyOf,
+            depends_on,
+            ..Task::new("best", &task.text)
+        };
         tasks.push(choice);
     }
     tasks
@@ -87,12 +97,16 @@ fn elect(host: &impl SolverHost, common: &Common, ballot: &Ballot) -> Vec<Candid
         }
         match candidates.first() {
             None => {
-                let doubts = one.ran.doubts.iter().map(|doubt| format!("; {doubt}")).collect::<String>();
+                let doubts =
+                    one.ran.doubts.iter().map(|doubt| format!("; {doubt}")).collect::<String>();
                 host.keep(id, &format!("{}{doubts}", won(ballot, one, group.len())));
             }
             Some(best) if ballot.is_chosen => host.discard(id, &format!("{} was chosen", best.id)),
             Some(best) if group.len() < most => {
-                host.discard(id, &format!("{} for it, where {most} are for {}", group.len(), best.id));
+                host.discard(
+                    id,
+                    &format!("{} for it, where {most} are for {}", group.len(), best.id),
+                );
             }
             Some(best) => host.discard(id, &format!("as common as {}, but later", best.id)),
         }
@@ -107,13 +121,17 @@ fn won(ballot: &Ballot, one: &Passed, size: usize) -> String {
     match ballot.replied {
         0 | 1 => format!("it executed at attempt {} of {}", signals.attempts, signals.max_attempts),
         replied if ballot.is_chosen => {
-            format!("chosen among {} results; {size} of {replied} branches have it", ballot.groups.len())
+            format!(
+                "chosen among {} results; {size} of {replied} branches have it",
+                ballot.groups.len()
+            )
         }
         replied => format!("{size} of {replied} branches agree"),
     }
 }
 
-/// Adds the raw confidence: the share of branches that agree, or, for a single one, what the model stated or the settings say.
+/// Adds the raw confidence: the share of branches that agree, or, for a single one, what the model
+/// stated or the settings say.
 fn claim(common: &Common, one: &Passed, size: u32, replied: u32, is_chosen: bool) -> Candidate {
     let mut candidate = one.candidate.clone();
     let confidence = if replied > 1 {

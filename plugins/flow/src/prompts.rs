@@ -1,5 +1,6 @@
-//! The prompts. Those of the form `sql` are the SDK's; those of the form `yaml` are one user message each, after PocketFlow's generating and
-//! debugging nodes, with names and types alone for the schema.
+//! The prompts. Those of the form `sql` are the SDK's; those of the form `yaml` are one user
+//! message each, after PocketFlow's generating and debugging nodes, with names and types alone for
+//! the schema.
 
 use syrch_flows::Node;
 use syrch_plugin::brief::{Brief, PromptSize, Tried, feedback};
@@ -35,7 +36,8 @@ impl<'a> Prompts<'a> {
         task: &Task,
         parents: &[Parent],
     ) -> Self {
-        let size = PromptSize { catalog_bytes: common.schema_bytes, parent_rows: common.parent_rows };
+        let size =
+            PromptSize { catalog_bytes: common.schema_bytes, parent_rows: common.parent_rows };
         Self {
             catalog,
             brief: Brief::new(host, size, problem, catalog, task, parents),
@@ -44,9 +46,20 @@ impl<'a> Prompts<'a> {
         }
     }
 
-    /// The request for a statement, or for its repair once something was tried. `wrong`: what was wrong with the last reply to it.
-    pub(crate) fn statement(&self, node: &Node, tried: &[Tried], sample: u32, wrong: &str) -> Request {
-        let shown = if node.text("history") == "last" { &tried[tried.len().saturating_sub(1)..] } else { tried };
+    /// The request for a statement, or for its repair once something was tried. `wrong`: what was
+    /// wrong with the last reply to it.
+    pub(crate) fn statement(
+        &self,
+        node: &Node,
+        tried: &[Tried],
+        sample: u32,
+        wrong: &str,
+    ) -> Request {
+        let shown = if node.text("history") == "last" {
+            &tried[tried.len().saturating_sub(1)..]
+        } else {
+            tried
+        };
         let mut request = if node.text("form") == "yaml" {
             self.workflow(shown, sample)
         } else {
@@ -69,7 +82,8 @@ impl<'a> Prompts<'a> {
         request
     }
 
-    /// The request of the workflow, which shows the last of the statements apart from the earlier ones.
+    /// The request of the workflow, which shows the last of the statements apart from the earlier
+    /// ones.
     fn workflow(&self, tried: &[Tried], sample: u32) -> Request {
         let (dialect, rules) = (self.catalog.dialect.name(), self.catalog.dialect.rules());
         let schema = self.schema();
@@ -119,7 +133,13 @@ impl<'a> Prompts<'a> {
     }
 
     /// The request that asks whether a statement answers the question.
-    pub(crate) fn judgement(&self, host: &impl Rows, shown_rows: u32, sql: &str, results: &ResultSet) -> Request {
+    pub(crate) fn judgement(
+        &self,
+        host: &impl Rows,
+        shown_rows: u32,
+        sql: &str,
+        results: &ResultSet,
+    ) -> Request {
         let mut user = format!(
             "Does this {} statement answer the question?\nThe schema:\n{}\n{}\nThe statement:\n```sql\n{}\n```\n{}",
             self.catalog.dialect.name(),
@@ -135,7 +155,12 @@ impl<'a> Prompts<'a> {
     }
 
     /// The request that asks which of several statements is right, each called by its word.
-    pub(crate) fn choice(&self, host: &impl Rows, shown_rows: u32, statements: &[(&str, &Passed)]) -> Request {
+    pub(crate) fn choice(
+        &self,
+        host: &impl Rows,
+        shown_rows: u32,
+        statements: &[(&str, &Passed)],
+    ) -> Request {
         let mut user = format!("The schema:\n{}\n{}\n", self.schema(), self.brief.task());
         for (word, passed) in statements {
             user += &format!(
@@ -175,16 +200,26 @@ impl<'a> Prompts<'a> {
 /// The shape of a result, and its first rows as far as they are granted.
 fn result(host: &impl Rows, shown_rows: u32, results: &ResultSet) -> String {
     let profile = results.profile();
-    let columns: Vec<String> = profile.columns.iter().take(50).map(|column| line(&column.column.name, 60)).collect();
-    let shape = format!("Its result: {}, with the columns {}.\n", count(profile.rows, "row"), columns.join(", "));
+    let columns: Vec<String> =
+        profile.columns.iter().take(50).map(|column| line(&column.column.name, 60)).collect();
+    let shape = format!(
+        "Its result: {}, with the columns {}.\n",
+        count(profile.rows, "row"),
+        columns.join(", ")
+    );
     if shown_rows == 0 || profile.rows == 0 {
         return shape;
     }
     // Without the grant the shape has to do.
-    let rows = host.read(results, 0, shown_rows).map(|page| format!("Its first rows:\n{}", prompt::rows(&page)));
+    let rows = host
+        .read(results, 0, shown_rows)
+        .map(|page| format!("Its first rows:\n{}", prompt::rows(&page)));
     shape + &rows.unwrap_or_default()
 }
 
 fn yaml(ask: Ask, keys: &[&str]) -> Request {
-    Request { expect: Shape::Yaml(keys.iter().map(|key| (*key).to_owned()).collect()), ..ask.text() }
+    Request {
+        expect: Shape::Yaml(keys.iter().map(|key| (*key).to_owned()).collect()),
+        ..ask.text()
+    }
 }

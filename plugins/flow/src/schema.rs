@@ -3,8 +3,8 @@
 use syrch_plugin::prelude::*;
 use syrch_plugin::text::{count, line};
 
-/// `Table: {name}` and `  - {column} ({type})`, with a blank line between tables. Tables that would go over `bytes` are left out, and their
-/// number is stated.
+/// `Table: {name}` and `  - {column} ({type})`, with a blank line between tables. Tables that would
+/// go over `bytes` are left out, and their number is stated.
 pub(crate) fn text(catalog: &Catalog, bytes: usize) -> String {
     let mut out = String::new();
     for (shown, table) in catalog.tables.iter().enumerate() {
@@ -22,7 +22,11 @@ pub(crate) fn text(catalog: &Catalog, bytes: usize) -> String {
 }
 
 fn table_text(table: &Table) -> String {
-    let schema = table.schema_name.as_ref().map(|schema| format!("{}.", line(schema, 200))).unwrap_or_default();
+    let schema = table
+        .schema_name
+        .as_ref()
+        .map(|schema| format!("{}.", line(schema, 200)))
+        .unwrap_or_default();
     let mut out = format!("Table: {schema}{}\n", line(&table.name, 200));
     for column in &table.columns {
         out += &format!("  - {} ({})\n", line(&column.name, 200), line(&column.sql_type, 80));
@@ -50,8 +54,10 @@ mod tests {
     }
 
     fn shop() -> Catalog {
-        let tables =
-            vec![table("customers", &[("id", "INTEGER"), ("full name", "TEXT")]), table("order", &[("id", "")])];
+        let tables = vec![
+            table("customers", &[("id", "INTEGER"), ("full name", "TEXT")]),
+            table("order", &[("id", "")]),
+        ];
         Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables }
     }
 

@@ -42,7 +42,9 @@ fn default_flow() -> Value {
 }
 
 fn read(flow: &Value) -> Result<Flow, String> {
-    let words = |problems: Vec<Problem>| problems.iter().map(|problem| format!("flow.{problem}")).collect::<Vec<_>>();
+    let words = |problems: Vec<Problem>| {
+        problems.iter().map(|problem| format!("flow.{problem}")).collect::<Vec<_>>()
+    };
     syrch_flows::read(flow).map_err(|problems| words(problems).join("; "))
 }
 
@@ -58,7 +60,8 @@ impl settings::Settings for Settings {
         let common = Common::schema();
         let mut properties = common["properties"].as_object().cloned().unwrap_or_default();
         let description = "The nodes and their edges, as `docs/strategies.md` describes them.";
-        let flow = json!({ "type": "object", "description": description, "default": default_flow() });
+        let flow =
+            json!({ "type": "object", "description": description, "default": default_flow() });
         properties.insert("flow".to_owned(), flow);
         schema_of(properties)
     }
@@ -67,8 +70,13 @@ impl settings::Settings for Settings {
         let mut given = object(config)?;
         let flow = given.remove("flow");
         let schema = Common::schema();
-        let known: Vec<&str> =
-            schema["properties"].as_object().into_iter().flatten().map(|(name, _)| &**name).chain(["flow"]).collect();
+        let known: Vec<&str> = schema["properties"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, _)| &**name)
+            .chain(["flow"])
+            .collect();
         let mut unknown: Map<String, Value> = given.clone();
         unknown.retain(|name, _| !known.contains(&name.as_str()));
         finish(&mut unknown, &known)?;

@@ -1,5 +1,5 @@
-//! Following the edges: in each round every open branch visits its node, and what the nodes ask of the model and the database is asked
-//! together.
+//! Following the edges: in each round every open branch visits its node, and what the nodes ask of
+//! the model and the database is asked together.
 
 use std::time::Duration;
 
@@ -38,7 +38,12 @@ pub(crate) struct Walk<'a, H> {
 }
 
 impl<'a, H: SolverHost> Walk<'a, H> {
-    pub(crate) fn new(host: &'a H, settings: &'a Settings, task: &'a Task, prompts: Prompts<'a>) -> Self {
+    pub(crate) fn new(
+        host: &'a H,
+        settings: &'a Settings,
+        task: &'a Task,
+        prompts: Prompts<'a>,
+    ) -> Self {
         let attempts = host.attempts();
         Self {
             host,
@@ -59,7 +64,8 @@ impl<'a, H: SolverHost> Walk<'a, H> {
         &self.settings.flow
     }
 
-    /// The branches as they ended, and the question to the user. Each round spends visits of nodes, so that all branches end.
+    /// The branches as they ended, and the question to the user. Each round spends visits of nodes,
+    /// so that all branches end.
     pub(crate) fn run(mut self) -> (Vec<Branch>, Option<Question>) {
         loop {
             self.join();
@@ -80,10 +86,13 @@ impl<'a, H: SolverHost> Walk<'a, H> {
         (0..self.branches.len()).filter(|id| is_open(&self.branches[*id])).collect()
     }
 
-    /// Lets the time pass until the first of the branches that wait goes on. Returns whether one waits. There is no clock: what the others
-    /// did meanwhile does not shorten it.
+    /// Lets the time pass until the first of the branches that wait goes on. Returns whether one
+    /// waits. There is no clock: what the others did meanwhile does not shorten it.
     fn pause(&mut self) -> bool {
-        let waiting = self.branches.iter_mut().filter(|branch| branch.state == State::Open && !branch.pause.is_zero());
+        let waiting = self
+            .branches
+            .iter_mut()
+            .filter(|branch| branch.state == State::Open && !branch.pause.is_zero());
         let mut pauses: Vec<&mut Duration> = waiting.map(|branch| &mut branch.pause).collect();
         let Some(first) = pauses.iter().map(|pause| **pause).min() else { return false };
         self.host.pause(first);
@@ -91,7 +100,8 @@ impl<'a, H: SolverHost> Walk<'a, H> {
         true
     }
 
-    /// Begins the visit of a node, or goes on with one whose last attempt failed. Returns whether the node has work to do.
+    /// Begins the visit of a node, or goes on with one whose last attempt failed. Returns whether
+    /// the node has work to do.
     fn enter(&mut self, id: usize) -> bool {
         let flow = self.flow();
         let branch = &mut self.branches[id];
@@ -107,17 +117,21 @@ impl<'a, H: SolverHost> Walk<'a, H> {
         let Some(frame) = branch.frames.last_mut() else { return false };
         let visits = frame.visits.entry(place).or_default();
         let has_visits = node.max_visits.is_none_or(|most| *visits < most);
-        let has_attempts =
-            !matches!(node.kind, Kind::Draft | Kind::Repair) || branch.chain.signals.attempts < self.attempts;
+        let has_attempts = !matches!(node.kind, Kind::Draft | Kind::Repair)
+            || branch.chain.signals.attempts < self.attempts;
         if !(has_visits && has_attempts) {
             let is_again = frame.exhausted.contains(&place);
             frame.exhausted.push(place);
             if has_visits && !is_again {
                 let allowed = count(self.attempts.into(), "execution");
-                self.host.note(Level::Info, &format!("{}: the policy allows {allowed}", self.task.id));
+                self.host
+                    .note(Level::Info, &format!("{}: the policy allows {allowed}", self.task.id));
             }
             if is_again {
-                self.end(id, &format!("the flow came back to `{}`, which has no visit left", node.name));
+                self.end(
+                    id,
+                    &format!("the flow came back to `{}`, which has no visit left", node.name),
+                );
             } else {
                 self.leave(id, EXHAUSTED);
             }
@@ -143,7 +157,8 @@ impl<'a, H: SolverHost> Walk<'a, H> {
         }
     }
 
-    /// The node of a branch ended with that action: the branch goes where the edges lead, or the flow ends.
+    /// The node of a branch ended with that action: the branch goes where the edges lead, or the
+    /// flow ends.
     pub(crate) fn leave(&mut self, id: usize, action: &str) {
         self.leave_joined(id, action, 1);
     }
@@ -202,7 +217,10 @@ impl<'a, H: SolverHost> Walk<'a, H> {
         let number = number.max(1);
         let fitting = number.min(BRANCHES.saturating_sub(self.branches.len()) + 1);
         if fitting < number {
-            let note = format!("{}: a flow has at most {BRANCHES} branches: {fitting} of {number} go on", self.task.id);
+            let note = format!(
+                "{}: a flow has at most {BRANCHES} branches: {fitting} of {number} go on",
+                self.task.id
+            );
             self.host.note(Level::Warn, &note);
         }
         if number > 1 {
@@ -245,8 +263,9 @@ impl<'a, H: SolverHost> Walk<'a, H> {
         self.host.event(branch.chain.last_id.as_deref(), "visit", &data);
     }
 
-    /// One attempt at the node's work failed. If it `may_repeat`, it is made again while `max_retries` allow; then the fallback takes its
-    /// place, and without one the branch ends in that state.
+    /// One attempt at the node's work failed. If it `may_repeat`, it is made again while
+    /// `max_retries` allow; then the fallback takes its place, and without one the branch ends in
+    /// that state.
     pub(crate) fn fail(&mut self, id: usize, wrong: &str, may_repeat: bool, state: State) {
         let flow = self.flow();
         let node = self.branches[id].node(flow);

@@ -1,7 +1,10 @@
-//! What the nodes do: statements are checked and run, and the model is asked for statements, judgements and choices.
+//! What the nodes do: statements are checked and run, and the model is asked for statements,
+//! judgements and choices.
 
 use syrch_flows::{ABSTAINED, DEFAULT, Kind, Node};
-use syrch_plugin::attempt::{Ended, Statement, Written, accept, candidate_id, failed, judged, too_large, written};
+use syrch_plugin::attempt::{
+    Ended, Statement, Written, accept, candidate_id, failed, judged, too_large, written,
+};
 use syrch_plugin::failure::llm_words;
 use syrch_plugin::prelude::*;
 use syrch_plugin::text::{count, count32, line};
@@ -16,7 +19,8 @@ const CHOICES: usize = 8;
 /// Has the nodes of branches do their work, each as far as the model and the database answer.
 pub(crate) fn work<H: SolverHost>(walk: &mut Walk<'_, H>, entered: &[usize]) {
     let flow = walk.flow();
-    let kinds: Vec<(usize, &Node)> = entered.iter().map(|id| (*id, walk.branches[*id].node(flow))).collect();
+    let kinds: Vec<(usize, &Node)> =
+        entered.iter().map(|id| (*id, walk.branches[*id].node(flow))).collect();
     let of = |wanted: &[Kind]| -> Vec<usize> {
         kinds.iter().filter(|(_, node)| wanted.contains(&node.kind)).map(|(id, _)| *id).collect()
     };
@@ -24,8 +28,9 @@ pub(crate) fn work<H: SolverHost>(walk: &mut Walk<'_, H>, entered: &[usize]) {
     of(&[Kind::Ask]).into_iter().for_each(|id| walk.prepare_question(id));
     of(&[Kind::Check]).into_iter().for_each(|id| walk.check(id));
     walk.run_statements(&of(&[Kind::Run]));
-    let (by_reward, by_model): (Vec<usize>, Vec<usize>) =
-        of(&[Kind::Judge]).into_iter().partition(|id| walk.branches[*id].node(flow).text("by") == "reward");
+    let (by_reward, by_model): (Vec<usize>, Vec<usize>) = of(&[Kind::Judge])
+        .into_iter()
+        .partition(|id| walk.branches[*id].node(flow).text("by") == "reward");
     walk.judge_by_reward(&by_reward);
     let asked: Vec<usize> = of(&[Kind::Draft, Kind::Repair]).into_iter().chain(by_model).collect();
     walk.ask_model(&asked);
@@ -69,7 +74,9 @@ impl<H: SolverHost> Walk<'_, H> {
             }
         }
         // What stopped the database is in the trials, too.
-        let _ = self.trials.run(self.host, statements.iter().map(|(_, statement)| statement.sql.as_str()));
+        let _ = self
+            .trials
+            .run(self.host, statements.iter().map(|(_, statement)| statement.sql.as_str()));
         for (id, statement) in statements {
             self.settle(id, statement);
         }
@@ -100,7 +107,8 @@ impl<H: SolverHost> Walk<'_, H> {
         }
     }
 
-    /// Takes a statement that ran. Where an edge says so, one with faults or without rows is only the best so far.
+    /// Takes a statement that ran. Where an edge says so, one with faults or without rows is only
+    /// the best so far.
     fn take(&mut self, id: usize, passed: Passed) {
         let node = self.branches[id].node(self.flow());
         let doubt = |action: &'static str, empty: bool| {
@@ -113,7 +121,8 @@ impl<H: SolverHost> Walk<'_, H> {
             (Some((action, wrong)), first) => {
                 branch.chain.fail(&passed.candidate.sql, wrong);
                 if let Some(first) = &first {
-                    let why = format!("it is no better than {}, which it repairs", first.candidate.id);
+                    let why =
+                        format!("it is no better than {}, which it repairs", first.candidate.id);
                     self.host.discard(&passed.candidate.id, &why);
                 }
                 branch.doubtful = Some(first.unwrap_or(passed));
@@ -152,9 +161,11 @@ impl<H: SolverHost> Walk<'_, H> {
         }
     }
 
-    /// The replies in order. Prompts that are too large are made shorter and sent again, and a provider without YAML is asked without.
+    /// The replies in order. Prompts that are too large are made shorter and sent again, and a
+    /// provider without YAML is asked without.
     fn replies(&mut self, ids: &[usize]) -> Vec<Result<Reply, LlmError>> {
-        let mut replies: Vec<Result<Reply, LlmError>> = ids.iter().map(|_| Err(LlmError::Cancelled)).collect();
+        let mut replies: Vec<Result<Reply, LlmError>> =
+            ids.iter().map(|_| Err(LlmError::Cancelled)).collect();
         let mut again: Vec<usize> = (0..ids.len()).collect();
         while !again.is_empty() {
             let requests: Vec<Request> = again.iter().map(|at| self.request(ids[*at])).collect();
@@ -173,7 +184,10 @@ impl<H: SolverHost> Walk<'_, H> {
             if !too_large.is_empty() && self.prompts.shorten() {
                 again = too_large;
             } else if !unsupported.is_empty() && self.prompts.leave_yaml() {
-                self.host.note(Level::Info, "the model provider has no YAML: it is asked for the statement alone");
+                self.host.note(
+                    Level::Info,
+                    "the model provider has no YAML: it is asked for the statement alone",
+                );
                 again = unsupported;
             }
         }
@@ -184,12 +198,16 @@ impl<H: SolverHost> Walk<'_, H> {
         let branch = &self.branches[id];
         let node = branch.node(self.flow());
         match (node.kind, branch.ballot.best()) {
-            (Kind::Judge, Some(best)) => {
-                self.prompts.judgement(self.host, node.whole("shown_rows"), &best.candidate.sql, &best.ran.results)
-            }
+            (Kind::Judge, Some(best)) => self.prompts.judgement(
+                self.host,
+                node.whole("shown_rows"),
+                &best.candidate.sql,
+                &best.ran.results,
+            ),
             _ => {
                 let sample = branch.id + branch.without_statement * count32(self.branches.len());
-                let tried = if node.kind == Kind::Repair { branch.chain.tried.as_slice() } else { &[] };
+                let tried =
+                    if node.kind == Kind::Repair { branch.chain.tried.as_slice() } else { &[] };
                 self.prompts.statement(node, tried, sample, &branch.wrong)
             }
         }
@@ -199,7 +217,10 @@ impl<H: SolverHost> Walk<'_, H> {
     fn read_statement(&mut self, id: usize, reply: Written) {
         match reply {
             Written::Statement(statement) => {
-                let sql = statement.sql.trim_end_matches(|c: char| c == ';' || c.is_whitespace()).to_owned();
+                let sql = statement
+                    .sql
+                    .trim_end_matches(|c: char| c == ';' || c.is_whitespace())
+                    .to_owned();
                 if sql.is_empty() {
                     return self.no_statement(id, "the statement is empty");
                 }
@@ -218,7 +239,8 @@ impl<H: SolverHost> Walk<'_, H> {
                 self.leave(id, ABSTAINED);
             }
             Written::Failed(failure) if failure.kind == FailureKind::Model => {
-                // The host has repeated the call already; a node that waits asks once more after that.
+                // The host has repeated the call already; a node that waits asks once more after
+                // that.
                 let may_repeat = self.branches[id].node(self.flow()).wait > 0.0;
                 self.fail(id, &failure.message, may_repeat, State::Failed(failure.clone()));
             }
@@ -238,7 +260,10 @@ impl<H: SolverHost> Walk<'_, H> {
         };
         let times = branch.failed + 1;
         if times < node.max_retries {
-            self.host.note(Level::Info, &format!("{}: {reply}: it is asked again; {wrong}", self.task.id));
+            self.host.note(
+                Level::Info,
+                &format!("{}: {reply}: it is asked again; {wrong}", self.task.id),
+            );
         }
         let in_a_row = match times {
             1 => String::new(),
@@ -261,15 +286,22 @@ impl<H: SolverHost> Walk<'_, H> {
         let mut verdicts = judged(self.host, self.task, &candidates).into_iter();
         for id in with {
             let verdict = verdicts.next();
-            self.read_verdict(id, verdict.unwrap_or_else(|| Verdict::Unavailable("there is no reward".to_owned())));
+            self.read_verdict(
+                id,
+                verdict.unwrap_or_else(|| Verdict::Unavailable("there is no reward".to_owned())),
+            );
         }
     }
 
-    /// Without a judgement, which counts as neither acceptance nor rejection, a statement passes, or the fallback is taken.
+    /// Without a judgement, which counts as neither acceptance nor rejection, a statement passes,
+    /// or the fallback is taken.
     fn read_verdict(&mut self, id: usize, verdict: Verdict) {
         let node = self.branches[id].node(self.flow());
         let branch = &mut self.branches[id];
-        let Some(best) = branch.ballot.groups.first_mut().and_then(|group| group.first_mut()) else { return };
+        let Some(best) = branch.ballot.groups.first_mut().and_then(|group| group.first_mut())
+        else {
+            return;
+        };
         match verdict {
             Verdict::Accepted(opinion) => {
                 accept(&mut best.candidate, &opinion);
@@ -278,14 +310,21 @@ impl<H: SolverHost> Walk<'_, H> {
             Verdict::Rejected(opinion) => {
                 let (candidate, feedback) = (best.candidate.clone(), opinion.reason);
                 self.host.discard(&candidate.id, &format!("the judge did not pass it: {feedback}"));
-                branch.chain.fail(&candidate.sql, format!("it ran, but a judge did not pass it: {feedback}"));
+                branch.chain.fail(
+                    &candidate.sql,
+                    format!("it ran, but a judge did not pass it: {feedback}"),
+                );
                 branch.rejected += 1;
                 let attempts = count(branch.rejected.into(), "attempt");
-                branch.why = format!("no statement passed the judge in {attempts}; its last feedback: {feedback}");
+                branch.why = format!(
+                    "no statement passed the judge in {attempts}; its last feedback: {feedback}"
+                );
                 branch.ballot = Ballot::default();
                 self.leave(id, "rejected");
             }
-            Verdict::Unavailable(why) if branch.failed + 1 < node.max_retries || node.fallback.is_some() => {
+            Verdict::Unavailable(why)
+                if branch.failed + 1 < node.max_retries || node.fallback.is_some() =>
+            {
                 self.fail(id, &why, true, State::Ended);
             }
             Verdict::Unavailable(why) => {
@@ -300,7 +339,8 @@ impl<H: SolverHost> Walk<'_, H> {
     fn prepare_question(&mut self, id: usize) {
         let branch = &self.branches[id];
         let node = branch.node(self.flow());
-        let shown: Vec<&Passed> = branch.ballot.groups.iter().filter_map(|group| group.first()).collect();
+        let shown: Vec<&Passed> =
+            branch.ballot.groups.iter().filter_map(|group| group.first()).collect();
         let written = node.text("question");
         if written.is_empty() && shown.len() < 2 {
             return self.leave(id, "unneeded");
@@ -325,27 +365,39 @@ impl<H: SolverHost> Walk<'_, H> {
 
 /// A result for the user, by its statement and its shape.
 fn described(passed: &Passed) -> String {
-    let columns: Vec<String> =
-        passed.ran.profile.columns.iter().take(6).map(|column| line(&column.column.name, 40)).collect();
+    let columns: Vec<String> = passed
+        .ran
+        .profile
+        .columns
+        .iter()
+        .take(6)
+        .map(|column| line(&column.column.name, 40))
+        .collect();
     let rows = count(passed.ran.profile.rows, "row");
     format!("{rows} of {} ({})", columns.join(", "), line(&passed.candidate.sql, 120))
 }
 
-/// Has the model or the reward choose among different results. Without a choice the order of the vote stays.
+/// Has the model or the reward choose among different results. Without a choice the order of the
+/// vote stays.
 pub(crate) fn choose<H: SolverHost>(walk: &mut Walk<'_, H>, id: usize, ballot: &mut Ballot) {
     let node = walk.branches[id].node(walk.flow());
-    let shown: Vec<&Passed> = ballot.groups.iter().take(CHOICES).filter_map(|group| group.first()).collect();
+    let shown: Vec<&Passed> =
+        ballot.groups.iter().take(CHOICES).filter_map(|group| group.first()).collect();
     if shown.len() < 2 {
         return;
     }
     let chosen = if node.text("by") == "reward" {
-        let candidates: Vec<Candidate> = shown.iter().map(|passed| passed.candidate.clone()).collect();
+        let candidates: Vec<Candidate> =
+            shown.iter().map(|passed| passed.candidate.clone()).collect();
         let verdicts = judged(walk.host, walk.task, &candidates);
         let score = |verdict: &Verdict| match verdict {
             Verdict::Accepted(opinion) => Some(opinion.score),
             Verdict::Rejected(_) | Verdict::Unavailable(_) => None,
         };
-        let scores = verdicts.iter().enumerate().filter_map(|(place, verdict)| Some((place, score(verdict)?)));
+        let scores = verdicts
+            .iter()
+            .enumerate()
+            .filter_map(|(place, verdict)| Some((place, score(verdict)?)));
         // The first of equal scores.
         scores
             .fold(None, |best: Option<(usize, f64)>, next| match best {
@@ -364,21 +416,34 @@ pub(crate) fn choose<H: SolverHost>(walk: &mut Walk<'_, H>, id: usize, ballot: &
             ballot.is_chosen = true;
         }
         Err(why) => {
-            walk.host.note(Level::Info, &format!("{}: nothing was chosen, the vote counts: {why}", walk.task.id));
+            walk.host.note(
+                Level::Info,
+                &format!("{}: nothing was chosen, the vote counts: {why}", walk.task.id),
+            );
         }
     }
 }
 
-fn choose_by_model<H: SolverHost>(walk: &mut Walk<'_, H>, node: &Node, shown: &[&Passed]) -> Result<usize, String> {
+fn choose_by_model<H: SolverHost>(
+    walk: &mut Walk<'_, H>,
+    node: &Node,
+    shown: &[&Passed],
+) -> Result<usize, String> {
     let words = ["A", "B", "C", "D", "E", "F", "G", "H"];
     loop {
-        let statements: Vec<(&str, &Passed)> = words.into_iter().zip(shown.iter().copied()).collect();
-        let reply = walk.host.complete(&walk.prompts.choice(walk.host, node.whole("shown_rows"), &statements));
+        let statements: Vec<(&str, &Passed)> =
+            words.into_iter().zip(shown.iter().copied()).collect();
+        let reply = walk.host.complete(&walk.prompts.choice(
+            walk.host,
+            node.whole("shown_rows"),
+            &statements,
+        ));
         let reply = match reply {
             Err(LlmError::TooLarge) if walk.prompts.shorten() => continue,
             reply => reply.map_err(|error| llm_words(&error))?,
         };
-        let word: Option<String> = reply.parsed.as_deref().and_then(|text| serde_json::from_str(text).ok());
+        let word: Option<String> =
+            reply.parsed.as_deref().and_then(|text| serde_json::from_str(text).ok());
         let place = word.and_then(|word| statements.iter().position(|(known, _)| **known == word));
         return place.ok_or_else(|| "the model named none".to_owned());
     }

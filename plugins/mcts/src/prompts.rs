@@ -41,9 +41,16 @@ impl Expansion {
     }
 }
 
-/// The request that expands a node. `asked` is the number of requests before it: with the statements that the request is about taken off it
-/// becomes the sample, so that a provider with a list of answers gives each of them once.
-pub(crate) fn request(host: &impl Rows, brief: &Brief<'_>, tree: &Tree<'_>, place: usize, asked: u32) -> Request {
+/// The request that expands a node. `asked` is the number of requests before it: with the
+/// statements that the request is about taken off it becomes the sample, so that a provider with a
+/// list of answers gives each of them once.
+pub(crate) fn request(
+    host: &impl Rows,
+    brief: &Brief<'_>,
+    tree: &Tree<'_>,
+    place: usize,
+    asked: u32,
+) -> Request {
     let mut request = match Expansion::of(tree, place) {
         Expansion::Draw => brief.request(&[], 0),
         Expansion::Repair => brief.request(&failures(tree, place), 0),
@@ -61,7 +68,9 @@ fn failures(tree: &Tree<'_>, place: usize) -> Vec<Tried> {
     let all = tree.path(place).into_iter().chain(tree.nodes[place].children.iter().copied());
     let tried = |place: usize| {
         let node = &tree.nodes[place];
-        node.ended.wrong().map(|wrong| Tried { sql: node.candidate.sql.clone(), wrong: wrong.to_owned() })
+        node.ended
+            .wrong()
+            .map(|wrong| Tried { sql: node.candidate.sql.clone(), wrong: wrong.to_owned() })
     };
     all.filter_map(tried).collect()
 }
@@ -78,7 +87,8 @@ fn revision(host: &impl Rows, brief: &Brief<'_>, tree: &Tree<'_>, place: usize) 
     more += &feedback(&failed);
     more += "\nCompare what they return with what is asked, and write the statement that answers it. \
              Repeat the first one if it does.\n";
-    let ran = [place].into_iter().chain(others).map(|place| tree.nodes[place].candidate.sql.clone());
+    let ran =
+        [place].into_iter().chain(others).map(|place| tree.nodes[place].candidate.sql.clone());
     let subjects = ran.chain(failed.into_iter().map(|tried| tried.sql)).collect();
     brief.ask(Purpose::Repair, brief.instructions(), &more).subjects(subjects).sql()
 }
@@ -90,7 +100,8 @@ fn others(tree: &Tree<'_>, place: usize) -> Vec<usize> {
     clusters.filter_map(first).take(tree.settings.others as usize).collect()
 }
 
-/// A statement that ran, its result as far as it may be shown, and the number of statements that agree.
+/// A statement that ran, its result as far as it may be shown, and the number of statements that
+/// agree.
 fn reported(host: &impl Rows, tree: &Tree<'_>, place: usize) -> String {
     let node = &tree.nodes[place];
     let Some(ran) = node.ran() else { return String::new() };

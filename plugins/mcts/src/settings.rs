@@ -7,18 +7,20 @@ syrch_plugin::settings! {
         rollouts: u32 = 8, 1 ..= 64;
         /// Children of a node at the most; the root's are fresh draws.
         width: u32 = 3, 1 ..= 64;
-        /// Levels of statements below the root, at most the user's `max_attempts`: a level is one more attempt at a statement.
+        /// Levels of statements below the root, at most the user's `max_attempts`: a level is one
+        /// more attempt at a statement.
         depth: u32 = 3, 1 ..= 16;
         /// How much a node that was seldom visited draws: the constant of UCT.
         exploration: f64 = 1.4, 0.0 ..= 100.0;
-        /// The search stops when that many results are equal, or when no other result can come up with the leading one any more; 0: never
-        /// early.
+        /// The search stops when that many results are equal, or when no other result can come up
+        /// with the leading one any more; 0: never early.
         agree: u32 = 3, 0 ..= 64;
         /// What a result without rows counts, where one with rows counts 1.
         empty: f64 = 0.5, 0.0 ..= 1.0;
         /// The temperature of all statements; 0 leaves it to the model.
         temperature: f64 = 0.7, 0.0 ..= 2.0;
-        /// How many further results what the model claims counts as, when it is weighed against the agreement.
+        /// How many further results what the model claims counts as, when it is weighed against the
+        /// agreement.
         claim_weight: f64 = 2.0, 0.01 ..= 100.0;
         /// The confidence of a statement for which the model states none.
         unstated: f64 = 0.7, 0.0 ..= 1.0;
@@ -26,7 +28,8 @@ syrch_plugin::settings! {
         overflow_rows: u64 = 1000, 1 ..= 1_000_000_000;
         /// Other results that a revision is shown.
         others: u32 = 3, 0 ..= 16;
-        /// Rows of each result and of each finished dependency that stand in a prompt, as far as they are granted.
+        /// Rows of each result and of each finished dependency that stand in a prompt, as far as
+        /// they are granted.
         shown_rows: u32 = 3, 0 ..= 50;
         /// Bytes of a prompt that the catalog may fill.
         catalog_bytes: u32 = 48_000, 500 ..= 200_000;

@@ -1,7 +1,8 @@
-//! The linker `narrow`: selects those tables and columns of a large catalog that a question is likely to need, within a number of bytes.
+//! The linker `narrow`: selects those tables and columns of a large catalog that a question is
+//! likely to need, within a number of bytes.
 //!
-//! `phrases` takes the question apart, `keywords` asks a model for more, `retrievers` and `cells` search, `fuse` ranks what they found,
-//! `joins` adds the tables between, `fit` cuts to the bytes.
+//! `phrases` takes the question apart, `keywords` asks a model for more, `retrievers` and `cells`
+//! search, `fuse` ranks what they found, `joins` adds the tables between, `fit` cuts to the bytes.
 
 mod linker;
 mod settings;

@@ -23,8 +23,8 @@ syrch_plugin::settings! {
     pub struct Settings {
         /// Bytes that the tables may fill in a prompt. A catalog that is not longer stays whole.
         catalog_bytes: u32 = 4_200, 500 ..= 200_000;
-        /// Share of the bytes for as many tables as possible, each with its keys and the columns that were found; the rest shows the
-        /// best tables with more of their columns.
+        /// Share of the bytes for as many tables as possible, each with its keys and the columns
+        /// that were found; the rest shows the best tables with more of their columns.
         breadth: f64 = 0.6, 0.0 ..= 1.0;
         /// Weight of what is found by words.
         lexical: f64 = 1.0, 0.0 ..= 10.0;
@@ -32,30 +32,36 @@ syrch_plugin::settings! {
         path_fuzzy: f64 = 1.0, 0.0 ..= 10.0;
         /// Weight of lines of comments and business terms.
         segment_fuzzy: f64 = 1.0, 0.0 ..= 10.0;
-        /// Weight of tables in whose cells a phrase of the question stands, as far as cells are granted.
+        /// Weight of tables in whose cells a phrase of the question stands, as far as cells are
+        /// granted.
         values: f64 = 1.0, 0.0 ..= 10.0;
         /// Weight of what is found by embeddings, where the host has a model for them.
         vector: f64 = 1.0, 0.0 ..= 10.0;
         /// Weight of tables that notes and solved examples name.
         notes: f64 = 1.0, 0.0 ..= 10.0;
-        /// What is added to ranks when retrievers are fused: the higher, the more being found by many retrievers counts over being the first of one.
+        /// What is added to ranks when retrievers are fused: the higher, the more being found by
+        /// many retrievers counts over being the first of one.
         smoothing: f64 = 10.0, 0.0 ..= 1000.0;
         /// The share of a table's own score that its neighbours by foreign keys have too.
         neighbours: f64 = 0.3, 0.0 ..= 1.0;
-        /// Tables whose score is below this share of the best one's are left out, also where they would fit, as in syrch 0.3.7; but
-        /// not those of which one retriever is sure.
+        /// Tables whose score is below this share of the best one's are left out, also where they
+        /// would fit, as in syrch 0.3.7; but not those of which one retriever is sure.
         least: f64 = 0.3, 0.0 ..= 1.0;
         /// The best tables between which all tables on the shortest join paths are selected.
         closure: u32 = 4, 0 ..= 16;
-        /// When a model is asked for keywords first (CHESS): never, for questions that are not in English, or always.
+        /// When a model is asked for keywords first (CHESS): never, for questions that are not in
+        /// English, or always.
         keywords: Keywords = Keywords::Foreign;
         /// Found cells and notes that the other roles get, at most.
         hints: u32 = 8, 0 ..= 20;
-        /// Solved examples that the other roles get, at most: those that are most like the question.
+        /// Solved examples that the other roles get, at most: those that are most like the
+        /// question.
         examples: u32 = 4, 0 ..= 12;
-        /// Whether they get two to four examples that are made from the tables, where no solved one is found.
+        /// Whether they get two to four examples that are made from the tables, where no solved one
+        /// is found.
         made_examples: bool = true;
-        /// Whether they get the values of columns with few, and the ends of numbers and dates, as far as cells are granted.
+        /// Whether they get the values of columns with few, and the ends of numbers and dates, as
+        /// far as cells are granted.
         facts: bool = true;
     }
 }

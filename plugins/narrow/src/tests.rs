@@ -10,7 +10,8 @@ use crate::{Narrow, Settings};
 const QUESTION: &str = "Which customers in Texas have orders?";
 
 fn table(name: &str, columns: &[&str], keys: &[(&str, &str)]) -> Table {
-    let column = |name: &&str| Column { name: (*name).into(), sql_type: "TEXT".into(), ..Column::default() };
+    let column =
+        |name: &&str| Column { name: (*name).into(), sql_type: "TEXT".into(), ..Column::default() };
     let key = |(column, to): &(&str, &str)| ForeignKey {
         columns: vec![(*column).into()],
         ref_table: (*to).into(),
@@ -27,10 +28,15 @@ fn table(name: &str, columns: &[&str], keys: &[(&str, &str)]) -> Table {
 
 /// Customers and orders with a table between them, and 80 tables that have nothing to do with it.
 fn catalog() -> Catalog {
-    let mut tables: Vec<Table> =
-        (0..80).map(|n| table(&format!("other_{n:02}"), &["id", "name", "note", "size", "colour"], &[])).collect();
+    let mut tables: Vec<Table> = (0..80)
+        .map(|n| table(&format!("other_{n:02}"), &["id", "name", "note", "size", "colour"], &[]))
+        .collect();
     tables.push(table("customers", &["id", "name", "city", "state", "phone", "since"], &[]));
-    tables.push(table("baskets", &["id", "customer", "order"], &[("customer", "customers"), ("order", "orders")]));
+    tables.push(table(
+        "baskets",
+        &["id", "customer", "order"],
+        &[("customer", "customers"), ("order", "orders")],
+    ));
     tables.push(table("orders", &["id", "total", "placed", "comment"], &[]));
     Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables }
 }
@@ -41,21 +47,39 @@ fn hit(corpus: Corpus, path: &str, score: f64) -> Hit {
         None => (path, None),
     };
     let snippet = None;
-    Hit { corpus, id: path.into(), path: path.into(), table: Some(table.into()), column, snippet, payload: None, score }
+    Hit {
+        corpus,
+        id: path.into(),
+        path: path.into(),
+        table: Some(table.into()),
+        column,
+        snippet,
+        payload: None,
+        score,
+    }
 }
 
 /// A host whose words find customers before orders and, far behind, all others.
 fn host() -> FakeHost {
     let mut host = FakeHost::default();
-    let others = (0..80).map(|n| hit(Corpus::Tables, &format!("other_{n:02}"), 0.1 - f64::from(n) / 1000.0));
+    let others =
+        (0..80).map(|n| hit(Corpus::Tables, &format!("other_{n:02}"), 0.1 - f64::from(n) / 1000.0));
     let tables = [hit(Corpus::Tables, "customers", 0.9), hit(Corpus::Tables, "orders", 0.8)];
-    host.search.script(&Corpus::Tables, &Retriever::Lexical, tables.into_iter().chain(others).collect());
-    let columns = vec![hit(Corpus::Columns, "customers.state", 0.7), hit(Corpus::Columns, "orders.comment", 0.3)];
+    host.search.script(
+        &Corpus::Tables,
+        &Retriever::Lexical,
+        tables.into_iter().chain(others).collect(),
+    );
+    let columns = vec![
+        hit(Corpus::Columns, "customers.state", 0.7),
+        hit(Corpus::Columns, "orders.comment", 0.3),
+    ];
     host.search.script(&Corpus::Columns, &Retriever::Lexical, columns);
     host
 }
 
-/// Without examples that are made of the tables, which have a test of their own, unless the settings name them.
+/// Without examples that are made of the tables, which have a test of their own, unless the
+/// settings name them.
 fn link_of(
     host: &FakeHost,
     mut settings: serde_json::Value,
@@ -84,11 +108,17 @@ fn selected<'l>(linked: &'l Linked, name: &str) -> &'l Relevant {
 fn shown(linked: &Linked) -> String {
     let catalog = catalog();
     let table = |relevant: &Relevant| {
-        let mut table = catalog.tables.iter().find(|table| table.name == relevant.table).unwrap().clone();
-        table.columns.retain(|column| relevant.columns.is_empty() || relevant.columns.contains(&column.name));
+        let mut table =
+            catalog.tables.iter().find(|table| table.name == relevant.table).unwrap().clone();
+        table.columns.retain(|column| {
+            relevant.columns.is_empty() || relevant.columns.contains(&column.name)
+        });
         table
     };
-    prompt::catalog(&Catalog { tables: linked.tables.iter().map(table).collect(), ..catalog.clone() }, usize::MAX)
+    prompt::catalog(
+        &Catalog { tables: linked.tables.iter().map(table).collect(), ..catalog.clone() },
+        usize::MAX,
+    )
 }
 
 #[test]
@@ -114,8 +144,12 @@ fn the_best_tables_are_selected_with_those_between_them() {
 fn the_retrievers_are_asked_in_order_with_the_question_and_its_names() {
     let host = host();
     link(&host, json!({}));
-    let asked: Vec<(Corpus, Retriever, String)> =
-        host.search.queries().into_iter().map(|query| (query.corpus, query.retriever, query.text)).collect();
+    let asked: Vec<(Corpus, Retriever, String)> = host
+        .search
+        .queries()
+        .into_iter()
+        .map(|query| (query.corpus, query.retriever, query.text))
+        .collect();
     let names = ["customers", "texas", "orders", "customers texas", "texas orders"];
     let mut expected = Vec::new();
     for (retriever, texts) in [
@@ -125,7 +159,9 @@ fn the_retrievers_are_asked_in_order_with_the_question_and_its_names() {
         (Retriever::Vector, &[QUESTION][..]),
     ] {
         for corpus in [Corpus::Tables, Corpus::Columns] {
-            expected.extend(texts.iter().map(|text| (corpus.clone(), retriever.clone(), (*text).to_owned())));
+            expected.extend(
+                texts.iter().map(|text| (corpus.clone(), retriever.clone(), (*text).to_owned())),
+            );
         }
     }
     for (corpus, retriever) in [
@@ -146,14 +182,28 @@ fn a_catalog_that_fits_stays_whole_and_still_gets_hints() {
         "Texas".into(),
         vec![Hit { snippet: Some("texas".into()), ..hit(Corpus::Cells, "customers.state", 1.0) }],
     );
-    let linked = link_of(&host, json!({ "keywords": "always" }), &Problem::new(QUESTION), &small).unwrap();
+    let linked =
+        link_of(&host, json!({ "keywords": "always" }), &Problem::new(QUESTION), &small).unwrap();
     assert_eq!(linked.tables, []);
-    assert_eq!(linked.hints.iter().map(|hit| hit.path.as_str()).collect::<Vec<_>>(), ["customers.state"]);
-    assert!(host.search.queries().iter().all(|query| matches!(query.corpus, Corpus::Notes | Corpus::Examples)));
+    assert_eq!(
+        linked.hints.iter().map(|hit| hit.path.as_str()).collect::<Vec<_>>(),
+        ["customers.state"]
+    );
+    assert!(
+        host.search
+            .queries()
+            .iter()
+            .all(|query| matches!(query.corpus, Corpus::Notes | Corpus::Examples))
+    );
     assert!(host.model.requests().is_empty());
     let quiet = FakeHost::default();
-    let none =
-        link_of(&quiet, json!({ "hints": 0, "examples": 0, "facts": false }), &Problem::new(QUESTION), &small).unwrap();
+    let none = link_of(
+        &quiet,
+        json!({ "hints": 0, "examples": 0, "facts": false }),
+        &Problem::new(QUESTION),
+        &small,
+    )
+    .unwrap();
     assert!(none.tables.is_empty() && none.hints.is_empty() && quiet.search.queries().is_empty());
 }
 
@@ -167,7 +217,8 @@ fn without_any_hit_the_catalog_stays_whole_and_says_so() {
 #[test]
 fn bytes_and_breadth_bound_what_is_shown() {
     let tables = |bytes: u32, breadth: f64| {
-        let linked = link(&host(), json!({ "catalog_bytes": bytes, "breadth": breadth, "least": 0.0 }));
+        let linked =
+            link(&host(), json!({ "catalog_bytes": bytes, "breadth": breadth, "least": 0.0 }));
         assert!(shown(&linked).len() <= bytes as usize);
         linked
     };
@@ -177,12 +228,16 @@ fn bytes_and_breadth_bound_what_is_shown() {
     assert_eq!(selected(&narrow, "customers").columns, Vec::<String>::new());
     // Its key and what was found of it come first.
     let few = &selected(&broad, "customers").columns;
-    assert!(few.len() < 6 && few.contains(&"id".to_owned()) && few.contains(&"state".to_owned()), "{few:?}");
+    assert!(
+        few.len() < 6 && few.contains(&"id".to_owned()) && few.contains(&"state".to_owned()),
+        "{few:?}"
+    );
 }
 
 #[test]
 fn what_is_far_behind_is_left_out_though_it_would_fit() {
-    let count = |least: f64| link(&host(), json!({ "catalog_bytes": 5000, "least": least })).tables.len();
+    let count =
+        |least: f64| link(&host(), json!({ "catalog_bytes": 5000, "least": least })).tables.len();
     assert!(count(0.0) > count(0.3));
     assert_eq!(count(0.9), 3, "the two best and what joins them");
 }
@@ -205,8 +260,12 @@ fn every_retriever_has_its_weight() {
         let without = link(&host, json!({ setting: 0.0 }));
         assert_ne!(names(&without).first(), Some(&"other_33"), "{setting}");
         let again = &host.search.queries()[asked..];
-        let of_names = |query: &&RetrievalQuery| matches!(query.corpus, Corpus::Tables | Corpus::Columns);
-        assert!(again.iter().filter(of_names).all(|query| query.retriever != retriever), "{setting}");
+        let of_names =
+            |query: &&RetrievalQuery| matches!(query.corpus, Corpus::Tables | Corpus::Columns);
+        assert!(
+            again.iter().filter(of_names).all(|query| query.retriever != retriever),
+            "{setting}"
+        );
     }
 }
 
@@ -231,7 +290,10 @@ fn the_column_of_a_cell_is_selected() {
     let mut host = host();
     host.database.hits.insert("Texas".into(), vec![hit(Corpus::Cells, "customers.since", 1.0)]);
     let columns = |weight: f64| {
-        let linked = link(&host, json!({ "values": weight, "catalog_bytes": 500, "breadth": 1.0, "least": 0.0 }));
+        let linked = link(
+            &host,
+            json!({ "values": weight, "catalog_bytes": 500, "breadth": 1.0, "least": 0.0 }),
+        );
         selected(&linked, "customers").columns.clone()
     };
     let has = |columns: &[String]| columns.iter().any(|column| column == "since");
@@ -253,20 +315,29 @@ fn a_cell_that_is_everywhere_says_little() {
 #[test]
 fn notes_and_examples_lead_to_their_tables_and_are_reported() {
     let mut host = host();
-    let note = Hit { snippet: Some("Texan shops are in other_07".into()), ..hit(Corpus::Notes, "other_07.note", 0.6) };
+    let note = Hit {
+        snippet: Some("Texan shops are in other_07".into()),
+        ..hit(Corpus::Notes, "other_07.note", 0.6)
+    };
     let elsewhere = hit(Corpus::Notes, "another_database", 0.9);
     host.search.script(&Corpus::Notes, &Retriever::Lexical, vec![note.clone(), elsewhere]);
     let example = Hit {
         table: None,
         snippet: Some("Who ordered?".into()),
-        payload: Some(json!({ "question": "Who ordered?", "sql": "SELECT * FROM \"other_08\" o" }).to_string()),
+        payload: Some(
+            json!({ "question": "Who ordered?", "sql": "SELECT * FROM \"other_08\" o" })
+                .to_string(),
+        ),
         ..hit(Corpus::Examples, "example 1", 0.5)
     };
     host.search.script(&Corpus::Examples, &Retriever::Lexical, vec![example]);
     let linked = link(&host, json!({ "notes": 10.0 }));
     assert_eq!(names(&linked)[..2], ["other_07", "other_08"]);
     assert_eq!(linked.hints[0], note);
-    assert_eq!(linked.hints[1].snippet.as_deref(), Some("Who ordered? => SELECT * FROM \"other_08\" o"));
+    assert_eq!(
+        linked.hints[1].snippet.as_deref(),
+        Some("Who ordered? => SELECT * FROM \"other_08\" o")
+    );
     assert_eq!(linked.hints.len(), 2);
     assert_eq!(names(&link(&host, json!({ "notes": 0.0 })))[0], "customers");
     assert_eq!(link(&host, json!({ "hints": 1, "examples": 0 })).hints, [note]);
@@ -296,9 +367,11 @@ fn joins_bring_neighbours() {
 #[test]
 fn smoothing_weighs_many_retrievers_against_the_first_of_one() {
     let mut host = host();
-    // Orders are second by words, twice; `other_00` is third by words and fourth by two more retrievers.
+    // Orders are second by words, twice; `other_00` is third by words and fourth by two more
+    // retrievers.
     for retriever in [Retriever::PathFuzzy, Retriever::SegmentFuzzy] {
-        let spelled = ["other_77", "other_78", "other_79", "other_00"].iter().zip([0.9, 0.8, 0.7, 0.6]);
+        let spelled =
+            ["other_77", "other_78", "other_79", "other_00"].iter().zip([0.9, 0.8, 0.7, 0.6]);
         host.search.script(
             &Corpus::Tables,
             &retriever,
@@ -318,7 +391,9 @@ fn keywords_are_asked_for_when_the_user_wants_them() {
     let mut host = host();
     let keywords = json!({ "keywords": ["client", "Lone Star State"] });
     host.model.script(&Purpose::Link, Ok(reply("", Some(&keywords))));
-    host.database.hits.insert("Lone Star State".into(), vec![hit(Corpus::Cells, "other_39.name", 1.0)]);
+    host.database
+        .hits
+        .insert("Lone Star State".into(), vec![hit(Corpus::Cells, "other_39.name", 1.0)]);
     let linked = link(&host, json!({ "keywords": "always", "values": 10.0 }));
     assert_eq!(names(&linked)[0], "other_39");
     let request = &host.model.requests()[0];
@@ -345,7 +420,9 @@ fn a_model_without_keywords_changes_nothing() {
     }
     let mut host = host();
     host.model.script(&Purpose::Link, Err(LlmError::Cancelled));
-    let ended = link_of(&host, json!({ "keywords": "always" }), &Problem::new(QUESTION), &catalog()).unwrap_err();
+    let ended =
+        link_of(&host, json!({ "keywords": "always" }), &Problem::new(QUESTION), &catalog())
+            .unwrap_err();
     assert_eq!(ended.kind, FailureKind::Cancelled);
 }
 
@@ -369,7 +446,12 @@ fn facts_about_columns_stand_in_one_hint_for_each_table() {
     let samples = vec![
         sample("name", [text("Ada"), text("Zoe")], 1, many(|n| Value::Text(format!("name {n}")))),
         sample("state", [text("Ohio"), text("Texas")], 20, vec![text("Texas"), text("Ohio")]),
-        sample("since", [text("2020-01-02"), text("2024-11-30")], 1, many(|n| Value::Text(format!("2020-01-0{n}")))),
+        sample(
+            "since",
+            [text("2020-01-02"), text("2024-11-30")],
+            1,
+            many(|n| Value::Text(format!("2020-01-0{n}"))),
+        ),
         sample("phone", [Value::Integer(3), Value::Integer(900)], 1, many(Value::Integer)),
     ];
     let mut host = host();
@@ -385,17 +467,23 @@ fn facts_about_columns_stand_in_one_hint_for_each_table() {
         let facts = linked.hints.into_iter().filter(|hit| hit.path == "values of customers");
         facts.filter_map(|hit| hit.snippet).collect::<Vec<_>>()
     };
-    let expected = "state is 'Texas', 'Ohio'; since from '2020-01-02' to '2024-11-30'; phone from 3 to 900";
+    let expected =
+        "state is 'Texas', 'Ohio'; since from '2020-01-02' to '2024-11-30'; phone from 3 to 900";
     assert_eq!(facts(&host, json!({}), &small), [expected]);
     assert_eq!(facts(&host, json!({}), &of_rows(40)), [expected], "of a narrowed catalog as well");
     // Of a hundred rows the two values are some of the frequent ones, of a thousand they are none.
     let some = Catalog { tables: of_rows(100).tables.split_off(80), ..catalog() };
-    assert!(facts(&host, json!({}), &some)[0].starts_with("state is often 'Texas', 'Ohio'; since from"));
+    assert!(
+        facts(&host, json!({}), &some)[0].starts_with("state is often 'Texas', 'Ohio'; since from")
+    );
     let thousand = Catalog { tables: of_rows(1000).tables.split_off(80), ..catalog() };
     assert!(facts(&host, json!({}), &thousand)[0].starts_with("since from"));
     assert!(facts(&host, json!({ "facts": false }), &small).is_empty());
     // A job for each sample is too slow.
-    assert!(facts(&host, json!({}), &Catalog { dialect: Dialect::Databricks, ..small.clone() }).is_empty());
+    assert!(
+        facts(&host, json!({}), &Catalog { dialect: Dialect::Databricks, ..small.clone() })
+            .is_empty()
+    );
     // Of large tables only as many columns as take no time, here none is left after two.
     let mut large = small.clone();
     large.tables[0].row_estimate = Some(10_000_000);
@@ -434,8 +522,14 @@ fn examples_are_made_where_none_is_found() {
             "What is the name of the customers whose state is Côte d'Or?",
             "SELECT name FROM customers WHERE state = 'Côte d''Or'",
         ),
-        pair("How many customers are there for each state?", "SELECT state, COUNT(*) FROM customers GROUP BY state"),
-        pair("Which orders has the highest total?", "SELECT name FROM orders ORDER BY total DESC LIMIT 1"),
+        pair(
+            "How many customers are there for each state?",
+            "SELECT state, COUNT(*) FROM customers GROUP BY state",
+        ),
+        pair(
+            "Which orders has the highest total?",
+            "SELECT name FROM orders ORDER BY total DESC LIMIT 1",
+        ),
         pair("How many baskets are there?", "SELECT COUNT(*) FROM baskets"),
     ];
     assert_eq!(made(&host, on(), &all), expected);

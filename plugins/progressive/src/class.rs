@@ -1,7 +1,8 @@
 //! Error analysis: what kind of error a statement shows, and what mends it.
 //!
-//! The five semantic classes come first, syntax last, as in the design document. The engine's errors have typed kinds; what only the
-//! meaning shows, such as a wrong filter, comes from the judge's answers.
+//! The five semantic classes come first, syntax last, as in the design document. The engine's
+//! errors have typed kinds; what only the meaning shows, such as a wrong filter, comes from the
+//! judge's answers.
 
 use syrch_plugin::prelude::*;
 
@@ -21,7 +22,8 @@ pub(crate) enum ErrorClass {
 }
 
 use ErrorClass::{
-    InvalidOperation, Syntax, Timeout, WrongAggregation, WrongColumn, WrongFilter, WrongJoin, WrongTable,
+    InvalidOperation, Syntax, Timeout, WrongAggregation, WrongColumn, WrongFilter, WrongJoin,
+    WrongTable,
 };
 
 // Beginnings of words by which a judge's prose names a class.
@@ -41,8 +43,16 @@ const SPOKEN: &[(&str, ErrorClass)] = &[
 
 impl ErrorClass {
     /// All of them, the most important first.
-    pub(crate) const ALL: [Self; 8] =
-        [WrongTable, WrongColumn, WrongJoin, WrongFilter, WrongAggregation, Timeout, InvalidOperation, Syntax];
+    pub(crate) const ALL: [Self; 8] = [
+        WrongTable,
+        WrongColumn,
+        WrongJoin,
+        WrongFilter,
+        WrongAggregation,
+        Timeout,
+        InvalidOperation,
+        Syntax,
+    ];
 
     /// The name in the design document.
     pub(crate) fn name(self) -> &'static str {
@@ -87,7 +97,9 @@ impl ErrorClass {
             InvalidOperation => {
                 "Use a single SELECT with functions that this dialect has, on values of the right type."
             }
-            Syntax => "Write one complete statement in this dialect, with balanced parentheses and quotes.",
+            Syntax => {
+                "Write one complete statement in this dialect, with balanced parentheses and quotes."
+            }
         }
     }
 
@@ -103,7 +115,8 @@ impl ErrorClass {
         }
     }
 
-    /// The class that a judge's opinion shows: the most important failed check, else what its words name first.
+    /// The class that a judge's opinion shows: the most important failed check, else what its words
+    /// name first.
     pub(crate) fn of_opinion(opinion: &Opinion) -> Option<Self> {
         let failed = |class: &&Self| {
             Aspect::ALL.into_iter().any(|aspect| {
@@ -118,7 +131,9 @@ impl ErrorClass {
     pub(crate) fn of_words(text: &str) -> Option<Self> {
         let text = text.to_ascii_lowercase();
         let named = Self::ALL.into_iter().find(|class| text.contains(class.name()));
-        let spoken = |word: &str| SPOKEN.iter().find(|(start, _)| word.starts_with(start)).map(|(_, class)| *class);
+        let spoken = |word: &str| {
+            SPOKEN.iter().find(|(start, _)| word.starts_with(start)).map(|(_, class)| *class)
+        };
         named.or_else(|| text.split(|c: char| !c.is_ascii_alphanumeric()).find_map(spoken))
     }
 }
@@ -144,19 +159,28 @@ mod tests {
     #[test]
     fn a_judges_answers_give_all_five_semantic_classes() {
         for aspect in Aspect::ALL {
-            let checks = vec![("right tables".to_owned(), true), (aspect.check().to_owned(), false)];
+            let checks =
+                vec![("right tables".to_owned(), true), (aspect.check().to_owned(), false)];
             let opinion = Opinion { score: 0.0, reason: "it is off".to_owned(), checks };
             assert_eq!(ErrorClass::of_opinion(&opinion), aspect.class());
         }
-        let checks = [Aspect::Filters, Aspect::Columns].map(|aspect| (aspect.check().to_owned(), false)).to_vec();
+        let checks = [Aspect::Filters, Aspect::Columns]
+            .map(|aspect| (aspect.check().to_owned(), false))
+            .to_vec();
         let both = Opinion { score: 0.0, reason: "where?".to_owned(), checks };
         assert_eq!(ErrorClass::of_opinion(&both), Some(WrongColumn));
     }
 
     #[test]
     fn without_answers_the_words_decide() {
-        assert_eq!(ErrorClass::of_words("The WHERE clause tests the wrong column."), Some(WrongFilter));
-        assert_eq!(ErrorClass::of_words("It should be counted per customer"), Some(WrongAggregation));
+        assert_eq!(
+            ErrorClass::of_words("The WHERE clause tests the wrong column."),
+            Some(WrongFilter)
+        );
+        assert_eq!(
+            ErrorClass::of_words("It should be counted per customer"),
+            Some(WrongAggregation)
+        );
         assert_eq!(ErrorClass::of_words("wrong_join: the table is doubled"), Some(WrongJoin));
         assert_eq!(ErrorClass::of_words("It is off."), None);
     }

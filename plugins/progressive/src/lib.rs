@@ -1,16 +1,19 @@
 //! The strategy `progressive`: a statement that grows step by step, the most confident step first.
 //!
-//! After the design document's pipeline, with the branches and repairs that it only plans. The planner divides the question
-//! into sub-tasks with confidences and writes CHASE-SQL's three-step plan. The solver executes the sub-task with the highest
-//! confidence, has the statement judged against that sub-task, takes it over, recalculates the remaining confidences, and continues; what is
-//! not accepted makes branches. The reward asks a model whether a statement means what was asked. The roles work with others' too:
-//! the solver takes a task without sub-tasks as one step, and the reward judges any candidate.
+//! After the design document's pipeline, with the branches and repairs that it only plans. The
+//! planner divides the question into sub-tasks with confidences and writes CHASE-SQL's three-step
+//! plan. The solver executes the sub-task with the highest confidence, has the statement judged
+//! against that sub-task, takes it over, recalculates the remaining confidences, and continues;
+//! what is not accepted makes branches. The reward asks a model whether a statement means what was
+//! asked. The roles work with others' too: the solver takes a task without sub-tasks as one step,
+//! and the reward judges any candidate.
 //!
-//! Cumulative reward is the sum of the rewards of a branch's sub-tasks: 1.0 for an accepted one, 0.5 for one that was not judged,
-//! nothing for a failed one, however many statements it took. A line with more accepted sub-tasks so ranks above one with fewer.
+//! Cumulative reward is the sum of the rewards of a branch's sub-tasks: 1.0 for an accepted one,
+//! 0.5 for one that was not judged, nothing for a failed one, however many statements it took. A
+//! line with more accepted sub-tasks so ranks above one with fewer.
 //!
-//! When sub-tasks are left undone and the reward did not accept the statement as the whole, its raw confidence is scaled by the share of
-//! sub-tasks that are done, and its rationale says so.
+//! When sub-tasks are left undone and the reward did not accept the statement as the whole, its raw
+//! confidence is scaled by the share of sub-tasks that are done, and its rationale says so.
 //!
 //! | setting | default | test that shows its effect |
 //! |---|---|---|

@@ -34,9 +34,16 @@ const KINDS: [(&str, &str); 3] = [
 ];
 
 impl PlannerRole for Progressive {
-    /// One task; an unavailable model is a failure, and without a usable reply the task has no sub-tasks or no plan.
-    fn plan(&self, host: &impl PlannerHost, problem: &Problem, catalog: &Catalog) -> Result<Graph, Failure> {
-        let mut replies = host.complete_all(&requests(&self.settings, problem, catalog)).into_iter();
+    /// One task; an unavailable model is a failure, and without a usable reply the task has no
+    /// sub-tasks or no plan.
+    fn plan(
+        &self,
+        host: &impl PlannerHost,
+        problem: &Problem,
+        catalog: &Catalog,
+    ) -> Result<Graph, Failure> {
+        let mut replies =
+            host.complete_all(&requests(&self.settings, problem, catalog)).into_iter();
         let found = parsed(host, replies.next(), "sub-tasks")?;
         let most = self.settings.max_subtasks as usize;
         let (subtasks, notes) = found.map(|found| subtask::read(&found, most)).unwrap_or_default();
@@ -55,7 +62,11 @@ impl PlannerRole for Progressive {
 
 fn requests(settings: &Settings, problem: &Problem, catalog: &Catalog) -> Vec<Request> {
     let tables = prompt::catalog(catalog, settings.catalog_bytes as usize);
-    let user = format!("Tables of the {} database:\n{tables}\n{}", catalog.dialect.name(), prompt::problem(problem));
+    let user = format!(
+        "Tables of the {} database:\n{tables}\n{}",
+        catalog.dialect.name(),
+        prompt::problem(problem)
+    );
     let subtasks = Ask::new(Purpose::Plan)
         .system(SUBTASKS)
         .user(user.clone())
@@ -91,12 +102,18 @@ fn parsed(
     what: &str,
 ) -> Result<Option<Value>, Failure> {
     match reply {
-        Some(Ok(reply)) => Ok(reply.parsed.as_deref().and_then(|parsed| serde_json::from_str(parsed).ok())),
+        Some(Ok(reply)) => {
+            Ok(reply.parsed.as_deref().and_then(|parsed| serde_json::from_str(parsed).ok()))
+        }
         Some(Err(
-            error @ (LlmError::Refused(_) | LlmError::Unsupported(_) | LlmError::Malformed(_) | LlmError::TooLarge),
+            error @ (LlmError::Refused(_)
+            | LlmError::Unsupported(_)
+            | LlmError::Malformed(_)
+            | LlmError::TooLarge),
         )) => {
             // A provider without a model is nothing to warn of.
-            let level = if matches!(error, LlmError::Unsupported(_)) { Level::Info } else { Level::Warn };
+            let level =
+                if matches!(error, LlmError::Unsupported(_)) { Level::Info } else { Level::Warn };
             host.note(level, &format!("no {what}: {}", llm_words(&error)));
             Ok(None)
         }
@@ -107,7 +124,10 @@ fn parsed(
 
 /// The three steps in their order, each once; what a model says of one step in several is joined.
 fn steps(host: &impl PlannerHost, document: Option<&Value>) -> Vec<String> {
-    let items = document.and_then(|document| document.get("steps")?.as_array()).map(Vec::as_slice).unwrap_or_default();
+    let items = document
+        .and_then(|document| document.get("steps")?.as_array())
+        .map(Vec::as_slice)
+        .unwrap_or_default();
     let mut out = Vec::new();
     for (kind, title) in KINDS {
         let of_kind = |item: &&Value| item.get("step_type").and_then(Value::as_str) == Some(kind);
@@ -122,9 +142,16 @@ fn steps(host: &impl PlannerHost, document: Option<&Value>) -> Vec<String> {
 }
 
 fn reported(item: &Value) -> Option<String> {
-    let description = item.get("description").and_then(Value::as_str).map(|text| text::line(text, 400))?;
-    let entities = item.get("entities").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let description =
+        item.get("description").and_then(Value::as_str).map(|text| text::line(text, 400))?;
+    let entities = item
+        .get("entities")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str);
     let entities: Vec<String> = entities.take(20).map(|entity| text::line(entity, 60)).collect();
-    let named = if entities.is_empty() { String::new() } else { format!(" ({})", entities.join(", ")) };
+    let named =
+        if entities.is_empty() { String::new() } else { format!(" ({})", entities.join(", ")) };
     (!description.is_empty()).then(|| format!("{description}{named}"))
 }

@@ -18,29 +18,35 @@ syrch_plugin::settings! {
         confidence_temperature: f64 = 0.0, 0.0 ..= 2.0;
         /// Solver: rounds in which every open branch executes one sub-task.
         max_iterations: u32 = 10, 1 ..= 100;
-        /// Solver: a sub-task at or above it is executed at once; one below it waits for a recalculation with all that was executed
-        /// since the last. It has an effect where `recalculate_every` is above 1: at 1, the default, every step is followed by a
+        /// Solver: a sub-task at or above it is executed at once; one below it waits for a
+        /// recalculation with all that was executed since the last. It has an effect where
+        /// `recalculate_every` is above 1: at 1, the default, every step is followed by a
         /// recalculation anyway, and at 0 by none.
         high_confidence_threshold: f64 = 0.85, 0.0 ..= 1.0;
         /// Solver: an accepted statement whose reward is below it gets alternatives.
         acceptance_threshold: f64 = 1.0, 0.0 ..= 1.0;
-        /// Solver: repairs of a statement that does not parse, within the attempts that the user allows; other errors are analysed instead.
+        /// Solver: repairs of a statement that does not parse, within the attempts that the user
+        /// allows; other errors are analysed instead.
         max_syntax_retries: u32 = 2, 0 ..= 10;
-        /// Solver: executed sub-tasks between two recalculations of the remaining confidences; 0: never.
+        /// Solver: executed sub-tasks between two recalculations of the remaining confidences; 0:
+        /// never.
         recalculate_every: u32 = 1, 0 ..= 100;
         /// Solver: output tokens of a recalculation.
         recalculation_max_tokens: u32 = 1024, 16 ..= 65_536;
         /// Solver: output tokens of a statement. Models that think aloud need more.
         sql_max_tokens: u32 = 512, 16 ..= 65_536;
-        /// Solver: what becomes of sub-tasks that wait for a failed one. `skip`: they are not executed; `proceed`: they go on without
-        /// it; `repair`: the failed one is tried once more after the others, and then as `skip`.
+        /// Solver: what becomes of sub-tasks that wait for a failed one. `skip`: they are not
+        /// executed; `proceed`: they go on without it; `repair`: the failed one is tried once more
+        /// after the others, and then as `skip`.
         dependents: Dependents = Dependents::Repair;
-        /// Solver: what a prompt states of the executed sub-tasks. `all`: each with the number of rows that the statement then gave, and the
-        /// names in the statement so far; `latest`: the last one, with that number.
+        /// Solver: what a prompt states of the executed sub-tasks. `all`: each with the number of
+        /// rows that the statement then gave, and the names in the statement so far; `latest`: the
+        /// last one, with that number.
         context: Accumulation = Accumulation::All;
         /// Solver: whether each step is judged, or the whole statement alone.
         judge_steps: bool = true;
-        /// Solver: replies in a row without a statement that runs, after which no more are asked for.
+        /// Solver: replies in a row without a statement that runs, after which no more are asked
+        /// for.
         most_in_vain: u32 = 9, 1 ..= 1000;
         /// Solver: alternatives of a step that was not accepted; 0: none, and so no branches.
         alternatives: u32 = 3, 0 ..= 16;
@@ -50,7 +56,8 @@ syrch_plugin::settings! {
         beam_width: u32 = 5, 1 ..= 32;
         /// Solver: how often a line of branches may branch.
         max_branch_depth: u32 = 3, 0 ..= 8;
-        /// Solver: rows of each finished dependency that stand in the prompt, as far as they are granted.
+        /// Solver: rows of each finished dependency that stand in the prompt, as far as they are
+        /// granted.
         parent_rows: u32 = 3, 0 ..= 50;
         /// Reward: temperature of judgements.
         judgment_temperature: f64 = 0.0, 0.0 ..= 2.0;
@@ -120,7 +127,8 @@ words! {
 words! {
     /// What a prompt states of the executed sub-tasks.
     Accumulation {
-        /// Each, with the number of rows that the statement then gave, and the names in the statement so far.
+        /// Each, with the number of rows that the statement then gave, and the names in the
+        /// statement so far.
         All = "all",
         /// The last one, with that number.
         Latest = "latest",
@@ -135,21 +143,37 @@ mod tests {
     #[test]
     fn words_are_read_and_others_refused_by_name() {
         let settings = Settings::read(r#"{"dependents": "proceed", "context": "latest"}"#).unwrap();
-        assert_eq!((settings.dependents, settings.context), (Dependents::Proceed, Accumulation::Latest));
+        assert_eq!(
+            (settings.dependents, settings.context),
+            (Dependents::Proceed, Accumulation::Latest)
+        );
         assert_eq!(Settings::schema()["properties"]["dependents"]["default"], "repair");
         assert!(Settings::read(r#"{"dependents": "hope"}"#).unwrap_err().contains("`dependents`"));
-        assert!(Settings::read(r#"{"acceptance_threshold": 1.5}"#).unwrap_err().contains("from 0.0 to 1.0"));
+        assert!(
+            Settings::read(r#"{"acceptance_threshold": 1.5}"#)
+                .unwrap_err()
+                .contains("from 0.0 to 1.0")
+        );
     }
 
     // The design document's table of hyperparameters, and its code's further ones.
     #[test]
     fn the_defaults_are_the_documents() {
         let settings = Settings::default();
-        assert_eq!((settings.high_confidence_threshold, settings.acceptance_threshold), (0.85, 1.0));
+        assert_eq!(
+            (settings.high_confidence_threshold, settings.acceptance_threshold),
+            (0.85, 1.0)
+        );
         assert_eq!((settings.max_iterations, settings.max_syntax_retries), (10, 2));
         assert_eq!((settings.judgment_temperature, settings.judgment_max_tokens), (0.0, 512));
-        assert_eq!((settings.alternatives, settings.beam_width, settings.max_branch_depth), (3, 5, 3));
+        assert_eq!(
+            (settings.alternatives, settings.beam_width, settings.max_branch_depth),
+            (3, 5, 3)
+        );
         assert_eq!((settings.subtask_max_tokens, settings.plan_max_tokens), (2048, 2048));
-        assert_eq!((settings.recalculation_max_tokens, settings.sql_max_tokens, settings.judged_rows), (1024, 512, 3));
+        assert_eq!(
+            (settings.recalculation_max_tokens, settings.sql_max_tokens, settings.judged_rows),
+            (1024, 512, 3)
+        );
     }
 }

@@ -14,7 +14,8 @@ pub(crate) struct Subtask {
     pub(crate) id: String,
     /// The operation in words.
     pub(crate) operation: String,
-    /// `table_selection`, `filter`, `join`, `aggregate`, `logical_operator`, or whatever the model says.
+    /// `table_selection`, `filter`, `join`, `aggregate`, `logical_operator`, or whatever the model
+    /// says.
     pub(crate) kind: String,
     /// The model's confidence in the operation, 0 to 1.
     pub(crate) confidence: f64,
@@ -50,10 +51,12 @@ impl Subtask {
     }
 }
 
-/// Reads the sub-tasks in a model's reply or in a context, the first `most` of them: what has no operation is left out, and unknown
-/// dependencies and circles are cut. The notes report each such change.
+/// Reads the sub-tasks in a model's reply or in a context, the first `most` of them: what has no
+/// operation is left out, and unknown dependencies and circles are cut. The notes report each such
+/// change.
 pub(crate) fn read(document: &Value, most: usize) -> (Vec<Subtask>, Vec<String>) {
-    let items = document.get("subtasks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let items =
+        document.get("subtasks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let mut notes = Vec::new();
     let mut list: Vec<Subtask> = Vec::new();
     for item in items {
@@ -66,9 +69,19 @@ pub(crate) fn read(document: &Value, most: usize) -> (Vec<Subtask>, Vec<String>)
             break;
         }
         if list.iter().any(|known| known.id == subtask.id) {
-            let free = (1..=items.len() + 1).map(|n| n.to_string()).find(|id| !names(items, id)).unwrap_or_default();
-            let id = if list.iter().any(|known| known.id == free) { format!("{free}.{}", list.len()) } else { free };
-            notes.push(format!("two sub-tasks are numbered {}: the later one is now {id}", subtask.id));
+            let free = (1..=items.len() + 1)
+                .map(|n| n.to_string())
+                .find(|id| !names(items, id))
+                .unwrap_or_default();
+            let id = if list.iter().any(|known| known.id == free) {
+                format!("{free}.{}", list.len())
+            } else {
+                free
+            };
+            notes.push(format!(
+                "two sub-tasks are numbered {}: the later one is now {id}",
+                subtask.id
+            ));
             subtask.id = id;
         }
         list.push(subtask);
@@ -100,7 +113,9 @@ fn one(item: &Value, place: usize) -> Option<Subtask> {
         found.map(|text| line(text, limit)).filter(|text| !text.is_empty())
     };
     let mut dependencies: Vec<String> = Vec::new();
-    for id in item.get("dependencies").and_then(Value::as_array).into_iter().flatten().filter_map(id_text) {
+    for id in
+        item.get("dependencies").and_then(Value::as_array).into_iter().flatten().filter_map(id_text)
+    {
         if !dependencies.contains(&id) {
             dependencies.push(id);
         }
@@ -120,15 +135,19 @@ fn cut_unknown(list: &mut [Subtask], notes: &mut Vec<String>) {
     let ids: Vec<String> = list.iter().map(|subtask| subtask.id.clone()).collect();
     for subtask in list {
         let (id, known) = (subtask.id.clone(), std::mem::take(&mut subtask.dependencies));
-        let (known, unknown): (Vec<String>, Vec<String>) = known.into_iter().partition(|id| ids.contains(id));
+        let (known, unknown): (Vec<String>, Vec<String>) =
+            known.into_iter().partition(|id| ids.contains(id));
         subtask.dependencies = known;
         notes.extend(
-            unknown.iter().map(|other| format!("sub-task {id} waits for {other}, which there is not: dropped")),
+            unknown.iter().map(|other| {
+                format!("sub-task {id} waits for {other}, which there is not: dropped")
+            }),
         );
     }
 }
 
-/// Where none of those left can be first, the one with the highest confidence goes first all the same.
+/// Where none of those left can be first, the one with the highest confidence goes first all the
+/// same.
 fn cut_circles(list: &mut [Subtask], notes: &mut Vec<String>) {
     let mut placed: Vec<String> = Vec::new();
     while placed.len() < list.len() {
@@ -139,9 +158,14 @@ fn cut_circles(list: &mut [Subtask], notes: &mut Vec<String>) {
             continue;
         }
         let most = list.iter().filter(left).map(|subtask| subtask.confidence).fold(0.0, f64::max);
-        let Some(place) = list.iter().position(|subtask| left(&subtask) && subtask.confidence >= most) else { return };
+        let Some(place) =
+            list.iter().position(|subtask| left(&subtask) && subtask.confidence >= most)
+        else {
+            return;
+        };
         let first = &mut list[place];
-        let cut: Vec<String> = first.dependencies.iter().filter(|id| !placed.contains(id)).cloned().collect();
+        let cut: Vec<String> =
+            first.dependencies.iter().filter(|id| !placed.contains(id)).cloned().collect();
         notes.push(format!(
             "sub-tasks wait for each other in a circle: {} no longer waits for {}",
             first.id,
@@ -162,7 +186,8 @@ pub(crate) fn context(plan: &[String], subtasks: &[Subtask]) -> Option<String> {
 
 /// The sub-tasks in a task's context, and notes on what was wrong with them.
 pub(crate) fn of_task(task: &Task, most: usize) -> (Vec<Subtask>, Vec<String>) {
-    let context: Option<Value> = task.context.as_deref().and_then(|text| serde_json::from_str(text).ok());
+    let context: Option<Value> =
+        task.context.as_deref().and_then(|text| serde_json::from_str(text).ok());
     context.as_ref().map(|context| read(context, most)).unwrap_or_default()
 }
 
@@ -180,7 +205,9 @@ mod tests {
     }
 
     fn waits(list: &[Subtask]) -> Vec<(&str, Vec<&str>)> {
-        list.iter().map(|one| (one.id.as_str(), one.dependencies.iter().map(String::as_str).collect())).collect()
+        list.iter()
+            .map(|one| (one.id.as_str(), one.dependencies.iter().map(String::as_str).collect()))
+            .collect()
     }
 
     #[test]
@@ -200,24 +227,35 @@ mod tests {
     // EP-D4.
     #[test]
     fn unknown_dependencies_and_circles_are_cut_and_reported() {
-        let (list, notes) = read_all(&[subtask(1, 0.5, &[9]), subtask(2, 0.6, &[3]), subtask(3, 0.9, &[2, 1])]);
+        let (list, notes) =
+            read_all(&[subtask(1, 0.5, &[9]), subtask(2, 0.6, &[3]), subtask(3, 0.9, &[2, 1])]);
         assert_eq!(waits(&list), [("1", vec![]), ("2", vec!["3"]), ("3", vec!["1"])]);
         assert_eq!(notes.len(), 2);
-        assert!(notes[0].contains("waits for 9") && notes[1].contains("3 no longer waits for 2"), "{notes:?}");
+        assert!(
+            notes[0].contains("waits for 9") && notes[1].contains("3 no longer waits for 2"),
+            "{notes:?}"
+        );
         let (own, notes) = read_all(&[subtask(1, 0.5, &[1])]);
         assert_eq!((waits(&own), notes.len()), (vec![("1", vec![])], 1));
     }
 
     #[test]
     fn odd_lists_are_mended_and_reported() {
-        let (list, notes) =
-            read_all(&[subtask(1, 0.5, &[]), subtask(1, 0.4, &[]), json!({}), json!({"operation": "x"})]);
+        let (list, notes) = read_all(&[
+            subtask(1, 0.5, &[]),
+            subtask(1, 0.4, &[]),
+            json!({}),
+            json!({"operation": "x"}),
+        ]);
         assert_eq!(waits(&list), [("1", vec![]), ("2", vec![]), ("3", vec![])]);
         assert_eq!(list[2].confidence, 0.5);
         assert_eq!(notes.len(), 2, "{notes:?}");
-        let (cut, notes) = read(&json!({ "subtasks": [subtask(1, 0.5, &[]), subtask(2, 0.5, &[])] }), 1);
+        let (cut, notes) =
+            read(&json!({ "subtasks": [subtask(1, 0.5, &[]), subtask(2, 0.5, &[])] }), 1);
         assert_eq!((cut.len(), notes.len()), (1, 1));
-        for nothing in [json!({}), json!([]), json!({ "subtasks": null }), json!({ "subtasks": {} })] {
+        for nothing in
+            [json!({}), json!([]), json!({ "subtasks": null }), json!({ "subtasks": {} })]
+        {
             assert_eq!(read(&nothing, 16), (Vec::new(), Vec::new()));
         }
     }

@@ -1,8 +1,8 @@
 //! The loop of attempts at one task.
 
 use syrch_plugin::attempt::{
-    Chain, Ended, Ran, Statement, Trials, Written, accept, candidate_id, carry_on, judged, nothing, rejection,
-    too_large, written,
+    Chain, Ended, Ran, Statement, Trials, Written, accept, candidate_id, carry_on, judged, nothing,
+    rejection, too_large, written,
 };
 use syrch_plugin::brief::Brief;
 use syrch_plugin::prelude::*;
@@ -56,8 +56,9 @@ struct Attempts<'a, H> {
 }
 
 impl<H: SolverHost> Attempts<'_, H> {
-    /// Makes attempts until a statement is trusted, none is left, or no more can be made. Returns what ran by then, best first; without
-    /// anything, an unavailable model or database and a used-up budget are failures, and everything else is an empty outcome.
+    /// Makes attempts until a statement is trusted, none is left, or no more can be made. Returns
+    /// what ran by then, best first; without anything, an unavailable model or database and a
+    /// used-up budget are failures, and everything else is an empty outcome.
     fn run(mut self) -> Result<Outcome, Failure> {
         let mut next = Next::Repair;
         for number in 1..=self.chain.signals.max_attempts {
@@ -68,11 +69,18 @@ impl<H: SolverHost> Attempts<'_, H> {
         }
         match next {
             Next::Failed(failure) if self.accepted.is_empty() => return Err(failure),
-            Next::Abstained(why) if self.accepted.is_empty() => return Ok(nothing(self.host, &why)),
+            Next::Abstained(why) if self.accepted.is_empty() => {
+                return Ok(nothing(self.host, &why));
+            }
             _ if self.accepted.is_empty() => {
-                let last = self.chain.tried.last().map_or("the model gave no statement", |tried| tried.wrong.as_str());
+                let last = self
+                    .chain
+                    .tried
+                    .last()
+                    .map_or("the model gave no statement", |tried| tried.wrong.as_str());
                 let Signals { attempts, max_attempts, .. } = self.chain.signals;
-                let why = format!("no statement did after {attempts} of {max_attempts} attempts: {last}");
+                let why =
+                    format!("no statement did after {attempts} of {max_attempts} attempts: {last}");
                 return Ok(nothing(self.host, &why));
             }
             Next::Failed(failure) => carry_on(self.host, self.task, Level::Warn, &failure.message),
@@ -104,14 +112,16 @@ impl<H: SolverHost> Attempts<'_, H> {
     /// Has a statement run, judged and calibrated.
     fn test(&mut self, number: u32, mut statement: Statement) -> Next {
         if self.accepted.iter().any(|earlier| earlier.sql == statement.sql) {
-            self.host.note(Level::Debug, &format!("{}: the model repeats its statement", self.task.id));
+            self.host
+                .note(Level::Debug, &format!("{}: the model repeats its statement", self.task.id));
             return Next::Enough;
         }
         // What stopped the database is in the trial, too.
         let _ = self.trials.run(self.host, [statement.sql.as_str()]);
         let Some(trial) = self.trials.get(&statement.sql).cloned() else { return Next::Repair };
         let has_rows = trial.ended.ran().is_some_and(|ran| ran.profile.rows > 0);
-        let unstated = if has_rows { self.settings.unstated_with_rows } else { self.settings.unstated };
+        let unstated =
+            if has_rows { self.settings.unstated_with_rows } else { self.settings.unstated };
         statement.confidence = statement.confidence.or(Some(unstated));
         let (id, origin) = (candidate_id(&self.task.id, number), self.chain.origin());
         let candidate = self.chain.candidate(id, origin, statement, &trial.signals);
@@ -139,8 +149,10 @@ impl<H: SolverHost> Attempts<'_, H> {
         if confidence >= self.high_confidence {
             return Next::Enough;
         }
-        let trust =
-            format!("it ran, but is trusted only {confidence:.2} where {:.2} is asked for", self.high_confidence);
+        let trust = format!(
+            "it ran, but is trusted only {confidence:.2} where {:.2} is asked for",
+            self.high_confidence
+        );
         let doubts = ran.doubts.iter().map(|doubt| format!("{doubt}; ")).collect::<String>();
         self.chain.fail(&sql, doubts + &trust);
         Next::Repair
@@ -156,13 +168,19 @@ impl<H: SolverHost> Attempts<'_, H> {
     fn calibrated(&self, candidate: &Candidate) -> f64 {
         let raw = candidate.raw_confidence.unwrap_or(self.settings.unstated);
         let answer = self.host.calibrate(&[(raw, candidate.signals.clone())]);
-        answer.ok().and_then(|numbers| numbers.first().copied()).filter(|number| number.is_finite()).unwrap_or(raw)
+        answer
+            .ok()
+            .and_then(|numbers| numbers.first().copied())
+            .filter(|number| number.is_finite())
+            .unwrap_or(raw)
     }
 }
 
 /// Most trusted first; of equally trusted ones that with fewer tokens, and then the earlier one.
 fn rank(candidates: &mut [Candidate]) {
-    candidates.sort_by(|a, b| b.sureness().total_cmp(&a.sureness()).then_with(|| a.tokens().total_cmp(&b.tokens())));
+    candidates.sort_by(|a, b| {
+        b.sureness().total_cmp(&a.sureness()).then_with(|| a.tokens().total_cmp(&b.tokens()))
+    });
 }
 
 /// Logs which candidate was chosen and why the others were not.
@@ -175,7 +193,12 @@ fn log(host: &impl Trace, ranked: &[Candidate]) {
     host.keep(&best.id, &why);
     for other in others {
         let why = if other.sureness() < best.sureness() {
-            format!("confidence {:.2} is below the {:.2} of {}", other.sureness(), best.sureness(), best.id)
+            format!(
+                "confidence {:.2} is below the {:.2} of {}",
+                other.sureness(),
+                best.sureness(),
+                best.id
+            )
         } else if other.tokens() > best.tokens() {
             format!("as trusted as {}, but of more tokens", best.id)
         } else {

@@ -1,4 +1,5 @@
-//! The solver against scripted models and databases; among them every bug of syrch 0.1.2 that concerns solving.
+//! The solver against scripted models and databases; among them every bug of syrch 0.1.2 that
+//! concerns solving.
 
 use syrch_plugin::fakes::{FakeHost, FakeRows, Traced, reply, sql_error};
 use syrch_plugin::prelude::*;
@@ -7,13 +8,23 @@ use crate::{Refine, Settings};
 
 fn catalog() -> Catalog {
     let column = |name: &str| Column { name: name.into(), ..Column::default() };
-    let orders = Table { name: "orders".into(), columns: vec![column("id"), column("total")], ..Table::default() };
+    let orders = Table {
+        name: "orders".into(),
+        columns: vec![column("id"), column("total")],
+        ..Table::default()
+    };
     Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![orders] }
 }
 
 fn solve_with(host: &FakeHost, parents: &[Parent]) -> Result<Outcome, Failure> {
     let task = Task { expected: Some("one number".into()), ..Task::new("A", "sum of totals") };
-    Refine::new(Settings::default()).solve(host, &Problem::new("How much?"), &catalog(), &task, parents)
+    Refine::new(Settings::default()).solve(
+        host,
+        &Problem::new("How much?"),
+        &catalog(),
+        &task,
+        parents,
+    )
 }
 
 fn solved(host: &FakeHost) -> Vec<Candidate> {
@@ -55,11 +66,15 @@ fn a_result_of_which_the_host_warns_is_repaired_and_comes_last() {
     assert!(repair.contains("2 of 9 values of n are no numbers"), "{repair}");
 }
 
-// syrch 0.1.2, bug 13: feedback was overwritten, so that three attempts had one and the same prompt.
+// syrch 0.1.2, bug 13: feedback was overwritten, so that three attempts had one and the same
+// prompt.
 #[test]
 fn a_repair_carries_all_earlier_statements_and_what_was_wrong() {
     let mut host = FakeHost::default();
-    host.model.reply_sql("SELEC", None).reply_sql("SELECT totl FROM orders", None).reply_sql("SELECT 3", Some(0.95));
+    host.model
+        .reply_sql("SELEC", None)
+        .reply_sql("SELECT totl FROM orders", None)
+        .reply_sql("SELECT 3", Some(0.95));
     host.database.fail_check("SELEC", sql_error(SqlErrorKind::Syntax, "cannot parse"));
     let mut unknown = sql_error(SqlErrorKind::UnknownColumn, "no column `totl`");
     unknown.suggestions = vec!["total".into()];
@@ -72,7 +87,9 @@ fn a_repair_carries_all_earlier_statements_and_what_was_wrong() {
     let signals = &candidates[0].signals;
     assert_eq!((signals.attempts, signals.syntax_errors, signals.schema_errors), (3, 1, 1));
     let last = host.model.prompt(2);
-    for part in ["SELEC\n", "cannot parse", "SELECT totl FROM orders", "no column `totl`; near: total"] {
+    for part in
+        ["SELEC\n", "cannot parse", "SELECT totl FROM orders", "no column `totl`; near: total"]
+    {
         assert!(last.contains(part), "{part} is missing in {last}");
     }
     let requests = host.model.requests();
@@ -85,7 +102,10 @@ fn a_repair_carries_all_earlier_statements_and_what_was_wrong() {
 #[test]
 fn the_most_trusted_statement_wins() {
     let mut host = FakeHost::default();
-    host.model.reply_sql("SELECT 1", Some(0.8)).reply_sql("SELECT 2", Some(0.2)).reply_sql("SELECT 3", Some(0.5));
+    host.model
+        .reply_sql("SELECT 1", Some(0.8))
+        .reply_sql("SELECT 2", Some(0.2))
+        .reply_sql("SELECT 3", Some(0.5));
     for sql in ["SELECT 1", "SELECT 2", "SELECT 3"] {
         host.database.answer(sql, rows(1));
     }
@@ -114,7 +134,8 @@ fn what_never_ran_is_never_returned() {
     let mut host = FakeHost::default();
     for sql in ["BAD 1", "BAD 2"] {
         host.model.reply_sql(sql, Some(1.0));
-        host.database.fail_check(sql, sql_error(SqlErrorKind::WriteRefused, "this would change something"));
+        host.database
+            .fail_check(sql, sql_error(SqlErrorKind::WriteRefused, "this would change something"));
     }
     host.model.reply_sql("SELECT 3", Some(1.0));
     host.database.fail_run("SELECT 3", sql_error(SqlErrorKind::Timeout, "the deadline ended it"));
@@ -122,8 +143,14 @@ fn what_never_ran_is_never_returned() {
     assert!(outcome.candidates.is_empty());
     assert_eq!(host.database.log(), ["SELECT 3"]);
     assert_eq!(host.trace.discarded("A.3").unwrap(), "the deadline ended it");
-    assert!(outcome.memo.unwrap().contains("no statement did after 3 of 3 attempts: the deadline ended it"));
-    let proposed = host.trace.lines().iter().filter(|line| matches!(line, Traced::Proposed(_))).count();
+    assert!(
+        outcome
+            .memo
+            .unwrap()
+            .contains("no statement did after 3 of 3 attempts: the deadline ended it")
+    );
+    let proposed =
+        host.trace.lines().iter().filter(|line| matches!(line, Traced::Proposed(_))).count();
     assert_eq!(proposed, 3);
 }
 
@@ -140,23 +167,25 @@ fn the_shape_of_a_result_is_counted() {
     assert_eq!(shape(rows(1).counted(1010)), (false, 0, true));
     assert_eq!(shape(rows(1).counted(1000)), (false, 0, false));
     assert_eq!(shape(rows(0)), (true, 0, false));
-    assert_eq!(shape(FakeRows::new(&["a", "b"], vec![vec![Value::Null, Value::Integer(1)]])), (false, 1, false));
+    assert_eq!(
+        shape(FakeRows::new(&["a", "b"], vec![vec![Value::Null, Value::Integer(1)]])),
+        (false, 1, false)
+    );
 }
 
 #[test]
 fn a_doubtful_result_is_repaired_with_the_doubt_in_words() {
     let mut host = FakeHost::default();
-    host.evaluate.calibrate = Some(|raw, signals| if signals.empty_result { raw * 0.5 } else { raw });
+    host.evaluate.calibrate =
+        Some(|raw, signals| if signals.empty_result { raw * 0.5 } else { raw });
     host.model.reply_sql("SELECT 1", Some(0.9)).reply_sql("SELECT 2", Some(0.9));
     host.database.answer("SELECT 1", rows(0)).answer("SELECT 2", rows(2));
     let candidates = solved(&host);
     assert_eq!(ids(&candidates), ["A.2", "A.1"]);
     assert!(!candidates[0].signals.empty_result);
-    assert!(
-        host.model
-            .prompt(1)
-            .contains("the result has no rows; it ran, but is trusted only 0.45 where 0.85 is asked for")
-    );
+    assert!(host.model.prompt(1).contains(
+        "the result has no rows; it ran, but is trusted only 0.45 where 0.85 is asked for"
+    ));
 }
 
 #[test]
@@ -174,7 +203,9 @@ fn a_rejected_statement_is_dropped_with_the_reason_as_feedback() {
     let mut host = FakeHost::default();
     host.model.reply_sql("SELECT 1", Some(1.0)).reply_sql("SELECT 2", Some(0.9));
     host.database.answer("SELECT 1", rows(1)).answer("SELECT 2", rows(1));
-    host.evaluate.judge("SELECT 1", rejected(0.1, "wrong year")).judge("SELECT 2", accepted(0.8, "fine"));
+    host.evaluate
+        .judge("SELECT 1", rejected(0.1, "wrong year"))
+        .judge("SELECT 2", accepted(0.8, "fine"));
     let candidates = solved(&host);
     assert_eq!(ids(&candidates), ["A.2"]);
     assert_eq!(candidates[0].signals.reward, Some(0.8));
@@ -193,7 +224,9 @@ fn a_judge_and_a_calibrator_that_are_missing_change_nothing() {
 
 #[test]
 fn a_model_that_abstains_gives_no_candidate_and_no_failure() {
-    for error in [LlmError::Refused("below its threshold".into()), LlmError::Unsupported("generate".into())] {
+    for error in
+        [LlmError::Refused("below its threshold".into()), LlmError::Unsupported("generate".into())]
+    {
         let mut host = FakeHost::default();
         host.model.script(&Purpose::Generate, Err(error));
         let outcome = solve_with(&host, &[]).unwrap();
@@ -206,16 +239,19 @@ fn a_model_that_abstains_gives_no_candidate_and_no_failure() {
 #[test]
 fn an_abstention_from_a_repair_keeps_what_there_is() {
     let mut host = FakeHost::default();
-    host.model.reply_sql("SELECT 1", Some(0.5)).script(&Purpose::Repair, Err(LlmError::Refused("no repairs".into())));
+    host.model
+        .reply_sql("SELECT 1", Some(0.5))
+        .script(&Purpose::Repair, Err(LlmError::Refused("no repairs".into())));
     host.database.answer("SELECT 1", rows(1));
     assert_eq!(ids(&solved(&host)), ["A.1"]);
 }
 
 #[test]
 fn an_outage_or_a_spent_budget_fails_only_with_empty_hands() {
-    for (error, kind) in
-        [(LlmError::Budget, FailureKind::Budget), (LlmError::Unavailable("refused".into()), FailureKind::Model)]
-    {
+    for (error, kind) in [
+        (LlmError::Budget, FailureKind::Budget),
+        (LlmError::Unavailable("refused".into()), FailureKind::Model),
+    ] {
         let mut host = FakeHost::default();
         host.model.script(&Purpose::Generate, Err(error.clone()));
         assert_eq!(solve_with(&host, &[]).unwrap_err().kind, kind);
@@ -243,8 +279,10 @@ fn a_reply_without_a_statement_is_an_attempt() {
     let mut host = FakeHost::default();
     host.model.script(&Purpose::Generate, Err(LlmError::Malformed("I cannot tell'".into())));
     // After a reply without a statement there is nothing to repair: the next call generates again.
-    host.model
-        .script(&Purpose::Generate, Ok(reply("", Some(&serde_json::json!({ "sql": "SELECT 1", "confidence": 0.9 })))));
+    host.model.script(
+        &Purpose::Generate,
+        Ok(reply("", Some(&serde_json::json!({ "sql": "SELECT 1", "confidence": 0.9 })))),
+    );
     host.database.answer("SELECT 1", rows(1));
     let candidates = solved(&host);
     assert_eq!(candidates[0].signals.syntax_errors, 1);
@@ -256,8 +294,10 @@ fn a_reply_without_a_statement_is_an_attempt() {
 fn a_prompt_that_is_too_long_is_shortened() {
     let mut host = FakeHost::default();
     host.model.script(&Purpose::Generate, Err(LlmError::TooLarge));
-    host.model
-        .script(&Purpose::Generate, Ok(reply("", Some(&serde_json::json!({ "sql": "SELECT 1", "confidence": 0.9 })))));
+    host.model.script(
+        &Purpose::Generate,
+        Ok(reply("", Some(&serde_json::json!({ "sql": "SELECT 1", "confidence": 0.9 })))),
+    );
     host.database.answer("SELECT 1", rows(1));
     assert_eq!(ids(&solved(&host)), ["A.2"]);
 }
@@ -265,14 +305,18 @@ fn a_prompt_that_is_too_long_is_shortened() {
 #[test]
 fn a_model_that_stands_by_its_statement_is_not_asked_again() {
     let mut host = FakeHost::default();
-    host.model.reply_sql("SELECT 1", Some(0.5)).reply_sql("SELECT 1", Some(0.5)).reply_sql("SELECT 2", Some(0.9));
+    host.model
+        .reply_sql("SELECT 1", Some(0.5))
+        .reply_sql("SELECT 1", Some(0.5))
+        .reply_sql("SELECT 2", Some(0.9));
     host.database.answer("SELECT 1", rows(1));
     assert_eq!(ids(&solved(&host)), ["A.1"]);
     assert_eq!(host.model.requests().len(), 2);
 }
 
 fn parent(rows: &FakeRows) -> Parent {
-    let relation = Relation { name: "task_b".into(), candidate: Candidate::default(), results: rows.handle() };
+    let relation =
+        Relation { name: "task_b".into(), candidate: Candidate::default(), results: rows.handle() };
     let task = Task { context: None, ..Task::new("B", "best customers") };
     Parent { task, output: Output::Relation(Box::new(relation)), memo: None }
 }

@@ -1,7 +1,8 @@
-//! The rewriter `rewrite`: asks a model for a faster statement with the same result, once for each iteration.
+//! The rewriter `rewrite`: asks a model for a faster statement with the same result, once for each
+//! iteration.
 //!
-//! The model sees the statement, its plan, the tables with their keys, indexes and statistics, and why its last proposals were refused. It sees
-//! no row and no value.
+//! The model sees the statement, its plan, the tables with their keys, indexes and statistics, and
+//! why its last proposals were refused. It sees no row and no value.
 
 mod prompts;
 mod rewriter;

@@ -27,9 +27,12 @@ pub(crate) struct Matter<'a> {
 pub(crate) fn request(host: &impl Inspect, settings: &Settings, matter: &Matter<'_>) -> Request {
     let Matter { best, plan, catalog, history } = *matter;
     let mut user = format!("The statement:\n{}\n", fenced(best));
-    user += &format!("Its plan ({}):\n{}\n", line(&plan.format, 40), fenced(clip(&plan.text, PLAN)));
+    user +=
+        &format!("Its plan ({}):\n{}\n", line(&plan.format, 40), fenced(clip(&plan.text, PLAN)));
     user += &format!("Tables of the {} database:\n", catalog.dialect.name());
-    user += &fenced(&(prompt::catalog(catalog, usize::MAX) + &indexes(catalog) + &statistics(host, catalog)));
+    user += &fenced(
+        &(prompt::catalog(catalog, usize::MAX) + &indexes(catalog) + &statistics(host, catalog)),
+    );
     let refused: Vec<String> = history.iter().filter_map(refusal).collect();
     let skip = refused.len().saturating_sub(settings.refusals as usize);
     for refused in &refused[skip..] {
@@ -57,7 +60,9 @@ fn fenced(text: &str) -> String {
 fn refusal(attempt: &Attempt) -> Option<String> {
     let why = match &attempt.trial {
         Trial::Accepted(_) => return None,
-        Trial::Slower(speed) => format!("it gives the same rows at {speed} times the speed, which is not enough"),
+        Trial::Slower(speed) => {
+            format!("it gives the same rows at {speed} times the speed, which is not enough")
+        }
         Trial::Mismatch => "it gives other rows".to_owned(),
         Trial::Reordered => "it gives the same rows in another order".to_owned(),
         Trial::OtherColumns => "its columns have other names, types or another order".to_owned(),
@@ -75,14 +80,27 @@ fn indexes(catalog: &Catalog) -> String {
     for table in &catalog.tables {
         let name = prompt::table_name(dialect, table);
         for index in &table.indexes {
-            let columns: Vec<String> = index.columns.iter().map(|column| shown(dialect, column)).collect();
+            let columns: Vec<String> =
+                index.columns.iter().map(|column| shown(dialect, column)).collect();
             let kind = if index.is_unique { "Unique index" } else { "Index" };
-            let method = index.method.as_ref().map(|method| format!(" using {}", line(method, 40))).unwrap_or_default();
-            let only = index.predicate.as_ref().map(|only| format!(" where {}", line(only, 400))).unwrap_or_default();
+            let method = index
+                .method
+                .as_ref()
+                .map(|method| format!(" using {}", line(method, 40)))
+                .unwrap_or_default();
+            let only = index
+                .predicate
+                .as_ref()
+                .map(|only| format!(" where {}", line(only, 400)))
+                .unwrap_or_default();
             out += &format!("{kind} on {name} ({}){method}{only}\n", columns.join(", "));
         }
-        let required: Vec<String> =
-            table.columns.iter().filter(|column| !column.nullable).map(|column| shown(dialect, &column.name)).collect();
+        let required: Vec<String> = table
+            .columns
+            .iter()
+            .filter(|column| !column.nullable)
+            .map(|column| shown(dialect, &column.name))
+            .collect();
         if !required.is_empty() {
             out += &format!("Never NULL in {name}: {}\n", required.join(", "));
         }
@@ -90,20 +108,28 @@ fn indexes(catalog: &Catalog) -> String {
     out
 }
 
-/// How many different values columns have, how many NULLs, and how far their order is that of the rows; never a value.
+/// How many different values columns have, how many NULLs, and how far their order is that of the
+/// rows; never a value.
 fn statistics(host: &impl Inspect, catalog: &Catalog) -> String {
     let mut left = STATISTICS;
     let mut out = String::new();
     for table in &catalog.tables {
-        let columns: Vec<String> = table.columns.iter().take(left).map(|column| column.name.clone()).collect();
+        let columns: Vec<String> =
+            table.columns.iter().take(left).map(|column| column.name.clone()).collect();
         left -= columns.len();
         let name = catalog.table_name(table);
-        let stats =
-            if columns.is_empty() { Vec::new() } else { host.column_stats(&name, &columns).unwrap_or_default() };
+        let stats = if columns.is_empty() {
+            Vec::new()
+        } else {
+            host.column_stats(&name, &columns).unwrap_or_default()
+        };
         for column in stats {
             let facts = [
                 column.distinct.map(|number| format!("{number} different values")),
-                column.null_fraction.filter(|share| *share > 0.0).map(|share| format!("{share:.2} NULL")),
+                column
+                    .null_fraction
+                    .filter(|share| *share > 0.0)
+                    .map(|share| format!("{share:.2} NULL")),
                 column.correlation.map(|number| format!("correlation {number:.2}")),
             ];
             let facts: Vec<String> = facts.into_iter().flatten().collect();

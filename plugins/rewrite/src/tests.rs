@@ -13,7 +13,8 @@ fn purpose() -> Purpose {
 }
 
 fn catalog() -> Catalog {
-    let column = |name: &str, nullable| Column { name: name.to_owned(), nullable, ..Column::default() };
+    let column =
+        |name: &str, nullable| Column { name: name.to_owned(), nullable, ..Column::default() };
     let index = Index {
         name: "by_customer".to_owned(),
         columns: vec!["customer_id".to_owned()],
@@ -47,8 +48,19 @@ fn host(document: &Value) -> FakeHost {
     host
 }
 
-fn rewrite(host: &FakeHost, settings: Settings, history: &[Attempt]) -> Result<Option<Proposal>, Failure> {
-    ModelRewriter::new(settings).rewrite(host, BEST, BEST, &plan("Seq Scan on orders"), &catalog(), history)
+fn rewrite(
+    host: &FakeHost,
+    settings: Settings,
+    history: &[Attempt],
+) -> Result<Option<Proposal>, Failure> {
+    ModelRewriter::new(settings).rewrite(
+        host,
+        BEST,
+        BEST,
+        &plan("Seq Scan on orders"),
+        &catalog(),
+        history,
+    )
 }
 
 /// AR-29.
@@ -81,13 +93,21 @@ fn the_model_sees_the_statement_its_plan_and_what_is_known_of_the_tables() {
     assert!(prompt.contains("````\nTable orders"), "{prompt}");
     let request = &host.model.requests()[0];
     assert_eq!(request.model.as_deref(), Some("big"));
-    assert_eq!((request.temperature, request.max_tokens, request.sample), (Some(0.0), Some(4_096), 3));
+    assert_eq!(
+        (request.temperature, request.max_tokens, request.sample),
+        (Some(0.0), Some(4_096), 3)
+    );
 }
 
 #[test]
 fn no_change_ends_it_and_a_reply_without_a_statement_fails() {
-    assert_eq!(rewrite(&host(&json!({ "unchanged": true, "explanation": "" })), Settings::default(), &[]), Ok(None));
-    for document in [json!({ "explanation": "none" }), json!({ "optimized_sql": " ", "explanation": "" })] {
+    assert_eq!(
+        rewrite(&host(&json!({ "unchanged": true, "explanation": "" })), Settings::default(), &[]),
+        Ok(None)
+    );
+    for document in
+        [json!({ "explanation": "none" }), json!({ "optimized_sql": " ", "explanation": "" })]
+    {
         let error = rewrite(&host(&document), Settings::default(), &[]).unwrap_err();
         assert_eq!(error.kind, FailureKind::Model, "{document}");
     }

@@ -1,7 +1,8 @@
-//! The calibrator `signals`: what a model claims, discounted by what happened on the way to its statement.
+//! The calibrator `signals`: what a model claims, discounted by what happened on the way to its
+//! statement.
 //!
-//! The weights are the table of syrch 0.1.2; each discounts once, however often its signal occurred. The formula is the SDK's, since
-//! `fitted` begins with it, too.
+//! The weights are the table of syrch 0.1.2; each discounts once, however often its signal
+//! occurred. The formula is the SDK's, since `fitted` begins with it, too.
 
 mod calibrator;
 #[cfg(test)]

@@ -36,7 +36,10 @@ fn a_factor_applies_once_and_factors_multiply() {
     assert_eq!(calibrated(1.0, Signals { syntax_errors: 3, ..first() }), 0.90);
     // The readme's walk: a second of three attempts after an overflow.
     let second = Signals { attempts: 2, schema_errors: 1, overflow: true, ..first() };
-    assert_eq!(calibrated(0.9, second), (0.9_f64 * 0.95 * 0.95 * (1.0 - 0.05 / 3.0) * 1e9).round() / 1e9);
+    assert_eq!(
+        calibrated(0.9, second),
+        (0.9_f64 * 0.95 * 0.95 * (1.0 - 0.05 / 3.0) * 1e9).round() / 1e9
+    );
 }
 
 #[test]
@@ -44,9 +47,17 @@ fn nonsense_never_leaves_the_unit_interval() {
     assert_eq!(calibrated(f64::NAN, first()), 0.0);
     assert_eq!(calibrated(f64::INFINITY, first()), 1.0);
     assert_eq!(calibrated(-1.0, first()), 0.0);
-    let odd = Signals { attempts: u32::MAX, max_attempts: 2, syntax_errors: u32::MAX, ..Signals::default() };
+    let odd = Signals {
+        attempts: u32::MAX,
+        max_attempts: 2,
+        syntax_errors: u32::MAX,
+        ..Signals::default()
+    };
     assert!((0.0..=1.0).contains(&calibrated(1.0, odd)));
-    assert_eq!(calibrated(1.0, Signals { attempts: 0, max_attempts: 0, ..Signals::default() }), 1.0);
+    assert_eq!(
+        calibrated(1.0, Signals { attempts: 0, max_attempts: 0, ..Signals::default() }),
+        1.0
+    );
 }
 
 #[test]

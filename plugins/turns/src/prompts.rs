@@ -15,7 +15,12 @@ const REPLY: usize = 6000;
 const REFUSAL: usize = 600;
 
 /// A request for the next decisions. `wrong`: the reply that was refused, and why.
-pub(crate) fn request(view: &View, state: &State, settings: &Settings, wrong: Option<&(String, String)>) -> Request {
+pub(crate) fn request(
+    view: &View,
+    state: &State,
+    settings: &Settings,
+    wrong: Option<&(String, String)>,
+) -> Request {
     let catalog = prompt::catalog(view.catalog, settings.catalog_bytes as usize);
     let mut user = format!(
         "Tables of the {} database:\n{catalog}\n{}\n",

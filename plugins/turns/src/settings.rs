@@ -15,7 +15,8 @@ syrch_plugin::settings! {
         hits: u32 = 10, 1 ..= 50;
         /// Bytes of a prompt that the catalog may fill.
         catalog_bytes: u32 = 48_000, 500 ..= 200_000;
-        /// Whether to decide only when all tasks of a turn have ended; otherwise after each of them, so that the others can be called off.
+        /// Whether to decide only when all tasks of a turn have ended; otherwise after each of
+        /// them, so that the others can be called off.
         together: bool = true;
         /// Whether a model decides; otherwise all goes by rule.
         model: bool = true;

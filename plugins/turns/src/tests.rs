@@ -1,4 +1,5 @@
-//! The planner against scripted models and a small host: what a turn is decided from, and what becomes of it.
+//! The planner against scripted models and a small host: what a turn is decided from, and what
+//! becomes of it.
 
 mod loops;
 mod refusals;
@@ -21,12 +22,25 @@ pub(crate) fn catalog() -> Catalog {
         columns: vec![Column { name: "id".into(), ..Column::default() }],
         ..Table::default()
     };
-    Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![table("orders"), table("customers")] }
+    Catalog {
+        database: "shop".into(),
+        dialect: Dialect::Sqlite,
+        tables: vec![table("orders"), table("customers")],
+    }
 }
 
 pub(crate) fn hit(corpus: Corpus, path: &str, snippet: &str) -> Hit {
     let snippet = (!snippet.is_empty()).then(|| snippet.to_owned());
-    Hit { corpus, id: path.into(), path: path.into(), table: None, column: None, snippet, payload: None, score: 0.5 }
+    Hit {
+        corpus,
+        id: path.into(),
+        path: path.into(),
+        table: None,
+        column: None,
+        snippet,
+        payload: None,
+        score: 0.5,
+    }
 }
 
 pub(crate) fn found(task: &str, hits: Vec<Hit>) -> Observation {
@@ -37,8 +51,12 @@ pub(crate) fn found(task: &str, hits: Vec<Hit>) -> Observation {
 pub(crate) fn solved(task: &str, sql: &str, rows: u64, confidence: f64) -> Observation {
     let row = vec![Value::Text("x".into()), Value::Null];
     let profile = FakeRows::new(&["name", "total"], vec![row]).handle().profile();
-    let candidate =
-        Candidate { id: format!("{task}.1"), sql: sql.into(), confidence: Some(confidence), ..Candidate::default() };
+    let candidate = Candidate {
+        id: format!("{task}.1"),
+        sql: sql.into(),
+        confidence: Some(confidence),
+        ..Candidate::default()
+    };
     Observation {
         candidates: vec![candidate],
         profile: Some(Profile { rows, ..profile }),
@@ -73,7 +91,8 @@ pub(crate) fn terminate(reason: &str) -> JsonValue {
     json!({ "action": "terminate", "stop_reason": reason, "rationale": "enough" })
 }
 
-/// A host that runs what the planner plans: every task whose dependencies have ended ends as in the script, all at once or one by one.
+/// A host that runs what the planner plans: every task whose dependencies have ended ends as in the
+/// script, all at once or one by one.
 pub(crate) struct Scene {
     pub(crate) host: FakeHost,
     pub(crate) planner: Turns,
@@ -102,7 +121,10 @@ impl Scene {
             graph: Graph { tasks: Vec::new(), answer: String::new(), memo: None },
             seen: Vec::new(),
             steps: Vec::new(),
-            script: script.into_iter().map(|observation| (observation.task.clone(), observation)).collect(),
+            script: script
+                .into_iter()
+                .map(|observation| (observation.task.clone(), observation))
+                .collect(),
             reported: 0,
             finished: false,
         }
@@ -121,9 +143,12 @@ impl Scene {
         self
     }
 
-    /// Ends these tasks, or without any all that can end, and asks the planner. False: there was nothing to do.
+    /// Ends these tasks, or without any all that can end, and asks the planner. False: there was
+    /// nothing to do.
     pub(crate) fn advance(&mut self, only: &[&str]) -> bool {
-        while let Some(task) = self.ready().into_iter().find(|id| only.is_empty() || only.contains(&id.as_str())) {
+        while let Some(task) =
+            self.ready().into_iter().find(|id| only.is_empty() || only.contains(&id.as_str()))
+        {
             let observation = self.outcome(&task);
             self.seen.push(observation);
         }
@@ -132,7 +157,10 @@ impl Scene {
         }
         let fresh = std::mem::replace(&mut self.reported, self.seen.len());
         let problem = Problem::new(QUESTION);
-        let step = self.planner.next(&self.host, &problem, &catalog(), &self.graph, &self.seen, fresh).unwrap();
+        let step = self
+            .planner
+            .next(&self.host, &problem, &catalog(), &self.graph, &self.seen, fresh)
+            .unwrap();
         self.apply(step);
         true
     }
@@ -142,16 +170,23 @@ impl Scene {
     }
 
     fn ready(&self) -> Vec<String> {
-        let is_ready = |task: &&Task| !self.has_ended(&task.id) && task.depends_on.iter().all(|id| self.has_ended(id));
+        let is_ready = |task: &&Task| {
+            !self.has_ended(&task.id) && task.depends_on.iter().all(|id| self.has_ended(id))
+        };
         self.graph.tasks.iter().filter(is_ready).map(|task| task.id.clone()).collect()
     }
 
     fn outcome(&self, id: &str) -> Observation {
         let task = self.graph.task(id).unwrap();
         if task.operation == Operation::Choose {
-            let parents = self.seen.iter().filter(|seen| task.depends_on.contains(&seen.task) && seen.is_success());
-            let sure = |seen: &Observation| seen.candidates.first().map_or(-1.0, Candidate::sureness);
-            let best = parents.reduce(|best, next| if sure(next) > sure(best) { next } else { best });
+            let parents = self
+                .seen
+                .iter()
+                .filter(|seen| task.depends_on.contains(&seen.task) && seen.is_success());
+            let sure =
+                |seen: &Observation| seen.candidates.first().map_or(-1.0, Candidate::sureness);
+            let best =
+                parents.reduce(|best, next| if sure(next) > sure(best) { next } else { best });
             return best.map_or_else(
                 || Observation::ended(id, Ending::Skipped("nothing ended well".into())),
                 |best| Observation { task: id.into(), ..best.clone() },
@@ -177,24 +212,47 @@ impl Scene {
         self.assert_sound();
     }
 
-    /// What the host refuses, and that the answer waits for all that is under way: it would be cancelled otherwise.
+    /// What the host refuses, and that the answer waits for all that is under way: it would be
+    /// cancelled otherwise.
     fn assert_sound(&self) {
         for (place, task) in self.graph.tasks.iter().enumerate() {
-            assert!(self.graph.tasks[..place].iter().all(|other| other.id != task.id), "{} is there twice", task.id);
+            assert!(
+                self.graph.tasks[..place].iter().all(|other| other.id != task.id),
+                "{} is there twice",
+                task.id
+            );
             for (index, id) in task.depends_on.iter().enumerate() {
-                assert!(self.graph.tasks[..place].iter().any(|other| other.id == *id), "{} depends on {id}", task.id);
-                assert!(!task.depends_on[..index].contains(id), "{} depends on {id} twice", task.id);
+                assert!(
+                    self.graph.tasks[..place].iter().any(|other| other.id == *id),
+                    "{} depends on {id}",
+                    task.id
+                );
+                assert!(
+                    !task.depends_on[..index].contains(id),
+                    "{} depends on {id} twice",
+                    task.id
+                );
             }
             assert!(task.operation != Operation::Choose || !task.depends_on.is_empty());
         }
-        let answer = self.graph.task(&self.graph.answer).unwrap_or_else(|| panic!("no answer {}", self.graph.answer));
+        let answer = self
+            .graph
+            .task(&self.graph.answer)
+            .unwrap_or_else(|| panic!("no answer {}", self.graph.answer));
         if self.finished {
             return;
         }
-        let open =
-            self.graph.tasks.iter().filter(|task| !self.has_ended(&task.id) && task.operation != Operation::Choose);
+        let open = self
+            .graph
+            .tasks
+            .iter()
+            .filter(|task| !self.has_ended(&task.id) && task.operation != Operation::Choose);
         for task in open {
-            assert!(task.id == answer.id || answer.depends_on.contains(&task.id), "{} would be cancelled", task.id);
+            assert!(
+                task.id == answer.id || answer.depends_on.contains(&task.id),
+                "{} would be cancelled",
+                task.id
+            );
         }
         assert!(self.graph.memo.as_ref().unwrap().len() < 256 * 1024);
     }

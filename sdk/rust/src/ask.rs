@@ -78,7 +78,8 @@ impl Ask {
         self.0
     }
 
-    /// Finishes it: one statement, with a confidence if the model states one; see [`crate::replies::sql_reply`].
+    /// Finishes it: one statement, with a confidence if the model states one; see
+    /// [`crate::replies::sql_reply`].
     #[must_use]
     pub fn sql(mut self) -> Request {
         self.0.expect = Shape::Sql;

@@ -1,8 +1,10 @@
-//! What `wit-bindgen` makes of the contract: every port once, with the shared types, and one module for each role's exports.
+//! What `wit-bindgen` makes of the contract: every port once, with the shared types, and one module
+//! for each role's exports.
 //!
-//! The ports are declared together, so that all roles share one set of Rust types. A component still imports only
-//! what its code can reach: the linker drops functions that nobody calls, and componentization drops their imports.
-//! Authors reach ports through the traits of [`crate::ports`] alone, of which each role gets exactly its own.
+//! The ports are declared together, so that all roles share one set of Rust types. A component
+//! still imports only what its code can reach: the linker drops functions that nobody calls, and
+//! componentization drops their imports. Authors reach ports through the traits of [`crate::ports`]
+//! alone, of which each role gets exactly its own.
 
 #![allow(missing_docs, unsafe_code, unreachable_pub, clippy::all, reason = "generated from wit")]
 
@@ -32,7 +34,9 @@ pub mod base {
     });
 }
 
-pub use base::syrch::plugin::{cells, evaluate, inspect, llm, rows, run, search, sql, trace, types, wait};
+pub use base::syrch::plugin::{
+    cells, evaluate, inspect, llm, rows, run, search, sql, trace, types, wait,
+};
 
 pub mod about {
     wit_bindgen::generate!({

@@ -1,4 +1,5 @@
-//! The prompt of a statement and of its repair: the catalog, the task, its plan, what its dependencies found, and what was tried before.
+//! The prompt of a statement and of its repair: the catalog, the task, its plan, what its
+//! dependencies found, and what was tried before.
 
 use crate::names::shown;
 use crate::prelude::*;
@@ -64,7 +65,9 @@ impl<'a> Brief<'a> {
         let mut out = String::new();
         if task.text.trim() != problem.question.trim() {
             let text = text::line(&task.text, TASK);
-            out += &format!("The question above is the setting. Your task is this part of it: {text}\n");
+            out += &format!(
+                "The question above is the setting. Your task is this part of it: {text}\n"
+            );
         }
         if let Some(expected) = &task.expected {
             out += &format!("The result should be: {}\n", text::line(expected, 400));
@@ -90,35 +93,44 @@ impl<'a> Brief<'a> {
         }
     }
 
-    /// Halves the catalog of the prompts, and what solved examples may fill; false if it is too short for that.
+    /// Halves the catalog of the prompts, and what solved examples may fill; false if it is too
+    /// short for that.
     pub fn shorten(&mut self) -> bool {
         self.example_bytes /= 2;
         self.catalog_bytes /= 2;
         self.catalog_bytes >= 500
     }
 
-    /// The request for the next statement. If there are earlier statements, it is a repair with all of them and what was wrong.
-    /// `sample`: the number of the draw that it is or repairs.
+    /// The request for the next statement. If there are earlier statements, it is a repair with all
+    /// of them and what was wrong. `sample`: the number of the draw that it is or repairs.
     #[must_use]
     pub fn request(&self, tried: &[Tried], sample: u32) -> Request {
-        let subjects: Vec<String> = tried.iter().map(|tried| tried.sql.clone()).filter(|sql| !sql.is_empty()).collect();
+        let subjects: Vec<String> =
+            tried.iter().map(|tried| tried.sql.clone()).filter(|sql| !sql.is_empty()).collect();
         let purpose = if subjects.is_empty() { Purpose::Generate } else { Purpose::Repair };
-        self.ask(purpose, self.instructions(), &feedback(tried)).subjects(subjects).sample(sample).sql()
+        self.ask(purpose, self.instructions(), &feedback(tried))
+            .subjects(subjects)
+            .sample(sample)
+            .sql()
     }
 
-    /// A request with these instructions, the tables and the task, for a reply in the form of [`Brief::instructions`]; `more` follows the
-    /// task. Solved examples are turns before it, and the tables then stand before them.
+    /// A request with these instructions, the tables and the task, for a reply in the form of
+    /// [`Brief::instructions`]; `more` follows the task. Solved examples are turns before it, and
+    /// the tables then stand before them.
     pub fn ask(&self, purpose: Purpose, instructions: String, more: &str) -> Ask {
         if self.shown_examples().is_empty() {
-            return Ask::new(purpose).system(instructions).user(format!("{}{more}", self.setting()));
+            return Ask::new(purpose)
+                .system(instructions)
+                .user(format!("{}{more}", self.setting()));
         }
         let ask = Ask::new(purpose).system(format!("{instructions}\n\n{}", self.tables()));
         let reply = |sql: &str| format!("```sql\n{sql}\n```\nConfidence: {SOLVED}");
         self.add_turns(ask, reply).user(format!("{}{}{more}", self.asked, self.task))
     }
 
-    /// Adds the solved examples as turns, the one that is most like the question last: the user asks it, and the assistant gives the
-    /// `reply` of its statement. The question itself is then that of [`Brief::task`].
+    /// Adds the solved examples as turns, the one that is most like the question last: the user
+    /// asks it, and the assistant gives the `reply` of its statement. The question itself is then
+    /// that of [`Brief::task`].
     pub fn add_turns(&self, ask: Ask, reply: impl Fn(&str) -> String) -> Ask {
         self.shown_examples().into_iter().rev().fold(ask, |ask, example| {
             ask.user(format!("Question: {}\n", example.question)).assistant(reply(&example.sql))
@@ -143,12 +155,14 @@ impl<'a> Brief<'a> {
         self.examples.iter().filter(fits).collect()
     }
 
-    /// The tables with the facts about them. They are the same for every question, so that an endpoint finds them in its prompt cache.
+    /// The tables with the facts about them. They are the same for every question, so that an
+    /// endpoint finds them in its prompt cache.
     fn tables(&self) -> String {
         format!("Tables:\n{}{}", prompt::catalog(self.catalog, self.catalog_bytes), self.facts)
     }
 
-    /// The tables and the task with solved examples among its hints, for a prompt of a strategy's own.
+    /// The tables and the task with solved examples among its hints, for a prompt of a strategy's
+    /// own.
     #[must_use]
     pub fn setting(&self) -> String {
         format!("{}\n{}{}", self.tables(), self.problem, self.task)
@@ -175,21 +189,29 @@ fn plan_text(task: &Task) -> String {
     if steps.is_empty() {
         return String::new();
     }
-    let lines: String =
-        steps.iter().enumerate().map(|(index, step)| format!("{}. {}\n", index + 1, text::line(step, 600))).collect();
+    let lines: String = steps
+        .iter()
+        .enumerate()
+        .map(|(index, step)| format!("{}. {}\n", index + 1, text::line(step, 600)))
+        .collect();
     format!("A plan of the statement:\n{lines}")
 }
 
 fn found(host: &impl Rows, parent_rows: u32, dialect: &Dialect, parent: &Parent) -> String {
     let reported = text::line(&parent.task.text, 300);
     match &parent.output {
-        Output::Relation(relation) => relation_text(host, parent_rows, dialect, relation, &reported),
+        Output::Relation(relation) => {
+            relation_text(host, parent_rows, dialect, relation, &reported)
+        }
         Output::Hits(hits) => {
             let hits: Vec<String> = hits.iter().take(20).map(hit_text).collect();
             format!("Found for \"{reported}\": {}\n", hits.join(", "))
         }
         Output::Failed(failure) => {
-            format!("There is no result for \"{reported}\": {}\n", text::line(&failure.message, 300))
+            format!(
+                "There is no result for \"{reported}\": {}\n",
+                text::line(&failure.message, 300)
+            )
         }
         Output::Other(_) => String::new(),
     }
@@ -203,10 +225,17 @@ fn hit_text(hit: &Hit) -> String {
     }
 }
 
-fn relation_text(host: &impl Rows, parent_rows: u32, dialect: &Dialect, relation: &Relation, reported: &str) -> String {
+fn relation_text(
+    host: &impl Rows,
+    parent_rows: u32,
+    dialect: &Dialect,
+    relation: &Relation,
+    reported: &str,
+) -> String {
     let profile = relation.results.profile();
     let named = profile.columns.iter().take(COLUMNS);
-    let mut columns: Vec<String> = named.map(|column| shown(dialect, &column.column.name)).collect();
+    let mut columns: Vec<String> =
+        named.map(|column| shown(dialect, &column.column.name)).collect();
     if profile.columns.len() > COLUMNS {
         columns.push(format!("and {} more", profile.columns.len() - COLUMNS));
     }
@@ -238,10 +267,17 @@ fn join_hints(dialect: &Dialect, task: &Task, parents: &[Parent]) -> String {
         let (left_col, right_col) = (column(&key.left_col), column(&key.right_col));
         match (name(&key.left), name(&key.right)) {
             (Some(left), Some(right)) => {
-                out += &format!("Join hint: {left}.{left_col} = {right}.{right_col} ({})\n", key.how.name());
+                out += &format!(
+                    "Join hint: {left}.{left_col} = {right}.{right_col} ({})\n",
+                    key.how.name()
+                );
             }
-            (Some(left), None) => out += &format!("Join hint: {left}.{left_col} matches {right_col}\n"),
-            (None, Some(right)) => out += &format!("Join hint: {right}.{right_col} matches {left_col}\n"),
+            (Some(left), None) => {
+                out += &format!("Join hint: {left}.{left_col} matches {right_col}\n")
+            }
+            (None, Some(right)) => {
+                out += &format!("Join hint: {right}.{right_col} matches {left_col}\n")
+            }
             (None, None) => {}
         }
     }
@@ -256,7 +292,8 @@ pub fn feedback(tried: &[Tried]) -> String {
     }
     let mut out = "\nEarlier attempts, none of which did. Do not repeat them.\n".to_owned();
     for (index, tried) in tried.iter().enumerate() {
-        let sql = if tried.sql.is_empty() { "(no statement)" } else { text::clip(&tried.sql, STATEMENT) };
+        let sql =
+            if tried.sql.is_empty() { "(no statement)" } else { text::clip(&tried.sql, STATEMENT) };
         out += &format!("Attempt {}:\n{sql}\nWhat was wrong: {}\n", index + 1, tried.wrong);
     }
     out
@@ -268,9 +305,11 @@ mod tests {
     use crate::fakes::{FakeHost, FakeRows};
 
     fn user(task: &Task, parents: &[Parent]) -> String {
-        let catalog = Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
+        let catalog =
+            Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
         let size = PromptSize { catalog_bytes: 1000, parent_rows: 0 };
-        Brief::new(&FakeHost::default(), size, &Problem::new("How much?"), &catalog, task, parents).setting()
+        Brief::new(&FakeHost::default(), size, &Problem::new("How much?"), &catalog, task, parents)
+            .setting()
     }
 
     #[test]
@@ -279,11 +318,13 @@ mod tests {
             let catalog = Catalog { database: "shop".into(), dialect, tables: Vec::new() };
             let size = PromptSize { catalog_bytes: 1000, parent_rows: 0 };
             let task = Task::new("A", "How much?");
-            Brief::new(&FakeHost::default(), size, &Problem::new("How much?"), &catalog, &task, &[]).instructions()
+            Brief::new(&FakeHost::default(), size, &Problem::new("How much?"), &catalog, &task, &[])
+                .instructions()
         };
         let duckdb = of(Dialect::Duckdb);
         assert!(
-            duckdb.contains("one DuckDB SELECT") && duckdb.contains("Rules of DuckDB:\n- Names in double"),
+            duckdb.contains("one DuckDB SELECT")
+                && duckdb.contains("Rules of DuckDB:\n- Names in double"),
             "{duckdb}"
         );
         assert!(of(Dialect::Spark).contains("- Names in `backticks`"));
@@ -304,18 +345,21 @@ mod tests {
 
     #[test]
     fn solved_examples_are_turns_before_the_question() {
-        let catalog = Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
+        let catalog =
+            Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
         let size = PromptSize { catalog_bytes: 1000, parent_rows: 0 };
         let long = format!("SELECT '{}'", "x".repeat(266));
         let hints = vec![example("Near?", &long), example("Far?", "SELECT 2")];
         let problem = Problem { hints, ..Problem::new("How much?") };
         let task = Task::new("A", "How much?");
         let mut brief = Brief::new(&FakeHost::default(), size, &problem, &catalog, &task, &[]);
-        let request = brief.request(&[Tried { sql: "SELECT 3".into(), wrong: "no rows".into() }], 0);
+        let request =
+            brief.request(&[Tried { sql: "SELECT 3".into(), wrong: "no rows".into() }], 0);
         let said: Vec<(Speaker, &str)> =
             request.messages.iter().map(|one| (one.speaker, one.text.as_str())).skip(1).collect();
         let near = format!("```sql\n{long}\n```\nConfidence: 0.95");
-        let [question, feedback] = ["Question: How much?\n", "\nEarlier attempts, none of which did."];
+        let [question, feedback] =
+            ["Question: How much?\n", "\nEarlier attempts, none of which did."];
         assert_eq!(
             said[..4],
             [
@@ -325,8 +369,13 @@ mod tests {
                 (Speaker::Assistant, near.as_str()),
             ]
         );
-        assert!(said[4].1.starts_with(&format!("{question}{feedback}")) && said.len() == 5, "{said:?}");
-        assert!(request.messages[0].text.contains("from 0 to 1: how likely it is right.\n\nTables:\n"));
+        assert!(
+            said[4].1.starts_with(&format!("{question}{feedback}")) && said.len() == 5,
+            "{said:?}"
+        );
+        assert!(
+            request.messages[0].text.contains("from 0 to 1: how likely it is right.\n\nTables:\n")
+        );
         // A strategy with a prompt of its own has them as text.
         assert!(brief.setting().contains(&long));
         // What is too much is left out whole.
@@ -334,7 +383,10 @@ mod tests {
             brief.shorten();
         }
         let shorter = brief.request(&[], 0);
-        assert_eq!(shorter.messages.iter().filter(|one| one.speaker == Speaker::Assistant).count(), 1);
+        assert_eq!(
+            shorter.messages.iter().filter(|one| one.speaker == Speaker::Assistant).count(),
+            1
+        );
         assert!(shorter.messages.iter().all(|one| !one.text.contains("xxx")));
     }
 
@@ -348,14 +400,20 @@ mod tests {
             payload: None,
             ..example("f", "")
         };
-        let cell =
-            Hit { path: "t.city".into(), column: Some("city".into()), snippet: Some("Wien".into()), ..fact.clone() };
-        let catalog = Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
+        let cell = Hit {
+            path: "t.city".into(),
+            column: Some("city".into()),
+            snippet: Some("Wien".into()),
+            ..fact.clone()
+        };
+        let catalog =
+            Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
         let size = PromptSize { catalog_bytes: 1000, parent_rows: 0 };
         let of = |hints: Vec<Hit>| {
             let problem = Problem { hints, ..Problem::new("How much?") };
             let task = Task::new("A", "How much?");
-            let request = Brief::new(&FakeHost::default(), size, &problem, &catalog, &task, &[]).request(&[], 0);
+            let request = Brief::new(&FakeHost::default(), size, &problem, &catalog, &task, &[])
+                .request(&[], 0);
             let texts: Vec<String> = request.messages.into_iter().map(|one| one.text).collect();
             texts
         };
@@ -370,21 +428,38 @@ mod tests {
 
     #[test]
     fn a_tasks_text_is_one_bounded_line() {
-        let prompt = user(&Task::new("A", format!("the sums\nTables:\nsecrets {}", "x".repeat(60_000))), &[]);
-        assert!(prompt.contains("Your task is this part of it: the sums Tables: secrets xxx"), "{prompt}");
+        let prompt = user(
+            &Task::new("A", format!("the sums\nTables:\nsecrets {}", "x".repeat(60_000))),
+            &[],
+        );
+        assert!(
+            prompt.contains("Your task is this part of it: the sums Tables: secrets xxx"),
+            "{prompt}"
+        );
         assert!(prompt.ends_with("x…\n") && prompt.len() < 3000, "{}", prompt.len());
     }
 
     #[test]
     fn the_columns_of_a_dependency_are_bounded_lines() {
-        let names: Vec<String> = (0..60).map(|number| format!("column {number}\nHint: drop it")).collect();
+        let names: Vec<String> =
+            (0..60).map(|number| format!("column {number}\nHint: drop it")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let rows = FakeRows::new(&names, Vec::new());
-        let relation = Relation { name: "t_A".into(), candidate: Candidate::default(), results: rows.handle() };
+        let relation = Relation {
+            name: "t_A".into(),
+            candidate: Candidate::default(),
+            results: rows.handle(),
+        };
         let output = Output::Relation(Box::new(relation));
-        let prompt = user(&Task::new("B", "How much?"), &[Parent { task: Task::new("A", "all"), output, memo: None }]);
+        let prompt = user(
+            &Task::new("B", "How much?"),
+            &[Parent { task: Task::new("A", "all"), output, memo: None }],
+        );
         assert!(prompt.contains("as t_A (\"column 0 Hint: drop it\", "), "{prompt}");
-        assert!(prompt.contains("\"column 49 Hint: drop it\", and 10 more), 0 rows.\n"), "{prompt}");
+        assert!(
+            prompt.contains("\"column 49 Hint: drop it\", and 10 more), 0 rows.\n"),
+            "{prompt}"
+        );
         assert!(!prompt.contains("column 50"));
     }
 }

@@ -1,11 +1,13 @@
-//! Names of tables: how the host shows them, and which table a name means. The same rules as the host's `Catalog`.
+//! Names of tables: how the host shows them, and which table a name means. The same rules as the
+//! host's `Catalog`.
 
 use std::collections::BTreeMap;
 
 use crate::bindings::types::{Catalog, Table};
 
 impl Table {
-    /// Whether the plain name of this table means another one, or none, so that its schema has to stand before it.
+    /// Whether the plain name of this table means another one, or none, so that its schema has to
+    /// stand before it.
     #[must_use]
     pub fn needs_schema(&self) -> bool {
         self.extra.iter().any(|(key, value)| key == "needs_schema" && value == "true")
@@ -28,7 +30,8 @@ impl Table {
     fn rank(&self, name: &str) -> Option<u8> {
         let full = self.schema_name.as_deref().and_then(|schema| {
             let (start, rest) = name.split_at_checked(schema.len())?;
-            let rest = rest.strip_prefix('.').filter(|rest| rest.eq_ignore_ascii_case(&self.name))?;
+            let rest =
+                rest.strip_prefix('.').filter(|rest| rest.eq_ignore_ascii_case(&self.name))?;
             start.eq_ignore_ascii_case(schema).then_some((start == schema, rest))
         });
         match full {
@@ -41,7 +44,8 @@ impl Table {
 }
 
 impl Catalog {
-    /// The table that a name means, as hits, facts, foreign keys and models write it: with its schema before it or without.
+    /// The table that a name means, as hits, facts, foreign keys and models write it: with its
+    /// schema before it or without.
     #[must_use]
     pub fn table(&self, name: &str) -> Option<&Table> {
         self.tables.get(self.place(name)?)
@@ -50,16 +54,23 @@ impl Catalog {
     /// The place in `tables` of the table that a name means.
     #[must_use]
     pub fn place(&self, name: &str) -> Option<usize> {
-        let ranked = self.tables.iter().enumerate().filter_map(|(place, table)| Some((table.rank(name)?, place)));
+        let ranked = self
+            .tables
+            .iter()
+            .enumerate()
+            .filter_map(|(place, table)| Some((table.rank(name)?, place)));
         ranked.min().map(|(_, place)| place)
     }
 
-    /// The name by which the host shows and finds a table: its plain name, with its schema before it where several tables have that name or where
-    /// it needs its schema. For what goes back to the host, such as a linker's selection; a statement has
+    /// The name by which the host shows and finds a table: its plain name, with its schema before
+    /// it where several tables have that name or where it needs its schema. For what goes back to
+    /// the host, such as a linker's selection; a statement has
     /// [`names::from_name`](crate::names::from_name).
     #[must_use]
     pub fn table_name(&self, table: &Table) -> String {
-        let is_only = self.tables.iter().filter(|other| other.name.eq_ignore_ascii_case(&table.name)).count() < 2;
+        let is_only =
+            self.tables.iter().filter(|other| other.name.eq_ignore_ascii_case(&table.name)).count()
+                < 2;
         table.shown(is_only)
     }
 
@@ -67,8 +78,12 @@ impl Catalog {
     #[must_use]
     pub fn table_names(&self) -> Vec<String> {
         let mut count: BTreeMap<String, usize> = BTreeMap::new();
-        self.tables.iter().for_each(|table| *count.entry(table.name.to_ascii_lowercase()).or_default() += 1);
-        let is_only = |table: &Table| count.get(&table.name.to_ascii_lowercase()).is_none_or(|count| *count < 2);
+        self.tables
+            .iter()
+            .for_each(|table| *count.entry(table.name.to_ascii_lowercase()).or_default() += 1);
+        let is_only = |table: &Table| {
+            count.get(&table.name.to_ascii_lowercase()).is_none_or(|count| *count < 2)
+        };
         self.tables.iter().map(|table| table.shown(is_only(table))).collect()
     }
 }
@@ -85,7 +100,8 @@ mod tests {
             name: name.into(),
             ..Table::default()
         };
-        let mut tables = vec![table("archive", "orders"), table("sales", "orders"), table("sales", "lines")];
+        let mut tables =
+            vec![table("archive", "orders"), table("sales", "orders"), table("sales", "lines")];
         tables[0].extra.push(("needs_schema".into(), "true".into()));
         let mut catalog = Catalog { database: "db".into(), dialect: Dialect::Duckdb, tables };
         let names = ["archive.orders", "sales.orders", "lines"];
@@ -96,7 +112,10 @@ mod tests {
         }
         let found = |name: &str| catalog.table(name).and_then(|table| table.schema_name.as_deref());
         assert_eq!((found("ORDERS"), found("Archive.Orders")), (Some("sales"), Some("archive")));
-        assert_eq!((found("sales.lines"), found("archive.lines"), found("people")), (Some("sales"), None, None));
+        assert_eq!(
+            (found("sales.lines"), found("archive.lines"), found("people")),
+            (Some("sales"), None, None)
+        );
         // What the host narrowed keeps its name.
         catalog.tables.truncate(1);
         assert_eq!(catalog.table_names(), ["archive.orders"]);

@@ -1,5 +1,5 @@
-//! The rules of each SQL dialect for prompts: what models get wrong when they write one engine's SQL for another. One line a rule; each was
-//! checked on the engine.
+//! The rules of each SQL dialect for prompts: what models get wrong when they write one engine's
+//! SQL for another. One line a rule; each was checked on the engine.
 
 use crate::bindings::types::Dialect;
 
@@ -75,7 +75,8 @@ impl Dialect {
         }
     }
 
-    /// The rules of the dialect for the prompt of a statement, a line each; empty for a dialect that is not known here.
+    /// The rules of the dialect for the prompt of a statement, a line each; empty for a dialect
+    /// that is not known here.
     #[must_use]
     pub fn rules(&self) -> &'static str {
         match self {
@@ -89,11 +90,14 @@ impl Dialect {
         }
     }
 
-    /// A text as a literal of a statement. Spark and Databricks read `''` within a text in several ways, by version; all read `\'`.
+    /// A text as a literal of a statement. Spark and Databricks read `''` within a text in several
+    /// ways, by version; all read `\'`.
     #[must_use]
     pub fn literal(&self, text: &str) -> String {
         match self {
-            Self::Databricks | Self::Spark => format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'")),
+            Self::Databricks | Self::Spark => {
+                format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
+            }
             Self::Mysql => format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''")),
             _ => format!("'{}'", text.replace('\'', "''")),
         }
@@ -117,7 +121,10 @@ mod tests {
         ];
         for dialect in &all {
             let rules = dialect.rules();
-            assert!(rules.lines().all(|line| line.starts_with("- ") && !line.contains("  ")), "{rules}");
+            assert!(
+                rules.lines().all(|line| line.starts_with("- ") && !line.contains("  ")),
+                "{rules}"
+            );
             assert!(rules.ends_with(".\n") && rules.len() < 1_200, "{} bytes", rules.len());
             for topic in ["Names in ", "Dates", "Texts: ", "/ ", "Limits: "] {
                 assert!(
@@ -128,7 +135,8 @@ mod tests {
         }
         assert_eq!(Dialect::Other("kdb".into()).rules(), "");
         assert!(
-            !Dialect::Sqlite.rules().contains("ILIKE ignores") && Dialect::Duckdb.rules().contains("ILIKE ignores")
+            !Dialect::Sqlite.rules().contains("ILIKE ignores")
+                && Dialect::Duckdb.rules().contains("ILIKE ignores")
         );
     }
 

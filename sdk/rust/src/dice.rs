@@ -23,7 +23,8 @@ impl Dice {
         if sides <= 1 {
             return 0;
         }
-        // The upper half of a product: fair enough for a few sides, and without a division (Lemire 2019).
+        // The upper half of a product: fair enough for a few sides, and without a division (Lemire
+        // 2019).
         ((u128::from(self.0.number()) * sides as u128) >> 64) as usize
     }
 }

@@ -1,7 +1,8 @@
-//! The discount of a claim by what happened on the way to its statement, which the calibrator `signals` applies, and `fitted` before its
-//! curve.
+//! The discount of a claim by what happened on the way to its statement, which the calibrator
+//! `signals` applies, and `fitted` before its curve.
 //!
-//! The weights are the table of syrch 0.1.2; each discounts once, however often its signal occurred.
+//! The weights are the table of syrch 0.1.2; each discounts once, however often its signal
+//! occurred.
 
 use crate::bindings::types::Signals;
 use crate::text::clamp01;
@@ -21,7 +22,8 @@ crate::settings! {
         null_column: f64 = 0.05, 0.0 ..= 1.0;
         /// Taken off when the result is larger than expected.
         overflow: f64 = 0.05, 0.0 ..= 1.0;
-        /// Taken off when the last allowed attempt was needed; earlier attempts lose their share of it.
+        /// Taken off when the last allowed attempt was needed; earlier attempts lose their share of
+        /// it.
         retry: f64 = 0.05, 0.0 ..= 1.0;
     }
 }
@@ -38,9 +40,12 @@ impl Weights {
             (signals.null_columns > 0, self.null_column),
             (signals.overflow, self.overflow),
         ];
-        let factors = occurred.iter().filter(|(occurred, _)| *occurred).map(|(_, weight)| 1.0 - weight);
+        let factors =
+            occurred.iter().filter(|(occurred, _)| *occurred).map(|(_, weight)| 1.0 - weight);
         let retries = self.retry * retry_share(signals.attempts, signals.max_attempts);
-        clamp01(factors.fold(clamp01(raw), |confidence, factor| confidence * factor) * (1.0 - retries))
+        clamp01(
+            factors.fold(clamp01(raw), |confidence, factor| confidence * factor) * (1.0 - retries),
+        )
     }
 }
 

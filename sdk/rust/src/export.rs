@@ -22,12 +22,13 @@ pub fn describe<P: Plugin>(version: &str) -> Identity {
 /// # Errors
 /// Of kind `input`, if the settings do not match the schema of [`describe`].
 pub fn fresh<P: Plugin>(config: &str) -> Result<P, Failure> {
-    P::Settings::read(config)
-        .map(P::new)
-        .map_err(|message| failure(crate::bindings::types::FailureKind::Input, format!("{}: {message}", P::NAME)))
+    P::Settings::read(config).map(P::new).map_err(|message| {
+        failure(crate::bindings::types::FailureKind::Input, format!("{}: {message}", P::NAME))
+    })
 }
 
-/// Declares a plugin type that holds its settings in the field `settings`, with its name and its summary.
+/// Declares a plugin type that holds its settings in the field `settings`, with its name and its
+/// summary.
 ///
 /// ```
 /// use syrch_plugin::prelude::*;
@@ -60,14 +61,17 @@ macro_rules! plugin {
     };
 }
 
-/// Exports a plugin type under its roles: `export!(MyPlugin: planner)`, or several, `export!(MyPlugin: reward, calibrator)`.
+/// Exports a plugin type under its roles: `export!(MyPlugin: planner)`, or several,
+/// `export!(MyPlugin: reward, calibrator)`.
 ///
-/// In a native build nothing is exported, but the compiler still checks that the type implements the roles.
+/// In a native build nothing is exported, but the compiler still checks that the type implements
+/// the roles.
 ///
-/// A component for `wasm32-wasip2` aborts when it panics, which ends the role call. The line `panicked at FILE:LINE: MESSAGE` goes to the
-/// standard error output, whose last line is a part of the host's error, and, where the role has the port `trace`, to the log of the search.
-/// A role that can say what is wrong returns a [`Failure`](crate::bindings::types::Failure) instead, such as
-/// [`internal`](crate::failure::internal) makes of an error.
+/// A component for `wasm32-wasip2` aborts when it panics, which ends the role call. The line
+/// `panicked at FILE:LINE: MESSAGE` goes to the standard error output, whose last line is a part of
+/// the host's error, and, where the role has the port `trace`, to the log of the search. A role
+/// that can say what is wrong returns a [`Failure`](crate::bindings::types::Failure) instead, such
+/// as [`internal`](crate::failure::internal) makes of an error.
 #[macro_export]
 macro_rules! export {
     ($plugin:ty: $($role:ident),+ $(,)?) => {
@@ -83,11 +87,13 @@ macro_rules! export {
                     const { ::std::cell::RefCell::new(::std::string::String::new()) };
             }
 
-            // The host has already checked the settings in `configure`; a failure here would be the same one again.
+            // The host has already checked the settings in `configure`; a failure here would be the
+            // same one again.
             fn made() -> ::std::result::Result<$plugin, $crate::bindings::types::Failure> {
                 CONFIG.with_borrow(|config| $crate::fresh::<$plugin>(config))
             }
-            // A component of a calibrator alone must not import the port `trace`, which `note` calls.
+            // A component of a calibrator alone must not import the port `trace`, which `note`
+            // calls.
             #[allow(dead_code, reason = "for roles with ports")]
             fn plugin() -> ::std::result::Result<$plugin, $crate::bindings::types::Failure> {
                 $crate::panics::report(::std::option::Option::Some($crate::panics::note));
@@ -190,8 +196,8 @@ macro_rules! __export_role {
             fn calibrate(
                 claims: ::std::vec::Vec<(f64, $crate::bindings::types::Signals)>,
             ) -> ::std::vec::Vec<f64> {
-                // The role cannot fail, and its settings were checked. Without them there are no numbers, and the host refuses a list that
-                // is too short.
+                // The role cannot fail, and its settings were checked. Without them there are no
+                // numbers, and the host refuses a list that is too short.
                 without_ports().map(|plugin| $crate::roles::CalibratorRole::calibrate(&plugin, &claims)).unwrap_or_default()
             }
         }

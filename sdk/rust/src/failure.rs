@@ -9,7 +9,8 @@ pub fn failure(kind: FailureKind, message: impl Into<String>) -> Failure {
     Failure { kind, message: message.into(), retryable: false }
 }
 
-/// The failure of a role whose own work went wrong, with the error's words: `serde_json::from_str(text).map_err(internal)?`.
+/// The failure of a role whose own work went wrong, with the error's words:
+/// `serde_json::from_str(text).map_err(internal)?`.
 #[must_use]
 pub fn internal(error: impl std::fmt::Display) -> Failure {
     failure(FailureKind::Internal, error.to_string())
@@ -24,7 +25,10 @@ pub fn llm_words(error: &LlmError) -> String {
         LlmError::Refused(why) => format!("the model provider gave no answer: {why}"),
         LlmError::TooLarge => "the prompt or the reply is over the limit".to_owned(),
         LlmError::Malformed(start) => {
-            format!("the model's reply has another shape than asked for: {}", crate::text::line(start, 120))
+            format!(
+                "the model's reply has another shape than asked for: {}",
+                crate::text::line(start, 120)
+            )
         }
         LlmError::Unsupported(what) => format!("the model provider cannot do this: {what}"),
         LlmError::Cancelled => "the model call was cancelled".to_owned(),
@@ -33,7 +37,8 @@ pub fn llm_words(error: &LlmError) -> String {
     }
 }
 
-/// The failure of a role that cannot go on without the model. An outage is of kind `model` and may pass.
+/// The failure of a role that cannot go on without the model. An outage is of kind `model` and may
+/// pass.
 #[must_use]
 pub fn llm_failure(error: &LlmError) -> Failure {
     let kind = match error {
@@ -42,7 +47,11 @@ pub fn llm_failure(error: &LlmError) -> Failure {
         LlmError::Unsupported(_) => FailureKind::Unsupported,
         _ => FailureKind::Model,
     };
-    Failure { kind, message: llm_words(error), retryable: matches!(error, LlmError::Unavailable(_)) }
+    Failure {
+        kind,
+        message: llm_words(error),
+        retryable: matches!(error, LlmError::Unavailable(_)),
+    }
 }
 
 /// The failure of a role that cannot go on after a statement's failure.
@@ -53,7 +62,11 @@ pub fn sql_failure(error: &SqlError) -> Failure {
         SqlErrorKind::Cancelled => FailureKind::Cancelled,
         _ => FailureKind::Database,
     };
-    Failure { kind, message: error.message.clone(), retryable: error.kind == SqlErrorKind::Unavailable }
+    Failure {
+        kind,
+        message: error.message.clone(),
+        retryable: error.kind == SqlErrorKind::Unavailable,
+    }
 }
 
 /// The failure of a role that cannot go on without that port.

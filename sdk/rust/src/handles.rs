@@ -1,4 +1,5 @@
-//! What a plugin holds of things that live in the host: results, and calls in flight. Under a test they are the fakes' own.
+//! What a plugin holds of things that live in the host: results, and calls in flight. Under a test
+//! they are the fakes' own.
 
 use crate::bindings::evaluate;
 use crate::bindings::llm::{self, LlmError, Reply};
@@ -33,7 +34,8 @@ impl ResultSet {
         }
     }
 
-    /// Equal for equal results under that equality, salted per run; `None` if the host does not know the equality.
+    /// Equal for equal results under that equality, salted per run; `None` if the host does not
+    /// know the equality.
     #[must_use]
     pub fn fingerprint(&self, under: &Equality) -> Option<String> {
         match &self.0 {

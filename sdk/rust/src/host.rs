@@ -67,7 +67,11 @@ impl Inspect for Host {
         inspect::explain(text)
     }
 
-    fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<inspect::ColumnStats>, types::PortError> {
+    fn column_stats(
+        &self,
+        table: &str,
+        columns: &[String],
+    ) -> Result<Vec<inspect::ColumnStats>, types::PortError> {
         inspect::column_stats_of(table, columns)
     }
 }
@@ -87,7 +91,12 @@ impl Sql for Host {
 }
 
 impl Rows for Host {
-    fn read(&self, results: &ResultSet, offset: u64, limit: u32) -> Result<rows::Page, types::PortError> {
+    fn read(
+        &self,
+        results: &ResultSet,
+        offset: u64,
+        limit: u32,
+    ) -> Result<rows::Page, types::PortError> {
         match &results.0 {
             ResultHandle::Host(handle) => rows::read(handle, offset, limit),
             #[cfg(not(target_arch = "wasm32"))]
@@ -97,7 +106,12 @@ impl Rows for Host {
 }
 
 impl Cells for Host {
-    fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<cells::Sample>, types::PortError> {
+    fn samples(
+        &self,
+        table: &str,
+        columns: &[String],
+        limit: u32,
+    ) -> Result<Vec<cells::Sample>, types::PortError> {
         cells::samples(table, columns, limit)
     }
 
@@ -116,7 +130,10 @@ impl Evaluate for Host {
         evaluate::calibrate(claims)
     }
 
-    fn reward(&self, candidates: &[types::Candidate]) -> Result<Vec<types::Verdict>, types::PortError> {
+    fn reward(
+        &self,
+        candidates: &[types::Candidate],
+    ) -> Result<Vec<types::Verdict>, types::PortError> {
         evaluate::reward(candidates)
     }
 
@@ -130,7 +147,10 @@ impl Search for Host {
         search::find(query)
     }
 
-    fn retrieve_all(&self, queries: &[types::RetrievalQuery]) -> Vec<Result<Vec<types::Hit>, types::PortError>> {
+    fn retrieve_all(
+        &self,
+        queries: &[types::RetrievalQuery],
+    ) -> Vec<Result<Vec<types::Hit>, types::PortError>> {
         search::find_all(queries)
     }
 

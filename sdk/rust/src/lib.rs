@@ -1,6 +1,7 @@
 //! What a plugin author needs, and nothing else.
 //!
-//! A plugin is a Rust type that implements [`Plugin`](roles::Plugin) and at least one role, and one line that exports it:
+//! A plugin is a Rust type that implements [`Plugin`](roles::Plugin) and at least one role, and one
+//! line that exports it:
 //!
 //! ```
 //! use syrch_plugin::prelude::*;
@@ -39,14 +40,14 @@
 //! syrch_plugin::export!(HasRows: reward);
 //! ```
 //!
-//! Built for `wasm32-wasip2` as a `cdylib` it is a component that the host loads. Built natively, it is a library whose role can be
-//! called with a [`fakes::FakeHost`] in plain unit tests.
+//! Built for `wasm32-wasip2` as a `cdylib` it is a component that the host loads. Built natively,
+//! it is a library whose role can be called with a [`fakes::FakeHost`] in plain unit tests.
 //!
-//! A panic ends the role call with an error that has its place and its message; see [`export!`]. A role returns a
-//! [`Failure`](prelude::Failure) where it can.
+//! A panic ends the role call with an error that has its place and its message; see [`export!`]. A
+//! role returns a [`Failure`](prelude::Failure) where it can.
 //!
-//! A role reaches the host through the traits in [`ports`] only, and each role's `Host` trait has exactly the ports of that role's
-//! world.
+//! A role reaches the host through the traits in [`ports`] only, and each role's `Host` trait has
+//! exactly the ports of that role's world.
 
 pub mod ask;
 pub mod attempt;
@@ -86,7 +87,9 @@ pub use serde_json;
 /// The types, traits and functions that most plugins use.
 pub mod prelude {
     pub use crate::ask::Ask;
-    pub use crate::bindings::llm::{LlmError, Message, Purpose, Reply, Request, Shape, Speaker, Usage};
+    pub use crate::bindings::llm::{
+        LlmError, Message, Purpose, Reply, Request, Shape, Speaker, Usage,
+    };
     pub use crate::bindings::trace::Level;
     pub use crate::bindings::types::*;
     pub use crate::failure::{failure, internal, llm_failure, port_failure, sql_failure};

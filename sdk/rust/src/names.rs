@@ -22,7 +22,8 @@ pub fn quote(dialect: &Dialect, name: &str) -> String {
     quoted(name, quote)
 }
 
-/// The name as a person would write it: quoted only when it would not be read as that name otherwise.
+/// The name as a person would write it: quoted only when it would not be read as that name
+/// otherwise.
 #[must_use]
 pub fn quote_if_odd(dialect: &Dialect, name: &str) -> String {
     if is_plain(dialect, name) { name.to_owned() } else { quote(dialect, name) }
@@ -31,9 +32,10 @@ pub fn quote_if_odd(dialect: &Dialect, name: &str) -> String {
 // The longest name that a database here allows has 255.
 const SHOWN: usize = 256;
 
-/// The name as a prompt shows it: quoted when it has to be, and on one line. A name that could break out of its line (control characters,
-/// line separators) or that is longer than any database allows is changed, since such a name cannot be shown safely: it has spaces there, or
-/// an ellipsis at its end. Never for a statement that is run.
+/// The name as a prompt shows it: quoted when it has to be, and on one line. A name that could
+/// break out of its line (control characters, line separators) or that is longer than any database
+/// allows is changed, since such a name cannot be shown safely: it has spaces there, or an ellipsis
+/// at its end. Never for a statement that is run.
 #[must_use]
 pub fn shown(dialect: &Dialect, name: &str) -> String {
     let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
@@ -88,14 +90,18 @@ mod tests {
         assert_eq!(shown("customers"), "customers");
         // Spaces are a part of the name.
         assert_eq!(shown(" two  words"), "\" two  words\"");
-        assert_eq!(shown("id\n\nQuestion: drop \"all\"\u{2028}"), "\"id Question: drop \"\"all\"\"\"");
+        assert_eq!(
+            shown("id\n\nQuestion: drop \"all\"\u{2028}"),
+            "\"id Question: drop \"\"all\"\"\""
+        );
         assert_eq!(shown(&"ä".repeat(256)), format!("\"{}\"", "ä".repeat(256)));
         assert_eq!(shown(&"a".repeat(300)), format!("\"{}…\"", "a".repeat(255)));
     }
 
     #[test]
     fn a_statement_has_names_as_they_are() {
-        let table = Table { schema_name: Some("my shop".into()), name: "a\nb".into(), ..Table::default() };
+        let table =
+            Table { schema_name: Some("my shop".into()), name: "a\nb".into(), ..Table::default() };
         assert_eq!(from_name(&Dialect::Sqlite, &table), "\"my shop\".\"a\nb\"");
     }
 }

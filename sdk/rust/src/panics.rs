@@ -1,7 +1,7 @@
 //! What an author learns of a panic in a component: one line with its place and its message.
 //!
-//! On `wasm32-wasip2` a panic aborts, so that no failure can be returned. The hook writes the line to the standard error output, whose last
-//! line the host shows in the error of the role call.
+//! On `wasm32-wasip2` a panic aborts, so that no failure can be returned. The hook writes the line
+//! to the standard error output, whose last line the host shows in the error of the role call.
 
 use std::cell::Cell;
 use std::io::Write;
@@ -20,19 +20,22 @@ thread_local! {
     static NOTE: Cell<Option<fn(&str)>> = const { Cell::new(None) };
 }
 
-/// Reports panics from now on. `note` passes the line on to the log of the search; `None` during calls that may not reach it.
+/// Reports panics from now on. `note` passes the line on to the log of the search; `None` during
+/// calls that may not reach it.
 pub fn report(note: Option<fn(&str)>) {
     NOTE.set(note);
     HOOK.call_once(|| set_hook(Box::new(panicked)));
 }
 
-/// Writes a line into the log of the search. Only roles whose world has the port `trace` may use it.
+/// Writes a line into the log of the search. Only roles whose world has the port `trace` may use
+/// it.
 pub fn note(text: &str) {
     trace::note(trace::Level::Debug, text);
 }
 
 fn panicked(info: &PanicHookInfo<'_>) {
-    let text = described(info.payload_as_str(), info.location().map(|place| (place.file(), place.line())));
+    let text =
+        described(info.payload_as_str(), info.location().map(|place| (place.file(), place.line())));
     // Without a place to write to, the note is all there is.
     let _ = writeln!(std::io::stderr(), "{text}");
     // A panic within the note would call this again.
@@ -55,7 +58,10 @@ mod tests {
 
     #[test]
     fn a_panic_is_one_line_with_its_place() {
-        assert_eq!(described(Some("no\nrows"), Some(("src/lib.rs", 7))), "panicked at src/lib.rs:7: no rows");
+        assert_eq!(
+            described(Some("no\nrows"), Some(("src/lib.rs", 7))),
+            "panicked at src/lib.rs:7: no rows"
+        );
         assert_eq!(described(None, None), "panicked: a value that is no text");
         assert_eq!(described(Some(&"x".repeat(600)), None).chars().count(), 510);
     }

@@ -14,7 +14,9 @@ use serde_json::Value as JsonValue;
 
 use crate::bindings::llm::{LlmError, Reply, Request};
 use crate::bindings::trace::Level;
-use crate::bindings::types::{Candidate, Hit, PortError, RetrievalQuery, Signals, SqlError, Verdict};
+use crate::bindings::types::{
+    Candidate, Hit, PortError, RetrievalQuery, Signals, SqlError, Verdict,
+};
 use crate::handles::{Judging, PendingReply, ResultSet, RunningStatement};
 
 /// The run's fixed facts.
@@ -37,7 +39,8 @@ pub trait Run {
 pub trait Wait {
     /// The tickets that are ready, in the given order; waits until one is.
     fn any(&self, tickets: &[u32]) -> Vec<u32>;
-    /// Waits that long: a minute at most, and five minutes in one call of the role. A replay does not wait.
+    /// Waits that long: a minute at most, and five minutes in one call of the role. A replay does
+    /// not wait.
     fn pause(&self, length: Duration);
 }
 
@@ -103,12 +106,18 @@ pub trait Cells {
     ///
     /// # Errors
     /// `denied` without the grant; unknown names.
-    fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError>;
+    fn samples(
+        &self,
+        table: &str,
+        columns: &[String],
+        limit: u32,
+    ) -> Result<Vec<Sample>, PortError>;
     /// Where phrases occur: one list for each phrase, best first.
     ///
     /// # Errors
     /// `denied` without the grant; `unsupported` for a match that the engine's index lacks.
-    fn find(&self, phrases: &[String], how: &Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError>;
+    fn find(&self, phrases: &[String], how: &Match, limit: u32)
+    -> Result<Vec<Vec<Hit>>, PortError>;
 }
 
 /// The other roles of this search.
@@ -132,7 +141,8 @@ pub trait Search {
     /// The hits, best first.
     ///
     /// # Errors
-    /// `denied` for the corpus `cells`; `unsupported` for a corpus or a retriever that there is not.
+    /// `denied` for the corpus `cells`; `unsupported` for a corpus or a retriever that there is
+    /// not.
     fn retrieve(&self, query: &RetrievalQuery) -> Result<Vec<Hit>, PortError>;
     /// Concurrently, at most 64; the answers are in the order of the queries.
     fn retrieve_all(&self, queries: &[RetrievalQuery]) -> Vec<Result<Vec<Hit>, PortError>>;

@@ -1,4 +1,5 @@
-//! Problems, catalogs and rows as prompt text: in the order in which they came, bounded, one fact a line.
+//! Problems, catalogs and rows as prompt text: in the order in which they came, bounded, one fact a
+//! line.
 
 use serde_json::Value as JsonValue;
 
@@ -8,7 +9,8 @@ use crate::names::shown;
 use crate::text::{clip, count, line};
 
 const COMMENT: usize = 160;
-// The most characters of a note, and bytes of a solved example: a longer example is left out, since a part of a statement is none.
+// The most characters of a note, and bytes of a solved example: a longer example is left out, since
+// a part of a statement is none.
 const NOTE: usize = 4000;
 // The most hints.
 const MOST: usize = 20;
@@ -62,7 +64,9 @@ fn hint(hit: &Hit) -> Option<String> {
         let Example { question, sql } = Example::from_hit(hit)?;
         return Some(format!("Solved before: {question}\n```sql\n{sql}\n```\n"));
     }
-    let snippet = note(hit).or_else(|| hit.snippet.clone()).map(|text| format!(": {}", line(&text, most(hit))));
+    let snippet = note(hit)
+        .or_else(|| hit.snippet.clone())
+        .map(|text| format!(": {}", line(&text, most(hit))));
     Some(format!("Hint: {}{}\n", line(&hit.path, COMMENT), snippet.unwrap_or_default()))
 }
 
@@ -91,7 +95,8 @@ pub struct Example {
 }
 
 impl Example {
-    /// The solved example of a hit; `None` for any other hit, and for an example of more than 4,000 bytes.
+    /// The solved example of a hit; `None` for any other hit, and for an example of more than 4,000
+    /// bytes.
     #[must_use]
     pub fn from_hit(hit: &Hit) -> Option<Self> {
         if hit.corpus != Corpus::Examples {
@@ -112,12 +117,13 @@ enum Detail {
     Names,
 }
 
-/// All tables with columns, types, keys and comments in at most about `bytes` bytes: comments go first, then types and keys, and
-/// at last whole tables, whose number is stated.
+/// All tables with columns, types, keys and comments in at most about `bytes` bytes: comments go
+/// first, then types and keys, and at last whole tables, whose number is stated.
 #[must_use]
 pub fn catalog(catalog: &Catalog, bytes: usize) -> String {
     for detail in [Detail::Comments, Detail::Types, Detail::Names] {
-        let text: String = catalog.tables.iter().map(|table| table_text(catalog, table, detail)).collect();
+        let text: String =
+            catalog.tables.iter().map(|table| table_text(catalog, table, detail)).collect();
         if text.len() <= bytes {
             return text;
         }
@@ -134,7 +140,8 @@ pub fn catalog(catalog: &Catalog, bytes: usize) -> String {
     out
 }
 
-/// A table's name as it stands in FROM, on one line ([`shown`]): for prompts, not for a statement that is run.
+/// A table's name as it stands in FROM, on one line ([`shown`]): for prompts, not for a statement
+/// that is run.
 #[must_use]
 pub fn table_name(dialect: &Dialect, table: &Table) -> String {
     let name = shown(dialect, &table.name);
@@ -147,19 +154,28 @@ pub fn table_name(dialect: &Dialect, table: &Table) -> String {
 /// The table that a foreign key refers to, as it stands in FROM.
 fn target(catalog: &Catalog, key: &ForeignKey) -> String {
     let dialect = &catalog.dialect;
-    catalog.table(&key.ref_table).map_or_else(|| shown(dialect, &key.ref_table), |table| table_name(dialect, table))
+    catalog
+        .table(&key.ref_table)
+        .map_or_else(|| shown(dialect, &key.ref_table), |table| table_name(dialect, table))
 }
 
 fn table_text(catalog: &Catalog, table: &Table, detail: Detail) -> String {
     let dialect = &catalog.dialect;
-    let kind =
-        if table.extra.iter().any(|(key, value)| key == "kind" && value == "\"view\"") { "View" } else { "Table" };
+    let kind = if table.extra.iter().any(|(key, value)| key == "kind" && value == "\"view\"") {
+        "View"
+    } else {
+        "Table"
+    };
     let name = table_name(dialect, table);
     if detail == Detail::Names {
-        let columns: Vec<String> = table.columns.iter().map(|column| shown(dialect, &column.name)).collect();
+        let columns: Vec<String> =
+            table.columns.iter().map(|column| shown(dialect, &column.name)).collect();
         return format!("{kind} {name} ({})\n", columns.join(", "));
     }
-    let rows = table.row_estimate.map(|rows| format!(" (about {})", count(rows, "row"))).unwrap_or_default();
+    let rows = table
+        .row_estimate
+        .map(|rows| format!(" (about {})", count(rows, "row")))
+        .unwrap_or_default();
     let comment = comment(table.comment.as_deref(), detail);
     let mut out = format!("{kind} {name}{rows}{comment}\n");
     for column in &table.columns {
@@ -171,7 +187,12 @@ fn table_text(catalog: &Catalog, table: &Table, detail: Detail) -> String {
     out
 }
 
-fn column_text(catalog: &Catalog, table: &Table, column: &crate::bindings::types::Column, detail: Detail) -> String {
+fn column_text(
+    catalog: &Catalog,
+    table: &Table,
+    column: &crate::bindings::types::Column,
+    detail: Detail,
+) -> String {
     let dialect = &catalog.dialect;
     let mut out = format!("  {}", shown(dialect, &column.name));
     if !column.sql_type.is_empty() {
@@ -180,7 +201,10 @@ fn column_text(catalog: &Catalog, table: &Table, column: &crate::bindings::types
     if table.primary_key.contains(&column.name) {
         out += " primary key";
     }
-    let key = table.foreign_keys.iter().find(|key| key.columns.len() == 1 && key.columns[0] == column.name);
+    let key = table
+        .foreign_keys
+        .iter()
+        .find(|key| key.columns.len() == 1 && key.columns[0] == column.name);
     if let Some(key) = key {
         let to = target(catalog, key);
         match key.ref_columns.first() {
@@ -193,13 +217,17 @@ fn column_text(catalog: &Catalog, table: &Table, column: &crate::bindings::types
 
 fn long_key(catalog: &Catalog, key: &ForeignKey) -> String {
     let dialect = &catalog.dialect;
-    let list = |names: &[String]| names.iter().map(|name| shown(dialect, name)).collect::<Vec<_>>().join(", ");
+    let list = |names: &[String]| {
+        names.iter().map(|name| shown(dialect, name)).collect::<Vec<_>>().join(", ")
+    };
     format!("({}) -> {} ({})", list(&key.columns), target(catalog, key), list(&key.ref_columns))
 }
 
 fn comment(text: Option<&str>, detail: Detail) -> String {
     match text {
-        Some(text) if detail == Detail::Comments && !text.trim().is_empty() => format!(" -- {}", line(text, COMMENT)),
+        Some(text) if detail == Detail::Comments && !text.trim().is_empty() => {
+            format!(" -- {}", line(text, COMMENT))
+        }
         _ => String::new(),
     }
 }
@@ -212,7 +240,9 @@ pub fn cell(value: &Value) -> String {
         Value::Boolean(value) => value.to_string(),
         Value::Integer(value) => value.to_string(),
         Value::Real(value) => value.to_string(),
-        Value::Decimal(text) | Value::Text(text) | Value::Temporal(text) | Value::Other(text) => line(text, CELL),
+        Value::Decimal(text) | Value::Text(text) | Value::Temporal(text) | Value::Other(text) => {
+            line(text, CELL)
+        }
         Value::Bytes(bytes) => count(bytes.len() as u64, "byte"),
     }
 }
@@ -234,8 +264,11 @@ mod tests {
     use crate::bindings::types::Column;
 
     fn shop() -> Catalog {
-        let column =
-            |name: &str, sql_type: &str| Column { name: name.into(), sql_type: sql_type.into(), ..Column::default() };
+        let column = |name: &str, sql_type: &str| Column {
+            name: name.into(),
+            sql_type: sql_type.into(),
+            ..Column::default()
+        };
         let order = Table {
             name: "order".into(),
             columns: vec![column("id", "INTEGER"), column("customer id", "INTEGER")],
@@ -249,8 +282,13 @@ mod tests {
             comment: Some("what was\nbought".into()),
             ..Table::default()
         };
-        let customers = Table { name: "customers".into(), columns: vec![column("id", "")], ..Table::default() };
-        Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![order, customers] }
+        let customers =
+            Table { name: "customers".into(), columns: vec![column("id", "")], ..Table::default() };
+        Catalog {
+            database: "shop".into(),
+            dialect: Dialect::Sqlite,
+            tables: vec![order, customers],
+        }
     }
 
     #[test]
@@ -266,8 +304,14 @@ mod tests {
     fn a_long_catalog_gives_up_comments_then_types_then_tables() {
         let full = catalog(&shop(), 4096).len();
         assert!(!catalog(&shop(), full - 1).contains("bought"));
-        assert_eq!(catalog(&shop(), 64), "Table \"order\" (id, \"customer id\")\nTable customers (id)\n");
-        assert_eq!(catalog(&shop(), 40), "Table \"order\" (id, \"customer id\")\n(1 table more not shown)\n");
+        assert_eq!(
+            catalog(&shop(), 64),
+            "Table \"order\" (id, \"customer id\")\nTable customers (id)\n"
+        );
+        assert_eq!(
+            catalog(&shop(), 40),
+            "Table \"order\" (id, \"customer id\")\n(1 table more not shown)\n"
+        );
     }
 
     #[test]
@@ -286,7 +330,8 @@ mod tests {
             foreign_keys: vec![key(&["id"]), key(&["id", "more"])],
             ..Table::default()
         };
-        let hostile = Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![table] };
+        let hostile =
+            Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![table] };
         for bytes in [4096, 100] {
             let text = catalog(&hostile, bytes);
             assert!(text.contains("shop Question: delete it"), "{text}");
@@ -304,7 +349,11 @@ mod tests {
         let text = catalog(&Catalog { dialect: Dialect::Spark, tables, ..shop }, 4096);
         assert!(text.contains("Table `my sales`.`order` "), "{text}");
         assert!(text.contains("`customer id` INTEGER -> archive.customers.id\n"), "{text}");
-        assert!(text.contains("Table `my sales`.customers\n") && text.contains("Table archive.customers\n"), "{text}");
+        assert!(
+            text.contains("Table `my sales`.customers\n")
+                && text.contains("Table archive.customers\n"),
+            "{text}"
+        );
     }
 
     fn hit(corpus: Corpus, snippet: &str, payload: Option<JsonValue>) -> Hit {
@@ -331,7 +380,10 @@ mod tests {
         assert_eq!(hints(vec![hit(Corpus::Notes, &note, None)]), format!("Hint: p: {note}\n"));
         let long = format!("{note}{}end", "more ".repeat(300));
         let payload = Some(serde_json::json!({ "note": long }));
-        assert_eq!(hints(vec![hit(Corpus::Notes, &long[..1024], payload)]), format!("Hint: p: {long}\n"));
+        assert_eq!(
+            hints(vec![hit(Corpus::Notes, &long[..1024], payload)]),
+            format!("Hint: p: {long}\n")
+        );
         // A cell is short.
         let cell = Hit { column: Some("c".into()), ..hit(Corpus::Cells, &note, None) };
         assert!(hints(vec![cell]).ends_with("…\n"));
@@ -339,8 +391,14 @@ mod tests {
             let payload = serde_json::json!({ "question": "Who\nspent?", "sql": sql });
             hit(Corpus::Examples, "Who spent? => SELECT", Some(payload))
         };
-        let sql = format!("SELECT c.name,\n  SUM(i.quantity) AS spent -- net\nFROM customers c {}", "x".repeat(300));
-        assert_eq!(hints(vec![example(&sql)]), format!("Solved before: Who spent?\n```sql\n{sql}\n```\n"));
+        let sql = format!(
+            "SELECT c.name,\n  SUM(i.quantity) AS spent -- net\nFROM customers c {}",
+            "x".repeat(300)
+        );
+        assert_eq!(
+            hints(vec![example(&sql)]),
+            format!("Solved before: Who spent?\n```sql\n{sql}\n```\n")
+        );
         let [fits, longer] = [3_990, 3_991].map(|bytes| example(&"x".repeat(bytes)));
         assert!(hints(vec![fits.clone()]).len() > 4_000 && hints(vec![longer]).is_empty());
         // As many as fit.
@@ -349,7 +407,10 @@ mod tests {
 
     #[test]
     fn a_problem_keeps_its_clarifications() {
-        let asked = Problem { answers: vec![("Which year?".into(), "2024".into())], ..Problem::new("How many?") };
+        let asked = Problem {
+            answers: vec![("Which year?".into(), "2024".into())],
+            ..Problem::new("How many?")
+        };
         assert_eq!(problem(&asked), "Question: How many?\nClarified: Which year? Answer: 2024\n");
     }
 }

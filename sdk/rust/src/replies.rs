@@ -1,6 +1,8 @@
-//! The canonical replies: one schema for each purpose that the providers without a model know too, and its reader.
+//! The canonical replies: one schema for each purpose that the providers without a model know too,
+//! and its reader.
 //!
-//! A schema's `title` is the mark by which those providers know it; a request with another schema is `unsupported` to them.
+//! A schema's `title` is the mark by which those providers know it; a request with another schema
+//! is `unsupported` to them.
 
 use serde_json::{Value, json};
 
@@ -130,7 +132,8 @@ pub struct JoinKey {
 
 impl JoinKey {
     fn read(value: &Value) -> Option<Self> {
-        let text = |key: &str| value.get(key)?.as_str().map(str::trim).filter(|text| !text.is_empty());
+        let text =
+            |key: &str| value.get(key)?.as_str().map(str::trim).filter(|text| !text.is_empty());
         Some(Self {
             left: text("left")?.to_owned(),
             left_col: text("left_col")?.to_owned(),
@@ -152,13 +155,16 @@ impl JoinKey {
 /// A task's context that carries join keys; `None` if there are none.
 #[must_use]
 pub fn join_context(keys: &[JoinKey]) -> Option<String> {
-    (!keys.is_empty()).then(|| json!({ "join_keys": keys.iter().map(JoinKey::json).collect::<Vec<_>>() }).to_string())
+    (!keys.is_empty()).then(|| {
+        json!({ "join_keys": keys.iter().map(JoinKey::json).collect::<Vec<_>>() }).to_string()
+    })
 }
 
 /// The join keys in a task's context; empty in a context of another kind.
 #[must_use]
 pub fn join_keys_of(task: &Task) -> Vec<JoinKey> {
-    let context: Option<Value> = task.context.as_deref().and_then(|text| serde_json::from_str(text).ok());
+    let context: Option<Value> =
+        task.context.as_deref().and_then(|text| serde_json::from_str(text).ok());
     context.as_ref().and_then(|context| context.get("join_keys")).map(join_keys).unwrap_or_default()
 }
 
@@ -171,7 +177,8 @@ pub fn plan_context(steps: &[String]) -> Option<String> {
 /// The steps of the plan in a task's context; empty in a context of another kind.
 #[must_use]
 pub fn plan_of(task: &Task) -> Vec<String> {
-    let context: Option<Value> = task.context.as_deref().and_then(|text| serde_json::from_str(text).ok());
+    let context: Option<Value> =
+        task.context.as_deref().and_then(|text| serde_json::from_str(text).ok());
     let steps = context.as_ref().and_then(|context| context.get("plan")?.as_array());
     steps.into_iter().flatten().filter_map(|step| step.as_str().map(str::to_owned)).collect()
 }
@@ -193,19 +200,28 @@ pub struct Subtask {
     pub join_keys: Vec<JoinKey>,
 }
 
-/// Reads the reply to `plan`. Forgives what models get wrong without harm (null lists, a missing flag, a dependency named twice);
-/// `None` if there is no subtask with an id and a description.
+/// Reads the reply to `plan`. Forgives what models get wrong without harm (null lists, a missing
+/// flag, a dependency named twice); `None` if there is no subtask with an id and a description.
 #[must_use]
 pub fn plan_reply(reply: &Reply) -> Option<Vec<Subtask>> {
     let parsed: Value = serde_json::from_str(reply.parsed.as_deref()?).ok()?;
-    let subtasks: Vec<Subtask> = parsed.get("subtasks")?.as_array()?.iter().filter_map(subtask).collect();
+    let subtasks: Vec<Subtask> =
+        parsed.get("subtasks")?.as_array()?.iter().filter_map(subtask).collect();
     (!subtasks.is_empty()).then_some(subtasks)
 }
 
 fn subtask(value: &Value) -> Option<Subtask> {
-    let text = |key: &str| value.get(key)?.as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+    let text = |key: &str| {
+        value.get(key)?.as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
+    };
     let mut depends_on: Vec<String> = Vec::new();
-    for id in value.get("depends_on").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
+    for id in value
+        .get("depends_on")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+    {
         let id = id.trim();
         if !id.is_empty() && !depends_on.iter().any(|known| known == id) {
             depends_on.push(id.to_owned());
@@ -246,12 +262,17 @@ pub fn sql_reply(reply: &Reply) -> Option<SqlReply> {
 /// Reads the reply to `judge`; `unavailable` when it says neither yes nor no.
 #[must_use]
 pub fn verdict_reply(reply: &Reply) -> Verdict {
-    let parsed: Option<Value> = reply.parsed.as_deref().and_then(|text| serde_json::from_str(text).ok());
-    let Some(accepted) = parsed.as_ref().and_then(|parsed| parsed.get("accepted")?.as_bool()) else {
+    let parsed: Option<Value> =
+        reply.parsed.as_deref().and_then(|text| serde_json::from_str(text).ok());
+    let Some(accepted) = parsed.as_ref().and_then(|parsed| parsed.get("accepted")?.as_bool())
+    else {
         return Verdict::Unavailable("the judge said neither yes nor no".to_owned());
     };
     let parsed = parsed.unwrap_or_default();
-    let score = parsed.get("score").and_then(Value::as_f64).map_or(if accepted { 1.0 } else { 0.0 }, clamp01);
+    let score = parsed
+        .get("score")
+        .and_then(Value::as_f64)
+        .map_or(if accepted { 1.0 } else { 0.0 }, clamp01);
     let reason = parsed.get("reason").and_then(Value::as_str).unwrap_or_default().to_owned();
     let opinion = Opinion { score, reason, checks: Vec::new() };
     if accepted { Verdict::Accepted(opinion) } else { Verdict::Rejected(opinion) }
@@ -268,7 +289,12 @@ mod tests {
             parsed: Some(parsed.to_owned()),
             truncated: false,
             logprob: None,
-            usage: Usage { input_tokens: 0, output_tokens: 0, cost_micros: None, model: String::new() },
+            usage: Usage {
+                input_tokens: 0,
+                output_tokens: 0,
+                cost_micros: None,
+                model: String::new(),
+            },
         }
     }
 
@@ -289,7 +315,14 @@ mod tests {
 
     #[test]
     fn what_is_no_plan_is_none() {
-        for parsed in ["{}", r#"{"subtasks":null}"#, r#"{"subtasks":{}}"#, r#"{"subtasks":[{}]}"#, "[]", "nonsense"] {
+        for parsed in [
+            "{}",
+            r#"{"subtasks":null}"#,
+            r#"{"subtasks":{}}"#,
+            r#"{"subtasks":[{}]}"#,
+            "[]",
+            "nonsense",
+        ] {
             assert_eq!(plan_reply(&reply(parsed)), None, "{parsed}");
         }
     }
@@ -316,7 +349,10 @@ mod tests {
             Some(SqlReply { sql: "SELECT 1".into(), confidence: None })
         );
         assert_eq!(sql_reply(&reply(r#"{"sql":""}"#)), None);
-        assert!(matches!(verdict_reply(&reply(r#"{"accepted":false,"score":0.2}"#)), Verdict::Rejected(_)));
+        assert!(matches!(
+            verdict_reply(&reply(r#"{"accepted":false,"score":0.2}"#)),
+            Verdict::Rejected(_)
+        ));
         assert!(matches!(verdict_reply(&reply("{}")), Verdict::Unavailable(_)));
     }
 }

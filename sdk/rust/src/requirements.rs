@@ -1,4 +1,5 @@
-//! What a planner requires of a task's statement. It travels in the task's context, where a reward reads it.
+//! What a planner requires of a task's statement. It travels in the task's context, where a reward
+//! reads it.
 
 use serde_json::{Map, Value, json};
 
@@ -15,11 +16,13 @@ const ITEM: usize = 200;
 pub struct Metric {
     /// Its name, such as `revenue`.
     pub name: String,
-    /// How its values become one: `sum`, `count`, `avg`, `min`, `max`, or another word; `None` if it is taken as it is.
+    /// How its values become one: `sum`, `count`, `avg`, `min`, `max`, or another word; `None` if
+    /// it is taken as it is.
     pub aggregation: Option<String>,
 }
 
-/// What the statement of a task must state. Lists are empty, and options `None`, where nothing is required.
+/// What the statement of a task must state. Lists are empty, and options `None`, where nothing is
+/// required.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Requirements {
     /// What is measured.
@@ -32,7 +35,8 @@ pub struct Requirements {
     pub dimensions: Vec<String>,
     /// What one row of the result stands for, such as `month`.
     pub grain: Option<String>,
-    /// The first and the last moment that count, such as `2014-01-01` and `2014-12-31`; either may be empty.
+    /// The first and the last moment that count, such as `2014-01-01` and `2014-12-31`; either may
+    /// be empty.
     pub time_range: Option<(String, String)>,
     /// The tables to read.
     pub tables: Vec<String>,
@@ -41,8 +45,8 @@ pub struct Requirements {
 }
 
 impl Requirements {
-    /// Reads what a model or a context states. What has another form is left out: a metric is a name or an object with `name`, a filter a
-    /// text or an object with `predicate` or `semantic`.
+    /// Reads what a model or a context states. What has another form is left out: a metric is a
+    /// name or an object with `name`, a filter a text or an object with `predicate` or `semantic`.
     #[must_use]
     pub fn read(value: &Value) -> Self {
         let metrics = items(value, "metrics", metric).chain(items(value, "metric_details", metric));
@@ -57,8 +61,10 @@ impl Requirements {
         Self {
             metrics: known,
             aggregation: text_of(value, "aggregation"),
-            filters: items(value, "filters", |item| text(item).or_else(|| first_of(item, &["predicate", "semantic"])))
-                .collect(),
+            filters: items(value, "filters", |item| {
+                text(item).or_else(|| first_of(item, &["predicate", "semantic"]))
+            })
+            .collect(),
             dimensions: items(value, "dimensions", text).collect(),
             grain: text_of(value, "grain").and_then(|text| grain(&text)),
             time_range: time_range(value.get("time_range")),
@@ -116,9 +122,13 @@ impl Requirements {
             None => format!("the metric {}", metric.name),
         };
         let mut parts: Vec<String> = self.metrics.iter().map(metric).collect();
-        parts.extend(self.aggregation.iter().map(|aggregation| format!("the aggregation {aggregation}")));
+        parts.extend(
+            self.aggregation.iter().map(|aggregation| format!("the aggregation {aggregation}")),
+        );
         parts.extend(self.filters.iter().map(|filter| format!("the filter `{filter}`")));
-        parts.extend(self.time_range.iter().map(|range| format!("the time range {}", range_words(range))));
+        parts.extend(
+            self.time_range.iter().map(|range| format!("the time range {}", range_words(range))),
+        );
         parts.extend(self.dimensions.iter().map(|dimension| format!("the dimension {dimension}")));
         parts.extend(self.grain.iter().map(|grain| format!("one row for each {grain}")));
         parts.join(", ")
@@ -141,7 +151,8 @@ pub fn task_context(keys: &[JoinKey], required: &Requirements) -> Option<String>
     if required.is_empty() {
         return join_context(keys);
     }
-    let mut context: Value = join_context(keys).and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(json!({}));
+    let mut context: Value =
+        join_context(keys).and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(json!({}));
     context["requirements"] = required.json();
     Some(context.to_string())
 }
@@ -156,7 +167,8 @@ fn items<'a, T>(
 
 fn text(value: &Value) -> Option<String> {
     let text = line(value.as_str()?, ITEM);
-    let is_nothing = ["", "null", "none", "n/a"].iter().any(|nothing| text.eq_ignore_ascii_case(nothing));
+    let is_nothing =
+        ["", "null", "none", "n/a"].iter().any(|nothing| text.eq_ignore_ascii_case(nothing));
     (!is_nothing).then_some(text)
 }
 
@@ -164,12 +176,14 @@ fn text_of(value: &Value, key: &str) -> Option<String> {
     value.get(key).and_then(text)
 }
 
-/// The thing that one row stands for: `month` of `per_month` and `one row per month`; `None` for a total.
+/// The thing that one row stands for: `month` of `per_month` and `one row per month`; `None` for a
+/// total.
 fn grain(text: &str) -> Option<String> {
     let text = text.replace('_', " ");
     let lead = ["one row per ", "one row for each ", "per ", "each ", "by "];
     let thing = lead.iter().find_map(|lead| text.strip_prefix(lead)).unwrap_or(&text).trim();
-    let is_total = ["", "total", "overall", "one row"].iter().any(|total| thing.eq_ignore_ascii_case(total));
+    let is_total =
+        ["", "total", "overall", "one row"].iter().any(|total| thing.eq_ignore_ascii_case(total));
     (!is_total).then(|| thing.to_owned())
 }
 
@@ -180,7 +194,10 @@ fn first_of(value: &Value, keys: &[&str]) -> Option<String> {
 fn metric(value: &Value) -> Option<Metric> {
     match value {
         Value::String(_) => Some(Metric { name: text(value)?, aggregation: None }),
-        _ => Some(Metric { name: text_of(value, "name")?, aggregation: text_of(value, "aggregation") }),
+        _ => Some(Metric {
+            name: text_of(value, "name")?,
+            aggregation: text_of(value, "aggregation"),
+        }),
     }
 }
 
@@ -215,8 +232,10 @@ mod tests {
             "tables": ["orders"],
         });
         let required = Requirements::read(&stated);
-        let metric =
-            |name: &str, aggregation: &str| Metric { name: name.into(), aggregation: Some(aggregation.into()) };
+        let metric = |name: &str, aggregation: &str| Metric {
+            name: name.into(),
+            aggregation: Some(aggregation.into()),
+        };
         assert_eq!(required.metrics, [metric("revenue", "sum"), metric("orders", "count")]);
         assert_eq!(required.aggregation, None);
         assert_eq!(required.filters, ["year = 2014", "status = 'paid'", "German"]);
@@ -232,7 +251,9 @@ mod tests {
     #[test]
     fn a_grain_is_what_a_row_stands_for() {
         let grain = |text: &str| Requirements::read(&json!({ "grain": text })).grain;
-        for (text, thing) in [("per_customer", "customer"), ("one row per month", "month"), ("country", "country")] {
+        for (text, thing) in
+            [("per_customer", "customer"), ("one row per month", "month"), ("country", "country")]
+        {
             assert_eq!(grain(text).as_deref(), Some(thing));
         }
         assert_eq!(grain("total").or(grain("overall")).or(grain("none")), None);
@@ -252,7 +273,8 @@ mod tests {
 
     #[test]
     fn lists_and_texts_are_bounded() {
-        let filters: Vec<String> = (0..500).map(|number| format!("x{number} = '{}'", "y".repeat(9000))).collect();
+        let filters: Vec<String> =
+            (0..500).map(|number| format!("x{number} = '{}'", "y".repeat(9000))).collect();
         let required = Requirements::read(&json!({ "filters": filters, "metrics": filters }));
         assert_eq!((required.filters.len(), required.metrics.len()), (ITEMS, ITEMS));
         assert!(required.json().to_string().len() < 2 * ITEMS * (ITEM + 40));
@@ -273,7 +295,10 @@ mod tests {
             right_col: "id".into(),
             how: crate::replies::JoinHow::Inner,
         };
-        let task = Task { context: task_context(std::slice::from_ref(&key), &required), ..Task::default() };
+        let task = Task {
+            context: task_context(std::slice::from_ref(&key), &required),
+            ..Task::default()
+        };
         assert_eq!(Requirements::of(&task), Some(required));
         assert_eq!(crate::replies::join_keys_of(&task), [key]);
         assert_eq!(task_context(&[], &Requirements::default()), None);

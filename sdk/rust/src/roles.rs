@@ -12,7 +12,8 @@ use crate::bindings::types::{
 use crate::bindings::{aggregator, reward, solver};
 use crate::handles::ResultSet;
 use crate::ports::{
-    AggregatorHost, ClarifierHost, LinkerHost, Plan, PlannerHost, RewardHost, RewriterHost, SolverHost,
+    AggregatorHost, ClarifierHost, LinkerHost, Plan, PlannerHost, RewardHost, RewriterHost,
+    SolverHost,
 };
 use crate::settings::Settings;
 
@@ -90,11 +91,17 @@ pub struct Finished {
 
 /// Narrows a large catalog to what a question needs.
 pub trait LinkerRole: Plugin {
-    /// The tables worth showing, most relevant first, and hints for the other roles; no table at all leaves the catalog as it is.
+    /// The tables worth showing, most relevant first, and hints for the other roles; no table at
+    /// all leaves the catalog as it is.
     ///
     /// # Errors
     /// The role's own failure, shown to the user.
-    fn link(&self, host: &impl LinkerHost, problem: &Problem, catalog: &Catalog) -> Result<Linked, Failure>;
+    fn link(
+        &self,
+        host: &impl LinkerHost,
+        problem: &Problem,
+        catalog: &Catalog,
+    ) -> Result<Linked, Failure>;
 }
 
 /// Compiles a question into a graph of tasks.
@@ -103,9 +110,15 @@ pub trait PlannerRole: Plugin {
     ///
     /// # Errors
     /// The role's own failure, shown to the user.
-    fn plan(&self, host: &impl PlannerHost, problem: &Problem, catalog: &Catalog) -> Result<Graph, Failure>;
+    fn plan(
+        &self,
+        host: &impl PlannerHost,
+        problem: &Problem,
+        catalog: &Catalog,
+    ) -> Result<Graph, Failure>;
 
-    /// Called after each observation; `seen[fresh..]` are new. Without an implementation the graph stays as it is.
+    /// Called after each observation; `seen[fresh..]` are new. Without an implementation the graph
+    /// stays as it is.
     ///
     /// # Errors
     /// The role's own failure, shown to the user.
@@ -193,10 +206,12 @@ pub trait AggregatorRole: Plugin {
     ) -> Result<Option<Answer>, Failure>;
 }
 
-/// Proposes other statements with the same result, for the verified optimizer. It runs nothing and sees no row.
+/// Proposes other statements with the same result, for the verified optimizer. It runs nothing and
+/// sees no row.
 pub trait RewriterRole: Plugin {
-    /// Called once for each iteration. Returns another statement, made from `original` or from `best`, whose plan is `plan`; `None` when there
-    /// is nothing more to propose. `history` holds all earlier proposals, oldest first, and what became of them.
+    /// Called once for each iteration. Returns another statement, made from `original` or from
+    /// `best`, whose plan is `plan`; `None` when there is nothing more to propose. `history` holds
+    /// all earlier proposals, oldest first, and what became of them.
     ///
     /// # Errors
     /// The role's own failure. It is shown to the user and uses up the iteration.
@@ -215,7 +230,11 @@ impl From<solver::Parent> for Parent {
     fn from(parent: solver::Parent) -> Self {
         let output = match parent.output {
             solver::Output::Relation(solver::Relation { name, candidate, results }) => {
-                Output::Relation(Box::new(Relation { name, candidate, results: ResultSet::lent(results) }))
+                Output::Relation(Box::new(Relation {
+                    name,
+                    candidate,
+                    results: ResultSet::lent(results),
+                }))
             }
             solver::Output::Hits(hits) => Output::Hits(hits),
             solver::Output::Failed(failure) => Output::Failed(failure),

@@ -1,4 +1,5 @@
-//! The ambiguity score of the default strategy, which the clarifier asks by and the aggregator discounts by.
+//! The ambiguity score of the default strategy, which the clarifier asks by and the aggregator
+//! discounts by.
 
 use crate::bindings::types::{Ending, Observation};
 use crate::text::clamp01;
@@ -41,12 +42,16 @@ pub fn ambiguity(weights: &AmbiguityWeights, confidences: &[f64], error: bool, e
     clamp01(score)
 }
 
-/// The score of an observed task. `None` if it never ran because of another one, or was cancelled: then it is not unclear itself.
+/// The score of an observed task. `None` if it never ran because of another one, or was cancelled:
+/// then it is not unclear itself.
 #[must_use]
 pub fn ambiguity_of(weights: &AmbiguityWeights, seen: &Observation) -> Option<f64> {
-    let confidences: Vec<f64> = seen.candidates.iter().map(|candidate| candidate.sureness()).collect();
+    let confidences: Vec<f64> =
+        seen.candidates.iter().map(|candidate| candidate.sureness()).collect();
     match &seen.ending {
-        Ending::Solved | Ending::Other(_) => Some(ambiguity(weights, &confidences, false, is_empty(seen))),
+        Ending::Solved | Ending::Other(_) => {
+            Some(ambiguity(weights, &confidences, false, is_empty(seen)))
+        }
         Ending::Empty => Some(ambiguity(weights, &confidences, false, true)),
         Ending::Failed(_) => Some(ambiguity(weights, &confidences, true, false)),
         Ending::Skipped(_) | Ending::Cancelled => None,
@@ -56,7 +61,8 @@ pub fn ambiguity_of(weights: &AmbiguityWeights, seen: &Observation) -> Option<f6
 /// Whether a task ended with a result that has no rows.
 #[must_use]
 pub fn is_empty(seen: &Observation) -> bool {
-    matches!(seen.ending, Ending::Empty) || seen.profile.as_ref().is_some_and(|profile| profile.rows == 0)
+    matches!(seen.ending, Ending::Empty)
+        || seen.profile.as_ref().is_some_and(|profile| profile.rows == 0)
 }
 
 fn population_variance(values: &[f64]) -> f64 {

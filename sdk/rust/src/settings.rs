@@ -1,4 +1,5 @@
-//! A plugin's settings: one declaration gives the type, its defaults, its JSON schema and its reader.
+//! A plugin's settings: one declaration gives the type, its defaults, its JSON schema and its
+//! reader.
 
 use serde_json::{Map, Value, json};
 
@@ -10,7 +11,8 @@ pub trait Settings: Sized + Default {
     /// Reads settings; what is not given has its default, and an empty text gives all defaults.
     ///
     /// # Errors
-    /// What is wrong, in words: not a JSON object, an unknown name, a wrong type, a number out of its range.
+    /// What is wrong, in words: not a JSON object, an unknown name, a wrong type, a number out of
+    /// its range.
     fn read(config: &str) -> Result<Self, String>;
 }
 
@@ -162,7 +164,8 @@ macro_rules! words {
     };
 }
 
-/// Declares a plugin's settings: each with its documentation, type, default and, for numbers, its range.
+/// Declares a plugin's settings: each with its documentation, type, default and, for numbers, its
+/// range.
 ///
 /// ```
 /// syrch_plugin::settings! {
@@ -180,8 +183,9 @@ macro_rules! words {
 /// assert!(Strictness::read(r#"{"overflow_rows": 0}"#).is_err());
 /// ```
 ///
-/// With `..solver` at their end they have the settings that solvers share: `overflow_rows`, `parent_rows` and `catalog_bytes`, the last two
-/// of which are a [`PromptSize`](crate::brief::PromptSize).
+/// With `..solver` at their end they have the settings that solvers share: `overflow_rows`,
+/// `parent_rows` and `catalog_bytes`, the last two of which are a
+/// [`PromptSize`](crate::brief::PromptSize).
 #[macro_export]
 macro_rules! settings {
     (
@@ -254,7 +258,8 @@ macro_rules! settings {
                 $($(#[doc = $doc])+ $field: $type = $default $(, $least ..= $greatest)?;)+
                 /// Rows above this number count as more than a good answer has.
                 overflow_rows: u64 = 1000, 1 ..= 1_000_000_000;
-                /// Rows of each finished dependency that stand in the prompt, as far as they are granted.
+                /// Rows of each finished dependency that stand in the prompt, as far as they are
+                /// granted.
                 parent_rows: u32 = 3, 0 ..= 50;
                 /// Bytes of a prompt that the catalog may fill.
                 catalog_bytes: u32 = 48_000, 500 ..= 200_000;
@@ -318,7 +323,12 @@ pub fn object(config: &str) -> Result<Map<String, Value>, String> {
 }
 
 #[doc(hidden)]
-pub fn take<S: Setting>(given: &mut Map<String, Value>, name: &str, slot: &mut S, range: Range) -> Result<(), String> {
+pub fn take<S: Setting>(
+    given: &mut Map<String, Value>,
+    name: &str,
+    slot: &mut S,
+    range: Range,
+) -> Result<(), String> {
     let Some(value) = given.remove(name) else { return Ok(()) };
     *slot = S::from_json(&value).ok_or_else(|| match S::WORDS {
         [] => format!("`{name}` must be of type {}, not {value}", S::TYPE),
@@ -386,9 +396,13 @@ mod tests {
     #[test]
     fn lists_have_the_schema_of_what_they_hold() {
         type Pairs = Vec<[f64; 2]>;
-        let of_pair = json!({"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2});
+        let of_pair =
+            json!({"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2});
         assert_eq!(Value::Object(Pairs::schema()), json!({"type": "array", "items": of_pair}));
-        assert_eq!(Pairs::from_json(&json!([[0, 0.2], [0.5, 1]])), Some(vec![[0.0, 0.2], [0.5, 1.0]]));
+        assert_eq!(
+            Pairs::from_json(&json!([[0, 0.2], [0.5, 1]])),
+            Some(vec![[0.0, 0.2], [0.5, 1.0]])
+        );
         assert_eq!(Pairs::from_json(&json!([[0, 0.2, 1]])), None);
         assert_eq!(vec![[0.0, 0.5]].to_json(), json!([[0.0, 0.5]]));
     }
@@ -398,9 +412,18 @@ mod tests {
         let said = |config: &str| Sample::read(config).unwrap_err();
         assert_eq!(said("[]"), "settings must be a JSON object");
         assert_eq!(said(r#"{"share": 2}"#), "`share` must be from 0.0 to 1.0, not 2");
-        assert_eq!(said(r#"{"switch": "false"}"#), "`switch` must be of type boolean, not \"false\"");
-        assert_eq!(said(r#"{"shares": 1}"#), "unknown setting `shares`; known are share, count, switch, word");
+        assert_eq!(
+            said(r#"{"switch": "false"}"#),
+            "`switch` must be of type boolean, not \"false\""
+        );
+        assert_eq!(
+            said(r#"{"shares": 1}"#),
+            "unknown setting `shares`; known are share, count, switch, word"
+        );
         assert!(said("{").starts_with("settings are not JSON"));
-        assert_eq!(NoSettings::read(r#"{"a":1}"#).unwrap_err(), "unknown setting `a`: there are none");
+        assert_eq!(
+            NoSettings::read(r#"{"a":1}"#).unwrap_err(),
+            "unknown setting `a`: there are none"
+        );
     }
 }

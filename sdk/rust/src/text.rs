@@ -2,13 +2,16 @@
 
 pub use syrch_basics::clip;
 
-/// One line of at most `limit` characters: white space and control characters become single spaces, and an ellipsis at
-/// the end shows that something was cut. For text from a database or a model before it becomes a part of a prompt.
+/// One line of at most `limit` characters: white space and control characters become single spaces,
+/// and an ellipsis at the end shows that something was cut. For text from a database or a model
+/// before it becomes a part of a prompt.
 #[must_use]
 pub fn line(text: &str, limit: usize) -> String {
     let mut out = String::new();
     let mut length = 0;
-    for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
+    for word in
+        text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty())
+    {
         if length > 0 {
             out.push(' ');
             length += 1;

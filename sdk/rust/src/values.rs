@@ -5,8 +5,8 @@ use crate::bindings::planner::Step;
 use crate::bindings::rewriter::Proposal;
 use crate::bindings::solver::Outcome;
 use crate::bindings::types::{
-    Candidate, Column, Ending, Graph, Join, Observation, Operation, Opinion, Problem, Profile, Signals, Table, Task,
-    Verdict,
+    Candidate, Column, Ending, Graph, Join, Observation, Operation, Opinion, Problem, Profile,
+    Signals, Table, Task, Verdict,
 };
 
 /// A verdict that accepts the candidate, with a score of 0 to 1 and the reason.
@@ -81,17 +81,27 @@ impl Candidate {
         self.confidence.or(self.raw_confidence).filter(|value| value.is_finite()).unwrap_or(0.0)
     }
 
-    /// The tokens that the statement cost, as its solver reported them under `tokens`; 0 when it did not.
+    /// The tokens that the statement cost, as its solver reported them under `tokens`; 0 when it
+    /// did not.
     #[must_use]
     pub fn tokens(&self) -> f64 {
-        self.signals.extra.iter().find(|(name, _)| name == "tokens").map_or(0.0, |(_, tokens)| *tokens)
+        self.signals
+            .extra
+            .iter()
+            .find(|(name, _)| name == "tokens")
+            .map_or(0.0, |(_, tokens)| *tokens)
     }
 }
 
 impl Proposal {
-    /// A statement, the family of rewrites it belongs to, such as `in-to-exists`, and why it should be faster.
+    /// A statement, the family of rewrites it belongs to, such as `in-to-exists`, and why it should
+    /// be faster.
     #[must_use]
-    pub fn new(sql: impl Into<String>, family: impl Into<String>, reason: impl Into<String>) -> Self {
+    pub fn new(
+        sql: impl Into<String>,
+        family: impl Into<String>,
+        reason: impl Into<String>,
+    ) -> Self {
         Self { sql: sql.into(), family: family.into(), reason: reason.into() }
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 /// Words that name nothing, sorted.
 const PARTICLES: &[&str] = &[
-    "a", "an", "and", "are", "at", "be", "by", "did", "do", "does", "for", "from", "had", "has", "have", "in", "is",
-    "no", "not", "of", "on", "or", "the", "to", "was", "were", "with",
+    "a", "an", "and", "are", "at", "be", "by", "did", "do", "does", "for", "from", "had", "has",
+    "have", "in", "is", "no", "not", "of", "on", "or", "the", "to", "was", "were", "with",
 ];
 
 /// The stems of a text's words: letters only, split where a small letter meets a capital one.
@@ -60,7 +60,9 @@ fn singular(word: &str) -> String {
     if let Some(left) = word.strip_suffix("ies").filter(|_| length > 4) {
         return format!("{left}y");
     }
-    if length > 4 && ["sses", "shes", "ches", "xes", "zes"].iter().any(|ending| word.ends_with(ending)) {
+    if length > 4
+        && ["sses", "shes", "ches", "xes", "zes"].iter().any(|ending| word.ends_with(ending))
+    {
         return word.strip_suffix("es").unwrap_or(word).to_owned();
     }
     match word.strip_suffix('s') {
@@ -82,13 +84,17 @@ mod tests {
         assert_eq!(stem("names"), stem("name"));
         assert_eq!(stem("ratings"), stem("rated"));
         assert_eq!(stem("matches"), stem("match"));
-        assert_eq!((stem("class").as_str(), stem("bus").as_str(), stem("gas").as_str()), ("class", "bus", "gas"));
+        assert_eq!(
+            (stem("class").as_str(), stem("bus").as_str(), stem("gas").as_str()),
+            ("class", "bus", "gas")
+        );
         assert_eq!(of("Größen-Maß"), ["größen", "maß"]);
     }
 
     #[test]
     fn particles_name_nothing() {
-        let naming: Vec<String> = naming_stems("What is the name of a singer with 3 songs?").into_iter().collect();
+        let naming: Vec<String> =
+            naming_stems("What is the name of a singer with 3 songs?").into_iter().collect();
         assert_eq!(naming, ["nam", "singer", "song", "what"]);
     }
 

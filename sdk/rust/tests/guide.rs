@@ -18,7 +18,8 @@ fn the_guide_shows_the_examples_as_they_are() {
     let guide = read("README.md");
     for (language, path) in EXAMPLES {
         let fence = format!("```{language}\n");
-        let block = guide.split(&fence).nth(1).unwrap_or_else(|| panic!("there is no block of {language}"));
+        let block =
+            guide.split(&fence).nth(1).unwrap_or_else(|| panic!("there is no block of {language}"));
         let shown = block.split("```").next().unwrap();
         assert!(read(path).contains(shown.trim_end()), "{path} is not what the guide shows");
     }

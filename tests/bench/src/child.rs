@@ -1,4 +1,5 @@
-//! Processes under measurement: the binary without any configuration, and this program as its own helper.
+//! Processes under measurement: the binary without any configuration, and this program as its own
+//! helper.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -47,8 +48,8 @@ pub(crate) fn time(command: &mut Command) -> Outcome<f64> {
     Ok(taken)
 }
 
-/// MiB of memory that the command had at its peak, the median of some runs. A small process of its own starts it, since a child is
-/// charged with what its parent had when it was started.
+/// MiB of memory that the command had at its peak, the median of some runs. A small process of its
+/// own starts it, since a child is charged with what its parent had when it was started.
 pub(crate) fn peak(command: &Command) -> Outcome<f64> {
     peak_of(command, 5)
 }
@@ -57,7 +58,9 @@ pub(crate) fn peak(command: &Command) -> Outcome<f64> {
 pub(crate) fn peak_of(command: &Command, runs: usize) -> Outcome<f64> {
     let mut helper = Command::new(std::env::current_exe()?);
     helper.arg("peak").arg("--").arg(command.get_program()).args(command.get_args()).env_clear();
-    helper.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?)))).stdin(Stdio::null());
+    helper
+        .envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .stdin(Stdio::null());
     let mut peaks = Vec::with_capacity(runs);
     for _ in 0..runs {
         let output = helper.output()?;

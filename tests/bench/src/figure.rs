@@ -43,7 +43,13 @@ impl Figure {
 
     /// A figure that could not be measured, and why.
     pub(crate) fn unmeasured(what: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { what: what.into(), measured: Err(why.into()), unit: "", bound: None, note: String::new() }
+        Self {
+            what: what.into(),
+            measured: Err(why.into()),
+            unit: "",
+            bound: None,
+            note: String::new(),
+        }
     }
 
     /// It may be no more than that.
@@ -80,9 +86,16 @@ impl Figure {
 
     /// The cells of its row: figure, measured, bound, ratio and verdict.
     pub(crate) fn cells(&self) -> [String; 4] {
-        let what = if self.note.is_empty() { self.what.clone() } else { format!("{} ({})", self.what, self.note) };
-        let number = |value: f64| format!("{} {}", number(value, self.unit), self.unit).trim_end().to_owned();
-        let measured = self.measured.as_ref().map_or_else(|_| "–".to_owned(), |measured| number(*measured));
+        let what = if self.note.is_empty() {
+            self.what.clone()
+        } else {
+            format!("{} ({})", self.what, self.note)
+        };
+        let number = |value: f64| {
+            format!("{} {}", number(value, self.unit), self.unit).trim_end().to_owned()
+        };
+        let measured =
+            self.measured.as_ref().map_or_else(|_| "–".to_owned(), |measured| number(*measured));
         let bound = match self.bound {
             Some(Bound::AtMost(bound)) => format!("≤ {}", number(bound)),
             Some(Bound::AtLeast(bound)) => format!("≥ {}", number(bound)),
@@ -90,7 +103,10 @@ impl Figure {
             None => String::new(),
         };
         let ratio = match (&self.measured, self.bound) {
-            (Ok(measured), Some(Bound::AtMost(bound) | Bound::AtLeast(bound) | Bound::Above(bound))) => {
+            (
+                Ok(measured),
+                Some(Bound::AtMost(bound) | Bound::AtLeast(bound) | Bound::Above(bound)),
+            ) => {
                 format!("{:.2}", measured / bound)
             }
             _ => String::new(),
@@ -143,7 +159,10 @@ mod tests {
         assert_eq!(figure(1.01).above(1.0).verdict(), Verdict::Met);
         assert_eq!(figure(f64::NAN).at_most(10.0).verdict(), Verdict::Missed);
         assert_eq!(figure(1.0).verdict(), Verdict::Reported);
-        assert_eq!(Figure::unmeasured("f", "no python").at_least(4.0).verdict(), Verdict::Unmeasured);
+        assert_eq!(
+            Figure::unmeasured("f", "no python").at_least(4.0).verdict(),
+            Verdict::Unmeasured
+        );
     }
 
     #[test]
@@ -152,7 +171,13 @@ mod tests {
         assert_eq!(cells, ["schema (30 runs)", "31.5 ms", "≤ 30.0 ms", "**1.05 missed**"]);
         assert_eq!(Figure::new("rows", 1_234_567.8, "rows/s").cells()[1], "1,234,568 rows/s");
         assert_eq!(Figure::new("pace", 123.4, "").cells()[1], "123");
-        assert_eq!(Figure::new("ratio", 1.04999, "×").at_most(1.05).cells()[1..], ["1.050 ×", "≤ 1.050 ×", "1.00 met"]);
-        assert_eq!(Figure::unmeasured("rows", "no pandas").cells(), ["rows", "–", "", "**not measured**: no pandas"]);
+        assert_eq!(
+            Figure::new("ratio", 1.04999, "×").at_most(1.05).cells()[1..],
+            ["1.050 ×", "≤ 1.050 ×", "1.00 met"]
+        );
+        assert_eq!(
+            Figure::unmeasured("rows", "no pandas").cells(),
+            ["rows", "–", "", "**not measured**: no pandas"]
+        );
     }
 }

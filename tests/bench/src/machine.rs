@@ -28,7 +28,11 @@ impl Machine {
 
     /// One line about it.
     pub(crate) fn line(&self) -> String {
-        let load = self.load.as_ref().map(|load| format!(", load {load} before the run")).unwrap_or_default();
+        let load = self
+            .load
+            .as_ref()
+            .map(|load| format!(", load {load} before the run"))
+            .unwrap_or_default();
         format!(
             "{}, {} cores, {}; {} ({}); {}{load}.",
             self.cpu,
@@ -47,7 +51,9 @@ fn text(path: &str) -> String {
 }
 
 fn cpu(info: &str) -> Option<&str> {
-    info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':')).map(|(_, name)| name.trim())
+    info.lines()
+        .find_map(|line| line.strip_prefix("model name")?.split_once(':'))
+        .map(|(_, name)| name.trim())
 }
 
 /// Bytes of memory that this process has now; `None` if the system does not say.
@@ -63,7 +69,10 @@ mod tests {
 
     #[test]
     fn the_processor_has_its_name() {
-        assert_eq!(cpu("processor\t: 0\nmodel name\t: Some CPU @ 3 GHz\n"), Some("Some CPU @ 3 GHz"));
+        assert_eq!(
+            cpu("processor\t: 0\nmodel name\t: Some CPU @ 3 GHz\n"),
+            Some("Some CPU @ 3 GHz")
+        );
         assert_eq!(cpu("processor: 0\n"), None);
     }
 
@@ -76,6 +85,9 @@ mod tests {
     #[test]
     fn the_line_names_the_compiler() {
         let line = Machine::read().line();
-        assert!(line.contains("rustc 1.") && line.contains("GMT") && line.contains("cores"), "{line}");
+        assert!(
+            line.contains("rustc 1.") && line.contains("GMT") && line.contains("cores"),
+            "{line}"
+        );
     }
 }

@@ -1,6 +1,8 @@
-//! `make bench`: measures what the host promises, and prints a table that says which bounds are met.
+//! `make bench`: measures what the host promises, and prints a table that says which bounds are
+//! met.
 //!
-//! Each file of `figures` measures one promise. What is timed from process start is the binary itself; the rest runs in this process.
+//! Each file of `figures` measures one promise. What is timed from process start is the binary
+//! itself; the rest runs in this process.
 
 mod child;
 mod figure;
@@ -102,13 +104,16 @@ fn measure(options: &Options) -> Outcome<bool> {
     let machine = Machine::read();
     let world = World::new(options)?;
     let mut figures = Vec::new();
-    for group in
-        GROUPS.iter().filter(|group| options.only.is_empty() || options.only.iter().any(|name| name == group.name))
-    {
+    for group in GROUPS.iter().filter(|group| {
+        options.only.is_empty() || options.only.iter().any(|name| name == group.name)
+    }) {
         say(&format!("measuring: {}", group.what));
         // One promise that cannot be measured does not keep back the others.
         let measured = (group.measure)(&world);
-        figures.extend(measured.unwrap_or_else(|error| vec![Figure::unmeasured(group.what, error.to_string())]));
+        figures.extend(
+            measured
+                .unwrap_or_else(|error| vec![Figure::unmeasured(group.what, error.to_string())]),
+        );
     }
     let page = table::page(&machine, &figures);
     if let Some(path) = &options.out {

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use syrch_core::ports::{
-    Budget, CellsPort, ColumnStats, Embedder, EvaluatePort, Facts, Flight, InspectPort, Level, LlmError, LlmPort,
-    Match, Page, Plan, Policy, PortError, Ports, Reply, Request, RowsPort, RunPort, Sample, SearchPort, SqlPort,
-    Ticket, TimeLeft, TracePort, Unrecorded,
+    Budget, CellsPort, ColumnStats, Embedder, EvaluatePort, Facts, Flight, InspectPort, Level,
+    LlmError, LlmPort, Match, Page, Plan, Policy, PortError, Ports, Reply, Request, RowsPort,
+    RunPort, Sample, SearchPort, SqlPort, Ticket, TimeLeft, TracePort, Unrecorded,
 };
-use syrch_core::{Candidate, Hit, Json, ResultSet, RetrievalQuery, Signals, SqlError, SqlErrorKind, Verdict};
+use syrch_core::{
+    Candidate, Hit, Json, ResultSet, RetrievalQuery, Signals, SqlError, SqlErrorKind, Verdict,
+};
 
 /// Ports with nothing behind them: no model, no database and no budget.
 pub(crate) fn nothing() -> Ports {
@@ -126,7 +128,11 @@ impl EvaluatePort for Nothing {
         Err(PortError::Unsupported)
     }
 
-    async fn issue_reward(&self, _: Ticket, _: Vec<Candidate>) -> Flight<Result<Vec<Verdict>, PortError>> {
+    async fn issue_reward(
+        &self,
+        _: Ticket,
+        _: Vec<Candidate>,
+    ) -> Flight<Result<Vec<Verdict>, PortError>> {
         Box::pin(async { Err(PortError::Unsupported) })
     }
 }

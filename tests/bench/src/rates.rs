@@ -1,4 +1,5 @@
-//! How often something is done in a second: contenders in turns, so that what else the machine does meets all of them alike.
+//! How often something is done in a second: contenders in turns, so that what else the machine does
+//! meets all of them alike.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,8 @@ const ROUND: Duration = Duration::from_millis(500);
 /// A call; it fails when its result is wrong.
 pub(crate) type Call<'a> = Box<dyn FnMut() -> Outcome<()> + 'a>;
 
-/// The calls per second of each contender, one number for each of its turns. A short turn of each, to warm up, is not counted.
+/// The calls per second of each contender, one number for each of its turns. A short turn of each,
+/// to warm up, is not counted.
 pub(crate) fn measure(contenders: &mut [Call]) -> Outcome<Vec<Vec<f64>>> {
     for call in &mut *contenders {
         turn(call, ROUND / 5)?;
@@ -41,7 +43,8 @@ fn turn(call: &mut Call, length: Duration) -> Outcome<f64> {
     }
 }
 
-/// How much faster the first is than the second: the median over the rounds, each of which compares turns that follow each other.
+/// How much faster the first is than the second: the median over the rounds, each of which compares
+/// turns that follow each other.
 pub(crate) fn ratio(first: &[f64], second: &[f64]) -> f64 {
     median(first.iter().zip(second).map(|(first, second)| first / second).collect())
 }

@@ -1,4 +1,5 @@
-//! The table as Markdown, with the machine above it: figures of different machines cannot be compared.
+//! The table as Markdown, with the machine above it: figures of different machines cannot be
+//! compared.
 
 use crate::figure::{Figure, Verdict};
 use crate::machine::Machine;
@@ -18,7 +19,9 @@ pub(crate) fn page(machine: &Machine, figures: &[Figure]) -> String {
 
 /// A row. What would end a cell or the line is written so that it does not.
 fn row(cells: &[String; 4]) -> String {
-    let cells = cells.each_ref().map(|cell| cell.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|"));
+    let cells = cells
+        .each_ref()
+        .map(|cell| cell.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|"));
     format!("| {} |\n", cells.join(" | "))
 }
 

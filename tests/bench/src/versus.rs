@@ -1,4 +1,5 @@
-//! What the comparison with Extism came to: the program `extism-bench` measures it, prints its table, or hands the rates to this program.
+//! What the comparison with Extism came to: the program `extism-bench` measures it, prints its
+//! table, or hands the rates to this program.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,11 +24,16 @@ impl Versus {
     /// The rows of the table.
     pub(crate) fn figures(&self) -> Vec<Figure> {
         let rate = |what: &str, rates: &[f64], note: &str| {
-            Figure::new(what, median(rates.to_vec()), "calls/s").note(format!("{note}; median of {ROUNDS} rounds"))
+            Figure::new(what, median(rates.to_vec()), "calls/s")
+                .note(format!("{note}; median of {ROUNDS} rounds"))
         };
         let versions = &self.versions;
         let faster = |other: &[f64]| ratio(&self.ours, other);
-        let ratio = Figure::new("role calls against the same through Extism, in Rust", faster(&self.extism), "×");
+        let ratio = Figure::new(
+            "role calls against the same through Extism, in Rust",
+            faster(&self.extism),
+            "×",
+        );
         vec![
             rate("role calls of the example `steps`, in Rust", &self.ours, "a fresh instance each"),
             rate("the same call through Extism", &self.extism, versions),

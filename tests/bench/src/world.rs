@@ -1,4 +1,5 @@
-//! What measurements share: a scratch folder with the example database, the binary, and endpoints that answer at once.
+//! What measurements share: a scratch folder with the example database, the binary, and endpoints
+//! that answer at once.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -47,7 +48,10 @@ impl World {
         let host = options.host.clone().map_or_else(beside, Ok)?;
         if !host.is_file() {
             let host = host.display();
-            return Err(format!("`{host}` is missing: build it with `cargo build --release -p syrch-host`").into());
+            return Err(format!(
+                "`{host}` is missing: build it with `cargo build --release -p syrch-host`"
+            )
+            .into());
         }
         let runtime = runtime()?;
         let Options { searches, rows, orders, slow_scale, .. } = *options;
@@ -61,7 +65,8 @@ impl World {
         Ok(path)
     }
 
-    /// Settings of a search against that endpoint. Compiled plugins are cached; journals and answers are not stored.
+    /// Settings of a search against that endpoint. Compiled plugins are cached; journals and
+    /// answers are not stored.
     pub(crate) fn settings(&self, endpoint: &MockEndpoint) -> Outcome<Settings> {
         Ok(settings(&self.shop, &endpoint.url(), &self.place("cache")?))
     }
@@ -124,7 +129,8 @@ pub(crate) fn delayed(delay: Duration) -> MockEndpoint {
     MockEndpoint::start(script)
 }
 
-/// An endpoint whose every question is three tasks: two side by side, and one that joins their results.
+/// An endpoint whose every question is three tasks: two side by side, and one that joins their
+/// results.
 pub(crate) fn three_tasks() -> MockEndpoint {
     let tasks = [subtask("A", &[], true), subtask("B", &[], true), subtask("C", &["A", "B"], true)];
     let part = |id: &str| format!("Your task is this part of it: {}\n", description(id));
@@ -144,7 +150,8 @@ pub(crate) fn three_tasks() -> MockEndpoint {
     MockEndpoint::start(script)
 }
 
-/// An endpoint whose plans are of that many subtasks which are planned themselves, each for that long.
+/// An endpoint whose plans are of that many subtasks which are planned themselves, each for that
+/// long.
 pub(crate) fn subplans(count: usize, delay: Duration) -> MockEndpoint {
     let ids: Vec<String> = (0..count).map(|number| format!("T{number}")).collect();
     let open: Vec<Value> = ids.iter().map(|id| subtask(id, &[], false)).collect();

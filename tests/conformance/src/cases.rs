@@ -1,4 +1,5 @@
-//! The cases. Each opens the fixture with limits of its own and says in its error what the engine did.
+//! The cases. Each opens the fixture with limits of its own and says in its error what the engine
+//! did.
 
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
@@ -73,7 +74,11 @@ const ENDLESS: &str = "SELECT count(*) FROM numbers a, numbers b, numbers c, num
                        WHERE a.n + b.n + c.n + d.n + e.n + f.n + g.n < 0";
 
 fn same<T: PartialEq + Debug>(what: &str, found: T, expected: T) -> Checked {
-    if found == expected { Ok(()) } else { Err(format!("{what}: {found:?} in place of {expected:?}")) }
+    if found == expected {
+        Ok(())
+    } else {
+        Err(format!("{what}: {found:?} in place of {expected:?}"))
+    }
 }
 
 fn holds(what: &str, is_so: bool) -> Checked {
@@ -85,7 +90,8 @@ fn quoted(engine: &dyn Engine, name: &str) -> String {
 }
 
 async fn rows(database: &dyn Database, sql: &str) -> Result<Vec<Vec<Value>>, String> {
-    let result = database.run(&SqlQuery::new(sql)).await.map_err(|error| format!("`{sql}`: {error}"))?;
+    let result =
+        database.run(&SqlQuery::new(sql)).await.map_err(|error| format!("`{sql}`: {error}"))?;
     Ok(result.rows(0, u64::MAX))
 }
 
@@ -104,7 +110,10 @@ async fn names_and_dialect(engine: &dyn Engine) -> Checked {
     let catalog = database.catalog().await.map_err(|error| error.to_string())?;
     same("the catalog's dialect", &catalog.dialect, &dialect)?;
     same("the catalog's name", catalog.database.as_str(), database.name())?;
-    holds("the name is empty or an address", !database.name().is_empty() && !database.name().contains(['/', ':', '@']))
+    holds(
+        "the name is empty or an address",
+        !database.name().is_empty() && !database.name().contains(['/', ':', '@']),
+    )
 }
 
 async fn catalog(engine: &dyn Engine) -> Checked {
@@ -133,7 +142,9 @@ async fn keys(engine: &dyn Engine) -> Checked {
     let keys: Vec<String> = orders
         .foreign_keys
         .iter()
-        .map(|key| format!("{} {} {}", key.columns.join(","), key.ref_table, key.ref_columns.join(",")))
+        .map(|key| {
+            format!("{} {} {}", key.columns.join(","), key.ref_table, key.ref_columns.join(","))
+        })
         .collect();
     same("the foreign keys", keys, vec!["person people id".to_owned()])
 }
@@ -165,7 +176,8 @@ async fn odd_names(engine: &dyn Engine) -> Checked {
     let odd = engine.capabilities().odd_table;
     let [table, name, word] = [odd, "Product \"Name\"", "select"].map(|name| quoted(engine, name));
     let sql = format!("SELECT {name}, {word} FROM {table}");
-    let result = database.run(&SqlQuery::new(&sql)).await.map_err(|error| format!("`{sql}`: {error}"))?;
+    let result =
+        database.run(&SqlQuery::new(&sql)).await.map_err(|error| format!("`{sql}`: {error}"))?;
     same("the row", result.rows(0, 9), vec![vec![text("Lamp"), Value::Integer(1)]])?;
     let names: Vec<String> = result.columns().into_iter().map(|column| column.name).collect();
     same("the columns", names, vec!["Product \"Name\"".to_owned(), "select".to_owned()])?;
@@ -199,7 +211,11 @@ async fn errors_by_kind(engine: &dyn Engine) -> Checked {
         let checked = database.check(&SqlQuery::new(sql)).await.err().map(|error| error.kind);
         same(&format!("checking `{sql}`"), checked, Some(expected))?;
     }
-    let error = database.run(&SqlQuery::new("SELECT * FROM poeple")).await.err().ok_or("an unknown table was read")?;
+    let error = database
+        .run(&SqlQuery::new("SELECT * FROM poeple"))
+        .await
+        .err()
+        .ok_or("an unknown table was read")?;
     holds("the nearest name is not offered", error.suggestions.iter().any(|name| name == "people"))
 }
 
@@ -215,9 +231,14 @@ async fn writes_are_refused(engine: &dyn Engine) -> Checked {
         "SELECT 1; DELETE FROM orders",
     ] {
         let error = database.run(&SqlQuery::new(sql)).await.err();
-        holds(&format!("`{sql}` was not refused: {error:?}"), error.is_some_and(|error| error.kind.is_refusal()))?;
+        holds(
+            &format!("`{sql}` was not refused: {error:?}"),
+            error.is_some_and(|error| error.kind.is_refusal()),
+        )?;
     }
-    let found = rows(&*database, "SELECT (SELECT count(*) FROM orders), (SELECT count(*) FROM numbers)").await?;
+    let found =
+        rows(&*database, "SELECT (SELECT count(*) FROM orders), (SELECT count(*) FROM numbers)")
+            .await?;
     same("rows after all refusals", found, vec![vec![Value::Integer(3), Value::Integer(NUMBERS)]])?;
     let catalog = database.catalog().await.map_err(|error| error.to_string())?;
     same("tables after all refusals", catalog.tables.len(), 4)
@@ -225,13 +246,19 @@ async fn writes_are_refused(engine: &dyn Engine) -> Checked {
 
 async fn checks_run_nothing(engine: &dyn Engine) -> Checked {
     let database = engine.open(Limits::default()).await;
-    let checked = tokio::time::timeout(Duration::from_secs(20), database.check(&SqlQuery::new(ENDLESS))).await;
-    checked.map_err(|_| "checking a long statement takes long")?.map(drop).map_err(|error| error.to_string())
+    let checked =
+        tokio::time::timeout(Duration::from_secs(20), database.check(&SqlQuery::new(ENDLESS)))
+            .await;
+    checked
+        .map_err(|_| "checking a long statement takes long")?
+        .map(drop)
+        .map_err(|error| error.to_string())
 }
 
 async fn facts(engine: &dyn Engine) -> Checked {
     let database = engine.open(Limits::default()).await;
-    let sql = "SELECT NAME FROM People JOIN orders ON person = people.id WHERE total > 5 ORDER BY name";
+    let sql =
+        "SELECT NAME FROM People JOIN orders ON person = people.id WHERE total > 5 ORDER BY name";
     let facts = database.check(&SqlQuery::new(sql)).await.map_err(|error| error.to_string())?;
     let mut tables = facts.tables;
     tables.sort_unstable();
@@ -244,11 +271,15 @@ async fn rows_are_capped(engine: &dyn Engine) -> Checked {
     let database = engine.open(Limits { rows: 7, ..Limits::default() }).await;
     let started = Instant::now();
     // Many rows: an engine that reads all of them before it cuts takes long.
-    let query = SqlQuery::new("SELECT a.n FROM numbers a, numbers b, numbers c, numbers d, numbers e");
+    let query =
+        SqlQuery::new("SELECT a.n FROM numbers a, numbers b, numbers c, numbers d, numbers e");
     let result = database.run(&query).await.map_err(|error| error.to_string())?;
     same("rows and whether it was cut", (result.row_count(), result.truncated()), (7, true))?;
     holds("nobody is warned", !result.warnings().is_empty())?;
-    holds("all rows were read before the result was cut", started.elapsed() < Duration::from_secs(20))?;
+    holds(
+        "all rows were read before the result was cut",
+        started.elapsed() < Duration::from_secs(20),
+    )?;
     let exact = database.run(&SqlQuery::new("SELECT n FROM numbers WHERE n <= 7")).await;
     let exact = exact.map_err(|error| error.to_string())?;
     same("an exact fit", (exact.row_count(), exact.truncated()), (7, false))
@@ -282,7 +313,8 @@ fn relation(name: &str, sql: &str) -> Relation {
 async fn relations_are_spliced(engine: &dyn Engine) -> Checked {
     let database = engine.open(Limits::default()).await;
     let tall = relation("tall", "SELECT id FROM people WHERE height > 1");
-    let busy = relation("busy", "SELECT id FROM tall WHERE id IN (SELECT person FROM orders) AND id > 1");
+    let busy =
+        relation("busy", "SELECT id FROM tall WHERE id IN (SELECT person FROM orders) AND id > 1");
     let query = SqlQuery { text: "SELECT id FROM busy".to_owned(), relations: vec![tall, busy] };
     let result = database.run(&query).await.map_err(|error| error.to_string())?;
     same("the rows", result.rows(0, 9), vec![vec![Value::Integer(3)]])?;
@@ -290,14 +322,21 @@ async fn relations_are_spliced(engine: &dyn Engine) -> Checked {
     same("the tasks", facts.tasks, vec!["busy".to_owned()])?;
     let composed = database.compose(&query).map_err(|error| error.to_string())?;
     same("the statement that ran", &result.sql, &composed)?;
-    same("the statement on its own", rows(&*database, &composed).await?, vec![vec![Value::Integer(3)]])?;
+    same(
+        "the statement on its own",
+        rows(&*database, &composed).await?,
+        vec![vec![Value::Integer(3)]],
+    )?;
     let alone = kind(&*database, "SELECT id FROM busy").await;
     same("a relation that the query does not have", alone, Some(SqlErrorKind::UnknownTable))
 }
 
 async fn plans(engine: &dyn Engine) -> Checked {
     let database = engine.open(Limits::default()).await;
-    let plan = database.explain(&SqlQuery::new("SELECT name FROM people")).await.map_err(|error| error.to_string())?;
+    let plan = database
+        .explain(&SqlQuery::new("SELECT name FROM people"))
+        .await
+        .map_err(|error| error.to_string())?;
     holds("the plan has no format or no text", !plan.format.is_empty() && !plan.text.is_empty())?;
     let refused = database.explain(&SqlQuery::new("DELETE FROM orders")).await.err();
     holds("a write has a plan", refused.is_some_and(|error| error.kind.is_refusal()))
@@ -306,13 +345,19 @@ async fn plans(engine: &dyn Engine) -> Checked {
 async fn statistics(engine: &dyn Engine) -> Checked {
     let database = engine.open(Limits::default()).await;
     let columns = ["height".to_owned()];
-    let found = database.column_stats("people", &columns).await.map_err(|error| error.to_string())?;
+    let found =
+        database.column_stats("people", &columns).await.map_err(|error| error.to_string())?;
     same("the columns", found.iter().map(|stats| stats.column.as_str()).collect(), vec!["height"])?;
     let unknown = database.column_stats("people", &["weight".to_owned()]).await.err();
     holds("an unknown column has statistics", matches!(unknown, Some(PortError::UnknownName(_))))?;
-    let samples = database.samples("people", &columns, 5).await.map_err(|error| error.to_string())?;
+    let samples =
+        database.samples("people", &columns, 5).await.map_err(|error| error.to_string())?;
     let sample = samples.first().ok_or("no samples")?;
-    same("least and greatest", (&sample.least, &sample.greatest), (&Value::Real(1.75), &Value::Real(2.5)))?;
+    same(
+        "least and greatest",
+        (&sample.least, &sample.greatest),
+        (&Value::Real(1.75), &Value::Real(2.5)),
+    )?;
     let unknown = database.samples("persons", &columns, 5).await.err();
     holds("an unknown table has samples", matches!(unknown, Some(PortError::UnknownName(_))))
 }
@@ -320,7 +365,10 @@ async fn statistics(engine: &dyn Engine) -> Checked {
 async fn what_is_not_declared_fails(engine: &dyn Engine) -> Checked {
     let (database, capabilities) = (engine.open(Limits::default()).await, engine.capabilities());
     if !capabilities.has_plans {
-        holds("there is a plan", database.explain(&SqlQuery::new("SELECT name FROM people")).await.is_err())?;
+        holds(
+            "there is a plan",
+            database.explain(&SqlQuery::new("SELECT name FROM people")).await.is_err(),
+        )?;
     }
     if !capabilities.has_statistics {
         let found = database.column_stats("people", &["height".to_owned()]).await.err();
@@ -333,10 +381,15 @@ async fn what_is_not_declared_fails(engine: &dyn Engine) -> Checked {
 }
 
 async fn deadline(engine: &dyn Engine) -> Checked {
-    let database = engine.open(Limits { sql_deadline: Duration::from_millis(500), ..Limits::default() }).await;
+    let database =
+        engine.open(Limits { sql_deadline: Duration::from_millis(500), ..Limits::default() }).await;
     let started = Instant::now();
     let ended = tokio::time::timeout(Duration::from_secs(30), kind(&*database, ENDLESS)).await;
-    same("how it ended", ended.map_err(|_| "it does not end at its deadline")?, Some(SqlErrorKind::Timeout))?;
+    same(
+        "how it ended",
+        ended.map_err(|_| "it does not end at its deadline")?,
+        Some(SqlErrorKind::Timeout),
+    )?;
     let elapsed = started.elapsed();
     holds("it ended before its deadline", elapsed >= Duration::from_millis(400))?;
     holds("it ended long after its deadline", elapsed < Duration::from_secs(10))?;
@@ -344,7 +397,8 @@ async fn deadline(engine: &dyn Engine) -> Checked {
 }
 
 async fn dropped_statements_end(engine: &dyn Engine) -> Checked {
-    let limits = Limits { sql_in_flight: 1, sql_deadline: Duration::from_secs(60), ..Limits::default() };
+    let limits =
+        Limits { sql_in_flight: 1, sql_deadline: Duration::from_secs(60), ..Limits::default() };
     let database = engine.open(limits).await;
     for _ in 0..3 {
         let query = SqlQuery::new(ENDLESS);
@@ -353,7 +407,11 @@ async fn dropped_statements_end(engine: &dyn Engine) -> Checked {
     }
     // The only connection is free again, long before the deadline of those that were dropped.
     let next = tokio::time::timeout(Duration::from_secs(20), rows(&*database, "SELECT 1")).await;
-    same("the next statement", next.map_err(|_| "a dropped statement runs on")??, vec![vec![Value::Integer(1)]])
+    same(
+        "the next statement",
+        next.map_err(|_| "a dropped statement runs on")??,
+        vec![vec![Value::Integer(1)]],
+    )
 }
 
 async fn statements_at_once(engine: &dyn Engine) -> Checked {
@@ -370,7 +428,8 @@ async fn statements_at_once(engine: &dyn Engine) -> Checked {
 }
 
 async fn short_beside_long(engine: &dyn Engine) -> Checked {
-    let limits = Limits { sql_in_flight: 2, sql_deadline: Duration::from_secs(60), ..Limits::default() };
+    let limits =
+        Limits { sql_in_flight: 2, sql_deadline: Duration::from_secs(60), ..Limits::default() };
     let database = engine.open(limits).await;
     let endless = SqlQuery::new(ENDLESS);
     let (mut long, short) = (database.run(&endless), rows(&*database, "SELECT 1"));

@@ -1,7 +1,9 @@
-//! What every database engine must do, as cases that run against one fixture. An engine takes part by implementing [`Engine`] in a test of its
-//! own: it makes the fixture, declares what it can do, and [`run`] reports each case as passed, skipped or failed.
+//! What every database engine must do, as cases that run against one fixture. An engine takes part
+//! by implementing [`Engine`] in a test of its own: it makes the fixture, declares what it can do,
+//! and [`run`] reports each case as passed, skipped or failed.
 //!
-//! A case that does not apply is skipped because of a declared capability, never because of an engine's name.
+//! A case that does not apply is skipped because of a declared capability, never because of an
+//! engine's name.
 
 mod cases;
 
@@ -17,8 +19,9 @@ use cases::Case;
 /// Rows of the fixture's table `numbers`: 1 to 100.
 pub const NUMBERS: i64 = 100;
 
-/// The fixture as SQL that SQLite, PostgreSQL and DuckDB take. Engines with other types or quotes write their own with the same names, rows and
-/// keys. `mixed case` has a table, a column and a reserved word that need quotes.
+/// The fixture as SQL that SQLite, PostgreSQL and DuckDB take. Engines with other types or quotes
+/// write their own with the same names, rows and keys. `mixed case` has a table, a column and a
+/// reserved word that need quotes.
 pub const FIXTURE: &str = r#"
 CREATE TABLE numbers (n INTEGER NOT NULL);
 WITH RECURSIVE series(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM series WHERE i < 100)
@@ -33,13 +36,17 @@ INSERT INTO "Order Details" VALUES ('Lamp', 1);
 
 /// What an engine can do. Everything else is required of all engines.
 #[derive(Debug, Clone)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a capability that has nothing to do with the others")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a capability that has nothing to do with the others"
+)]
 pub struct Capabilities {
     /// What its databases speak.
     pub dialect: Dialect,
     /// The quote around names, doubled within them.
     pub quote: char,
-    /// The name of the fixture's table that is `Order Details` where an engine takes spaces in names of tables.
+    /// The name of the fixture's table that is `Order Details` where an engine takes spaces in
+    /// names of tables.
     pub odd_table: &'static str,
     /// The catalog knows which columns are never NULL. Otherwise all may be.
     pub has_not_null: bool,
@@ -49,7 +56,8 @@ pub struct Capabilities {
     pub has_keys: bool,
     /// `Database::explain` has plans. Otherwise it must fail.
     pub has_plans: bool,
-    /// `Database::column_stats` and `CellIndex::samples` work. Otherwise they must fail as `PortError::Unsupported`.
+    /// `Database::column_stats` and `CellIndex::samples` work. Otherwise they must fail as
+    /// `PortError::Unsupported`.
     pub has_statistics: bool,
     /// A statement that is compiled may be ended by its deadline, or by dropping its future.
     pub can_interrupt: bool,
@@ -85,8 +93,8 @@ pub trait Engine: Send + Sync {
     /// Opens the database. It is called once for each case, with the limits that the case is about.
     async fn open(&self, limits: Limits) -> Arc<dyn Database>;
 
-    /// Changes the database as another program would: adds the row `(13, 3, 9)` to `orders`. It is called at most once for an engine that has
-    /// identities.
+    /// Changes the database as another program would: adds the row `(13, 3, 9)` to `orders`. It is
+    /// called at most once for an engine that has identities.
     async fn change(&self);
 }
 

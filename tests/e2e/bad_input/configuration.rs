@@ -1,4 +1,5 @@
-//! Files and variables: wrong ones, those of other people, which layer wins, and the key that none of them shows.
+//! Files and variables: wrong ones, those of other people, which layer wins, and the key that none
+//! of them shows.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -18,7 +19,10 @@ fn a_config_file_that_is_missing_or_odd_is_reported() {
     place.file("bytes.yml", b"llm:\n  model: \xff\xfe\n");
     place.file("huge.yml", "# x\n".repeat(100_000));
     place.file("unknown.yml", "llm:\n  modle: m\nexekution: {}\nplugins:\n  planer: x\n");
-    place.file("types.yml", "execution:\n  max_depth: three\n  high_confidence: 2\n  interactive: maybe\n");
+    place.file(
+        "types.yml",
+        "execution:\n  max_depth: three\n  high_confidence: 2\n  interactive: maybe\n",
+    );
     place.file("list.yml", "- llm\n");
     place.file(
         "bomb.yml",
@@ -44,7 +48,10 @@ fn a_config_file_that_is_missing_or_odd_is_reported() {
                 "`planner` or `linker`?",
             ],
         ),
-        ("types.yml", &["types.yml:2:14", "max_depth", "high_confidence", "interactive", "`maybe`"]),
+        (
+            "types.yml",
+            &["types.yml:2:14", "max_depth", "high_confidence", "interactive", "`maybe`"],
+        ),
         ("list.yml", &["list.yml:1:1", "mapping"]),
         ("bomb.yml", &["bomb.yml"]),
         ("deep.yml", &["deep.yml"]),
@@ -93,15 +100,16 @@ fn wrong_variables_are_named() {
     both.env("SYRCH_MAX_DEPTH", "three").env("SYRCH_MODEL", OsStr::from_bytes(b"\xff"));
     refused(&mut both, 10, &["SYRCH_MAX_DEPTH", "SYRCH_MODEL", "not UTF-8"]);
     // A wrong key is named by its variable, never repeated.
-    let document = refused(place.words("config").env("SYRCH_API_KEY", "sk canary"), 10, &["SYRCH_API_KEY"]);
+    let document =
+        refused(place.words("config").env("SYRCH_API_KEY", "sk canary"), 10, &["SYRCH_API_KEY"]);
     assert!(!document.to_string().contains("canary"));
     let output = finish(place.words("config").env("SYRCH_MAX_DPETH", "3"), "");
     assert_eq!(output.status.code(), Some(0));
     assert!(said(&output).1.contains("did you mean `SYRCH_MAX_DEPTH`"), "{}", said(&output).1);
 }
 
-/// Bug 22: values of syrch 0.1.2's environment stayed texts: SYRCH_MAX_CONCURRENCY=2 and SYRCH_TIMEOUT_SECONDS=60 ended in a
-/// traceback, and SYRCH_CALIBRATION=false counted as true.
+/// Bug 22: values of syrch 0.1.2's environment stayed texts: SYRCH_MAX_CONCURRENCY=2 and
+/// SYRCH_TIMEOUT_SECONDS=60 ended in a traceback, and SYRCH_CALIBRATION=false counted as true.
 #[test]
 fn variables_have_the_types_of_their_options() {
     let place = Place::new();
@@ -118,7 +126,11 @@ fn variables_have_the_types_of_their_options() {
         let found = origin(place.words("config").env(name, value), section, key);
         assert_eq!(found, (read, format!("environment {name}")));
         let output = finish(place.search("").env(name, value), "");
-        assert!(name == "SYRCH_TABLES" || output.status.code() == Some(0), "{name}: {}", said(&output).1);
+        assert!(
+            name == "SYRCH_TABLES" || output.status.code() == Some(0),
+            "{name}: {}",
+            said(&output).1
+        );
     }
 }
 
@@ -138,14 +150,20 @@ fn an_untrusted_file_never_redirects_a_search() {
         ("execution: {rows: full}\n".to_owned(), "execution.rows"),
         ("execution: {tables: [customers]}\n".to_owned(), "execution.tables"),
         ("execution: {token_budget: 999999999}\n".to_owned(), "execution.token_budget"),
-        (format!("llm: {{endpoints: {{a: {{provider: openai, base_url: \"{url}\"}}}}}}\n"), "llm.endpoints"),
+        (
+            format!("llm: {{endpoints: {{a: {{provider: openai, base_url: \"{url}\"}}}}}}\n"),
+            "llm.endpoints",
+        ),
         ("llm: {models: {a: {model: dear}}}\n".to_owned(), "llm.models"),
         ("llm: {purposes: {judge: a}}\n".to_owned(), "llm.purposes"),
         ("llm: {prices: {\"*\": {input: 0, output: 0}}}\n".to_owned(), "llm.prices"),
         ("llm: {attempts: 99}\n".to_owned(), "llm.attempts"),
         ("llm: {insecure_endpoint: true}\n".to_owned(), "llm.insecure_endpoint"),
         ("execution: {deadline_seconds: none}\n".to_owned(), "execution.deadline_seconds"),
-        ("plugins: {calibrator: {config: {empty: 1}}}\n".to_owned(), "plugins.calibrator.config.empty"),
+        (
+            "plugins: {calibrator: {config: {empty: 1}}}\n".to_owned(),
+            "plugins.calibrator.config.empty",
+        ),
         ("plugins: {reward: rule}\n".to_owned(), "plugins.reward"),
         ("llm: {provider: \"replay:theirs.jsonl\"}\n".to_owned(), "llm.provider"),
         ("cache: {enabled: false}\n".to_owned(), "cache.enabled"),
@@ -155,8 +173,15 @@ fn an_untrusted_file_never_redirects_a_search() {
         for name in ["syrch.yml", "syrch.yaml"] {
             let path = place.file(name, &text);
             let mut command = place.words("-q how_many? --db shop.sqlite");
-            let document = refused(command.env("OPENAI_API_KEY", "sk-canary-mine"), 10, &[name, key, "--config"]);
-            assert!(!document.to_string().contains("canary") && !document.to_string().contains("sk-theirs"));
+            let document = refused(
+                command.env("OPENAI_API_KEY", "sk-canary-mine"),
+                10,
+                &[name, key, "--config"],
+            );
+            assert!(
+                !document.to_string().contains("canary")
+                    && !document.to_string().contains("sk-theirs")
+            );
             fs::remove_file(path).unwrap();
         }
     }
@@ -167,7 +192,9 @@ fn an_untrusted_file_never_redirects_a_search() {
     let (stdout, stderr) = said(&output);
     assert!(
         stdout.contains("max_depth: 2  # syrch.yml:1")
-            && stderr.contains("`syrch.yml` in this folder sets execution.max_depth, execution.token_budget"),
+            && stderr.contains(
+                "`syrch.yml` in this folder sets execution.max_depth, execution.token_budget"
+            ),
         "{stdout}{stderr}"
     );
     // The user's own word, and the same file is trusted.
@@ -183,7 +210,10 @@ fn a_link_that_lies_in_the_folder_shows_nothing_of_what_it_leads_to() {
     std::os::unix::fs::symlink(secret, place.path().join("syrch.yml")).unwrap();
     for command in [&mut place.words("config"), &mut place.search("-vvv")] {
         let document = refused(command, 10, &["syrch.yml", "is a symbolic link", "--config"]);
-        assert!(!document.to_string().contains("canary") && !document.to_string().contains("aws"), "{document}");
+        assert!(
+            !document.to_string().contains("canary") && !document.to_string().contains("aws"),
+            "{document}"
+        );
     }
 }
 
@@ -191,13 +221,18 @@ fn a_link_that_lies_in_the_folder_shows_nothing_of_what_it_leads_to() {
 fn a_key_goes_over_plain_http_only_where_the_user_says_so() {
     let place = Place::new();
     let ask = |words: &str| {
-        let mut command =
-            place.words(&format!("--llm openai --model m --db shop.sqlite -q how_many? --dry-run {words}"));
+        let mut command = place.words(&format!(
+            "--llm openai --model m --db shop.sqlite -q how_many? --dry-run {words}"
+        ));
         command.env("SYRCH_API_KEY", "sk-canary");
         command
     };
     let plain = "--base-url http://models.example:8000/v1";
-    let document = refused(&mut ask(plain), 10, &["models.example", "plain http", "https://", "--insecure-endpoint"]);
+    let document = refused(
+        &mut ask(plain),
+        10,
+        &["models.example", "plain http", "https://", "--insecure-endpoint"],
+    );
     assert!(!document.to_string().contains("canary"), "{document}");
     let is_fine = |command: &mut Command| {
         let output = finish(command.args(["--format", "json"]), "");
@@ -213,7 +248,11 @@ fn a_key_goes_over_plain_http_only_where_the_user_says_so() {
     place.file("further.yml", further);
     let words = "--base-url http://127.0.0.1:8000/v1 --config further.yml";
     refused(&mut ask(words), 10, &["models.example", "--insecure-endpoint"]);
-    refused(&mut ask(&format!("{words} --embeddings further")), 10, &["models.example", "--insecure-endpoint"]);
+    refused(
+        &mut ask(&format!("{words} --embeddings further")),
+        10,
+        &["models.example", "--insecure-endpoint"],
+    );
     place.file("further.yml", further.replace("llm: {", "llm: {insecure_endpoint: true, "));
     is_fine(&mut ask(words));
 }
@@ -222,7 +261,8 @@ fn a_key_goes_over_plain_http_only_where_the_user_says_so() {
 fn a_pipe_that_lies_in_the_folder_does_not_stop_the_program() {
     let place = Place::new();
     assert!(Command::new("mkfifo").arg(place.path().join("syrch.yml")).status().unwrap().success());
-    let mut child = place.words("config").stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child =
+        place.words("config").stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let start = Instant::now();
     let ended = loop {
         match child.try_wait().unwrap() {
@@ -258,17 +298,27 @@ fn a_flag_beats_a_variable_beats_a_file_beats_the_default() {
     let own = place.file("home/.syrch/config.yml", "execution:\n  max_depth: 5\n  max_rounds: 9\n");
     assert_eq!(depth(&mut place.words("config")), (json!(5), format!("{}:2", own.display())));
     place.file("named.yml", "execution:\n  max_depth: 6\n");
-    assert_eq!(depth(&mut place.words("config --config named.yml")), (json!(6), "named.yml:2".into()));
+    assert_eq!(
+        depth(&mut place.words("config --config named.yml")),
+        (json!(6), "named.yml:2".into())
+    );
     let mut variable = place.words("config --config named.yml");
-    assert_eq!(depth(variable.env("SYRCH_MAX_DEPTH", "7")), (json!(7), "environment SYRCH_MAX_DEPTH".into()));
+    assert_eq!(
+        depth(variable.env("SYRCH_MAX_DEPTH", "7")),
+        (json!(7), "environment SYRCH_MAX_DEPTH".into())
+    );
     let mut flag = place.words("config --config named.yml --max-depth 8");
     assert_eq!(depth(flag.env("SYRCH_MAX_DEPTH", "7")), (json!(8), "--max-depth".into()));
-    // Bug 23: syrch 0.1.2's flags always had a value, so that their defaults beat every file and variable.
+    // Bug 23: syrch 0.1.2's flags always had a value, so that their defaults beat every file and
+    // variable.
     assert_eq!(
         origin(&mut place.words("config --max-depth 8"), "execution", "max_rounds"),
         (json!(9), format!("{}:3", own.display()))
     );
-    place.file("home/.syrch/config.yml", "llm: {model: mine, base_url: \"http://localhost:1/v1\"}\n");
+    place.file(
+        "home/.syrch/config.yml",
+        "llm: {model: mine, base_url: \"http://localhost:1/v1\"}\n",
+    );
     let mut mine = place.words("config --max-depth 8");
     assert_eq!(
         origin(mine.env("SYRCH_BASE_URL", "http://localhost:2/v1"), "llm", "base_url").0,
@@ -288,15 +338,22 @@ fn the_key_is_never_printed() {
     let place = Place::new();
     let own = place.file("home/.syrch/config.yml", "llm:\n  api_key: sk-canary-in-file\n");
     for format in ["auto", "table", "json", "jsonl", "csv", "markdown"] {
-        for words in ["config", "config --origin", "config --api-key sk-canary-in-flag", "config -vvv"] {
-            for (name, value) in
-                [("SYRCH_X", ""), ("SYRCH_API_KEY", "sk-canary-own"), ("OPENAI_API_KEY", "sk-canary-oa")]
-            {
+        for words in
+            ["config", "config --origin", "config --api-key sk-canary-in-flag", "config -vvv"]
+        {
+            for (name, value) in [
+                ("SYRCH_X", ""),
+                ("SYRCH_API_KEY", "sk-canary-own"),
+                ("OPENAI_API_KEY", "sk-canary-oa"),
+            ] {
                 let mut command = place.words(words);
                 let output = finish(command.env(name, value).args(["--format", format]), "");
                 let (stdout, stderr) = said(&output);
                 assert_eq!(output.status.code(), Some(0), "{words} {name}: {stderr}");
-                assert!(!stdout.contains("canary") && !stderr.contains("canary"), "{words} {format} {name}: {stdout}");
+                assert!(
+                    !stdout.contains("canary") && !stderr.contains("canary"),
+                    "{words} {format} {name}: {stdout}"
+                );
                 assert!(stdout.replace('\\', "").contains("api_key"), "{words} {format}: {stdout}");
             }
         }

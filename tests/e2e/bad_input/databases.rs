@@ -1,4 +1,5 @@
-//! Databases that are missing, something else, damaged, locked or closed, and tables that are not there.
+//! Databases that are missing, something else, damaged, locked or closed, and tables that are not
+//! there.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -22,7 +23,11 @@ fn no_database(place: &Place, database: &str, words: &[&str]) {
 fn a_mistyped_database_is_not_created_and_its_neighbour_is_named() {
     let place = Place::new();
     let before = place.names();
-    no_database(&place, "shpo.sqlite", &["`shpo.sqlite` does not exist", "did you mean `shop.sqlite`"]);
+    no_database(
+        &place,
+        "shpo.sqlite",
+        &["`shpo.sqlite` does not exist", "did you mean `shop.sqlite`"],
+    );
     no_database(&place, "sqlite:shpo.sqlite", &["does not exist", "did you mean `shop.sqlite`"]);
     no_database(&place, "no/such/folder.db", &["does not exist", "nothing was created"]);
     no_database(&place, "shop.sqlite/x.db", &["does not exist"]);
@@ -32,7 +37,11 @@ fn a_mistyped_database_is_not_created_and_its_neighbour_is_named() {
         10,
         &["graphs", "sqlite:PATH", "postgres://USER@HOST/DATABASE"],
     );
-    refused(&mut place.words("schema oracle://localhost/shop"), 10, &["Oracle can be reached by a driver of ODBC"]);
+    refused(
+        &mut place.words("schema oracle://localhost/shop"),
+        10,
+        &["Oracle can be reached by a driver of ODBC"],
+    );
     refused(&mut place.words("schema"), 2, &["no database", "--db"]);
 }
 
@@ -44,10 +53,18 @@ fn what_is_no_database_is_reported_by_its_kind() {
     place.file("empty.sqlite", "");
     place.file("data.parquet", "PAR1 and so on");
     assert!(Command::new("mkfifo").arg(place.path().join("pipe")).status().unwrap().success());
-    no_database(&place, "folder", &["`folder` is not a database", "it has no file that ends with .csv"]);
+    no_database(
+        &place,
+        "folder",
+        &["`folder` is not a database", "it has no file that ends with .csv"],
+    );
     no_database(&place, "text.txt", &["does not begin like a SQLite file"]);
     no_database(&place, "empty.sqlite", &["the file is empty"]);
-    no_database(&place, "data.parquet", &["`data.parquet`: it is no Parquet file, or its end is missing"]);
+    no_database(
+        &place,
+        "data.parquet",
+        &["`data.parquet`: it is no Parquet file, or its end is missing"],
+    );
     no_database(&place, "pipe", &["special file"]);
 }
 
@@ -72,10 +89,13 @@ fn a_damaged_database_is_distinguished_and_left_alone() {
 fn a_locked_database_is_reported_and_read_when_it_is_free_again() {
     let place = Place::new();
     let writer = rusqlite::Connection::open(place.path().join("shop.sqlite")).unwrap();
-    writer.execute_batch("BEGIN EXCLUSIVE; INSERT INTO customers VALUES (9, 'Zoe', 'Chad')").unwrap();
+    writer
+        .execute_batch("BEGIN EXCLUSIVE; INSERT INTO customers VALUES (9, 'Zoe', 'Chad')")
+        .unwrap();
     no_database(&place, "shop.sqlite", &["is locked", "try again"]);
     writer.execute_batch("COMMIT").unwrap();
-    let (stdout, _) = said(&finish(&mut place.words("sql --db shop.sqlite SELECT(count(*))FROM(customers)"), ""));
+    let (stdout, _) =
+        said(&finish(&mut place.words("sql --db shop.sqlite SELECT(count(*))FROM(customers)"), ""));
     assert!(stdout.contains('5'), "{stdout}");
 }
 
@@ -101,24 +121,48 @@ fn a_file_that_may_not_be_read_is_reported() {
         command
     };
     if is_superuser && as_somebody(place.words("--version")).output().is_err() {
-        println!("skipped: the superuser reads everything, and nobody else may run the program here");
+        println!(
+            "skipped: the superuser reads everything, and nobody else may run the program here"
+        );
         return;
     }
-    refused(&mut as_somebody(place.words("schema closed.sqlite")), 11, &["closed.sqlite", "no permission"]);
-    refused(&mut as_somebody(place.search("--planner closed.wasm")), 13, &["closed.wasm", "denied"]);
-    refused(&mut as_somebody(place.words("config --config closed.yml")), 10, &["closed.yml", "denied"]);
+    refused(
+        &mut as_somebody(place.words("schema closed.sqlite")),
+        11,
+        &["closed.sqlite", "no permission"],
+    );
+    refused(
+        &mut as_somebody(place.search("--planner closed.wasm")),
+        13,
+        &["closed.wasm", "denied"],
+    );
+    refused(
+        &mut as_somebody(place.words("config --config closed.yml")),
+        10,
+        &["closed.yml", "denied"],
+    );
 }
 
 #[test]
 fn a_table_that_is_not_there_is_reported_with_its_neighbours() {
     let place = Place::new();
-    refused(&mut place.words("schema shop.sqlite -t custmers"), 11, &["`custmers`", "did you mean `customers`?"]);
+    refused(
+        &mut place.words("schema shop.sqlite -t custmers"),
+        11,
+        &["`custmers`", "did you mean `customers`?"],
+    );
     refused(&mut place.words("schema shop.sqlite -t xyzzy"), 11, &["`xyzzy`", "shows all"]);
-    for command in [&mut place.words("schema shop.sqlite --tables foo*"), &mut place.search("--tables foo*")] {
+    for command in
+        [&mut place.words("schema shop.sqlite --tables foo*"), &mut place.search("--tables foo*")]
+    {
         refused(command, 11, &["foo*", "`customers`", "`orders`"]);
     }
     refused(&mut place.words("schema shop.sqlite --tables ["), 2, &["--tables", "pattern `[`"]);
-    refused(&mut place.words("schema shop.sqlite --tables orders -t customers"), 11, &["`customers`"]);
+    refused(
+        &mut place.words("schema shop.sqlite --tables orders -t customers"),
+        11,
+        &["`customers`"],
+    );
 }
 
 #[test]
@@ -138,7 +182,10 @@ fn names_that_are_not_utf8_panic_nothing_and_cost_only_their_tables() {
     let (stdout, stderr) = said(&output);
     assert_eq!(output.status.code(), Some(0), "{stderr}");
     assert!(stdout.contains("good") && !stdout.contains("bad"), "{stdout}");
-    assert!(stderr.contains("not UTF-8") && !stderr.contains("panicked") && !stderr.contains('\u{1b}'), "{stderr:?}");
+    assert!(
+        stderr.contains("not UTF-8") && !stderr.contains("panicked") && !stderr.contains('\u{1b}'),
+        "{stderr:?}"
+    );
     let mut command = place.words("sql --db odd.sqlite --quiet");
     let output = finish(command.arg("SELECT a FROM good"), "");
     assert_eq!((output.status.code(), said(&output).1.as_str()), (Some(0), ""));

@@ -1,4 +1,5 @@
-//! Plugins that are missing, something else, broken, of another contract, in a wrong role, or wrongly set.
+//! Plugins that are missing, something else, broken, of another contract, in a wrong role, or
+//! wrongly set.
 
 use std::fs;
 use std::process::Command;
@@ -11,7 +12,11 @@ use super::{Place, refused};
 fn an_unknown_plugin_is_reported_with_its_neighbours() {
     let place = Place::new();
     fs::copy(zoo::hostile(), place.path().join("search.wasm")).unwrap();
-    refused(&mut place.search("--planner decompos"), 13, &["`decompos`", "did you mean `decompose`?"]);
+    refused(
+        &mut place.search("--planner decompos"),
+        13,
+        &["`decompos`", "did you mean `decompose`?"],
+    );
     refused(&mut place.search("--solver xyzzy"), 13, &["`xyzzy`", "plugin list"]);
     refused(&mut place.search("--planner serch.wasm"), 13, &["`serch.wasm`", "search.wasm`?"]);
     refused(&mut place.search("--planner no/such.wasm"), 13, &["no/such.wasm", "no file"]);
@@ -58,7 +63,10 @@ fn a_truncated_component_is_refused_wherever_it_ends() {
     for end in near.into_iter().chain(shares).chain([whole.len() - 1]) {
         place.file("part.wasm", &whole[..end]);
         let document = refused(&mut place.search("--planner part.wasm"), 13, &["part.wasm"]);
-        assert!(document["error"]["message"].as_str().unwrap().len() < 2_000, "{end} bytes: {document}");
+        assert!(
+            document["error"]["message"].as_str().unwrap().len() < 2_000,
+            "{end} bytes: {document}"
+        );
     }
 }
 
@@ -85,16 +93,29 @@ fn another_version_of_the_contract_is_named_beside_ours() {
 #[test]
 fn a_plugin_plays_only_its_own_roles() {
     let place = Place::new();
-    refused(&mut place.search("--planner refine"), 13, &["`refine`", "role planner", "implements solver"]);
-    refused(&mut place.search("--aggregator signals"), 13, &["`signals`", "role aggregator", "implements calibrator"]);
+    refused(
+        &mut place.search("--planner refine"),
+        13,
+        &["`refine`", "role planner", "implements solver"],
+    );
+    refused(
+        &mut place.search("--aggregator signals"),
+        13,
+        &["`signals`", "role aggregator", "implements calibrator"],
+    );
 }
 
 #[test]
 fn wrong_settings_of_a_plugin_are_named() {
     let place = Place::new();
-    let message = |words: &str, code: i32, parts: &[&str]| refused(&mut place.search(words), code, parts);
+    let message =
+        |words: &str, code: i32, parts: &[&str]| refused(&mut place.search(words), code, parts);
     message("-P solver.nope=1", 10, &["`refine`", "nope", "plugin inspect refine"]);
-    message("-P clarifier.threshhold=0.5", 10, &["did you mean `clarifier.threshold`?", "plugin inspect ambiguity"]);
+    message(
+        "-P clarifier.threshhold=0.5",
+        10,
+        &["did you mean `clarifier.threshold`?", "plugin inspect ambiguity"],
+    );
     message("-P clarifier.threshold=5", 10, &["`ambiguity`", "threshold", "5"]);
     message("-P clarifier.threshold=high", 10, &["`ambiguity`", "threshold", "number"]);
     message("-P clarifier.threshold=null", 10, &["`ambiguity`", "threshold"]);

@@ -9,13 +9,20 @@ fn an_endpoint_that_refuses_is_reported_without_the_key() {
     let place = Place::new();
     // A port that was free a moment ago.
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let mut command = place.words(&format!("-q how_many? --db shop.sqlite --base-url http://{free}/v1"));
-    let document = refused(command.env("SYRCH_API_KEY", "sk-canary-key"), 12, &["cannot reach", "--llm offline"]);
+    let mut command =
+        place.words(&format!("-q how_many? --db shop.sqlite --base-url http://{free}/v1"));
+    let document = refused(
+        command.env("SYRCH_API_KEY", "sk-canary-key"),
+        12,
+        &["cannot reach", "--llm offline"],
+    );
     assert!(!document.to_string().contains("canary"));
 
     let endpoint = MockEndpoint::start(Script::new().requires_key("sk-right"));
-    let mut command = place.words(&format!("-q how_many? --db shop.sqlite --base-url {}", endpoint.url()));
-    let document = refused(command.env("SYRCH_API_KEY", "sk-canary-key"), 12, &["401", "check the API key"]);
+    let mut command =
+        place.words(&format!("-q how_many? --db shop.sqlite --base-url {}", endpoint.url()));
+    let document =
+        refused(command.env("SYRCH_API_KEY", "sk-canary-key"), 12, &["401", "check the API key"]);
     assert!(!document.to_string().contains("canary"), "{document}");
     refused(
         &mut place.words("-q how_many? --db shop.sqlite --base-url not-a-url"),
@@ -24,7 +31,8 @@ fn an_endpoint_that_refuses_is_reported_without_the_key() {
     );
 }
 
-/// Bug 29: syrch 0.1.2 took zeros and negative numbers in silence, as --max-attempts 0, --budget 0 or a negative TTL.
+/// Bug 29: syrch 0.1.2 took zeros and negative numbers in silence, as --max-attempts 0, --budget 0
+/// or a negative TTL.
 #[test]
 fn flags_out_of_bounds_are_wrong_usage() {
     let place = Place::new();
@@ -60,7 +68,9 @@ fn flags_out_of_bounds_are_wrong_usage() {
 #[test]
 fn a_search_without_a_question_is_wrong_usage() {
     let place = Place::new();
-    for words in [vec![], vec!["-q", ""], vec!["-q", " \n "], vec!["search"], vec!["search", "-q", ""]] {
+    for words in
+        [vec![], vec!["-q", ""], vec!["-q", " \n "], vec!["search"], vec!["search", "-q", ""]]
+    {
         refused(place.words("--db shop.sqlite").args(words), 2, &["no question", "-q"]);
     }
     refused(&mut place.words("-q how_many?"), 2, &["no database", "--db"]);
@@ -69,8 +79,14 @@ fn a_search_without_a_question_is_wrong_usage() {
         2,
         &["--llm", "`gpt`", "openai, anthropic, offline"],
     );
-    for (word, why) in [("replay", "replay:FILE"), ("record:", "names no file"), ("antropic", "`anthropic`?")] {
-        refused(&mut place.words(&format!("-q how_many? --db shop.sqlite --llm {word}")), 2, &["--llm", why]);
+    for (word, why) in
+        [("replay", "replay:FILE"), ("record:", "names no file"), ("antropic", "`anthropic`?")]
+    {
+        refused(
+            &mut place.words(&format!("-q how_many? --db shop.sqlite --llm {word}")),
+            2,
+            &["--llm", why],
+        );
     }
 }
 
@@ -133,7 +149,10 @@ fn every_command_has_help_that_ends_with_the_exit_codes() {
         "cache stats",
         "cache clear",
     ] {
-        let (help, short) = (finish(place.words(words).arg("--help"), ""), finish(place.words(words).arg("-h"), ""));
+        let (help, short) = (
+            finish(place.words(words).arg("--help"), ""),
+            finish(place.words(words).arg("-h"), ""),
+        );
         for output in [&help, &short] {
             let (stdout, stderr) = said(output);
             assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""), "{words}");

@@ -1,4 +1,5 @@
-//! Many machines: what parts of a file come to, put together, is what one process comes to. Once by a shell, and once by Spark where it is.
+//! Many machines: what parts of a file come to, put together, is what one process comes to. Once by
+//! a shell, and once by Spark where it is.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,15 +15,21 @@ use crate::bad_input::{Place, finish, said};
 /// How long an installation of Spark may take.
 const PATIENCE: Duration = Duration::from_secs(500);
 
-/// What differs between the reports of two runs: the run, the files that were read, times, and counts of calls.
-const ASIDE: [&str; 9] = ["run", "run_id", "id", "settings", "latency", "duration", "calls", "calls_mean", "sent"];
+/// What differs between the reports of two runs: the run, the files that were read, times, and
+/// counts of calls.
+const ASIDE: [&str; 9] =
+    ["run", "run_id", "id", "settings", "latency", "duration", "calls", "calls_mean", "sent"];
 
 /// The shop of the examples with its questions.
 fn example() -> Place {
     let place = Place::new();
     fs::remove_file(place.path().join("shop.sqlite")).unwrap();
     syrch_examples::make_shop(&place.path().join("shop.sqlite")).unwrap();
-    fs::copy(syrch_kit::repository().join("examples/questions.jsonl"), place.path().join("questions.jsonl")).unwrap();
+    fs::copy(
+        syrch_kit::repository().join("examples/questions.jsonl"),
+        place.path().join("questions.jsonl"),
+    )
+    .unwrap();
     place
 }
 
@@ -35,7 +42,8 @@ fn report(place: &Place, files: &[&str]) -> Value {
     assert_eq!(output.status.code(), Some(0), "{stderr}");
     let mut document: Value = serde_json::from_str(&stdout).unwrap();
     assert!(
-        document["right"].as_u64().unwrap() > 20 && document["results"].as_array().unwrap().len() == 48,
+        document["right"].as_u64().unwrap() > 20
+            && document["results"].as_array().unwrap().len() == 48,
         "{stdout}"
     );
     without(&mut document, &ASIDE.into());
@@ -70,7 +78,8 @@ fn by_id(all: &[Value]) -> Vec<Value> {
     all
 }
 
-/// The command in a folder, with this build's program in front and the offline rules in place of a model.
+/// The command in a folder, with this build's program in front and the offline rules in place of a
+/// model.
 fn environment(command: &mut Command, place: &Place) {
     let binaries = Path::new(env!("CARGO_BIN_EXE_syrch-host")).parent().unwrap();
     let path = std::env::var("PATH").unwrap_or_default();
@@ -81,7 +90,10 @@ fn environment(command: &mut Command, place: &Place) {
             None => command.env_remove(name),
         };
     }
-    command.env("PATH", format!("{}:{path}", binaries.display())).current_dir(place.path()).stdin(Stdio::null());
+    command
+        .env("PATH", format!("{}:{path}", binaries.display()))
+        .current_dir(place.path())
+        .stdin(Stdio::null());
 }
 
 #[cfg(unix)]
@@ -95,7 +107,8 @@ fn parts_of_a_shell_are_one_process() {
     environment(shell.args(["-c", script]), &place);
     let output: Output = shell.output().unwrap();
     assert!(output.status.success(), "{output:?}");
-    let files = ["part-aa", "part-ab", "part-ac", "part-ad", "part-ae"].map(|part| format!("{part}.answers"));
+    let files = ["part-aa", "part-ab", "part-ac", "part-ad", "part-ae"]
+        .map(|part| format!("{part}.answers"));
     let text = |file: &String| fs::read_to_string(place.path().join(file)).unwrap();
     let parts: Vec<Value> = files.iter().flat_map(|file| answers(&text(file))).collect();
     assert_eq!((parts.len(), by_id(&parts)), (48, by_id(&whole)));
@@ -103,7 +116,8 @@ fn parts_of_a_shell_are_one_process() {
     assert!(report(&place, &files) == report(&place, &["one.jsonl"]), "the reports differ");
 }
 
-/// A Python that has Spark: the machine's, or one in `target/`, which is made when `SYRCH_TEST_SPARK=install` asks for it.
+/// A Python that has Spark: the machine's, or one in `target/`, which is made when
+/// `SYRCH_TEST_SPARK=install` asks for it.
 fn python() -> Option<PathBuf> {
     let has_spark = |python: &Path| {
         let mut command = Command::new(python);
@@ -112,19 +126,35 @@ fn python() -> Option<PathBuf> {
     };
     let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pyspark");
     let own = home.join("bin/python3");
-    if let Some(python) = [Path::new("python3"), &own].into_iter().find(|python| has_spark(python)) {
+    if let Some(python) = [Path::new("python3"), &own].into_iter().find(|python| has_spark(python))
+    {
         return Some(python.to_owned());
     }
     let install = std::env::var("SYRCH_TEST_SPARK").is_ok_and(|word| word == "install");
     if !install {
-        syrch_kit::skip("there is no Python with pyspark: SYRCH_TEST_SPARK=install gets it into target/");
+        syrch_kit::skip(
+            "there is no Python with pyspark: SYRCH_TEST_SPARK=install gets it into target/",
+        );
         return None;
     }
     let mut venv = Command::new("python3");
     let mut pip = Command::new(&own);
     let made = within(venv.args(["-m", "venv"]).arg(&home))
-        && within(pip.args(["-m", "pip", "install", "--quiet", "--retries", "1", "--timeout", "10", "pyspark"]));
-    assert!(made && has_spark(&own), "SYRCH_TEST_SPARK=install is set, and pyspark cannot be installed");
+        && within(pip.args([
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--retries",
+            "1",
+            "--timeout",
+            "10",
+            "pyspark",
+        ]));
+    assert!(
+        made && has_spark(&own),
+        "SYRCH_TEST_SPARK=install is set, and pyspark cannot be installed"
+    );
     Some(own)
 }
 
@@ -145,9 +175,12 @@ fn within(command: &mut Command) -> bool {
 
 #[test]
 fn parts_of_spark_are_one_process() {
-    let is_java = Command::new("java").arg("-version").output().is_ok_and(|output| output.status.success());
+    let is_java =
+        Command::new("java").arg("-version").output().is_ok_and(|output| output.status.success());
     if !is_java {
-        syrch_kit::skip("there is no Java, which Spark runs on: install a package such as `default-jre-headless`");
+        syrch_kit::skip(
+            "there is no Java, which Spark runs on: install a package such as `default-jre-headless`",
+        );
         return;
     }
     let Some(python) = python() else { return };
@@ -155,7 +188,17 @@ fn parts_of_spark_are_one_process() {
     let whole = one(&place);
     let mut spark = Command::new(&python);
     spark.arg(syrch_kit::repository().join("examples/spark/pipe.py"));
-    spark.args(["questions.jsonl", "answers", "--partitions", "4", "--", "--db", "shop.sqlite", "--llm", "offline"]);
+    spark.args([
+        "questions.jsonl",
+        "answers",
+        "--partitions",
+        "4",
+        "--",
+        "--db",
+        "shop.sqlite",
+        "--llm",
+        "offline",
+    ]);
     environment(&mut spark, &place);
     spark.env("PYSPARK_PYTHON", &python).env("SPARK_LOCAL_IP", "127.0.0.1");
     let output = spark.output().unwrap();

@@ -1,4 +1,5 @@
-//! How batches end: by a dead endpoint, a used-up budget, Ctrl-C, a kill, a reader that goes away; and what they take of memory.
+//! How batches end: by a dead endpoint, a used-up budget, Ctrl-C, a kill, a reader that goes away;
+//! and what they take of memory.
 
 use std::io::{Read, Write};
 use std::process::Command;
@@ -10,20 +11,24 @@ use super::{QUESTION, Talk, batch};
 use crate::bad_input::Place;
 
 fn asked(place: &Place, endpoint: &MockEndpoint, words: &str) -> Command {
-    let mut command =
-        place.words(&format!("batch --db shop.sqlite --strategy single --llm openai --model mock {words}"));
+    let mut command = place.words(&format!(
+        "batch --db shop.sqlite --strategy single --llm openai --model mock {words}"
+    ));
     command.args(["--base-url", &endpoint.url()]);
     command
 }
 
-/// A question that others do not ask, so that nothing of it is cached. Only a model answers it: the rules drop no number.
+/// A question that others do not ask, so that nothing of it is cached. Only a model answers it: the
+/// rules drop no number.
 fn line(id: usize) -> String {
-    json!({"id": id, "question": format!("How many customers are there? ({id})")}).to_string() + "\n"
+    json!({"id": id, "question": format!("How many customers are there? ({id})")}).to_string()
+        + "\n"
 }
 
 /// Such a question that the rules answer.
 fn line_for_rules(id: usize) -> String {
-    json!({"id": id, "question": format!("How many customers have an id above {id}?")}).to_string() + "\n"
+    json!({"id": id, "question": format!("How many customers have an id above {id}?")}).to_string()
+        + "\n"
 }
 
 fn count() -> Reply {
@@ -42,7 +47,9 @@ fn outcomes(answers: &[Value]) -> Vec<(u64, &str, &str)> {
 #[test]
 fn a_dead_endpoint_fails_each_line_or_stops_the_batch() {
     let place = Place::new();
-    let endpoint = MockEndpoint::start(Script::new().on(["(3)"], count()).on([""], Reply::status(401, "no such key")));
+    let endpoint = MockEndpoint::start(
+        Script::new().on(["(3)"], count()).on([""], Reply::status(401, "no such key")),
+    );
     let input: String = (1..=8).map(line).collect();
     let (answers, stderr) = batch(&mut asked(&place, &endpoint, "--workers 1"), input.as_str(), 0);
     let mut expected: Vec<_> = (1..=8).map(|id| (id, "failed", "model")).collect();
@@ -50,9 +57,13 @@ fn a_dead_endpoint_fails_each_line_or_stops_the_batch() {
     assert_eq!(outcomes(&answers), expected);
     assert!(stderr.contains("8 lines: 1 answered, 7 failed"), "{stderr}");
     // The answer in between ends the row of failures.
-    let (answers, stderr) = batch(&mut asked(&place, &endpoint, "--workers 1 --max-outages 3"), input, 12);
+    let (answers, stderr) =
+        batch(&mut asked(&place, &endpoint, "--workers 1 --max-outages 3"), input, 12);
     assert_eq!(outcomes(&answers), expected[..6]);
-    assert!(stderr.contains("the model's endpoint failed 3 times, one after the other"), "{stderr}");
+    assert!(
+        stderr.contains("the model's endpoint failed 3 times, one after the other"),
+        "{stderr}"
+    );
 }
 
 #[test]
@@ -70,18 +81,27 @@ fn lines_beyond_the_budget_are_not_asked() {
     let place = Place::new();
     let endpoint = MockEndpoint::start(Script::always(count()));
     let input: String = (1..=6).map(line).collect::<String>() + "{oops\n";
-    let (answers, stderr) = batch(&mut asked(&place, &endpoint, "--workers 1 --total-calls 2"), input.as_str(), 16);
+    let (answers, stderr) =
+        batch(&mut asked(&place, &endpoint, "--workers 1 --total-calls 2"), input.as_str(), 16);
     let ends: Vec<&Value> = answers.iter().map(|answer| &answer["error"]["class"]).collect();
     assert_eq!(json!(ends), json!([null, null, "budget", "budget", "budget", "budget", "usage"]));
     assert_eq!(endpoint.count(), 2);
-    assert!(stderr.contains("the model calls of the whole batch were used up (--total-calls)"), "{stderr}");
+    assert!(
+        stderr.contains("the model calls of the whole batch were used up (--total-calls)"),
+        "{stderr}"
+    );
     for budget in ["--total-tokens 1", "--total-time 0.000001"] {
-        let (answers, _) = batch(&mut asked(&place, &endpoint, &format!("--workers 1 {budget}")), input.as_str(), 16);
+        let (answers, _) = batch(
+            &mut asked(&place, &endpoint, &format!("--workers 1 {budget}")),
+            input.as_str(),
+            16,
+        );
         assert_eq!(answers.iter().rev().nth(1).unwrap()["error"]["class"], "budget", "{budget}");
     }
     let prices = "llm: {prices: {mock: {input: 1000, output: 1000}}}";
     place.file("priced.yml", prices);
-    let mut command = asked(&place, &endpoint, "--workers 1 --total-usd 0.000001 --config priced.yml");
+    let mut command =
+        asked(&place, &endpoint, "--workers 1 --total-usd 0.000001 --config priced.yml");
     assert_eq!(
         outcomes(&batch(&mut command, line(1) + &line(2), 16).0),
         [(1, "answered", ""), (2, "failed", "budget")]
@@ -103,11 +123,15 @@ fn what_is_expected_of_an_answer_reaches_no_prompt() {
     for request in endpoint.requests() {
         let prompt = request.prompt();
         assert!(!request.body.to_string().contains("canary"), "{prompt}");
-        assert!(prompt.contains("Customers are people.") && prompt.contains("Today is 2024-12-31."), "{prompt}");
+        assert!(
+            prompt.contains("Customers are people.") && prompt.contains("Today is 2024-12-31."),
+            "{prompt}"
+        );
     }
 }
 
-/// Workers work side by side, and a slow question holds back what comes after it only where the order is that of the questions.
+/// Workers work side by side, and a slow question holds back what comes after it only where the
+/// order is that of the questions.
 #[test]
 fn a_slow_question_holds_back_no_work() {
     let place = Place::new();
@@ -129,12 +153,14 @@ fn a_slow_question_holds_back_no_work() {
 #[test]
 fn ctrl_c_writes_what_is_done_and_nothing_of_what_is_under_way() {
     let place = Place::new();
-    let endpoint =
-        MockEndpoint::start(Script::new().on(["(2)"], Reply::hang()).on(["(4)"], Reply::hang()).on([""], count()));
+    let endpoint = MockEndpoint::start(
+        Script::new().on(["(2)"], Reply::hang()).on(["(4)"], Reply::hang()).on([""], count()),
+    );
     let mut talk = Talk::begin(&mut asked(&place, &endpoint, ""));
     talk.ask(line(1).trim());
     assert_eq!(talk.read_reply()["id"], 1);
-    // The wrong line's answer waits for that to the second one, which never comes. The fourth tells that it was read.
+    // The wrong line's answer waits for that to the second one, which never comes. The fourth tells
+    // that it was read.
     for line in [line(2).as_str(), r#"{"id": 3}"#, &line(4)] {
         talk.ask(line.trim());
     }
@@ -148,14 +174,18 @@ fn ctrl_c_writes_what_is_done_and_nothing_of_what_is_under_way() {
     talk.answers.read_to_string(&mut nothing).unwrap();
     talk.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     assert_eq!((nothing.as_str(), talk.child.wait().unwrap().code()), ("", Some(130)));
-    assert!(said.contains("interrupted: what was done is written") && !said.contains("panicked"), "{said}");
+    assert!(
+        said.contains("interrupted: what was done is written") && !said.contains("panicked"),
+        "{said}"
+    );
 }
 
 #[cfg(unix)]
 #[test]
 fn a_kill_leaves_whole_lines() {
     let place = Place::new();
-    let mut talk = Talk::begin(&mut place.words("batch --llm offline --min-confidence 0 --db shop.sqlite"));
+    let mut talk =
+        Talk::begin(&mut place.words("batch --llm offline --min-confidence 0 --db shop.sqlite"));
     let mut stdin = talk.child.stdin.take().unwrap();
     let writer = std::thread::spawn(move || {
         // It is killed meanwhile.
@@ -169,7 +199,10 @@ fn a_kill_leaves_whole_lines() {
     talk.answers.read_to_string(&mut rest).unwrap();
     let whole = rest.rsplit_once('\n').map_or("", |(whole, _)| whole);
     for (at, answer) in super::answers(whole).iter().enumerate() {
-        assert_eq!((answer["id"].as_u64(), &answer["outcome"]), (Some(at as u64 + 21), &json!("answered")));
+        assert_eq!(
+            (answer["id"].as_u64(), &answer["outcome"]),
+            (Some(at as u64 + 21), &json!("answered"))
+        );
     }
     assert!(!talk.child.wait().unwrap().success());
     writer.join().unwrap();
@@ -178,9 +211,12 @@ fn a_kill_leaves_whole_lines() {
 #[test]
 fn a_reader_that_goes_away_ends_it_quietly() {
     let place = Place::new();
-    let mut talk = Talk::begin(&mut place.words("batch --llm offline --min-confidence 0 --db shop.sqlite"));
+    let mut talk =
+        Talk::begin(&mut place.words("batch --llm offline --min-confidence 0 --db shop.sqlite"));
     let mut stdin = talk.child.stdin.take().unwrap();
-    let writer = std::thread::spawn(move || (1..).find(|id| stdin.write_all(line_for_rules(*id).as_bytes()).is_err()));
+    let writer = std::thread::spawn(move || {
+        (1..).find(|id| stdin.write_all(line_for_rules(*id).as_bytes()).is_err())
+    });
     assert_eq!(talk.read_reply()["id"], 1);
     let Talk { mut child, answers } = talk;
     drop(answers);
@@ -204,7 +240,8 @@ fn peak(talk: &Talk) -> u64 {
 fn memory_is_flat_over_many_questions() {
     let many = syrch_kit::scale(1_000, 10_000);
     let place = Place::new();
-    let mut talk = Talk::begin(&mut place.words("batch --llm offline --min-confidence 0 --db shop.sqlite"));
+    let mut talk =
+        Talk::begin(&mut place.words("batch --llm offline --min-confidence 0 --db shop.sqlite"));
     let mut stdin = talk.child.stdin.take().unwrap();
     // Standard input stays open, so that the program is there to be looked at.
     let writer = std::thread::spawn(move || {
@@ -225,7 +262,10 @@ fn memory_is_flat_over_many_questions() {
         "{many} questions in {:.1} s: {early} MiB after a fifth, {late} MiB at the end",
         began.elapsed().as_secs_f64()
     );
-    assert!(late <= 300 && late <= early + early / 4, "{early} MiB after a fifth, {late} MiB at the end");
+    assert!(
+        late <= 300 && late <= early + early / 4,
+        "{early} MiB after a fifth, {late} MiB at the end"
+    );
     drop(writer.join().unwrap());
     assert_eq!(talk.child.wait().unwrap().code(), Some(0));
 }

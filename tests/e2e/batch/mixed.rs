@@ -8,7 +8,9 @@ use crate::bad_input::{Place, refused};
 #[test]
 fn every_line_has_its_answer_beside_duplicates_other_databases_and_broken_lines() {
     let place = Place::new();
-    let line = |id: &str, question: &str, more: &str| format!(r#"{{"id": "{id}", "question": "{question}"{more}}}"#);
+    let line = |id: &str, question: &str, more: &str| {
+        format!(r#"{{"id": "{id}", "question": "{question}"{more}}}"#)
+    };
     let lines = [
         line("a", QUESTION, ""),
         line("a", "How many orders are there?", ""),
@@ -16,7 +18,8 @@ fn every_line_has_its_answer_beside_duplicates_other_databases_and_broken_lines(
         line("b", QUESTION, r#", "db": "school""#),
         line("c", "How many products are there?", r#", "db": "shop""#),
     ];
-    let (all, stderr) = batch(&mut place.words("batch --llm offline --db shop.sqlite"), lines.join("\n"), 0);
+    let (all, stderr) =
+        batch(&mut place.words("batch --llm offline --db shop.sqlite"), lines.join("\n"), 0);
     let reported: Vec<Value> = all
         .iter()
         .map(|answer| {
@@ -42,9 +45,15 @@ fn every_line_has_its_answer_beside_duplicates_other_databases_and_broken_lines(
     let foreign = all[3]["error"]["message"].as_str().unwrap();
     assert!(foreign.contains("`school`") && foreign.contains("`shop.sqlite`"), "{foreign}");
     assert!(stderr.contains("line 2: the id \"a\" came before"), "{stderr}");
-    assert!(stderr.lines().any(|line| line.starts_with("5 lines: 3 answered, 2 failed")), "{stderr}");
+    assert!(
+        stderr.lines().any(|line| line.starts_with("5 lines: 3 answered, 2 failed")),
+        "{stderr}"
+    );
     // Answers that cannot be distinguished are not graded.
-    place.file("answers.jsonl", all.iter().take(2).map(|answer| answer.to_string() + "\n").collect::<String>());
+    place.file(
+        "answers.jsonl",
+        all.iter().take(2).map(|answer| answer.to_string() + "\n").collect::<String>(),
+    );
     let gold = json!({"id": "a", "db": "shop", "question": QUESTION, "gold_sql": "SELECT 4"});
     place.file("suite.jsonl", gold.to_string());
     let mut command = place.words("benchmark suite.jsonl --answers answers.jsonl");

@@ -22,22 +22,30 @@ fn statements_of_another_program_are_graded() {
         ]),
     );
     let error = json!({"class": "model", "message": "it was away"});
-    bench
-        .place
-        .file("two.jsonl", lines(&[json!({"id": "q0003", "error": error}), json!({"id": "q0004", "sql": null})]));
+    bench.place.file(
+        "two.jsonl",
+        lines(&[json!({"id": "q0003", "error": error}), json!({"id": "q0004", "sql": null})]),
+    );
     // No key, no model, no plugin is needed for it.
-    let said = bench.say("benchmark suite.jsonl --answers one.jsonl --answers two.jsonl --format json");
+    let said =
+        bench.say("benchmark suite.jsonl --answers one.jsonl --answers two.jsonl --format json");
     let document = said.document(0);
     assert_eq!(figures(&document), (1, 5), "{}", said.all());
     assert_eq!(document["ends"], json!({"answered": 2, "no_answer": 1, "clarify": 0, "failed": 2}));
     assert_eq!(document["errors"], json!({"denied": 1, "model": 1}));
-    assert_eq!((&document["arm"]["name"], &document["arm"]["plugins"]), (&json!("answers"), &json!([])));
+    assert_eq!(
+        (&document["arm"]["name"], &document["arm"]["plugins"]),
+        (&json!("answers"), &json!([]))
+    );
     assert_eq!(document["costs"]["calls"], 0);
     // The run is resumed only with the same answers.
-    let again = bench.say("benchmark suite.jsonl --answers one.jsonl --answers two.jsonl --resume last --format json");
+    let again = bench.say(
+        "benchmark suite.jsonl --answers one.jsonl --answers two.jsonl --resume last --format json",
+    );
     assert_eq!(figures(&again.document(0)), (1, 5));
     bench.place.file("two.jsonl", lines(&[json!({"id": "q0003", "sql": counts(3)})]));
-    let mut command = bench.command("benchmark suite.jsonl --answers one.jsonl --answers two.jsonl --resume last");
+    let mut command = bench
+        .command("benchmark suite.jsonl --answers one.jsonl --answers two.jsonl --resume last");
     refused(&mut command, 10, &["changed since", "the setting answers"]);
 }
 
@@ -45,7 +53,10 @@ fn statements_of_another_program_are_graded() {
 fn every_line_that_is_no_answer_is_reported() {
     let bench = Bench::of(3);
     let answer = |id: &str| json!({"id": id, "sql": "SELECT 1"}).to_string();
-    bench.place.file("a.jsonl", format!("{}\n\nhello\n{}\n{}\n", answer("q0000"), answer("q0009"), answer("q0000")));
+    bench.place.file(
+        "a.jsonl",
+        format!("{}\n\nhello\n{}\n{}\n", answer("q0000"), answer("q0009"), answer("q0000")),
+    );
     let mut command = bench.command("benchmark suite.jsonl --answers a.jsonl");
     refused(
         &mut command,
@@ -56,6 +67,10 @@ fn every_line_that_is_no_answer_is_reported() {
             "line 5: the question `q0000` has an answer already",
         ],
     );
-    refused(&mut bench.command("benchmark suite.jsonl --answers none.jsonl"), 10, &["none.jsonl", "cannot be read"]);
+    refused(
+        &mut bench.command("benchmark suite.jsonl --answers none.jsonl"),
+        10,
+        &["none.jsonl", "cannot be read"],
+    );
     assert!(!bench.state().join("suites").exists());
 }

@@ -32,14 +32,21 @@ fn what_changed_is_named_and_nothing_is_asked() {
     ] {
         let mut command = bench.asks(&endpoint, &format!("--resume last {words}"));
         let document = refused(&mut command, 10, &["cannot be resumed", changed]);
-        assert!(document["error"]["message"].as_str().unwrap().contains("changed since"), "{document}");
+        assert!(
+            document["error"]["message"].as_str().unwrap().contains("changed since"),
+            "{document}"
+        );
     }
     refused(&mut bench.asks(&other, "--resume last"), 10, &["base_url"]);
     // The number of questions at once, budgets and traces change no answer.
     let path = bench.place.path().join("suite.jsonl");
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, text.replacen("quantity >= 3", "quantity >= 2", 1)).unwrap();
-    refused(&mut bench.asks(&endpoint, "--resume last"), 10, &["the suite's questions or expected answers"]);
+    refused(
+        &mut bench.asks(&endpoint, "--resume last"),
+        10,
+        &["the suite's questions or expected answers"],
+    );
     std::fs::write(&path, suite(7)).unwrap();
     refused(&mut bench.asks(&endpoint, "--resume last"), 10, &["with 6 questions"]);
     std::fs::write(&path, text).unwrap();
@@ -56,7 +63,8 @@ fn what_changed_is_named_and_nothing_is_asked() {
 #[test]
 fn what_changes_no_answer_may_change() {
     let (bench, endpoint) = started();
-    let words = "--resume last --workers 3 --traces all --total-calls 1000 --report r.md --format json";
+    let words =
+        "--resume last --workers 3 --traces all --total-calls 1000 --report r.md --format json";
     let said = Said::of(bench.asks(&endpoint, words).output().unwrap());
     assert_eq!(said.document(0)["of"], 6);
     assert_eq!(endpoint.count(), 12);
@@ -70,7 +78,9 @@ fn the_suite_of_a_run_need_not_be_named_again() {
     let (bench, endpoint) = started();
     let run = bench.runs().remove(0);
     let mut command = bench.command("benchmark --llm openai --model mock --format json --resume");
-    command.args([&run[..6], "--base-url", &endpoint.url()]).env("SYRCH_API_KEY", crate::endpoint::KEY);
+    command
+        .args([&run[..6], "--base-url", &endpoint.url()])
+        .env("SYRCH_API_KEY", crate::endpoint::KEY);
     assert_eq!(Said::of(command.output().unwrap()).document(0)["of"], 6);
 }
 
@@ -81,7 +91,8 @@ fn another_plugin_under_the_same_name_is_another() {
     let plugin = |name: &str| std::fs::read(zoo::built_in(name)).unwrap();
     bench.place.file("solver.wasm", plugin("refine"));
     let words = "--solver ./solver.wasm --workers 1";
-    let said = Said::of(bench.asks(&endpoint, &format!("{words} --total-calls 2")).output().unwrap());
+    let said =
+        Said::of(bench.asks(&endpoint, &format!("{words} --total-calls 2")).output().unwrap());
     assert_eq!(said.code, 16, "{}", said.all());
     bench.place.file("solver.wasm", plugin("consistency"));
     refused(

@@ -1,4 +1,5 @@
-//! What a system for continuous integration needs: a least share of right answers, JUnit's XML, and exit codes.
+//! What a system for continuous integration needs: a least share of right answers, JUnit's XML, and
+//! exit codes.
 
 use syrch_kit::{MockEndpoint, Reply, Script};
 
@@ -10,12 +11,14 @@ fn a_share_below_the_least_one_fails() {
     let bench = Bench::of(10);
     let endpoint = MockEndpoint::start(script());
     for (least, code) in [("0.8", 0), ("0", 0), ("0.81", 5), ("1", 5)] {
-        let said = Said::of(bench.asks(&endpoint, &format!("--min-score {least}")).output().unwrap());
+        let said =
+            Said::of(bench.asks(&endpoint, &format!("--min-score {least}")).output().unwrap());
         assert_eq!(said.code, code, "{least}: {}", said.all());
         assert_eq!(said.stderr.contains("8 of 10 are right"), code == 5, "{}", said.all());
     }
     for wrong in ["80", "-0.1", "x", "NaN"] {
-        let said = Said::of(bench.asks(&endpoint, &format!("--min-score {wrong}")).output().unwrap());
+        let said =
+            Said::of(bench.asks(&endpoint, &format!("--min-score {wrong}")).output().unwrap());
         assert_eq!(said.code, 2, "{wrong}: {}", said.all());
     }
 }
@@ -57,11 +60,16 @@ fn failed_answers_and_lost_shards_are_no_success() {
 #[test]
 fn the_dearest_failed_question_is_in_the_report() {
     let bench = Bench::of(3);
-    let endpoint = MockEndpoint::start(Script::new().with(|request, _| match super::asked(request)? {
-        1 => Some(Reply::status(500, "out of order").delay_ms(300)),
-        _ => super::answer(request),
-    }));
-    let said = Said::of(bench.asks(&endpoint, "--strategy single --format markdown").output().unwrap());
-    let (_, table) = said.stdout.split_once("Most expensive questions").unwrap_or_else(|| panic!("{}", said.all()));
+    let endpoint =
+        MockEndpoint::start(Script::new().with(|request, _| match super::asked(request)? {
+            1 => Some(Reply::status(500, "out of order").delay_ms(300)),
+            _ => super::answer(request),
+        }));
+    let said =
+        Said::of(bench.asks(&endpoint, "--strategy single --format markdown").output().unwrap());
+    let (_, table) = said
+        .stdout
+        .split_once("Most expensive questions")
+        .unwrap_or_else(|| panic!("{}", said.all()));
     assert!(table.split("</details>").next().unwrap().contains("| q0001 |"), "{table}");
 }

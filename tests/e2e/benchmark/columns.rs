@@ -1,4 +1,5 @@
-//! The figures that stand in more than one format are the same in all of them: columns of the tables, and R-VES.
+//! The figures that stand in more than one format are the same in all of them: columns of the
+//! tables, and R-VES.
 
 use serde_json::{Value, json};
 use syrch_grade::report::BenchmarkReport;
@@ -17,8 +18,10 @@ impl Csv {
     }
 
     fn column(&self, name: &str) -> Vec<&str> {
-        let at =
-            self.0[0].iter().position(|column| column == name).unwrap_or_else(|| panic!("no {name}: {:?}", self.0[0]));
+        let at = self.0[0]
+            .iter()
+            .position(|column| column == name)
+            .unwrap_or_else(|| panic!("no {name}: {:?}", self.0[0]));
         self.0[1..].iter().map(|row| row[at].as_str()).collect()
     }
 }
@@ -29,7 +32,9 @@ fn cells(line: &str) -> Vec<String> {
     let mut chars = line.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
-            '"' if is_quoted && chars.peek() == Some(&'"') => cells.last_mut().unwrap().extend(chars.next()),
+            '"' if is_quoted && chars.peek() == Some(&'"') => {
+                cells.last_mut().unwrap().extend(chars.next())
+            }
             '"' => is_quoted = !is_quoted,
             ',' if !is_quoted => cells.push(String::new()),
             c => cells.last_mut().unwrap().push(c),
@@ -56,20 +61,25 @@ fn each_line_tells_its_run_its_rule_and_the_model_that_was_simulated() {
             assert_eq!(csv.column(name), [value; 4], "{name}");
         }
         assert_eq!(csv.column("id"), ["q0000", "q0001", "q0002", "q0003"]);
-        // The file's bytes are those of the document's answers, of which the texts stand there as they are.
+        // The file's bytes are those of the document's answers, of which the texts stand there as
+        // they are.
         let file = read("r.parquet");
         let report: BenchmarkReport = serde_json::from_value(document.clone()).unwrap();
         assert!(parquet(&report.results).unwrap() == file, "the Parquet file holds other answers");
         for text in ["run_id", "simulated", &run, rule, simulated] {
             assert!(
-                file.windows(text.len().max(1)).any(|part| text.is_empty() || part == text.as_bytes()),
+                file.windows(text.len().max(1))
+                    .any(|part| text.is_empty() || part == text.as_bytes()),
                 "no `{text}`"
             );
         }
         // Under another rule the lines say so, and are else of the same run.
         let again = bench.say("report last --rule bird-ex --format csv");
         let csv = Csv::read(&again.stdout);
-        assert_eq!((csv.column("rule"), csv.column("run_id")), (vec!["bird-ex"; 4], vec![run.as_str(); 4]));
+        assert_eq!(
+            (csv.column("rule"), csv.column("run_id")),
+            (vec!["bird-ex"; 4], vec![run.as_str(); 4])
+        );
         // Equal runs have equal tables.
         let timeless = bench.say("report last --without-times --format csv");
         assert_eq!(Csv::read(&timeless.stdout).column("run_id"), [""; 4]);
@@ -125,7 +135,10 @@ fn what_cannot_be_timed_is_no_slow_answer() {
     let left_out = "R-VES: 1 right answer of `decompose` is left out, for it could not be timed";
     assert_eq!(about_times(&document), [left_out]);
     assert_eq!(about_times(&bench.say("report --format json").document(0)), [left_out]);
-    assert_eq!(about_times(&bench.say("report --format json --without-times").document(0)), [""; 0]);
+    assert_eq!(
+        about_times(&bench.say("report --format json --without-times").document(0)),
+        [""; 0]
+    );
 }
 
 #[test]
@@ -137,7 +150,8 @@ fn r_ves_stands_only_beside_the_answers_that_were_timed() {
         (document.get("r_ves").cloned(), about_times(&document))
     };
     assert_eq!(reported("last"), (Some(r_ves), Vec::new()));
-    let other = "R-VES: left out, for the answers that were timed are those that are right under `bag-v1`";
+    let other =
+        "R-VES: left out, for the answers that were timed are those that are right under `bag-v1`";
     assert_eq!(reported("last --rule bird-ex"), (None, vec![other.to_owned()]));
     // As if an answer had been tried again since.
     let times = bench.state().join("suites").join(&bench.runs()[0]).join("times.json");
@@ -146,7 +160,8 @@ fn r_ves_stands_only_beside_the_answers_that_were_timed() {
     std::fs::write(&times, found.to_string()).unwrap();
     let (shown, why) = reported("last");
     assert!(
-        shown.is_none() && why[0].starts_with("R-VES: left out, for not all of these answers were timed"),
+        shown.is_none()
+            && why[0].starts_with("R-VES: left out, for not all of these answers were timed"),
         "{why:?}"
     );
 }
@@ -155,8 +170,13 @@ fn r_ves_stands_only_beside_the_answers_that_were_timed() {
 fn shards_have_one_r_ves() {
     let bench = Bench::of(4);
     let report = || {
-        let document = bench.say(&format!("report {} --format json", bench.runs()[..2].join(" "))).document(0);
-        (document.get("r_ves").is_some(), document["timed_repeats"].clone(), about_times(&document).len())
+        let document =
+            bench.say(&format!("report {} --format json", bench.runs()[..2].join(" "))).document(0);
+        (
+            document.get("r_ves").is_some(),
+            document["timed_repeats"].clone(),
+            about_times(&document).len(),
+        )
     };
     for shard in ["--shard 1/2 --timed 1", "--shard 2/2"] {
         assert_eq!(bench.offline(shard).code, 0);

@@ -1,4 +1,5 @@
-//! How a run ends before its end, with which code, and how it is resumed: the report is in the end that of a run that nobody disturbed.
+//! How a run ends before its end, with which code, and how it is resumed: the report is in the end
+//! that of a run that nobody disturbed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,7 +12,8 @@ use crate::endpoint::Said;
 
 const QUESTIONS: usize = 20;
 
-/// The report of this suite when nobody disturbs it, asked of the same endpoint, and whatever was asked for it forgotten.
+/// The report of this suite when nobody disturbs it, asked of the same endpoint, and whatever was
+/// asked for it forgotten.
 fn undisturbed(bench: &Bench, endpoint: &MockEndpoint) -> String {
     let said = Said::of(bench.asks(endpoint, "--format json").output().unwrap());
     assert_eq!(said.code, 0, "{}", said.all());
@@ -38,27 +40,40 @@ fn an_endpoint_that_dies_stops_the_run_and_what_failed_is_asked_again() {
     }));
     let expected = undisturbed(&bench, &endpoint);
     dead.store(true, Ordering::SeqCst);
-    let said = Said::of(bench.asks(&endpoint, "--format json --workers 2 --max-outages 4").output().unwrap());
+    let said = Said::of(
+        bench.asks(&endpoint, "--format json --workers 2 --max-outages 4").output().unwrap(),
+    );
     let document = said.document(12);
     let (done, of, why) = partial(&document);
     assert!(done >= 4 && done < of && of == QUESTIONS as u64, "{}", said.all());
-    assert!(why.contains("failed 4 times, one after the other") && why.contains("withdrawn"), "{why}");
+    assert!(
+        why.contains("failed 4 times, one after the other") && why.contains("withdrawn"),
+        "{why}"
+    );
     assert!(said.stderr.contains("--retry-failed` continues"), "{}", said.all());
     let failed = document["ends"]["failed"].as_u64().unwrap();
     assert!((4..=6).contains(&failed), "{document}");
     // Without --retry-failed what failed stays.
     dead.store(false, Ordering::SeqCst);
-    let said = Said::of(bench.asks(&endpoint, "--format json --resume last --shard 1/1").output().unwrap());
+    let said = Said::of(
+        bench.asks(&endpoint, "--format json --resume last --shard 1/1").output().unwrap(),
+    );
     assert_eq!(said.code, 10, "another shard is another run: {}", said.all());
     let rest = Said::of(bench.asks(&endpoint, "--format json --resume last").output().unwrap());
     let stays = rest.document(0)["ends"]["failed"].as_u64().unwrap();
     // The other worker's question, if its call had failed by then: its journal knows.
     assert!((failed..=failed + 1).contains(&stays), "{}", rest.all());
-    let again = Said::of(bench.asks(&endpoint, "--format json --resume last --retry-failed").output().unwrap());
+    let again = Said::of(
+        bench.asks(&endpoint, "--format json --resume last --retry-failed").output().unwrap(),
+    );
     let document = again.document(0);
     assert_eq!(figures(&document), (16, 20));
-    assert_eq!((&document["ends"]["failed"], &document["partial"]), (&Value::from(0), &Value::Null));
-    let retried = document["results"].as_array().unwrap().iter().filter(|row| row["retried"] == true).count();
+    assert_eq!(
+        (&document["ends"]["failed"], &document["partial"]),
+        (&Value::from(0), &Value::Null)
+    );
+    let retried =
+        document["results"].as_array().unwrap().iter().filter(|row| row["retried"] == true).count();
     assert_eq!(retried as u64, stays);
     // But for the mark it is the report of a run that nobody disturbed.
     let marked = bench.report("last");
@@ -70,10 +85,16 @@ fn an_endpoint_that_dies_stops_the_run_and_what_failed_is_asked_again() {
 fn an_endpoint_that_is_busy_is_waited_for() {
     let bench = Bench::of(6);
     let busy = Reply::status(429, "slow down").header("retry-after", "0");
-    let endpoint = MockEndpoint::start(Script::new().times(3, [""], busy).with(|request, _| answer(request)));
+    let endpoint =
+        MockEndpoint::start(Script::new().times(3, [""], busy).with(|request, _| answer(request)));
     let said = Said::of(bench.asks(&endpoint, "--format json").output().unwrap());
     let document = said.document(0);
-    assert_eq!((figures(&document), &document["ends"]["failed"]), ((5, 6), &Value::from(0)), "{}", said.all());
+    assert_eq!(
+        (figures(&document), &document["ends"]["failed"]),
+        ((5, 6), &Value::from(0)),
+        "{}",
+        said.all()
+    );
     assert_eq!(endpoint.count(), 6 * 2 + 3);
 }
 
@@ -92,11 +113,22 @@ fn a_run_stops_when_its_budget_is_used_up_and_goes_on_with_more() {
         if flag == "--total-usd" {
             bench.place.file("home/.syrch/config.yml", priced);
         }
-        let said = Said::of(bench.asks(&endpoint, &format!("--format json --workers 2 {words}")).output().unwrap());
+        let said = Said::of(
+            bench.asks(&endpoint, &format!("--format json --workers 2 {words}")).output().unwrap(),
+        );
         let (done, of, why) = partial(&said.document(16));
-        assert!(done < of && why.contains("of the whole run were used up"), "{words}: {}", said.all());
+        assert!(
+            done < of && why.contains("of the whole run were used up"),
+            "{words}: {}",
+            said.all()
+        );
         assert!(said.stderr.contains(&format!("with a higher {flag}")), "{}", said.all());
-        let again = Said::of(bench.asks(&endpoint, &format!("--format json --resume last {words}")).output().unwrap());
+        let again = Said::of(
+            bench
+                .asks(&endpoint, &format!("--format json --resume last {words}"))
+                .output()
+                .unwrap(),
+        );
         assert_eq!(again.code, 16, "what was used before counts: {}", again.all());
         let on = Said::of(bench.asks(&endpoint, "--format json --resume last").output().unwrap());
         assert_eq!(figures(&on.document(0)), (16, 20));
@@ -160,7 +192,11 @@ mod interrupt {
             std::thread::sleep(Duration::from_millis(2));
         }
         let busy = Said::of(bench.asks(&endpoint, "--resume last").output().unwrap());
-        assert!(busy.code == 10 && busy.stderr.contains("still running in another process"), "{}", busy.all());
+        assert!(
+            busy.code == 10 && busy.stderr.contains("still running in another process"),
+            "{}",
+            busy.all()
+        );
         // A report on it can be had all the same.
         let report = bench.say("report --format json").document(0);
         assert_eq!(partial(&report), (0, 4, "it is still going on".to_owned()));
@@ -169,6 +205,9 @@ mod interrupt {
         press(&child);
         let said = Said::of(child.wait_with_output().unwrap());
         assert_eq!(said.code, 130, "{}", said.all());
-        assert_eq!(bench.say("report --list --format json").document(0)["runs"][0]["state"], "unfinished");
+        assert_eq!(
+            bench.say("report --list --format json").document(0)["runs"][0]["state"],
+            "unfinished"
+        );
     }
 }

@@ -25,7 +25,11 @@ fn a_run_of_failures_says_so_and_ends_like_them() {
         assert_eq!(document["partial"], Value::Null);
         let warnings = document["warnings"].as_array().unwrap();
         assert!(warnings.iter().any(|warning| warning == reported), "{warnings:?}");
-        assert!(said.stderr.contains("all 6 searches failed") && said.stderr.contains(why), "{}", said.all());
+        assert!(
+            said.stderr.contains("all 6 searches failed") && said.stderr.contains(why),
+            "{}",
+            said.all()
+        );
         assert!(said.stderr.contains("--retry-failed` asks again"), "{}", said.all());
         let text = |file: &str| std::fs::read_to_string(bench.place.path().join(file)).unwrap();
         for (file, said) in [
@@ -38,7 +42,11 @@ fn a_run_of_failures_says_so_and_ends_like_them() {
         let again = bench.say("report last --format json");
         assert_eq!(again.document(12), document);
         let shown = bench.say("report");
-        assert!(shown.stdout.contains("0 of 6 right") && shown.stderr.contains(reported), "{}", shown.all());
+        assert!(
+            shown.stdout.contains("0 of 6 right") && shown.stderr.contains(reported),
+            "{}",
+            shown.all()
+        );
     }
 }
 
@@ -48,17 +56,32 @@ fn a_run_without_any_answer_has_a_report_in_every_format() {
     let endpoint = MockEndpoint::start(script());
     let files = ["r.json", "r.md", "r.csv", "r.parquet", "r.html"];
     let words = files.map(|file| format!("--report {file}")).join(" ");
-    let said =
-        Said::of(bench.asks(&endpoint, &format!("--total-time 0.000001 {words} --format json")).output().unwrap());
+    let said = Said::of(
+        bench
+            .asks(&endpoint, &format!("--total-time 0.000001 {words} --format json"))
+            .output()
+            .unwrap(),
+    );
     let document = said.document(16);
-    assert_eq!((figures(&document), &document["share"], endpoint.count()), ((0, 0), &Value::Null, 0));
-    let partial = |document: &Value| [document["partial"]["done"].clone(), document["partial"]["of"].clone()];
+    assert_eq!(
+        (figures(&document), &document["share"], endpoint.count()),
+        ((0, 0), &Value::Null, 0)
+    );
+    let partial =
+        |document: &Value| [document["partial"]["done"].clone(), document["partial"]["of"].clone()];
     assert_eq!(partial(&document), [json!(0), json!(6)]);
     let read = |file: &str| std::fs::read(bench.place.path().join(file)).unwrap();
     let text = |file: &str| String::from_utf8(read(file)).unwrap();
-    assert_eq!((text("r.csv").lines().count(), read("r.parquet").get(..4)), (1, Some(&b"PAR1"[..])));
+    assert_eq!(
+        (text("r.csv").lines().count(), read("r.parquet").get(..4)),
+        (1, Some(&b"PAR1"[..]))
+    );
     for file in ["r.md", "r.html"] {
-        assert!(text(file).contains("seconds of the whole run were used up"), "{file}: {}", text(file));
+        assert!(
+            text(file).contains("seconds of the whole run were used up"),
+            "{file}: {}",
+            text(file)
+        );
         assert!(!text(file).contains("NaN"), "{file}: {}", text(file));
     }
     let again = bench.say("report last");
@@ -73,15 +96,27 @@ fn a_run_without_any_answer_has_a_report_in_every_format() {
 fn without_a_price_the_money_of_a_run_cannot_be_limited() {
     let bench = Bench::of(3);
     let endpoint = MockEndpoint::start(script());
-    let reported =
-        ["the model `mock` has no price, so money cannot be limited", "prices: {\"mock\"", "leave out --total-usd"];
+    let reported = [
+        "the model `mock` has no price, so money cannot be limited",
+        "prices: {\"mock\"",
+        "leave out --total-usd",
+    ];
     let model = format!("--llm openai --model mock --base-url {} --total-usd 1", endpoint.url());
-    for words in ["benchmark suite.jsonl", "compare single retry3 suite.jsonl", "grid suite.jsonl --out out"] {
-        refused(bench.command(&format!("{words} {model}")).env("SYRCH_API_KEY", KEY), 10, &reported);
+    for words in
+        ["benchmark suite.jsonl", "compare single retry3 suite.jsonl", "grid suite.jsonl --out out"]
+    {
+        refused(
+            bench.command(&format!("{words} {model}")).env("SYRCH_API_KEY", KEY),
+            10,
+            &reported,
+        );
     }
     let mut lines = bench.command(&format!("batch --db shop.sqlite {model}"));
     let (answers, stderr) = batch(&mut lines, "\"How many orders are there?\"\n", 10);
-    assert!(answers.is_empty() && reported.iter().all(|reported| stderr.contains(reported)), "{stderr}");
+    assert!(
+        answers.is_empty() && reported.iter().all(|reported| stderr.contains(reported)),
+        "{stderr}"
+    );
     assert_eq!(endpoint.count(), 0);
     assert!(!bench.state().join("suites").exists() && !bench.place.path().join("out").exists());
     // Where nothing is paid, nothing has a price.

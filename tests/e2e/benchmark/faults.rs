@@ -1,5 +1,5 @@
-//! What is wrong with a suite, its databases or the configuration is reported before anything is asked, all at once; what is wrong with an expected
-//! answer costs that question alone.
+//! What is wrong with a suite, its databases or the configuration is reported before anything is
+//! asked, all at once; what is wrong with an expected answer costs that question alone.
 
 use serde_json::{Value, json};
 use syrch_kit::MockEndpoint;
@@ -9,7 +9,9 @@ use crate::bad_input::refused;
 use crate::endpoint::Said;
 
 fn line(id: &str, gold: &str) -> String {
-    json!({"id": id, "db": "shop", "question": "How many customers are there?", "gold_sql": gold}).to_string() + "\n"
+    json!({"id": id, "db": "shop", "question": "How many customers are there?", "gold_sql": gold})
+        .to_string()
+        + "\n"
 }
 
 #[test]
@@ -17,7 +19,8 @@ fn a_bad_suite_is_refused_whole_before_any_call() {
     let endpoint = MockEndpoint::start(script());
     let bench = Bench::new();
     let good = line("q1", "SELECT 1");
-    let long = format!("{{\"id\": \"q9\", \"db\": \"shop\", \"question\": \"{}\"}}\n", "x".repeat(10));
+    let long =
+        format!("{{\"id\": \"q9\", \"db\": \"shop\", \"question\": \"{}\"}}\n", "x".repeat(10));
     for (content, words) in [
         (String::new(), vec!["has no questions"]),
         ("hello\n".to_owned(), vec!["is no suite"]),
@@ -36,7 +39,11 @@ fn a_bad_suite_is_refused_whole_before_any_call() {
         bench.place.file("suite.jsonl", &content);
         refused(&mut bench.asks(&endpoint, ""), 10, &words);
     }
-    refused(&mut bench.command("benchmark none.jsonl --llm offline"), 10, &["none.jsonl", "cannot be read"]);
+    refused(
+        &mut bench.command("benchmark none.jsonl --llm offline"),
+        10,
+        &["none.jsonl", "cannot be read"],
+    );
     refused(&mut bench.command("benchmark --llm offline"), 2, &["no suite"]);
     assert_eq!(endpoint.count(), 0);
     assert!(!bench.state().join("suites").exists());
@@ -47,11 +54,13 @@ fn missing_databases_are_reported_all_at_once() {
     let endpoint = MockEndpoint::start(script());
     let bench = Bench::new();
     let of = |id: &str, db: &str| {
-        json!({"id": id, "db": db, "question": "How many?", "gold_sql": "SELECT 1"}).to_string() + "\n"
+        json!({"id": id, "db": db, "question": "How many?", "gold_sql": "SELECT 1"}).to_string()
+            + "\n"
     };
-    bench
-        .place
-        .file("suite.jsonl", format!("{}{}{}{}", of("a", "shop"), of("b", "none"), of("c", "none"), of("d", "gone")));
+    bench.place.file(
+        "suite.jsonl",
+        format!("{}{}{}{}", of("a", "shop"), of("b", "none"), of("c", "none"), of("d", "gone")),
+    );
     refused(
         &mut bench.asks(&endpoint, ""),
         11,
@@ -123,11 +132,18 @@ fn gold_that_writes_or_does_not_run_counts_for_nobody_and_changes_nothing() {
     assert_eq!(figures(&document), (1, 1), "{}", said.all());
     assert_eq!(document["suite"]["gold_faults"], 4);
     let fault = |id: &str| {
-        let row = document["results"].as_array().unwrap().iter().find(|row| row["id"] == id).unwrap();
-        assert_eq!((&row["verdict"], row["verdicts"].as_object().unwrap().len()), (&Value::Null, 0), "{row}");
+        let row =
+            document["results"].as_array().unwrap().iter().find(|row| row["id"] == id).unwrap();
+        assert_eq!(
+            (&row["verdict"], row["verdicts"].as_object().unwrap().len()),
+            (&Value::Null, 0),
+            "{row}"
+        );
         row["gold_fault"].as_str().unwrap().to_owned()
     };
-    for (id, why) in [("deletes", "`DELETE` is refused"), ("hides", "refused"), ("two", "one statement")] {
+    for (id, why) in
+        [("deletes", "`DELETE` is refused"), ("hides", "refused"), ("two", "one statement")]
+    {
         assert!(fault(id).contains(why), "{id}: {}", fault(id));
     }
     assert!(fault("fails").contains("elsewhere"), "{}", fault("fails"));

@@ -1,5 +1,5 @@
-//! 200 times killed in the middle of 1,000 questions, with 8 workers: nothing is lost, nothing is done twice, and the report is that of a run
-//! that nobody disturbed.
+//! 200 times killed in the middle of 1,000 questions, with 8 workers: nothing is lost, nothing is
+//! done twice, and the report is that of a run that nobody disturbed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Child, Stdio};
@@ -31,9 +31,12 @@ fn counted(calls: &Calls) -> Script {
 
 /// The questions whose answers are in the results, by their number; empty before there is a run.
 fn done(bench: &Bench) -> BTreeSet<usize> {
-    let Ok(mut runs) = std::fs::read_dir(bench.state().join("suites")) else { return BTreeSet::new() };
+    let Ok(mut runs) = std::fs::read_dir(bench.state().join("suites")) else {
+        return BTreeSet::new();
+    };
     let Some(run) = runs.next() else { return BTreeSet::new() };
-    let text = std::fs::read_to_string(run.unwrap().path().join("results.jsonl")).unwrap_or_default();
+    let text =
+        std::fs::read_to_string(run.unwrap().path().join("results.jsonl")).unwrap_or_default();
     // What follows the last line's end was being written.
     let whole = text.rsplit_once('\n').map(|(whole, _)| whole).unwrap_or_default();
     whole
@@ -45,8 +48,8 @@ fn done(bench: &Bench) -> BTreeSet<usize> {
         .collect()
 }
 
-/// Lets it work until the endpoint has received some more calls and a moment has passed, or, now and then, not even that, and kills it.
-/// False: it had finished.
+/// Lets it work until the endpoint has received some more calls and a moment has passed, or, now
+/// and then, not even that, and kills it. False: it had finished.
 fn kill(mut child: Child, endpoint: &MockEndpoint, random: &mut Random) -> bool {
     let (before, started) = (endpoint.count(), Instant::now());
     if random.number().is_multiple_of(8) {
@@ -84,21 +87,35 @@ fn kills_change_nothing() {
     let mut random = Random::new(1);
     let (mut killed, mut known) = (0, BTreeMap::new());
     let started = Instant::now();
-    // How far a run gets between two kills depends on the machine: a slow one is killed a few times more.
+    // How far a run gets between two kills depends on the machine: a slow one is killed a few times
+    // more.
     while killed < kills || known.len() <= kills {
-        assert!(killed < 20 * kills, "it hardly came on: {} are done after {killed} kills", known.len());
-        let resume =
-            if bench.state().join("suites").exists() && !bench.runs().is_empty() { "--resume last" } else { "" };
+        assert!(
+            killed < 20 * kills,
+            "it hardly came on: {} are done after {killed} kills",
+            known.len()
+        );
+        let resume = if bench.state().join("suites").exists() && !bench.runs().is_empty() {
+            "--resume last"
+        } else {
+            ""
+        };
         let mut command = bench.asks(&endpoint, &format!("{words} {resume}"));
         let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         assert!(kill(child, &endpoint, &mut random), "it came to its end after {killed} kills");
         killed += 1;
         let calls = calls.lock().unwrap();
-        let made = |at: usize| [true, false].map(|plan| calls.get(&(at, plan)).copied().unwrap_or_default());
+        let made = |at: usize| {
+            [true, false].map(|plan| calls.get(&(at, plan)).copied().unwrap_or_default())
+        };
         let now = done(&bench);
         assert!(known.keys().all(|at| now.contains(at)), "answers were lost");
         for at in now {
-            assert_eq!(*known.entry(at).or_insert_with(|| made(at)), made(at), "question {at} was asked again");
+            assert_eq!(
+                *known.entry(at).or_insert_with(|| made(at)),
+                made(at),
+                "question {at} was asked again"
+            );
         }
     }
     println!(
@@ -115,7 +132,11 @@ fn kills_change_nothing() {
     assert_eq!(calls.len(), distinct);
     assert!(sent > distinct && sent <= most, "{sent} calls were sent, {most} at most may be");
     for (at, asked) in known {
-        assert_eq!(asked, [true, false].map(|plan| calls[&(at, plan)]), "question {at} was asked again");
+        assert_eq!(
+            asked,
+            [true, false].map(|plan| calls[&(at, plan)]),
+            "question {at} was asked again"
+        );
     }
     assert_same(&bench.report("last"), &expected);
 }

@@ -1,4 +1,5 @@
-//! A run that is cut off in the middle of a question is resumed there: what is done is not asked again, and of the question only what was under way.
+//! A run that is cut off in the middle of a question is resumed there: what is done is not asked
+//! again, and of the question only what was under way.
 
 use std::collections::BTreeMap;
 use std::process::{Child, Command, Stdio};
@@ -37,22 +38,36 @@ fn only_what_was_under_way_is_asked_again() {
         let is_hanging = Arc::clone(&hangs);
         let endpoint = MockEndpoint::start(Script::new().with(move |request, _| {
             let is_last = asked(request) == Some(MIDDLE) && !request.prompt().contains(PLAN);
-            if is_last && is_hanging.load(Ordering::SeqCst) { Some(Reply::hang()) } else { answer(request) }
+            if is_last && is_hanging.load(Ordering::SeqCst) {
+                Some(Reply::hang())
+            } else {
+                answer(request)
+            }
         }));
         let mut command = bench.asks(&endpoint, "--workers 1");
         let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let started = Instant::now();
         while endpoint.count() < 2 * MIDDLE + 2 {
-            assert!(started.elapsed() < Duration::from_secs(60), "it does not come to the question");
+            assert!(
+                started.elapsed() < Duration::from_secs(60),
+                "it does not come to the question"
+            );
             std::thread::sleep(Duration::from_millis(2));
         }
         assert_eq!(end(child, signal), code, "{signal}");
         hangs.store(false, Ordering::SeqCst);
-        let said = Said::of(bench.asks(&endpoint, "--workers 1 --resume last --format json").output().unwrap());
+        let said = Said::of(
+            bench.asks(&endpoint, "--workers 1 --resume last --format json").output().unwrap(),
+        );
         assert_eq!(figures(&said.document(0)), (5, 6), "{signal}");
-        assert!(said.stderr.contains(&format!("{MIDDLE} are done already")), "{signal}: {}", said.all());
-        let expected: BTreeMap<_, _> =
-            (0..QUESTIONS).flat_map(|at| [((at, true), 1), ((at, false), if at == MIDDLE { 2 } else { 1 })]).collect();
+        assert!(
+            said.stderr.contains(&format!("{MIDDLE} are done already")),
+            "{signal}: {}",
+            said.all()
+        );
+        let expected: BTreeMap<_, _> = (0..QUESTIONS)
+            .flat_map(|at| [((at, true), 1), ((at, false), if at == MIDDLE { 2 } else { 1 })])
+            .collect();
         assert_eq!(calls(&endpoint), expected, "{signal}");
         assert_eq!(bench.runs().len(), 1);
         let report = bench.report("last");

@@ -15,7 +15,8 @@ fn no_report_replaces_an_input_of_any_kind() {
     let endpoint = MockEndpoint::start(script());
     let shop = fs::read(bench.place.path().join("shop.sqlite")).unwrap();
     let answers = json!({"id": "q0000", "sql": "SELECT 4"}).to_string();
-    let gold = json!({"id": "g", "db": "shop", "question": "How many?", "expected_data": "in.csv"}).to_string();
+    let gold = json!({"id": "g", "db": "shop", "question": "How many?", "expected_data": "in.csv"})
+        .to_string();
     bench.place.file("gold.jsonl", gold);
     for (file, content, words, what) in [
         (
@@ -24,7 +25,12 @@ fn no_report_replaces_an_input_of_any_kind() {
             "suite.jsonl --strategy ./in.md",
             "a strategy file",
         ),
-        ("in.json", b"{\"execution\": {\"max_depth\": 2}}".to_vec(), "suite.jsonl --config in.json", "the config file"),
+        (
+            "in.json",
+            b"{\"execution\": {\"max_depth\": 2}}".to_vec(),
+            "suite.jsonl --config in.json",
+            "the config file",
+        ),
         ("in.md", b"Orders are sales.\n".to_vec(), "suite.jsonl --notes in.md", "the notes"),
         ("in.json", suite_of_one(), "in.json", "the suite"),
         ("in.csv", b"n\n4\n".to_vec(), "gold.jsonl", "expected rows"),
@@ -34,7 +40,8 @@ fn no_report_replaces_an_input_of_any_kind() {
     ] {
         let path = bench.place.file(file, &content);
         for flag in ["--report", "-o"] {
-            let model = if words.contains("--llm") { "" } else { "--llm openai --model mock --base-url" };
+            let model =
+                if words.contains("--llm") { "" } else { "--llm openai --model mock --base-url" };
             let mut command = bench.command(&format!("benchmark {words} {flag} ./{file} {model}"));
             if !model.is_empty() {
                 command.arg(endpoint.url()).env("SYRCH_API_KEY", KEY);
@@ -48,7 +55,9 @@ fn no_report_replaces_an_input_of_any_kind() {
 }
 
 fn suite_of_one() -> Vec<u8> {
-    json!([{"id": "a", "db": "shop", "question": "How many?", "gold_sql": "SELECT 4"}]).to_string().into_bytes()
+    json!([{"id": "a", "db": "shop", "question": "How many?", "gold_sql": "SELECT 4"}])
+        .to_string()
+        .into_bytes()
 }
 
 #[test]

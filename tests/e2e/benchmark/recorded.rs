@@ -1,4 +1,5 @@
-//! Real questions, real answers: the recorded systems over Spider's questions, asked as one system would be.
+//! Real questions, real answers: the recorded systems over Spider's questions, asked as one system
+//! would be.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +16,8 @@ fn bare(sql: &str) -> String {
     sql.trim().trim_end_matches(';').trim_end().to_owned()
 }
 
-/// What the original rules of Spider and BIRD said of each recorded statement, by the question and the statement.
+/// What the original rules of Spider and BIRD said of each recorded statement, by the question and
+/// the statement.
 fn original(path: &Path) -> BTreeMap<(String, String), [bool; 2]> {
     let text = std::fs::read_to_string(path).unwrap();
     let mut known = BTreeMap::new();
@@ -41,16 +43,29 @@ fn recorded_answers_are_right_as_often_as_they_are_known_to_be() {
         let mut command = bench.command("benchmark");
         command.arg(spider.join("questions.jsonl")).args(["--seed", &seed.to_string()]);
         command.arg("--llm").arg(format!("replay:{}", spider.join("recorded.jsonl").display()));
-        command.args(["--strategy", "single", "--rule", "spider-ex", "--traces", "none", "--format", "json"]);
+        command.args([
+            "--strategy",
+            "single",
+            "--rule",
+            "spider-ex",
+            "--traces",
+            "none",
+            "--format",
+            "json",
+        ]);
         let document = Said::of(command.output().unwrap()).document(0);
-        assert_eq!((&document["ends"]["failed"], &document["suite"]["gold_faults"]), (&0.into(), &0.into()));
+        assert_eq!(
+            (&document["ends"]["failed"], &document["suite"]["gold_faults"]),
+            (&0.into(), &0.into())
+        );
         let (now, questions) = figures(&document);
         println!("seed {seed}: {now} of {questions} right under spider-ex");
         (right, of) = (right + now, of + questions);
         for row in document["results"].as_array().unwrap() {
             let Some(sql) = row["sql"].as_str() else { continue };
             let id = row["id"].as_str().unwrap();
-            let expected = original.get(&(id.to_owned(), bare(sql))).unwrap_or_else(|| panic!("{row}"));
+            let expected =
+                original.get(&(id.to_owned(), bare(sql))).unwrap_or_else(|| panic!("{row}"));
             let found = ["spider-ex", "bird-ex"].map(|rule| row["verdicts"][rule] == "right");
             assert_eq!(&found, expected, "{row}");
             judged += 1;

@@ -1,4 +1,5 @@
-//! The report in all its ways: of shards, under other rules, as files, and with hostile texts in it.
+//! The report in all its ways: of shards, under other rules, as files, and with hostile texts in
+//! it.
 
 use serde_json::{Value, json};
 use syrch_grade::report::BenchmarkReport;
@@ -19,7 +20,10 @@ fn shards_from_anywhere_make_the_report_of_one_process() {
         let mut command = bench.asks(&endpoint, &format!("--shard {index}/3 --format json"));
         let said = Said::of(command.env("SYRCH_STATE_DIR", &state).output().unwrap());
         let document = said.document(0);
-        assert_eq!((document["suite"]["questions"].clone(), &document["partial"]), (json!(25), &Value::Null));
+        assert_eq!(
+            (document["suite"]["questions"].clone(), &document["partial"]),
+            (json!(25), &Value::Null)
+        );
         let run = std::fs::read_dir(state.join("suites")).unwrap().next().unwrap().unwrap().path();
         folders.push(run.display().to_string());
     }
@@ -43,9 +47,10 @@ fn another_rule_needs_no_second_run() {
         json!({"id": id, "db": "shop", "question": question, "gold_sql": gold}).to_string() + "\n"
     };
     // Another name of a column: only `strict` minds.
-    bench
-        .place
-        .file("suite.jsonl", of("a", "How many customers are there?", "SELECT COUNT(*) AS something FROM customers"));
+    bench.place.file(
+        "suite.jsonl",
+        of("a", "How many customers are there?", "SELECT COUNT(*) AS something FROM customers"),
+    );
     let first = bench.offline("--format json").document(0);
     assert_eq!((figures(&first), first["rule"].as_str()), ((1, 1), Some("bag-v1")));
     let again = bench.say("report --rule strict --format json").document(0);
@@ -62,19 +67,29 @@ fn a_terminal_is_reported_what_is_not_graded_and_shown_the_slices_that_it_asks_f
     let bench = Bench::new();
     let of = |id: &str, topic: &str, gold: &str| {
         let question = "How many customers are there?";
-        json!({"id": id, "db": "shop", "question": question, "gold_sql": gold, "topic": topic}).to_string() + "\n"
+        json!({"id": id, "db": "shop", "question": question, "gold_sql": gold, "topic": topic})
+            .to_string()
+            + "\n"
     };
     let good = of("good", "people", "SELECT COUNT(*) FROM customers");
     bench.place.file("suite.jsonl", good + &of("fails", "others", "SELECT missing FROM elsewhere"));
     let said = bench.offline("");
     let headline = said.stdout.lines().next().unwrap();
-    assert!(headline.contains(": 1 of 1 right under bag-v1, 1 not graded: 100.0 %, "), "{}", said.all());
+    assert!(
+        headline.contains(": 1 of 1 right under bag-v1, 1 not graded: 100.0 %, "),
+        "{}",
+        said.all()
+    );
     assert_eq!(bench.say("report").stdout, said.stdout);
     let sliced = bench.say("report --slice topic").stdout;
     assert!(sliced.contains("\nSlices\n") && sliced.contains("│ topic ┆ people ┆"), "{sliced}");
     assert!(!said.stdout.contains("people") && !sliced.contains("│ db "), "{sliced}");
     let unknown = bench.say("report --slice nothing");
-    assert!(unknown.code == 2 && unknown.stderr.contains("the fields are db, topic"), "{}", unknown.all());
+    assert!(
+        unknown.code == 2 && unknown.stderr.contains("the fields are db, topic"),
+        "{}",
+        unknown.all()
+    );
     let written = bench.say("report --format markdown").stdout;
     assert!(written.contains("**100.0 % right** of 1 question, 1 not graded under "), "{written}");
     assert!(written.contains("\nRule: bag-v1\\: rows as a multiset, "), "{written}");
@@ -85,7 +100,10 @@ fn runs_are_listed_and_found() {
     let bench = Bench::of(3);
     let none = bench.say("report");
     assert!(none.code == 2 && none.stderr.contains("there is no run yet"), "{}", none.all());
-    assert_eq!(bench.say("report --list --format json").document(0), json!({"schema": "syrch.runs/1", "runs": []}));
+    assert_eq!(
+        bench.say("report --list --format json").document(0),
+        json!({"schema": "syrch.runs/1", "runs": []})
+    );
     assert_eq!(bench.offline("").code, 0);
     assert_eq!(bench.offline("--shard 1/2").code, 0);
     let list = bench.say("report --list --format json").document(0);
@@ -93,8 +111,14 @@ fn runs_are_listed_and_found() {
         let run = &list["runs"][at];
         ["suite", "done", "of", "shard", "rule", "state"].map(|name| run[name].clone())
     };
-    assert_eq!(shown(0), [json!("suite.jsonl"), json!(2), json!(2), json!("1/2"), json!("bag-v1"), json!("done")]);
-    assert_eq!(shown(1), [json!("suite.jsonl"), json!(3), json!(3), json!(null), json!("bag-v1"), json!("done")]);
+    assert_eq!(
+        shown(0),
+        [json!("suite.jsonl"), json!(2), json!(2), json!("1/2"), json!("bag-v1"), json!("done")]
+    );
+    assert_eq!(
+        shown(1),
+        [json!("suite.jsonl"), json!(3), json!(3), json!(null), json!("bag-v1"), json!("done")]
+    );
     let table = bench.say("report --list").stdout;
     assert!(table.contains("suite.jsonl") && table.contains(" UTC"), "{table}");
     let ids = bench.runs();
@@ -110,8 +134,7 @@ fn runs_are_listed_and_found() {
 }
 
 /// What the author of a third-party suite may write into it.
-const HOSTILE: &str =
-    "How many </script><script>alert(1)</script> =cmd|'/c calc'!A1 | \u{1b}[2J\u{202e} [x](http://evil.example) \"q\"?";
+const HOSTILE: &str = "How many </script><script>alert(1)</script> =cmd|'/c calc'!A1 | \u{1b}[2J\u{202e} [x](http://evil.example) \"q\"?";
 
 #[test]
 fn hostile_texts_are_escaped_in_every_format() {
@@ -127,10 +150,15 @@ fn hostile_texts_are_escaped_in_every_format() {
     let read = |file: &str| std::fs::read(bench.place.path().join(file)).unwrap();
     let text = |file: &str| String::from_utf8(read(file)).unwrap();
     let report: BenchmarkReport = serde_json::from_str(&text("r.json")).unwrap();
-    assert_eq!((report.results[0].question.as_str(), report.results[0].id.as_str()), (HOSTILE, "=1+1"));
+    assert_eq!(
+        (report.results[0].question.as_str(), report.results[0].id.as_str()),
+        (HOSTILE, "=1+1")
+    );
     let markdown = text("r.md");
     assert!(
-        !markdown.contains("<script") && !markdown.contains("](http") && !markdown.contains('\u{1b}'),
+        !markdown.contains("<script")
+            && !markdown.contains("](http")
+            && !markdown.contains('\u{1b}'),
         "{markdown}"
     );
     let csv = text("r.csv");
@@ -138,7 +166,9 @@ fn hostile_texts_are_escaped_in_every_format() {
     assert!(read("r.parquet").starts_with(b"PAR1") && read("r.parquet").ends_with(b"PAR1"));
     let html = text("r.html");
     assert!(
-        !html.contains("<script>alert") && !html.contains("</td><b>") && !html.contains(['\u{1b}', '\u{202e}']),
+        !html.contains("<script>alert")
+            && !html.contains("</td><b>")
+            && !html.contains(['\u{1b}', '\u{202e}']),
         "{html}"
     );
     // The other formats on standard output are those of the files.
@@ -160,7 +190,10 @@ fn a_page_asks_nothing_of_anybody() {
     let html = std::fs::read_to_string(bench.place.path().join("r.html")).unwrap().to_lowercase();
     // The names of XML's namespaces are no requests.
     let html = html.replace("http://www.w3.org/2000/svg", "").replace(&endpoint.url(), "");
-    for outside in ["http:", "https:", "src=", "@import", "url(", "<link", "<iframe", "<object", "<base", "fetch("] {
+    for outside in [
+        "http:", "https:", "src=", "@import", "url(", "<link", "<iframe", "<object", "<base",
+        "fetch(",
+    ] {
         assert!(!html.contains(outside), "{outside}");
     }
     for (at, _) in html.match_indices("href=") {

@@ -19,15 +19,23 @@ fn arms_are_strategies_files_and_plugins_with_settings() {
     );
     fs::copy(zoo::built_in("consistency"), place.path().join("copy.wasm")).unwrap();
     let arms = "decompose own/mine.yml solver=consistency copy.wasm:samples=3,agree=2 decompose:policy.max_attempts=1,calibration=false";
-    let document =
-        said(&mut offline(&place, &format!("{arms} suite.jsonl --format json --resamples 100 -P planner.max_tasks=2")));
+    let document = said(&mut offline(
+        &place,
+        &format!("{arms} suite.jsonl --format json --resamples 100 -P planner.max_tasks=2"),
+    ));
     // Of five arms one does not have that planner, so the value is not for all.
     assert_eq!(document.code, 2, "{}", document.all());
-    let document =
-        said(&mut offline(&place, &format!("{arms} suite.jsonl --format json --resamples 100 --max-depth 2")))
-            .document(0);
-    let names: Vec<&str> =
-        document["arms"].as_array().unwrap().iter().map(|arm| arm["name"].as_str().unwrap()).collect();
+    let document = said(&mut offline(
+        &place,
+        &format!("{arms} suite.jsonl --format json --resamples 100 --max-depth 2"),
+    ))
+    .document(0);
+    let names: Vec<&str> = document["arms"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|arm| arm["name"].as_str().unwrap())
+        .collect();
     let expected = [
         "decompose",
         "mine",
@@ -36,8 +44,9 @@ fn arms_are_strategies_files_and_plugins_with_settings() {
         "decompose:policy.max_attempts=1,calibration=false",
     ];
     assert_eq!(names, expected);
-    let settings =
-        |at: usize, pointer: &str| document["arms"][at]["settings"].pointer(pointer).cloned().unwrap_or_default();
+    let settings = |at: usize, pointer: &str| {
+        document["arms"][at]["settings"].pointer(pointer).cloned().unwrap_or_default()
+    };
     assert_eq!(settings(1, "/strategy/config/solver"), json!({"samples": 2}));
     assert_eq!(settings(3, "/strategy/config/solver"), json!({"samples": 3, "agree": 2}));
     assert_eq!(
@@ -50,11 +59,20 @@ fn arms_are_strategies_files_and_plugins_with_settings() {
         let plugins = document["arms"][at]["plugins"].as_array().unwrap();
         plugins.iter().find(|plugin| plugin["role"] == "solver").unwrap()["source"].clone()
     };
-    assert_eq!((solver(0), solver(2), solver(3)), (json!("refine"), json!("consistency"), json!("copy.wasm")));
+    assert_eq!(
+        (solver(0), solver(2), solver(3)),
+        (json!("refine"), json!("consistency"), json!("copy.wasm"))
+    );
     // What is no arm's own is as the user says.
-    let other =
-        said(&mut offline(&place, "solver=refine decompose suite.jsonl --format json --strategy vote5")).document(0);
-    assert_eq!((&other["arms"][0]["strategy"], &other["arms"][1]["strategy"]), (&json!("vote5"), &json!("decompose")));
+    let other = said(&mut offline(
+        &place,
+        "solver=refine decompose suite.jsonl --format json --strategy vote5",
+    ))
+    .document(0);
+    assert_eq!(
+        (&other["arms"][0]["strategy"], &other["arms"][1]["strategy"]),
+        (&json!("vote5"), &json!("decompose"))
+    );
     // Of five arms every one is held against the first.
     assert_eq!(document["pairs"].as_array().unwrap().len(), 4);
 }
@@ -71,26 +89,58 @@ fn what_is_no_comparison_is_refused_before_anything_is_asked() {
         ("suite.jsonl", 2, ["no arm is named", "as in `syrch-host compare"]),
         ("single suite.jsonl", 2, ["only one arm is named", "`syrch-host benchmark` grades one"]),
         ("single vote5", 2, ["only one arm is named", "a suite as the last word"]),
-        ("single retry3 vote5", 2, ["the last word is the suite, and `vote5` is a strategy", "name the file"]),
-        ("single singel suite.jsonl", 2, ["the arm `singel`: there is no built-in strategy", "did you mean `single`?"]),
-        ("single refine suite.jsonl", 2, ["no built-in strategy `refine`", "such as `solver=refine`"]),
-        ("single solvr=refine suite.jsonl", 2, ["`solvr` is no role of a search", "did you mean `solver`?"]),
-        ("single solver=refne suite.jsonl", 2, ["no built-in plugin `refne`", "did you mean `refine`?"]),
+        (
+            "single retry3 vote5",
+            2,
+            ["the last word is the suite, and `vote5` is a strategy", "name the file"],
+        ),
+        (
+            "single singel suite.jsonl",
+            2,
+            ["the arm `singel`: there is no built-in strategy", "did you mean `single`?"],
+        ),
+        (
+            "single refine suite.jsonl",
+            2,
+            ["no built-in strategy `refine`", "such as `solver=refine`"],
+        ),
+        (
+            "single solvr=refine suite.jsonl",
+            2,
+            ["`solvr` is no role of a search", "did you mean `solver`?"],
+        ),
+        (
+            "single solver=refne suite.jsonl",
+            2,
+            ["no built-in plugin `refne`", "did you mean `refine`?"],
+        ),
         (
             "single planner=refine suite.jsonl",
             2,
             ["`refine` does not implement the planner", "it implements `solver=refine`"],
         ),
         ("single none.wasm suite.jsonl", 13, ["the arm `none.wasm`", "none.wasm"]),
-        ("single none.yml suite.jsonl", 10, ["the arm `none.yml`: strategy file `none.yml`", "check the path"]),
+        (
+            "single none.yml suite.jsonl",
+            10,
+            ["the arm `none.yml`: strategy file `none.yml`", "check the path"],
+        ),
         ("decompose decompose suite.jsonl", 2, ["a run without difference", "would do the same"]),
         (
             "solver=a.wasm b.wasm suite.jsonl",
             2,
             ["a run without difference: the arms `solver=a.wasm` and `b.wasm`", "same"],
         ),
-        ("decompose vote5 suite.jsonl --solver refine --planner decompose", 2, ["a run without difference", "vote5"]),
-        ("single vote5:smples=3 suite.jsonl", 2, ["the arm `vote5:smples=3`: smples: no plugin", "`solver.samples`"]),
+        (
+            "decompose vote5 suite.jsonl --solver refine --planner decompose",
+            2,
+            ["a run without difference", "vote5"],
+        ),
+        (
+            "single vote5:smples=3 suite.jsonl",
+            2,
+            ["the arm `vote5:smples=3`: smples: no plugin", "`solver.samples`"],
+        ),
         (
             "single vote5:solver.smples=3 suite.jsonl",
             2,
@@ -106,11 +156,23 @@ fn what_is_no_comparison_is_refused_before_anything_is_asked() {
             2,
             ["the arm `decompose`: -P solver.samples", "`ARM:solver.samples=VALUE`"],
         ),
-        ("single vote5 suite.jsonl --strategy beam", 2, ["--strategy has no effect", "such as solver=refine"]),
-        ("single vote5 suite.jsonl --slice lvel", 2, ["--slice lvel: no question", "the fields are db, level"]),
+        (
+            "single vote5 suite.jsonl --strategy beam",
+            2,
+            ["--strategy has no effect", "such as solver=refine"],
+        ),
+        (
+            "single vote5 suite.jsonl --slice lvel",
+            2,
+            ["--slice lvel: no question", "the fields are db, level"],
+        ),
         ("single vote5 suite.jsonl --fail-on worse", 2, ["`worse` is no condition", "below:-2"]),
         ("single vote5 none.jsonl", 10, ["suite `none.jsonl` cannot be read", "check the path"]),
-        ("single vote5 suite.jsonl --report bad.yml/x.json", 2, ["--report `bad.yml/x.json`", "there is no folder"]),
+        (
+            "single vote5 suite.jsonl --report bad.yml/x.json",
+            2,
+            ["--report `bad.yml/x.json`", "there is no folder"],
+        ),
         ("single vote5 suite.jsonl --report r.doc", 2, ["the ending is the format", ".html"]),
     ] {
         refused(&mut offline(&place, words), code, &reported);

@@ -18,23 +18,26 @@ fn recorded_answers_have_the_figures_of_an_independent_computation() {
     };
     let place = Place::new();
     let started = Instant::now();
-    let mut command = place.words("compare single vote5 --rule spider-ex --resamples 2000 --format json");
+    let mut command =
+        place.words("compare single vote5 --rule spider-ex --resamples 2000 --format json");
     command.env("SYRCH_STATE_DIR", state(&place)).arg(root.join("questions.jsonl"));
     let document =
-        said(command.args(["--llm", &format!("replay:{}", root.join("recorded.jsonl").display())])).document(0);
+        said(command.args(["--llm", &format!("replay:{}", root.join("recorded.jsonl").display())]))
+            .document(0);
     println!("522 questions by two arms took {:.1} s", started.elapsed().as_secs_f64());
     let (mut right, mut calls, mut b, mut c) = ([0_u64; 2], [0_u64; 2], 0_u64, 0_u64);
     let mut flipped = Vec::new();
     for question in &questions(&root) {
         let order = question.order(0);
-        let takes =
-            ["single", "vote5"].map(|name| SAMPLERS.iter().find(|gate| gate.name == name).unwrap().take(&order));
+        let takes = ["single", "vote5"]
+            .map(|name| SAMPLERS.iter().find(|gate| gate.name == name).unwrap().take(&order));
         let is_right = takes.map(|taken| taken.answer.is_some_and(|answer| answer.is_right));
         for arm in 0..2 {
             right[arm] += u64::from(is_right[arm]);
             calls[arm] += u64::from(takes[arm].calls);
         }
-        (b, c) = (b + u64::from(is_right == [true, false]), c + u64::from(is_right == [false, true]));
+        (b, c) =
+            (b + u64::from(is_right == [true, false]), c + u64::from(is_right == [false, true]));
         flipped.extend((is_right[0] != is_right[1]).then(|| question.id.clone()));
     }
     for (at, name) in ["single", "vote5"].into_iter().enumerate() {
@@ -46,7 +49,10 @@ fn recorded_answers_have_the_figures_of_an_independent_computation() {
         );
         let (low, high) = wilson(right[at] as f64, 522.0);
         let interval = |end: &str| arm["interval"][end].as_f64().unwrap();
-        assert!((interval("low") - low).abs() < 1e-9 && (interval("high") - high).abs() < 1e-9, "{arm}");
+        assert!(
+            (interval("low") - low).abs() < 1e-9 && (interval("high") - high).abs() < 1e-9,
+            "{arm}"
+        );
     }
     let pair = &document["pairs"][0];
     assert_eq!(
@@ -54,13 +60,21 @@ fn recorded_answers_have_the_figures_of_an_independent_computation() {
         (&json!(b), &json!(c), &json!({"of": "databases", "count": 12}))
     );
     let near = |key: &str, value: f64| {
-        assert!((pair[key].as_f64().unwrap() / value - 1.0).abs() < 1e-9, "{key} {value}: {}", pair[key])
+        assert!(
+            (pair[key].as_f64().unwrap() / value - 1.0).abs() < 1e-9,
+            "{key} {value}: {}",
+            pair[key]
+        )
     };
     near("difference", (c as f64 - b as f64) / 522.0);
     near("mcnemar", mcnemar(b, c));
-    let ids: Vec<&str> = pair["flipped"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect();
+    let ids: Vec<&str> =
+        pair["flipped"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect();
     assert_eq!(ids, flipped);
-    println!("single {} and vote5 {} of 522 right, {b} to {c}, calls {calls:?}", right[0], right[1]);
+    println!(
+        "single {} and vote5 {} of 522 right, {b} to {c}, calls {calls:?}",
+        right[0], right[1]
+    );
 }
 
 /// E. B. Wilson's interval, 95 %.

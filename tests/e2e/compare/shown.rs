@@ -16,19 +16,33 @@ fn hostile_names_are_shown_and_not_obeyed() {
         "k<i>": "v|\u{1b}[2J"});
     place.file("suite.jsonl", format!("{line}\n"));
     place.file("a|<b>\u{1b}[1m.yml", "name: hostile\nroles: {planner: direct}\n");
-    for (format, raw) in [("table", "\u{1b}"), ("json", "\u{1b}"), ("markdown", "<b>"), ("csv", "\u{1b}")] {
+    for (format, raw) in
+        [("table", "\u{1b}"), ("json", "\u{1b}"), ("markdown", "<b>"), ("csv", "\u{1b}")]
+    {
         let mut command = offline(&place, &format!("--format {format} decompose"));
-        let said = said(command.args(["./a|<b>\u{1b}[1m.yml", "suite.jsonl", "--report", "r.html", "--slice", "k<i>"]));
+        let said = said(command.args([
+            "./a|<b>\u{1b}[1m.yml",
+            "suite.jsonl",
+            "--report",
+            "r.html",
+            "--slice",
+            "k<i>",
+        ]));
         assert_eq!(said.code, 0, "{}", said.all());
         for text in [&said.stdout, &said.stderr] {
             assert!(
-                !text.contains(['\u{1b}', '\u{7}', '\u{202e}']) && (text == &said.stderr || !text.contains(raw)),
+                !text.contains(['\u{1b}', '\u{7}', '\u{202e}'])
+                    && (text == &said.stderr || !text.contains(raw)),
                 "{}",
                 said.all()
             );
         }
         let page = fs::read_to_string(place.path().join("r.html")).unwrap();
-        assert!(!page.contains("<script>alert") && !page.contains("<b>\u{1b}") && !page.contains('\u{202e}'));
+        assert!(
+            !page.contains("<script>alert")
+                && !page.contains("<b>\u{1b}")
+                && !page.contains('\u{202e}')
+        );
     }
 }
 
@@ -39,7 +53,10 @@ pub(crate) fn assert_help(command: &str, headings: &[&str], snapshot: &str) {
     assert_eq!(said.code, 0, "{}", said.all());
     let (head, _) = said.stdout.split_once("\nOptions:\n").unwrap();
     let section = |heading: &&str| {
-        let (_, rest) = said.stdout.split_once(&format!("\n{heading}:\n")).unwrap_or_else(|| panic!("no {heading}"));
+        let (_, rest) = said
+            .stdout
+            .split_once(&format!("\n{heading}:\n"))
+            .unwrap_or_else(|| panic!("no {heading}"));
         let end = rest.find("\n\n").map_or(rest.len(), |_| {
             rest.match_indices("\n\n")
                 .map(|(at, _)| at)
@@ -69,7 +86,9 @@ fn the_help_tells_what_an_arm_is() {
 fn a_comparison_by_rules_reads_like_this() {
     let place = Place::new();
     let line = |id: &str, question: &str, sql: &str| {
-        json!({"id": id, "db": "shop", "question": question, "gold_sql": sql, "level": id}).to_string() + "\n"
+        json!({"id": id, "db": "shop", "question": question, "gold_sql": sql, "level": id})
+            .to_string()
+            + "\n"
     };
     let lines = [
         line("easy", "How many customers are there?", "SELECT count(*) FROM customers"),
@@ -96,5 +115,9 @@ pub(crate) fn without_times(text: &str) -> String {
         false => line.to_owned(),
     };
     let lines = text.lines().filter(|line| !line.starts_with("  for its median time")).map(line);
-    lines.map(|line| line.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ") + "\n").collect()
+    lines
+        .map(|line| {
+            line.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ") + "\n"
+        })
+        .collect()
 }

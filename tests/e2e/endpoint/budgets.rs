@@ -34,7 +34,10 @@ fn no_more_tokens_than_the_budget_are_ever_asked_for() {
             let spent = before as u64 * u64::from(USED.0 + USED.1);
             let prompt = request.prompt().len() as u64 / 3;
             let output = request.body["max_tokens"].as_u64().unwrap();
-            assert!(spent + prompt + output <= budget, "call {before} of {budget}: {spent} + {prompt} + {output}");
+            assert!(
+                spent + prompt + output <= budget,
+                "call {before} of {budget}: {spent} + {prompt} + {output}"
+            );
         }
         let has_statement = !statements(&endpoint).is_empty();
         let document = said.document(if has_statement { 0 } else { 16 });
@@ -49,13 +52,17 @@ fn no_more_tokens_than_the_budget_are_ever_asked_for() {
         ends.push((endpoint.count(), said.code));
     }
     assert_eq!(ends[0], (0, 16), "{ends:?}");
-    assert!(ends.contains(&(1, 16)) && ends.last().is_some_and(|end| end.0 > 3 && end.1 == 0), "{ends:?}");
+    assert!(
+        ends.contains(&(1, 16)) && ends.last().is_some_and(|end| end.0 > 3 && end.1 == 0),
+        "{ends:?}"
+    );
 }
 
 #[test]
 fn tasks_side_by_side_share_one_budget() {
     let folder = syrch_kit::scratch();
-    let tasks: Vec<Value> = (0..5).map(|n| subtask(&format!("T{n}"), &format!("part {n}"), &[])).collect();
+    let tasks: Vec<Value> =
+        (0..5).map(|n| subtask(&format!("T{n}"), &format!("part {n}"), &[])).collect();
     let script = Script::new()
         .on([PLAN], plan(&tasks).usage(Usage::Tokens(1_000, 200)))
         .on([""], sql(COUNT, 0.95).delay_ms(100));
@@ -68,7 +75,11 @@ fn tasks_side_by_side_share_one_budget() {
     assert!(spent <= 4_000, "{cost}");
     assert_eq!(cost["calls"], endpoint.count());
     assert!(endpoint.count() < 6 && endpoint.count() > 1, "{}", endpoint.count());
-    assert!(document["warnings"].to_string().contains("the budget is used up: tokens"), "{}", document["warnings"]);
+    assert!(
+        document["warnings"].to_string().contains("the budget is used up: tokens"),
+        "{}",
+        document["warnings"]
+    );
 }
 
 #[test]
@@ -77,11 +88,16 @@ fn calls_and_statements_have_budgets_of_their_own() {
     let endpoint = MockEndpoint::start(never_sure());
     let said = ask(&endpoint, &shop(folder.path()), QUESTION, &["--max-calls", "1"]);
     assert_eq!(said.document(16)["error"]["class"], "budget");
-    assert!(said.stderr.contains("model calls") && said.stderr.contains("--max-calls"), "{}", said.stderr);
+    assert!(
+        said.stderr.contains("model calls") && said.stderr.contains("--max-calls"),
+        "{}",
+        said.stderr
+    );
     assert_eq!(endpoint.count(), 1);
 
     let endpoint = MockEndpoint::start(never_sure());
-    let document = ask(&endpoint, &shop(folder.path()), QUESTION, &["--max-sql-runs", "1"]).document(0);
+    let document =
+        ask(&endpoint, &shop(folder.path()), QUESTION, &["--max-sql-runs", "1"]).document(0);
     assert_eq!(document["cost"]["sql_runs"], 1);
     assert!(document["warnings"].to_string().contains("SQL runs"), "{}", document["warnings"]);
 }
@@ -96,8 +112,9 @@ fn at_most_that_many_statements_are_tried_for_one_task() {
         assert_eq!(statements(&endpoint).len(), attempts);
         assert_eq!(candidates(&document).len(), attempts);
         // Statements that fail count as well.
-        let endpoint =
-            MockEndpoint::start(Script::new().on([PLAN], whole()).on([""], sql("SELECT nope FROM nothing", 0.9)));
+        let endpoint = MockEndpoint::start(
+            Script::new().on([PLAN], whole()).on([""], sql("SELECT nope FROM nothing", 0.9)),
+        );
         ask(&endpoint, &shop(folder.path()), QUESTION, &flags).document(3);
         assert_eq!(statements(&endpoint).len(), attempts);
     }
@@ -106,8 +123,10 @@ fn at_most_that_many_statements_are_tried_for_one_task() {
 #[test]
 fn high_confidence_stops_at_once() {
     let folder = syrch_kit::scratch();
-    let endpoint = MockEndpoint::start(Script::new().on([PLAN], whole()).on([WRITE], sql(COUNT, 0.86)));
-    let document = ask(&endpoint, &shop(folder.path()), QUESTION, &["--max-attempts", "5"]).document(0);
+    let endpoint =
+        MockEndpoint::start(Script::new().on([PLAN], whole()).on([WRITE], sql(COUNT, 0.86)));
+    let document =
+        ask(&endpoint, &shop(folder.path()), QUESTION, &["--max-attempts", "5"]).document(0);
     assert_eq!(document["cost"]["by_purpose"]["generate"]["calls"], 1);
     assert_eq!(endpoint.count(), 2);
 }
@@ -122,12 +141,14 @@ fn the_best_by_calibrated_confidence_wins() {
         .once([WRITE], sql(COUNT, 0.93))
         .once([WRITE], sql("SELECT id AS n FROM customers WHERE id > 99", 0.97));
     let endpoint = MockEndpoint::start(script);
-    let document = ask(&endpoint, &shop(folder.path()), QUESTION, &["--high-conf", "0.99"]).document(0);
+    let document =
+        ask(&endpoint, &shop(folder.path()), QUESTION, &["--high-conf", "0.99"]).document(0);
     assert_eq!(document["answer"]["rows"], json!([[4]]));
     assert_eq!(statements(&endpoint).len(), 3);
     assert_eq!(endpoint.count_of(REPAIR), 2);
     let known = candidates(&document);
-    let status: Vec<(&str, &str)> = known.iter().map(|(id, status, _)| (id.as_str(), status.as_str())).collect();
+    let status: Vec<(&str, &str)> =
+        known.iter().map(|(id, status, _)| (id.as_str(), status.as_str())).collect();
     assert_eq!(status, [("A.1", "dropped"), ("A.2", "answer"), ("A.3", "dropped")]);
     assert!(known[0].2.contains("below") && known[2].2.contains("below"), "{known:?}");
     let clusters: Vec<&Value> =
@@ -138,7 +159,8 @@ fn the_best_by_calibrated_confidence_wins() {
 #[test]
 fn fewer_tokens_win_a_tie() {
     let folder = syrch_kit::scratch();
-    let said = |statement: &str, tokens| Reply::sql(statement, 0.8).usage(Usage::Tokens(tokens, 10));
+    let said =
+        |statement: &str, tokens| Reply::sql(statement, 0.8).usage(Usage::Tokens(tokens, 10));
     let script = Script::new()
         .on([PLAN], whole())
         .once([WRITE], said("SELECT 1 AS n", 5_000))
@@ -154,8 +176,10 @@ fn fewer_tokens_win_a_tie() {
 #[test]
 fn a_model_that_repeats_itself_is_not_asked_for_ever() {
     let folder = syrch_kit::scratch();
-    let endpoint = MockEndpoint::start(Script::new().on([PLAN], whole()).on([WRITE], sql(COUNT, 0.6)));
-    let document = ask(&endpoint, &shop(folder.path()), QUESTION, &["--max-attempts", "9"]).document(0);
+    let endpoint =
+        MockEndpoint::start(Script::new().on([PLAN], whole()).on([WRITE], sql(COUNT, 0.6)));
+    let document =
+        ask(&endpoint, &shop(folder.path()), QUESTION, &["--max-attempts", "9"]).document(0);
     assert_eq!(document["answer"]["rows"], json!([[4]]));
     assert_eq!(statements(&endpoint).len(), 2);
 }
@@ -163,7 +187,8 @@ fn a_model_that_repeats_itself_is_not_asked_for_ever() {
 #[test]
 fn a_deadline_ends_a_search() {
     let folder = syrch_kit::scratch();
-    let endpoint = MockEndpoint::start(Script::new().on([PLAN], whole()).on([WRITE], Reply::hang()));
+    let endpoint =
+        MockEndpoint::start(Script::new().on([PLAN], whole()).on([WRITE], Reply::hang()));
     let said = ask(&endpoint, &shop(folder.path()), QUESTION, &["--deadline", "1.5"]);
     assert_eq!(said.document(16)["error"]["class"], "budget");
     assert!(said.stderr.contains("the deadline of 1.5 s passed"), "{}", said.stderr);
@@ -176,7 +201,15 @@ fn a_deadline_is_reported_as_one_however_short() {
     let database = crate::shop(folder.path());
     for deadline in ["0.0001", "0.001"] {
         let mut command = crate::host();
-        command.args(["--llm", "offline", "--deadline", deadline, "-q", "How many customers are there?", "--db"]);
+        command.args([
+            "--llm",
+            "offline",
+            "--deadline",
+            deadline,
+            "-q",
+            "How many customers are there?",
+            "--db",
+        ]);
         let output = command.arg(&database).output().unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();
         // A machine may be quick enough to have answered.

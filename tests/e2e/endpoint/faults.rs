@@ -1,4 +1,5 @@
-//! Endpoints that fail, each in its own way: what is reported to the user, and that the key stays with the endpoint.
+//! Endpoints that fail, each in its own way: what is reported to the user, and that the key stays
+//! with the endpoint.
 
 use std::net::TcpListener;
 use std::path::Path;
@@ -12,22 +13,36 @@ use crate::{host, shop};
 
 const QUESTION: &str = "How many customers are there?";
 
-/// The end of a search whose endpoint fails: the code, the words, one error document, and no answer.
+/// The end of a search whose endpoint fails: the code, the words, one error document, and no
+/// answer.
 fn fails(said: &Said, code: i32, class: &str, words: &[&str]) {
     let document = said.document(code);
     assert_eq!(document["schema"], "syrch.error/1", "{}", said.all());
-    assert_eq!((&document["error"]["class"], &document["exit_code"]), (&json!(class), &json!(code)));
+    assert_eq!(
+        (&document["error"]["class"], &document["exit_code"]),
+        (&json!(class), &json!(code))
+    );
     let message = document["error"]["message"].as_str().unwrap();
     for word in words {
-        assert!(said.stderr.contains(word) && message.contains(word), "it does not say `{word}`:\n{}", said.all());
+        assert!(
+            said.stderr.contains(word) && message.contains(word),
+            "it does not say `{word}`:\n{}",
+            said.all()
+        );
     }
-    assert!(!said.stderr.contains("panicked") && !said.stderr.contains("backtrace"), "{}", said.all());
+    assert!(
+        !said.stderr.contains("panicked") && !said.stderr.contains("backtrace"),
+        "{}",
+        said.all()
+    );
 }
 
 /// The same fault at the first call and at the second, when a plan is there already.
 fn at_any_call(reply: &Reply, words: &[&str]) {
     let folder = syrch_kit::scratch();
-    for script in [Script::always(reply.clone()), Script::new().on([PLAN], whole()).on([""], reply.clone())] {
+    for script in
+        [Script::always(reply.clone()), Script::new().on([PLAN], whole()).on([""], reply.clone())]
+    {
         let endpoint = MockEndpoint::start(script);
         let said = ask(&endpoint, &shop(folder.path()), QUESTION, &["--timeout", "2"]);
         fails(&said, 12, "model", words);
@@ -50,7 +65,10 @@ fn an_endpoint_that_breaks_the_protocol_is_named() {
     at_any_call(&Reply::garbage(), &["/v1 does not answer with a chat completion", "no JSON"]);
     at_any_call(&Reply::half_json(), &["/v1 does not answer with a chat completion", "no JSON"]);
     at_any_call(&Reply::cut_stream(), &["/v1 broke off"]);
-    at_any_call(&Reply::raw(200, r#"{"choices": []}"#), &["/v1 does not answer with a chat completion"]);
+    at_any_call(
+        &Reply::raw(200, r#"{"choices": []}"#),
+        &["/v1 does not answer with a chat completion"],
+    );
     at_any_call(&Reply::raw(200, "<html>Log in</html>"), &["/v1 does not answer", "Log in"]);
 }
 
@@ -86,8 +104,13 @@ fn a_wrong_key_is_said_and_not_shown() {
         assert!(said.stderr.contains("Bearer ***"), "{}", said.stderr);
     }
     let mut keyless = search(&endpoint.url(), &shop(folder.path()));
-    let said =
-        Said::of(keyless.env_remove("SYRCH_API_KEY").args(["--format", "json", "-q", QUESTION]).output().unwrap());
+    let said = Said::of(
+        keyless
+            .env_remove("SYRCH_API_KEY")
+            .args(["--format", "json", "-q", QUESTION])
+            .output()
+            .unwrap(),
+    );
     fails(&said, 12, "model", &["401", "it wants an API key, and none is set"]);
 }
 
@@ -95,7 +118,9 @@ fn a_wrong_key_is_said_and_not_shown() {
 fn the_key_of_the_flag_is_sent_and_hidden_as_well() {
     let folder = syrch_kit::scratch();
     let key = "another-key-of-mine";
-    let script = Script::new().on([PLAN], whole()).on([""], Reply::sql(&format!("SELECT '{key}' AS k"), 0.95));
+    let script = Script::new()
+        .on([PLAN], whole())
+        .on([""], Reply::sql(&format!("SELECT '{key}' AS k"), 0.95));
     let endpoint = MockEndpoint::start(script.requires_key(key));
     let said = ask(&endpoint, &shop(folder.path()), QUESTION, &["--api-key", key, "-vvv"]);
     said.document(0);
@@ -105,7 +130,9 @@ fn the_key_of_the_flag_is_sent_and_hidden_as_well() {
 #[test]
 fn the_key_stays_with_the_endpoint_when_it_redirects() {
     let folder = syrch_kit::scratch();
-    let target = MockEndpoint::start(Script::new().on([PLAN], whole()).on([""], Reply::sql("SELECT 1 AS n", 0.95)));
+    let target = MockEndpoint::start(
+        Script::new().on([PLAN], whole()).on([""], Reply::sql("SELECT 1 AS n", 0.95)),
+    );
     for status in [301, 302, 307, 308] {
         let address = format!("{}/chat/completions", target.url());
         let endpoint = MockEndpoint::start(Script::always(Reply::redirect(status, &address)));
@@ -122,9 +149,12 @@ fn no_proxy_is_reported_anything() {
     let folder = syrch_kit::scratch();
     let proxy = MockEndpoint::start(Script::always(whole()));
     let address = proxy.url().replace("/v1", "");
-    let endpoint = MockEndpoint::start(Script::new().on([PLAN], whole()).on([""], Reply::sql("SELECT 1 AS n", 0.95)));
+    let endpoint = MockEndpoint::start(
+        Script::new().on([PLAN], whole()).on([""], Reply::sql("SELECT 1 AS n", 0.95)),
+    );
     let mut command = search(&endpoint.url(), &shop(folder.path()));
-    for name in ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] {
+    for name in ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+    {
         command.env(name, &address);
     }
     Said::of(command.args(["--format", "json", "-q", QUESTION]).output().unwrap()).document(0);
@@ -150,7 +180,11 @@ fn replies_that_never_hold_a_statement_are_no_answer() {
         assert_eq!(document["answer"], Value::Null, "{reply:?}");
         assert_eq!(document["sql"], Value::Null, "{reply:?}");
         assert_eq!(document["confidence"], Value::Null, "{reply:?}");
-        assert!(said.stderr.contains("no acceptable answer was found"), "{reply:?}: {}", said.all());
+        assert!(
+            said.stderr.contains("no acceptable answer was found"),
+            "{reply:?}: {}",
+            said.all()
+        );
     }
 }
 
@@ -159,7 +193,10 @@ fn a_fault_that_passes_is_survived_by_what_was_found_before() {
     let folder = syrch_kit::scratch();
     let doubtful = Reply::sql("SELECT COUNT(*) AS n FROM customers", 0.7);
     let endpoint = MockEndpoint::start(
-        Script::new().on([PLAN], whole()).on([REPAIR], Reply::status(500, "gone")).on([WRITE], doubtful),
+        Script::new()
+            .on([PLAN], whole())
+            .on([REPAIR], Reply::status(500, "gone"))
+            .on([WRITE], doubtful),
     );
     let said = ask(&endpoint, &shop(folder.path()), QUESTION, &[]);
     let document = said.document(0);
@@ -173,14 +210,21 @@ fn a_task_that_loses_the_endpoint_does_not_take_the_others_along() {
     let folder = syrch_kit::scratch();
     let endpoint = MockEndpoint::start(
         Script::new()
-            .on([PLAN], plan(&[subtask("A", "the customers", &[]), subtask("B", "the orders", &[])]))
+            .on(
+                [PLAN],
+                plan(&[subtask("A", "the customers", &[]), subtask("B", "the orders", &[])]),
+            )
             .on([&for_task("the customers")], Reply::status(500, "gone"))
             .on([&for_task("the orders")], Reply::sql("SELECT COUNT(*) AS n FROM orders", 0.95)),
     );
-    let document = ask(&endpoint, &shop(folder.path()), "How many orders are there?", &[]).document(0);
+    let document =
+        ask(&endpoint, &shop(folder.path()), "How many orders are there?", &[]).document(0);
     assert_eq!(document["answer"]["rows"], json!([[4]]));
     assert!(document["warnings"].to_string().contains("task A failed"), "{}", document["warnings"]);
-    assert!(document["confidence"]["calibrated"].as_f64().unwrap() < 0.95 * 0.86, "a lost task costs confidence");
+    assert!(
+        document["confidence"]["calibrated"].as_f64().unwrap() < 0.95 * 0.86,
+        "a lost task costs confidence"
+    );
 }
 
 /// Wrong settings of the endpoint are found before anything is sent, and shown without the key.
@@ -194,7 +238,9 @@ fn base_urls_that_cannot_be_are_refused() {
         "http://user:sesame-in-url@127.0.0.1:9/v1",
         "http://127.0.0.1:9/v1?key=sesame-in-url",
     ] {
-        let said = Said::of(search(url, &database).args(["--format", "json", "-q", QUESTION]).output().unwrap());
+        let said = Said::of(
+            search(url, &database).args(["--format", "json", "-q", QUESTION]).output().unwrap(),
+        );
         fails(&said, 10, "configuration", &["base URL"]);
         assert!(!said.all().contains("sesame-in-url"), "{}", said.all());
     }
@@ -208,7 +254,8 @@ fn offline_sends_nothing() {
     let mut command = host();
     command.env("SYRCH_API_KEY", KEY).env("SYRCH_BASE_URL", endpoint.url());
     command.args(["--llm", "offline", "--format", "json", "-q", QUESTION, "--db"]);
-    let document = Said::of(command.arg(shop(Path::new(folder.path()))).output().unwrap()).document(0);
+    let document =
+        Said::of(command.arg(shop(Path::new(folder.path()))).output().unwrap()).document(0);
     assert_eq!(document["answer"]["rows"], json!([[4]]));
     assert_eq!(endpoint.count(), 0);
 }

@@ -11,7 +11,8 @@ const COUNT: &str = "SELECT COUNT(*) AS n FROM customers";
 fn answered(script: Script) -> (MockEndpoint, Value) {
     let folder = syrch_kit::scratch();
     let endpoint = MockEndpoint::start(script);
-    let document = ask(&endpoint, &shop(folder.path()), "How many customers are there?", &[]).document(0);
+    let document =
+        ask(&endpoint, &shop(folder.path()), "How many customers are there?", &[]).document(0);
     assert_eq!(document["answer"]["rows"], json!([[4]]), "{document:#}");
     (endpoint, document)
 }
@@ -19,8 +20,14 @@ fn answered(script: Script) -> (MockEndpoint, Value) {
 #[test]
 fn a_statement_is_found_in_whatever_stands_around_it() {
     let fence = |language: &str| format!("```{language}\n{COUNT};\n```\nConfidence: 0.95");
-    let thinking = format!("<think>Perhaps SELECT 0 AS n? No:\n```sql\nSELECT 1 AS n\n```\n</think>\n{}", fence("sql"));
-    let twice = format!("First I thought of\n```sql\nSELECT 1 AS n\n```\nbut the right one is\n{}", fence("sql"));
+    let thinking = format!(
+        "<think>Perhaps SELECT 0 AS n? No:\n```sql\nSELECT 1 AS n\n```\n</think>\n{}",
+        fence("sql")
+    );
+    let twice = format!(
+        "First I thought of\n```sql\nSELECT 1 AS n\n```\nbut the right one is\n{}",
+        fence("sql")
+    );
     let replies = [
         Reply::text(fence("sql")),
         Reply::text(fence("sqlite")),
@@ -29,7 +36,10 @@ fn a_statement_is_found_in_whatever_stands_around_it() {
         Reply::text(twice),
         Reply::text(format!("{COUNT}\nConfidence: 95%")),
         Reply::text(json!({"sql": COUNT, "confidence": 0.95}).to_string()),
-        Reply::text(format!("Sure!\n```json\n{}\n```", json!({"query": COUNT, "confidence": "95%"}))),
+        Reply::text(format!(
+            "Sure!\n```json\n{}\n```",
+            json!({"query": COUNT, "confidence": "95%"})
+        )),
         Reply::sql_in_prose(COUNT, 0.95),
         Reply::sql(COUNT, 0.95).field("reasoning_content", "SELECT 1 AS n is no good"),
     ];
@@ -55,14 +65,21 @@ fn a_plan_is_found_in_prose_fences_and_thinking() {
             .on(["task_A"], Reply::sql("SELECT n FROM task_A", 0.95))
             .on([""], Reply::sql(COUNT, 0.95));
         let (endpoint, document) = answered(script);
-        assert_eq!((endpoint.count(), &document["cost"]["by_purpose"]["plan"]["calls"]), (3, &json!(1)), "{text}");
+        assert_eq!(
+            (endpoint.count(), &document["cost"]["by_purpose"]["plan"]["calls"]),
+            (3, &json!(1)),
+            "{text}"
+        );
     }
 }
 
 #[test]
 fn a_reply_that_is_no_plan_leaves_the_question_whole() {
-    for text in ["I would first count the customers.", "{\"steps\": [1, 2]}", "{\"subtasks\": []}", "[]"] {
-        let (endpoint, _) = answered(Script::new().on([PLAN], Reply::text(text)).on([""], Reply::sql(COUNT, 0.95)));
+    for text in
+        ["I would first count the customers.", "{\"steps\": [1, 2]}", "{\"subtasks\": []}", "[]"]
+    {
+        let (endpoint, _) =
+            answered(Script::new().on([PLAN], Reply::text(text)).on([""], Reply::sql(COUNT, 0.95)));
         assert_eq!(endpoint.count(), 2, "{text}");
     }
 }
@@ -80,17 +97,22 @@ fn a_reply_without_a_statement_is_asked_for_again() {
     assert_eq!(asked.len(), 4);
     assert!(asked[2].prompt().contains(REPAIR) && !asked[1].prompt().contains(REPAIR));
     assert_eq!(document["cost"]["calls"], 5);
-    let formats: Vec<bool> = asked.iter().map(|sent| sent.body["response_format"]["type"] == "json_schema").collect();
+    let formats: Vec<bool> =
+        asked.iter().map(|sent| sent.body["response_format"]["type"] == "json_schema").collect();
     assert_eq!(formats, [false, true, true, true]);
 }
 
 /// A model that writes a statement only where a schema holds it to that.
 fn held() -> Script {
     let reply = |request: &Recorded, _| {
-        let is_held = request.body["response_format"]["type"] == "json_schema" && request.prompt().contains(WRITE);
+        let is_held = request.body["response_format"]["type"] == "json_schema"
+            && request.prompt().contains(WRITE);
         is_held.then(|| Reply::json(&json!({"sql": COUNT, "confidence": 0.95})))
     };
-    Script::new().with(reply).on([PLAN], whole()).on([""], Reply::text("There are 4 customers in this table."))
+    Script::new()
+        .with(reply)
+        .on([PLAN], whole())
+        .on([""], Reply::text("There are 4 customers in this table."))
 }
 
 #[test]
@@ -100,9 +122,13 @@ fn a_statement_is_asked_for_as_a_document_when_the_user_says_so() {
     let formats = |strategy: &str, when: &str, code: i32| -> Vec<bool> {
         let endpoint = MockEndpoint::start(held());
         let flags = ["--strategy", strategy, "--structured", when];
-        let document = ask(&endpoint, &database, "How many customers are there?", &flags).document(code);
+        let document =
+            ask(&endpoint, &database, "How many customers are there?", &flags).document(code);
         if code == 0 {
-            assert_eq!((&document["sql"], &document["confidence"]["raw"]), (&json!(COUNT), &json!(0.95)));
+            assert_eq!(
+                (&document["sql"], &document["confidence"]["raw"]),
+                (&json!(COUNT), &json!(0.95))
+            );
         }
         assert_eq!(document["cost"]["calls"], endpoint.count(), "each is counted");
         let sent = statements(&endpoint);
@@ -114,11 +140,17 @@ fn a_statement_is_asked_for_as_a_document_when_the_user_says_so() {
     let repairs = formats("retry3", "never", 3);
     assert!(repairs.len() > 1 && repairs.iter().all(|is_held| !is_held), "{repairs:?}");
     // `never` holds for plans as well.
-    let endpoint = MockEndpoint::start(Script::new().on([PLAN], whole()).on([""], Reply::sql(COUNT, 0.95)));
-    ask(&endpoint, &database, "How many customers are there?", &["--structured", "never"]).document(0);
+    let endpoint =
+        MockEndpoint::start(Script::new().on([PLAN], whole()).on([""], Reply::sql(COUNT, 0.95)));
+    ask(&endpoint, &database, "How many customers are there?", &["--structured", "never"])
+        .document(0);
     assert!(endpoint.requests().iter().all(|sent| sent.body.get("response_format").is_none()));
     let said = ask(&endpoint, &database, "How many?", &["--structured", "maybe"]);
-    assert!(said.code == 2 && said.stderr.contains("auto") && said.stderr.contains("never"), "{}", said.all());
+    assert!(
+        said.code == 2 && said.stderr.contains("auto") && said.stderr.contains("never"),
+        "{}",
+        said.all()
+    );
 }
 
 #[test]
@@ -130,11 +162,16 @@ fn an_endpoint_without_structured_output_is_asked_in_words() {
         (script().without_response_format(), Value::Null),
     ] {
         let (endpoint, document) = answered(script);
-        let plans: Vec<_> = endpoint.requests().into_iter().filter(|sent| sent.prompt().contains(PLAN)).collect();
+        let plans: Vec<_> =
+            endpoint.requests().into_iter().filter(|sent| sent.prompt().contains(PLAN)).collect();
         let last = plans.last().unwrap();
         assert_eq!(last.body["response_format"]["type"], format);
         assert_eq!(last.prompt().contains("matches this JSON schema"), format != "json_schema");
-        assert_eq!(document["cost"]["by_purpose"]["plan"]["calls"], plans.len(), "what is sent is counted");
+        assert_eq!(
+            document["cost"]["by_purpose"]["plan"]["calls"],
+            plans.len(),
+            "what is sent is counted"
+        );
         assert_eq!(document["cost"]["calls"], endpoint.count());
     }
 }
@@ -159,16 +196,21 @@ fn usage_that_is_missing_or_untrue_is_estimated_and_never_free() {
         let bytes: usize = endpoint.requests().iter().map(|request| request.prompt().len()).sum();
         let input = document["cost"]["input_tokens"].as_u64().unwrap();
         let output = document["cost"]["output_tokens"].as_u64().unwrap();
-        assert!(input >= bytes as u64 / 8 && input <= bytes as u64, "{usage:?}: {input} for {bytes} bytes");
+        assert!(
+            input >= bytes as u64 / 8 && input <= bytes as u64,
+            "{usage:?}: {input} for {bytes} bytes"
+        );
         assert!(output > 0, "{usage:?}");
     }
 }
 
-/// Bug 24: syrch 0.1.2 sent 0.7 and waited 120 s whatever was configured, and limited the output of some calls only.
+/// Bug 24: syrch 0.1.2 sent 0.7 and waited 120 s whatever was configured, and limited the output of
+/// some calls only.
 #[test]
 fn settings_reach_the_wire() {
     let folder = syrch_kit::scratch();
-    let endpoint = MockEndpoint::start(Script::new().on([PLAN], whole()).on([""], Reply::sql(COUNT, 0.95)));
+    let endpoint =
+        MockEndpoint::start(Script::new().on([PLAN], whole()).on([""], Reply::sql(COUNT, 0.95)));
     let flags = ["--temperature", "0.3", "--max-tokens", "77"];
     ask(&endpoint, &shop(folder.path()), "How many customers are there?", &flags).document(0);
     assert_eq!(endpoint.count(), 2);
@@ -186,11 +228,16 @@ fn settings_reach_the_wire() {
 #[test]
 fn a_timeout_reaches_the_wire() {
     let folder = syrch_kit::scratch();
-    let endpoint = MockEndpoint::start(Script::new().on([PLAN], whole()).on([WRITE], Reply::hang()));
+    let endpoint =
+        MockEndpoint::start(Script::new().on([PLAN], whole()).on([WRITE], Reply::hang()));
     let mut command = super::search(&endpoint.url(), &shop(folder.path()));
     let began = std::time::Instant::now();
     command.env("SYRCH_TIMEOUT_SECONDS", "0.5").env("SYRCH_ATTEMPTS", "1");
-    let said = super::Said::of(command.args(["-q", "How many customers are there?"]).output().unwrap());
+    let said =
+        super::Said::of(command.args(["-q", "How many customers are there?"]).output().unwrap());
     assert!(said.code != 0 && said.stderr.contains("0.5 s"), "{}", said.all());
-    assert!(began.elapsed() < std::time::Duration::from_secs(60), "the configured timeout did not count");
+    assert!(
+        began.elapsed() < std::time::Duration::from_secs(60),
+        "the configured timeout did not count"
+    );
 }

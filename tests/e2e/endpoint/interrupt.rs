@@ -42,7 +42,13 @@ impl Running {
     }
 
     fn press(&self) {
-        assert!(Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap().success());
+        assert!(
+            Command::new("kill")
+                .args(["-INT", &self.child.id().to_string()])
+                .status()
+                .unwrap()
+                .success()
+        );
     }
 
     /// What it says in the end, which must come soon. Its standard input stays open until then.
@@ -69,7 +75,10 @@ fn until(what: &str, done: impl Fn() -> bool) {
 #[test]
 fn a_search_without_a_result_ends_interrupted() {
     let folder = syrch_kit::scratch();
-    let hangs = [(1, Script::always(Reply::hang())), (2, Script::new().on([PLAN], whole()).on([""], Reply::hang()))];
+    let hangs = [
+        (1, Script::always(Reply::hang())),
+        (2, Script::new().on([PLAN], whole()).on([""], Reply::hang())),
+    ];
     for (calls, script) in hangs {
         let endpoint = MockEndpoint::start(script);
         let running = Running::start(&endpoint, folder.path(), &[]);
@@ -107,11 +116,17 @@ fn is_best_so_far(said: &Said, document: &Value, warning: &str) {
     assert!(document["warnings"].to_string().contains(warning), "{}", said.all());
 }
 
-/// All tasks have ended, and the model is asked to word the answer: the rows are there, and a rule can word it.
+/// All tasks have ended, and the model is asked to word the answer: the rows are there, and a rule
+/// can word it.
 #[test]
 fn an_answer_that_is_being_worded_is_not_lost() {
     let folder = syrch_kit::scratch();
-    let script = || Script::new().on([PLAN], whole()).on([WRITE], Reply::sql(COUNT, 0.95)).on([""], Reply::hang());
+    let script = || {
+        Script::new()
+            .on([PLAN], whole())
+            .on([WRITE], Reply::sql(COUNT, 0.95))
+            .on([""], Reply::hang())
+    };
     let summarise = ["-P", "aggregator.summarise=true"];
     let endpoint = MockEndpoint::start(script());
     let running = Running::start(&endpoint, folder.path(), &summarise);

@@ -1,4 +1,5 @@
-//! Replies that are cut off, that think, or whose endpoint fails in a way of its own: what becomes of a search.
+//! Replies that are cut off, that think, or whose endpoint fails in a way of its own: what becomes
+//! of a search.
 
 use std::process::Command;
 
@@ -29,12 +30,19 @@ fn no_strategy_runs_a_statement_that_was_cut_off() {
     assert!(all.len() >= 14, "{all:?}");
     for strategy in all {
         let folder = syrch_kit::scratch();
-        for reply in [Reply::text(COUNT), Reply::text(format!("```sql\n{COUNT}")), Reply::text(format!("sql: {COUNT}"))]
-        {
+        for reply in [
+            Reply::text(COUNT),
+            Reply::text(format!("```sql\n{COUNT}")),
+            Reply::text(format!("sql: {COUNT}")),
+        ] {
             let endpoint = MockEndpoint::start(script(reply.finish("length")));
             let said = ask(&endpoint, &shop(folder.path()), QUESTION, &["--strategy", &strategy]);
             let document = said.document(3);
-            assert_eq!((&document["answer"], &document["sql"]), (&Value::Null, &Value::Null), "{strategy}");
+            assert_eq!(
+                (&document["answer"], &document["sql"]),
+                (&Value::Null, &Value::Null),
+                "{strategy}"
+            );
         }
     }
 }
@@ -44,14 +52,27 @@ fn a_cut_reply_is_counted_and_shown() {
     let folder = syrch_kit::scratch();
     let endpoint = MockEndpoint::start(script(Reply::text(COUNT).finish("length")));
     let mut command = search(&endpoint.url(), &shop(folder.path()));
-    command.env("SYRCH_STATE_DIR", folder.path()).args(["--format", "json", "--strategy", "retry3", "-q", QUESTION]);
+    command.env("SYRCH_STATE_DIR", folder.path()).args([
+        "--format",
+        "json",
+        "--strategy",
+        "retry3",
+        "-q",
+        QUESTION,
+    ]);
     let said = Said::of(command.output().unwrap());
     let document = said.document(3);
     let count = document["cost"]["cut_off"].as_u64().unwrap();
     assert!(count > 1, "{document:#}");
-    let warning = format!("{count} replies of the model were cut off at the limit of 4096 tokens and not used");
+    let warning = format!(
+        "{count} replies of the model were cut off at the limit of 4096 tokens and not used"
+    );
     assert!(document["warnings"].to_string().contains(&warning), "{}", document["warnings"]);
-    assert!(said.stderr.contains("--max-tokens") && !said.stderr.contains("or use a model"), "{}", said.stderr);
+    assert!(
+        said.stderr.contains("--max-tokens") && !said.stderr.contains("or use a model"),
+        "{}",
+        said.stderr
+    );
     let repairs = endpoint.requests();
     let repair = repairs.iter().find(|request| request.prompt().contains(REPAIR)).unwrap().prompt();
     assert!(repair.contains("cut off at the limit of 4096 tokens: reply with less"), "{repair}");
@@ -63,7 +84,9 @@ fn a_cut_reply_is_counted_and_shown() {
 
 #[test]
 fn what_a_cut_reply_has_whole_is_an_answer() {
-    for text in [format!("```sql\n{COUNT}\n```\nConfidence: 0.95\nIt counts the"), format!("{COUNT};")] {
+    for text in
+        [format!("```sql\n{COUNT}\n```\nConfidence: 0.95\nIt counts the"), format!("{COUNT};")]
+    {
         let folder = syrch_kit::scratch();
         let endpoint = MockEndpoint::start(script(Reply::text(text).finish("length")));
         let document = ask(&endpoint, &shop(folder.path()), QUESTION, &[]).document(0);
@@ -76,12 +99,16 @@ fn what_a_cut_reply_has_whole_is_an_answer() {
 #[test]
 fn a_plan_that_was_cut_off_leaves_the_question_whole() {
     let folder = syrch_kit::scratch();
-    let half = r#"{"subtasks": [{"id": "A", "description": "count the customers"}, {"id": "B", "desc"#;
-    let script = Script::new().on([PLAN], Reply::text(half).finish("length")).on([WRITE], Reply::sql(COUNT, 0.95));
+    let half =
+        r#"{"subtasks": [{"id": "A", "description": "count the customers"}, {"id": "B", "desc"#;
+    let script = Script::new()
+        .on([PLAN], Reply::text(half).finish("length"))
+        .on([WRITE], Reply::sql(COUNT, 0.95));
     let endpoint = MockEndpoint::start(script);
     let document = ask(&endpoint, &shop(folder.path()), QUESTION, &[]).document(0);
     assert_eq!(document["answer"]["rows"], json!([[4]]));
-    let limits: Vec<Value> = endpoint.requests().iter().map(|request| request.body["max_tokens"].clone()).collect();
+    let limits: Vec<Value> =
+        endpoint.requests().iter().map(|request| request.body["max_tokens"].clone()).collect();
     assert_eq!(limits, [1_024, 4_096, 512].map(Value::from));
 }
 
@@ -89,8 +116,12 @@ fn a_plan_that_was_cut_off_leaves_the_question_whole() {
 fn a_word_that_is_the_key_stays_in_the_statement() {
     let folder = syrch_kit::scratch();
     let endpoint = MockEndpoint::start(script(Reply::sql("SELECT 'none' AS k", 0.95)));
-    let document = ask(&endpoint, &shop(folder.path()), "Which word?", &["--api-key", "none"]).document(0);
-    assert_eq!((&document["sql"], &document["answer"]["rows"]), (&json!("SELECT 'none' AS k"), &json!([["none"]])));
+    let document =
+        ask(&endpoint, &shop(folder.path()), "Which word?", &["--api-key", "none"]).document(0);
+    assert_eq!(
+        (&document["sql"], &document["answer"]["rows"]),
+        (&json!("SELECT 'none' AS k"), &json!([["none"]]))
+    );
     assert_eq!(endpoint.requests()[0].authorization(), Some("Bearer none"));
 }
 
@@ -104,18 +135,29 @@ fn a_draft_in_another_channel_is_no_answer() {
     ] {
         for strategy in ["single", "vote5", "chase"] {
             let folder = syrch_kit::scratch();
-            let endpoint = MockEndpoint::start(script(Reply::text(format!("{before}{draft}{between}{COUNT}"))));
-            let document = ask(&endpoint, &shop(folder.path()), QUESTION, &["--strategy", strategy]).document(0);
+            let endpoint = MockEndpoint::start(script(Reply::text(format!(
+                "{before}{draft}{between}{COUNT}"
+            ))));
+            let document =
+                ask(&endpoint, &shop(folder.path()), QUESTION, &["--strategy", strategy])
+                    .document(0);
             assert_eq!(document["answer"]["rows"], json!([[4]]), "{strategy}: {before}");
         }
     }
 }
 
-/// The class follows from what the endpoint says: these are no outages, and no advice about the URL helps.
+/// The class follows from what the endpoint says: these are no outages, and no advice about the URL
+/// helps.
 #[test]
 fn a_content_filter_is_no_outage_by_whatever_status_it_comes() {
-    let filter = json!({"error": {"message": "The response was filtered", "code": "content_filter"}}).to_string();
-    for reply in [Reply::raw(400, filter.clone()), Reply::raw(200, filter), Reply::text("x").finish("content_filter")] {
+    let filter =
+        json!({"error": {"message": "The response was filtered", "code": "content_filter"}})
+            .to_string();
+    for reply in [
+        Reply::raw(400, filter.clone()),
+        Reply::raw(200, filter),
+        Reply::text("x").finish("content_filter"),
+    ] {
         let folder = syrch_kit::scratch();
         let endpoint = MockEndpoint::start(Script::always(reply));
         let said = ask(&endpoint, &shop(folder.path()), QUESTION, &["--strategy", "single"]);
@@ -127,16 +169,26 @@ fn a_content_filter_is_no_outage_by_whatever_status_it_comes() {
 #[test]
 fn an_error_in_a_good_status_is_tried_again() {
     let folder = syrch_kit::scratch();
-    let busy = json!({"error": {"message": "Rate limit exceeded: upstream is busy", "code": 429}}).to_string();
-    let gone = json!({"choices": [{"finish_reason": "error", "error": {"code": 502, "message": "gone"}}]}).to_string();
-    let script = Script::new().once([""], Reply::raw(200, busy.clone())).once([""], Reply::raw(200, gone));
-    let endpoint = MockEndpoint::start(script.on([PLAN], whole()).on([""], Reply::sql(COUNT, 0.95)));
-    let document = ask(&endpoint, &shop(folder.path()), QUESTION, &["--strategy", "single"]).document(0);
+    let busy = json!({"error": {"message": "Rate limit exceeded: upstream is busy", "code": 429}})
+        .to_string();
+    let gone =
+        json!({"choices": [{"finish_reason": "error", "error": {"code": 502, "message": "gone"}}]})
+            .to_string();
+    let script =
+        Script::new().once([""], Reply::raw(200, busy.clone())).once([""], Reply::raw(200, gone));
+    let endpoint =
+        MockEndpoint::start(script.on([PLAN], whole()).on([""], Reply::sql(COUNT, 0.95)));
+    let document =
+        ask(&endpoint, &shop(folder.path()), QUESTION, &["--strategy", "single"]).document(0);
     assert_eq!((&document["answer"]["rows"], endpoint.count()), (&json!([[4]]), 3));
     let endpoint = MockEndpoint::start(Script::always(Reply::raw(200, busy)));
     let said = ask(&endpoint, &shop(folder.path()), QUESTION, &["--strategy", "single"]);
     said.document(12);
-    assert!(said.stderr.contains("rate limit") && said.stderr.contains("SYRCH_ATTEMPTS"), "{}", said.stderr);
+    assert!(
+        said.stderr.contains("rate limit") && said.stderr.contains("SYRCH_ATTEMPTS"),
+        "{}",
+        said.stderr
+    );
     assert!(!said.stderr.contains("base URL") && endpoint.count() == 3, "{}", said.stderr);
 }
 
@@ -144,9 +196,12 @@ fn an_error_in_a_good_status_is_tried_again() {
 fn a_small_context_gets_fewer_tokens_or_a_shorter_prompt_or_is_named() {
     let folder = syrch_kit::scratch();
     let endpoint = MockEndpoint::start(Script::always(Reply::sql(COUNT, 0.95)).context(1_024));
-    let document = ask(&endpoint, &shop(folder.path()), QUESTION, &["--strategy", "single"]).document(0);
+    let document =
+        ask(&endpoint, &shop(folder.path()), QUESTION, &["--strategy", "single"]).document(0);
     assert_eq!(document["answer"]["rows"], json!([[4]]));
-    for script in [Script::always(whole()).context(64), Script::always(whole()).context_of_llama(64)] {
+    for script in
+        [Script::always(whole()).context(64), Script::always(whole()).context_of_llama(64)]
+    {
         let endpoint = MockEndpoint::start(script);
         let said = ask(&endpoint, &shop(folder.path()), QUESTION, &["--strategy", "single"]);
         said.document(12);
@@ -167,14 +222,15 @@ fn a_prompt_over_the_context_is_shortened() {
             format!("CREATE TABLE stores_{number}(id INTEGER PRIMARY KEY, label TEXT, opened TEXT, area REAL);")
         })
         .collect();
-    let customers =
-        "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT); INSERT INTO customers VALUES (1, 'Ada');";
+    let customers = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT); INSERT INTO customers VALUES (1, 'Ada');";
     let database = sqlite(folder.path().join("large.sqlite"), &format!("{customers}{tables}"));
     for strategy in ["single", "retry3", "vote5", "mcts", "discern"] {
         let script = Script::always(Reply::sql(COUNT, 0.95)).context_of_llama(1_200);
         let endpoint = MockEndpoint::start(script);
-        let said = ask(&endpoint, &database, QUESTION, &["--strategy", strategy, "--linker", "none"]);
-        let sizes: Vec<usize> = endpoint.requests().iter().map(|request| request.prompt().len()).collect();
+        let said =
+            ask(&endpoint, &database, QUESTION, &["--strategy", strategy, "--linker", "none"]);
+        let sizes: Vec<usize> =
+            endpoint.requests().iter().map(|request| request.prompt().len()).collect();
         assert_eq!(said.code, 0, "{strategy}: {sizes:?}: {}", said.all());
         let (first, last) = (sizes[0], sizes[sizes.len() - 1]);
         assert!(first > 4_800 && last <= 4_800, "{strategy}: {sizes:?}");
@@ -193,7 +249,8 @@ fn servers_that_load_stream_or_have_no_system_prompt_answer() {
     ] {
         let folder = syrch_kit::scratch();
         let endpoint = MockEndpoint::start(script);
-        let document = ask(&endpoint, &shop(folder.path()), QUESTION, &["--strategy", "single"]).document(0);
+        let document =
+            ask(&endpoint, &shop(folder.path()), QUESTION, &["--strategy", "single"]).document(0);
         assert_eq!((&document["answer"]["rows"], endpoint.count()), (&json!([[4]]), calls));
     }
 }
@@ -212,8 +269,11 @@ fn priced(endpoint: &MockEndpoint, prices: &str, format: &str) -> Said {
 #[test]
 fn what_is_not_reported_is_estimated_and_said_to_be() {
     let nothing = || plan(&[]).usage(Usage::Missing);
-    let script = || Script::new().on([PLAN], nothing()).on([""], Reply::sql(COUNT, 0.95).usage(Usage::Missing));
-    let document = priced(&MockEndpoint::start(script()), "{input: 2.5, output: 10}", "json").document(0);
+    let script = || {
+        Script::new().on([PLAN], nothing()).on([""], Reply::sql(COUNT, 0.95).usage(Usage::Missing))
+    };
+    let document =
+        priced(&MockEndpoint::start(script()), "{input: 2.5, output: 10}", "json").document(0);
     let cost = &document["cost"];
     let tokens = |name: &str| cost[name].as_f64().unwrap();
     let usd = (tokens("input_tokens") * 2.5 + tokens("output_tokens") * 10.0) / 1e6;
@@ -233,8 +293,9 @@ fn cached_tokens_have_a_price_and_reported_costs_count() {
         Reply::raw(200, json!({"choices": [{"message": message}], "usage": usage}).to_string())
     };
     let usd = |reply: Reply, prices: &str| {
-        let endpoint =
-            MockEndpoint::start(Script::new().on([PLAN], whole().usage(Usage::Tokens(0, 0))).on([""], reply));
+        let endpoint = MockEndpoint::start(
+            Script::new().on([PLAN], whole().usage(Usage::Tokens(0, 0))).on([""], reply),
+        );
         let document = priced(&endpoint, prices, "json").document(0);
         (document["cost"]["usd"].as_f64().unwrap() * 1e6).round()
     };

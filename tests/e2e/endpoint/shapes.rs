@@ -21,8 +21,12 @@ fn answer(database: &Path, strategy: &str, reply: Reply) -> (String, serde_json:
     let endpoint = MockEndpoint::start(Script::new().on([PLAN], whole()).on([""], reply));
     let mut command = search(&endpoint.url(), database);
     command.env("SYRCH_STATE_DIR", database.with_file_name("state"));
-    let said =
-        Said::of(command.args(["-v", "--format", "json", "--strategy", strategy, "-q", QUESTION]).output().unwrap());
+    let said = Said::of(
+        command
+            .args(["-v", "--format", "json", "--strategy", strategy, "-q", QUESTION])
+            .output()
+            .unwrap(),
+    );
     let document = said.document(0);
     (document["sql"].as_str().unwrap().to_owned(), document["answer"]["rows"].clone(), said.stderr)
 }
@@ -47,16 +51,27 @@ fn the_first_statement_that_passes_the_check_is_taken() {
         for strategy in STRATEGIES {
             let (sql, rows, stderr) = answer(&database, strategy, Reply::text(reply.clone()));
             assert_eq!((sql.as_str(), &rows), (COUNT, &right), "{strategy}: {reply}");
-            assert!(stderr.contains("the reply held 2 statements; number "), "{strategy}: {reply}\n{stderr}");
+            assert!(
+                stderr.contains("the reply held 2 statements; number "),
+                "{strategy}: {reply}\n{stderr}"
+            );
         }
     }
     // The last search is in the trace with what its replies held.
     let mut command = host();
-    command.env("SYRCH_STATE_DIR", folder.path().join("state")).args(["trace", "show", "last", "--calls"]);
+    command
+        .env("SYRCH_STATE_DIR", folder.path().join("state"))
+        .args(["trace", "show", "last", "--calls"]);
     let shown = Said::of(command.output().unwrap());
-    assert!(shown.stdout.contains("the reply held 2 statements; number 1 is used"), "{}", shown.all());
+    assert!(
+        shown.stdout.contains("the reply held 2 statements; number 1 is used"),
+        "{}",
+        shown.all()
+    );
     let mut command = host();
-    command.env("SYRCH_STATE_DIR", folder.path().join("state")).args(["trace", "replay", "last", "--strict"]);
+    command
+        .env("SYRCH_STATE_DIR", folder.path().join("state"))
+        .args(["trace", "replay", "last", "--strict"]);
     let replayed = Said::of(command.output().unwrap());
     assert_eq!(replayed.code, 0, "{}", replayed.all());
 }
@@ -91,7 +106,14 @@ fn a_reply_that_cannot_be_read_shows_what_it_holds() {
     let folder = syrch_kit::scratch();
     let database = shop(folder.path());
     let mut command = host();
-    command.args(["--format", "json", "sql", "--db"]).arg(&database).arg("SELECT\u{a0}count(*) FROM customers");
+    command
+        .args(["--format", "json", "sql", "--db"])
+        .arg(&database)
+        .arg("SELECT\u{a0}count(*) FROM customers");
     let said = Said::of(command.output().unwrap());
-    assert!(said.code != 0 && said.stderr.contains("not with `SELECT\\u{a0}count`"), "{}", said.all());
+    assert!(
+        said.code != 0 && said.stderr.contains("not with `SELECT\\u{a0}count`"),
+        "{}",
+        said.all()
+    );
 }

@@ -1,4 +1,5 @@
-//! Servers that are slow: they take one call at a time, never answer, or are asked what nobody needs.
+//! Servers that are slow: they take one call at a time, never answer, or are asked what nobody
+//! needs.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -13,7 +14,8 @@ use crate::shop;
 const QUESTION: &str = "How many customers are there?";
 const COUNT: &str = "SELECT COUNT(*) AS n FROM customers";
 
-/// A server that works on one request after the other, also on those for which nobody waits any more.
+/// A server that works on one request after the other, also on those for which nobody waits any
+/// more.
 fn one_slot(each: Duration) -> Script {
     let free_at = Mutex::new(Instant::now());
     Script::new().with(move |_, _| {
@@ -29,7 +31,8 @@ fn one_slot(each: Duration) -> Script {
 fn a_server_of_one_slot_loses_no_sample() {
     let folder = syrch_kit::scratch();
     let endpoint = MockEndpoint::start(one_slot(Duration::from_millis(1_100)));
-    let said = ask(&endpoint, &shop(folder.path()), QUESTION, &["--strategy", "vote5", "--timeout", "3"]);
+    let said =
+        ask(&endpoint, &shop(folder.path()), QUESTION, &["--strategy", "vote5", "--timeout", "3"]);
     let document = said.document(0);
     assert_eq!(document["candidates"].as_array().unwrap().len(), 5, "{}", said.all());
     assert!(endpoint.count() <= 9, "{}", endpoint.count());
@@ -39,13 +42,21 @@ fn a_server_of_one_slot_loses_no_sample() {
 fn a_timeout_is_repeated_once_and_for_a_shorter_reply() {
     let folder = syrch_kit::scratch();
     let endpoint = MockEndpoint::start(Script::always(Reply::hang()));
-    let said = ask(&endpoint, &shop(folder.path()), QUESTION, &["--strategy", "single", "--timeout", "1"]);
+    let said =
+        ask(&endpoint, &shop(folder.path()), QUESTION, &["--strategy", "single", "--timeout", "1"]);
     assert_eq!(said.code, 12, "{}", said.all());
-    let limits: Vec<u64> =
-        endpoint.requests().iter().map(|request| request.body["max_tokens"].as_u64().unwrap()).collect();
+    let limits: Vec<u64> = endpoint
+        .requests()
+        .iter()
+        .map(|request| request.body["max_tokens"].as_u64().unwrap())
+        .collect();
     assert_eq!(limits.len(), 2, "{limits:?}");
     assert!(limits[1] < limits[0], "{limits:?}");
-    assert!(said.stderr.contains("tried 2 times, the last time for a shorter reply"), "{}", said.all());
+    assert!(
+        said.stderr.contains("tried 2 times, the last time for a shorter reply"),
+        "{}",
+        said.all()
+    );
 }
 
 #[test]
@@ -68,10 +79,14 @@ fn another_seed_is_another_sample() {
     // Whether an answer is right follows from the number that is sent as its seed.
     let endpoint = MockEndpoint::start(Script::new().with(|request, _| {
         let least = asked(request)? % 5 + usize::from(request.body["seed"].as_u64()? % 2 == 1) * 3;
-        Some(Reply::sql(&format!("SELECT COUNT(*) AS n FROM orders WHERE quantity >= {least}"), 0.95))
+        Some(Reply::sql(
+            &format!("SELECT COUNT(*) AS n FROM orders WHERE quantity >= {least}"),
+            0.95,
+        ))
     }));
     let run = |words: &str| {
-        let mut command = bench.asks(&endpoint, &format!("--strategy single --format json {words}"));
+        let mut command =
+            bench.asks(&endpoint, &format!("--strategy single --format json {words}"));
         let output = command.env_remove("SYRCH_CACHE").output().unwrap();
         super::Said::of(output).document(0)
     };
@@ -94,7 +109,9 @@ fn another_seed_is_another_sample() {
 #[test]
 fn no_call_words_a_question_that_nobody_reads() {
     let folder = syrch_kit::scratch();
-    for reply in ["I cannot say.", "The table customers has what you want.", "{\"thought\": \"count\"}"] {
+    for reply in
+        ["I cannot say.", "The table customers has what you want.", "{\"thought\": \"count\"}"]
+    {
         let endpoint = MockEndpoint::start(Script::always(Reply::text(reply)));
         let said = ask(&endpoint, &shop(folder.path()), QUESTION, &["--strategy", "single"]);
         let document = said.document(3);
@@ -107,14 +124,18 @@ fn no_call_words_a_question_that_nobody_reads() {
 fn a_budget_that_ends_in_most_parts_leaves_no_answer() {
     let folder = syrch_kit::scratch();
     let database = shop(folder.path());
-    let tasks: Vec<Value> = (0..6).map(|n| subtask(&format!("T{n}"), &format!("part {n}"), &[])).collect();
+    let tasks: Vec<Value> =
+        (0..6).map(|n| subtask(&format!("T{n}"), &format!("part {n}"), &[])).collect();
     for (calls, code) in [("2", 16), ("5", 16), ("60", 0)] {
         let script = Script::new().on([PLAN], plan(&tasks)).on([""], Reply::sql(COUNT, 0.95));
         let endpoint = MockEndpoint::start(script);
-        let said = ask(&endpoint, &database, QUESTION, &["--max-calls", calls, "--max-attempts", "1"]);
+        let said =
+            ask(&endpoint, &database, QUESTION, &["--max-calls", calls, "--max-attempts", "1"]);
         let document = said.document(code);
         assert!(document["answer"].is_object(), "{}", said.all());
-        let open = document["warnings"].to_string().contains("of 6 parts of the question were not answered");
+        let open = document["warnings"]
+            .to_string()
+            .contains("of 6 parts of the question were not answered");
         assert_eq!(open, code == 16, "{}", said.all());
         assert_eq!(said.stderr.contains("--max-calls"), code == 16, "{}", said.all());
     }

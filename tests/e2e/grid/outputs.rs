@@ -44,7 +44,11 @@ fn nothing_that_a_grid_reads_is_replaced() {
     for (name, content, words) in [
         ("results.json", questions.as_slice(), "out/results.json --db shop.sqlite"),
         ("config.json", &shop, "suite.jsonl --db out/config.json"),
-        ("best.json", b"name: mine\nroles: {planner: direct}\n", "suite.jsonl --strategy out/best.json"),
+        (
+            "best.json",
+            b"name: mine\nroles: {planner: direct}\n",
+            "suite.jsonl --strategy out/best.json",
+        ),
     ] {
         let reported = format!("its `{name}` is not that of a grid");
         assert_spared(&place, &endpoint, (name, content), words, &["--out `out`", &reported]);
@@ -53,7 +57,12 @@ fn nothing_that_a_grid_reads_is_replaced() {
     let one = json!({"schema": "syrch.grid/1", "id": "a", "db": "shop", "question": QUESTION, "gold_sql": "SELECT 4"});
     let mine = b"# Grid\nname: mine\nroles: {planner: direct}\n";
     for (name, content, words, what) in [
-        ("results.json", one.to_string().as_bytes(), "out/results.json --db shop.sqlite", "is the suite"),
+        (
+            "results.json",
+            one.to_string().as_bytes(),
+            "out/results.json --db shop.sqlite",
+            "is the suite",
+        ),
         ("summary.md", mine, "suite.jsonl --strategy out/summary.md", "is a strategy file in use"),
         (
             "summary.md",
@@ -61,13 +70,30 @@ fn nothing_that_a_grid_reads_is_replaced() {
             "suite.jsonl --config out/summary.md",
             "is the config file in use",
         ),
-        ("summary.md", b"# Grid\nOrders are sales.\n", "suite.jsonl --notes out/summary.md", "is the notes"),
-        ("summary.md", b"# Grid\n4\n", "--db shop.sqlite --expected out/summary.md", "is the expected rows"),
+        (
+            "summary.md",
+            b"# Grid\nOrders are sales.\n",
+            "suite.jsonl --notes out/summary.md",
+            "is the notes",
+        ),
+        (
+            "summary.md",
+            b"# Grid\n4\n",
+            "--db shop.sqlite --expected out/summary.md",
+            "is the expected rows",
+        ),
     ] {
-        assert_spared(&place, &endpoint, (name, content), words, &["--out `", name, what, "name another folder"]);
+        assert_spared(
+            &place,
+            &endpoint,
+            (name, content),
+            words,
+            &["--out `", name, what, "name another folder"],
+        );
     }
     let rows = place.file("rows.csv", "n\n4\n");
-    let mut command = asking(grid(&place, "--db shop.sqlite --expected rows.csv -o rows.csv"), &endpoint);
+    let mut command =
+        asking(grid(&place, "--db shop.sqlite --expected rows.csv -o rows.csv"), &endpoint);
     refused(command.args(["-q", QUESTION]), 2, &["is the expected rows"]);
     assert_eq!((fs::read(rows).unwrap().as_slice(), endpoint.count()), (b"n\n4\n".as_slice(), 0));
     assert!(!state(&place).join("suites").exists(), "a run was started");
@@ -85,16 +111,28 @@ fn files_of_others_stay_and_those_of_an_earlier_grid_are_replaced() {
         assert_eq!(read(&place.path().join("out/results.json")), document);
         assert_eq!(fs::read(&mine).unwrap(), b"mine");
     }
-    let mut names: Vec<_> =
-        fs::read_dir(place.path().join("out")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let mut names: Vec<_> = fs::read_dir(place.path().join("out"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
     names.sort();
     assert_eq!(names, ["best.json", "config.json", "notes.txt", "results.json", "summary.md"]);
     // `--report` of the report on it replaces nothing of the run either.
-    let cells = fs::read_dir(state(&place).join("suites")).unwrap().next().unwrap().unwrap().path().join("cells.json");
+    let cells = fs::read_dir(state(&place).join("suites"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path()
+        .join("cells.json");
     let before = fs::read(&cells).unwrap();
     let mut command = place.words("report");
     refused(
-        command.arg(cells.parent().unwrap()).arg("-o").arg(&cells).env("SYRCH_STATE_DIR", state(&place)),
+        command
+            .arg(cells.parent().unwrap())
+            .arg("-o")
+            .arg(&cells)
+            .env("SYRCH_STATE_DIR", state(&place)),
         2,
         &["of the run itself"],
     );

@@ -9,7 +9,8 @@ use syrch_kit::languages;
 use super::{ROLES, folder, names};
 
 /// Own cases of one language that others lack, each with the reason.
-const EXCEPTIONS: [(&str, &str); 1] = [("solver-type", "a compiler refuses a value of another type")];
+const EXCEPTIONS: [(&str, &str); 1] =
+    [("solver-type", "a compiler refuses a value of another type")];
 
 #[test]
 fn every_built_component_is_tried() {
@@ -34,7 +35,10 @@ fn no_component_names_a_folder_of_its_author() {
             assert!(!contains(part), "{language}: {part}");
         }
         // Those of Python and JavaScript hold a runtime that others have built.
-        assert!(!contains("/.cargo/registry") || ["python", "js"].contains(&language), "{language}");
+        assert!(
+            !contains("/.cargo/registry") || ["python", "js"].contains(&language),
+            "{language}"
+        );
     }
 }
 
@@ -73,7 +77,10 @@ fn every_role_is_in_every_language_and_in_the_table() {
 #[test]
 fn every_case_has_its_golden_file() {
     let own = languages::NAMES.map(|language| folder().join(language).join("tests"));
-    for cases in own.iter().chain([&folder().join("cases"), &syrch_kit::repository().join("sdk/examples-cases")]) {
+    for cases in own
+        .iter()
+        .chain([&folder().join("cases"), &syrch_kit::repository().join("sdk/examples-cases")])
+    {
         assert_eq!(names(cases, ".yml"), names(cases, ".golden.json"), "{}", cases.display());
     }
 }
@@ -81,8 +88,9 @@ fn every_case_has_its_golden_file() {
 /// What each language says in its own words, it says in the same cases.
 #[test]
 fn no_language_lacks_an_own_case_of_another() {
-    let case =
-        |language: &str, name: &str| fs::read_to_string(folder().join(language).join(format!("tests/{name}.yml")));
+    let case = |language: &str, name: &str| {
+        fs::read_to_string(folder().join(language).join(format!("tests/{name}.yml")))
+    };
     let all: BTreeSet<String> = languages::NAMES
         .iter()
         .flat_map(|language| names(&folder().join(language).join("tests"), ".yml"))
@@ -90,7 +98,8 @@ fn no_language_lacks_an_own_case_of_another() {
         .collect();
     for language in languages::NAMES {
         for name in &all {
-            let own = case(language, name).unwrap_or_else(|error| panic!("{language} lacks {name}: {error}"));
+            let own = case(language, name)
+                .unwrap_or_else(|error| panic!("{language} lacks {name}: {error}"));
             assert_eq!(own, case("rust", name).unwrap(), "{language}: {name}");
         }
     }
@@ -99,15 +108,20 @@ fn no_language_lacks_an_own_case_of_another() {
     }
 }
 
-/// An exception, a panic or an abort has the plugin's own words in what the host says, in every language.
+/// An exception, a panic or an abort has the plugin's own words in what the host says, in every
+/// language.
 #[test]
 fn every_exception_is_reported_in_the_plugins_words() {
     for language in languages::NAMES {
         let own = folder().join(language).join("tests");
-        for name in names(&own, ".yml").iter().filter(|name| name.ends_with("-raise") || name.ends_with("-fail")) {
+        for name in names(&own, ".yml")
+            .iter()
+            .filter(|name| name.ends_with("-raise") || name.ends_with("-fail"))
+        {
             let text = fs::read_to_string(own.join(format!("{name}.golden.json"))).unwrap();
             let golden: Value = serde_json::from_str(&text).unwrap();
-            let message = golden["failure"]["message"].as_str().or(golden["error"].as_str()).unwrap();
+            let message =
+                golden["failure"]["message"].as_str().or(golden["error"].as_str()).unwrap();
             let case = fs::read_to_string(own.join(format!("{name}.yml"))).unwrap();
             let (_, words) = case.split_once(", text: ").unwrap();
             let (words, _) = words.split_once(['}', ',']).unwrap();

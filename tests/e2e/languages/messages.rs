@@ -1,5 +1,5 @@
-//! What an author sees of an exception, an endless loop, a reply that is too large, a wrong value and, where no compiler finds it, a wrong type, in
-//! each language.
+//! What an author sees of an exception, an endless loop, a reply that is too large, a wrong value
+//! and, where no compiler finds it, a wrong type, in each language.
 
 use super::{Place, folder, said};
 use crate::compare::assert_snapshot;
@@ -8,12 +8,20 @@ use crate::compare::assert_snapshot;
 type Wrong = (&'static str, &'static str, &'static [&'static str]);
 
 const WRONGS: [Wrong; 5] = [
-    ("a deliberate exception", "LANGUAGE/tests/solver-raise", &["solver.habit=raise", "solver.text=the sky falls"]),
+    (
+        "a deliberate exception",
+        "LANGUAGE/tests/solver-raise",
+        &["solver.habit=raise", "solver.text=the sky falls"],
+    ),
     // A search calls the solver several times, each for seconds.
     ("an endless loop", "cases/linker-loop", &[]),
     ("a reply that is too large", "cases/solver-large", &["solver.habit=large", "solver.size=65"]),
     ("a value that the contract does not allow", "cases/solver-wrong", &["solver.habit=wrong"]),
-    ("a value of another type", "LANGUAGE/tests/solver-type", &["solver.habit=wrong", "solver.text=another type"]),
+    (
+        "a value of another type",
+        "LANGUAGE/tests/solver-type",
+        &["solver.habit=wrong", "solver.text=another type"],
+    ),
 ];
 
 /// The languages whose compiler finds a value of another type.
@@ -23,7 +31,9 @@ const TYPED: [&str; 3] = ["rust", "go", "c"];
 fn shown(place: &Place, said: &crate::endpoint::Said) -> String {
     let own = place.folder.path().display().to_string();
     let text = format!("{}{}", said.stdout, said.stderr).replace(&own, ".");
-    let lines = text.lines().filter(|line| !line.starts_with("compiling ") && !line.starts_with("0 statements, "));
+    let lines = text
+        .lines()
+        .filter(|line| !line.starts_with("compiling ") && !line.starts_with("0 statements, "));
     let lines: String = lines.map(|line| line.trim_end().to_owned() + "\n").collect();
     format!("{lines}exit {}\n", said.code)
 }
@@ -38,12 +48,16 @@ pub(super) fn are_as_before(place: &Place, language: &str) {
         let case = case.replace("LANGUAGE", language);
         let file = folder().join(format!("{case}.yml"));
         let called = said(place.plugin(&["call", "./conformance.wasm", "--case"]).arg(&file));
-        text += &format!("# {what}: plugin call conformance.wasm --case {case}.yml\n{}\n", shown(place, &called));
+        text += &format!(
+            "# {what}: plugin call conformance.wasm --case {case}.yml\n{}\n",
+            shown(place, &called)
+        );
         if settings.is_empty() {
             continue;
         }
         let settings = settings.iter().flat_map(|setting| ["-P", setting]);
-        let words: Vec<&str> = ["--solver", "./conformance.wasm"].into_iter().chain(settings).collect();
+        let words: Vec<&str> =
+            ["--solver", "./conformance.wasm"].into_iter().chain(settings).collect();
         let searched = place.question(&words);
         text += &format!("# {what}, in a search\n{}\n", shown(place, &searched));
     }

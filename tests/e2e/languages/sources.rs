@@ -1,5 +1,6 @@
-//! With `SYRCH_REQUIRE_LANGUAGES=1`, by the tools that `tests/languages/install.sh` has installed: new projects, the plugin `conformance`, the
-//! examples and the tests of every SDK, and its package.
+//! With `SYRCH_REQUIRE_LANGUAGES=1`, by the tools that `tests/languages/install.sh` has installed:
+//! new projects, the plugin `conformance`, the examples and the tests of every SDK, and its
+//! package.
 
 mod packages;
 
@@ -35,12 +36,15 @@ impl Work {
 
     /// A program with what it may reuse of earlier builds.
     fn set<'a>(&self, command: &'a mut Command) -> &'a mut Command {
-        // The tests' own home has no toolchain of Rust. Cargo sets these for its tests, where it comes from rustup.
+        // The tests' own home has no toolchain of Rust. Cargo sets these for its tests, where it
+        // comes from rustup.
         let home = std::env::home_dir().unwrap_or_default();
         for (name, folder) in [("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo")] {
             command.env(name, std::env::var_os(name).unwrap_or_else(|| home.join(folder).into()));
         }
-        command.env("CARGO_TARGET_DIR", self.tools.join("target")).env("GOCACHE", self.tools.join("cache"));
+        command
+            .env("CARGO_TARGET_DIR", self.tools.join("target"))
+            .env("GOCACHE", self.tools.join("cache"));
         if let Some(proxy) = &self.proxy {
             // A module that is published nowhere is in no database of checksums either.
             command.env("GOSUMDB", "off").env("GOMODCACHE", self.path().join("modules"));
@@ -56,7 +60,8 @@ impl Work {
     fn run(&self, program: impl AsRef<OsStr>, words: &[&str], folder: &Path) {
         let mut command = Command::new(&program);
         let output = self.set(&mut command).args(words).current_dir(folder).output();
-        let output = output.unwrap_or_else(|error| panic!("{}: {error}", program.as_ref().display()));
+        let output =
+            output.unwrap_or_else(|error| panic!("{}: {error}", program.as_ref().display()));
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
         assert!(output.status.success(), "{command:?} in {}\n{stdout}\n{stderr}", folder.display());
@@ -71,7 +76,8 @@ impl Work {
         project.join(format!("build/{name}.wasm"))
     }
 
-    /// Go as it is installed, if it is new enough, and otherwise that of the tools, as `plugin build` chooses it.
+    /// Go as it is installed, if it is new enough, and otherwise that of the tools, as `plugin
+    /// build` chooses it.
     fn go(&self) -> PathBuf {
         let installed = self.tools.join("bin/go");
         if installed.exists() { installed } else { "go".into() }
@@ -85,13 +91,21 @@ fn own_tests(work: &Work, language: &str, project: &Path) {
         "python" => {
             let mut command = Command::new("python3");
             command.current_dir(project).env("PYTHONPATH", "sdk").args(["-m", "unittest"]);
-            command.args(super::names(&project.join("tests"), ".py").iter().map(|name| format!("tests/{name}.py")));
+            command.args(
+                super::names(&project.join("tests"), ".py")
+                    .iter()
+                    .map(|name| format!("tests/{name}.py")),
+            );
             let tested = said(&mut command);
             assert_eq!(tested.code, 0, "{}", tested.all());
         }
         // Also links the SDK, which only an editor and the tests need.
         "js" | "ts" => {
-            work.run("npm", &["install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], project);
+            work.run(
+                "npm",
+                &["install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"],
+                project,
+            );
             work.run("npm", &["test"], project);
         }
         "go" => work.run(work.go(), &["test", "."], project),
@@ -99,12 +113,14 @@ fn own_tests(work: &Work, language: &str, project: &Path) {
     }
 }
 
-/// `plugin new`, `plugin build`, `plugin test`, the tests of the language's own runner, and a question that is answered with the plugin.
+/// `plugin new`, `plugin build`, `plugin test`, the tests of the language's own runner, and a
+/// question that is answered with the plugin.
 fn a_new_project_answers(language: &str) {
     let Some(work) = Work::of(language) else { return };
     let project = work.path().join("first");
     let mut new = host();
-    new.current_dir(work.path()).args(["plugin", "new", "first", "--role", "reward", "--lang", language]);
+    new.current_dir(work.path())
+        .args(["plugin", "new", "first", "--role", "reward", "--lang", language]);
     assert_eq!(said(&mut new).code, 0);
     let component = work.build(&project, "first");
     let bytes = fs::read(&component).unwrap();
@@ -114,14 +130,28 @@ fn a_new_project_answers(language: &str) {
         assert!(!text.contains(&folder), "{language}: the component names {folder}");
     }
     let mut again = host();
-    let again = said(work.set(&mut again).args(["plugin", "build", "--tools"]).arg(&work.tools).arg(&project));
+    let again = said(
+        work.set(&mut again).args(["plugin", "build", "--tools"]).arg(&work.tools).arg(&project),
+    );
     let says_so = again.stderr.contains("nothing has changed since the last build");
     assert_eq!(says_so, ["python", "js", "ts"].contains(&language), "{}", again.all());
-    assert_eq!(fs::read(&component).unwrap(), bytes, "{language}: another component of the same sources");
+    assert_eq!(
+        fs::read(&component).unwrap(),
+        bytes,
+        "{language}: another component of the same sources"
+    );
     passes(&component, &project.join("tests"));
     own_tests(&work, language, &project);
     let mut question = host();
-    question.args(["--llm", "offline", "--format", "json", "-q", "How many customers are there?", "--reward"]);
+    question.args([
+        "--llm",
+        "offline",
+        "--format",
+        "json",
+        "-q",
+        "How many customers are there?",
+        "--reward",
+    ]);
     question.arg(&component).arg("--db").arg(shop(work.path()));
     let answered = said(&mut question).document(0);
     assert_eq!(answered["answer"]["rows"], json!([[4]]), "{answered:#}");
@@ -141,7 +171,10 @@ fn the_examples_behave_alike(language: &str) {
     let Some(work) = Work::of(language) else { return };
     let cases = repository().join("sdk/examples-cases");
     for example in ["tables", "vote", "short", "steps"] {
-        let component = work.build(&repository().join("sdk").join(language).join("examples").join(example), example);
+        let component = work.build(
+            &repository().join("sdk").join(language).join("examples").join(example),
+            example,
+        );
         // The cases of one example, in a folder of their own.
         let own = work.path().join(example);
         fs::create_dir(&own).unwrap();
@@ -159,12 +192,21 @@ fn the_examples_behave_alike(language: &str) {
 fn the_sdk_is_tested(language: &str) {
     let Some(work) = Work::of(language) else { return };
     let sdk = repository().join("sdk").join(language);
-    let examples = ["tables", "vote", "short", "steps"].map(|example| sdk.join("examples").join(example));
+    let examples =
+        ["tables", "vote", "short", "steps"].map(|example| sdk.join("examples").join(example));
     match language {
         "python" => {
             work.run(
                 "python3",
-                &["-m", "unittest", "discover", "--start-directory", "tests", "--top-level-directory", "."],
+                &[
+                    "-m",
+                    "unittest",
+                    "discover",
+                    "--start-directory",
+                    "tests",
+                    "--top-level-directory",
+                    ".",
+                ],
                 &sdk,
             );
             for example in examples {
@@ -257,8 +299,8 @@ mod js {
         super::conforms_when_it_is_built("js");
     }
 
-    /// The same sources by the other engine, whose tools the build installs. It passes the table; what it says of its own exceptions is another
-    /// text.
+    /// The same sources by the other engine, whose tools the build installs. It passes the table;
+    /// what it says of its own exceptions is another text.
     #[test]
     fn conformance_is_built_with_starlingmonkey() {
         let Some(work) = super::Work::of("starlingmonkey") else { return };

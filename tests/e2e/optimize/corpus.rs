@@ -11,7 +11,8 @@ pub(super) fn add(slow: &Slow, statements: &[(&str, &str)]) {
         slow.file(name, sql);
     }
     let files: Vec<&str> = statements.iter().map(|(name, _)| *name).collect();
-    let output = finish(slow.words("optimize corpus add m.toml --description made").args(files), "");
+    let output =
+        finish(slow.words("optimize corpus add m.toml --description made").args(files), "");
     assert_eq!(output.status.code(), Some(0), "{}", said(&output).1);
 }
 
@@ -21,13 +22,17 @@ fn a_corpus_is_made_listed_and_verified() {
     let slow = Slow::new();
     add(&slow, &[("a.sql", SLOW), ("b.sql", "SELECT id FROM orders")]);
     let listed = document(&mut slow.words("optimize corpus list m.toml"), 0);
-    assert_eq!((&listed["schema"], &listed["queries"][1]["file"]), (&json!("syrch.corpus/1"), &json!("b.sql")));
+    assert_eq!(
+        (&listed["schema"], &listed["queries"][1]["file"]),
+        (&json!("syrch.corpus/1"), &json!("b.sql"))
+    );
     let verified = document(&mut slow.words("optimize corpus verify m.toml"), 0);
     assert_eq!(verified["queries"][0]["state"], json!("OK"));
     slow.file("a.sql", "SELECT 1 FROM orders");
     std::fs::remove_file(slow.path().join("b.sql")).unwrap();
     let changed = document(&mut slow.words("optimize corpus verify m.toml"), 1);
-    let states: Vec<_> = changed["queries"].as_array().unwrap().iter().map(|query| query["state"].clone()).collect();
+    let states: Vec<_> =
+        changed["queries"].as_array().unwrap().iter().map(|query| query["state"].clone()).collect();
     assert_eq!(states, [json!("MISMATCH"), json!("MISSING")]);
     // Nothing is measured of a corpus that is not what its manifest says.
     refused(
@@ -41,7 +46,10 @@ fn a_corpus_is_made_listed_and_verified() {
 fn wrong_manifests_are_refused() {
     let slow = Slow::new();
     slow.file("unknown.toml", "[[queries]]\nfile = \"a.sql\"\nlimit = 3\n");
-    slow.file("outside.toml", &format!("[[queries]]\nfile = \"../a.sql\"\nsha256 = \"{}\"\n", "0".repeat(64)));
+    slow.file(
+        "outside.toml",
+        &format!("[[queries]]\nfile = \"../a.sql\"\nsha256 = \"{}\"\n", "0".repeat(64)),
+    );
     slow.file("empty.toml", "");
     for (manifest, words) in [
         ("unknown.toml", &["line 3", "unknown field `limit`"][..]),
@@ -52,9 +60,17 @@ fn wrong_manifests_are_refused() {
             refused(&mut slow.words(&format!("optimize {command} {manifest}")), 10, words);
         }
     }
-    refused(&mut slow.words("optimize run --db slow.sqlite empty.toml"), 10, &["has no statements"]);
+    refused(
+        &mut slow.words("optimize run --db slow.sqlite empty.toml"),
+        10,
+        &["has no statements"],
+    );
     refused(&mut slow.words("optimize corpus add m.toml none.sql"), 10, &["none.sql"]);
-    refused(&mut slow.words("optimize --db slow.sqlite unknown.toml"), 2, &["is the manifest", "optimize run"]);
+    refused(
+        &mut slow.words("optimize --db slow.sqlite unknown.toml"),
+        2,
+        &["is the manifest", "optimize run"],
+    );
 }
 
 /// AR-31, AR-34.
@@ -63,11 +79,17 @@ fn gates_that_fail_end_with_5_and_the_run_is_reported_again() {
     let slow = Slow::new();
     add(
         &slow,
-        &[("a.sql", SLOW), ("b.sql", "SELECT id FROM orders LIMIT 1"), ("c.sql", "SELECT id FROM orders LIMIT 2")],
+        &[
+            ("a.sql", SLOW),
+            ("b.sql", "SELECT id FROM orders LIMIT 1"),
+            ("c.sql", "SELECT id FROM orders LIMIT 2"),
+        ],
     );
     let none = document(&mut slow.words("optimize report last"), 2);
     assert!(
-        none["error"]["hint"].as_str().is_some_and(|hint| hint.starts_with("`syrch-host optimize run`")),
+        none["error"]["hint"]
+            .as_str()
+            .is_some_and(|hint| hint.starts_with("`syrch-host optimize run`")),
         "{none:#}"
     );
     let words = "optimize run m.toml --db slow.sqlite --min-gain-ms 1 --report r.html";
@@ -76,24 +98,44 @@ fn gates_that_fail_end_with_5_and_the_run_is_reported_again() {
         (&run["schema"], &run["passed"], &run["of"]),
         (&json!("syrch.optimize-corpus/1"), &json!(false), &json!(3))
     );
-    let outcomes: Vec<_> =
-        run["statements"].as_array().unwrap().iter().map(|one| one["result"]["outcome"].clone()).collect();
-    assert_eq!(outcomes, [json!("OPTIMIZED"), json!("UNSUPPORTED_SAFETY"), json!("UNSUPPORTED_SAFETY")]);
+    let outcomes: Vec<_> = run["statements"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["result"]["outcome"].clone())
+        .collect();
+    assert_eq!(
+        outcomes,
+        [json!("OPTIMIZED"), json!("UNSUPPORTED_SAFETY"), json!("UNSUPPORTED_SAFETY")]
+    );
     // Without copies, as the figures of other systems are.
     let first = &run["statements"][0];
     assert_eq!(first["result"]["iterations"][0]["copies"], json!(0), "{first:#}");
     // A line for each statement, with all that is known of it.
-    assert!(first["at_ms"].as_u64().is_some_and(|at| at > 0) && first["sha256"].as_str().is_some(), "{first:#}");
-    assert_eq!((&first["result"]["schema"], &first["result"]["given"]), (&json!("syrch.optimize/1"), &json!(SLOW)));
+    assert!(
+        first["at_ms"].as_u64().is_some_and(|at| at > 0) && first["sha256"].as_str().is_some(),
+        "{first:#}"
+    );
+    assert_eq!(
+        (&first["result"]["schema"], &first["result"]["given"]),
+        (&json!("syrch.optimize/1"), &json!(SLOW))
+    );
     assert!(first["result"]["best"].as_str().is_some_and(|best| best != SLOW), "{first:#}");
-    assert!(first["result"]["confirmation"]["ratio"].as_f64().is_some_and(|ratio| ratio > 1.0), "{first:#}");
-    let lines =
-        std::fs::read_dir(slow.path().join("home/.local/state/syrch/optimize")).unwrap().next().unwrap().unwrap();
+    assert!(
+        first["result"]["confirmation"]["ratio"].as_f64().is_some_and(|ratio| ratio > 1.0),
+        "{first:#}"
+    );
+    let lines = std::fs::read_dir(slow.path().join("home/.local/state/syrch/optimize"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap();
     let lines = std::fs::read_to_string(lines.path().join("results.jsonl")).unwrap();
     let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(&lines, run["statements"].as_array().unwrap());
     let gate = |name: &str| {
-        run["gates"].as_array().unwrap().iter().find(|gate| gate["name"] == name).unwrap()["passed"].clone()
+        run["gates"].as_array().unwrap().iter().find(|gate| gate["name"] == name).unwrap()["passed"]
+            .clone()
     };
     assert_eq!(
         (gate("support"), gate("win"), gate("error"), gate("mismatch")),
@@ -101,9 +143,14 @@ fn gates_that_fail_end_with_5_and_the_run_is_reported_again() {
     );
     assert!(run["advice"].as_str().unwrap().contains("support"), "{run:#}");
     assert_eq!(document(&mut slow.words("optimize report last"), 0), run);
-    assert!(std::fs::read_to_string(slow.path().join("r.html")).unwrap().contains("<h2>Gates</h2>"));
+    assert!(
+        std::fs::read_to_string(slow.path().join("r.html")).unwrap().contains("<h2>Gates</h2>")
+    );
     // It is finished: nothing is measured again, and the outcome is the same.
-    let again = document(&mut slow.words("optimize run m.toml --db slow.sqlite --min-gain-ms 1 --resume last"), 5);
+    let again = document(
+        &mut slow.words("optimize run m.toml --db slow.sqlite --min-gain-ms 1 --resume last"),
+        5,
+    );
     assert_eq!(again, run);
     let other = "optimize run m.toml --db slow.sqlite --min-gain-ms 2 --resume last";
     refused(&mut slow.words(other), 10, &["cannot be resumed", "settings"]);

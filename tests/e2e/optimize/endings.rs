@@ -8,7 +8,8 @@ use serde_json::json;
 use super::{FAST, SLOW, Slow, document, proposes};
 use crate::bad_input::{finish, refused, said};
 
-/// What a script takes for granted after 0 is so: the rows are the same, and the speed-up is confirmed or there is none.
+/// What a script takes for granted after 0 is so: the rows are the same, and the speed-up is
+/// confirmed or there is none.
 #[test]
 fn a_speed_up_that_is_not_confirmed_ends_with_3() {
     let slow = Slow::new();
@@ -16,9 +17,15 @@ fn a_speed_up_that_is_not_confirmed_ends_with_3() {
     // So few pairs confirm nothing.
     let flags = "--accept-data-sent --iterations 1 --pairs 3";
     let found = document(&mut slow.by_model(&endpoint, SLOW, flags), 3);
-    assert_eq!((&found["outcome"], &found["confirmation"]["confirmed"]), (&json!("OPTIMIZED"), &json!(false)));
+    assert_eq!(
+        (&found["outcome"], &found["confirmation"]["confirmed"]),
+        (&json!("OPTIMIZED"), &json!(false))
+    );
     let warnings = found["warnings"].as_array().unwrap();
-    assert!(warnings.iter().any(|warning| warning.as_str().unwrap().contains("not confirmed")), "{found:#}");
+    assert!(
+        warnings.iter().any(|warning| warning.as_str().unwrap().contains("not confirmed")),
+        "{found:#}"
+    );
     let output = finish(&mut slow.by_model(&endpoint, SLOW, flags), "");
     let (stdout, stderr) = said(&output);
     assert_eq!(output.status.code(), Some(3), "{stderr}");
@@ -70,5 +77,9 @@ fn a_writer_ends_with_11_and_the_statement_as_it_was() {
         stop.store(true, Ordering::Relaxed);
         found.unwrap()
     });
-    assert_eq!((&found["outcome"], &found["best"]), (&json!("ERROR"), &found["original"]), "{found:#}");
+    assert_eq!(
+        (&found["outcome"], &found["best"]),
+        (&json!("ERROR"), &found["original"]),
+        "{found:#}"
+    );
 }

@@ -1,5 +1,5 @@
-//! A run over a corpus that is killed in the middle, again and again: it resumes, what is finished is not measured again, and the outcomes are
-//! those of a run that nobody disturbed.
+//! A run over a corpus that is killed in the middle, again and again: it resumes, what is finished
+//! is not measured again, and the outcomes are those of a run that nobody disturbed.
 
 use std::collections::BTreeMap;
 use std::process::Stdio;
@@ -15,14 +15,17 @@ const RUN: &str = "optimize run m.toml --db slow.sqlite --min-gain-ms 1 --iterat
 
 /// The finished lines of the only run, by their place, as they stand in the file.
 fn finished(slow: &Slow) -> BTreeMap<u64, String> {
-    let Ok(mut runs) = std::fs::read_dir(slow.path().join("home/.local/state/syrch/optimize")) else {
+    let Ok(mut runs) = std::fs::read_dir(slow.path().join("home/.local/state/syrch/optimize"))
+    else {
         return BTreeMap::new();
     };
     let Some(run) = runs.next() else { return BTreeMap::new() };
-    let text = std::fs::read_to_string(run.unwrap().path().join("results.jsonl")).unwrap_or_default();
+    let text =
+        std::fs::read_to_string(run.unwrap().path().join("results.jsonl")).unwrap_or_default();
     // What follows the last line's end was being written.
     let whole = text.rsplit_once('\n').map(|(whole, _)| whole).unwrap_or_default();
-    let place = |line: &str| serde_json::from_str::<Value>(line).unwrap()["place"].as_u64().unwrap();
+    let place =
+        |line: &str| serde_json::from_str::<Value>(line).unwrap()["place"].as_u64().unwrap();
     whole.lines().map(|line| (place(line), line.to_owned())).collect()
 }
 
@@ -45,13 +48,17 @@ fn kills_change_nothing() {
         .map(|n| (format!("q{n}.sql"), SLOW.replace("c.id)", &format!("c.id AND o.total > {n})"))))
         .collect();
     statements.push(("refused.sql".to_owned(), "SELECT id FROM orders LIMIT 1".to_owned()));
-    let named: Vec<(&str, &str)> = statements.iter().map(|(name, sql)| (name.as_str(), sql.as_str())).collect();
+    let named: Vec<(&str, &str)> =
+        statements.iter().map(|(name, sql)| (name.as_str(), sql.as_str())).collect();
     add(&slow, &named);
     let mut known = BTreeMap::new();
     for killed in 0..kills {
         let is_begun = killed > 0 && slow.path().join("home/.local/state/syrch/optimize").exists();
-        let mut command =
-            slow.words(if is_begun { "optimize run --resume last m.toml" } else { "optimize run m.toml" });
+        let mut command = slow.words(if is_begun {
+            "optimize run --resume last m.toml"
+        } else {
+            "optimize run m.toml"
+        });
         command.args(RUN.split_whitespace().skip(3));
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let (before, started) = (known.len(), Instant::now());
@@ -80,5 +87,8 @@ fn kills_change_nothing() {
     std::fs::remove_dir_all(slow.path().join("home/.local/state/syrch/optimize")).unwrap();
     let undisturbed = document(&mut slow.words(RUN), 0);
     assert_eq!(outcomes(&whole), outcomes(&undisturbed));
-    assert!(outcomes(&whole).iter().filter(|(_, outcome)| outcome == "OPTIMIZED").count() >= kills, "{whole:#}");
+    assert!(
+        outcomes(&whole).iter().filter(|(_, outcome)| outcome == "OPTIMIZED").count() >= kills,
+        "{whole:#}"
+    );
 }

@@ -11,12 +11,17 @@ const SCRIPT: &str = "<script>alert(1)</script>";
 fn texts_of_statements_are_no_markup() {
     let slow = Slow::new();
     let hostile = SLOW.replace("AS n", &format!("AS \"{SCRIPT}\""));
-    let found = document(&mut slow.optimize(&hostile, "--report r.html --report r.md --report r.json"), 0);
+    let found =
+        document(&mut slow.optimize(&hostile, "--report r.html --report r.md --report r.json"), 0);
     let read = |name: &str| std::fs::read_to_string(slow.path().join(name)).unwrap();
     let page = read("r.html");
-    assert!(!page.contains("<script") && page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "{page}");
     assert!(
-        page.contains("default-src 'none'; style-src 'unsafe-inline'") && page.contains("data-before-ms="),
+        !page.contains("<script") && page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"),
+        "{page}"
+    );
+    assert!(
+        page.contains("default-src 'none'; style-src 'unsafe-inline'")
+            && page.contains("data-before-ms="),
         "{page}"
     );
     let outside: String = read("r.md").split("\n```").step_by(2).collect();

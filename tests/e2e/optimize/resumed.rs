@@ -1,4 +1,5 @@
-//! A run on one statement that is killed, again and again: it resumes where it was, and nothing that was measured is measured again.
+//! A run on one statement that is killed, again and again: it resumes where it was, and nothing
+//! that was measured is measured again.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -13,10 +14,16 @@ const RESUME: &str = "optimize --db slow.sqlite --resume last";
 
 /// The journal of the only run, as far as its lines are whole.
 pub(super) fn journal(slow: &Slow) -> String {
-    let Ok(runs) = std::fs::read_dir(slow.path().join("home/.local/state/syrch/runs")) else { return String::new() };
-    let mut files =
-        runs.map(|entry| entry.unwrap().path()).filter(|path| path.extension().is_some_and(|end| end == "jsonl"));
-    let text = files.next().map(|path: PathBuf| std::fs::read_to_string(path).unwrap()).unwrap_or_default();
+    let Ok(runs) = std::fs::read_dir(slow.path().join("home/.local/state/syrch/runs")) else {
+        return String::new();
+    };
+    let mut files = runs
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|end| end == "jsonl"));
+    let text = files
+        .next()
+        .map(|path: PathBuf| std::fs::read_to_string(path).unwrap())
+        .unwrap_or_default();
     assert!(files.next().is_none(), "a resumed run has no second journal");
     let whole = text.rsplit_once('\n').map(|(whole, _)| whole).unwrap_or_default();
     whole.to_owned()
@@ -58,11 +65,15 @@ fn a_killed_run_measures_nothing_twice() {
     assert!(whole.starts_with(&known), "what was recorded is other");
     assert_eq!((&found["outcome"], &found["given"]), (&json!("OPTIMIZED"), &json!(SLOW)));
     // The flags of the loop are those of the start: nobody gave them again.
-    assert_eq!((&found["settings"]["iterations"], &found["settings"]["min_gain_ms"]), (&json!(2), &json!(1)));
+    assert_eq!(
+        (&found["settings"]["iterations"], &found["settings"]["min_gain_ms"]),
+        (&json!(2), &json!(1))
+    );
     let iterations = found["iterations"].as_array().unwrap();
     let rounds = iterations.iter().filter(|iteration| iteration["round"] != Value::Null).count();
     let pairs = found["confirmation"]["pairs"].as_array().unwrap().len();
-    // The first time and two for the noise; two to warm and six of each proposal; two to warm and two of each pair.
+    // The first time and two for the noise; two to warm and six of each proposal; two to warm and
+    // two of each pair.
     assert_eq!(timed(&whole), 3 + 8 * rounds + 2 + 2 * pairs, "{found:#}");
     // It is finished: the same document again, and nothing is done.
     assert_eq!(document(&mut slow.words(RESUME), 0), found);
@@ -74,18 +85,25 @@ fn a_killed_run_measures_nothing_twice() {
 #[test]
 fn what_does_not_go_with_a_resumed_run_is_refused() {
     let slow = Slow::of(100, 20_000);
-    let mut child = slow.optimize(SLOW, "").stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child =
+        slow.optimize(SLOW, "").stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     while timed(&journal(&slow)) == 0 {
         std::thread::sleep(Duration::from_millis(2));
     }
     child.kill().unwrap();
     child.wait().unwrap();
     let known = journal(&slow);
-    for flag in ["--iterations 3", "--pairs 8", "--min-gain 5%", "--copies 1", "--early-stop", "--dry-run"] {
+    for flag in
+        ["--iterations 3", "--pairs 8", "--min-gain 5%", "--copies 1", "--early-stop", "--dry-run"]
+    {
         let output = finish(&mut slow.words(&format!("{RESUME} {flag}")), "");
         assert_eq!(output.status.code(), Some(2), "{flag}: {}", said(&output).1);
     }
-    assert_eq!(finish(slow.words(RESUME).arg(SLOW), "").status.code(), Some(2), "a statement beside it");
+    assert_eq!(
+        finish(slow.words(RESUME).arg(SLOW), "").status.code(),
+        Some(2),
+        "a statement beside it"
+    );
     refused(&mut slow.words(&format!("{RESUME} check x")), 2, &["--resume", "after the command"]);
     refused(&mut slow.words("optimize --db slow.sqlite --resume nothing"), 2, &["nothing"]);
     refused(&mut slow.words("optimize --resume last"), 2, &["no database"]);
@@ -93,7 +111,9 @@ fn what_does_not_go_with_a_resumed_run_is_refused() {
     std::fs::copy(slow.path().join("slow.sqlite"), slow.path().join("other.sqlite")).unwrap();
     refused(&mut slow.words("optimize --db other.sqlite --resume last"), 10, &["changed since"]);
     refused(
-        &mut slow.words(&format!("{RESUME} --rewriter model --llm openai --model m --base-url http://localhost:1/v1")),
+        &mut slow.words(&format!(
+            "{RESUME} --rewriter model --llm openai --model m --base-url http://localhost:1/v1"
+        )),
         10,
         &["changed since"],
     );

@@ -10,7 +10,11 @@ use crate::bad_input::{finish, refused, said};
 fn nothing_is_sent_without_consent() {
     let slow = Slow::new();
     let endpoint = proposes(FAST);
-    let document = refused(&mut slow.by_model(&endpoint, SLOW, ""), 15, &["nothing was sent", "--accept-data-sent"]);
+    let document = refused(
+        &mut slow.by_model(&endpoint, SLOW, ""),
+        15,
+        &["nothing was sent", "--accept-data-sent"],
+    );
     assert_eq!(document["error"]["class"], json!("denied"));
     let output = finish(&mut slow.by_model(&endpoint, SLOW, ""), "y\n");
     let (stdout, stderr) = said(&output);
@@ -29,7 +33,8 @@ fn what_is_shown_is_what_is_sent() {
     let given = format!("{SLOW} /* between us */");
     let shown = document(&mut slow.by_model(&endpoint, &given, "--dry-run"), 0);
     assert_eq!(endpoint.count(), 0);
-    let shown: Vec<&Value> = shown.as_array().unwrap().iter().map(|request| &request["body"]).collect();
+    let shown: Vec<&Value> =
+        shown.as_array().unwrap().iter().map(|request| &request["body"]).collect();
     assert_eq!(shown.len(), 1, "{shown:?}");
     document(&mut slow.by_model(&endpoint, &given, "--accept-data-sent --iterations 1"), 0);
     let sent = endpoint.requests();
@@ -45,7 +50,11 @@ fn nothing_is_asked_when_nothing_is_sent() {
     let slow = Slow::new();
     let output = finish(&mut slow.optimize(SLOW, "--dry-run"), "");
     let (stdout, stderr) = said(&output);
-    assert_eq!((output.status.code(), stdout.as_str()), (Some(0), "nothing would be sent\n"), "{stderr}");
+    assert_eq!(
+        (output.status.code(), stdout.as_str()),
+        (Some(0), "nothing would be sent\n"),
+        "{stderr}"
+    );
 }
 
 #[test]
@@ -59,5 +68,9 @@ fn a_model_that_fails_has_its_exit_code() {
 #[test]
 fn a_model_has_to_be_configured_before_it_is_asked() {
     let slow = Slow::new();
-    refused(&mut slow.optimize(SLOW, "--rewriter model"), 10, &["none is configured", "--rewriter rules"]);
+    refused(
+        &mut slow.optimize(SLOW, "--rewriter model"),
+        10,
+        &["none is configured", "--rewriter rules"],
+    );
 }

@@ -1,4 +1,5 @@
-//! The whole loop over a server of PostgreSQL: what is accepted and what is not, the journal, and its replay when the server is gone.
+//! The whole loop over a server of PostgreSQL: what is accepted and what is not, the journal, and
+//! its replay when the server is gone.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -38,15 +39,22 @@ fn rows(server: &Server, sql: &str) -> String {
 }
 
 fn states(found: &Value) -> Vec<&str> {
-    found["iterations"].as_array().unwrap().iter().map(|iteration| iteration["state"].as_str().unwrap()).collect()
+    found["iterations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|iteration| iteration["state"].as_str().unwrap())
+        .collect()
 }
 
-/// AR-23: columns are compared before rows. The whole loop over a server, and its journal without it.
+/// AR-23: columns are compared before rows. The whole loop over a server, and its journal without
+/// it.
 #[test]
 fn the_whole_loop_over_a_server_is_replayed_without_it() {
     let Some(mut server) = Server::start() else { return };
     let (slow, url) = (Slow::of(20, 100), slow_database(&server));
-    // One statement after the other: another type, fewer rows, a table of others, no statement, and the one that is right.
+    // One statement after the other: another type, fewer rows, a table of others, no statement, and
+    // the one that is right.
     let proposals = [
         SLOW.replace("count(*)", "count(*)::int"),
         FAST.replace("LEFT JOIN", "JOIN"),
@@ -56,10 +64,13 @@ fn the_whole_loop_over_a_server_is_replayed_without_it() {
     ];
     let endpoint = MockEndpoint::start(Script::new().with(move |_, count| {
         let sql = proposals.get(count)?;
-        Some(Reply::json(&json!({"optimized_sql": sql, "explanation": "faster", "unchanged": false})))
+        Some(Reply::json(
+            &json!({"optimized_sql": sql, "explanation": "faster", "unchanged": false}),
+        ))
     }));
-    let mut command =
-        slow.words("optimize --min-gain-ms 1 --rewriter model --llm openai --model m --accept-data-sent --db");
+    let mut command = slow.words(
+        "optimize --min-gain-ms 1 --rewriter model --llm openai --model m --accept-data-sent --db",
+    );
     command.args([&url, "--base-url", &endpoint.url(), SLOW]);
     let found = document(&mut command, 0);
     assert_eq!(
@@ -67,10 +78,23 @@ fn the_whole_loop_over_a_server_is_replayed_without_it() {
         ["FAILED_SCHEMA", "FAILED_MISMATCH", "FAILED_SAFETY", "CANDIDATE_ERROR", "KEPT"],
         "{found:#}"
     );
-    assert!(found["iterations"][0]["detail"].as_str().unwrap().contains("`n` int4 in place of `n` int8"), "{found:#}");
+    assert!(
+        found["iterations"][0]["detail"]
+            .as_str()
+            .unwrap()
+            .contains("`n` int4 in place of `n` int8"),
+        "{found:#}"
+    );
     assert!(found["iterations"][2]["detail"].as_str().unwrap().contains("secret"), "{found:#}");
-    assert_eq!((&found["outcome"], &found["confirmation"]["confirmed"]), (&json!("OPTIMIZED"), &json!(true)));
-    assert_eq!(found["iterations"][4]["copies"], json!(0), "there are no copies of a database at a server");
+    assert_eq!(
+        (&found["outcome"], &found["confirmation"]["confirmed"]),
+        (&json!("OPTIMIZED"), &json!(true))
+    );
+    assert_eq!(
+        found["iterations"][4]["copies"],
+        json!(0),
+        "there are no copies of a database at a server"
+    );
     assert_eq!(rows(&server, found["best"].as_str().unwrap()), rows(&server, SLOW));
     assert!(found["plans"]["before"]["text"].as_str().unwrap().contains("Scan"), "{found:#}");
 
@@ -82,12 +106,15 @@ fn the_whole_loop_over_a_server_is_replayed_without_it() {
     assert_eq!(rows(&server, &stdout), rows(&server, SLOW));
     assert!(stderr.contains(" × faster (") && stderr.contains("equal on 200 rows\n"), "{stderr}");
 
-    // Nothing of rows, of the place or of the password is in a journal, which is all that a replay needs.
+    // Nothing of rows, of the place or of the password is in a journal, which is all that a replay
+    // needs.
     server.kill();
     let run = found["run"].as_str().unwrap();
     let journal = slow.path().join(format!("home/.local/state/syrch/runs/{run}.jsonl"));
     let journal = std::fs::read_to_string(journal).unwrap();
-    for never in ["customer 17", "S3kr1t", server.folder().to_str().unwrap(), endpoint.url().as_str()] {
+    for never in
+        ["customer 17", "S3kr1t", server.folder().to_str().unwrap(), endpoint.url().as_str()]
+    {
         assert!(!journal.contains(never), "{never}");
     }
     assert_eq!(document(&mut slow.words(&format!("trace replay --strict {run}")), 0), found);
@@ -118,7 +145,11 @@ fn a_writer_and_a_server_that_dies_end_with_an_error_and_no_verdict() {
         stop.store(true, Ordering::Relaxed);
         found.unwrap()
     });
-    assert_eq!((&found["outcome"], &found["best"]), (&json!("ERROR"), &found["original"]), "{found:#}");
+    assert_eq!(
+        (&found["outcome"], &found["best"]),
+        (&json!("ERROR"), &found["original"]),
+        "{found:#}"
+    );
     assert!(found["reason"].as_str().unwrap().contains("written to"), "{found:#}");
 
     // While the statement is measured.

@@ -90,15 +90,19 @@ fn json_keeps_every_value_and_is_safe_to_print() {
     let text = printed(&place, "json", CELLS);
     assert!(!obeyed(&text), "{text}");
     let document: Value = serde_json::from_str(&text).unwrap();
-    let rows: Vec<Value> = cells().into_iter().enumerate().map(|(index, cell)| json!([index + 1, cell])).collect();
+    let rows: Vec<Value> =
+        cells().into_iter().enumerate().map(|(index, cell)| json!([index + 1, cell])).collect();
     assert_eq!((&document["schema"], &document["rows"]), (&json!("syrch.rows/1"), &json!(rows)));
     assert_eq!((&document["row_count"], &document["truncated"]), (&json!(15), &json!(false)));
     assert_eq!(document["columns"][1], json!({"name": "cell", "type": "TEXT"}));
     let text = printed(&place, "jsonl", CELLS);
     assert!(!obeyed(&text), "{text}");
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let objects: Vec<Value> =
-        cells().into_iter().enumerate().map(|(index, cell)| json!({"id": index + 1, "cell": cell})).collect();
+    let objects: Vec<Value> = cells()
+        .into_iter()
+        .enumerate()
+        .map(|(index, cell)| json!({"id": index + 1, "cell": cell}))
+        .collect();
     assert_eq!(lines, objects);
 }
 
@@ -130,7 +134,10 @@ fn numbers_keep_every_digit_and_codes_their_zeros() {
 fn numbers_stay_bare_in_markdown() {
     let place = hostile();
     let text = printed(&place, "markdown", "SELECT 315.0 AS a, -5 AS b, 0.1 + 0.2 AS c");
-    assert_eq!(text, "| a | b | c |\n| ---: | ---: | ---: |\n| 315.0 | -5 | 0.30000000000000004 |\n");
+    assert_eq!(
+        text,
+        "| a | b | c |\n| ---: | ---: | ---: |\n| 315.0 | -5 | 0.30000000000000004 |\n"
+    );
 }
 
 #[test]
@@ -138,11 +145,16 @@ fn columns_of_one_name_lose_no_value() {
     let place = hostile();
     let statement = "SELECT 1 AS a, 2 AS a, 3 AS \"=b\", 4 AS \"<i>|\", 5 AS \"\"";
     assert_eq!(printed(&place, "csv", statement), "a,a,'=b,<i>|,\n1,2,3,4,5\n");
-    assert_eq!(printed(&place, "jsonl", statement), "{\"a\":1,\"a_2\":2,\"=b\":3,\"<i>|\":4,\"\":5}\n");
+    assert_eq!(
+        printed(&place, "jsonl", statement),
+        "{\"a\":1,\"a_2\":2,\"=b\":3,\"<i>|\":4,\"\":5}\n"
+    );
     let document: Value = serde_json::from_str(&printed(&place, "json", statement)).unwrap();
     assert_eq!(document["rows"], json!([[1, 2, 3, 4, 5]]));
     assert_eq!(document["columns"][1]["name"], "a");
-    assert!(printed(&place, "markdown", statement).starts_with("| a | a | \\=b | &lt;i&gt;\\| |  |\n"));
+    assert!(
+        printed(&place, "markdown", statement).starts_with("| a | a | \\=b | &lt;i&gt;\\| |  |\n")
+    );
     let hostile = "SELECT 1 AS \"\u{1b}[2J\u{202e}\"";
     assert!(printed(&place, "table", hostile).contains("\\u{1b}[2J\\u{202e}"));
     let document: Value = serde_json::from_str(&printed(&place, "json", hostile)).unwrap();

@@ -23,8 +23,14 @@ fn the_answer_is_on_standard_output_and_all_else_on_standard_error() {
         let output = search(&place, &format!("--format {format}"));
         let (stdout, stderr) = said(&output);
         assert_eq!(output.status.code(), Some(0), "{stdout}{stderr}");
-        assert!(stdout.contains("HYPERLINK") && !stdout.contains(" statement, "), "{format}: {stdout}");
-        assert!(stderr.contains("confidence") && stderr.contains(" statement, "), "{format}: {stderr}");
+        assert!(
+            stdout.contains("HYPERLINK") && !stdout.contains(" statement, "),
+            "{format}: {stdout}"
+        );
+        assert!(
+            stderr.contains("confidence") && stderr.contains(" statement, "),
+            "{format}: {stderr}"
+        );
         assert!(!stderr.contains("HYPERLINK") && !obeyed(&stderr), "{format}: {stderr}");
         if format != "csv" {
             assert!(!obeyed(&stdout), "{format}: {stdout}");
@@ -58,9 +64,11 @@ fn a_result_that_is_cut_is_reported_once() {
 #[test]
 fn quiet_hides_notes_and_no_errors() {
     let place = hostile();
-    for words in
-        ["sql --db cells.sqlite --quiet SELEC", "--quiet schema nowhere.sqlite", "--quiet -q x --db nowhere.sqlite"]
-    {
+    for words in [
+        "sql --db cells.sqlite --quiet SELEC",
+        "--quiet schema nowhere.sqlite",
+        "--quiet -q x --db nowhere.sqlite",
+    ] {
         let output = finish(&mut place.words(words), "");
         let (stdout, stderr) = said(&output);
         assert_eq!((output.status.code(), stdout.as_str()), (Some(11), ""), "{words}");
@@ -72,27 +80,40 @@ fn quiet_hides_notes_and_no_errors() {
 fn the_output_file_is_replaced_by_a_whole_answer_only() {
     let place = hostile();
     let out = place.file("out.csv", "old");
-    let failed = finish(&mut place.words("sql --db cells.sqlite --format csv -o out.csv SELEC"), "");
-    assert_eq!((failed.status.code(), fs::read_to_string(&out).unwrap().as_str()), (Some(11), "old"));
-    let output = finish(place.words("sql --db cells.sqlite --format csv -o out.csv").arg(CELLS), "");
+    let failed =
+        finish(&mut place.words("sql --db cells.sqlite --format csv -o out.csv SELEC"), "");
+    assert_eq!(
+        (failed.status.code(), fs::read_to_string(&out).unwrap().as_str()),
+        (Some(11), "old")
+    );
+    let output =
+        finish(place.words("sql --db cells.sqlite --format csv -o out.csv").arg(CELLS), "");
     assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), b"".as_slice()));
     assert_eq!(fs::read_to_string(&out).unwrap(), printed(&place, "csv", CELLS));
     let answered = search(&place, "--format json -o out.json");
     assert_eq!((answered.status.code(), answered.stdout.as_slice()), (Some(0), b"".as_slice()));
-    let document: Value = serde_json::from_slice(&fs::read(place.path().join("out.json")).unwrap()).unwrap();
+    let document: Value =
+        serde_json::from_slice(&fs::read(place.path().join("out.json")).unwrap()).unwrap();
     assert_eq!(document["schema"], "syrch.answer/1");
     let lines = finish(
         &mut place.words("sql --db cells.sqlite --stdin-jsonl -o out.jsonl"),
         "{\"id\": 1, \"sql\": \"SELECT 1\"}\n",
     );
     assert_eq!((lines.status.code(), lines.stdout.as_slice()), (Some(0), b"".as_slice()));
-    assert_eq!(fs::read_to_string(place.path().join("out.jsonl")).unwrap(), "{\"id\":1,\"ok\":true,\"rows\":1}\n");
+    assert_eq!(
+        fs::read_to_string(place.path().join("out.jsonl")).unwrap(),
+        "{\"id\":1,\"ok\":true,\"rows\":1}\n"
+    );
     for wrong in ["home", "no/such/out.csv"] {
-        let output = finish(&mut place.words(&format!("sql --db cells.sqlite -o {wrong} SELECT(1)")), "");
+        let output =
+            finish(&mut place.words(&format!("sql --db cells.sqlite -o {wrong} SELECT(1)")), "");
         assert_eq!(output.status.code(), Some(2), "{wrong}");
         assert!(said(&output).1.contains(wrong), "{}", said(&output).1);
     }
-    assert_eq!(place.names(), ["cells.sqlite", "home", "out.csv", "out.json", "out.jsonl", "shop.sqlite"]);
+    assert_eq!(
+        place.names(),
+        ["cells.sqlite", "home", "out.csv", "out.json", "out.jsonl", "shop.sqlite"]
+    );
 }
 
 /// The database is never written, whatever is asked.
@@ -122,7 +143,8 @@ fn the_output_never_replaces_the_database() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Nor is what else the command reads: its config file, its plugins, and the engine's files beside the database.
+/// Nor is what else the command reads: its config file, its plugins, and the engine's files beside
+/// the database.
 #[test]
 fn the_output_replaces_nothing_that_is_read() {
     let place = hostile();
@@ -159,9 +181,13 @@ fn nothing_that_is_piped_has_escape_codes() {
     ] {
         let output = finish(&mut place.words(words), "");
         let (stdout, stderr) = said(&output);
-        assert!(!stdout.contains('\u{1b}') && !stderr.contains('\u{1b}'), "{words}: {stdout}{stderr}");
+        assert!(
+            !stdout.contains('\u{1b}') && !stderr.contains('\u{1b}'),
+            "{words}: {stdout}{stderr}"
+        );
     }
-    let colored = said(&finish(&mut place.words("--color always sql --db cells.sqlite SELEC"), "")).1;
+    let colored =
+        said(&finish(&mut place.words("--color always sql --db cells.sqlite SELEC"), "")).1;
     assert!(colored.contains("\u{1b}[1;31merror"), "{colored}");
     let never = said(&finish(&mut place.words("--color never sql --db cells.sqlite SELEC"), "")).1;
     assert!(!never.contains('\u{1b}'), "{never}");
@@ -179,11 +205,17 @@ fn on_a_terminal(place: &Place, words: &str, variable: (&str, &str)) -> Option<S
             None => command.env_remove(name),
         };
     }
-    command.current_dir(place.path()).env("TERM", "xterm").env_remove("NO_COLOR").env(variable.0, variable.1);
+    command
+        .current_dir(place.path())
+        .env("TERM", "xterm")
+        .env_remove("NO_COLOR")
+        .env(variable.0, variable.1);
     match command.stdin(Stdio::null()).output() {
         Ok(output) => Some(String::from_utf8(output.stdout).unwrap()),
         Err(error) => {
-            syrch_kit::skip(&format!("there is no `script`, which makes a terminal ({error}): install util-linux"));
+            syrch_kit::skip(&format!(
+                "there is no `script`, which makes a terminal ({error}): install util-linux"
+            ));
             None
         }
     }
@@ -197,11 +229,13 @@ fn a_terminal_gets_colour_unless_the_user_says_no() {
     assert!(plain.contains("error: ") && !plain.contains('\u{1b}'), "{plain}");
     let colored = on_a_terminal(&place, wrong, ("TERM", "xterm")).unwrap();
     assert!(colored.contains("\u{1b}[1;31merror"), "{colored}");
-    let never = on_a_terminal(&place, &format!("--color never {wrong}"), ("TERM", "xterm")).unwrap();
+    let never =
+        on_a_terminal(&place, &format!("--color never {wrong}"), ("TERM", "xterm")).unwrap();
     assert!(!never.contains('\u{1b}'), "{never}");
     let quiet = "--llm offline --quiet --db cells.sqlite -q 'List the name of all names'";
     for format in ["auto", "json", "jsonl", "csv", "markdown"] {
-        let shown = on_a_terminal(&place, &format!("{quiet} --format {format}"), ("TERM", "xterm")).unwrap();
+        let shown = on_a_terminal(&place, &format!("{quiet} --format {format}"), ("TERM", "xterm"))
+            .unwrap();
         assert!(shown.contains("HYPERLINK"), "{shown}");
         // The terminal itself turns line ends into CR LF.
         assert!(!obeyed(&shown.replace("\r\n", "\n")), "{format}: {shown:?}");
@@ -215,7 +249,8 @@ fn a_reader_that_goes_away_is_no_error() {
     let many = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r LIMIT 9000) SELECT n, hex(zeroblob(50)) AS x FROM r";
     for format in ["table", "csv", "json", "jsonl", "markdown"] {
         let mut command = place.words(&format!("sql --db cells.sqlite --format {format}"));
-        let mut child = command.arg(many).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child =
+            command.arg(many).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut first = String::new();
         BufReader::with_capacity(64, child.stdout.take().unwrap()).read_line(&mut first).unwrap();
         let output = child.wait_with_output().unwrap();
@@ -225,7 +260,8 @@ fn a_reader_that_goes_away_is_no_error() {
     }
     // Nobody ever reads.
     let mut lines = place.words("sql --db cells.sqlite --stdin-jsonl");
-    let mut child = lines.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        lines.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let line = "{\"id\": 1, \"sql\": \"SELECT 1\"}\n".repeat(1_000);
     // The program may end before all is written.

@@ -1,5 +1,5 @@
-//! The plugin `chase` in a whole search: the plan, candidates of three generators, a repair, and the tournament; and its plan in the hands
-//! of another solver.
+//! The plugin `chase` in a whole search: the plan, candidates of three generators, a repair, and
+//! the tournament; and its plan in the hands of another solver.
 
 use std::path::Path;
 
@@ -18,8 +18,7 @@ const DIVIDE: &str = "Divide and conquer";
 const DIRECT: &str = "make up 3 questions";
 const SELECT: &str = "You decide which of two";
 
-const RIGHT: &str =
-    "SELECT COUNT(*) AS n FROM orders JOIN customers ON customers.id = customer_id WHERE country = 'France'";
+const RIGHT: &str = "SELECT COUNT(*) AS n FROM orders JOIN customers ON customers.id = customer_id WHERE country = 'France'";
 const CUSTOMERS: &str = "SELECT COUNT(*) AS n FROM customers WHERE country = 'France'";
 const BROKEN: &str = "SELECT COUNT(*) AS n FROM orders WHERE land = 'France'";
 const ALL: &str = "SELECT COUNT(*) AS n FROM orders";
@@ -62,7 +61,9 @@ fn kind(request: &Recorded) -> &'static str {
 
 fn candidate<'a>(document: &'a Value, sql: &str) -> &'a Value {
     let all = document["candidates"].as_array().unwrap();
-    all.iter().find(|known| known["sql"] == sql).unwrap_or_else(|| panic!("no {sql} in {document:#}"))
+    all.iter()
+        .find(|known| known["sql"] == sql)
+        .unwrap_or_else(|| panic!("no {sql} in {document:#}"))
 }
 
 #[test]
@@ -76,25 +77,36 @@ fn candidates_of_three_generators_compete() {
         .with(|request, _| preferred(request));
     let endpoint = MockEndpoint::start(script);
     let traced = Traced::new();
-    let document = traced.ask(&endpoint, QUESTION, &["--strategy", "chase", "--rows", "full"]).document(0);
+    let document =
+        traced.ask(&endpoint, QUESTION, &["--strategy", "chase", "--rows", "full"]).document(0);
     assert_eq!(document["answer"]["rows"], json!([[3]]), "{document:#}");
 
     // One plan; five draws side by side; one repair; three pairs of three results.
     let requests = endpoint.requests();
     let mut kinds: Vec<&str> = requests.iter().map(kind).collect();
     kinds[1..6].sort_unstable();
-    assert_eq!(kinds, ["plan", "along", "along", "direct", "divide", "divide", "repair", "select", "select", "select"]);
+    assert_eq!(
+        kinds,
+        [
+            "plan", "along", "along", "direct", "divide", "divide", "repair", "select", "select",
+            "select"
+        ]
+    );
     for request in &requests[1..6] {
         let prompt = request.prompt();
         assert!(prompt.contains("Table orders") && prompt.contains(QUESTION), "{prompt}");
-        let has_plan = prompt.contains("Perform the operations: keep the customers in France and count (orders)");
+        let has_plan = prompt
+            .contains("Perform the operations: keep the customers in France and count (orders)");
         assert_eq!(has_plan, kind(request) == "along", "{prompt}");
     }
     let repair = requests[6].prompt();
     assert!(repair.contains(BROKEN) && repair.contains("land"), "{repair}");
     for request in &requests[7..] {
         let prompt = request.prompt();
-        assert!(prompt.contains("Only A has: 1 row") && prompt.contains("1 row, 1 column: n"), "{prompt}");
+        assert!(
+            prompt.contains("Only A has: 1 row") && prompt.contains("1 row, 1 column: n"),
+            "{prompt}"
+        );
         assert!(!prompt.contains("Table products"), "{prompt}");
     }
 
@@ -104,7 +116,11 @@ fn candidates_of_three_generators_compete() {
         (&json!("answer"), &json!("2 of 5 candidates agree, 2 of 2 comparisons won"))
     );
     // Agreement of 0.4, and all comparisons won.
-    assert_eq!((&document["sql"], &document["confidence"]["raw"]), (&json!(RIGHT), &json!(0.7)), "{document:#}");
+    assert_eq!(
+        (&document["sql"], &document["confidence"]["raw"]),
+        (&json!(RIGHT), &json!(0.7)),
+        "{document:#}"
+    );
     let all = candidate(&document, ALL);
     assert!(all["reason"].as_str().unwrap().contains("0 of 2 comparisons won"), "{all:#}");
     traced.assert_snapshot("chase.txt");
@@ -125,7 +141,8 @@ fn another_solver_follows_the_plan() {
     assert!(steps.iter().all(|step| prompt.contains(step)), "{prompt}");
 }
 
-/// `--reward chase` beside a solver that asks about several candidates at once: the results of its first round compete.
+/// `--reward chase` beside a solver that asks about several candidates at once: the results of its
+/// first round compete.
 #[test]
 fn candidates_of_another_solver_compete() {
     // The draws of a round have the same prompt and samples of their own.
@@ -133,7 +150,8 @@ fn candidates_of_another_solver_compete() {
         let is_first = request.body["seed"] == 0;
         request.prompt().contains(WRITE).then(|| sql(if is_first { CUSTOMERS } else { RIGHT }))
     };
-    let script = Script::new().with(|request, _| preferred(request)).with(move |request, _| drawn(request));
+    let script =
+        Script::new().with(|request, _| preferred(request)).with(move |request, _| drawn(request));
     let endpoint = MockEndpoint::start(script);
     let flags = ["--strategy", "mcts", "--reward", "chase"];
     let document = Traced::new().ask(&endpoint, QUESTION, &flags).document(0);

@@ -1,4 +1,5 @@
-//! Flows of strategy files in whole searches: loops, fan-outs, joins, inner flows, fallbacks, other plugins, and files that are wrong.
+//! Flows of strategy files in whole searches: loops, fan-outs, joins, inner flows, fallbacks, other
+//! plugins, and files that are wrong.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -15,8 +16,7 @@ use crate::{host, shop};
 
 const QUESTION: &str = "How many orders did the French place?";
 const SELECT: &str = "at most one is right";
-const RIGHT: &str =
-    "SELECT COUNT(*) AS n FROM orders JOIN customers ON customers.id = customer_id WHERE country = 'France'";
+const RIGHT: &str = "SELECT COUNT(*) AS n FROM orders JOIN customers ON customers.id = customer_id WHERE country = 'France'";
 const CUSTOMERS: &str = "SELECT COUNT(*) AS n FROM customers WHERE country = 'France'";
 const ALL: &str = "SELECT COUNT(*) AS n FROM orders";
 const BROKEN: &str = "SELECT COUNT(*) AS n FROM orders WHERE land = 'France'";
@@ -25,11 +25,13 @@ fn example() -> String {
     syrch_kit::repository().join("examples/flow.yml").display().to_string()
 }
 
-/// The replies in order, by how many requests with these words there were before; the last one is repeated.
+/// The replies in order, by how many requests with these words there were before; the last one is
+/// repeated.
 fn in_turn(script: Script, words: &'static str, replies: Vec<Reply>) -> Script {
     let asked = AtomicUsize::new(0);
     script.with(move |request, _| {
-        let is_it = request.prompt().contains(words) && (words != WRITE || !request.prompt().contains(REPAIR));
+        let is_it = request.prompt().contains(words)
+            && (words != WRITE || !request.prompt().contains(REPAIR));
         is_it.then(|| replies[asked.fetch_add(1, Ordering::SeqCst).min(replies.len() - 1)].clone())
     })
 }
@@ -40,7 +42,10 @@ fn sql(statement: &str) -> Reply {
 
 fn trace(traced: &Traced, flags: &[&str]) -> String {
     let mut command = host();
-    command.env("SYRCH_STATE_DIR", traced.folder.path().join("state")).args(["trace", "show", "last"]).args(flags);
+    command
+        .env("SYRCH_STATE_DIR", traced.folder.path().join("state"))
+        .args(["trace", "show", "last"])
+        .args(flags);
     let said = Said::of(command.output().unwrap());
     assert_eq!(said.code, 0, "{}", said.all());
     said.stdout
@@ -48,16 +53,23 @@ fn trace(traced: &Traced, flags: &[&str]) -> String {
 
 #[test]
 fn branches_are_repaired_vote_and_agree() {
-    let script =
-        in_turn(Script::new().on([REPAIR, BROKEN], sql(RIGHT)), WRITE, vec![sql(BROKEN), sql(RIGHT), sql(CUSTOMERS)]);
+    let script = in_turn(
+        Script::new().on([REPAIR, BROKEN], sql(RIGHT)),
+        WRITE,
+        vec![sql(BROKEN), sql(RIGHT), sql(CUSTOMERS)],
+    );
     let endpoint = MockEndpoint::start(script);
     let traced = Traced::new();
-    let document = traced.ask(&endpoint, QUESTION, &["--strategy", &example(), "--rows", "full"]).document(0);
+    let document =
+        traced.ask(&endpoint, QUESTION, &["--strategy", &example(), "--rows", "full"]).document(0);
     assert_eq!(document["answer"]["rows"], json!([[3]]), "{document:#}");
     assert_eq!(endpoint.count(), 4, "three drafts and a repair");
     let shown = trace(&traced, &[]);
-    for line in ["flow, branch 0: tries/draft → tries/run", "tries/run (error) → tries/repair → tries/run", "→ vote"]
-    {
+    for line in [
+        "flow, branch 0: tries/draft → tries/run",
+        "tries/run (error) → tries/repair → tries/run",
+        "→ vote",
+    ] {
         assert!(shown.contains(line), "{line} is missing in\n{shown}");
     }
     assert!(shown.contains("2 of 3 branches agree"), "{shown}");
@@ -65,7 +77,10 @@ fn branches_are_repaired_vote_and_agree() {
     assert!(page.contains("flow, branch 1: tries/draft"), "{page}");
     let tree: Value = serde_json::from_str(&trace(&traced, &["--format", "json"])).unwrap();
     let visits = tree.pointer("/rounds/0/tasks/0/visits").unwrap().as_array().unwrap();
-    assert!(visits.iter().any(|visit| visit["node"] == "vote" && visit["action"] == "default"), "{visits:?}");
+    assert!(
+        visits.iter().any(|visit| visit["node"] == "vote" && visit["action"] == "default"),
+        "{visits:?}"
+    );
 }
 
 #[test]
@@ -73,7 +88,8 @@ fn where_branches_differ_the_model_chooses() {
     let script = in_turn(
         Script::new().with(|request, _| {
             let prompt = request.prompt();
-            let at = prompt.find(&format!("```sql\n{RIGHT}\n")).filter(|_| prompt.contains(SELECT))?;
+            let at =
+                prompt.find(&format!("```sql\n{RIGHT}\n")).filter(|_| prompt.contains(SELECT))?;
             let word = prompt[..at].rfind("Statement ").map(|at| &prompt[at + 10..at + 11])?;
             Some(Reply::text(word))
         }),
@@ -84,7 +100,12 @@ fn where_branches_differ_the_model_chooses() {
     let document = Traced::new().ask(&endpoint, QUESTION, &["--strategy", &example()]).document(0);
     assert_eq!(document["sql"], json!(RIGHT), "{document:#}");
     assert_eq!(endpoint.count(), 4, "three drafts and a choice");
-    let kept = document["candidates"].as_array().unwrap().iter().find(|one| one["status"] == "answer").unwrap();
+    let kept = document["candidates"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one["status"] == "answer")
+        .unwrap();
     assert_eq!(kept["reason"], "chosen among 3 results; 1 of 3 branches have it");
 }
 
@@ -93,12 +114,15 @@ fn a_fallback_follows_the_last_attempt() {
     let traced = Traced::new();
     let shapeless = || Reply::text("I would rather not say.");
     let script = in_turn(
-        Script::new().on(["```yaml\nsql: |"], Reply::text(format!("```yaml\nsql: |\n  {RIGHT}\n```"))),
+        Script::new()
+            .on(["```yaml\nsql: |"], Reply::text(format!("```yaml\nsql: |\n  {RIGHT}\n```"))),
         WRITE,
         vec![shapeless()],
     );
     let endpoint = MockEndpoint::start(script);
-    let document = traced.ask(&endpoint, QUESTION, &["--strategy", &example(), "--structured", "never"]).document(0);
+    let document = traced
+        .ask(&endpoint, QUESTION, &["--strategy", &example(), "--structured", "never"])
+        .document(0);
     assert_eq!(document["sql"], json!(RIGHT), "{document:#}");
     let prompts: Vec<String> = endpoint.requests().iter().map(|request| request.prompt()).collect();
     assert_eq!(prompts.len(), 9, "two attempts of three branches, and three in the other form");
@@ -124,21 +148,32 @@ fn handing(place: &Traced) -> PathBuf {
 fn a_task_is_handed_to_another_plugin() {
     let traced = Traced::new();
     let path = handing(&traced).display().to_string();
-    let endpoint =
-        MockEndpoint::start(in_turn(Script::new(), WRITE, vec![sql(BROKEN), sql(RIGHT), sql(RIGHT), sql(ALL)]));
+    let endpoint = MockEndpoint::start(in_turn(
+        Script::new(),
+        WRITE,
+        vec![sql(BROKEN), sql(RIGHT), sql(RIGHT), sql(ALL)],
+    ));
     let document = traced.ask(&endpoint, QUESTION, &["--strategy", &path]).document(0);
     assert_eq!(document["sql"], json!(RIGHT), "{document:#}");
     assert_eq!(endpoint.count(), 4, "one statement, and three samples");
     let plugins = document["plugins"].as_array().unwrap();
-    let solvers: Vec<&str> =
-        plugins.iter().filter(|one| one["role"] == "solver").map(|one| one["name"].as_str().unwrap()).collect();
+    let solvers: Vec<&str> = plugins
+        .iter()
+        .filter(|one| one["role"] == "solver")
+        .map(|one| one["name"].as_str().unwrap())
+        .collect();
     assert_eq!(solvers, ["flow", "consistency"]);
     let shown = trace(&traced, &[]);
-    assert!(shown.contains("run (error) → help (handed)") && shown.contains("solver/help"), "{shown}");
+    assert!(
+        shown.contains("run (error) → help (handed)") && shown.contains("solver/help"),
+        "{shown}"
+    );
     // The run is repeated from its journal.
     let mut replay = host();
     replay.env("SYRCH_STATE_DIR", traced.folder.path().join("state"));
-    let again = Said::of(replay.args(["trace", "replay", "last", "--strict", "--format", "json"]).output().unwrap());
+    let again = Said::of(
+        replay.args(["trace", "replay", "last", "--strict", "--format", "json"]).output().unwrap(),
+    );
     assert_eq!(again.document(0)["sql"], json!(RIGHT));
     // What the flow finds itself needs nobody else.
     let endpoint = MockEndpoint::start(in_turn(Script::new(), WRITE, vec![sql(RIGHT)]));
@@ -166,10 +201,18 @@ fn what_is_wrong_with_a_flow_is_said_before_the_first_call() {
     );
     let endpoint = MockEndpoint::start(Script::new());
     let mut command = search(&endpoint.url(), &place.path().join("shop.sqlite"));
-    let output =
-        command.current_dir(place.path()).args(["-q", QUESTION, "--strategy", "endless.yml"]).output().unwrap();
+    let output = command
+        .current_dir(place.path())
+        .args(["-q", QUESTION, "--strategy", "endless.yml"])
+        .output()
+        .unwrap();
     let said = said(&output);
-    assert!(said.1.contains("endless.yml:6:5: flow.nodes.run: the loop run → repair → run has no bound"), "{}", said.1);
+    assert!(
+        said.1
+            .contains("endless.yml:6:5: flow.nodes.run: the loop run → repair → run has no bound"),
+        "{}",
+        said.1
+    );
     assert_eq!((output.status.code(), endpoint.count()), (Some(10), 0));
     // A flow that is set in another way is checked by the plugin itself.
     let wrong = r#"solver.flow={"start":"draft","nodes":{"draft":{"next":"rnu"}}}"#;
@@ -222,7 +265,8 @@ fn a_killed_flow_goes_on_to_the_same_answer() {
     let mut killed = 0;
     for (run, milliseconds) in [60, 180, 240].into_iter().enumerate() {
         let (endpoint, state) = (MockEndpoint::start(script()), format!("run{run}"));
-        let mut child = start(&endpoint, &state).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child =
+            start(&endpoint, &state).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         while endpoint.count() == 0 {
             std::thread::sleep(Duration::from_millis(2));
         }
@@ -238,7 +282,10 @@ fn a_killed_flow_goes_on_to_the_same_answer() {
         command.env("SYRCH_STATE_DIR", folder.path().join(&state)).env("SYRCH_API_KEY", KEY);
         command.args(["--base-url", &endpoint.url(), "--format", "json", "--resume", "last"]);
         let resumed = Said::of(command.output().unwrap()).document(0);
-        assert_eq!((&resumed["answer"], &resumed["confidence"]), (&whole["answer"], &whole["confidence"]));
+        assert_eq!(
+            (&resumed["answer"], &resumed["confidence"]),
+            (&whole["answer"], &whole["confidence"])
+        );
         assert_eq!(resumed["candidates"], whole["candidates"]);
         assert!(endpoint.count() <= 2 * all, "{} calls", endpoint.count());
     }

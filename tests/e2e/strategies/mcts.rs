@@ -1,4 +1,5 @@
-//! The strategy `mcts` in a whole search: drafts, revisions that see the others, a repair, and the stop by agreement.
+//! The strategy `mcts` in a whole search: drafts, revisions that see the others, a repair, and the
+//! stop by agreement.
 
 use serde_json::{Value, json};
 use syrch_kit::{MockEndpoint, Recorded, Reply, Script, Usage};
@@ -12,12 +13,9 @@ const QUESTION: &str = "How many orders did the French place?";
 const REVISE: &str = "A statement for this task that runs";
 const OTHERS: &str = "give something else";
 
-const RIGHT: &str =
-    "SELECT COUNT(*) AS n FROM orders JOIN customers ON customers.id = customer_id WHERE country = 'France'";
-const ALSO_RIGHT: &str =
-    "SELECT COUNT(*) AS n FROM orders WHERE customer_id IN (SELECT id FROM customers WHERE country = 'France')";
-const REPAIRED: &str =
-    "SELECT SUM(country = 'France') AS n FROM orders JOIN customers ON customers.id = orders.customer_id";
+const RIGHT: &str = "SELECT COUNT(*) AS n FROM orders JOIN customers ON customers.id = customer_id WHERE country = 'France'";
+const ALSO_RIGHT: &str = "SELECT COUNT(*) AS n FROM orders WHERE customer_id IN (SELECT id FROM customers WHERE country = 'France')";
+const REPAIRED: &str = "SELECT SUM(country = 'France') AS n FROM orders JOIN customers ON customers.id = orders.customer_id";
 const BROKEN: &str = "SELECT COUNT(*) AS n FROM orders WHERE land = 'France'";
 const ALL: &str = "SELECT COUNT(*) AS n FROM orders";
 
@@ -46,17 +44,36 @@ fn a_tree_of_statements_comes_to_agree() {
     let traced = Traced::new();
     let flags = ["--strategy", "mcts", "-P", "solver.width=2"];
     let document = traced.ask(&endpoint, QUESTION, &flags).document(0);
-    assert_eq!((&document["answer"]["rows"], &document["sql"]), (&json!([[3]]), &json!(RIGHT)), "{document:#}");
+    assert_eq!(
+        (&document["answer"]["rows"], &document["sql"]),
+        (&json!([[3]]), &json!(RIGHT)),
+        "{document:#}"
+    );
 
     let requests = endpoint.requests();
     let prompts: Vec<String> = requests.iter().map(Recorded::prompt).collect();
     // Two drafts, two revisions of the one that ran, the repair of the other: then three agree.
     assert_eq!(prompts.len(), 5, "{prompts:#?}");
     assert!(prompts[..2].iter().all(|prompt| !prompt.contains(REVISE) && !prompt.contains(REPAIR)));
-    assert!(prompts[2].contains(&format!("{REVISE}:\n{ALL}\nIt returns 1 row of n. 1 of 1 statements agree.")));
-    assert!(prompts[3].contains(&format!("{OTHERS}:\n{RIGHT}\nIt returns 1 row of n. 1 of 2 statements agree.")));
-    assert!(prompts[4].contains(&format!("Attempt 1:\n{BROKEN}\nWhat was wrong: ")) && !prompts[4].contains(REVISE));
-    assert!(requests.iter().all(|request| request.body["temperature"] == 0.7), "{:?}", requests[0].body);
+    assert!(
+        prompts[2].contains(&format!(
+            "{REVISE}:\n{ALL}\nIt returns 1 row of n. 1 of 1 statements agree."
+        ))
+    );
+    assert!(
+        prompts[3].contains(&format!(
+            "{OTHERS}:\n{RIGHT}\nIt returns 1 row of n. 1 of 2 statements agree."
+        ))
+    );
+    assert!(
+        prompts[4].contains(&format!("Attempt 1:\n{BROKEN}\nWhat was wrong: "))
+            && !prompts[4].contains(REVISE)
+    );
+    assert!(
+        requests.iter().all(|request| request.body["temperature"] == 0.7),
+        "{:?}",
+        requests[0].body
+    );
 
     traced.assert_snapshot("mcts.txt");
 }
@@ -66,14 +83,24 @@ fn the_trace_tells_every_step_of_the_tree() {
     let (endpoint, folder) = (endpoint(), syrch_kit::scratch());
     let state = folder.path().join("state");
     let mut command = search(&endpoint.url(), &shop(folder.path()));
-    command.env("SYRCH_STATE_DIR", &state).args(["--strategy", "mcts", "-P", "solver.width=2", "-q", QUESTION]);
+    command.env("SYRCH_STATE_DIR", &state).args([
+        "--strategy",
+        "mcts",
+        "-P",
+        "solver.width=2",
+        "-q",
+        QUESTION,
+    ]);
     assert_eq!(Said::of(command.output().unwrap()).code, 0);
     let mut command = host();
     command.env("SYRCH_STATE_DIR", &state).args(["trace", "show", "last", "--format", "json"]);
     let tree = Said::of(command.output().unwrap()).document(0);
     let calls = tree["role_calls"].as_array().unwrap().iter();
-    let steps: Vec<&str> =
-        calls.filter_map(|call| call["steps"].as_array()).flatten().filter_map(Value::as_str).collect();
+    let steps: Vec<&str> = calls
+        .filter_map(|call| call["steps"].as_array())
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     let rollout = ["select", "expand", "evaluate", "back-up"];
     let drafts = ["expand", "expand", "evaluate", "back-up", "evaluate", "back-up"];
     assert_eq!(steps, [&drafts[..], &rollout, &rollout, &rollout].concat());

@@ -1,5 +1,5 @@
-//! The plugin `progressive` in a whole search: sub-tasks and a plan, a statement that grows, a step that is rejected and branches, and the
-//! whole judged once.
+//! The plugin `progressive` in a whole search: sub-tasks and a plan, a statement that grows, a step
+//! that is rejected and branches, and the whole judged once.
 
 use serde_json::{Value, json};
 use syrch_kit::{MockEndpoint, Recorded, Reply, Script, Usage};
@@ -49,27 +49,43 @@ fn script() -> Script {
         subtask(2, "keep those from France", 0.9, &[1]),
         subtask(4, "order them by a thing that is not there", 0.6, &[9]),
     ] });
-    let yes = reported(Reply::text("TABLES: YES\nFILTERS: YES\nCORRECT: YES\nREASONING: It does what was requested."));
+    let yes = reported(Reply::text(
+        "TABLES: YES\nFILTERS: YES\nCORRECT: YES\nREASONING: It does what was requested.",
+    ));
     let no = reported(Reply::text(
         "TABLES: YES\nFILTERS: NO, another country\nCORRECT: NO\nREASONING: Spain is not France. With France it would be CORRECT: YES",
     ));
     // Alternatives are samples of one prompt.
     let alternatives = |request: &Recorded, _: usize| {
         let prompt = request.prompt();
-        let is_one = prompt.contains(REPAIR) && prompt.contains("Your step now, filter: keep those from France");
-        is_one.then(|| write([FRANCE, NOT_SPAIN, LIKE][request.body["seed"].as_u64().unwrap() as usize]))
+        let is_one = prompt.contains(REPAIR)
+            && prompt.contains("Your step now, filter: keep those from France");
+        is_one.then(|| {
+            write([FRANCE, NOT_SPAIN, LIKE][request.body["seed"].as_u64().unwrap() as usize])
+        })
     };
     Script::new()
         .on([SUBTASKS], reported(Reply::json(&subtasks)))
         .on([PLAN], reported(Reply::json(&plan())))
-        .on([RECALCULATE], reported(Reply::json(&json!({ "updated_confidences": { "2": 0.92, "3": 0.8, "4": 0.1 } }))))
+        .on(
+            [RECALCULATE],
+            reported(Reply::json(
+                &json!({ "updated_confidences": { "2": 0.92, "3": 0.8, "4": 0.1 } }),
+            )),
+        )
         .on([JUDGE, &format!("Statement:\n{SPAIN}\n")], no)
         .on([JUDGE], yes)
         .with(alternatives)
         .on([WRITE, "Your step now, filter: read the customers"], write(ALL))
         .on([WRITE, "Your step now, filter: keep those from France"], write(SPAIN))
-        .on([WRITE, "Your step now, filter: return their names", &format!("far:\n{FRANCE}\n")], write(NAMES))
-        .on([WRITE, "Your step now, filter: return their names", &format!("far:\n{NOT_SPAIN}\n")], write(OTHER_NAMES))
+        .on(
+            [WRITE, "Your step now, filter: return their names", &format!("far:\n{FRANCE}\n")],
+            write(NAMES),
+        )
+        .on(
+            [WRITE, "Your step now, filter: return their names", &format!("far:\n{NOT_SPAIN}\n")],
+            write(OTHER_NAMES),
+        )
         .on(
             [WRITE, "Your step now, filter: order them", &format!("far:\n{NAMES}\n")],
             write(&format!("{NAMES} ORDER BY 1")),
@@ -83,7 +99,10 @@ fn script() -> Script {
 /// The candidate that gave the answer.
 fn answer(document: &Value) -> &Value {
     let candidates = document["candidates"].as_array().unwrap();
-    candidates.iter().find(|candidate| candidate["status"] == "answer").unwrap_or_else(|| panic!("{document:#}"))
+    candidates
+        .iter()
+        .find(|candidate| candidate["status"] == "answer")
+        .unwrap_or_else(|| panic!("{document:#}"))
 }
 
 fn kind(request: &Recorded) -> &'static str {
@@ -113,9 +132,11 @@ fn confident_steps_come_first_and_a_rejected_one_branches() {
     let mut kinds: Vec<&str> = requests.iter().map(kind).collect();
     // These two are asked at once.
     kinds[..2].sort_unstable();
-    let branches = ["recalculate", "write", "judge the step", "recalculate", "write", "judge the step"];
+    let branches =
+        ["recalculate", "write", "judge the step", "recalculate", "write", "judge the step"];
     let expected = [
-        &["plan", "sub-tasks", "write", "judge the step", "recalculate", "write", "judge the step"][..],
+        &["plan", "sub-tasks", "write", "judge the step", "recalculate", "write", "judge the step"]
+            [..],
         &["alternative"; 3],
         &["judge the step"; 3],
         &branches,
@@ -131,13 +152,30 @@ fn confident_steps_come_first_and_a_rejected_one_branches() {
             assert!(prompts[place].contains(part), "{part} is missing in {}", prompts[place]);
         }
     };
-    let steps = ["1. Find the tables: who buys (customers)", "3. Select the columns: their names (customers)"];
-    has(2, &["Your step now, filter: read the customers", "Later steps, not yours: ", steps[0], steps[1]]);
-    has(3, &["this step: read the customers", "gave 4 rows of id, name, country", "Ada", "name TEXT"]);
+    let steps = [
+        "1. Find the tables: who buys (customers)",
+        "3. Select the columns: their names (customers)",
+    ];
+    has(
+        2,
+        &[
+            "Your step now, filter: read the customers",
+            "Later steps, not yours: ",
+            steps[0],
+            steps[1],
+        ],
+    );
+    has(
+        3,
+        &["this step: read the customers", "gave 4 rows of id, name, country", "Ada", "name TEXT"],
+    );
     has(4, &["Done, step 1: read the customers (4 rows)", "2. [0.90] keep those from France"]);
     has(5, &[&format!("The statement so far:\n{ALL}\n"), "It reads the tables: customers"]);
     for place in 7..10 {
-        has(place, &[SPAIN, "rejected: wrong_filter: Spain is not France.", "the value as it is stored"]);
+        has(
+            place,
+            &[SPAIN, "rejected: wrong_filter: Spain is not France.", "the value as it is stored"],
+        );
     }
     has(prompts.len() - 1, &[QUESTION, "Statement:", "ORDER BY 1", "gave 2 rows of name"]);
     traced.assert_snapshot("progressive.txt");
@@ -157,5 +195,8 @@ fn a_judge_that_cannot_judge_says_neither_yes_nor_no() {
     assert_eq!(candidate["sql"], NAMES);
     let kinds: Vec<&str> = endpoint.requests().iter().map(kind).collect();
     assert_eq!(kinds[2..], ["write", "judge the whole"]);
-    assert!(candidate["reason"].as_str().unwrap().contains("not judged as a whole"), "{candidate:#}");
+    assert!(
+        candidate["reason"].as_str().unwrap().contains("not judged as a whole"),
+        "{candidate:#}"
+    );
 }

@@ -1,4 +1,5 @@
-//! What the planner of the default strategy requires: told to the model, checked by the reward, repaired by name, and planned again.
+//! What the planner of the default strategy requires: told to the model, checked by the reward,
+//! repaired by name, and planned again.
 
 use serde_json::{Value, json};
 use syrch_kit::{MockEndpoint, Reply, Script};
@@ -8,8 +9,7 @@ use crate::endpoint::{PLAN, REPAIR, Said, WRITE, candidates, plan, subtask};
 use crate::host;
 
 const QUESTION: &str = "How many orders did the French place?";
-const RIGHT: &str =
-    "SELECT COUNT(*) AS n FROM orders JOIN customers ON customers.id = customer_id WHERE country = 'France'";
+const RIGHT: &str = "SELECT COUNT(*) AS n FROM orders JOIN customers ON customers.id = customer_id WHERE country = 'France'";
 const ALL: &str = "SELECT COUNT(*) AS n FROM orders";
 const PRODUCTS: &str = "SELECT COUNT(*) AS n FROM products";
 const FILTER: &str = "country = 'France'";
@@ -27,7 +27,10 @@ fn stated(tables: &[&str], requirements: Value) -> Reply {
 
 fn show(traced: &Traced, words: &[&str]) -> String {
     let mut command = host();
-    command.env("SYRCH_STATE_DIR", traced.folder.path().join("state")).args(["trace", "show", "last"]).args(words);
+    command
+        .env("SYRCH_STATE_DIR", traced.folder.path().join("state"))
+        .args(["trace", "show", "last"])
+        .args(words);
     let said = Said::of(command.output().unwrap());
     assert_eq!(said.code, 0, "{}", said.all());
     said.stdout
@@ -35,7 +38,8 @@ fn show(traced: &Traced, words: &[&str]) -> String {
 
 #[test]
 fn a_statement_without_the_filter_is_repaired_by_its_name() {
-    let required = json!({ "filters": [FILTER], "metrics": [{ "name": "orders", "aggregation": "count" }] });
+    let required =
+        json!({ "filters": [FILTER], "metrics": [{ "name": "orders", "aggregation": "count" }] });
     let script = Script::new()
         .once([PLAN], stated(&["orders"], required.clone()))
         .on([WRITE, REPAIR], sql(RIGHT))
@@ -46,12 +50,20 @@ fn a_statement_without_the_filter_is_repaired_by_its_name() {
     assert_eq!(document["answer"]["rows"], json!([[3]]), "{document:#}");
     let prompts: Vec<String> = endpoint.requests().iter().map(|request| request.prompt()).collect();
     assert_eq!(prompts.len(), 3, "{prompts:#?}");
-    assert!(prompts[1].contains("with the metric orders (count), the filter `country = 'France'`"), "{}", prompts[1]);
+    assert!(
+        prompts[1].contains("with the metric orders (count), the filter `country = 'France'`"),
+        "{}",
+        prompts[1]
+    );
     assert!(prompts[2].contains("it lacks the filter `country = 'France'`"), "{}", prompts[2]);
 
     let task = &document["tasks"][0];
-    assert_eq!((&task["id"], &task["is_answer"], &task["ending"]), (&json!("A"), &json!(true), &json!("solved")));
-    let stated = json!({ "filters": [FILTER], "metrics": required["metrics"], "tables": ["orders"] });
+    assert_eq!(
+        (&task["id"], &task["is_answer"], &task["ending"]),
+        (&json!("A"), &json!(true), &json!("solved"))
+    );
+    let stated =
+        json!({ "filters": [FILTER], "metrics": required["metrics"], "tables": ["orders"] });
     assert_eq!(task["requirements"], stated);
     let rewards: Vec<&Value> =
         document["candidates"].as_array().unwrap().iter().map(|known| &known["reward"]).collect();
@@ -61,9 +73,11 @@ fn a_statement_without_the_filter_is_repaired_by_its_name() {
     assert_eq!(document["candidates"][1]["parents"], json!(["A.1"]));
 
     let shown = show(&traced, &[]);
-    for part in
-        ["required: metrics orders (count); filters country = 'France'; tables orders", "reward 0.25", "reward 1.00"]
-    {
+    for part in [
+        "required: metrics orders (count); filters country = 'France'; tables orders",
+        "reward 0.25",
+        "reward 1.00",
+    ] {
         assert!(shown.contains(part), "{part} is missing in {shown}");
     }
     let again = show(&traced, &["--format", "json"]);
@@ -95,20 +109,32 @@ fn a_failed_task_is_planned_again_over_other_tables() {
     assert_eq!(endpoint.count(), 5);
 }
 
-/// A planner may be wrong: what it requires in vain lowers the confidence, and does not cost the answer.
+/// A planner may be wrong: what it requires in vain lowers the confidence, and does not cost the
+/// answer.
 #[test]
 fn a_wrong_requirement_does_not_turn_an_answer_into_none() {
-    let script =
-        Script::new().once([PLAN], stated(&[], json!({ "filters": ["country = 'Atlantis'"] }))).on([WRITE], sql(RIGHT));
+    let script = Script::new()
+        .once([PLAN], stated(&[], json!({ "filters": ["country = 'Atlantis'"] })))
+        .on([WRITE], sql(RIGHT));
     let endpoint = MockEndpoint::start(script);
     let flags = ["-P", "clarifier.threshold=1"];
     let document = Traced::new().ask(&endpoint, QUESTION, &flags).document(0);
     assert_eq!(document["answer"]["rows"], json!([[3]]), "{document:#}");
-    let answer = document["candidates"].as_array().unwrap().iter().find(|known| known["status"] == "answer").unwrap();
-    assert_eq!((&answer["task"], &answer["confidence"]), (&json!("direct"), &json!(0.5)), "{document:#}");
+    let answer = document["candidates"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|known| known["status"] == "answer")
+        .unwrap();
+    assert_eq!(
+        (&answer["task"], &answer["confidence"]),
+        (&json!("direct"), &json!(0.5)),
+        "{document:#}"
+    );
     let reason = answer["reason"].as_str().unwrap();
     assert!(reason.contains("it lacks the filter `country = 'Atlantis'`"), "{reason}");
-    let rejected = candidates(&document).iter().filter(|(_, _, reason)| reason.contains("rejected: ")).count();
+    let rejected =
+        candidates(&document).iter().filter(|(_, _, reason)| reason.contains("rejected: ")).count();
     assert_eq!(rejected, 3);
     assert_eq!(endpoint.count(), 5);
 }
@@ -116,7 +142,8 @@ fn a_wrong_requirement_does_not_turn_an_answer_into_none() {
 #[test]
 fn hostile_requirements_are_bounded_and_escaped() {
     let markup = "<script>alert(1)</script>\u{1b}[2J";
-    let filters: Vec<String> = (0..40).map(|number| format!("{markup} {number} {}", "x".repeat(400))).collect();
+    let filters: Vec<String> =
+        (0..40).map(|number| format!("{markup} {number} {}", "x".repeat(400))).collect();
     let required = json!({ "filters": filters, "dimensions": [markup], "grain": markup, "metrics": [[], 7, null] });
     let script = Script::new().once([PLAN], stated(&[markup], required)).on([WRITE], sql(RIGHT));
     let endpoint = MockEndpoint::start(script);
@@ -124,7 +151,11 @@ fn hostile_requirements_are_bounded_and_escaped() {
     let said = traced.ask(&endpoint, QUESTION, &["-P", "clarifier.threshold=1"]);
     let document = said.document(0);
     assert_eq!(document["answer"]["rows"], json!([[3]]), "{document:#}");
-    assert!(said.stdout.len() < 40_000 && !said.stdout.contains('\u{1b}'), "{} bytes", said.stdout.len());
+    assert!(
+        said.stdout.len() < 40_000 && !said.stdout.contains('\u{1b}'),
+        "{} bytes",
+        said.stdout.len()
+    );
     let page = show(&traced, &["--html"]);
     assert!(page.contains("&lt;script&gt;") && !page.contains("<script"), "{page}");
     assert!(!show(&traced, &[]).contains('\u{1b}'));

@@ -1,5 +1,5 @@
-//! The default strategy and those that sample one question (`single`, `retry3`, `vote5`, the gates) in whole searches: how many calls they make, in
-//! which order, and what they keep.
+//! The default strategy and those that sample one question (`single`, `retry3`, `vote5`, the gates)
+//! in whole searches: how many calls they make, in which order, and what they keep.
 
 use serde_json::{Value, json};
 use syrch_kit::{MockEndpoint, Recorded, Reply, Script, Usage};
@@ -9,10 +9,8 @@ use crate::endpoint::{PLAN, REPAIR, WRITE, plan, subtask};
 
 const QUESTION: &str = "How many orders did the French place?";
 /// Three orders: two ways to say it.
-const RIGHT: &str =
-    "SELECT COUNT(*) AS n FROM orders JOIN customers ON customers.id = customer_id WHERE country = 'France'";
-const ALSO: &str =
-    "SELECT COUNT(*) AS total FROM orders WHERE customer_id IN (SELECT id FROM customers WHERE country = 'France')";
+const RIGHT: &str = "SELECT COUNT(*) AS n FROM orders JOIN customers ON customers.id = customer_id WHERE country = 'France'";
+const ALSO: &str = "SELECT COUNT(*) AS total FROM orders WHERE customer_id IN (SELECT id FROM customers WHERE country = 'France')";
 /// Four orders and two customers: wrong.
 const ALL: &str = "SELECT COUNT(*) AS n FROM orders";
 const PEOPLE: &str = "SELECT COUNT(*) AS n FROM customers WHERE country = 'France'";
@@ -32,7 +30,8 @@ fn said(statement: &str) -> Reply {
     Reply::sql(statement, 0.9).usage(Usage::Tokens(1000, 50))
 }
 
-/// What a search with that strategy says, and the requests that it made. Its `trace show` is compared.
+/// What a search with that strategy says, and the requests that it made. Its `trace show` is
+/// compared.
 fn asked(strategy: &str, script: Script) -> (Value, Vec<Recorded>) {
     let endpoint = MockEndpoint::start(script);
     let traced = Traced::new();
@@ -40,7 +39,9 @@ fn asked(strategy: &str, script: Script) -> (Value, Vec<Recorded>) {
     traced.assert_snapshot(&format!("{strategy}.txt"));
     let requests = endpoint.requests();
     for request in requests.iter().filter(|request| request.prompt().contains(WRITE)) {
-        for part in [QUESTION, "Table orders", "country TEXT", "customer_id INTEGER -> customers.id"] {
+        for part in
+            [QUESTION, "Table orders", "country TEXT", "customer_id INTEGER -> customers.id"]
+        {
             assert!(request.prompt().contains(part), "{part} is missing in {}", request.prompt());
         }
     }
@@ -55,7 +56,9 @@ fn seeds(requests: &[Recorded]) -> Vec<u64> {
 
 fn statuses(document: &Value) -> Vec<(&str, &str)> {
     let all = document["candidates"].as_array().unwrap();
-    all.iter().map(|known| (known["sql"].as_str().unwrap(), known["status"].as_str().unwrap())).collect()
+    all.iter()
+        .map(|known| (known["sql"].as_str().unwrap(), known["status"].as_str().unwrap()))
+        .collect()
 }
 
 #[test]
@@ -112,9 +115,14 @@ fn discern_weighs_what_a_popular_mistake_shows() {
     // The country is written in no cell so, but the count has a row all the same.
     const MISTAKE: &str = "SELECT COUNT(*) AS n FROM customers WHERE country = 'Frankreich'";
     const AGAIN: &str = "SELECT COUNT(id) AS n FROM customers WHERE country = 'Frankreich'";
-    const SAID: &[&str] = &[MISTAKE, RIGHT, AGAIN, MISTAKE, ALSO, RIGHT, RIGHT, ALSO, RIGHT, RIGHT, RIGHT, RIGHT];
+    const SAID: &[&str] =
+        &[MISTAKE, RIGHT, AGAIN, MISTAKE, ALSO, RIGHT, RIGHT, ALSO, RIGHT, RIGHT, RIGHT, RIGHT];
     let (document, requests) = asked("discern", samples(SAID));
-    assert_eq!((&document["answer"]["rows"], &document["sql"]), (&json!([[3]]), &json!(RIGHT)), "{document:#}");
+    assert_eq!(
+        (&document["answer"]["rows"], &document["sql"]),
+        (&json!([[3]]), &json!(RIGHT)),
+        "{document:#}"
+    );
     assert!((5..=12).contains(&requests.len()), "{}", requests.len());
     let endpoint = MockEndpoint::start(samples(SAID));
     let counted = Traced::new().ask(&endpoint, QUESTION, &["--strategy", "vote5"]).document(0);
@@ -126,20 +134,31 @@ fn decompose_divides_refines_and_joins() {
     let script = Script::new()
         .on(
             [PLAN],
-            plan(&[subtask("A", "the French customers", &[]), subtask("B", "their orders, counted", &["A"])])
-                .usage(Usage::Tokens(1000, 100)),
+            plan(&[
+                subtask("A", "the French customers", &[]),
+                subtask("B", "their orders, counted", &["A"]),
+            ])
+            .usage(Usage::Tokens(1000, 100)),
         )
         .on(
             ["part of it: the French customers", REPAIR],
-            Reply::sql("SELECT id FROM customers WHERE country = 'France'", 0.98).usage(Usage::Tokens(1000, 50)),
+            Reply::sql("SELECT id FROM customers WHERE country = 'France'", 0.98)
+                .usage(Usage::Tokens(1000, 50)),
         )
-        .on(["part of it: the French customers"], said("SELECT id FROM customers WHERE land = 'France'"))
+        .on(
+            ["part of it: the French customers"],
+            said("SELECT id FROM customers WHERE land = 'France'"),
+        )
         .on(
             ["part of it: their orders, counted"],
             said("SELECT COUNT(*) AS n FROM orders WHERE customer_id IN (SELECT id FROM task_A)"),
         );
     let (document, requests) = asked("decompose", script);
     assert_eq!((requests.len(), &document["answer"]["rows"]), (4, &json!([[3]])), "{document:#}");
-    assert!(requests[3].prompt().contains("can stand in FROM as task_A (id), 2 rows"), "{}", requests[3].prompt());
+    assert!(
+        requests[3].prompt().contains("can stand in FROM as task_A (id), 2 rows"),
+        "{}",
+        requests[3].prompt()
+    );
     assert!(document["sql"].as_str().unwrap().contains("WITH"), "{document:#}");
 }

@@ -1,4 +1,5 @@
-//! The flow `text2sql` in a whole search: generate, execute, repair with the error, and the honest end.
+//! The flow `text2sql` in a whole search: generate, execute, repair with the error, and the honest
+//! end.
 
 use serde_json::json;
 use syrch_kit::{MockEndpoint, Reply, Script, Usage};
@@ -10,8 +11,7 @@ const QUESTION: &str = "How many orders did the French place?";
 const GENERATE: &str = "SELECT statement that answers the question";
 const REPAIR: &str = "statement did not do";
 
-const RIGHT: &str =
-    "SELECT COUNT(*) AS n FROM orders JOIN customers ON customers.id = customer_id WHERE country = 'France'";
+const RIGHT: &str = "SELECT COUNT(*) AS n FROM orders JOIN customers ON customers.id = customer_id WHERE country = 'France'";
 const NO_COLUMN: &str = "SELECT COUNT(*) AS n FROM orders WHERE country = 'France'";
 const NO_TABLE: &str = "SELECT COUNT(*) AS n FROM sales";
 
@@ -29,11 +29,16 @@ fn a_statement_is_repaired_until_it_executes() {
     let endpoint = MockEndpoint::start(script);
     let traced = Traced::new();
     let document = traced.ask(&endpoint, QUESTION, &["--strategy", "text2sql"]).document(0);
-    assert_eq!((&document["answer"]["rows"], &document["sql"]), (&json!([[3]]), &json!(RIGHT)), "{document:#}");
+    assert_eq!(
+        (&document["answer"]["rows"], &document["sql"]),
+        (&json!([[3]]), &json!(RIGHT)),
+        "{document:#}"
+    );
 
     let prompts: Vec<String> = endpoint.requests().iter().map(|request| request.prompt()).collect();
     assert_eq!(prompts.len(), 3);
-    let schema = "Table: customers\n  - id (INTEGER)\n  - name (TEXT)\n  - country (TEXT)\n\nTable: ";
+    let schema =
+        "Table: customers\n  - id (INTEGER)\n  - name (TEXT)\n  - country (TEXT)\n\nTable: ";
     for prompt in &prompts {
         for part in [schema, QUESTION, "```yaml\nsql: |"] {
             assert!(prompt.contains(part), "{part} is missing in {prompt}");
@@ -55,7 +60,15 @@ fn three_executions_that_fail_are_an_honest_end() {
     let endpoint = MockEndpoint::start(script);
     let said = Traced::new().ask(&endpoint, QUESTION, &["--strategy", "text2sql"]);
     said.document(3);
-    assert!(said.stderr.contains("Failed to execute SQL after 3 attempts. Last error: "), "{}", said.all());
-    let asked = endpoint.requests().iter().filter(|request| request.prompt().contains("Table: orders")).count();
+    assert!(
+        said.stderr.contains("Failed to execute SQL after 3 attempts. Last error: "),
+        "{}",
+        said.all()
+    );
+    let asked = endpoint
+        .requests()
+        .iter()
+        .filter(|request| request.prompt().contains("Table: orders"))
+        .count();
     assert_eq!(asked, 3, "one statement and two repairs");
 }

@@ -19,12 +19,15 @@ impl Traced {
     /// Asks the question with those flags.
     pub(crate) fn ask(&self, endpoint: &MockEndpoint, question: &str, flags: &[&str]) -> Said {
         let mut command = search(&endpoint.url(), &shop(self.folder.path()));
-        command.env("SYRCH_STATE_DIR", self.state()).args(["--format", "json", "-q", question]).args(flags);
+        command
+            .env("SYRCH_STATE_DIR", self.state())
+            .args(["--format", "json", "-q", question])
+            .args(flags);
         Said::of(command.output().unwrap())
     }
 
-    /// `trace show` of the last run, with what differs from run to run scrubbed, and compared with what it said before. Accept a change by
-    /// writing it into the file.
+    /// `trace show` of the last run, with what differs from run to run scrubbed, and compared with
+    /// what it said before. Accept a change by writing it into the file.
     pub(crate) fn assert_snapshot(&self, name: &str) {
         let mut command = host();
         command.env("SYRCH_STATE_DIR", self.state()).args(["trace", "show", "last"]);
@@ -41,17 +44,23 @@ impl Traced {
     }
 }
 
-/// Without the run's id, its times and the versions: the first line has the id and two times, and others say `in 0.01 s`.
+/// Without the run's id, its times and the versions: the first line has the id and two times, and
+/// others say `in 0.01 s`.
 fn scrubbed(text: &str) -> String {
     let (head, rest) = text.split_once('\n').unwrap();
     let (_, end) = head.split_once(" s, ").unwrap();
     let mut out = format!("run ID TIME, {end}\n");
     for line in rest.lines() {
         let words: Vec<&str> = line.split(' ').collect();
-        let is_seconds =
-            |place: usize| words.get(place + 1).is_some_and(|next| next.trim_end_matches([':', ',', '.']) == "s");
+        let is_seconds = |place: usize| {
+            words.get(place + 1).is_some_and(|next| next.trim_end_matches([':', ',', '.']) == "s")
+        };
         let word = |(place, word): (usize, &&str)| {
-            if is_seconds(place) && word.parse::<f64>().is_ok() { "TIME".to_owned() } else { (*word).to_owned() }
+            if is_seconds(place) && word.parse::<f64>().is_ok() {
+                "TIME".to_owned()
+            } else {
+                (*word).to_owned()
+            }
         };
         out += &(words.iter().enumerate().map(word).collect::<Vec<_>>().join(" ") + "\n");
     }

@@ -1,4 +1,5 @@
-//! The corpora of hostile and benign statements: one JSON object a line, with the engine, and the statement or how it is made.
+//! The corpora of hostile and benign statements: one JSON object a line, with the engine, and the
+//! statement or how it is made.
 
 use std::fmt::Debug;
 use std::path::Path;
@@ -12,12 +13,13 @@ use serde_json::Value;
 #[must_use]
 pub fn lines(file: &Path, engine: &str) -> Vec<Value> {
     let text = std::fs::read_to_string(file).expect("the corpus can be read");
-    let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("a line is JSON"));
+    let lines =
+        text.lines().map(|line| serde_json::from_str::<Value>(line).expect("a line is JSON"));
     lines.filter(|line| line["engine"] == engine).collect()
 }
 
-/// The statement of a line. A long one is given by its parts: texts, texts with how often they are repeated, and templates with their number
-/// and what separates them.
+/// The statement of a line. A long one is given by its parts: texts, texts with how often they are
+/// repeated, and templates with their number and what separates them.
 ///
 /// # Panics
 /// When the line has neither form.
@@ -38,8 +40,9 @@ pub fn text(line: &Value) -> String {
     parts.iter().map(part).collect()
 }
 
-/// Returns whether a statement and what the guard wrote of it gave the same rows: in their order where the statement ends in an `ORDER BY`, else in
-/// any order, since an engine of several threads gives them as they come.
+/// Returns whether a statement and what the guard wrote of it gave the same rows: in their order
+/// where the statement ends in an `ORDER BY`, else in any order, since an engine of several threads
+/// gives them as they come.
 #[must_use]
 pub fn is_same<T: Debug>(sql: &str, given: &[T], written: &[T]) -> bool {
     let [mut given, mut written] =

@@ -18,14 +18,16 @@ pub(crate) fn variable(name: &str) -> Option<std::ffi::OsString> {
     std::env::var_os(name)
 }
 
-/// How often a test repeats what it checks: `usual` times, or `soak` times where `SYRCH_SOAK` is 1, as `make soak` sets it.
+/// How often a test repeats what it checks: `usual` times, or `soak` times where `SYRCH_SOAK` is 1,
+/// as `make soak` sets it.
 #[must_use]
 pub fn scale(usual: usize, soak: usize) -> usize {
     if variable("SYRCH_SOAK").is_some_and(|value| value == "1") { soak } else { usual }
 }
 
-/// The folder of the shared test data: `SYRCH_TEST_DATA`, else `shared/data` beside the repository. If there is none, this is reported and
-/// counted as [`skip`] does it, so that a test that returns early does not look like one that passed.
+/// The folder of the shared test data: `SYRCH_TEST_DATA`, else `shared/data` beside the repository.
+/// If there is none, this is reported and counted as [`skip`] does it, so that a test that returns
+/// early does not look like one that passed.
 ///
 /// # Panics
 /// If there is none and `SYRCH_REQUIRE_DATA` is 1.
@@ -45,8 +47,9 @@ pub fn data_root() -> Option<PathBuf> {
     root
 }
 
-/// A file that `tests/databases/install.sh` has put into its folder, which `SYRCH_TEST_DATABASES` names, else `target/databases`. If there is none,
-/// this is reported and counted as [`skip`] does it.
+/// A file that `tests/databases/install.sh` has put into its folder, which `SYRCH_TEST_DATABASES`
+/// names, else `target/databases`. If there is none, this is reported and counted as [`skip`] does
+/// it.
 ///
 /// # Panics
 /// If there is none and `SYRCH_REQUIRE_DATABASES` is 1.
@@ -75,20 +78,25 @@ pub fn sha256(path: &Path) -> String {
     sha2::Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Reports that a test returns early for want of something, and counts it: the reason, which names what is missing and how to get it, and the
-/// test are a line of `target/skipped-tests`, from which `make test` makes its last lines.
+/// Reports that a test returns early for want of something, and counts it: the reason, which names
+/// what is missing and how to get it, and the test are a line of `target/skipped-tests`, from which
+/// `make test` makes its last lines.
 pub fn skip(reason: &str) {
     #[allow(clippy::print_stderr, reason = "a skipped test must be seen")]
     {
         eprintln!("skipped: {reason}");
     }
-    let list = std::fs::OpenOptions::new().create(true).append(true).open(repository().join("target/skipped-tests"));
+    let list = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(repository().join("target/skipped-tests"));
     let test = std::thread::current().name().unwrap_or_default().to_owned();
     // One write, since tests of other processes add their lines at the same time.
     let _ = list.and_then(|mut list| list.write_all(format!("{reason}\t{test}\n").as_bytes()));
 }
 
-/// Whether a program can be started here. One that cannot is reported and counted as [`skip`] does it.
+/// Whether a program can be started here. One that cannot is reported and counted as [`skip`] does
+/// it.
 #[must_use]
 pub fn has_program(name: &str, how_to_get_it: &str) -> bool {
     let started = std::process::Command::new(name).arg("--version").output();
@@ -122,7 +130,9 @@ pub fn sqlite(path: impl AsRef<Path>, script: &str) -> PathBuf {
     let path = path.as_ref().to_owned();
     let _ = std::fs::remove_file(&path);
     let database = Connection::open(&path).expect("the test database can be made");
-    database.execute_batch(script).unwrap_or_else(|error| panic!("the script for {} fails: {error}", path.display()));
+    database
+        .execute_batch(script)
+        .unwrap_or_else(|error| panic!("the script for {} fails: {error}", path.display()));
     database.close().expect("the test database can be closed");
     path
 }
@@ -153,8 +163,14 @@ mod tests {
     fn a_database_is_made_anew_each_time() {
         let folder = scratch();
         for rows in [1, 2] {
-            let path = sqlite(folder.path().join("a.sqlite"), &format!("CREATE TABLE t AS SELECT {rows} AS n"));
-            let n: i64 = Connection::open(path).unwrap().query_row("SELECT n FROM t", [], |row| row.get(0)).unwrap();
+            let path = sqlite(
+                folder.path().join("a.sqlite"),
+                &format!("CREATE TABLE t AS SELECT {rows} AS n"),
+            );
+            let n: i64 = Connection::open(path)
+                .unwrap()
+                .query_row("SELECT n FROM t", [], |row| row.get(0))
+                .unwrap();
             assert_eq!(n, rows);
         }
     }

@@ -1,5 +1,6 @@
-//! A mock of a Databricks workspace: the Statement Execution API as it is documented, with tokens, over a SQLite database. Databricks' own SDK for
-//! Python accepts it (`tests/databases/databricks_sdk.py`).
+//! A mock of a Databricks workspace: the Statement Execution API as it is documented, with tokens,
+//! over a SQLite database. Databricks' own SDK for Python accepts it
+//! (`tests/databases/databricks_sdk.py`).
 
 mod answers;
 mod sql;
@@ -144,7 +145,8 @@ impl Workspace {
             chunk_rows: 1_000,
         };
         let connection = Mutex::new(sql::open(file));
-        let shared = Arc::new(Shared { address: Mutex::default(), connection, state: Mutex::new(state) });
+        let shared =
+            Arc::new(Shared { address: Mutex::default(), connection, state: Mutex::new(state) });
         let (stop, stopped) = oneshot::channel();
         let (bound, address) = mpsc::channel();
         let served = Arc::clone(&shared);
@@ -166,7 +168,10 @@ impl Workspace {
     /// The address of its warehouse, catalog and schema.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("databricks://{}/sql/1.0/warehouses/{WAREHOUSE}?catalog={CATALOG}&schema={SCHEMA}", self.address)
+        format!(
+            "databricks://{}/sql/1.0/warehouses/{WAREHOUSE}?catalog={CATALOG}&schema={SCHEMA}",
+            self.address
+        )
     }
 
     /// What becomes of statements that contain this text; what is set later counts first.
@@ -214,7 +219,9 @@ impl Workspace {
     /// # Panics
     /// When one fails.
     pub fn change(&self, script: &str) {
-        lock(&self.shared.connection).execute_batch(script).unwrap_or_else(|error| panic!("{script}: {error}"));
+        lock(&self.shared.connection)
+            .execute_batch(script)
+            .unwrap_or_else(|error| panic!("{script}: {error}"));
     }
 
     /// The requests so far, in the order in which they arrived.
@@ -251,7 +258,10 @@ impl Drop for Workspace {
 
 /// Serves until it is stopped; requests in flight are then dropped with the runtime.
 fn serve(shared: Arc<Shared>, bound: &mpsc::Sender<SocketAddr>, stopped: oneshot::Receiver<()>) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be made");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime can be made");
     runtime.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
         let address = listener.local_addr().expect("a bound port has an address");

@@ -1,5 +1,5 @@
-//! A model endpoint on loopback that speaks the documented protocols (chat completions, embeddings, and Anthropic's Messages API) and answers by a
-//! script.
+//! A model endpoint on loopback that speaks the documented protocols (chat completions, embeddings,
+//! and Anthropic's Messages API) and answers by a script.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -23,7 +23,8 @@ use tokio::sync::oneshot;
 use crate::reply::Delivery;
 use crate::{Recorded, Reply, Script};
 
-/// A running endpoint. It has a thread and a runtime of its own, so that tests need none. Dropping it stops both, also while requests hang.
+/// A running endpoint. It has a thread and a runtime of its own, so that tests need none. Dropping
+/// it stops both, also while requests hang.
 pub struct MockEndpoint {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -91,7 +92,10 @@ impl MockEndpoint {
     #[must_use]
     pub fn count_of(&self, text: &str) -> usize {
         let text = text.to_lowercase();
-        lock(&self.shared.requests).iter().filter(|request| request.prompt().to_lowercase().contains(&text)).count()
+        lock(&self.shared.requests)
+            .iter()
+            .filter(|request| request.prompt().to_lowercase().contains(&text))
+            .count()
     }
 
     /// How often each different request arrived, the most frequent first.
@@ -126,7 +130,10 @@ impl Drop for MockEndpoint {
 
 /// Serves until it is stopped; requests in flight are then dropped with the runtime.
 fn serve(shared: Arc<Shared>, bound: &mpsc::Sender<SocketAddr>, stopped: oneshot::Receiver<()>) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be made");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime can be made");
     runtime.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
         let address = listener.local_addr().expect("a bound port has an address");
@@ -169,7 +176,9 @@ fn note(shared: &Shared, uri: &Uri, headers: &HeaderMap, body: &Bytes) -> (Recor
         path: uri.path().to_owned(),
         headers: headers
             .iter()
-            .map(|(name, value)| (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned()))
+            .map(|(name, value)| {
+                (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+            })
             .collect(),
         body: serde_json::from_slice(body).unwrap_or(Value::Null),
     };
@@ -178,7 +187,12 @@ fn note(shared: &Shared, uri: &Uri, headers: &HeaderMap, body: &Bytes) -> (Recor
     (request, requests.len())
 }
 
-async fn complete(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+async fn complete(
+    State(shared): State<Arc<Shared>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
     let _under_way = UnderWay::new(&shared);
     let (request, id) = note(&shared, &uri, &headers, &body);
     let reply = lock(&shared.script).answer(&request, id - 1);
@@ -207,12 +221,14 @@ async fn respond(reply: &Reply, request: &Recorded, id: usize) -> Response {
         }
         Delivery::Flood(bytes) => {
             let chunk = Bytes::from(vec![b' '; 64 << 10]);
-            let chunks = std::iter::repeat_n(chunk, bytes.div_ceil(64 << 10)).map(Ok::<_, Infallible>);
+            let chunks =
+                std::iter::repeat_n(chunk, bytes.div_ceil(64 << 10)).map(Ok::<_, Infallible>);
             Body::from_stream(stream::iter(chunks))
         }
     };
     let status = StatusCode::from_u16(reply.status).expect("a script's statuses are statuses");
-    let mut response = Response::builder().status(status).header(header::CONTENT_TYPE, "application/json");
+    let mut response =
+        Response::builder().status(status).header(header::CONTENT_TYPE, "application/json");
     for (name, value) in &reply.headers {
         response = response.header(name, value);
     }
@@ -227,13 +243,19 @@ async fn respond(reply: &Reply, request: &Recorded, id: usize) -> Response {
 pub const HANGS: &str = "hangs";
 
 /// Embeddings as OpenAI documents them: texts with common words have similar vectors.
-async fn embed(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+async fn embed(
+    State(shared): State<Arc<Shared>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
     let _under_way = UnderWay::new(&shared);
     let (request, _) = note(&shared, &uri, &headers, &body);
     if request.body["model"] == HANGS {
         return std::future::pending().await;
     }
-    let texts: Vec<&str> = request.body["input"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let texts: Vec<&str> =
+        request.body["input"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let data: Vec<Value> = texts
         .iter()
         .enumerate()
@@ -245,20 +267,23 @@ async fn embed(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap, 
     Response::new(Body::from(body.to_string()))
 }
 
-/// The number of times that each word occurs, by a hash of the word, and a constant, so that no vector is zero.
+/// The number of times that each word occurs, by a hash of the word, and a constant, so that no
+/// vector is zero.
 fn embedding(text: &str) -> Vec<f64> {
     let mut vector = vec![0.0; 64];
     vector[0] = 0.01;
     let words = text.to_lowercase();
     for word in words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
-        let hash = word.bytes().fold(5_381_usize, |hash, byte| hash.wrapping_mul(33) ^ usize::from(byte));
+        let hash =
+            word.bytes().fold(5_381_usize, |hash, byte| hash.wrapping_mul(33) ^ usize::from(byte));
         vector[1 + hash % 63] += 1.0;
     }
     vector
 }
 
 async fn models() -> Response {
-    let list = json!({"object": "list", "data": [{"id": "mock", "object": "model", "owned_by": "kit"}]});
+    let list =
+        json!({"object": "list", "data": [{"id": "mock", "object": "model", "owned_by": "kit"}]});
     Response::new(Body::from(list.to_string()))
 }
 
@@ -277,7 +302,8 @@ mod tests {
     use super::*;
 
     fn send(endpoint: &MockEndpoint, prompt: &str) -> TcpStream {
-        let body = json!({"model": "m", "messages": [{"role": "user", "content": prompt}]}).to_string();
+        let body =
+            json!({"model": "m", "messages": [{"role": "user", "content": prompt}]}).to_string();
         let mut stream = TcpStream::connect(endpoint.address).unwrap();
         let head = "POST /v1/chat/completions HTTP/1.1\r\nHost: mock\r\nConnection: close\r\nX-Test: yes\r\n";
         write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
@@ -300,12 +326,19 @@ mod tests {
         let endpoint = MockEndpoint::start(script);
         assert!(endpoint.url().ends_with("/v1"));
         let answers: Vec<String> = (0..3).map(|_| ask(&endpoint, "Sum of ORDERS")).collect();
-        assert!(answers[0].starts_with("HTTP/1.1 500") && answers[0].contains("out of memory"), "{}", answers[0]);
+        assert!(
+            answers[0].starts_with("HTTP/1.1 500") && answers[0].contains("out of memory"),
+            "{}",
+            answers[0]
+        );
         assert!(answers[1].contains("second") && answers[2].contains("SELECT 1"), "{answers:?}");
         assert!(ask(&endpoint, "something else").starts_with("HTTP/1.1 418"));
         assert_eq!((endpoint.count(), endpoint.count_of("orders"), endpoint.peak()), (4, 3, 1));
         let request = &endpoint.requests()[0];
-        assert_eq!((request.prompt().as_str(), request.headers["x-test"].as_str()), ("Sum of ORDERS", "yes"));
+        assert_eq!(
+            (request.prompt().as_str(), request.headers["x-test"].as_str()),
+            ("Sum of ORDERS", "yes")
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The plugin `conformance` in each language, as `tests/languages/build.sh` builds it: all eight roles, which do what the setting `habit` says.
+//! The plugin `conformance` in each language, as `tests/languages/build.sh` builds it: all eight
+//! roles, which do what the setting `habit` says.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -21,7 +22,8 @@ pub fn built() -> PathBuf {
 #[must_use]
 pub fn component(name: &str) -> Vec<u8> {
     let path = built().join(format!("{name}.wasm.gz"));
-    let file = std::fs::File::open(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let file =
+        std::fs::File::open(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut bytes = Vec::new();
     flate2::read::GzDecoder::new(file).read_to_end(&mut bytes).expect("the component is whole");
     bytes
@@ -42,13 +44,16 @@ pub fn altered(name: &str, old: &str, new: &str) -> Vec<u8> {
     bytes
 }
 
-/// The folder of a language's tools, as `tests/languages/install.sh` has put them into the folder that `SYRCH_TEST_TOOLCHAINS` names, else into
-/// `target/toolchains`. Building takes minutes: `None`, which is reported and counted, unless `SYRCH_REQUIRE_LANGUAGES` is 1.
+/// The folder of a language's tools, as `tests/languages/install.sh` has put them into the folder
+/// that `SYRCH_TEST_TOOLCHAINS` names, else into `target/toolchains`. Building takes minutes:
+/// `None`, which is reported and counted, unless `SYRCH_REQUIRE_LANGUAGES` is 1.
 #[must_use]
 pub fn tools(language: &str) -> Option<PathBuf> {
     if variable("SYRCH_REQUIRE_LANGUAGES").is_some_and(|value| value == "1") {
         let folder = variable("SYRCH_TEST_TOOLCHAINS").map(PathBuf::from);
-        return Some(folder.unwrap_or_else(|| repository().join("target/toolchains")).join(language));
+        return Some(
+            folder.unwrap_or_else(|| repository().join("target/toolchains")).join(language),
+        );
     }
     skip("it builds plugins with their languages' tools: `make test-languages` runs it");
     None

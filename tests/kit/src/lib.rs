@@ -1,7 +1,8 @@
 //! What tests share: a mock model endpoint, databases made from scripts, and the test data.
 //!
-//! Only tests may depend on this crate. Everything here works in ordinary tests without an async runtime, so that a test can start the
-//! endpoint, run the binary against it and then check what was sent:
+//! Only tests may depend on this crate. Everything here works in ordinary tests without an async
+//! runtime, so that a test can start the endpoint, run the binary against it and then check what
+//! was sent:
 //!
 //! ```
 //! use syrch_kit::{MockEndpoint, Reply, Script};
@@ -37,7 +38,9 @@ mod script;
 pub mod spark;
 pub mod zoo;
 
-pub use data::{data_root, has_program, installed, repository, scale, scratch, sha256, shop, skip, sqlite};
+pub use data::{
+    data_root, has_program, installed, repository, scale, scratch, sha256, shop, skip, sqlite,
+};
 pub use endpoint::{HANGS, MockEndpoint};
 pub use reply::{Reply, Usage};
 pub use script::{Recorded, Script};

@@ -1,5 +1,6 @@
-//! A PostgreSQL server of the tests' own: made in a temporary folder, on a free port, and ended with the process that started it, however that
-//! ends. It is the newest one that is installed, or the one in the folder that `SYRCH_TEST_POSTGRES` names, which has `bin`, `lib` and `share`.
+//! A PostgreSQL server of the tests' own: made in a temporary folder, on a free port, and ended
+//! with the process that started it, however that ends. It is the newest one that is installed, or
+//! the one in the folder that `SYRCH_TEST_POSTGRES` names, which has `bin`, `lib` and `share`.
 
 use std::io::Write;
 use std::net::TcpListener;
@@ -13,7 +14,8 @@ use std::time::{Duration, Instant};
 use crate::data::variable;
 use crate::{scratch, skip};
 
-/// The authority that signed the certificate of servers with encryption, which is for the name `localhost` alone.
+/// The authority that signed the certificate of servers with encryption, which is for the name
+/// `localhost` alone.
 pub const AUTHORITY: &str = include_str!("postgres/authority.pem");
 /// An authority that signed nothing.
 pub const OTHER_AUTHORITY: &str = include_str!("postgres/other.pem");
@@ -21,30 +23,35 @@ const CERTIFICATE: &str = include_str!("postgres/server.pem");
 const KEY: &str = include_str!("postgres/server.key");
 
 /// How to get a server.
-const PACKAGE: &str = "install the package `postgresql` (Debian, Ubuntu, Homebrew) or `postgresql-server` (Fedora)";
+const PACKAGE: &str =
+    "install the package `postgresql` (Debian, Ubuntu, Homebrew) or `postgresql-server` (Fedora)";
 
 /// How long a server may take to start or to answer a script.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Ends the server and removes its folder when the test's process has ended, since its end of the pipe is closed then.
-const WATCH: &str =
-    r#"folder=$1; shift; "$@" & server=$!; cat >/dev/null; kill -QUIT $server; wait $server; rm -rf "$folder""#;
+/// Ends the server and removes its folder when the test's process has ended, since its end of the
+/// pipe is closed then.
+const WATCH: &str = r#"folder=$1; shift; "$@" & server=$!; cat >/dev/null; kill -QUIT $server; wait $server; rm -rf "$folder""#;
 
 /// The folder of the newest installed server's programs, with `psql`; `None` if there is none.
 fn programs() -> Option<PathBuf> {
-    let mut folders =
-        ["/usr/local/bin", "/usr/bin", "/usr/local/pgsql/bin", "/opt/homebrew/bin"].map(PathBuf::from).to_vec();
+    let mut folders = ["/usr/local/bin", "/usr/bin", "/usr/local/pgsql/bin", "/opt/homebrew/bin"]
+        .map(PathBuf::from)
+        .to_vec();
     let installed = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
-    let version = |path: &PathBuf| path.file_name().and_then(|name| name.to_str()?.parse::<u32>().ok());
+    let version =
+        |path: &PathBuf| path.file_name().and_then(|name| name.to_str()?.parse::<u32>().ok());
     let mut versions: Vec<PathBuf> = installed.map(|entry| entry.path()).collect();
     versions.sort_by_key(version);
     folders.extend(versions.into_iter().map(|folder| folder.join("bin")));
-    let has_server =
-        |folder: &&PathBuf| ["initdb", "postgres", "psql"].iter().all(|program| folder.join(program).is_file());
+    let has_server = |folder: &&PathBuf| {
+        ["initdb", "postgres", "psql"].iter().all(|program| folder.join(program).is_file())
+    };
     folders.iter().rfind(has_server).cloned()
 }
 
-/// The folder of the server's programs, where its tests run. Where they do not, this is reported and counted as [`skip`] does it.
+/// The folder of the server's programs, where its tests run. Where they do not, this is reported
+/// and counted as [`skip`] does it.
 fn wanted() -> Option<PathBuf> {
     let is_set = |name: &str| variable(name).is_some_and(|value| value == "1");
     if is_set("SYRCH_SKIP_POSTGRES") {
@@ -68,13 +75,15 @@ fn other_user() -> Option<(u32, u32)> {
     }
     let users = std::fs::read_to_string("/etc/passwd").ok()?;
     let ids = |name: &str| {
-        let fields: Vec<&str> = users.lines().find(|line| line.starts_with(&format!("{name}:")))?.split(':').collect();
+        let fields: Vec<&str> =
+            users.lines().find(|line| line.starts_with(&format!("{name}:")))?.split(':').collect();
         Some((fields.get(2)?.parse().ok()?, fields.get(3)?.parse().ok()?))
     };
     ids("postgres").or_else(|| ids("nobody"))
 }
 
-/// A running server. Its administrator is `admin`; through its socket it trusts everybody, over TCP it wants a password.
+/// A running server. Its administrator is `admin`; through its socket it trusts everybody, over TCP
+/// it wants a password.
 #[derive(Debug)]
 pub struct Server {
     folder: PathBuf,
@@ -84,16 +93,19 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server without encryption; `None`, which is counted, if there is none here or `SYRCH_SKIP_POSTGRES` is 1.
+    /// A server without encryption; `None`, which is counted, if there is none here or
+    /// `SYRCH_SKIP_POSTGRES` is 1.
     ///
     /// # Panics
-    /// When it does not start, and where `SYRCH_REQUIRE_POSTGRES` or `SYRCH_REQUIRE_DATABASES` is 1 and there is none.
+    /// When it does not start, and where `SYRCH_REQUIRE_POSTGRES` or `SYRCH_REQUIRE_DATABASES` is 1
+    /// and there is none.
     #[must_use]
     pub fn start() -> Option<Self> {
         Self::start_with(false)
     }
 
-    /// A server whose connections over TCP may be encrypted; `None`, which is counted, if there is none here or `SYRCH_SKIP_POSTGRES` is 1.
+    /// A server whose connections over TCP may be encrypted; `None`, which is counted, if there is
+    /// none here or `SYRCH_SKIP_POSTGRES` is 1.
     ///
     /// # Panics
     /// As [`Self::start`].
@@ -102,7 +114,8 @@ impl Server {
         Self::start_with(true)
     }
 
-    /// The server that all tests of a process share; `None`, which is counted, if there is none here or `SYRCH_SKIP_POSTGRES` is 1.
+    /// The server that all tests of a process share; `None`, which is counted, if there is none
+    /// here or `SYRCH_SKIP_POSTGRES` is 1.
     ///
     /// # Panics
     /// As [`Self::start`].
@@ -122,12 +135,17 @@ impl Server {
             Some(named) => {
                 let parts = ["bin", "lib", "share"].map(|part| named.join(part));
                 let copied = Command::new("cp").arg("-R").args(parts).arg(&folder).status();
-                assert!(copied.is_ok_and(|status| status.success()), "there is no server in `{}`", named.display());
+                assert!(
+                    copied.is_ok_and(|status| status.success()),
+                    "there is no server in `{}`",
+                    named.display()
+                );
                 folder.join("bin")
             }
         };
         if let Some((uid, gid)) = user {
-            std::os::unix::fs::chown(&folder, Some(uid), Some(gid)).expect("root may give a folder away");
+            std::os::unix::fs::chown(&folder, Some(uid), Some(gid))
+                .expect("root may give a folder away");
         }
         let command = |program: &Path| {
             let mut command = Command::new(program);
@@ -147,17 +165,41 @@ impl Server {
         let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
         let port = free.expect("there is a free port").port();
         let mut watch = command(Path::new("sh"));
-        watch.arg("-c").arg(WATCH).arg("sh").arg(&folder).arg(programs.join("postgres")).arg("-D").arg(&cluster);
-        watch.args(["-p", &port.to_string(), "-c", "listen_addresses=127.0.0.1", "-c", "autovacuum=off"]);
-        watch.args(["-c", "fsync=off", "-c", "shared_buffers=32MB", "-c", "max_connections=200", "-c"]);
+        watch
+            .arg("-c")
+            .arg(WATCH)
+            .arg("sh")
+            .arg(&folder)
+            .arg(programs.join("postgres"))
+            .arg("-D")
+            .arg(&cluster);
+        watch.args([
+            "-p",
+            &port.to_string(),
+            "-c",
+            "listen_addresses=127.0.0.1",
+            "-c",
+            "autovacuum=off",
+        ]);
+        watch.args([
+            "-c",
+            "fsync=off",
+            "-c",
+            "shared_buffers=32MB",
+            "-c",
+            "max_connections=200",
+            "-c",
+        ]);
         watch.arg(format!("unix_socket_directories={}", folder.display()));
         if is_encrypted {
             for (name, text) in [("server.crt", CERTIFICATE), ("server.key", KEY)] {
                 let path = folder.join(name);
                 std::fs::write(&path, text).expect("a file can be written");
-                std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).expect("it is ours");
+                std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))
+                    .expect("it is ours");
                 if let Some((uid, gid)) = user {
-                    std::os::unix::fs::chown(&path, Some(uid), Some(gid)).expect("root may give a file away");
+                    std::os::unix::fs::chown(&path, Some(uid), Some(gid))
+                        .expect("root may give a file away");
                 }
                 let setting = if name == "server.crt" { "ssl_cert_file" } else { "ssl_key_file" };
                 watch.args(["-c", &format!("{setting}={}", path.display())]);
@@ -201,7 +243,19 @@ impl Server {
     /// When `psql` cannot be started.
     pub fn psql(&self, database: &str, script: &str) -> Result<String, String> {
         let mut psql = Command::new(&self.psql)
-            .args(["-X", "-q", "-t", "-A", "-v", "ON_ERROR_STOP=1", "-U", "admin", "-d", database, "-h"])
+            .args([
+                "-X",
+                "-q",
+                "-t",
+                "-A",
+                "-v",
+                "ON_ERROR_STOP=1",
+                "-U",
+                "admin",
+                "-d",
+                database,
+                "-h",
+            ])
             .arg(&self.folder)
             .args(["-p", &self.port.to_string(), "-f", "-"])
             .stdin(Stdio::piped())
@@ -223,7 +277,9 @@ impl Server {
     /// # Panics
     /// When it exists, or the script fails.
     pub fn database(&self, name: &str, script: &str) {
-        let made = self.psql("postgres", &format!("CREATE DATABASE {name}")).and_then(|_| self.psql(name, script));
+        let made = self
+            .psql("postgres", &format!("CREATE DATABASE {name}"))
+            .and_then(|_| self.psql(name, script));
         if let Err(error) = made {
             panic!("the database `{name}`: {error}");
         }

@@ -1,7 +1,8 @@
-//! The results of strategies on recorded answers, computed from the files alone, with a reader, an order, an execution and counts of its
-//! own.
+//! The results of strategies on recorded answers, computed from the files alone, with a reader, an
+//! order, an execution and counts of its own.
 //!
-//! The host's figures are compared with these. Nothing here uses the host's code, so that a mistake of it cannot hide in both.
+//! The host's figures are compared with these. Nothing here uses the host's code, so that a mistake
+//! of it cannot hide in both.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,7 +13,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// A way to sample: statements are drawn one after another, until enough of them agree or none is left.
+/// A way to sample: statements are drawn one after another, until enough of them agree or none is
+/// left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sampler {
     /// The name of the strategy.
@@ -41,7 +43,8 @@ pub enum Execution {
     Failed,
     /// The statement has no rows.
     Empty,
-    /// The digest of the statement's rows as a multiset. Columns count in their order and not by their names, and 2.0 equals 2.
+    /// The digest of the statement's rows as a multiset. Columns count in their order and not by
+    /// their names, and 2.0 equals 2.
     Rows([u8; 32]),
 }
 
@@ -95,7 +98,9 @@ impl Question {
     #[must_use]
     pub fn order(&self, seed: u64) -> Vec<&Answer> {
         let mut order: Vec<&Answer> = self.answers.iter().collect();
-        order.sort_by_key(|answer| Sha256::digest(format!("{seed}/{}/{}", self.id, answer.system)).to_vec());
+        order.sort_by_key(|answer| {
+            Sha256::digest(format!("{seed}/{}/{}", self.id, answer.system)).to_vec()
+        });
         order
     }
 
@@ -108,8 +113,8 @@ impl Question {
 }
 
 impl Sampler {
-    /// Draws in that order. Results with rows vote, and of equally many the earlier one wins; without any, the first result without rows is
-    /// taken.
+    /// Draws in that order. Results with rows vote, and of equally many the earlier one wins;
+    /// without any, the first result without rows is taken.
     #[must_use]
     pub fn take<'a>(&self, order: &[&'a Answer]) -> Taken<'a> {
         let mut groups: Vec<(&Execution, u32, &'a Answer)> = Vec::new();
@@ -130,12 +135,14 @@ impl Sampler {
             }
         }
         let most = groups.iter().map(|(_, votes, _)| *votes).max();
-        let first = groups.iter().find(|(_, votes, _)| Some(*votes) == most).map(|(.., answer)| *answer);
+        let first =
+            groups.iter().find(|(_, votes, _)| Some(*votes) == most).map(|(.., answer)| *answer);
         Taken { answer: first.or(empty), calls }
     }
 }
 
-/// Reads `questions.jsonl` and `recorded.jsonl` of a folder and runs every answer on its database in `db`.
+/// Reads `questions.jsonl` and `recorded.jsonl` of a folder and runs every answer on its database
+/// in `db`.
 ///
 /// # Panics
 /// When a file is missing or is not what it should be.
@@ -156,8 +163,10 @@ pub fn questions(folder: &Path) -> Vec<Question> {
         std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     };
     let (asked, answered) = (read("questions.jsonl"), read("recorded.jsonl"));
-    let recorded = answered.lines().map(|line| serde_json::from_str(line).expect("recorded answers"));
-    let mut answers: BTreeMap<String, _> = recorded.map(|Recorded { id, candidates }| (id, candidates)).collect();
+    let recorded =
+        answered.lines().map(|line| serde_json::from_str(line).expect("recorded answers"));
+    let mut answers: BTreeMap<String, _> =
+        recorded.map(|Recorded { id, candidates }| (id, candidates)).collect();
     let mut databases: BTreeMap<String, Connection> = BTreeMap::new();
     let question = |line: &str| {
         let value: Value = serde_json::from_str(line).expect("a question");
@@ -185,7 +194,8 @@ fn run(connection: &Connection, sql: &str) -> rusqlite::Result<Execution> {
     let mut rows = statement.query([])?;
     let mut all = Vec::new();
     while let Some(row) = rows.next()? {
-        let cells: rusqlite::Result<Vec<String>> = (0..width).map(|at| row.get_ref(at).map(cell)).collect();
+        let cells: rusqlite::Result<Vec<String>> =
+            (0..width).map(|at| row.get_ref(at).map(cell)).collect();
         all.push(cells?);
     }
     if all.is_empty() {
@@ -201,7 +211,9 @@ fn cell(value: ValueRef<'_>) -> String {
         ValueRef::Null => "null".to_owned(),
         ValueRef::Integer(number) => format!("n{number}"),
         // Whole numbers that a double represents exactly.
-        ValueRef::Real(number) if number.fract() == 0.0 && number.abs() < 9e15 => format!("n{number:.0}"),
+        ValueRef::Real(number) if number.fract() == 0.0 && number.abs() < 9e15 => {
+            format!("n{number:.0}")
+        }
         ValueRef::Real(number) => format!("r{number:e}"),
         ValueRef::Text(text) => format!("t{}", String::from_utf8_lossy(text)),
         ValueRef::Blob(bytes) => format!("b{bytes:?}"),
@@ -249,8 +261,13 @@ mod tests {
     #[test]
     fn cells_are_equal_by_value() {
         assert_eq!(cell(ValueRef::Real(-2.0)), cell(ValueRef::Integer(-2)));
-        let distinct =
-            [ValueRef::Real(0.5), ValueRef::Text(b"0.5"), ValueRef::Blob(b"0.5"), ValueRef::Null, ValueRef::Integer(0)];
+        let distinct = [
+            ValueRef::Real(0.5),
+            ValueRef::Text(b"0.5"),
+            ValueRef::Blob(b"0.5"),
+            ValueRef::Null,
+            ValueRef::Integer(0),
+        ];
         let mut texts = distinct.map(cell).to_vec();
         texts.sort();
         texts.dedup();

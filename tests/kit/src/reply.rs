@@ -44,7 +44,8 @@ pub(crate) enum Delivery {
     Events { ended: bool },
 }
 
-/// A reply of the endpoint. Make one with [`Reply::text`], [`Reply::sql`] or one of the faults, and change it with the methods.
+/// A reply of the endpoint. Make one with [`Reply::text`], [`Reply::sql`] or one of the faults, and
+/// change it with the methods.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
     pub(crate) status: u16,
@@ -135,7 +136,8 @@ impl Reply {
         Self { status, error: Some(message.to_owned()), ..Self::message(Value::Null) }
     }
 
-    /// That status with this body, whatever it is; a redirect carries a `Location` that leads nowhere.
+    /// That status with this body, whatever it is; a redirect carries a `Location` that leads
+    /// nowhere.
     #[must_use]
     pub fn raw(status: u16, body: impl Into<String>) -> Self {
         Self { status, body: Some(body.into()), ..Self::message(Value::Null) }
@@ -247,7 +249,9 @@ impl Reply {
             (None, false) => self.completion(model, tokens, id),
         };
         match self.delivery {
-            Delivery::Events { ended } if self.error.is_none() => events(&body, request.is_messages(), ended),
+            Delivery::Events { ended } if self.error.is_none() => {
+                events(&body, request.is_messages(), ended)
+            }
             _ => body.to_string(),
         }
     }
@@ -270,7 +274,8 @@ impl Reply {
     fn completion(&self, model: &str, tokens: Option<(Value, Value)>, id: usize) -> Value {
         let logprob = |logprob: &f64| json!({"token": "x", "logprob": logprob});
         let reply_tokens: Vec<Value> = self.logprobs.iter().map(logprob).collect();
-        let logprobs = if reply_tokens.is_empty() { Value::Null } else { json!({"content": reply_tokens}) };
+        let logprobs =
+            if reply_tokens.is_empty() { Value::Null } else { json!({"content": reply_tokens}) };
         let choice = json!({"index": 0, "message": self.message, "finish_reason": self.finish, "logprobs": logprobs});
         let mut body = json!({
             "id": format!("chatcmpl-{id}"), "object": "chat.completion", "created": 0, "model": model, "choices": [choice]
@@ -288,8 +293,7 @@ fn events(body: &Value, is_messages: bool, ended: bool) -> String {
     if is_messages {
         let text = body["content"][0]["text"].as_str().unwrap_or_default();
         all.push(json!({"type": "message_start", "message": body}));
-        let delta =
-            |text: String| json!({"type": "content_block_delta", "delta": {"type": "text_delta", "text": text}});
+        let delta = |text: String| json!({"type": "content_block_delta", "delta": {"type": "text_delta", "text": text}});
         all.extend(halves(text).map(delta));
         all.push(
             json!({"type": "message_delta", "delta": {"stop_reason": body["stop_reason"]}, "usage": body["usage"]}),
@@ -317,6 +321,7 @@ fn events(body: &Value, is_messages: bool, ended: bool) -> String {
 /// A text in two parts.
 fn halves(text: &str) -> impl Iterator<Item = String> {
     let middle = text.chars().count() / 2;
-    let parts = [text.chars().take(middle).collect::<String>(), text.chars().skip(middle).collect()];
+    let parts =
+        [text.chars().take(middle).collect::<String>(), text.chars().skip(middle).collect()];
     parts.into_iter()
 }

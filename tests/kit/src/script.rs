@@ -23,7 +23,8 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// The texts of all messages, or the texts to embed, joined by line breaks, after the system prompt where that is a field of its own.
+    /// The texts of all messages, or the texts to embed, joined by line breaks, after the system
+    /// prompt where that is a field of its own.
     #[must_use]
     pub fn prompt(&self) -> String {
         if let Some(texts) = self.body["input"].as_array() {
@@ -50,14 +51,16 @@ impl Recorded {
 type Choose = Arc<dyn Fn(&Recorded, usize) -> Option<Reply> + Send + Sync>;
 
 enum Rule {
-    /// Applies when all these words occur in the prompt, letter case aside, at most that many times.
+    /// Applies when all these words occur in the prompt, letter case aside, at most that many
+    /// times.
     Words(Vec<String>, Box<Reply>, usize),
     /// Applies when the closure returns a reply.
     Closure(Choose),
 }
 
-/// The replies of the endpoint, and the features that it lacks. Rules are tried in the order in which they were added; the first that
-/// applies answers. A request that no rule applies to gets status 418 and the prompt's beginning, so that a test shows what is missing.
+/// The replies of the endpoint, and the features that it lacks. Rules are tried in the order in
+/// which they were added; the first that applies answers. A request that no rule applies to gets
+/// status 418 and the prompt's beginning, so that a test shows what is missing.
 #[derive(Default)]
 pub struct Script {
     rules: Vec<Rule>,
@@ -102,15 +105,19 @@ impl Script {
         self
     }
 
-    /// Calls the closure with the request and the number of requests before it; if it returns `None`, later rules are tried.
+    /// Calls the closure with the request and the number of requests before it; if it returns
+    /// `None`, later rules are tried.
     #[must_use]
-    pub fn with(mut self, choose: impl Fn(&Recorded, usize) -> Option<Reply> + Send + Sync + 'static) -> Self {
+    pub fn with(
+        mut self,
+        choose: impl Fn(&Recorded, usize) -> Option<Reply> + Send + Sync + 'static,
+    ) -> Self {
         self.rules.push(Rule::Closure(Arc::new(choose)));
         self
     }
 
-    /// Answers 401 to requests without `Authorization: Bearer KEY` (or `x-api-key: KEY`, where the protocol wants that); the error
-    /// quotes the key that was sent, as some endpoints do.
+    /// Answers 401 to requests without `Authorization: Bearer KEY` (or `x-api-key: KEY`, where the
+    /// protocol wants that); the error quotes the key that was sent, as some endpoints do.
     #[must_use]
     pub fn requires_key(mut self, key: &str) -> Self {
         self.key = Some(key.to_owned());
@@ -146,7 +153,8 @@ impl Script {
         self
     }
 
-    /// Refuses prompts that have, at four bytes a token and with the output tokens that are asked for, more tokens than this, as vLLM does.
+    /// Refuses prompts that have, at four bytes a token and with the output tokens that are asked
+    /// for, more tokens than this, as vLLM does.
     #[must_use]
     pub fn context(mut self, tokens: u64) -> Self {
         self.faults.context = Some(tokens);
@@ -207,17 +215,28 @@ impl Script {
         let has = |name: &str| request.body.get(name).is_some();
         let format = request.body["response_format"]["type"].as_str().unwrap_or_default();
         if self.without_json_schema && format == "json_schema" {
-            return Some(Reply::status(400, "'response_format.type' must be 'json_object' or 'text'"));
+            return Some(Reply::status(
+                400,
+                "'response_format.type' must be 'json_object' or 'text'",
+            ));
         }
         if self.without_json_object && has("response_format") {
-            return Some(Reply::status(400, "Unrecognized request argument supplied: response_format"));
+            return Some(Reply::status(
+                400,
+                "Unrecognized request argument supplied: response_format",
+            ));
         }
         if self.wants_completion_tokens && has("max_tokens") {
             let text = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
             return Some(Reply::status(400, text));
         }
-        let Some(refused) = self.refused.iter().find(|name| has(name)) else { return self.faults.objection(request) };
-        Some(Reply::status(400, &format!("Unsupported value: '{refused}' is not supported with this model.")))
+        let Some(refused) = self.refused.iter().find(|name| has(name)) else {
+            return self.faults.objection(request);
+        };
+        Some(Reply::status(
+            400,
+            &format!("Unsupported value: '{refused}' is not supported with this model."),
+        ))
     }
 
     /// The reply to a request after `before` others.
@@ -229,10 +248,12 @@ impl Script {
         let lower = prompt.to_lowercase();
         let fits = |rule: &mut Rule| match rule {
             Rule::Words(_, _, 0) => None,
-            Rule::Words(words, reply, left) => words.iter().all(|word| lower.contains(word.as_str())).then(|| {
-                *left = left.saturating_sub(1);
-                reply.as_ref().clone()
-            }),
+            Rule::Words(words, reply, left) => {
+                words.iter().all(|word| lower.contains(word.as_str())).then(|| {
+                    *left = left.saturating_sub(1);
+                    reply.as_ref().clone()
+                })
+            }
             Rule::Closure(choose) => choose(request, before),
         };
         let begins: String = prompt.chars().take(300).collect();

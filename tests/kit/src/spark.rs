@@ -1,5 +1,6 @@
-//! Spark Connect servers of the tests' own: started in a temporary folder, on a free port of the loopback address, and ended with the process
-//! that started them, however that ends. `tests/databases/spark.sh` installs them.
+//! Spark Connect servers of the tests' own: started in a temporary folder, on a free port of the
+//! loopback address, and ended with the process that started them, however that ends.
+//! `tests/databases/spark.sh` installs them.
 
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -12,7 +13,14 @@ use tonic::transport::Endpoint;
 use crate::data::installed;
 use crate::scratch;
 
-#[allow(missing_docs, unreachable_pub, dead_code, clippy::all, clippy::pedantic, reason = "generated")]
+#[allow(
+    missing_docs,
+    unreachable_pub,
+    dead_code,
+    clippy::all,
+    clippy::pedantic,
+    reason = "generated"
+)]
 #[path = "../../../host/executors/spark/src/proto/spark_connect.rs"]
 mod proto;
 
@@ -21,7 +29,8 @@ use proto::spark_connect_service_client::SparkConnectServiceClient;
 /// How long a server may take to start or to answer a script.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// Ends the server and removes its folder when the test's process has ended, since its end of the pipe is closed then.
+/// Ends the server and removes its folder when the test's process has ended, since its end of the
+/// pipe is closed then.
 const WATCH: &str = r#"folder=$1; shift; "$@" >"$folder/log" 2>&1 & server=$!; cat >/dev/null; kill -KILL $server; wait $server 2>/dev/null; rm -rf "$folder""#;
 
 /// The user of all sessions.
@@ -70,14 +79,20 @@ impl Server {
         let mut watch = Command::new("sh");
         watch.current_dir(&folder).arg("-c").arg(WATCH).arg("sh").arg(&folder).arg(&program);
         match kind {
-            Kind::Sail => watch.args(["spark", "server", "--ip", "127.0.0.1", "--port", &port.to_string()]),
-            Kind::Spark => watch.env("SPARK_LOCAL_IP", "127.0.0.1").args(spark_arguments(&folder, port)),
+            Kind::Sail => {
+                watch.args(["spark", "server", "--ip", "127.0.0.1", "--port", &port.to_string()])
+            }
+            Kind::Spark => {
+                watch.env("SPARK_LOCAL_IP", "127.0.0.1").args(spark_arguments(&folder, port))
+            }
         };
         let watch = watch.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         let watch = watch.expect("the server can be started");
         let server = Self { kind, watch, port, session: "7c1f0d1e-5b5e-4a7e-9f5e-0d6c2b1a3e4f" };
         let started = Instant::now();
-        let is_up = || TcpStream::connect(("127.0.0.1", port)).is_ok() && server.script(&["SELECT 1"]).is_ok();
+        let is_up = || {
+            TcpStream::connect(("127.0.0.1", port)).is_ok() && server.script(&["SELECT 1"]).is_ok()
+        };
         while !is_up() {
             if started.elapsed() > PATIENCE {
                 let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
@@ -111,7 +126,8 @@ impl Server {
         self.port
     }
 
-    /// The address under which the tables of scripts can be seen. Sail has them in the session of the scripts alone.
+    /// The address under which the tables of scripts can be seen. Sail has them in the session of
+    /// the scripts alone.
     #[must_use]
     pub fn address(&self) -> String {
         let own = self.own_address();
@@ -146,7 +162,8 @@ impl Server {
     }
 
     async fn run(&self, statements: &[&str]) -> Result<(), String> {
-        let endpoint = Endpoint::from_shared(format!("http://127.0.0.1:{}", self.port)).expect("an address");
+        let endpoint =
+            Endpoint::from_shared(format!("http://127.0.0.1:{}", self.port)).expect("an address");
         let channel = endpoint.connect().await.map_err(|error| error.to_string())?;
         let mut client = SparkConnectServiceClient::new(channel);
         for statement in statements {
@@ -157,7 +174,10 @@ impl Server {
             };
             let request = proto::ExecutePlanRequest {
                 session_id: self.session.to_owned(),
-                user_context: Some(proto::UserContext { user_id: USER.to_owned(), user_name: USER.to_owned() }),
+                user_context: Some(proto::UserContext {
+                    user_id: USER.to_owned(),
+                    user_name: USER.to_owned(),
+                }),
                 plan: Some(proto::Plan { op_type: Some(proto::plan::OpType::Root(root)) }),
                 ..proto::ExecutePlanRequest::default()
             };
@@ -184,7 +204,8 @@ impl Drop for Server {
 /// The program that starts Java with Spark's libraries.
 fn submit(environment: &Path) -> PathBuf {
     let versions = std::fs::read_dir(environment.join("lib")).into_iter().flatten().flatten();
-    let mut found = versions.map(|version| version.path().join("site-packages/pyspark/bin/spark-submit"));
+    let mut found =
+        versions.map(|version| version.path().join("site-packages/pyspark/bin/spark-submit"));
     found.find(|program| program.is_file()).expect("the environment has pyspark")
 }
 
@@ -200,7 +221,8 @@ fn spark_arguments(folder: &Path, port: u16) -> Vec<String> {
         ("spark.sql.warehouse.dir", folder.join("warehouse").display().to_string()),
         ("spark.local.dir", folder.display().to_string()),
     ];
-    let mut arguments = ["--master", "local[2]", "--driver-memory", "1g", "--class"].map(str::to_owned).to_vec();
+    let mut arguments =
+        ["--master", "local[2]", "--driver-memory", "1g", "--class"].map(str::to_owned).to_vec();
     arguments.push("org.apache.spark.sql.connect.service.SparkConnectServer".to_owned());
     for (name, value) in settings {
         arguments.extend(["--conf".to_owned(), format!("{name}={value}")]);

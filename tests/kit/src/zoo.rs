@@ -1,5 +1,5 @@
-//! The hostile guests of `tests/zoo`, which the build script rebuilds whenever they or the contract change, and the host's built-in
-//! plugins.
+//! The hostile guests of `tests/zoo`, which the build script rebuilds whenever they or the contract
+//! change, and the host's built-in plugins.
 
 use std::path::PathBuf;
 
@@ -21,8 +21,8 @@ pub fn schema() -> PathBuf {
     PathBuf::from(env!("ZOO_SCHEMA"))
 }
 
-/// The bytes of a component with that many further core instances, each with a memory and two tables, which use capacity of the host's
-/// pool.
+/// The bytes of a component with that many further core instances, each with a memory and two
+/// tables, which use capacity of the host's pool.
 ///
 /// # Panics
 /// When the bytes are not a component.
@@ -59,7 +59,8 @@ pub fn with_ballast(mut component: Vec<u8>, instances: u32) -> Vec<u8> {
 /// Reads an unsigned number in LEB128, and returns it with the remaining bytes.
 fn number(bytes: &[u8]) -> (u32, &[u8]) {
     let length = bytes.iter().position(|byte| byte & 0x80 == 0).expect("a number ends") + 1;
-    let value = bytes[..length].iter().rev().fold(0, |value, byte| value << 7 | u32::from(byte & 0x7f));
+    let value =
+        bytes[..length].iter().rev().fold(0, |value, byte| value << 7 | u32::from(byte & 0x7f));
     (value, &bytes[length..])
 }
 
@@ -73,7 +74,8 @@ fn leb(mut value: u32) -> Vec<u8> {
     bytes
 }
 
-/// The file of a built-in plugin. The host's build script puts it beside the guests, so that it exists wherever the host does.
+/// The file of a built-in plugin. The host's build script puts it beside the guests, so that it
+/// exists wherever the host does.
 #[must_use]
 pub fn built_in(name: &str) -> PathBuf {
     hostile().with_file_name(format!("{name}.wasm"))

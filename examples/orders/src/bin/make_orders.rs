@@ -30,7 +30,11 @@ fn main() -> ExitCode {
         Ok(made) => {
             let megabytes = made.bytes as f64 / 1e6;
             let seconds = start.elapsed().as_secs_f64();
-            say(format_args!("{}: {} orders, {megabytes:.1} MB, {seconds:.1} s", path.display(), made.orders));
+            say(format_args!(
+                "{}: {} orders, {megabytes:.1} MB, {seconds:.1} s",
+                path.display(),
+                made.orders
+            ));
             ExitCode::SUCCESS
         }
         Err(error) => {

@@ -1,4 +1,5 @@
-//! The replies of a batch as a stream: takes lines as slots become free, searches for several at once, and gives replies in the order that is wanted.
+//! The replies of a batch as a stream: takes lines as slots become free, searches for several at
+//! once, and gives replies in the order that is wanted.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -91,7 +92,8 @@ struct UnderWay {
     number: u64,
 }
 
-/// The replies of a batch, as a stream. It ends when all lines have theirs, or when something stops it; [`Answers::finish`] returns which.
+/// The replies of a batch, as a stream. It ends when all lines have theirs, or when something stops
+/// it; [`Answers::finish`] returns which.
 pub struct Answers<'a> {
     hosts: Arc<Hosts>,
     options: Options,
@@ -113,7 +115,12 @@ pub struct Answers<'a> {
 }
 
 impl<'a> Answers<'a> {
-    pub(super) fn new(hosts: Arc<Hosts>, options: Options, lines: BoxStream<'a, Line>, stop: &Stop) -> Self {
+    pub(super) fn new(
+        hosts: Arc<Hosts>,
+        options: Options,
+        lines: BoxStream<'a, Line>,
+        stop: &Stop,
+    ) -> Self {
         let stop = stop.clone();
         Self {
             hosts,
@@ -152,7 +159,8 @@ impl<'a> Answers<'a> {
 
     /// The reply whose turn it is, if it is there.
     fn ready(&mut self) -> Option<Reply> {
-        let (place, (reply, bytes)) = if self.is_due() { self.waiting.pop_first()? } else { return None };
+        let (place, (reply, bytes)) =
+            if self.is_due() { self.waiting.pop_first()? } else { return None };
         self.next.1 = place + 1;
         self.held -= bytes;
         let totals = &mut self.totals;
@@ -202,7 +210,8 @@ impl<'a> Answers<'a> {
         let fault = match (question, self.totals.used_up) {
             (Ok(question), None) => {
                 let (hosts, traces) = (Arc::clone(&self.hosts), self.options.traces.clone());
-                let left = self.options.budgets.time.map(|most| most.saturating_sub(self.began.elapsed()));
+                let left =
+                    self.options.budgets.time.map(|most| most.saturating_sub(self.began.elapsed()));
                 let task = self.running.spawn(async move {
                     let asked = ask(&hosts, question, traces.as_deref());
                     match left {
@@ -249,17 +258,24 @@ impl<'a> Answers<'a> {
             Err(error) if error.is_cancelled() => return None,
             Err(error) => Reply::failed(id, number, panicked(error)),
         };
-        let outage = reply.error.as_ref().filter(|error| error.class == "model").map(|error| error.message.clone());
+        let outage = reply
+            .error
+            .as_ref()
+            .filter(|error| error.class == "model")
+            .map(|error| error.message.clone());
         self.wait(place, reply);
         self.outages = if outage.is_some() { self.outages + 1 } else { 0 };
         let searches = self.outages;
-        outage.filter(|_| searches == self.options.max_outages).map(|message| Stopped::Outage { searches, message })
+        outage
+            .filter(|_| searches == self.options.max_outages)
+            .map(|message| Stopped::Outage { searches, message })
     }
 
     fn pay(&mut self, cost: &CostReport) {
         let saved = &cost.saved;
         self.totals.calls += u64::from(cost.calls) + u64::from(cost.cached());
-        self.totals.tokens += cost.input_tokens + cost.output_tokens + saved.input_tokens + saved.output_tokens;
+        self.totals.tokens +=
+            cost.input_tokens + cost.output_tokens + saved.input_tokens + saved.output_tokens;
         if let Some(usd) = cost.usd_of_all() {
             self.totals.usd = Some(self.totals.usd.unwrap_or(0.0) + usd);
         }
@@ -319,7 +335,8 @@ async fn ask(hosts: &Hosts, question: Question, traces: Option<&Path>) -> Done {
     let run = search::run_id(&question.question);
     let journal = traces.map(|folder| Folder::new(PathBuf::from(folder)).place(&run));
     let problem = question.problem();
-    let searched = host.search_as(&run, problem, journal, Arc::new(Silent), None, &Stop::new()).await;
+    let searched =
+        host.search_as(&run, problem, journal, Arc::new(Silent), None, &Stop::new()).await;
     Done::Searched(Box::new(searched))
 }
 
@@ -330,7 +347,10 @@ fn over_budget(budget: UsedUp) -> Fault {
         UsedUp::Usd => "dollars",
         UsedUp::Time => "seconds",
     };
-    Fault { class: "budget".to_owned(), message: format!("not asked: the {what} of the whole batch are used up") }
+    Fault {
+        class: "budget".to_owned(),
+        message: format!("not asked: the {what} of the whole batch are used up"),
+    }
 }
 
 fn panicked(error: JoinError) -> Fault {
@@ -338,7 +358,10 @@ fn panicked(error: JoinError) -> Fault {
         Ok(panic) => panic,
         Err(error) => Box::new(error.to_string()),
     };
-    let text = said.downcast_ref::<String>().map(String::as_str).or_else(|| said.downcast_ref::<&str>().copied());
+    let text = said
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| said.downcast_ref::<&str>().copied());
     let message = format!("the host panicked: {}", text.unwrap_or("it did not say why"));
     Fault { class: "unexpected".to_owned(), message }
 }
@@ -354,7 +377,10 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn replies_that_wait_take_only_so_much_room() {
         let folder = syrch_kit::scratch();
-        let database = syrch_kit::sqlite(folder.path().join("shop.sqlite"), "CREATE TABLE customers(id INTEGER)");
+        let database = syrch_kit::sqlite(
+            folder.path().join("shop.sqlite"),
+            "CREATE TABLE customers(id INTEGER)",
+        );
         let settings = Settings { database: database.display().to_string(), ..Settings::default() };
         let observer: Arc<dyn Observer> = Arc::new(Silent);
         let hosts = Arc::new(Hosts::open(settings, observer).await.unwrap());
@@ -370,7 +396,8 @@ mod tests {
         answers.wait(2, reply(HELD / 2));
         assert!(!answers.has_room() && answers.ready().is_none());
         answers.wait(0, reply(1));
-        let given: Vec<usize> = std::iter::from_fn(|| answers.ready()).map(|reply| reply.bytes()).collect();
+        let given: Vec<usize> =
+            std::iter::from_fn(|| answers.ready()).map(|reply| reply.bytes()).collect();
         assert_eq!((given, answers.held), (vec![1, HELD / 2, HELD / 2], 0));
         // And by their number.
         for place in 4..4 + WINDOW as u64 {

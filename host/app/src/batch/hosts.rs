@@ -1,4 +1,5 @@
-//! The hosts that answer the lines of a batch: one for the only database, or one for each that lines name in a folder.
+//! The hosts that answer the lines of a batch: one for the only database, or one for each that
+//! lines name in a folder.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,7 +43,10 @@ pub(super) enum NoHost {
 
 impl Hosts {
     /// Opens the one database, or checks that the plugins can be had.
-    pub(super) async fn open(settings: Settings, observer: Arc<dyn Observer>) -> Result<Self, Error> {
+    pub(super) async fn open(
+        settings: Settings,
+        observer: Arc<dyn Observer>,
+    ) -> Result<Self, Error> {
         let shared = Shared::new();
         let url = DatabaseUrl::parse(&settings.database);
         let folder = settings.own_database.is_none().then(|| folder(&url)).flatten();
@@ -77,8 +81,8 @@ impl Hosts {
             }
             Source::Folder(folder, hosts) => (folder, hosts),
         };
-        let path =
-            database_in(folder, db.unwrap_or_default(), suite_engines()).map_err(|why| unresolved(why, folder))?;
+        let path = database_in(folder, db.unwrap_or_default(), suite_engines())
+            .map_err(|why| unresolved(why, folder))?;
         let open = || async {
             let database = DatabaseUrl::of_path(&path).expose().to_owned();
             let settings = Settings { database, ..self.settings.clone() };
@@ -98,21 +102,28 @@ fn folder(url: &DatabaseUrl) -> Option<PathBuf> {
 
 /// Whether a line means this database: by its name, or by that of its file with the ending.
 fn is_called(url: &DatabaseUrl, db: &str) -> bool {
-    database_name(url) == db || database_path(url).is_some_and(|file| file.file_name().is_some_and(|name| name == db))
+    database_name(url) == db
+        || database_path(url).is_some_and(|file| file.file_name().is_some_and(|name| name == db))
 }
 
 /// A line must not be answered from another database than it names.
 fn another(db: &str, url: &DatabaseUrl) -> Fault {
-    let shown = database_path(url).map_or_else(|| url.to_string(), |path| path.display().to_string());
-    let message = format!("the line is about the database `{db}`, and the only one here is `{shown}`");
+    let shown =
+        database_path(url).map_or_else(|| url.to_string(), |path| path.display().to_string());
+    let message =
+        format!("the line is about the database `{db}`, and the only one here is `{shown}`");
     Fault { class: DATABASE.to_owned(), message }
 }
 
 fn unresolved(why: Unresolved, folder: &Path) -> NoHost {
     let folder = folder.display();
     let message = match why {
-        Unresolved::Unnamed => format!("the line has no `db`, which says which database of `{folder}` is meant"),
-        Unresolved::Outside { db } => format!("`{db}` leads out of `{folder}`, where a line may open nothing"),
+        Unresolved::Unnamed => {
+            format!("the line has no `db`, which says which database of `{folder}` is meant")
+        }
+        Unresolved::Outside { db } => {
+            format!("`{db}` leads out of `{folder}`, where a line may open nothing")
+        }
         Unresolved::Missing { .. } | Unresolved::NotThere { .. } => why.to_string(),
     };
     NoHost::Line(Fault { class: DATABASE.to_owned(), message })

@@ -12,7 +12,8 @@ use super::reply::wrong;
 pub const LONGEST: usize = 1 << 20;
 /// Bytes of a database's name.
 const NAME: usize = 256;
-/// What some editors begin UTF-8 text with; it may stand in the middle of files that were put together.
+/// What some editors begin UTF-8 text with; it may stand in the middle of files that were put
+/// together.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A question of a batch.
@@ -30,8 +31,9 @@ pub struct Question {
     pub as_of: Option<String>,
 }
 
-/// The problem that the roles of a strategy get for a question: its text, with `evidence` and the day `as_of` (`YYYY-MM-DD`) as its evidence.
-/// Lines of a batch and questions of a suite become the same problem.
+/// The problem that the roles of a strategy get for a question: its text, with `evidence` and the
+/// day `as_of` (`YYYY-MM-DD`) as its evidence. Lines of a batch and questions of a suite become the
+/// same problem.
 #[must_use]
 pub fn problem(question: &str, evidence: Option<&str>, as_of: Option<&str>) -> Problem {
     let today = as_of.map(|day| format!("Today is {day}."));
@@ -77,14 +79,16 @@ struct Members {
 }
 
 impl Line {
-    /// A line with that question. What [`Line::read`] has against a line it has against a question, too: then its reply reports it.
+    /// A line with that question. What [`Line::read`] has against a line it has against a question,
+    /// too: then its reply reports it.
     #[must_use]
     pub fn new(number: u64, question: Question) -> Self {
         Members::from(question).line(number)
     }
 
-    /// Reads a line, without its end: an object with `question` and perhaps `id`, `db`, `evidence` and `as_of`, or just the question as a JSON
-    /// string. Further members are passed over, what a suite expects of the answer included. `None` if the line is blank.
+    /// Reads a line, without its end: an object with `question` and perhaps `id`, `db`, `evidence`
+    /// and `as_of`, or just the question as a JSON string. Further members are passed over, what a
+    /// suite expects of the answer included. `None` if the line is blank.
     #[must_use]
     pub fn read(number: u64, line: &[u8]) -> Option<Self> {
         let bytes = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).trim_ascii();
@@ -106,11 +110,16 @@ impl Line {
         &self.id
     }
 
-    /// A line of more than [`LONGEST`] bytes, of which nothing but its id is known; null if not even that is.
+    /// A line of more than [`LONGEST`] bytes, of which nothing but its id is known; null if not
+    /// even that is.
     #[must_use]
     pub fn too_long(number: u64, id: Value) -> Self {
         let id = if is_id(&id) { id } else { number.into() };
-        Self { number, id, question: Err(wrong(format!("the line is longer than {LONGEST} bytes"))) }
+        Self {
+            number,
+            id,
+            question: Err(wrong(format!("the line is longer than {LONGEST} bytes"))),
+        }
     }
 }
 
@@ -122,16 +131,27 @@ fn parse(bytes: &[u8]) -> Result<Members, Fault> {
         wrong(format!("the line is not read as JSON: {what} at column {}", error.column()))
     };
     match bytes.first() {
-        Some(b'"') => Ok(Members { question: serde_json::from_str(text).map_err(json)?, ..Members::default() }),
+        Some(b'"') => Ok(Members {
+            question: serde_json::from_str(text).map_err(json)?,
+            ..Members::default()
+        }),
         Some(b'{') => serde_json::from_str(text).map_err(json),
-        _ => Err(wrong("the line is neither an object with `question` nor a question in double quotes")),
+        _ => Err(wrong(
+            "the line is neither an object with `question` nor a question in double quotes",
+        )),
     }
 }
 
 impl From<Question> for Members {
     fn from(Question { id, question, db, evidence, as_of }: Question) -> Self {
         let id = id.unwrap_or_default();
-        Self { id, question: question.into(), db: db.into(), evidence: evidence.into(), as_of: as_of.into() }
+        Self {
+            id,
+            question: question.into(),
+            db: db.into(),
+            evidence: evidence.into(),
+            as_of: as_of.into(),
+        }
     }
 }
 
@@ -152,7 +172,8 @@ impl Members {
         let read = || {
             Ok(Question {
                 id: known.clone(),
-                question: text("question", question)?.ok_or_else(|| wrong("the line has no `question`"))?,
+                question: text("question", question)?
+                    .ok_or_else(|| wrong("the line has no `question`"))?,
                 db: name(db)?,
                 evidence: text("evidence", evidence)?,
                 as_of: day(as_of)?,

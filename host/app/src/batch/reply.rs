@@ -15,13 +15,15 @@ pub struct Reply {
     pub id: Value,
     /// How the line's search ended.
     pub outcome: Ending,
-    /// The answer's document, also when it holds a question to the user or nothing acceptable; `None` if an error ended it.
+    /// The answer's document, also when it holds a question to the user or nothing acceptable;
+    /// `None` if an error ended it.
     pub answer: Option<AnswerDocument>,
     /// Why there is no document.
     pub error: Option<Fault>,
     /// The line's number, from 1.
     pub line: u64,
-    /// The simulated model that was asked, by its label; `None` if a real one was asked, or none at all.
+    /// The simulated model that was asked, by its label; `None` if a real one was asked, or none at
+    /// all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulated: Option<String>,
 }
@@ -61,12 +63,18 @@ impl Reply {
         Self { id, outcome, answer: None, error: Some(error), line, simulated: None }
     }
 
-    /// The reply to a line that was searched for, with the label of the simulated model that was asked.
+    /// The reply to a line that was searched for, with the label of the simulated model that was
+    /// asked.
     pub(super) fn of(id: Value, line: u64, searched: Searched, simulated: Option<String>) -> Self {
         match searched.report {
-            Ok(SearchReport { outcome, document, .. }) => {
-                Self { id, outcome: outcome.into(), answer: Some(document), error: None, line, simulated }
-            }
+            Ok(SearchReport { outcome, document, .. }) => Self {
+                id,
+                outcome: outcome.into(),
+                answer: Some(document),
+                error: None,
+                line,
+                simulated,
+            },
             Err(error) => Self { simulated, ..Self::failed(id, line, fault(&error)) },
         }
     }
@@ -75,10 +83,20 @@ impl Reply {
     pub(super) fn bytes(&self) -> usize {
         let answer = self.answer.as_ref();
         let cells = answer.and_then(|document| document.answer.as_ref()).map_or(0, |answer| {
-            answer.text.len() + answer.rows.iter().flatten().map(|cell| size_of::<Value>() + text(cell)).sum::<usize>()
+            answer.text.len()
+                + answer
+                    .rows
+                    .iter()
+                    .flatten()
+                    .map(|cell| size_of::<Value>() + text(cell))
+                    .sum::<usize>()
         });
         let candidates = answer.iter().flat_map(|document| &document.candidates);
-        text(&self.id) + cells + candidates.map(|candidate| candidate.sql.len() + candidate.reason.len()).sum::<usize>()
+        text(&self.id)
+            + cells
+            + candidates
+                .map(|candidate| candidate.sql.len() + candidate.reason.len())
+                .sum::<usize>()
     }
 }
 

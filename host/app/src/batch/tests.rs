@@ -46,7 +46,9 @@ fn a_line_is_a_question_with_what_belongs_to_it() {
     // As suites call them.
     let bird = question(r#"{"question_id": 4, "db_id": "shop", "question": "?"}"#);
     assert_eq!((bird.id, bird.db.as_deref()), (Some(json!(4)), Some("shop")));
-    for (line, id) in [(r#"{"id": 1.5, "question": "?"}"#, json!(1.5)), (r#"{"question": "?"}"#, json!(7))] {
+    for (line, id) in
+        [(r#"{"id": 1.5, "question": "?"}"#, json!(1.5)), (r#"{"question": "?"}"#, json!(7))]
+    {
         assert_eq!(read(line).id, id);
     }
     assert_eq!(read(r#"{"id": "", "question": "?"}"#).id, json!(""));
@@ -67,26 +69,56 @@ fn what_a_suite_expects_is_not_read() {
 fn wrong_lines_say_why_and_keep_their_id() {
     for (line, id, why) in [
         ("{oops", json!(7), "the line is not read as JSON: key must be a string at column 2"),
-        ("nonsense", json!(7), "the line is neither an object with `question` nor a question in double quotes"),
-        ("[1, 2]", json!(7), "the line is neither an object with `question` nor a question in double quotes"),
-        ("\"open", json!(7), "the line is not read as JSON: EOF while parsing a string at column 5"),
+        (
+            "nonsense",
+            json!(7),
+            "the line is neither an object with `question` nor a question in double quotes",
+        ),
+        (
+            "[1, 2]",
+            json!(7),
+            "the line is neither an object with `question` nor a question in double quotes",
+        ),
+        (
+            "\"open",
+            json!(7),
+            "the line is not read as JSON: EOF while parsing a string at column 5",
+        ),
         (r#"{"id": "a"}"#, json!("a"), "the line has no `question`"),
         (r#"{"id": "a", "question": " "}"#, json!("a"), "the line has no `question`"),
         (r#"{"id": 2, "question": 5}"#, json!(2), "`question` is not a text"),
         (r#"{"id": 2, "question": "?", "evidence": []}"#, json!(2), "`evidence` is not a text"),
         (r#"{"id": 2, "question": "?", "db": {}}"#, json!(2), "`db` is not a text"),
-        (r#"{"id": 2, "question": "?", "as_of": "2023-02-29"}"#, json!(2), "`as_of` is no date of the form 2024-12-31"),
+        (
+            r#"{"id": 2, "question": "?", "as_of": "2023-02-29"}"#,
+            json!(2),
+            "`as_of` is no date of the form 2024-12-31",
+        ),
         (r#"{"id": [2], "question": "?"}"#, json!(7), "`id` is neither a text nor a number"),
     ] {
         assert_eq!(fault(line), (id, why.to_owned()), "{line}");
     }
     let long = fault(&json!({"id": 2, "question": "?", "db": "x".repeat(257)}).to_string());
     assert_eq!(long, (json!(2), "`db` is longer than 256 bytes".to_owned()));
-    assert!(fault(&format!("\"{}\"", "x".repeat(LONGEST))).1.starts_with("the line is longer than 1048576 bytes"));
-    assert_eq!(Line::read(7, b"\"\xff\"").unwrap().question.unwrap_err().message, "the line is not UTF-8 text");
-    assert_eq!((Line::too_long(7, json!("a")).id, Line::too_long(7, json!({})).id), (json!("a"), json!(7)));
+    assert!(
+        fault(&format!("\"{}\"", "x".repeat(LONGEST)))
+            .1
+            .starts_with("the line is longer than 1048576 bytes")
+    );
+    assert_eq!(
+        Line::read(7, b"\"\xff\"").unwrap().question.unwrap_err().message,
+        "the line is not UTF-8 text"
+    );
+    assert_eq!(
+        (Line::too_long(7, json!("a")).id, Line::too_long(7, json!({})).id),
+        (json!("a"), json!(7))
+    );
     assert!(fault(&"[".repeat(100_000)).1.starts_with("the line is neither"));
-    assert!(fault(&format!("{{\"x\": {}", "[".repeat(100_000))).1.starts_with("the line is not read as JSON"));
+    assert!(
+        fault(&format!("{{\"x\": {}", "[".repeat(100_000)))
+            .1
+            .starts_with("the line is not read as JSON")
+    );
 }
 
 #[test]
@@ -110,12 +142,31 @@ fn a_programs_question_is_checked_as_a_line_is() {
         ..Question::new("How many?")
     };
     let known = checked(whole.clone()).question.unwrap();
-    assert_eq!((known.db.as_deref(), known.evidence, known.as_of.as_deref()), (Some("shop"), None, Some("2024-02-29")));
+    assert_eq!(
+        (known.db.as_deref(), known.evidence, known.as_of.as_deref()),
+        (Some("shop"), None, Some("2024-02-29"))
+    );
     for (wrong, id, why) in [
-        (Question { question: " \n".to_owned(), ..whole.clone() }, json!("a"), "the line has no `question`"),
-        (Question { id: Some(json!({"a": 1})), ..whole.clone() }, json!(7), "`id` is neither a text nor a number"),
-        (Question { as_of: Some("today".to_owned()), ..whole.clone() }, json!("a"), "`as_of` is no date"),
-        (Question { db: Some("x".repeat(257)), ..whole }, json!("a"), "`db` is longer than 256 bytes"),
+        (
+            Question { question: " \n".to_owned(), ..whole.clone() },
+            json!("a"),
+            "the line has no `question`",
+        ),
+        (
+            Question { id: Some(json!({"a": 1})), ..whole.clone() },
+            json!(7),
+            "`id` is neither a text nor a number",
+        ),
+        (
+            Question { as_of: Some("today".to_owned()), ..whole.clone() },
+            json!("a"),
+            "`as_of` is no date",
+        ),
+        (
+            Question { db: Some("x".repeat(257)), ..whole },
+            json!("a"),
+            "`db` is longer than 256 bytes",
+        ),
     ] {
         let line = checked(wrong);
         assert_eq!(line.id, id);
@@ -130,9 +181,14 @@ async fn a_blank_question_is_not_searched_for() {
     let host = crate::Host::open(settings, &Silent).await.unwrap();
     let (observer, journal) = (Arc::new(Silent), folder.path().join("journal.jsonl"));
     let problem = Question::new(" \t").problem();
-    let searched = host.search_as("run", problem, Some(Ok(journal.clone())), observer, None, &Stop::new()).await;
+    let searched = host
+        .search_as("run", problem, Some(Ok(journal.clone())), observer, None, &Stop::new())
+        .await;
     let error = searched.report.unwrap_err();
-    assert_eq!((error.class(), error.to_string().as_str()), ("configuration", "the question is empty"));
+    assert_eq!(
+        (error.class(), error.to_string().as_str()),
+        ("configuration", "the question is empty")
+    );
     assert!(!journal.exists());
 }
 
@@ -176,12 +232,19 @@ fn lines(count: u64) -> impl futures::Stream<Item = Line> + Send {
 async fn each_line_has_its_reply_in_the_order_that_is_wanted() {
     let folder = syrch_kit::scratch();
     for (order, workers) in [(Order::Given, 1), (Order::Given, 4), (Order::Ended, 4)] {
-        let batch = open(&shop(folder.path()), Options { order, workers, ..Options::default() }).await;
+        let batch =
+            open(&shop(folder.path()), Options { order, workers, ..Options::default() }).await;
         let mut answers = batch.answers(lines(60), &Stop::new());
         let mut numbers = Vec::new();
         while let Some(reply) = answers.next().await {
-            assert_eq!(reply.outcome, if reply.line % 3 == 0 { Ending::Failed } else { Ending::Answered });
-            assert_eq!((&reply.id, reply.answer.is_some()), (&json!(reply.line), reply.error.is_none()));
+            assert_eq!(
+                reply.outcome,
+                if reply.line % 3 == 0 { Ending::Failed } else { Ending::Answered }
+            );
+            assert_eq!(
+                (&reply.id, reply.answer.is_some()),
+                (&json!(reply.line), reply.error.is_none())
+            );
             let text = serde_json::to_string(&reply).unwrap();
             assert_eq!(serde_json::from_str::<Reply>(&text).unwrap(), reply);
             numbers.push(reply.line);
@@ -204,7 +267,9 @@ async fn equal_ids_and_lines_that_are_too_long_disturb_nobody() {
         let line = json!({"id": id, "question": "How many customers are there?"}).to_string();
         Line::read(number, line.as_bytes()).unwrap()
     };
-    let long = Line::read(2, format!("{{\"id\": \"a\", \"x\": \"{}\"}}", "x".repeat(LONGEST)).as_bytes()).unwrap();
+    let long =
+        Line::read(2, format!("{{\"id\": \"a\", \"x\": \"{}\"}}", "x".repeat(LONGEST)).as_bytes())
+            .unwrap();
     // Nothing of it is stored.
     assert!(format!("{long:?}").len() < 300);
     let lines = [asks(1, "a"), long, Line::too_long(3, json!("a")), asks(4, "a"), asks(5, "b")];
@@ -213,8 +278,12 @@ async fn equal_ids_and_lines_that_are_too_long_disturb_nobody() {
         replies.iter().map(|reply| (reply.line, &reply.id, reply.outcome)).collect();
     let (a, b, two) = (json!("a"), json!("b"), json!(2));
     let (good, bad) = (Ending::Answered, Ending::Failed);
-    assert_eq!(reported, [(1, &a, good), (2, &two, bad), (3, &a, bad), (4, &a, good), (5, &b, good)]);
-    let faults: Vec<&str> = replies.iter().filter_map(|reply| Some(reply.error.as_ref()?.message.as_str())).collect();
+    assert_eq!(
+        reported,
+        [(1, &a, good), (2, &two, bad), (3, &a, bad), (4, &a, good), (5, &b, good)]
+    );
+    let faults: Vec<&str> =
+        replies.iter().filter_map(|reply| Some(reply.error.as_ref()?.message.as_str())).collect();
     assert_eq!(faults, ["the line is longer than 1048576 bytes"; 2]);
 }
 
@@ -246,7 +315,10 @@ async fn in_a_folder_a_line_names_a_database_of_it() {
         match (&reply.error, why) {
             (None, None) => assert_eq!(reply.outcome, Ending::Answered),
             (Some(error), Some(why)) => {
-                assert!(error.class == "database" && error.message.contains(why), "{db}: {error:?}");
+                assert!(
+                    error.class == "database" && error.message.contains(why),
+                    "{db}: {error:?}"
+                );
             }
             (error, _) => panic!("{db}: {error:?}"),
         }
@@ -258,14 +330,19 @@ async fn no_line_is_answered_from_another_database_than_it_names() {
     let folder = syrch_kit::scratch();
     let file = shop(folder.path());
     let batch = open(&file, Options::default()).await;
-    let named = |db: &str| Question { db: Some(db.to_owned()), ..Question::new("How many customers are there?") };
+    let named = |db: &str| Question {
+        db: Some(db.to_owned()),
+        ..Question::new("How many customers are there?")
+    };
     let names = ["shop", "shop.sqlite", "bank", "../shop", &file];
-    let lines = stream::iter((1..).zip(names.map(named))).map(|(number, question)| Line::new(number, question));
+    let lines = stream::iter((1..).zip(names.map(named)))
+        .map(|(number, question)| Line::new(number, question));
     let mut answers = batch.answers(lines, &Stop::new());
     for name in names {
         let reply = answers.next().await.unwrap();
         let fault = reply.error.map(|error| (error.class, error.message));
-        let why = format!("the line is about the database `{name}`, and the only one here is `{file}`");
+        let why =
+            format!("the line is about the database `{name}`, and the only one here is `{file}`");
         let is_own = name.starts_with("shop");
         assert_eq!(fault, (!is_own).then_some(("database".to_owned(), why)), "{name}");
     }
@@ -318,7 +395,8 @@ async fn a_used_up_budget_leaves_lines_unasked() {
         let error = reply.error.unwrap();
         said.push((error.class, error.message));
     }
-    let budget = ("budget".to_owned(), "not asked: the seconds of the whole batch are used up".to_owned());
+    let budget =
+        ("budget".to_owned(), "not asked: the seconds of the whole batch are used up".to_owned());
     assert_eq!((&said[0], &said[1]), (&budget, &budget));
     assert_eq!(said[2].0, "usage");
     assert_eq!(answers.finish().totals.used_up, Some(UsedUp::Time));
@@ -329,17 +407,23 @@ async fn what_no_line_would_survive_stops_it() {
     let folder = syrch_kit::scratch();
     shop(folder.path());
     let observer: Arc<dyn Observer> = Arc::new(Silent);
-    let mut settings = Settings { database: folder.path().display().to_string(), ..Settings::default() };
+    let mut settings =
+        Settings { database: folder.path().display().to_string(), ..Settings::default() };
     settings.retrieval.notes = Some(folder.path().join("missing"));
     // One after the other, so that the line before has its answer.
     let options = Options { workers: 1, ..Options::default() };
     let batch = Batch::open(settings.clone(), options, &observer).await.unwrap();
-    let named = |db: &str| Question { db: Some(db.to_owned()), ..Question::new("How many customers are there?") };
+    let named = |db: &str| Question {
+        db: Some(db.to_owned()),
+        ..Question::new("How many customers are there?")
+    };
     let lines = stream::iter([Line::new(1, named("none")), Line::new(2, named("shop"))]);
     let mut answers = batch.answers(lines, &Stop::new());
     assert_eq!(answers.next().await.unwrap().error.unwrap().class, "database");
     assert_eq!(answers.next().await, None);
-    assert!(matches!(answers.finish().stopped, Some(Stopped::Fatal(error)) if error.class() == "configuration"));
+    assert!(
+        matches!(answers.finish().stopped, Some(Stopped::Fatal(error)) if error.class() == "configuration")
+    );
     // A plugin is looked for before any line.
     let broken = crate::settings::PluginSource::Builtin("nobody".to_owned());
     settings.strategy.roles.insert(syrch_core::roles::Role::Planner, broken);

@@ -1,16 +1,21 @@
-//! What a search notes about its role calls while it runs, for its later steps and for the reason why there is no answer.
+//! What a search notes about its role calls while it runs, for its later steps and for the reason
+//! why there is no answer.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use syrch_core::ports::Ticket;
 use syrch_core::roles::Role;
-use syrch_core::{Candidate, Catalog, Extras, Question, ResultSet, RoleError, SqlError, SqlErrorKind, TaskId, Verdict};
+use syrch_core::{
+    Candidate, Catalog, Extras, Question, ResultSet, RoleError, SqlError, SqlErrorKind, TaskId,
+    Verdict,
+};
 use syrch_journal::CallId;
 
 use crate::report::JudgedReport;
 
-/// The subject of a verdict: a statement, and what its solver adds for the reward, such as the step that it was made for.
+/// The subject of a verdict: a statement, and what its solver adds for the reward, such as the step
+/// that it was made for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Judged(String, Extras);
 
@@ -20,7 +25,8 @@ impl From<&Candidate> for Judged {
     }
 }
 
-/// What a solver adds to a candidate that the reward is to judge as a step of its task, and not as a whole.
+/// What a solver adds to a candidate that the reward is to judge as a step of its task, and not as
+/// a whole.
 const STEP: &str = "step";
 
 impl Judged {
@@ -82,9 +88,11 @@ impl Notes {
         self.with(|noted| *noted.calls.entry(place).or_default() += calls);
     }
 
-    /// The name by which a finished task stands in FROM: unique, and that of no table of the catalog.
+    /// The name by which a finished task stands in FROM: unique, and that of no table of the
+    /// catalog.
     pub(crate) fn relation_name(&self, task: &str, catalog: &Catalog) -> String {
-        let plain: String = task.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+        let plain: String =
+            task.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
         self.with(|noted| {
             if let Some(name) = noted.relation_names.get(task) {
                 return name.clone();
@@ -140,7 +148,9 @@ impl Notes {
     }
 
     pub(crate) fn note_verdict(&self, task: &str, judged: &Judged, verdict: &Verdict) {
-        self.with(|noted| noted.verdicts.insert((task.to_owned(), judged.clone()), verdict.clone()));
+        self.with(|noted| {
+            noted.verdicts.insert((task.to_owned(), judged.clone()), verdict.clone())
+        });
     }
 
     pub(crate) fn verdict(&self, task: &str, judged: &Judged) -> Option<Verdict> {
@@ -203,8 +213,8 @@ impl Notes {
         self.with(|noted| noted.overflows.insert((call, ticket), message.to_owned()));
     }
 
-    /// Why the model could not be used, if that happened: the reason to report when there is no answer. A prompt that was too long is no
-    /// reason once a shorter one had a reply.
+    /// Why the model could not be used, if that happened: the reason to report when there is no
+    /// answer. A prompt that was too long is no reason once a shorter one had a reply.
     pub(crate) fn model_error(&self) -> Option<String> {
         self.with(|noted| {
             let mut overflows = noted.overflows.values().filter(|_| !noted.has_reply);
@@ -214,19 +224,24 @@ impl Notes {
 
     /// Notes the confidence with which the offline rules wrote a statement.
     pub(crate) fn note_rules(&self, confidence: f64) {
-        self.with(|noted| noted.by_rules = Some(noted.by_rules.map_or(confidence, |most| most.max(confidence))));
+        self.with(|noted| {
+            noted.by_rules = Some(noted.by_rules.map_or(confidence, |most| most.max(confidence)))
+        });
     }
 
-    /// The upper bound of an answer's confidence. The rules write the same statement for every sample, so that agreement of its
-    /// candidates adds nothing.
+    /// The upper bound of an answer's confidence. The rules write the same statement for every
+    /// sample, so that agreement of its candidates adds nothing.
     pub(crate) fn most_confidence(&self) -> f64 {
         self.with(|noted| noted.by_rules).unwrap_or(1.0)
     }
 
-    /// Notes an error that means that the database cannot be read now, or that a statement would have written to it.
+    /// Notes an error that means that the database cannot be read now, or that a statement would
+    /// have written to it.
     pub(crate) fn note_error(&self, call: CallId, error: &SqlError) {
         self.with(|noted| match error.kind {
-            SqlErrorKind::Unavailable => drop(noted.outages.entry(call).or_insert_with(|| error.clone())),
+            SqlErrorKind::Unavailable => {
+                drop(noted.outages.entry(call).or_insert_with(|| error.clone()))
+            }
             SqlErrorKind::WriteRefused => noted.has_refused_write = true,
             _ => {}
         });

@@ -32,7 +32,9 @@ pub enum CorpusError {
         reason: String,
     },
     /// Files are missing or were changed, so that nothing is measured.
-    #[error("{changed} of {of} statements are not what the manifest `{path}` says, the first of them `{first}`")]
+    #[error(
+        "{changed} of {of} statements are not what the manifest `{path}` says, the first of them `{first}`"
+    )]
     Unlocked {
         /// The path of the manifest.
         path: PathBuf,

@@ -1,4 +1,5 @@
-//! The folder of a run over a corpus: what it was started with, a line for each finished statement, and the journals of unfinished ones.
+//! The folder of a run over a corpus: what it was started with, a line for each finished statement,
+//! and the journals of unfinished ones.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -17,11 +18,13 @@ pub const CORPUS_RUN: &str = "syrch.optimize-run/1";
 const HEADER: &str = "run.json";
 const RESULTS: &str = "results.jsonl";
 const ITEMS: &str = "items";
-/// Bytes of a header, of a line and of all lines at most. The longest line has a hundred proposals, each as long as a statement may be.
+/// Bytes of a header, of a line and of all lines at most. The longest line has a hundred proposals,
+/// each as long as a statement may be.
 const DOCUMENT: u64 = 1 << 20;
 const LINE: u64 = 64 << 20;
 const ALL: u64 = 1 << 30;
-/// How often a lock that another process holds is tried, and the time between two tries: a process that only reads holds it for a moment.
+/// How often a lock that another process holds is tried, and the time between two tries: a process
+/// that only reads holds it for a moment.
 const TRIES: u32 = 20;
 const WAIT: Duration = Duration::from_millis(5);
 
@@ -63,7 +66,10 @@ impl CorpusHeader {
         ];
         let text = texts.into_iter().find(|(_, then, now)| then != now);
         let text = text.map(|(what, then, now)| format!("{what} was `{then}` and is `{now}` now"));
-        text.or_else(|| (self.settings != now.settings).then(|| "the settings of the optimizer are others".to_owned()))
+        text.or_else(|| {
+            (self.settings != now.settings)
+                .then(|| "the settings of the optimizer are others".to_owned())
+        })
     }
 }
 
@@ -98,9 +104,15 @@ impl CorpusRuns {
         let entries = self.list()?;
         match named(&entries, |entry| &entry.0, run) {
             Ok(entry) => Ok(self.0.join(&entry.0)),
-            Err(Unnamed::Unknown(_)) if Path::new(run).join(HEADER).is_file() => Ok(PathBuf::from(run)),
-            Err(Unnamed::Unknown(similar)) => Err(RunError::Unknown { run: run.to_owned(), similar }),
-            Err(Unnamed::Several(matches)) => Err(RunError::Several { run: run.to_owned(), matches }),
+            Err(Unnamed::Unknown(_)) if Path::new(run).join(HEADER).is_file() => {
+                Ok(PathBuf::from(run))
+            }
+            Err(Unnamed::Unknown(similar)) => {
+                Err(RunError::Unknown { run: run.to_owned(), similar })
+            }
+            Err(Unnamed::Several(matches)) => {
+                Err(RunError::Several { run: run.to_owned(), matches })
+            }
         }
     }
 
@@ -115,7 +127,9 @@ impl CorpusRuns {
         for folder in folders {
             let path = folder.map_err(|error| io(&self.0, error))?.path();
             let changed = fs::metadata(path.join(RESULTS)).and_then(|data| data.modified());
-            if let (true, Ok(changed), Some(id)) = (path.join(HEADER).is_file(), changed, path.file_name()) {
+            if let (true, Ok(changed), Some(id)) =
+                (path.join(HEADER).is_file(), changed, path.file_name())
+            {
                 entries.push((id.to_string_lossy().into_owned(), changed));
             }
         }
@@ -148,15 +162,22 @@ impl CorpusFolder {
         file.set_len(0).map_err(|error| io(&path.join(RESULTS), error))?;
         // The header comes last and whole: what is killed before is no run.
         let written = serde_json::to_vec_pretty(&header).map_err(std::io::Error::from);
-        written.and_then(|bytes| syrch_files::replace(&run, &bytes)).map_err(|error| io(&run, error))?;
+        written
+            .and_then(|bytes| syrch_files::replace(&run, &bytes))
+            .map_err(|error| io(&run, error))?;
         Ok(Self { path: path.to_owned(), header, file })
     }
 
-    /// Resumes a run that was started with the same, and returns its finished lines. A last line that was cut off is removed.
+    /// Resumes a run that was started with the same, and returns its finished lines. A last line
+    /// that was cut off is removed.
     ///
     /// # Errors
-    /// When it is no run, was started with something else, another process works on it, or a line is damaged.
-    pub fn resume<L: DeserializeOwned>(path: &Path, now: &CorpusHeader) -> Result<(Self, Vec<L>), RunError> {
+    /// When it is no run, was started with something else, another process works on it, or a line
+    /// is damaged.
+    pub fn resume<L: DeserializeOwned>(
+        path: &Path,
+        now: &CorpusHeader,
+    ) -> Result<(Self, Vec<L>), RunError> {
         let header = read_header(path)?;
         let file = locked(path, &header.id)?;
         if let Some(reason) = header.difference(now) {
@@ -187,20 +208,28 @@ impl CorpusFolder {
         self.path.join(ITEMS).join(format!("{place:05}.jsonl"))
     }
 
-    /// Writes the line of a statement, and removes its journal then. After an error nothing more may be written.
+    /// Writes the line of a statement, and removes its journal then. After an error nothing more
+    /// may be written.
     ///
     /// # Errors
-    /// When the line is too long, the run would be too large to be read again, or it cannot be written.
+    /// When the line is too long, the run would be too large to be read again, or it cannot be
+    /// written.
     pub fn append(&mut self, place: u64, line: &impl Serialize) -> Result<(), RunError> {
         let path = self.path.join(RESULTS);
         let mut bytes = serde_json::to_vec(line).map_err(|error| io(&path, error.into()))?;
         bytes.push(b'\n');
         if bytes.len() as u64 > LINE {
-            return Err(io(&path, std::io::Error::other(format!("a line would be longer than {LINE} bytes"))));
+            return Err(io(
+                &path,
+                std::io::Error::other(format!("a line would be longer than {LINE} bytes")),
+            ));
         }
         let before = self.file.metadata().map_err(|error| io(&path, error))?.len();
         if before + bytes.len() as u64 > ALL {
-            return Err(io(&path, std::io::Error::other(format!("the run would have more than {ALL} bytes"))));
+            return Err(io(
+                &path,
+                std::io::Error::other(format!("the run would have more than {ALL} bytes")),
+            ));
         }
         self.file.write_all(&bytes).map_err(|error| io(&path, error))?;
         self.forget(place)
@@ -223,7 +252,9 @@ impl CorpusFolder {
 ///
 /// # Errors
 /// When it is no run, or a line is damaged.
-pub fn read_corpus_run<L: DeserializeOwned>(path: &Path) -> Result<(CorpusHeader, Vec<L>), RunError> {
+pub fn read_corpus_run<L: DeserializeOwned>(
+    path: &Path,
+) -> Result<(CorpusHeader, Vec<L>), RunError> {
     Ok((read_header(path)?, lines(&path.join(RESULTS))?.0))
 }
 
@@ -231,9 +262,12 @@ fn read_header(folder: &Path) -> Result<CorpusHeader, RunError> {
     let path = folder.join(HEADER);
     let bytes = read_within(&path, DOCUMENT).map_err(|error| io(&path, error))?;
     let damaged = |reason: String| RunError::Header { path: path.clone(), reason };
-    let value: Value = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
+    let value: Value =
+        serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
     match value.get("format").and_then(Value::as_str) {
-        Some(CORPUS_RUN) => serde_json::from_value(value).map_err(|error| damaged(error.to_string())),
+        Some(CORPUS_RUN) => {
+            serde_json::from_value(value).map_err(|error| damaged(error.to_string()))
+        }
         Some(found) => Err(RunError::Format { path, found: found.to_owned(), known: CORPUS_RUN }),
         None => Err(damaged("it has no `format`".to_owned())),
     }
@@ -243,7 +277,8 @@ fn read_header(folder: &Path) -> Result<CorpusHeader, RunError> {
 fn lines<L: DeserializeOwned>(path: &Path) -> Result<(Vec<L>, u64), RunError> {
     // Opening a pipe would wait for a writer.
     let data = fs::metadata(path).map_err(|error| io(path, error))?;
-    let unfit = |reason: String| Err(RunError::Malformed { path: path.to_owned(), line: 0, reason });
+    let unfit =
+        |reason: String| Err(RunError::Malformed { path: path.to_owned(), line: 0, reason });
     if !data.is_file() {
         return unfit("it is no regular file".to_owned());
     }
@@ -254,9 +289,16 @@ fn lines<L: DeserializeOwned>(path: &Path) -> Result<(Vec<L>, u64), RunError> {
     let (mut all, mut whole, mut buffer) = (Vec::new(), 0, Vec::new());
     loop {
         buffer.clear();
-        let read = reader.by_ref().take(LINE + 1).read_until(b'\n', &mut buffer).map_err(|error| io(path, error))?;
-        let malformed =
-            |reason: String| RunError::Malformed { path: path.to_owned(), line: all.len() as u64 + 1, reason };
+        let read = reader
+            .by_ref()
+            .take(LINE + 1)
+            .read_until(b'\n', &mut buffer)
+            .map_err(|error| io(path, error))?;
+        let malformed = |reason: String| RunError::Malformed {
+            path: path.to_owned(),
+            line: all.len() as u64 + 1,
+            reason,
+        };
         if buffer.last() != Some(&b'\n') {
             if read as u64 > LINE {
                 return Err(malformed("it is too long".to_owned()));
@@ -322,12 +364,21 @@ mod tests {
         let busy = CorpusFolder::resume::<Value>(&path, &header("abc1")).unwrap_err();
         assert!(matches!(busy, RunError::Busy { .. }), "{busy}");
         drop(folder);
-        File::options().append(true).open(path.join(RESULTS)).unwrap().write_all(b"{\"place\":1,\"cut").unwrap();
+        File::options()
+            .append(true)
+            .open(path.join(RESULTS))
+            .unwrap()
+            .write_all(b"{\"place\":1,\"cut")
+            .unwrap();
         assert_eq!(read_corpus_run::<Value>(&path).unwrap().1, [json!({"place": 0})]);
-        let (mut folder, lines) = CorpusFolder::resume::<Value>(&runs.find("last").unwrap(), &header("abc1")).unwrap();
+        let (mut folder, lines) =
+            CorpusFolder::resume::<Value>(&runs.find("last").unwrap(), &header("abc1")).unwrap();
         assert_eq!(lines, [json!({"place": 0})]);
         folder.append(1, &json!({"place": 1})).unwrap();
-        assert_eq!(fs::read_to_string(path.join(RESULTS)).unwrap(), "{\"place\":0}\n{\"place\":1}\n");
+        assert_eq!(
+            fs::read_to_string(path.join(RESULTS)).unwrap(),
+            "{\"place\":0}\n{\"place\":1}\n"
+        );
     }
 
     #[test]
@@ -336,7 +387,9 @@ mod tests {
         let path = root.path().join("abc1");
         let mut folder = CorpusFolder::create(&path, header("abc1")).unwrap();
         folder.file.set_len(ALL).unwrap();
-        assert!(folder.append(0, &json!({"place": 0})).unwrap_err().to_string().contains("more than"));
+        assert!(
+            folder.append(0, &json!({"place": 0})).unwrap_err().to_string().contains("more than")
+        );
         folder.file.set_len(ALL + 1).unwrap();
         drop(folder);
         let error = read_corpus_run::<Value>(&path).unwrap_err();
@@ -348,7 +401,10 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("abc1");
         drop(CorpusFolder::create(&path, header("abc1")).unwrap());
-        assert!(matches!(CorpusFolder::create(&path, header("abc1")).unwrap_err(), RunError::Exists { .. }));
+        assert!(matches!(
+            CorpusFolder::create(&path, header("abc1")).unwrap_err(),
+            RunError::Exists { .. }
+        ));
         let others = [
             CorpusHeader { digest: "e".to_owned(), ..header("abc1") },
             CorpusHeader { database: "other".to_owned(), ..header("abc1") },

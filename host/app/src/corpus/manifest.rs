@@ -1,5 +1,6 @@
-//! The manifest of a corpus: a table `[[queries]]` for each statement, with its file, its digest and a description. Manifest and files may
-//! come from somebody else: both are read within bounds, and no file outside of the manifest's folder is.
+//! The manifest of a corpus: a table `[[queries]]` for each statement, with its file, its digest
+//! and a description. Manifest and files may come from somebody else: both are read within bounds,
+//! and no file outside of the manifest's folder is.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -18,7 +19,8 @@ use super::CorpusError;
 const MANIFEST: u64 = 4 << 20;
 /// Statements of a corpus at most.
 const QUERIES: usize = 10_000;
-/// Bytes of the statements of a corpus at most, which are all in memory before the first of them is run.
+/// Bytes of the statements of a corpus at most, which are all in memory before the first of them is
+/// run.
 const STATEMENTS: usize = 64 << 20;
 /// Characters of a description at most.
 const DESCRIPTION: usize = 1_000;
@@ -68,18 +70,24 @@ impl Corpus {
     /// Reads a manifest. The files of its statements are not read.
     ///
     /// # Errors
-    /// When it cannot be read, is no manifest, has an unknown key, or names a file outside of its folder.
+    /// When it cannot be read, is no manifest, has an unknown key, or names a file outside of its
+    /// folder.
     pub fn read(path: &Path) -> Result<Self, CorpusError> {
-        let bytes = read_within(path, MANIFEST).map_err(|source| CorpusError::Io { path: path.to_owned(), source })?;
+        let bytes = read_within(path, MANIFEST)
+            .map_err(|source| CorpusError::Io { path: path.to_owned(), source })?;
         Self::parse(path, bytes)
     }
 
     fn parse(path: &Path, bytes: Vec<u8>) -> Result<Self, CorpusError> {
-        let wrong = |line, reason: String| CorpusError::Malformed { path: path.to_owned(), line, reason };
+        let wrong =
+            |line, reason: String| CorpusError::Malformed { path: path.to_owned(), line, reason };
         let digest = hex(&bytes);
-        let text = String::from_utf8(bytes).map_err(|_| wrong(None, "it is not UTF-8".to_owned()))?;
+        let text =
+            String::from_utf8(bytes).map_err(|_| wrong(None, "it is not UTF-8".to_owned()))?;
         let document: Manifest = toml::from_str(&text).map_err(|error| {
-            let line = error.span().map(|span| 1 + text.bytes().take(span.start).filter(|byte| *byte == b'\n').count());
+            let line = error.span().map(|span| {
+                1 + text.bytes().take(span.start).filter(|byte| *byte == b'\n').count()
+            });
             wrong(line, error.message().to_owned())
         })?;
         if document.queries.len() > QUERIES {
@@ -90,7 +98,10 @@ impl Corpus {
             let number = place + 1;
             check(query).map_err(|reason| wrong(None, format!("statement {number}: {reason}")))?;
             if !seen.insert(query.file.as_str()) {
-                return Err(wrong(None, format!("statement {number}: `{}` is there twice", query.file)));
+                return Err(wrong(
+                    None,
+                    format!("statement {number}: `{}` is there twice", query.file),
+                ));
             }
         }
         Ok(Self { path: path.to_owned(), queries: document.queries, digest })
@@ -108,7 +119,8 @@ impl Corpus {
         &self.queries
     }
 
-    /// The digest of the manifest: sha256 in hex. It holds the digests of all statements, so that equal digests are equal corpora.
+    /// The digest of the manifest: sha256 in hex. It holds the digests of all statements, so that
+    /// equal digests are equal corpora.
     #[must_use]
     pub fn digest(&self) -> &str {
         &self.digest
@@ -124,22 +136,34 @@ impl Corpus {
     /// Reads the file of each statement, and compares its digest.
     #[must_use]
     pub fn verify(&self) -> Vec<FileState> {
-        self.queries.iter().map(|query| self.read_query(query).err().unwrap_or(FileState::Ok)).collect()
+        self.queries
+            .iter()
+            .map(|query| self.read_query(query).err().unwrap_or(FileState::Ok))
+            .collect()
     }
 
     /// Reads all statements before any of them is run.
     ///
     /// # Errors
-    /// When a file is missing, has another digest, or is no text, or all together are too large: then none is returned.
+    /// When a file is missing, has another digest, or is no text, or all together are too large:
+    /// then none is returned.
     pub fn lock(&self) -> Result<Vec<LockedQuery>, CorpusError> {
         let (mut locked, mut wrong, mut bytes) = (Vec::new(), Vec::new(), 0);
         for query in &self.queries {
-            match self.read_query(query).and_then(|bytes| String::from_utf8(bytes).map_err(|_| FileState::Mismatch)) {
+            match self
+                .read_query(query)
+                .and_then(|bytes| String::from_utf8(bytes).map_err(|_| FileState::Mismatch))
+            {
                 Ok(sql) => {
                     bytes += sql.len();
                     if bytes > STATEMENTS {
-                        let reason = format!("its statements have more than {STATEMENTS} bytes together");
-                        return Err(CorpusError::Malformed { path: self.path.clone(), line: None, reason });
+                        let reason =
+                            format!("its statements have more than {STATEMENTS} bytes together");
+                        return Err(CorpusError::Malformed {
+                            path: self.path.clone(),
+                            line: None,
+                            reason,
+                        });
                     }
                     locked.push(LockedQuery { query: query.clone(), sql });
                 }
@@ -157,7 +181,8 @@ impl Corpus {
         }
     }
 
-    /// The bytes of a statement's file, which has the digest of the manifest. Links are followed within the folder of the manifest only.
+    /// The bytes of a statement's file, which has the digest of the manifest. Links are followed
+    /// within the folder of the manifest only.
     fn read_query(&self, query: &Entry) -> Result<Vec<u8>, FileState> {
         let folder = fs::canonicalize(self.folder()).map_err(|_| FileState::Missing)?;
         let path = fs::canonicalize(folder.join(&query.file)).map_err(|_| FileState::Missing)?;
@@ -167,7 +192,9 @@ impl Corpus {
         match read_within(&path, statement_bytes()) {
             Ok(bytes) if hex(&bytes) == query.sha256 => Ok(bytes),
             Ok(_) => Err(FileState::Mismatch),
-            Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge => Err(FileState::Mismatch),
+            Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge => {
+                Err(FileState::Mismatch)
+            }
             Err(_) => Err(FileState::Missing),
         }
     }
@@ -176,15 +203,17 @@ impl Corpus {
         folder_of(&self.path)
     }
 
-    /// Adds a statement to a manifest, which is made if there is none. What the manifest holds, comments included, stays as it is. Returns the
-    /// entry.
+    /// Adds a statement to a manifest, which is made if there is none. What the manifest holds,
+    /// comments included, stays as it is. Returns the entry.
     ///
     /// # Errors
-    /// When the manifest is wrong, the file is not below its folder, is there already, is no text, or is longer than a statement may be.
+    /// When the manifest is wrong, the file is not below its folder, is there already, is no text,
+    /// or is longer than a statement may be.
     pub fn add(manifest: &Path, file: &Path, description: &str) -> Result<Entry, CorpusError> {
         let fail = |source| CorpusError::Io { path: manifest.to_owned(), source };
         let query = of_file(manifest, file, description)?;
-        let mut open = File::options().read(true).append(true).create(true).open(manifest).map_err(fail)?;
+        let mut open =
+            File::options().read(true).append(true).create(true).open(manifest).map_err(fail)?;
         // Two that add at once do so one after the other.
         open.lock().map_err(fail)?;
         let mut before = Vec::new();
@@ -210,27 +239,42 @@ impl Corpus {
 
 /// What is wrong with an entry.
 fn check(entry: &Entry) -> Result<(), String> {
-    let is_below = Path::new(&entry.file).components().all(|part| matches!(part, Component::Normal(_)));
+    let is_below =
+        Path::new(&entry.file).components().all(|part| matches!(part, Component::Normal(_)));
     if entry.file.is_empty() || !is_below || entry.file.contains('\\') {
         return Err(format!("the file `{}` is not below the folder of the manifest", entry.file));
     }
-    if entry.sha256.len() != 64 || !entry.sha256.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')) {
-        return Err(format!("the sha256 of `{}` is not 64 hexadecimal digits in lower case", entry.file));
+    if entry.sha256.len() != 64
+        || !entry.sha256.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+    {
+        return Err(format!(
+            "the sha256 of `{}` is not 64 hexadecimal digits in lower case",
+            entry.file
+        ));
     }
     if entry.description.chars().count() > DESCRIPTION {
-        return Err(format!("the description of `{}` is longer than {DESCRIPTION} characters", entry.file));
+        return Err(format!(
+            "the description of `{}` is longer than {DESCRIPTION} characters",
+            entry.file
+        ));
     }
     Ok(())
 }
 
 fn of_file(manifest: &Path, file: &Path, description: &str) -> Result<Entry, CorpusError> {
-    let refused = |reason: &str| CorpusError::Refused { file: file.display().to_string(), reason: reason.to_owned() };
+    let refused = |reason: &str| CorpusError::Refused {
+        file: file.display().to_string(),
+        reason: reason.to_owned(),
+    };
     let fail = |source| CorpusError::Io { path: file.to_owned(), source };
     let folder = fs::canonicalize(folder_of(manifest))
         .map_err(|source| CorpusError::Io { path: folder_of(manifest).to_owned(), source })?;
     let path = fs::canonicalize(file).map_err(fail)?;
-    let below = path.strip_prefix(&folder).map_err(|_| refused("it is not below the folder of the manifest"))?;
-    let parts: Option<Vec<&str>> = below.components().map(|part| part.as_os_str().to_str()).collect();
+    let below = path
+        .strip_prefix(&folder)
+        .map_err(|_| refused("it is not below the folder of the manifest"))?;
+    let parts: Option<Vec<&str>> =
+        below.components().map(|part| part.as_os_str().to_str()).collect();
     let below = parts.ok_or_else(|| refused("its path is not UTF-8"))?.join("/");
     let bytes = read_within(&path, statement_bytes()).map_err(fail)?;
     let text = std::str::from_utf8(&bytes).map_err(|_| refused("it is not UTF-8"))?;
@@ -245,7 +289,11 @@ fn of_file(manifest: &Path, file: &Path, description: &str) -> Result<Entry, Cor
 /// The entry as TOML.
 fn text_of(entry: &Entry) -> String {
     let literal = |text: &str| toml::Value::String(text.to_owned()).to_string();
-    let mut text = format!("[[queries]]\nfile = {}\nsha256 = {}\n", literal(&entry.file), literal(&entry.sha256));
+    let mut text = format!(
+        "[[queries]]\nfile = {}\nsha256 = {}\n",
+        literal(&entry.file),
+        literal(&entry.sha256)
+    );
     if !entry.description.is_empty() {
         text += &format!("description = {}\n", literal(&entry.description));
     }

@@ -1,5 +1,5 @@
-//! Corpora of slow statements for the verified optimizer: files with their digests in a manifest, and runs over them that survive being
-//! killed.
+//! Corpora of slow statements for the verified optimizer: files with their digests in a manifest,
+//! and runs over them that survive being killed.
 
 mod error;
 mod folder;

@@ -1,4 +1,5 @@
-//! A run over a corpus: each statement is optimized once, a line is written for it, and a killed run resumes behind its last line.
+//! A run over a corpus: each statement is optimized once, a line is written for it, and a killed
+//! run resumes behind its last line.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -34,14 +35,16 @@ pub struct CorpusLine {
     pub result: Optimized,
 }
 
-/// Optimizes one statement. [`run_corpus`] calls it for one after the other, so that no measurement disturbs another.
+/// Optimizes one statement. [`run_corpus`] calls it for one after the other, so that no measurement
+/// disturbs another.
 #[async_trait]
 pub trait OptimizesStatements: Send + Sync {
-    /// Called for each unfinished statement. Its journal is written at `journal`; when there is one there already, the work continues from it.
+    /// Called for each unfinished statement. Its journal is written at `journal`; when there is one
+    /// there already, the work continues from it.
     ///
     /// # Errors
-    /// When the run cannot continue: the database is gone, the model's endpoint fails, or the user stopped it. A mistake of the statement
-    /// alone is part of the report.
+    /// When the run cannot continue: the database is gone, the model's endpoint fails, or the user
+    /// stopped it. A mistake of the statement alone is part of the report.
     async fn optimize(&self, sql: &str, journal: &Path, stop: &Stop) -> Result<Optimized, Error>;
 }
 
@@ -53,10 +56,12 @@ pub trait CorpusObserver: Send + Sync {
     fn finished(&self, done: u64, of: u64, line: &CorpusLine);
 }
 
-/// Optimizes the statements whose lines are not in `done`, in the order of the manifest. Returns all lines in that order.
+/// Optimizes the statements whose lines are not in `done`, in the order of the manifest. Returns
+/// all lines in that order.
 ///
 /// # Errors
-/// When a line in `done` is not of this corpus, a line cannot be written, or the run cannot continue; what was written stays.
+/// When a line in `done` is not of this corpus, a line cannot be written, or the run cannot
+/// continue; what was written stays.
 pub async fn run_corpus(
     folder: &mut CorpusFolder,
     queries: &[LockedQuery],
@@ -235,7 +240,12 @@ mod tests {
             rewriter: "w".to_owned(),
             settings: json!({}),
         };
-        Made { path: folder.path().join("run"), queries: corpus.lock().unwrap(), header, _folder: folder }
+        Made {
+            path: folder.path().join("run"),
+            queries: corpus.lock().unwrap(),
+            header,
+            _folder: folder,
+        }
     }
 
     #[tokio::test]
@@ -248,15 +258,21 @@ mod tests {
         assert!(matches!(cut, Err(Error::Internal(_))), "{cut:?}");
         drop(folder);
         fake.left.store(100, Ordering::Relaxed);
-        let (mut folder, done) = CorpusFolder::resume::<CorpusLine>(&made.path, &made.header).unwrap();
+        let (mut folder, done) =
+            CorpusFolder::resume::<CorpusLine>(&made.path, &made.header).unwrap();
         assert_eq!(done.len(), 2);
-        std::fs::write(folder.journal(1), "of a process that was killed before it removed this").unwrap();
-        let lines = run_corpus(&mut folder, &made.queries, done, &fake, &counts, &stop).await.unwrap();
+        std::fs::write(folder.journal(1), "of a process that was killed before it removed this")
+            .unwrap();
+        let lines =
+            run_corpus(&mut folder, &made.queries, done, &fake, &counts, &stop).await.unwrap();
         let files: Vec<&str> = lines.iter().map(|line| line.file.as_str()).collect();
         assert_eq!(files, ["a.sql", "b.sql", "c.sql"]);
         assert!(!folder.journal(1).exists());
         let calls = fake.calls.lock().unwrap().clone();
-        assert_eq!(calls, ["SELECT a FROM t", "SELECT b FROM t", "SELECT c FROM t", "SELECT c FROM t"]);
+        assert_eq!(
+            calls,
+            ["SELECT a FROM t", "SELECT b FROM t", "SELECT c FROM t", "SELECT c FROM t"]
+        );
         assert_eq!(*counts.0.lock().unwrap(), [(1, 3), (2, 3), (3, 3)]);
     }
 
@@ -266,7 +282,8 @@ mod tests {
         let fake = Fake { calls: Mutex::default(), left: AtomicUsize::new(1_000) };
         let mut folder = CorpusFolder::create(&made.path, made.header.clone()).unwrap();
         let counts = Counts(Mutex::default());
-        let cut = run_corpus(&mut folder, &made.queries, Vec::new(), &fake, &counts, &Stop::new()).await;
+        let cut =
+            run_corpus(&mut folder, &made.queries, Vec::new(), &fake, &counts, &Stop::new()).await;
         assert!(matches!(cut, Err(Error::Interrupted)), "{cut:?}");
         drop(folder);
         assert!(CorpusFolder::resume::<CorpusLine>(&made.path, &made.header).unwrap().1.is_empty());
@@ -278,11 +295,15 @@ mod tests {
         let fake = Fake { calls: Mutex::default(), left: AtomicUsize::new(100) };
         let (counts, stop) = (Counts(Mutex::default()), Stop::new());
         let mut folder = CorpusFolder::create(&made.path, made.header.clone()).unwrap();
-        let lines = run_corpus(&mut folder, &made.queries, Vec::new(), &fake, &counts, &stop).await.unwrap();
+        let lines = run_corpus(&mut folder, &made.queries, Vec::new(), &fake, &counts, &stop)
+            .await
+            .unwrap();
         let mut other = lines.clone();
         other[1].sha256 = "0".repeat(64);
         for wrong in [other, [lines.clone(), lines].concat()] {
-            let error = run_corpus(&mut folder, &made.queries, wrong, &fake, &counts, &stop).await.unwrap_err();
+            let error = run_corpus(&mut folder, &made.queries, wrong, &fake, &counts, &stop)
+                .await
+                .unwrap_err();
             assert!(matches!(error, Error::Run(RunError::Malformed { .. })), "{error}");
         }
         assert_eq!(fake.calls.lock().unwrap().len(), 3);

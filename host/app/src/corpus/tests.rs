@@ -49,7 +49,10 @@ fn what_the_manifest_holds_stays() {
     fs::write(folder.path().join("a.sql"), "SELECT a FROM t").unwrap();
     Corpus::add(&manifest, &folder.path().join("a.sql"), "").unwrap();
     let text = fs::read_to_string(&manifest).unwrap();
-    assert!(text.starts_with("# mine, without an end of the line\n\n[[queries]]\nfile = \"a.sql\"\n"), "{text}");
+    assert!(
+        text.starts_with("# mine, without an end of the line\n\n[[queries]]\nfile = \"a.sql\"\n"),
+        "{text}"
+    );
     let again = Corpus::add(&manifest, &folder.path().join("a.sql"), "").unwrap_err();
     assert!(again.to_string().contains("`a.sql` is there twice"), "{again}");
     assert_eq!(fs::read_to_string(&manifest).unwrap(), text);
@@ -63,13 +66,20 @@ fn wrong_manifests_say_where() {
     let unknown = refused(folder.path(), &format!("{}limit = 3\n", entry("\"a.sql\"")));
     assert!(unknown.contains("unknown field `limit`"), "{unknown}");
     assert!(unknown.contains("line 4"), "{unknown}");
-    assert!(refused(folder.path(), "[[queries]]\nfile = \"a\"\n").contains("missing field `sha256`"));
+    assert!(
+        refused(folder.path(), "[[queries]]\nfile = \"a\"\n").contains("missing field `sha256`")
+    );
     assert!(refused(folder.path(), "[[queries]\n").contains("line 1"));
-    for outside in ["\"../a.sql\"", "\"/etc/passwd\"", "\"a/../../b\"", "\"\"", "\"./a.sql\"", "'a\\..\\b'"] {
+    for outside in
+        ["\"../a.sql\"", "\"/etc/passwd\"", "\"a/../../b\"", "\"\"", "\"./a.sql\"", "'a\\..\\b'"]
+    {
         let error = refused(folder.path(), &entry(outside));
         assert!(error.contains("is not below the folder of the manifest"), "{outside}: {error}");
     }
-    assert!(refused(folder.path(), "[[queries]]\nfile = \"a\"\nsha256 = \"AB\"\n").contains("64 hexadecimal digits"));
+    assert!(
+        refused(folder.path(), "[[queries]]\nfile = \"a\"\nsha256 = \"AB\"\n")
+            .contains("64 hexadecimal digits")
+    );
     assert!(refused(folder.path(), &entry("\"a\"").repeat(2)).contains("`a` is there twice"));
 }
 
@@ -94,8 +104,11 @@ fn statements_that_are_too_large_together_are_not_read_into_memory() {
     let sql = format!("SELECT '{}' FROM t", "x".repeat(65_000));
     fs::write(folder.path().join("0.sql"), &sql).unwrap();
     let digest = super::manifest::hex(sql.as_bytes());
-    let entry = |number: usize| format!("[[queries]]\nfile = \"{number}.sql\"\nsha256 = \"{digest}\"\n");
-    (1..1_100).for_each(|n| std::os::unix::fs::symlink("0.sql", folder.path().join(format!("{n}.sql"))).unwrap());
+    let entry =
+        |number: usize| format!("[[queries]]\nfile = \"{number}.sql\"\nsha256 = \"{digest}\"\n");
+    (1..1_100).for_each(|n| {
+        std::os::unix::fs::symlink("0.sql", folder.path().join(format!("{n}.sql"))).unwrap()
+    });
     let manifest = folder.path().join("m.toml");
     fs::write(&manifest, (0..1_000).map(entry).collect::<String>()).unwrap();
     assert_eq!(Corpus::read(&manifest).unwrap().lock().unwrap().len(), 1_000);
@@ -117,7 +130,8 @@ fn links_out_of_the_folder_are_not_followed() {
     assert!(refused.to_string().contains("is not below the folder"), "{refused}");
     assert!(!manifest.exists());
     let digest = super::manifest::hex(b"SELECT 1 FROM t");
-    fs::write(&manifest, format!("[[queries]]\nfile = \"a.sql\"\nsha256 = \"{digest}\"\n")).unwrap();
+    fs::write(&manifest, format!("[[queries]]\nfile = \"a.sql\"\nsha256 = \"{digest}\"\n"))
+        .unwrap();
     assert_eq!(Corpus::read(&manifest).unwrap().verify(), [FileState::Mismatch]);
 }
 

@@ -1,4 +1,5 @@
-//! Addresses of other programs, those of SQLAlchemy and of JDBC, and how their databases are named here.
+//! Addresses of other programs, those of SQLAlchemy and of JDBC, and how their databases are named
+//! here.
 
 use syrch_core::DatabaseUrl;
 
@@ -14,18 +15,24 @@ const OWN: [(&[&str], &str); 5] = [
     (&["spark"], "sc://HOST:15002"),
 ];
 
-/// The schemes of databases that a driver of ODBC reaches, with their names and the name of the SQL that they speak.
+/// The schemes of databases that a driver of ODBC reaches, with their names and the name of the SQL
+/// that they speak.
 const ODBC: [(&[&str], &str, &str); 4] = [
     (&["mysql", "mariadb"], "MySQL and MariaDB", "mysql"),
     (&["mssql", "sqlserver"], "SQL Server", "ansi"),
     (&["oracle"], "Oracle", "ansi"),
-    (&["db2", "access", "hana", "firebird", "teradata", "teradatasql", "vertica"], "this database", "ansi"),
+    (
+        &["db2", "access", "hana", "firebird", "teradata", "teradatasql", "vertica"],
+        "this database",
+        "ansi",
+    ),
 ];
 
 /// The schemes of databases that have an ADBC driver of their own.
 const ADBC: [(&[&str], &str); 2] = [(&["snowflake"], "Snowflake"), (&["bigquery"], "BigQuery")];
 
-/// Returns what to do with an address, in lower case, that no executor takes as it is; `None` where nothing is known of it.
+/// Returns what to do with an address, in lower case, that no executor takes as it is; `None` where
+/// nothing is known of it.
 pub(super) fn tip(address: &str) -> Option<String> {
     let inner = address.strip_prefix("jdbc:").unwrap_or(address);
     let scheme = DatabaseUrl::parse(inner).scheme()?;
@@ -39,7 +46,9 @@ pub(super) fn tip(address: &str) -> Option<String> {
         ));
     }
     let (_, name) = ADBC.iter().find(|(names, _)| names.contains(&engine))?;
-    Some(format!("{name} can be reached by its ADBC driver, `adbc:NAME;option=value`; {PAGE} says how"))
+    Some(format!(
+        "{name} can be reached by its ADBC driver, `adbc:NAME;option=value`; {PAGE} says how"
+    ))
 }
 
 #[cfg(test)]
@@ -68,6 +77,9 @@ mod tests {
             let tip = tip(address).unwrap_or_default();
             assert!(tip.contains(part), "{address}: {tip}");
         }
-        assert_eq!((tip("nonsense://h"), tip("jdbc:nonsense:x"), tip("shop.sqlite")), (None, None, None));
+        assert_eq!(
+            (tip("nonsense://h"), tip("jdbc:nonsense:x"), tip("shop.sqlite")),
+            (None, None, None)
+        );
     }
 }

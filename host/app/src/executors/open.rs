@@ -55,15 +55,27 @@ pub(super) async fn open_tabular(database: OpenDatabase) -> Opened {
     let ImportSettings { folder, retained, retained_bytes, caps, options, progress } = imports;
     let progress = progress.map(|ImportProgress(progress)| progress);
     let (path, name) = (url.path(), database_name(&url));
-    let config =
-        TabularConfig { path, name, tables, limits, caps, options, folder, retained_bytes, retained, progress };
+    let config = TabularConfig {
+        path,
+        name,
+        tables,
+        limits,
+        caps,
+        options,
+        folder,
+        retained_bytes,
+        retained,
+        progress,
+    };
     let cancelled = CancelOnDrop(Arc::default());
     let seen = Arc::clone(&cancelled.0);
     opened(&url, move || syrch_tabular::open(&config, &seen)).await
 }
 
 pub(super) fn tabular_condition(path: &Path) -> Condition {
-    let sizes = syrch_tabular::sources(path).into_iter().filter_map(|file| Some(std::fs::metadata(file).ok()?.len()));
+    let sizes = syrch_tabular::sources(path)
+        .into_iter()
+        .filter_map(|file| Some(std::fs::metadata(file).ok()?.len()));
     let (count, bytes) = sizes.fold((0, 0), |(count, bytes), size| (count + 1, bytes + size));
     let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
     Condition { detail: format!("{files} of {} KiB", u64::div_ceil(bytes, 1024)), fix: None }
@@ -81,14 +93,17 @@ pub(super) async fn script(script: String, name: String, limits: Limits) -> Open
     opened(&DatabaseUrl::parse(&name), move || open_script(&script, &name, limits)).await
 }
 
-/// Whether the address is the one that the user named. Only such an address gets credentials of the environment.
+/// Whether the address is the one that the user named. Only such an address gets credentials of the
+/// environment.
 fn is_named(url: &DatabaseUrl, servers: &ServerSettings) -> bool {
     servers.named.as_deref().map(DatabaseUrl::parse).as_ref() == Some(url)
 }
 
-/// How `psql` would connect to an address. What follows the scheme is that of a URL, pairs such as `host=localhost dbname=shop`, or the name of a
-/// database.
-pub(super) fn postgres_config(OpenDatabase { url, tables, limits, servers, .. }: OpenDatabase) -> PostgresConfig {
+/// How `psql` would connect to an address. What follows the scheme is that of a URL, pairs such as
+/// `host=localhost dbname=shop`, or the name of a database.
+pub(super) fn postgres_config(
+    OpenDatabase { url, tables, limits, servers, .. }: OpenDatabase,
+) -> PostgresConfig {
     let rest = url.rest();
     let given = if rest.starts_with("//") { format!("postgres:{rest}") } else { rest.to_owned() };
     let is_named = is_named(&url, &servers);
@@ -104,7 +119,10 @@ pub(super) fn postgres_config(OpenDatabase { url, tables, limits, servers, .. }:
     }
 }
 
-pub(super) fn postgres_role(database: OpenDatabase, schemas: &[String]) -> Result<String, DatabaseError> {
+pub(super) fn postgres_role(
+    database: OpenDatabase,
+    schemas: &[String],
+) -> Result<String, DatabaseError> {
     syrch_postgres::role_sql_of(&postgres_config(database), schemas)
 }
 
@@ -121,11 +139,16 @@ pub(super) async fn postgres_report(database: OpenDatabase) -> Result<ServerRepo
 
 pub(super) fn sqlite_copy(request: &CopyRequest) -> Result<Copied, Error> {
     let CopyRequest { source, target, seed, statements } = request;
-    let config = VariantConfig { keep: literals(statements.iter().map(String::as_str)), ..VariantConfig::default() };
+    let config = VariantConfig {
+        keep: literals(statements.iter().map(String::as_str)),
+        ..VariantConfig::default()
+    };
     let made = make_variant(source, target, *seed, &config).map_err(|error| match error {
         VariantError::Source(error) => Error::Database(error),
         error => {
-            let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
+            let cause = std::error::Error::source(&error)
+                .map(|cause| format!(": {cause}"))
+                .unwrap_or_default();
             Error::Config(format!("{error}{cause}"))
         }
     })?;
@@ -139,7 +162,8 @@ pub(super) fn sqlite_condition(path: &Path) -> Condition {
         Journal::Rollback => Condition { detail: "rollback journal".to_owned(), fix: None },
         Journal::WriteAhead { bytes } => Condition {
             detail: format!("write-ahead log of {} KiB", bytes.div_ceil(1024)),
-            fix: (bytes > LARGE_LOG).then(|| format!("sqlite3 '{}' 'PRAGMA wal_checkpoint(TRUNCATE)'", path.display())),
+            fix: (bytes > LARGE_LOG)
+                .then(|| format!("sqlite3 '{}' 'PRAGMA wal_checkpoint(TRUNCATE)'", path.display())),
         },
     }
 }
@@ -149,19 +173,25 @@ pub(super) fn size_condition(path: &Path) -> Condition {
     Condition { detail: format!("a file of {} KiB", bytes.div_ceil(1024)), fix: None }
 }
 
-/// DuckDB's library is the driver `duckdb` of the configuration, or the one in the usual places of its packages.
+/// DuckDB's library is the driver `duckdb` of the configuration, or the one in the usual places of
+/// its packages.
 pub(super) async fn open_duckdb(database: OpenDatabase) -> Opened {
     let OpenDatabase { url, tables, limits, servers, .. } = database;
     let config = match servers.drivers.get(DUCKDB) {
         Some(DriverSettings { path, sha256, entrypoint, .. }) => {
             let config = AdbcConfig::duckdb(path, url.path());
-            AdbcConfig { sha256: Some(sha256.clone()), entry: entrypoint.clone().or(config.entry.clone()), ..config }
+            AdbcConfig {
+                sha256: Some(sha256.clone()),
+                entry: entrypoint.clone().or(config.entry.clone()),
+                ..config
+            }
         }
         None => {
             let places = duckdb_places(servers.home.as_deref());
             let library = find_duckdb(&places).ok_or_else(|| DatabaseError::Unavailable {
                 path: url.to_string(),
-                reason: "DuckDB's library was not found; docs/adbc.md says how to get it".to_owned(),
+                reason: "DuckDB's library was not found; docs/adbc.md says how to get it"
+                    .to_owned(),
             })?;
             AdbcConfig::duckdb(library, url.path())
         }
@@ -169,21 +199,24 @@ pub(super) async fn open_duckdb(database: OpenDatabase) -> Opened {
     Ok(Arc::new(AdbcDatabase::open(AdbcConfig { tables, limits, ..config }).await?))
 }
 
-/// The address is the name of a driver of the configuration, and then options of the database with semicolons between them.
+/// The address is the name of a driver of the configuration, and then options of the database with
+/// semicolons between them.
 pub(super) async fn open_adbc(database: OpenDatabase) -> Opened {
     let OpenDatabase { url, tables, limits, servers, .. } = database;
     let (name, options) = url.rest().split_once(';').unwrap_or((url.rest(), ""));
     let invalid = |reason: String| DatabaseError::Address { reason };
-    // A driver decides by itself what it does with an address, so one that a suite names is not opened.
+    // A driver decides by itself what it does with an address, so one that a suite names is not
+    // opened.
     if !is_named(&url, &servers) {
-        let reason =
-            "a database of an ADBC driver is opened only where you name it yourself, by --db or in your configuration";
+        let reason = "a database of an ADBC driver is opened only where you name it yourself, by --db or in your configuration";
         return Err(invalid(reason.to_owned()));
     }
     let driver = servers.drivers.get(name).ok_or_else(|| {
         let known: Vec<&str> = servers.drivers.keys().map(String::as_str).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        invalid(format!("`{name}` is no driver of `drivers` in your configuration, which has {known}"))
+        invalid(format!(
+            "`{name}` is no driver of `drivers` in your configuration, which has {known}"
+        ))
     })?;
     let mut options_of: BTreeMap<String, SecretString> = BTreeMap::new();
     for option in split_options(options).filter(|option| !option.trim().is_empty()) {
@@ -192,9 +225,13 @@ pub(super) async fn open_adbc(database: OpenDatabase) -> Opened {
                  quotation marks".to_owned())
         })?;
         let is_quoted = value.starts_with(['"', '\'']);
-        let value = if is_quoted { unquote_option(value) } else { Some(value.to_owned()) }.ok_or_else(|| {
-            invalid(format!("the quotation mark before the value of `{}` has none after it", key.trim()))
-        })?;
+        let value = if is_quoted { unquote_option(value) } else { Some(value.to_owned()) }
+            .ok_or_else(|| {
+                invalid(format!(
+                    "the quotation mark before the value of `{}` has none after it",
+                    key.trim()
+                ))
+            })?;
         options_of.insert(key.trim().to_owned(), value.into());
     }
     let DriverSettings { path, sha256, entrypoint, dialect } = driver.clone();
@@ -209,7 +246,9 @@ pub(super) async fn open_adbc(database: OpenDatabase) -> Opened {
     Ok(Arc::new(AdbcDatabase::open(config).await?))
 }
 
-fn databricks_config(OpenDatabase { url, tables, limits, servers, .. }: OpenDatabase) -> DatabricksConfig {
+fn databricks_config(
+    OpenDatabase { url, tables, limits, servers, .. }: OpenDatabase,
+) -> DatabricksConfig {
     let is_named = is_named(&url, &servers);
     DatabricksConfig {
         is_on_command_line: is_named && servers.is_on_command_line,
@@ -225,7 +264,9 @@ pub(super) async fn open_databricks(database: OpenDatabase) -> Opened {
     Ok(Arc::new(syrch_databricks::open(databricks_config(database)).await?))
 }
 
-pub(super) async fn databricks_report(database: OpenDatabase) -> Result<ServerReport, DatabaseError> {
+pub(super) async fn databricks_report(
+    database: OpenDatabase,
+) -> Result<ServerReport, DatabaseError> {
     let details = DatabricksEngine::new(&databricks_config(database))?.server().await?;
     let version = details.version.map(|version| format!(" {version}")).unwrap_or_default();
     let detail = format!(
@@ -235,7 +276,10 @@ pub(super) async fn databricks_report(database: OpenDatabase) -> Result<ServerRe
     Ok(ServerReport { detail, beyond_reading: details.beyond_reading })
 }
 
-pub(super) fn databricks_role(database: OpenDatabase, schemas: &[String]) -> Result<String, DatabaseError> {
+pub(super) fn databricks_role(
+    database: OpenDatabase,
+    schemas: &[String],
+) -> Result<String, DatabaseError> {
     syrch_databricks::role_sql_of(&databricks_config(database), schemas)
 }
 
@@ -259,7 +303,9 @@ pub(super) async fn open_spark(database: OpenDatabase) -> Opened {
 pub(super) async fn spark_report(database: OpenDatabase) -> Result<ServerReport, DatabaseError> {
     let (version, how) = SparkEngine::connect(&spark_config(database)).await?.server().await?;
     let version = version.map(|version| format!(" {version}")).unwrap_or_default();
-    let beyond_reading =
-        vec!["guard tested, engine forbids nothing: Spark Connect has no users with rights of their own".to_owned()];
+    let beyond_reading = vec![
+        "guard tested, engine forbids nothing: Spark Connect has no users with rights of their own"
+            .to_owned(),
+    ];
     Ok(ServerReport { detail: format!("Spark{version}, {how}"), beyond_reading })
 }

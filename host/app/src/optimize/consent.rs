@@ -11,13 +11,13 @@ use crate::{Error, Host};
 /// Asks the user whether something may be sent to a model.
 #[async_trait]
 pub trait AskConsent: Send + Sync {
-    /// Called with the exact requests that a rewriter would send next, without secrets. Once it returns true, nothing is asked any more in that
-    /// optimization.
+    /// Called with the exact requests that a rewriter would send next, without secrets. Once it
+    /// returns true, nothing is asked any more in that optimization.
     async fn agrees(&self, requests: &[Preview]) -> bool;
 }
 
-/// The requests that the next role call would send, which is made without sending them. It is made of the same values as the real call, so that
-/// these are the real requests, byte for byte.
+/// The requests that the next role call would send, which is made without sending them. It is made
+/// of the same values as the real call, so that these are the real requests, byte for byte.
 pub(super) async fn requests(
     host: &Host,
     proposer: &Proposer,
@@ -26,7 +26,8 @@ pub(super) async fn requests(
     let (host, proposer, optimization) = (host.clone(), proposer.clone(), optimization.clone());
     let work = move || {
         host.dry_run(optimization.given(), async |run| {
-            // The search's first calls of the role have been made; the seed of a call follows from its number.
+            // The search's first calls of the role have been made; the seed of a call follows from
+            // its number.
             let context = proposer.context(&host, &run, &optimization)?;
             proposer.call(&context, &optimization).await;
             Ok(())
@@ -36,7 +37,8 @@ pub(super) async fn requests(
     found.map_err(|error| Error::Internal(error.to_string()))?
 }
 
-/// Whether something may be sent: because the user has agreed before, agrees now, or nothing would be sent.
+/// Whether something may be sent: because the user has agreed before, agrees now, or nothing would
+/// be sent.
 ///
 /// # Errors
 /// [`Error::Consent`] when something would be sent and the user does not agree.
@@ -60,8 +62,9 @@ pub(super) async fn obtain(
 }
 
 impl Optimize {
-    /// The exact requests that the first call of the rewriter would send, without secrets; empty when it sends nothing. The statement is checked
-    /// and explained, and not run; nothing leaves the machine, and no journal is written.
+    /// The exact requests that the first call of the rewriter would send, without secrets; empty
+    /// when it sends nothing. The statement is checked and explained, and not run; nothing leaves
+    /// the machine, and no journal is written.
     ///
     /// # Errors
     /// When the statement is refused, or the database cannot be used.

@@ -1,4 +1,5 @@
-//! Changed copies of the database: a statement that is right by luck on today's rows is wrong on some of them.
+//! Changed copies of the database: a statement that is right by luck on today's rows is wrong on
+//! some of them.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -48,7 +49,8 @@ fn copier(settings: &Settings) -> Option<(PathBuf, &'static FileEntry, MakeCopy)
     Some((url.path(), files, files.copy?))
 }
 
-/// How many copies an optimization compares on: as many as the user insists on, or those of the settings where copies can be made.
+/// How many copies an optimization compares on: as many as the user insists on, or those of the
+/// settings where copies can be made.
 ///
 /// # Errors
 /// When the user insists on copies and none can be made.
@@ -57,10 +59,13 @@ pub(super) fn count(settings: &Settings, wanted: Option<u32>, default: u32) -> R
         (true, wanted) => Ok(wanted.unwrap_or(default)),
         (false, None | Some(0)) => Ok(0),
         (false, Some(_)) => {
-            let able = Executor::all().filter(|executor| executor.files().is_some_and(|files| files.copy.is_some()));
+            let able = Executor::all()
+                .filter(|executor| executor.files().is_some_and(|files| files.copy.is_some()));
             let able: Vec<&str> = able.map(Executor::name).collect();
-            let message =
-                format!("changed copies of this database cannot be made; engines that can: {}", able.join(", "));
+            let message = format!(
+                "changed copies of this database cannot be made; engines that can: {}",
+                able.join(", ")
+            );
             Err(Error::Config(message))
         }
     }
@@ -90,7 +95,9 @@ impl Copies {
         while self.made.len() <= place {
             let number = self.made.len() as u64;
             let made = self.make(number, seed, &original.sql).await;
-            let made = made.map_err(|error| self.warning = Some(format!("a changed copy cannot be made: {error}")));
+            let made = made.map_err(|error| {
+                self.warning = Some(format!("a changed copy cannot be made: {error}"))
+            });
             self.made.push(made.ok());
         }
         let copy = self.made.get_mut(place)?.as_mut()?;
@@ -101,7 +108,10 @@ impl Copies {
     }
 
     async fn make(&mut self, number: u64, seed: u64, statement: &str) -> Result<OpenCopy, Error> {
-        let maker = self.maker.as_ref().ok_or_else(|| Error::Config("the engine makes no copies".to_owned()))?;
+        let maker = self
+            .maker
+            .as_ref()
+            .ok_or_else(|| Error::Config("the engine makes no copies".to_owned()))?;
         let folder = match &self.folder {
             Some(folder) => folder,
             None => self.folder.insert(ScratchFolder::make(&maker.folder)?),
@@ -127,7 +137,8 @@ impl Copies {
 pub(super) fn no_bench(error: &PortError) -> Error {
     match error {
         PortError::Unsupported => Error::Config(
-            "this engine cannot compare statements exactly, so that nothing is optimized on it".to_owned(),
+            "this engine cannot compare statements exactly, so that nothing is optimized on it"
+                .to_owned(),
         ),
         other => Error::Database(syrch_core::ports::DatabaseError::Unavailable {
             path: "the database".to_owned(),
@@ -136,8 +147,9 @@ pub(super) fn no_bench(error: &PortError) -> Error {
     }
 }
 
-/// A new folder that only its owner reads, which is removed in the end with all that is in it. A file in it is locked as long as it is in use, so
-/// that a folder of a killed run can be told from that of a run that is going on.
+/// A new folder that only its owner reads, which is removed in the end with all that is in it. A
+/// file in it is locked as long as it is in use, so that a folder of a killed run can be told from
+/// that of a run that is going on.
 struct ScratchFolder {
     path: PathBuf,
     _lock: File,
@@ -152,9 +164,12 @@ impl ScratchFolder {
     fn make(within: &Path) -> Result<Self, Error> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         remove_unused(within);
-        let now = std::time::SystemTime::now().duration_since(std::time::SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let now = std::time::SystemTime::now()
+            .duration_since(std::time::SystemTime::UNIX_EPOCH)
+            .unwrap_or_default();
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = within.join(format!("{SCRATCH}{}-{count}-{:x}", std::process::id(), now.as_nanos()));
+        let path =
+            within.join(format!("{SCRATCH}{}-{count}-{:x}", std::process::id(), now.as_nanos()));
         let mut builder = std::fs::DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, syrch_files::FOLDER_MODE);
@@ -165,7 +180,9 @@ impl ScratchFolder {
             lock.lock()?;
             Ok(lock)
         };
-        let failed = |error: std::io::Error| Error::Config(format!("`{}` cannot be made: {error}", path.display()));
+        let failed = |error: std::io::Error| {
+            Error::Config(format!("`{}` cannot be made: {error}", path.display()))
+        };
         let lock = locked().map_err(failed)?;
         Ok(Self { path, _lock: lock })
     }

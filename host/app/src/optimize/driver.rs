@@ -65,7 +65,11 @@ pub(super) struct Driver<'a> {
 }
 
 impl<'a> Driver<'a> {
-    pub(super) fn new(host: &'a Host, parts: &'a Parts, run: &'a Arc<RunState>) -> Result<Self, Error> {
+    pub(super) fn new(
+        host: &'a Host,
+        parts: &'a Parts,
+        run: &'a Arc<RunState>,
+    ) -> Result<Self, Error> {
         let proposer = Proposer::new(host, parts.rewriter.clone())?;
         Ok(Self { host, parts, run, proposer, context: None, bench: LazyBench::new(host, parts) })
     }
@@ -74,7 +78,10 @@ impl<'a> Driver<'a> {
     ///
     /// # Errors
     /// When there is no bench, no consent, or no model that answers.
-    pub(super) async fn drive(mut self, mut optimization: Optimization) -> Result<Optimization, Error> {
+    pub(super) async fn drive(
+        mut self,
+        mut optimization: Optimization,
+    ) -> Result<Optimization, Error> {
         loop {
             let step = optimization.step();
             if let Some(progress) = &self.parts.progress {
@@ -88,7 +95,9 @@ impl<'a> Driver<'a> {
             };
             match came {
                 StepResult::Fed(fed) => {
-                    let departs = |error| Error::Replay(format!("the journal departs from the optimizer: {error}"));
+                    let departs = |error| {
+                        Error::Replay(format!("the journal departs from the optimizer: {error}"))
+                    };
                     optimization.feed(fed).map_err(departs)?;
                 }
                 StepResult::Stopped(why) => optimization.stop(why),
@@ -105,13 +114,19 @@ impl<'a> Driver<'a> {
     fn answered(&self, optimization: Optimization) -> Result<Optimization, Error> {
         let model_error = self.context.as_ref().and_then(|context| context.notes.model_error());
         match model_error.filter(|_| optimization.report().outcome == Outcome::NoValidCandidate) {
-            Some(message) => Err(Error::Model { model: self.host.settings.model.model.clone(), message }),
+            Some(message) => {
+                Err(Error::Model { model: self.host.settings.model.model.clone(), message })
+            }
             None => Ok(optimization),
         }
     }
 
     /// A step on the database, or what the journal has of it.
-    async fn measure(&mut self, optimization: &Optimization, step: &Step) -> Result<StepResult, Error> {
+    async fn measure(
+        &mut self,
+        optimization: &Optimization,
+        step: &Step,
+    ) -> Result<StepResult, Error> {
         let run = Arc::clone(self.run);
         let actual = async {
             let came = tokio::select! {
@@ -121,10 +136,12 @@ impl<'a> Driver<'a> {
             };
             serde_json::to_value(&came).map_err(|error| Error::Internal(error.to_string()))
         };
-        let written = serde_json::to_value(step).map_err(|error| Error::Internal(error.to_string()))?;
+        let written =
+            serde_json::to_value(step).map_err(|error| Error::Internal(error.to_string()))?;
         let got = run.event_log.bench(&written, actual).await?;
-        serde_json::from_value(got)
-            .map_err(|error| Error::Unfit(format!("the journal's measurement cannot be read: {error}")))
+        serde_json::from_value(got).map_err(|error| {
+            Error::Unfit(format!("the journal's measurement cannot be read: {error}"))
+        })
     }
 
     async fn propose(&mut self, optimization: &Optimization) -> Result<StepResult, Error> {
@@ -132,7 +149,11 @@ impl<'a> Driver<'a> {
         self.consent(optimization).await?;
         let context = match &self.context {
             Some(context) => Arc::clone(context),
-            None => Arc::clone(self.context.insert(self.proposer.context(self.host, self.run, optimization)?)),
+            None => Arc::clone(self.context.insert(self.proposer.context(
+                self.host,
+                self.run,
+                optimization,
+            )?)),
         };
         let proposed = self.proposer.call(&context, optimization).await;
         if matches!(proposed, Some(Proposed::Failed(_) | Proposed::PromptTooLarge(_)))
@@ -144,18 +165,22 @@ impl<'a> Driver<'a> {
             Some(proposed) => Ok(StepResult::Fed(Fed::Proposed(proposed))),
             None => {
                 let clock = &self.run.clock;
-                let is_interrupted = self.run.event_log.known("interrupted", || clock.stop.is_triggered()).await;
+                let is_interrupted =
+                    self.run.event_log.known("interrupted", || clock.stop.is_triggered()).await;
                 Ok(StepResult::Stopped(why(is_interrupted)))
             }
         }
     }
 
-    /// Obtains the user's consent before a call that would send something. The journal holds that it was given.
+    /// Obtains the user's consent before a call that would send something. The journal holds that
+    /// it was given.
     async fn consent(&mut self, optimization: &Optimization) -> Result<(), Error> {
-        let Some(consent) = self.run.consent.as_ref().filter(|consent| !consent.is_given()) else { return Ok(()) };
+        let Some(consent) = self.run.consent.as_ref().filter(|consent| !consent.is_given()) else {
+            return Ok(());
+        };
         let event_log = &self.run.event_log;
-        let is_given =
-            !event_log.is_replaying() && consent::obtain(self.host, self.parts, &self.proposer, optimization).await?;
+        let is_given = !event_log.is_replaying()
+            && consent::obtain(self.host, self.parts, &self.proposer, optimization).await?;
         if event_log.known("consent", || is_given).await {
             consent.give();
         }

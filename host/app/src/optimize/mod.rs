@@ -1,4 +1,5 @@
-//! The verified optimizer: a faster statement, accepted only when it gives exactly the same rows and is measurably faster.
+//! The verified optimizer: a faster statement, accepted only when it gives exactly the same rows
+//! and is measurably faster.
 
 mod bench;
 mod consent;
@@ -18,8 +19,9 @@ pub use consent::AskConsent;
 pub use driver::Progress;
 pub use runs::{OPTIMIZE_SCHEMA, Optimized};
 pub use syrch_optimize::{
-    Advice, CONFIRMED, Confirmation, EARLY_STOP, Entry, Gate, Gates, Iteration, IterationState, Manifest, Outcome,
-    Pair, Plans, Probe, Purpose, Report, Round, SUPPORT, Settings, Step, Which, gates, is_faster, median,
+    Advice, CONFIRMED, Confirmation, EARLY_STOP, Entry, Gate, Gates, Iteration, IterationState,
+    Manifest, Outcome, Pair, Plans, Probe, Purpose, Report, Round, SUPPORT, Settings, Step, Which,
+    gates, is_faster, median,
 };
 
 use crate::own::DatabaseSource;
@@ -29,16 +31,21 @@ use crate::{Error, Host, HostBuilder, Observer, Silent};
 /// The built-in rewriter of a host whose strategy names none. It needs no model.
 pub const DEFAULT_REWRITER: &str = "rewrite-rules";
 
-/// Looks for a faster form of a statement over a database (a path, a URL, or the program's own) by rules alone, without a model. What it returns
-/// gives exactly the same rows, on the database as it is and on changed copies of it. [`Host::optimize`] offers all the choices.
+/// Looks for a faster form of a statement over a database (a path, a URL, or the program's own) by
+/// rules alone, without a model. What it returns gives exactly the same rows, on the database as it
+/// is and on changed copies of it. [`Host::optimize`] offers all the choices.
 ///
 /// # Errors
 /// As [`Optimize::run`].
-pub async fn optimize(sql: impl Into<String>, database: impl Into<DatabaseSource>) -> Result<Optimized, Error> {
+pub async fn optimize(
+    sql: impl Into<String>,
+    database: impl Into<DatabaseSource>,
+) -> Result<Optimized, Error> {
     Host::builder().database(database).optimize(sql).run().await
 }
 
-/// A statement that a host is to make faster, from [`Host::optimize`] or [`HostBuilder::optimize`], with what applies to it alone.
+/// A statement that a host is to make faster, from [`Host::optimize`] or [`HostBuilder::optimize`],
+/// with what applies to it alone.
 #[must_use = "nothing is optimized before it is run"]
 pub struct Optimize {
     host: OptimizingHost,
@@ -59,7 +66,8 @@ type OnProgress = dyn Fn(&Progress<'_>) + Send + Sync;
 pub(crate) struct Parts {
     pub(crate) sql: String,
     pub(crate) settings: Settings,
-    /// `None` for the number of the settings where the engine can make copies, and for none elsewhere.
+    /// `None` for the number of the settings where the engine can make copies, and for none
+    /// elsewhere.
     pub(crate) copies: Option<u32>,
     pub(crate) copies_folder: Option<PathBuf>,
     pub(crate) limits: BenchLimits,
@@ -108,8 +116,9 @@ impl Optimize {
         self
     }
 
-    /// Replaces all settings of the loop: iterations, acceptance rule, early stop, pairs, copies, seed. The number of copies counts only where the engine
-    /// can make copies; [`Optimize::copies`] insists on one.
+    /// Replaces all settings of the loop: iterations, acceptance rule, early stop, pairs, copies,
+    /// seed. The number of copies counts only where the engine can make copies;
+    /// [`Optimize::copies`] insists on one.
     pub fn settings(self, settings: Settings) -> Self {
         self.with(|parts| parts.settings = settings)
     }
@@ -119,12 +128,14 @@ impl Optimize {
         self.with(|parts| parts.settings.iterations = iterations)
     }
 
-    /// On how many changed copies of the database a statement must be equal, too; 6 by default where the engine can make copies, else 0.
+    /// On how many changed copies of the database a statement must be equal, too; 6 by default
+    /// where the engine can make copies, else 0.
     pub fn copies(self, copies: u32) -> Self {
         self.with(|parts| parts.copies = Some(copies))
     }
 
-    /// The folder in which copies are made, which must exist; by default that of the system for temporary files. They are removed in the end.
+    /// The folder in which copies are made, which must exist; by default that of the system for
+    /// temporary files. They are removed in the end.
     pub fn copies_folder(self, folder: impl Into<PathBuf>) -> Self {
         self.with(|parts| parts.copies_folder = Some(folder.into()))
     }
@@ -134,18 +145,21 @@ impl Optimize {
         self.with(|parts| parts.limits = limits)
     }
 
-    /// A rewriter of the program's own, in place of the plugin of the host's strategy. Its run can be resumed with it, and not be replayed.
+    /// A rewriter of the program's own, in place of the plugin of the host's strategy. Its run can
+    /// be resumed with it, and not be replayed.
     pub fn rewriter(self, rewriter: Arc<dyn Rewriter>) -> Self {
         self.with(|parts| parts.rewriter = Some(rewriter))
     }
 
-    /// Whether the user agrees that the statement, its tables and its plan are sent to a model. Without that, and without
-    /// [`Optimize::consent`], a run that would send something ends with [`Error::Consent`].
+    /// Whether the user agrees that the statement, its tables and its plan are sent to a model.
+    /// Without that, and without [`Optimize::consent`], a run that would send something ends with
+    /// [`Error::Consent`].
     pub fn accept_data_sent(self, is_accepted: bool) -> Self {
         self.with(|parts| parts.is_accepted = is_accepted)
     }
 
-    /// What asks the user before something is sent to a model for the first time. It is not called when nothing would be sent.
+    /// What asks the user before something is sent to a model for the first time. It is not called
+    /// when nothing would be sent.
     pub fn consent(self, ask: impl AskConsent + 'static) -> Self {
         self.with(|parts| parts.ask = Some(Arc::new(ask)))
     }

@@ -1,4 +1,5 @@
-//! The role call of an iteration: the rewriter with the ports that it is lent, over the tables of the original alone.
+//! The role call of an iteration: the rewriter with the ports that it is lent, over the tables of
+//! the original alone.
 
 use std::sync::Arc;
 
@@ -9,7 +10,8 @@ use syrch_optimize::{Optimization, Proposed, Which};
 use crate::context::{Context, RunState};
 use crate::{Error, Host};
 
-/// The kind of failure by which a rewriter reports that its request to a model would be larger than is allowed.
+/// The kind of failure by which a rewriter reports that its request to a model would be larger than
+/// is allowed.
 pub(super) const PROMPT_TOO_LARGE: &str = "prompt-too-large";
 
 /// Calls the rewriter of a run.
@@ -21,12 +23,15 @@ pub(super) struct Proposer {
 impl Proposer {
     /// The program's own rewriter, or the plugin of the host.
     pub(super) fn new(host: &Host, own: Option<Arc<dyn Rewriter>>) -> Result<Self, Error> {
-        let plugin = || host.plugins.rewriter.clone().map(|plugin| Arc::new(plugin) as Arc<dyn Rewriter>);
-        let none = || Error::Config("the strategy names no plugin for the role rewriter".to_owned());
+        let plugin =
+            || host.plugins.rewriter.clone().map(|plugin| Arc::new(plugin) as Arc<dyn Rewriter>);
+        let none =
+            || Error::Config("the strategy names no plugin for the role rewriter".to_owned());
         Ok(Self { rewriter: own.or_else(plugin).ok_or_else(none)? })
     }
 
-    /// The context of the role calls of one run, in which as many calls have been made as there are judged proposals.
+    /// The context of the role calls of one run, in which as many calls have been made as there are
+    /// judged proposals.
     pub(super) fn context(
         &self,
         host: &Host,
@@ -34,16 +39,25 @@ impl Proposer {
         optimization: &Optimization,
     ) -> Result<Arc<Context>, Error> {
         let original = optimization.statement(Which::Original);
-        let original = original.ok_or_else(|| Error::Internal("no statement is admitted".to_owned()))?;
-        let context = Context::new(host, Problem::new(optimization.given()), run).within(&original.tables);
+        let original =
+            original.ok_or_else(|| Error::Internal("no statement is admitted".to_owned()))?;
+        let context =
+            Context::new(host, Problem::new(optimization.given()), run).within(&original.tables);
         // The host has asked for plans and times of the data, which the calls get.
         run.taint.asked();
-        context.notes.skip_calls((Role::Rewriter, String::new(), None), optimization.iterations().len() as u64);
+        context.notes.skip_calls(
+            (Role::Rewriter, String::new(), None),
+            optimization.iterations().len() as u64,
+        );
         Ok(Arc::new(context))
     }
 
     /// Calls the rewriter once. `None` when the run was stopped or its deadline passed meanwhile.
-    pub(super) async fn call(&self, context: &Arc<Context>, optimization: &Optimization) -> Option<Proposed> {
+    pub(super) async fn call(
+        &self,
+        context: &Arc<Context>,
+        optimization: &Optimization,
+    ) -> Option<Proposed> {
         let event_log = &context.run.event_log;
         tokio::select! {
             biased;
@@ -52,13 +66,19 @@ impl Proposer {
         }
     }
 
-    async fn rewrite(&self, context: &Arc<Context>, optimization: &Optimization) -> Option<Proposed> {
+    async fn rewrite(
+        &self,
+        context: &Arc<Context>,
+        optimization: &Optimization,
+    ) -> Option<Proposed> {
         let prepared = context.prepare(Role::Rewriter, None, Vec::new(), None).await;
-        let sql = |which| optimization.statement(which).map_or("", |statement| statement.sql.as_str());
+        let sql =
+            |which| optimization.statement(which).map_or("", |statement| statement.sql.as_str());
         let plan = optimization.plan()?;
         let (history, call) = (optimization.history(), prepared.call.clone());
         let (original, best) = (sql(Which::Original), sql(Which::Best));
-        let proposed = self.rewriter.rewrite(call, original, best, plan, &context.catalog, &history).await;
+        let proposed =
+            self.rewriter.rewrite(call, original, best, plan, &context.catalog, &history).await;
         prepared.end(proposed.as_ref().err().cloned(), || ()).await;
         match proposed {
             Ok(Some(proposal)) => Some(Proposed::Statement(proposal)),

@@ -1,4 +1,5 @@
-//! The runs of the optimizer: from the start, from the journal of a killed run, and repeated from a journal alone.
+//! The runs of the optimizer: from the start, from the journal of a killed run, and repeated from a
+//! journal alone.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,8 +23,9 @@ use crate::{Error, Host, record, telemetry};
 /// The name of the format in [`Optimized::schema`].
 pub const OPTIMIZE_SCHEMA: &str = "syrch.optimize/1";
 
-/// The result of an optimization: the document `syrch.optimize/1`, as `optimize --format json` prints it, journals record it, and lines of a run
-/// over a corpus hold it. The members of the report stand beside the others. It holds no row and no value of the database, and no address.
+/// The result of an optimization: the document `syrch.optimize/1`, as `optimize --format json`
+/// prints it, journals record it, and lines of a run over a corpus hold it. The members of the
+/// report stand beside the others. It holds no row and no value of the database, and no address.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Optimized {
     /// The name of the document's format, always [`OPTIMIZE_SCHEMA`].
@@ -34,7 +36,8 @@ pub struct Optimized {
     pub host: String,
     /// The name of the database.
     pub database: String,
-    /// The rewriter: the name of the plugin and the digest of its component, or that it is the program's own.
+    /// The rewriter: the name of the plugin and the digest of its component, or that it is the
+    /// program's own.
     pub rewriter: String,
     /// What was found out about the statement.
     #[serde(flatten)]
@@ -56,20 +59,27 @@ impl Optimize {
     /// Looks for a faster form of the statement.
     ///
     /// # Errors
-    /// When the engine cannot compare statements exactly, a setting is wrong, something would be sent without consent, or the model cannot be
-    /// reached. A statement that is refused, and a database that fails meanwhile, are outcomes of the report.
+    /// When the engine cannot compare statements exactly, a setting is wrong, something would be
+    /// sent without consent, or the model cannot be reached. A statement that is refused, and a
+    /// database that fails meanwhile, are outcomes of the report.
     pub async fn run(self) -> Result<Optimized, Error> {
         let (host, parts) = self.opened().await?;
         let _slot = host.searches.acquire().await;
         let id = run_id(&parts.sql);
-        let place = host.settings.journal.folder.as_ref().map(|folder| Folder::new(folder.clone()).place(&id));
+        let place = host
+            .settings
+            .journal
+            .folder
+            .as_ref()
+            .map(|folder| Folder::new(folder.clone()).place(&id));
         let optimized = start(&host, parts, &id, place).await;
         host.prune().await;
         optimized
     }
 
-    /// [`Optimize::run`] under an id and with a journal that the caller chooses; `None` for no journal. For programs that optimize many
-    /// statements. The number of runs at once is the caller's to limit, and more than one disturb each other's measurements.
+    /// [`Optimize::run`] under an id and with a journal that the caller chooses; `None` for no
+    /// journal. For programs that optimize many statements. The number of runs at once is the
+    /// caller's to limit, and more than one disturb each other's measurements.
     ///
     /// # Errors
     /// As [`Optimize::run`].
@@ -78,12 +88,14 @@ impl Optimize {
         start(&host, parts, id, journal.map(Ok)).await
     }
 
-    /// Continues a run that was killed: the statement and the settings of the loop are the journal's. What the journal holds is not done again; a
-    /// measurement that was under way is. A journal of a finished run gives its result again.
+    /// Continues a run that was killed: the statement and the settings of the loop are the
+    /// journal's. What the journal holds is not done again; a measurement that was under way is. A
+    /// journal of a finished run gives its result again.
     ///
     /// # Errors
-    /// As [`Optimize::run`], and when the journal is of a run that is still going on or of no optimization, or the database, the plugins, the
-    /// settings of the host or the [`Optimize::limits`] changed since.
+    /// As [`Optimize::run`], and when the journal is of a run that is still going on or of no
+    /// optimization, or the database, the plugins, the settings of the host or the
+    /// [`Optimize::limits`] changed since.
     pub async fn resume(self, journal: &Path) -> Result<Optimized, Error> {
         let (host, mut parts) = self.opened().await?;
         let _slot = host.searches.acquire().await;
@@ -108,30 +120,35 @@ impl Optimize {
         carry_out(&host, &parts, run, optimization).await
     }
 
-    /// Repeats an optimization from its journal alone, without a database and a model: the decisions follow from the recorded verdicts and times, and
-    /// the statement and the settings are the journal's. The report is the recorded one, or there is an error. [`Host::of_journal`] makes the host
-    /// for it.
+    /// Repeats an optimization from its journal alone, without a database and a model: the
+    /// decisions follow from the recorded verdicts and times, and the statement and the settings
+    /// are the journal's. The report is the recorded one, or there is an error.
+    /// [`Host::of_journal`] makes the host for it.
     ///
     /// # Errors
-    /// [`Error::Replay`] when the run departs from the journal, [`Error::Unfit`] when the journal is of no finished optimization, and the error
-    /// that the run itself ended with.
+    /// [`Error::Replay`] when the run departs from the journal, [`Error::Unfit`] when the journal
+    /// is of no finished optimization, and the error that the run itself ended with.
     pub async fn replay(self, journal: Journal) -> Result<Optimized, Error> {
         let recorded = record::recorded_end(&journal)?;
         let (host, mut parts) = self.opened().await?;
         let optimization = of_journal(&mut parts, &journal)?;
         let (id, catalog) = (journal.header.run.clone(), Arc::clone(&journal.header.catalog));
-        let run = host.run_state(&id, Mode::Replay(journal), catalog, &parts.observer, &parts.stop, None);
+        let run =
+            host.run_state(&id, Mode::Replay(journal), catalog, &parts.observer, &parts.stop, None);
         let run = Arc::new(RunState { consent: Some(Consent::default()), ..run });
         let driven = Driver::new(&host, &parts, &run)?.drive(optimization);
         let report = run.unless_departed(driven).await.map(|optimization| optimization.report());
-        let departs = |what: &str| Error::Replay(format!("the replay departs from its journal: {what}"));
+        let departs =
+            |what: &str| Error::Replay(format!("the replay departs from its journal: {what}"));
         match (report, recorded) {
             (Err(error @ Error::Replay(_)), _) => Err(error),
             (Ok(report), Fact::Answer { document, .. }) => match Optimized::read(&document, &id)? {
                 recorded if recorded.report == report => Ok(recorded),
                 _ => Err(departs("its report differs")),
             },
-            (Err(error), Fact::Failed { message, .. }) if error.to_string() == message => Err(error),
+            (Err(error), Fact::Failed { message, .. }) if error.to_string() == message => {
+                Err(error)
+            }
             (Err(error), _) => Err(departs(&format!("it failed: {error}"))),
             (Ok(_), _) => Err(departs("it did not fail")),
         }
@@ -160,7 +177,9 @@ impl Optimized {
                     return Self::read(document, &run).map(Some);
                 }
                 Record::Fact { fact: Fact::Failed { message, .. }, .. } => {
-                    return Err(Error::Unfit(format!("the run `{run}` ended with an error: {message}")));
+                    return Err(Error::Unfit(format!(
+                        "the run `{run}` ended with an error: {message}"
+                    )));
                 }
                 _ => {}
             }
@@ -170,15 +189,17 @@ impl Optimized {
 
     /// The document of a run's journal.
     fn read(document: &Value, run: &str) -> Result<Self, Error> {
-        Self::deserialize(document)
-            .map_err(|error| Error::Unfit(format!("the report of the run `{run}` cannot be read: {error}")))
+        Self::deserialize(document).map_err(|error| {
+            Error::Unfit(format!("the report of the run `{run}` cannot be read: {error}"))
+        })
     }
 
     fn new(host: &Host, parts: &Parts, run: &RunState, report: Report, beside: &[String]) -> Self {
-        let plugin = host.plugins.rewriter.as_ref().filter(|_| parts.rewriter.is_none()).map(|rewriter| {
-            let plugin = rewriter.plugin();
-            format!("{} {}", plugin.identity().name, plugin.digest())
-        });
+        let plugin =
+            host.plugins.rewriter.as_ref().filter(|_| parts.rewriter.is_none()).map(|rewriter| {
+                let plugin = rewriter.plugin();
+                format!("{} {}", plugin.identity().name, plugin.digest())
+            });
         Self {
             schema: OPTIMIZE_SCHEMA.to_owned(),
             run: run.id.clone(),
@@ -196,8 +217,9 @@ fn written(journal: &Journal) -> Result<Written, Error> {
     let run = &journal.header.run;
     let none = || Error::Unfit(format!("the run `{run}` is a search, and no optimization"));
     let written = journal.header.optimize.as_ref().ok_or_else(none)?;
-    Written::deserialize(written)
-        .map_err(|error| Error::Unfit(format!("the run `{run}` has settings that this host does not know: {error}")))
+    Written::deserialize(written).map_err(|error| {
+        Error::Unfit(format!("the run `{run}` has settings that this host does not know: {error}"))
+    })
 }
 
 async fn start(
@@ -211,13 +233,20 @@ async fn start(
     }
     let optimization = driver::optimization(host, &parts)?;
     let written = Written { settings: *optimization.settings(), limits: parts.limits };
-    let written = serde_json::to_value(&written).map_err(|error| Error::Internal(error.to_string()))?;
+    let written =
+        serde_json::to_value(&written).map_err(|error| Error::Internal(error.to_string()))?;
     let problem = Problem::new(parts.sql.clone());
-    let run = host.start(id, &problem, Some(written), journal, &parts.observer, &parts.stop).await?;
+    let run =
+        host.start(id, &problem, Some(written), journal, &parts.observer, &parts.stop).await?;
     carry_out(host, &parts, run, optimization).await
 }
 
-async fn carry_out(host: &Host, parts: &Parts, run: RunState, optimization: Optimization) -> Result<Optimized, Error> {
+async fn carry_out(
+    host: &Host,
+    parts: &Parts,
+    run: RunState,
+    optimization: Optimization,
+) -> Result<Optimized, Error> {
     let run = Arc::new(RunState { consent: Some(Consent::default()), ..run });
     let driven = Driver::new(host, parts, &run)?.drive(optimization);
     let report = run.unless_departed(driven).await.map(|optimization| optimization.report());

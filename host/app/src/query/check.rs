@@ -18,11 +18,19 @@ pub(crate) fn check(settings: &Settings) -> Result<(), Error> {
     within("temperature", model.temperature, 0.0..=2.0)
 }
 
-fn within<T: PartialOrd + Display>(name: &str, value: T, range: RangeInclusive<T>) -> Result<(), Error> {
+fn within<T: PartialOrd + Display>(
+    name: &str,
+    value: T,
+    range: RangeInclusive<T>,
+) -> Result<(), Error> {
     if range.contains(&value) {
         return Ok(());
     }
-    Err(Error::Config(format!("`{name}` is {value}; it is from {} to {}", range.start(), range.end())))
+    Err(Error::Config(format!(
+        "`{name}` is {value}; it is from {} to {}",
+        range.start(),
+        range.end()
+    )))
 }
 
 #[cfg(test)]

@@ -27,17 +27,20 @@ pub struct QueryResult {
     pub basis: Vec<String>,
     /// The tasks that the question became, with what each waits for.
     pub graph: Graph,
-    /// Everything else: the candidates and what became of each, the cost by purpose, times, plugins, warnings.
+    /// Everything else: the candidates and what became of each, the cost by purpose, times,
+    /// plugins, warnings.
     pub trace: AnswerDocument,
 }
 
 /// Why a query has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum QueryError {
-    /// No candidate was acceptable; the trace has the reason for each. Nothing failed: the question may be one that the database cannot answer.
+    /// No candidate was acceptable; the trace has the reason for each. Nothing failed: the question
+    /// may be one that the database cannot answer.
     #[error("no acceptable answer was found; {} candidates were tried", .0.candidates.len())]
     NoAnswer(Box<AnswerDocument>),
-    /// The question can mean several things. Ask again with what is meant, or answer through [`crate::Query::interactive`].
+    /// The question can mean several things. Ask again with what is meant, or answer through
+    /// [`crate::Query::interactive`].
     #[error("the question is unclear: {question}")]
     Unclear {
         /// What the user should be asked.

@@ -16,7 +16,8 @@ impl<K, V: ?Sized> Default for Living<K, V> {
 }
 
 impl<K: PartialEq, V: ?Sized> Living<K, V> {
-    /// The value of that key: the one in use, or a new one. Callers that request it while it is made get the same one.
+    /// The value of that key: the one in use, or a new one. Callers that request it while it is
+    /// made get the same one.
     pub(super) async fn get<E, F: Future<Output = Result<Arc<V>, E>>>(
         &self,
         key: K,
@@ -46,7 +47,8 @@ impl<K: PartialEq, V: ?Sized> Living<K, V> {
 }
 
 fn is_living<V: ?Sized>(cell: &Cell<V>) -> bool {
-    cell.try_lock().map_or(true, |known| known.as_ref().is_some_and(|known| known.strong_count() > 0))
+    cell.try_lock()
+        .map_or(true, |known| known.as_ref().is_some_and(|known| known.strong_count() > 0))
 }
 
 #[cfg(test)]
@@ -60,7 +62,8 @@ mod tests {
             let make = || async { Ok::<_, ()>(Arc::new(text.to_owned())) };
             living.get(key, make).await.unwrap()
         };
-        let (first, second, other) = (get(1, "first").await, get(1, "second").await, get(2, "other").await);
+        let (first, second, other) =
+            (get(1, "first").await, get(1, "second").await, get(2, "other").await);
         assert!(Arc::ptr_eq(&first, &second));
         assert_eq!((first.as_str(), other.as_str()), ("first", "other"));
         drop((first, second));
@@ -77,13 +80,17 @@ mod tests {
             tokio::task::yield_now().await;
             Ok::<_, ()>(Arc::new(1))
         };
-        let (one, same) = tokio::join!(living.get(1, slow), living.get(1, || async { Ok::<_, ()>(Arc::new(2)) }));
+        let (one, same) =
+            tokio::join!(living.get(1, slow), living.get(1, || async { Ok::<_, ()>(Arc::new(2)) }));
         assert_eq!((one, same), (Ok(Arc::new(1)), Ok(Arc::new(1))));
         let fails = || async {
             tokio::task::yield_now().await;
             Err("no")
         };
-        let (none, some) = tokio::join!(living.get(2, fails), living.get(2, || async { Ok::<_, &str>(Arc::new(2)) }));
+        let (none, some) = tokio::join!(
+            living.get(2, fails),
+            living.get(2, || async { Ok::<_, &str>(Arc::new(2)) })
+        );
         assert_eq!((none, some), (Err("no"), Ok(Arc::new(2))));
     }
 }

@@ -12,8 +12,8 @@ use super::{Definition, FLOW, Part};
 use crate::plugins::{self, Inspection};
 use crate::{Error, Observer, Settings};
 
-/// Loads every plugin of a strategy and gives it its settings, as a search would. Of `settings` only limits and the folder of compiled
-/// plugins count.
+/// Loads every plugin of a strategy and gives it its settings, as a search would. Of `settings`
+/// only limits and the folder of compiled plugins count.
 ///
 /// # Errors
 /// Everything that is wrong, each with its place in the file, its key, and what nearly matches.
@@ -22,7 +22,8 @@ pub async fn check(
     settings: &Settings,
     observer: &dyn Observer,
 ) -> Result<BTreeMap<Role, Inspection>, StrategyError> {
-    let runtime = plugins::runtime(settings).map_err(|error| StrategyError::Host(error.to_string()))?;
+    let runtime =
+        plugins::runtime(settings).map_err(|error| StrategyError::Host(error.to_string()))?;
     let (mut found, mut problems) = (BTreeMap::new(), Vec::new());
     for (role, part) in &definition.roles {
         let place = definition.place(part, None);
@@ -38,7 +39,9 @@ pub async fn check(
         let place = definition.place(&part, None);
         match plugins::load(&runtime, &part.plugin, observer).await {
             Err(error) => problems.push(format!("{place}: {FLOW}: `{name}`: {}", reported(&error))),
-            Ok(plugin) => problems.extend(configure(definition, Role::Solver, &part, &plugin).await),
+            Ok(plugin) => {
+                problems.extend(configure(definition, Role::Solver, &part, &plugin).await)
+            }
         }
     }
     if problems.is_empty() { Ok(found) } else { Err(StrategyError::Invalid { problems }) }
@@ -56,7 +59,12 @@ fn reported(error: &Error) -> String {
 }
 
 /// What is wrong with a role's settings: unknown ones one by one, the rest in the plugin's words.
-async fn configure(definition: &Definition, role: Role, part: &Part, plugin: &Plugin) -> Vec<String> {
+async fn configure(
+    definition: &Definition,
+    role: Role,
+    part: &Part,
+    plugin: &Plugin,
+) -> Vec<String> {
     let schema = &plugin.identity().config_schema;
     let none = Map::new();
     let known = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
@@ -66,7 +74,10 @@ async fn configure(definition: &Definition, role: Role, part: &Part, plugin: &Pl
     for key in part.config.keys().filter(|key| !is_known(key)) {
         let near = did_you_mean(key, known.keys().map(String::as_str));
         let place = definition.place(part, Some(key));
-        problems.push(format!("{place}: roles.{role}.config: `{}` has no setting `{key}`{near}", part.plugin));
+        problems.push(format!(
+            "{place}: roles.{role}.config: `{}` has no setting `{key}`{near}",
+            part.plugin
+        ));
     }
     let rest = part.config.iter().filter(|(key, _)| is_known(key));
     let rest: Map<String, Value> = rest.map(|(key, value)| (key.clone(), value.clone())).collect();

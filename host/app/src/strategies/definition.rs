@@ -37,7 +37,8 @@ pub struct Definition {
 /// The plugin of a role in a strategy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// The plugin. The path of a file is that from where the host stands, not from the strategy file.
+    /// The plugin. The path of a file is that from where the host stands, not from the strategy
+    /// file.
     pub plugin: PluginSource,
     /// The plugin's own settings.
     pub config: Map<String, Value>,
@@ -62,7 +63,16 @@ impl Definition {
     #[must_use]
     pub fn new(name: &str, roles: BTreeMap<Role, Part>, policy: Map<String, Value>) -> Self {
         let (summary, idea, when) = Default::default();
-        Self { name: name.to_owned(), summary, idea, when, roles, policy, file: name.to_owned(), path: None }
+        Self {
+            name: name.to_owned(),
+            summary,
+            idea,
+            when,
+            roles,
+            policy,
+            file: name.to_owned(),
+            path: None,
+        }
     }
 
     /// The plugins and their settings, as settings of a search hold them.
@@ -84,15 +94,20 @@ impl Definition {
         solver.config.get(FLOW).filter(|_| solver.plugin == PluginSource::Builtin(FLOW.to_owned()))
     }
 
-    /// The nodes of its flow that hand tasks to other plugins, each with the plugin as a part of the strategy.
+    /// The nodes of its flow that hand tasks to other plugins, each with the plugin as a part of
+    /// the strategy.
     #[must_use]
     pub fn solvers(&self) -> BTreeMap<String, Part> {
         let flow = self.flow().and_then(|flow| syrch_flows::read(flow).ok());
         let places = self.roles.get(&Role::Solver).map(|part| &part.places);
         let part = |solver: syrch_flows::Solver| {
             let path = format!("{FLOW}.{}", solver.path.join("."));
-            let place = |key: &str| places.and_then(|places| places.get(&format!("{path}.{key}")).copied());
-            let keys = solver.config.keys().filter_map(|key| Some((key.clone(), place(&format!("config.{key}"))?)));
+            let place =
+                |key: &str| places.and_then(|places| places.get(&format!("{path}.{key}")).copied());
+            let keys = solver
+                .config
+                .keys()
+                .filter_map(|key| Some((key.clone(), place(&format!("config.{key}"))?)));
             let (places, at) = (keys.collect(), place("plugin"));
             let plugin = PluginSource::parse(&solver.plugin);
             (solver.name, Part { plugin, config: solver.config, is_inherited: false, at, places })

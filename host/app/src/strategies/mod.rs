@@ -1,8 +1,10 @@
-//! Strategies by name: files with the plugin of each role, its settings, and the policy. This is the only file that knows
-//! their names.
+//! Strategies by name: files with the plugin of each role, its settings, and the policy. This is
+//! the only file that knows their names.
 //!
-//! The files of `plugins/strategies` travel in the binary; others are read from where they lie. A file holds values, not code: whatever a
-//! strategy does, its plugins do. A flow of nodes is a value as well, which the plugin [`FLOW`] runs. A file never holds endpoints, keys, databases, grants or budgets.
+//! The files of `plugins/strategies` travel in the binary; others are read from where they lie. A
+//! file holds values, not code: whatever a strategy does, its plugins do. A flow of nodes is a
+//! value as well, which the plugin [`FLOW`] runs. A file never holds endpoints, keys, databases,
+//! grants or budgets.
 //!
 //! ```
 //! use syrch::{Host, strategies};
@@ -45,7 +47,8 @@ const ALIASES: [(&str, &str); 1] = [("founding", "decompose")];
 /// In a plugin's place: the role has no plugin. Only the linker may be left out.
 pub const NOBODY: &str = "none";
 
-/// The plugin that runs flows, which is also the key of a flow in a strategy file and in the settings of the plugin.
+/// The plugin that runs flows, which is also the key of a flow in a strategy file and in the
+/// settings of the plugin.
 pub const FLOW: &str = "flow";
 
 /// The JSON Schema (draft 2020-12) of strategy files, for editors.
@@ -56,14 +59,16 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     FILES.iter().map(|(name, _)| *name)
 }
 
-/// Whether a word is a file's path rather than a built-in's name: it has a separator, or ends in `.yml` or `.yaml`.
+/// Whether a word is a file's path rather than a built-in's name: it has a separator, or ends in
+/// `.yml` or `.yaml`.
 #[must_use]
 pub fn is_file(word: &str) -> bool {
     let lower = word.to_ascii_lowercase();
     word.contains(['/', '\\']) || lower.ends_with(".yml") || lower.ends_with(".yaml")
 }
 
-/// The strategy of that name, or of the file at that path. Its plugins are not looked at: [`check`] does.
+/// The strategy of that name, or of the file at that path. Its plugins are not looked at: [`check`]
+/// does.
 ///
 /// # Errors
 /// When no built-in is called so, or the file cannot be read, or something in it is wrong.
@@ -78,11 +83,14 @@ pub fn find(word: &str) -> Result<Definition, StrategyError> {
     let word = ALIASES.iter().find(|(alias, _)| *alias == word).map_or(word, |(_, name)| name);
     match FILES.iter().find(|(name, _)| *name == word) {
         Some((name, text)) => read::read(text, &format!("{name}.yml"), None, of_default()),
-        None => Err(StrategyError::Unknown { name: word.to_owned(), similar: nearest(word, names()) }),
+        None => {
+            Err(StrategyError::Unknown { name: word.to_owned(), similar: nearest(word, names()) })
+        }
     }
 }
 
-/// The default strategy. A test reads every built-in file; without it each role must be named by hand, and [`crate::Host::open`] returns an error.
+/// The default strategy. A test reads every built-in file; without it each role must be named by
+/// hand, and [`crate::Host::open`] returns an error.
 fn of_default() -> Option<&'static Definition> {
     static READ: LazyLock<Option<Definition>> = LazyLock::new(|| {
         let (name, text) = FILES.iter().find(|(name, _)| *name == DEFAULT)?;

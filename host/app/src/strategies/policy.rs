@@ -1,4 +1,5 @@
-//! The policy of a search: what it is called in strategy files, and its ranges, for these files and for everybody else who sets it.
+//! The policy of a search: what it is called in strategy files, and its ranges, for these files and
+//! for everybody else who sets it.
 
 use serde_json::{Value, json};
 use syrch_core::ports::Policy;
@@ -19,10 +20,20 @@ pub struct Limit {
 }
 
 /// The whole policy, in the order of its keys.
-pub static LIMITS: [Limit; 5] =
-    [Limit::HIGH_CONFIDENCE, Limit::MAX_ATTEMPTS, Limit::MAX_DEPTH, Limit::MAX_PARALLEL, Limit::MAX_ROUNDS];
+pub static LIMITS: [Limit; 5] = [
+    Limit::HIGH_CONFIDENCE,
+    Limit::MAX_ATTEMPTS,
+    Limit::MAX_DEPTH,
+    Limit::MAX_PARALLEL,
+    Limit::MAX_ROUNDS,
+];
 
-const fn whole(key: &'static str, max: u32, get: fn(&Policy) -> Value, set: fn(&mut Policy, f64)) -> Limit {
+const fn whole(
+    key: &'static str,
+    max: u32,
+    get: fn(&Policy) -> Value,
+    set: fn(&mut Policy, f64),
+) -> Limit {
     Limit { key, whole: true, min: 1, max, get, set }
 }
 
@@ -37,17 +48,33 @@ impl Limit {
         set: |policy, number| policy.high_confidence = number,
     };
     /// Statements tried for one task.
-    pub const MAX_ATTEMPTS: Self =
-        whole("max_attempts", 100, |policy| json!(policy.max_attempts), |policy, n| policy.max_attempts = n as u32);
+    pub const MAX_ATTEMPTS: Self = whole(
+        "max_attempts",
+        100,
+        |policy| json!(policy.max_attempts),
+        |policy, n| policy.max_attempts = n as u32,
+    );
     /// The levels to which a planner may divide tasks.
-    pub const MAX_DEPTH: Self =
-        whole("max_depth", 16, |policy| json!(policy.max_depth), |policy, n| policy.max_depth = n as u32);
+    pub const MAX_DEPTH: Self = whole(
+        "max_depth",
+        16,
+        |policy| json!(policy.max_depth),
+        |policy, n| policy.max_depth = n as u32,
+    );
     /// Tasks under way at once.
-    pub const MAX_PARALLEL: Self =
-        whole("max_parallel", 64, |policy| json!(policy.max_parallel), |policy, n| policy.max_parallel = n as u32);
+    pub const MAX_PARALLEL: Self = whole(
+        "max_parallel",
+        64,
+        |policy| json!(policy.max_parallel),
+        |policy, n| policy.max_parallel = n as u32,
+    );
     /// Steps of the planner that may change the graph.
-    pub const MAX_ROUNDS: Self =
-        whole("max_rounds", 256, |policy| json!(policy.max_rounds), |policy, n| policy.max_rounds = n as u32);
+    pub const MAX_ROUNDS: Self = whole(
+        "max_rounds",
+        256,
+        |policy| json!(policy.max_rounds),
+        |policy, n| policy.max_rounds = n as u32,
+    );
 
     /// The limit of that key.
     #[must_use]
@@ -60,7 +87,9 @@ impl Limit {
     pub fn admits(&self, value: &Value) -> bool {
         let (min, max) = (f64::from(self.min), f64::from(self.max));
         match self.whole {
-            true => value.as_u64().is_some_and(|n| (u64::from(self.min)..=u64::from(self.max)).contains(&n)),
+            true => value
+                .as_u64()
+                .is_some_and(|n| (u64::from(self.min)..=u64::from(self.max)).contains(&n)),
             false => value.as_f64().is_some_and(|n| n > min && n <= max),
         }
     }

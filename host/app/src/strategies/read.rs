@@ -1,4 +1,5 @@
-//! Reading a strategy file: each wrong key and value is reported with its place, all of them at once.
+//! Reading a strategy file: each wrong key and value is reported with its place, all of them at
+//! once.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,7 +17,8 @@ use crate::yaml::{self, Location, Pair, Spanned, Tree};
 const KEYS: [&str; 7] = ["name", "summary", "idea", "when", "roles", "flow", "policy"];
 const PART: [&str; 2] = ["plugin", "config"];
 /// What stands in config files, and never here.
-const ELSEWHERE: [&str; 8] = ["llm", "execution", "cache", "journal", "retrieval", "telemetry", "plugins", "settings"];
+const ELSEWHERE: [&str; 8] =
+    ["llm", "execution", "cache", "journal", "retrieval", "telemetry", "plugins", "settings"];
 /// Bytes of a name, and of the longest text, at most.
 const NAME: usize = 64;
 const TEXT: usize = 4_096;
@@ -31,7 +33,9 @@ pub(super) fn read(
     let invalid = |problems| Err(StrategyError::Invalid { problems });
     let is_empty = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
     if text.lines().all(is_empty) {
-        return invalid(vec![format!("{file}: is empty; a strategy has at least `name` and `roles`")]);
+        return invalid(vec![format!(
+            "{file}: is empty; a strategy has at least `name` and `roles`"
+        )]);
     }
     let tree = match yaml::read(text) {
         Ok(tree) => tree,
@@ -63,7 +67,10 @@ impl Reader<'_> {
             Tree::Map(pairs) => pairs,
             Tree::Leaf(Value::Null) => Vec::new(),
             Tree::Leaf(_) => {
-                self.problem(tree.referenced, &format!("{what} must be a mapping of keys and values"));
+                self.problem(
+                    tree.referenced,
+                    &format!("{what} must be a mapping of keys and values"),
+                );
                 Vec::new()
             }
         }
@@ -94,12 +101,16 @@ impl Reader<'_> {
                 "roles" => {
                     let pairs = self.pairs("`roles`", value);
                     has_roles = !pairs.is_empty();
-                    pairs.into_iter().for_each(|pair| self.role(pair, &mut definition, &mut unfilled));
+                    pairs
+                        .into_iter()
+                        .for_each(|pair| self.role(pair, &mut definition, &mut unfilled));
                 }
                 "flow" => flow = Some((key.referenced, value)),
                 section if ELSEWHERE.contains(&section) => self.problem(
                     key.referenced,
-                    &format!("`{section}` belongs in a config file; a strategy is roles and a policy"),
+                    &format!(
+                        "`{section}` belongs in a config file; a strategy is roles and a policy"
+                    ),
                 ),
                 other => self.unknown(key.referenced, "key", other, &KEYS),
             }
@@ -126,7 +137,12 @@ impl Reader<'_> {
         );
         for (role, part) in default.iter().flat_map(|default| &default.roles) {
             if !unfilled.contains(role) {
-                let inherited = || Part { is_inherited: true, at: None, places: BTreeMap::new(), ..part.clone() };
+                let inherited = || Part {
+                    is_inherited: true,
+                    at: None,
+                    places: BTreeMap::new(),
+                    ..part.clone()
+                };
                 definition.roles.entry(*role).or_insert_with(inherited);
             }
         }
@@ -146,7 +162,9 @@ impl Reader<'_> {
             None => {
                 self.problem(
                     at,
-                    &format!("name: {name} is no name: letters, digits, `.`, `_` and `-`, at most {NAME}"),
+                    &format!(
+                        "name: {name} is no name: letters, digits, `.`, `_` and `-`, at most {NAME}"
+                    ),
                 );
                 String::new()
             }
@@ -158,7 +176,9 @@ impl Reader<'_> {
         let value = tree.value.value();
         match value {
             Value::Null => String::new(),
-            Value::String(text) if text.len() <= TEXT && !(is_line && text.trim_end().contains('\n')) => {
+            Value::String(text)
+                if text.len() <= TEXT && !(is_line && text.trim_end().contains('\n')) =>
+            {
                 text.trim_end().to_owned()
             }
             _ => {
@@ -174,12 +194,18 @@ impl Reader<'_> {
         for (key, tree) in self.pairs("`policy`", tree) {
             let (name, at, value) = (key.value, tree.referenced, tree.value.value());
             match Limit::of(&name) {
-                None => {
-                    self.unknown(key.referenced, "key in `policy`", &name, &LIMITS.each_ref().map(|limit| limit.key))
-                }
+                None => self.unknown(
+                    key.referenced,
+                    "key in `policy`",
+                    &name,
+                    &LIMITS.each_ref().map(|limit| limit.key),
+                ),
                 Some(limit) if limit.admits(&value) => drop(policy.insert(name, value)),
                 Some(limit) => {
-                    self.problem(at, &format!("policy.{name}: {value} is not {}", limit.expected()));
+                    self.problem(
+                        at,
+                        &format!("policy.{name}: {value} is not {}", limit.expected()),
+                    );
                 }
             }
         }
@@ -220,7 +246,10 @@ impl Reader<'_> {
             }
             Some(word) => {
                 let plugin = self.source(word);
-                definition.roles.insert(role, Part { plugin, config, is_inherited: false, at: Some(at), places });
+                definition.roles.insert(
+                    role,
+                    Part { plugin, config, is_inherited: false, at: Some(at), places },
+                );
             }
             None => self.problem(at, &format!("roles.{role}: {word} names no plugin")),
         }
@@ -234,7 +263,11 @@ impl Reader<'_> {
         }
     }
 
-    fn config(&mut self, role: Role, tree: Spanned<Tree>) -> (Map<String, Value>, BTreeMap<String, Location>) {
+    fn config(
+        &mut self,
+        role: Role,
+        tree: Spanned<Tree>,
+    ) -> (Map<String, Value>, BTreeMap<String, Location>) {
         let pairs = self.pairs(&format!("roles.{role}.config"), tree);
         let mut places = BTreeMap::new();
         for (key, tree) in &pairs {
@@ -246,16 +279,27 @@ impl Reader<'_> {
 
     /// A flow is a setting of the solver that runs flows.
     fn flow(&mut self, at: Location, tree: Spanned<Tree>, definition: &mut Definition) {
-        let new = || Part { at: Some(at), ..Part::new(PluginSource::Builtin(FLOW.to_owned()), Map::new()) };
+        let new = || Part {
+            at: Some(at),
+            ..Part::new(PluginSource::Builtin(FLOW.to_owned()), Map::new())
+        };
         let part = definition.roles.entry(Role::Solver).or_insert_with(new);
         if part.plugin != PluginSource::Builtin(FLOW.to_owned()) {
             let plugin = part.plugin.to_string();
-            return self
-                .problem(at, &format!("a flow is run by the solver `{FLOW}`, and `roles.solver` names `{plugin}`"));
+            return self.problem(
+                at,
+                &format!(
+                    "a flow is run by the solver `{FLOW}`, and `roles.solver` names `{plugin}`"
+                ),
+            );
         }
         if part.config.contains_key(FLOW) {
-            return self
-                .problem(at, &format!("the solver has a flow in `roles.solver.config.{FLOW}`; keep one of the two"));
+            return self.problem(
+                at,
+                &format!(
+                    "the solver has a flow in `roles.solver.config.{FLOW}`; keep one of the two"
+                ),
+            );
         }
         part.places.insert(FLOW.to_owned(), at);
         find_places(FLOW, &tree, &mut part.places);
@@ -264,12 +308,18 @@ impl Reader<'_> {
 
     /// What is wrong with the nodes and edges of a flow, each with its place.
     fn check_flow(&mut self, part: &Part) {
-        let flow = part.config.get(FLOW).filter(|_| part.plugin == PluginSource::Builtin(FLOW.to_owned()));
+        let flow =
+            part.config.get(FLOW).filter(|_| part.plugin == PluginSource::Builtin(FLOW.to_owned()));
         for problem in flow.map(syrch_flows::read).and_then(Result::err).into_iter().flatten() {
-            let path: Vec<&str> = [FLOW].into_iter().chain(problem.path.iter().map(String::as_str)).collect();
-            let place = (1..=path.len()).rev().find_map(|length| part.places.get(&path[..length].join(".")));
-            let hint =
-                problem.unknown.as_ref().map(|(word, known)| did_you_mean(word, known.iter().map(String::as_str)));
+            let path: Vec<&str> =
+                [FLOW].into_iter().chain(problem.path.iter().map(String::as_str)).collect();
+            let place = (1..=path.len())
+                .rev()
+                .find_map(|length| part.places.get(&path[..length].join(".")));
+            let hint = problem
+                .unknown
+                .as_ref()
+                .map(|(word, known)| did_you_mean(word, known.iter().map(String::as_str)));
             let (hint, path) = (hint.unwrap_or_default(), path.join("."));
             let place = yaml::place(self.file, place.copied().or(part.at));
             self.problems.push(format!("{place}: {path}: {}{hint}", problem.why));
@@ -277,7 +327,8 @@ impl Reader<'_> {
     }
 }
 
-/// The places of the keys below a value, each under the keys that lead to it, with dots between them.
+/// The places of the keys below a value, each under the keys that lead to it, with dots between
+/// them.
 fn find_places(path: &str, tree: &Spanned<Tree>, places: &mut BTreeMap<String, Location>) {
     let Tree::Map(pairs) = &tree.value else { return };
     for (key, tree) in pairs {

@@ -68,7 +68,10 @@ fn what_a_file_leaves_out_is_as_in_the_default() {
     own.apply(&mut settings);
     assert_eq!(settings.policy, Policy { max_depth: 2, ..Policy::default() });
     assert_eq!(settings.strategy.name, "own");
-    assert_eq!(settings.strategy.config, [(Role::Solver, json!({"rounds": 3}).as_object().unwrap().clone())].into());
+    assert_eq!(
+        settings.strategy.config,
+        [(Role::Solver, json!({"rounds": 3}).as_object().unwrap().clone())].into()
+    );
     assert_eq!(own.whole_policy()["max_parallel"], json!(Policy::default().max_parallel));
 }
 
@@ -79,11 +82,17 @@ fn a_linker_may_be_inherited_or_left_to_nobody() {
     let inherited = heir("name: a\nroles: {solver: x}").roles[&Role::Linker].clone();
     assert_eq!((inherited.is_inherited, &inherited.config["a"]), (true, &json!(1)));
     assert!(!heir("name: a\nroles: {solver: x, linker: none}").roles.contains_key(&Role::Linker));
-    assert!(!heir("name: a\nroles: {solver: x, linker: {plugin: none}}").roles.contains_key(&Role::Linker));
+    assert!(
+        !heir("name: a\nroles: {solver: x, linker: {plugin: none}}")
+            .roles
+            .contains_key(&Role::Linker)
+    );
     let reported = problems("name: a\nroles: {solver: none}");
     assert_eq!(
         reported,
-        ["f.yml:2:17: roles.solver: only the linker's role may be left to nobody, and then without config"]
+        [
+            "f.yml:2:17: roles.solver: only the linker's role may be left to nobody, and then without config"
+        ]
     );
 }
 
@@ -93,7 +102,10 @@ fn a_strategy_may_name_a_rewriter_and_the_default_names_none() {
     let rewriter = &own.roles[&Role::Rewriter];
     assert_eq!(rewriter.plugin, PluginSource::File("here/my/rules.wasm".into()));
     let strategy = own.strategy();
-    assert_eq!((strategy.roles.contains_key(&Role::Solver), &strategy.config[&Role::Rewriter]["a"]), (true, &json!(1)));
+    assert_eq!(
+        (strategy.roles.contains_key(&Role::Solver), &strategy.config[&Role::Rewriter]["a"]),
+        (true, &json!(1))
+    );
     assert!(!find(DEFAULT).unwrap().roles.contains_key(&Role::Rewriter));
     assert!(problems("name: a\nroles: {rewriter: none}")[0].contains("only the linker's role"));
 }
@@ -124,7 +136,10 @@ fn every_wrong_key_and_value_is_named_with_its_place() {
 
 #[test]
 fn a_file_without_what_it_needs_is_refused() {
-    assert_eq!(problems("# nothing\n"), ["f.yml: is empty; a strategy has at least `name` and `roles`"]);
+    assert_eq!(
+        problems("# nothing\n"),
+        ["f.yml: is empty; a strategy has at least `name` and `roles`"]
+    );
     assert_eq!(problems("roles: {solver: x}"), ["f.yml:1:1: the strategy has no `name`"]);
     assert!(problems("name: a")[0].contains("`roles` names no plugin"));
     assert!(problems("name: a\nroles: {}")[0].contains("`roles` names no plugin"));
@@ -132,7 +147,10 @@ fn a_file_without_what_it_needs_is_refused() {
         problems("name: a\nname: b\n"),
         ["f.yml:2:1: duplicate key `name`: it stands above already; keep one of the two"]
     );
-    assert_eq!(problems("- a"), ["f.yml:1:1: a strategy file must be a mapping of keys and values"]);
+    assert_eq!(
+        problems("- a"),
+        ["f.yml:1:1: a strategy file must be a mapping of keys and values"]
+    );
     let bomb = (1..20).fold("a0: &a0 [x, x]\n".to_owned(), |text, n| {
         format!("{text}a{n}: &a{n} [*a{0}, *a{0}, *a{0}, *a{0}]\n", n - 1)
     });
@@ -146,7 +164,10 @@ fn a_word_is_a_name_or_a_path() {
     }
     assert!(!is_file("mine"));
     let unknown = find("deocmpose").unwrap_err();
-    assert_eq!(unknown, StrategyError::Unknown { name: "deocmpose".into(), similar: vec![DEFAULT.into()] });
+    assert_eq!(
+        unknown,
+        StrategyError::Unknown { name: "deocmpose".into(), similar: vec![DEFAULT.into()] }
+    );
     let missing = find("no/such.yml").unwrap_err().to_string();
     assert!(missing.starts_with("strategy file `no/such.yml`: No such file"), "{missing}");
 }
@@ -155,9 +176,13 @@ fn a_word_is_a_name_or_a_path() {
 fn the_schema_has_the_ranges_and_roles_of_the_host() {
     let schema: serde_json::Value = serde_json::from_str(SCHEMA).unwrap();
     let policy = &schema["properties"]["policy"]["properties"];
-    assert_eq!(policy.as_object().unwrap().keys().collect::<Vec<_>>(), LIMITS.each_ref().map(|limit| limit.key));
+    assert_eq!(
+        policy.as_object().unwrap().keys().collect::<Vec<_>>(),
+        LIMITS.each_ref().map(|limit| limit.key)
+    );
     for limit in &LIMITS {
-        let (least, kind) = if limit.whole { ("minimum", "integer") } else { ("exclusiveMinimum", "number") };
+        let (least, kind) =
+            if limit.whole { ("minimum", "integer") } else { ("exclusiveMinimum", "number") };
         let reported = ["type", least, "maximum"].map(|key| policy[limit.key][key].clone());
         assert_eq!(reported, [json!(kind), json!(limit.min), json!(limit.max)], "{}", limit.key);
         assert!(limit.admits(&limit.get(&Policy::default())));
@@ -174,25 +199,39 @@ fn the_schema_has_the_kinds_of_nodes_and_their_settings() {
     let node = &schema["$defs"]["node"]["properties"];
     assert_eq!(node["do"]["enum"], json!(Kind::names().collect::<Vec<_>>()));
     let mut settings = node["settings"]["properties"].as_object().unwrap().clone();
-    settings.values_mut().for_each(|setting| drop(setting.as_object_mut().unwrap().remove("description")));
+    settings
+        .values_mut()
+        .for_each(|setting| drop(setting.as_object_mut().unwrap().remove("description")));
     let kinds = Kind::names().filter_map(Kind::from_name);
     let mut known = serde_json::Map::new();
     for setting in kinds.flat_map(Kind::settings) {
         let text = json!({"type": "string", "maxLength": syrch_flows::TEXT});
         let described = match setting.range {
             Range::Words(words) => json!({"enum": words}),
-            Range::Number(least, most) => json!({"type": "number", "minimum": least as u32, "maximum": most as u32}),
-            Range::Whole(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
+            Range::Number(least, most) => {
+                json!({"type": "number", "minimum": least as u32, "maximum": most as u32})
+            }
+            Range::Whole(least, most) => {
+                json!({"type": "integer", "minimum": least, "maximum": most})
+            }
             Range::Text => text,
             Range::Map => json!({"type": "object"}),
             Range::Texts => json!({"type": "array", "maxItems": 10, "items": text}),
         };
         // Kinds that share a name share its meaning.
-        assert_eq!(*known.entry(setting.name).or_insert_with(|| described.clone()), described, "{}", setting.name);
+        assert_eq!(
+            *known.entry(setting.name).or_insert_with(|| described.clone()),
+            described,
+            "{}",
+            setting.name
+        );
     }
     assert_eq!(settings, known);
     let most = ["max_visits", "max_retries", "times"].map(|key| node[key]["maximum"].clone());
-    assert_eq!(most, [syrch_flows::VISITS, syrch_flows::RETRIES, syrch_flows::BRANCHES].map(|most| json!(most)));
+    assert_eq!(
+        most,
+        [syrch_flows::VISITS, syrch_flows::RETRIES, syrch_flows::BRANCHES].map(|most| json!(most))
+    );
     assert_eq!(node["each"]["maxItems"], syrch_flows::BRANCHES);
     assert_eq!(node["wait"]["maximum"].as_f64(), Some(syrch_flows::WAIT));
 }
@@ -208,14 +247,22 @@ fn a_flow_is_a_setting_of_the_solver_that_runs_it() {
     assert_eq!(solver.config[FLOW]["nodes"]["repair"], json!({"next": "run", "max_visits": 2}));
     assert_eq!(own.flow(), Some(&solver.config[FLOW]));
     assert!(own.roles[&Role::Planner].is_inherited && find(DEFAULT).unwrap().flow().is_none());
-    let with = of(&format!("{FLOW_FILE}roles: {{solver: {{plugin: flow, config: {{unstated: 0.5}}}}}}\n")).unwrap();
-    assert_eq!((&with.roles[&Role::Solver].config["unstated"], with.flow()), (&json!(0.5), own.flow()));
+    let with =
+        of(&format!("{FLOW_FILE}roles: {{solver: {{plugin: flow, config: {{unstated: 0.5}}}}}}\n"))
+            .unwrap();
+    assert_eq!(
+        (&with.roles[&Role::Solver].config["unstated"], with.flow()),
+        (&json!(0.5), own.flow())
+    );
     assert_eq!(
         problems(&format!("{FLOW_FILE}roles: {{solver: refine}}\n")),
         ["f.yml:2:1: a flow is run by the solver `flow`, and `roles.solver` names `refine`"]
     );
     let twice = format!("{FLOW_FILE}roles: {{solver: {{plugin: flow, config: {{flow: {{}}}}}}}}\n");
-    assert!(problems(&twice)[0].starts_with("f.yml:2:1: the solver has a flow in `roles.solver.config.flow`"));
+    assert!(
+        problems(&twice)[0]
+            .starts_with("f.yml:2:1: the solver has a flow in `roles.solver.config.flow`")
+    );
 }
 
 #[test]
@@ -231,7 +278,9 @@ fn what_is_wrong_with_a_flow_has_its_line() {
     );
     assert_eq!(
         wrong("      max_visits: 2\n", ""),
-        ["f.yml:6:5: flow.nodes.run: the loop run → repair → run has no bound: give one of its nodes `max_visits`"]
+        [
+            "f.yml:6:5: flow.nodes.run: the loop run → repair → run has no bound: give one of its nodes `max_visits`"
+        ]
     );
     assert_eq!(
         wrong("max_visits: 2", "max_visits: 0"),
@@ -250,8 +299,14 @@ fn what_is_wrong_with_a_flow_has_its_line() {
     );
     // The same within the settings of the solver.
     let inside = "name: own\nroles:\n  solver:\n    plugin: flow\n    config:\n      flow:\n        start: run\n        nodes: {run: {}}\n";
-    assert_eq!(problems(inside), ["f.yml:7:9: flow.start: `run` is a `run`, and there is no statement yet"]);
-    assert_eq!(problems("name: a\nflow: 3\n"), ["f.yml:2:1: flow: must be a mapping of keys and values"]);
+    assert_eq!(
+        problems(inside),
+        ["f.yml:7:9: flow.start: `run` is a `run`, and there is no statement yet"]
+    );
+    assert_eq!(
+        problems("name: a\nflow: 3\n"),
+        ["f.yml:2:1: flow: must be a mapping of keys and values"]
+    );
 }
 
 #[tokio::test]
@@ -262,7 +317,9 @@ async fn the_plugins_of_a_flow_are_found_beside_the_file_and_checked() {
     let solvers = own.strategy().solvers();
     assert_eq!(syrch_flows::SOLVER, syrch_core::Operation::SOLVER);
     assert_eq!(solvers["own"].0, PluginSource::File("here/my/own.wasm".into()));
-    let StrategyError::Invalid { problems } = check(&own, &Settings::default(), &Silent).await.unwrap_err() else {
+    let StrategyError::Invalid { problems } =
+        check(&own, &Settings::default(), &Silent).await.unwrap_err()
+    else {
         panic!("{solvers:?}")
     };
     assert_eq!(
@@ -270,11 +327,15 @@ async fn the_plugins_of_a_flow_are_found_beside_the_file_and_checked() {
         "f.yml:13:18: flow: `help`: there is no built-in plugin `consistncy`; did you mean `consistency`?"
     );
     assert!(
-        problems[1].starts_with("f.yml:16:18: flow: `own`: plugin `here/my/own.wasm`: there is no file"),
+        problems[1]
+            .starts_with("f.yml:16:18: flow: `own`: plugin `here/my/own.wasm`: there is no file"),
         "{problems:?}"
     );
-    let config = text.replace("consistncy", "consistency, config: {sampels: 3}").replace("my/own.wasm", "beam");
-    let reported = check(&of(&config).unwrap(), &Settings::default(), &Silent).await.unwrap_err().to_string();
+    let config = text
+        .replace("consistncy", "consistency, config: {sampels: 3}")
+        .replace("my/own.wasm", "beam");
+    let reported =
+        check(&of(&config).unwrap(), &Settings::default(), &Silent).await.unwrap_err().to_string();
     assert!(
         reported.starts_with(
             "f.yml:13:48: roles.solver.config: `consistency` has no setting `sampels`; did you mean `samples`?"
@@ -299,15 +360,19 @@ async fn plugins_and_their_settings_are_checked_with_places() {
         "f.yml:5:13: roles.solver: `ambiguity`: does not implement the role solver; it implements clarifier"
     );
     assert!(
-        problems[2].starts_with("f.yml:10:11: roles.reward: plugin `here/no/such.wasm`: there is no file"),
+        problems[2]
+            .starts_with("f.yml:10:11: roles.reward: plugin `here/no/such.wasm`: there is no file"),
         "{problems:?}"
     );
-    let unknown =
-        "f.yml:9:7: roles.clarifier.config: `ambiguity` has no setting `threshhold`; did you mean `threshold`?";
+    let unknown = "f.yml:9:7: roles.clarifier.config: `ambiguity` has no setting `threshhold`; did you mean `threshold`?";
     assert_eq!(problems[3], unknown);
-    let range = of("name: a\nroles: {clarifier: {plugin: ambiguity, config: {threshold: 7}}}").unwrap();
+    let range =
+        of("name: a\nroles: {clarifier: {plugin: ambiguity, config: {threshold: 7}}}").unwrap();
     let reported = check(&range, &Settings::default(), &Silent).await.unwrap_err().to_string();
-    assert!(reported.starts_with("f.yml:2:49: roles.clarifier: `ambiguity`: config: threshold: 7"), "{reported}");
+    assert!(
+        reported.starts_with("f.yml:2:49: roles.clarifier: `ambiguity`: config: threshold: 7"),
+        "{reported}"
+    );
 }
 
 proptest! {

@@ -44,8 +44,9 @@ pub(super) struct Models {
 impl About {
     pub(super) fn of(host: &Host, run: &str, catalog: &Catalog) -> Self {
         let settings = &host.settings;
-        let plugin =
-            |configured: &syrch_runtime::Configured| (configured.role(), configured.plugin().identity().name.clone());
+        let plugin = |configured: &syrch_runtime::Configured| {
+            (configured.role(), configured.plugin().identity().name.clone())
+        };
         Self {
             run: run.to_owned(),
             database: catalog.database.clone(),
@@ -65,13 +66,19 @@ impl About {
 
     /// The attributes that name the database and its engine.
     pub(super) fn database(&self) -> [(&'static str, Value); 2] {
-        [(names::DATABASE_SYSTEM, self.system.into()), (names::DATABASE, self.database.as_str().into())]
+        [
+            (names::DATABASE_SYSTEM, self.system.into()),
+            (names::DATABASE, self.database.as_str().into()),
+        ]
     }
 
     /// The model that answers a call of that purpose, whose plugin names that model, or none.
     pub(super) fn model(&self, purpose: &str, named: Option<&str>) -> &Model {
         let Models { default, named: all, purposes } = &self.models;
-        named.or(purposes.get(purpose).map(String::as_str)).and_then(|name| all.get(name)).unwrap_or(default)
+        named
+            .or(purposes.get(purpose).map(String::as_str))
+            .and_then(|name| all.get(name))
+            .unwrap_or(default)
     }
 }
 
@@ -83,7 +90,8 @@ impl Models {
             is_here: provider == Provider::OFFLINE,
         };
         let named = settings.models.iter().map(|(name, route)| {
-            let endpoint = route.endpoint.as_ref().and_then(|endpoint| settings.endpoints.get(endpoint));
+            let endpoint =
+                route.endpoint.as_ref().and_then(|endpoint| settings.endpoints.get(endpoint));
             let provider = endpoint.map_or(settings.provider, |endpoint| endpoint.provider);
             (name.clone(), model(&route.model, provider))
         });

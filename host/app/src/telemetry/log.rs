@@ -1,5 +1,5 @@
-//! The log of a run, through `tracing`: what begins and ends, how long it took and what it used. Never a prompt, a reply, a row or a key; the
-//! text of statements at debug only.
+//! The log of a run, through `tracing`: what begins and ends, how long it took and what it used.
+//! Never a prompt, a reply, a row or a key; the text of statements at debug only.
 
 use std::fmt::Write;
 
@@ -26,8 +26,12 @@ pub(super) enum Kind {
 /// Logs that something begins. Model calls and statements are logged when they end.
 pub(super) fn begins(kind: Kind, span: &Span) {
     match kind {
-        Kind::Search => tracing::info!(target: "syrch.search", "{} begins{}", span.name, facts(span)),
-        Kind::Role => tracing::info!(target: "syrch.runtime", "{} begins{}", span.name, facts(span)),
+        Kind::Search => {
+            tracing::info!(target: "syrch.search", "{} begins{}", span.name, facts(span))
+        }
+        Kind::Role => {
+            tracing::info!(target: "syrch.runtime", "{} begins{}", span.name, facts(span))
+        }
         Kind::Model => tracing::debug!(target: "syrch.llm", "{} begins{}", span.name, facts(span)),
         Kind::Statement => {}
     }
@@ -41,10 +45,16 @@ pub(super) fn ends(kind: Kind, span: &Span) {
     let ms = span.end.duration_since(span.start).unwrap_or_default().as_secs_f64() * 1e3;
     let (name, facts) = (&span.name, facts(span));
     match kind {
-        Kind::Search => tracing::info!(target: "syrch.search", "{name} ended after {ms:.1} ms{facts}"),
-        Kind::Role => tracing::info!(target: "syrch.runtime", "{name} ended after {ms:.1} ms{facts}"),
+        Kind::Search => {
+            tracing::info!(target: "syrch.search", "{name} ended after {ms:.1} ms{facts}")
+        }
+        Kind::Role => {
+            tracing::info!(target: "syrch.runtime", "{name} ended after {ms:.1} ms{facts}")
+        }
         Kind::Model => tracing::info!(target: "syrch.llm", "{name} ended after {ms:.1} ms{facts}"),
-        Kind::Statement => tracing::info!(target: "syrch.sql", "{name} ended after {ms:.1} ms{facts}"),
+        Kind::Statement => {
+            tracing::info!(target: "syrch.sql", "{name} ended after {ms:.1} ms{facts}")
+        }
     }
 }
 

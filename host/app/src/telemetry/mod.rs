@@ -1,8 +1,10 @@
-//! What a run reports while it runs, besides its journal: lines of the log, and spans for a collector.
+//! What a run reports while it runs, besides its journal: lines of the log, and spans for a
+//! collector.
 //!
-//! Both are read from the same records as the journal. A run is one trace: its role calls lie in it, in each role call its model calls and
-//! statements, and the solver's span of a task has a link to that of each task that it needed. No span holds a prompt, a reply, a row or a
-//! key, and none the text of a statement, unless the sink asks for it.
+//! Both are read from the same records as the journal. A run is one trace: its role calls lie in
+//! it, in each role call its model calls and statements, and the solver's span of a task has a link
+//! to that of each task that it needed. No span holds a prompt, a reply, a row or a key, and none
+//! the text of a statement, unless the sink asks for it.
 
 mod about;
 mod log;
@@ -30,7 +32,8 @@ pub trait SpanSink: fmt::Debug + Send + Sync {
     /// Takes one, the parts before the whole. The search waits for this, so it must be quick.
     fn take(&self, span: Span);
 
-    /// Whether spans of statements should hold their text, in which the question and cells may be quoted.
+    /// Whether spans of statements should hold their text, in which the question and cells may be
+    /// quoted.
     fn wants_sql(&self) -> bool {
         false
     }

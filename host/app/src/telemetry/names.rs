@@ -1,5 +1,6 @@
-//! The names of attributes and of errors. Those that do not begin with `syrch.` are OpenTelemetry's: its conventions for databases, which
-//! are stable, and those for generative models as of 1.37, which no longer know `gen_ai.system`.
+//! The names of attributes and of errors. Those that do not begin with `syrch.` are
+//! OpenTelemetry's: its conventions for databases, which are stable, and those for generative
+//! models as of 1.37, which no longer know `gen_ai.system`.
 
 use syrch_core::RoleError;
 use syrch_core::ports::LlmError;

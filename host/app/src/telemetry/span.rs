@@ -20,7 +20,8 @@ pub struct Span {
     pub kind: SpanKind,
     /// What it depended on, besides what it is a part of: the edges of the search graph.
     pub links: Vec<Link>,
-    /// What is known of it: names of OpenTelemetry's conventions, and names of the host that begin with `syrch.`.
+    /// What is known of it: names of OpenTelemetry's conventions, and names of the host that begin
+    /// with `syrch.`.
     pub attributes: Vec<(&'static str, Value)>,
     /// The time at which the work began.
     pub start: SystemTime,

@@ -17,8 +17,9 @@ use super::log::{self, Kind};
 use super::names;
 use super::span::{Link, Span, SpanId, SpanKind, Value};
 
-/// The spans of one run that have started and not ended, and what later ones need to know of earlier ones. Names of spans follow from
-/// the run's id and its numbers of calls, so that what was sent before a run was killed and what is sent when it is resumed make one trace.
+/// The spans of one run that have started and not ended, and what later ones need to know of
+/// earlier ones. Names of spans follow from the run's id and its numbers of calls, so that what was
+/// sent before a run was killed and what is sent when it is resumed make one trace.
 pub(super) struct Spans {
     about: About,
     sink: Option<Arc<dyn SpanSink>>,
@@ -68,7 +69,8 @@ impl Spans {
 
     /// Begins the span of the whole run.
     pub(super) fn begin(&mut self, now: SystemTime) {
-        let mut root = self.span(self.id(&["search"]), None, "search".to_owned(), SpanKind::Internal, now);
+        let mut root =
+            self.span(self.id(&["search"]), None, "search".to_owned(), SpanKind::Internal, now);
         root.attributes.push((names::RUN, Value::from(self.about.run.as_str())));
         root.attributes.extend(self.about.database());
         self.begins(Kind::Search, &root);
@@ -99,17 +101,25 @@ impl Spans {
 
     fn event(&mut self, now: SystemTime, event: &Event) {
         match event {
-            Event::Call { call, role, task, from } => self.call(now, *call, *role, task, from.map(|(call, _)| call)),
+            Event::Call { call, role, task, from } => {
+                self.call(now, *call, *role, task, from.map(|(call, _)| call))
+            }
             Event::Issue { call, ticket, ask } => self.issue(now, *call, *ticket, ask),
             Event::Done { call, ticket, got } => self.done(now, (*call, *ticket), got),
             Event::Port { call, ask: Ask::GiveUp(ticket), .. } => {
                 self.port_ends(now, (*call, *ticket), Some(names::CANCELLED));
             }
             Event::Left { call } => self.ports_end(now, *call, 1),
-            Event::End { call, error } => self.call_ends(now, *call, error.as_ref().map(names::of_role)),
+            Event::End { call, error } => {
+                self.call_ends(now, *call, error.as_ref().map(names::of_role))
+            }
             Event::Closed { task } => self.calls_end(now, |call| call.task == *task),
             Event::Over { place } => self.calls_end(now, |call| call.role.name() == place),
-            Event::Port { .. } | Event::Turn(_) | Event::Known { .. } | Event::User { .. } | Event::Bench { .. } => {}
+            Event::Port { .. }
+            | Event::Turn(_)
+            | Event::Known { .. }
+            | Event::User { .. }
+            | Event::Bench { .. } => {}
         }
     }
 
@@ -136,7 +146,10 @@ impl Spans {
                 }
             }
             Fact::Answer { outcome, interrupted, .. } => {
-                let ended = [(names::OUTCOME, outcome.as_str().into()), (names::INTERRUPTED, (*interrupted).into())];
+                let ended = [
+                    (names::OUTCOME, outcome.as_str().into()),
+                    (names::INTERRUPTED, (*interrupted).into()),
+                ];
                 self.finish(now, ended.into(), None);
             }
             Fact::Failed { .. } => self.finish(now, Vec::new(), Some(names::FAILED)),
@@ -148,9 +161,22 @@ impl Spans {
         self.tasks.extend(tasks.iter().map(|task| (task.id.clone(), task.depends_on.clone())));
     }
 
-    fn call(&mut self, now: SystemTime, call: CallId, role: Role, task: &TaskId, from: Option<CallId>) {
+    fn call(
+        &mut self,
+        now: SystemTime,
+        call: CallId,
+        role: Role,
+        task: &TaskId,
+        from: Option<CallId>,
+    ) {
         let parent = from.map_or_else(|| self.id(&["search"]), |from| self.call_id(from));
-        let mut span = self.span(self.call_id(call), Some(parent), role.name().to_owned(), SpanKind::Internal, now);
+        let mut span = self.span(
+            self.call_id(call),
+            Some(parent),
+            role.name().to_owned(),
+            SpanKind::Internal,
+            now,
+        );
         span.attributes.push((names::ROLE, role.name().into()));
         if let Some(plugin) = self.about.plugins.get(&role) {
             span.attributes.push((names::PLUGIN, plugin.as_str().into()));
@@ -160,7 +186,9 @@ impl Spans {
         }
         if role == Role::Solver {
             let needed = self.tasks.get(task).into_iter().flatten();
-            let known = needed.filter_map(|task| Some(Link { span: *self.solvers.get(task)?, task: task.clone() }));
+            let known = needed.filter_map(|task| {
+                Some(Link { span: *self.solvers.get(task)?, task: task.clone() })
+            });
             span.links = known.collect();
             self.solvers.insert(task.clone(), span.id);
         }
@@ -183,7 +211,13 @@ impl Spans {
         self.ports.insert((call, ticket), port);
     }
 
-    fn model_call(&self, now: SystemTime, id: SpanId, parent: Option<SpanId>, request: &Request) -> PortCall {
+    fn model_call(
+        &self,
+        now: SystemTime,
+        id: SpanId,
+        parent: Option<SpanId>,
+        request: &Request,
+    ) -> PortCall {
         let purpose = request.purpose.name().to_owned();
         let model = self.about.model(&purpose, request.model.as_deref());
         // The rules without a model are in this process.
@@ -195,15 +229,27 @@ impl Spans {
             (names::REQUEST_MODEL, model.name.as_str().into()),
             (names::PURPOSE, purpose.as_str().into()),
         ]);
-        let temperature =
-            request.temperature.or(self.about.temperature).map(|value| (names::TEMPERATURE, value.into()));
+        let temperature = request
+            .temperature
+            .or(self.about.temperature)
+            .map(|value| (names::TEMPERATURE, value.into()));
         let top_p = request.top_p.map(|value| (names::TOP_P, value.into()));
-        let tokens = request.max_tokens.or(self.about.max_tokens).map(|value| (names::MAX_TOKENS, value.into()));
-        span.attributes.extend([temperature, top_p, tokens].into_iter().flatten().filter(|_| !model.is_here));
+        let tokens = request
+            .max_tokens
+            .or(self.about.max_tokens)
+            .map(|value| (names::MAX_TOKENS, value.into()));
+        span.attributes
+            .extend([temperature, top_p, tokens].into_iter().flatten().filter(|_| !model.is_here));
         PortCall { span, kind: Kind::Model, purpose }
     }
 
-    fn statement(&self, now: SystemTime, id: SpanId, parent: Option<SpanId>, sql: &str) -> PortCall {
+    fn statement(
+        &self,
+        now: SystemTime,
+        id: SpanId,
+        parent: Option<SpanId>,
+        sql: &str,
+    ) -> PortCall {
         if !self.is_past {
             log::statement(sql);
         }
@@ -230,7 +276,10 @@ impl Spans {
                 let reason = if reply.truncated { "length" } else { "stop" };
                 // Only the ledger entries show that a cache answered; each of them is of one call.
                 let tokens = u64::from(usage.input_tokens) + u64::from(usage.output_tokens);
-                let hit = self.hits.iter().position(|(purpose, sum)| *purpose == port.purpose && *sum == tokens);
+                let hit = self
+                    .hits
+                    .iter()
+                    .position(|(purpose, sum)| *purpose == port.purpose && *sum == tokens);
                 attributes.extend([
                     (names::FINISH_REASONS, Value::Texts(vec![reason.to_owned()])),
                     (names::INPUT_TOKENS, usage.input_tokens.into()),
@@ -259,14 +308,20 @@ impl Spans {
 
     /// Port calls of a role call end with it, those under a ticket when its guest returns.
     fn ports_end(&mut self, now: SystemTime, call: CallId, from: Ticket) {
-        let open: Vec<_> = self.ports.range((call, from)..=(call, Ticket::MAX)).map(|(place, _)| *place).collect();
+        let open: Vec<_> =
+            self.ports.range((call, from)..=(call, Ticket::MAX)).map(|(place, _)| *place).collect();
         open.into_iter().for_each(|place| self.port_ends(now, place, Some(names::CANCELLED)));
     }
 
     /// A role call ends, and what is a part of it.
     fn call_ends(&mut self, now: SystemTime, call: CallId, error: Option<&'static str>) {
         self.ports_end(now, call, 0);
-        let parts: Vec<_> = self.calls.iter().filter(|(_, part)| part.from == Some(call)).map(|(id, _)| *id).collect();
+        let parts: Vec<_> = self
+            .calls
+            .iter()
+            .filter(|(_, part)| part.from == Some(call))
+            .map(|(id, _)| *id)
+            .collect();
         parts.into_iter().for_each(|part| self.call_ends(now, part, Some(names::CANCELLED)));
         self.issued.remove(&call);
         if let Some(RoleCall { span, .. }) = self.calls.remove(&call) {
@@ -275,11 +330,17 @@ impl Spans {
     }
 
     fn calls_end(&mut self, now: SystemTime, which: impl Fn(&RoleCall) -> bool) {
-        let open: Vec<_> = self.calls.iter().filter(|(_, call)| which(call)).map(|(id, _)| *id).collect();
+        let open: Vec<_> =
+            self.calls.iter().filter(|(_, call)| which(call)).map(|(id, _)| *id).collect();
         open.into_iter().for_each(|call| self.call_ends(now, call, Some(names::CANCELLED)));
     }
 
-    fn finish(&mut self, now: SystemTime, known: Vec<(&'static str, Value)>, error: Option<&'static str>) {
+    fn finish(
+        &mut self,
+        now: SystemTime,
+        known: Vec<(&'static str, Value)>,
+        error: Option<&'static str>,
+    ) {
         self.calls_end(now, |_| true);
         if let Some(mut root) = self.root.take() {
             root.attributes.extend(known);
@@ -305,9 +366,27 @@ impl Spans {
         }
     }
 
-    fn span(&self, id: SpanId, parent: Option<SpanId>, name: String, kind: SpanKind, now: SystemTime) -> Span {
+    fn span(
+        &self,
+        id: SpanId,
+        parent: Option<SpanId>,
+        name: String,
+        kind: SpanKind,
+        now: SystemTime,
+    ) -> Span {
         let (links, attributes) = (Vec::new(), Vec::new());
-        Span { trace: self.about.trace(), id, parent, name, kind, links, attributes, start: now, end: now, error: None }
+        Span {
+            trace: self.about.trace(),
+            id,
+            parent,
+            name,
+            kind,
+            links,
+            attributes,
+            start: now,
+            end: now,
+            error: None,
+        }
     }
 
     fn call_id(&self, call: CallId) -> SpanId {

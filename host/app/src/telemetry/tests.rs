@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use syrch_core::ledger::Entry;
-use syrch_core::ports::{LlmError, Message, Purpose, Reply, Request, Shape, Speaker, Ticket, Usage};
+use syrch_core::ports::{
+    LlmError, Message, Purpose, Reply, Request, Shape, Speaker, Ticket, Usage,
+};
 use syrch_core::roles::Role;
 use syrch_core::{Graph, Observation, SqlError, SqlErrorKind, Task};
 use syrch_journal::{Ask, CallId, Event, Fact, Got, Record, StoredRows};
@@ -101,7 +103,12 @@ impl Reported {
 
     fn answered(&mut self) {
         let (outcome, beside) = ("answered".to_owned(), Vec::new());
-        self.fact(Fact::Answer { document: Default::default(), outcome, interrupted: false, beside });
+        self.fact(Fact::Answer {
+            document: Default::default(),
+            outcome,
+            interrupted: false,
+            beside,
+        });
     }
 
     /// The spans that have ended, in that order.
@@ -115,15 +122,23 @@ fn named<'a>(spans: &'a [Span], name: &str) -> &'a Span {
 }
 
 fn of_task<'a>(spans: &'a [Span], task: &str) -> &'a Span {
-    spans.iter().find(|span| span.name == "solver" && span.attribute("syrch.task") == Some(&task.into())).unwrap()
+    spans
+        .iter()
+        .find(|span| span.name == "solver" && span.attribute("syrch.task") == Some(&task.into()))
+        .unwrap()
 }
 
 fn request(purpose: Purpose) -> Request {
-    Request::new(purpose, vec![Message { speaker: Speaker::User, text: "a secret prompt".to_owned() }], Shape::Text)
+    Request::new(
+        purpose,
+        vec![Message { speaker: Speaker::User, text: "a secret prompt".to_owned() }],
+        Shape::Text,
+    )
 }
 
 fn reply(input_tokens: u32, output_tokens: u32) -> Got {
-    let usage = Usage { input_tokens, output_tokens, model: "big-2".to_owned(), ..Usage::default() };
+    let usage =
+        Usage { input_tokens, output_tokens, model: "big-2".to_owned(), ..Usage::default() };
     let text = "a secret reply".to_owned();
     Got::Reply(Ok(Box::new(Reply { text, parsed: None, truncated: false, logprob: None, usage })))
 }
@@ -134,7 +149,11 @@ fn rows(rows: u64) -> Got {
 }
 
 fn task(id: &str, needs: &[&str]) -> Task {
-    Task { id: id.to_owned(), depends_on: needs.iter().map(|&id| id.to_owned()).collect(), ..Task::default() }
+    Task {
+        id: id.to_owned(),
+        depends_on: needs.iter().map(|&id| id.to_owned()).collect(),
+        ..Task::default()
+    }
 }
 
 #[test]
@@ -154,8 +173,14 @@ fn a_run_is_one_trace_of_parts_in_wholes() {
     assert!(spans.iter().all(|span| span.trace == spans[0].trace && span.error.is_none()));
     let [model, statement, reward, solver, search] = spans.try_into().unwrap();
     assert_eq!((model.parent, statement.parent), (Some(solver.id), Some(reward.id)));
-    assert_eq!((reward.parent, solver.parent, search.parent), (Some(solver.id), Some(search.id), None));
-    assert_eq!((model.kind, statement.kind, solver.kind), (SpanKind::Client, SpanKind::Client, SpanKind::Internal));
+    assert_eq!(
+        (reward.parent, solver.parent, search.parent),
+        (Some(solver.id), Some(search.id), None)
+    );
+    assert_eq!(
+        (model.kind, statement.kind, solver.kind),
+        (SpanKind::Client, SpanKind::Client, SpanKind::Internal)
+    );
     assert_eq!((model.start, model.end), (at(2), at(3)));
     assert_eq!((search.start, search.end), (at(0), at(9)));
     let mut ids = vec![model.id, statement.id, reward.id, solver.id, search.id];
@@ -200,22 +225,32 @@ fn the_edges_of_the_graph_are_links() {
     reported.call(1, Role::Solver, "B", None);
     reported.end(1);
     // B was too much: it becomes a choice of the last of its parts.
-    reported.fact(Fact::Expanded { task: "B".to_owned(), subtasks: vec![task("B.1", &["A"]), task("B.2", &["B.1"])] });
+    reported.fact(Fact::Expanded {
+        task: "B".to_owned(),
+        subtasks: vec![task("B.1", &["A"]), task("B.2", &["B.1"])],
+    });
     for (call, task) in [(2, "B.1"), (3, "B.2"), (4, "B"), (5, "C")] {
         reported.call(call, Role::Solver, task, None);
         reported.end(call);
     }
-    reported.fact(Fact::Edited { edits: vec![syrch_core::Edit::Add(task("D", &["C", "unknown"]))] });
+    reported
+        .fact(Fact::Edited { edits: vec![syrch_core::Edit::Add(task("D", &["C", "unknown"]))] });
     reported.call(6, Role::Solver, "D", None);
     reported.end(6);
 
     let mut spans = reported.spans();
-    let links = |span: &Span| -> Vec<String> { span.links.iter().map(|link| link.task.clone()).collect() };
+    let links =
+        |span: &Span| -> Vec<String> { span.links.iter().map(|link| link.task.clone()).collect() };
     let early = spans.remove(1);
     assert_eq!(links(&early), ["A"]);
-    for (task, needs) in
-        [("A", &[][..]), ("B.1", &["A"]), ("B.2", &["B.1"]), ("B", &["B.2"]), ("C", &["A", "B"]), ("D", &["C"])]
-    {
+    for (task, needs) in [
+        ("A", &[][..]),
+        ("B.1", &["A"]),
+        ("B.2", &["B.1"]),
+        ("B", &["B.2"]),
+        ("C", &["A", "B"]),
+        ("D", &["C"]),
+    ] {
         let span = of_task(&spans, task);
         assert_eq!(links(span), needs, "{task}");
         for link in &span.links {
@@ -243,9 +278,15 @@ fn errors_have_a_class_and_no_words() {
     let spans = reported.spans();
     let model = named(&spans, "chat small-1");
     assert_eq!(model.attribute("gen_ai.provider.name"), Some(&"anthropic".into()));
-    for (name, class) in [("chat small-1", "malformed"), ("SELECT shop", "unknown-column"), ("search", "failed")] {
+    for (name, class) in
+        [("chat small-1", "malformed"), ("SELECT shop", "unknown-column"), ("search", "failed")]
+    {
         let span = named(&spans, name);
-        assert_eq!((span.error, span.attribute("error.type")), (Some(class), Some(&class.into())), "{name}");
+        assert_eq!(
+            (span.error, span.attribute("error.type")),
+            (Some(class), Some(&class.into())),
+            "{name}"
+        );
     }
     assert!(!format!("{spans:?}").contains("secret"), "{spans:#?}");
 }
@@ -266,15 +307,29 @@ fn statements_are_reported_only_to_who_asks() {
 fn only_the_books_tell_that_a_cache_answered() {
     let mut reported = Reported::new(false);
     reported.call(0, Role::Solver, "", None);
-    reported.event(Event::Issue { call: 0, ticket: 1, ask: Ask::Llm(Box::new(request(Purpose::Generate))) });
-    reported.event(Event::Issue { call: 0, ticket: 2, ask: Ask::Llm(Box::new(request(Purpose::Generate))) });
+    reported.event(Event::Issue {
+        call: 0,
+        ticket: 1,
+        ask: Ask::Llm(Box::new(request(Purpose::Generate))),
+    });
+    reported.event(Event::Issue {
+        call: 0,
+        ticket: 2,
+        ask: Ask::Llm(Box::new(request(Purpose::Generate))),
+    });
     reported.note(&Record::Ledger {
-        entry: Entry::Hit { purpose: "generate".to_owned(), tokens: 12, output_tokens: 2, cost_micros: None },
+        entry: Entry::Hit {
+            purpose: "generate".to_owned(),
+            tokens: 12,
+            output_tokens: 2,
+            cost_micros: None,
+        },
     });
     reported.event(Event::Done { call: 0, ticket: 1, got: reply(5, 5) });
     reported.event(Event::Done { call: 0, ticket: 2, got: reply(10, 2) });
     reported.ask(0, 3, Ask::Llm(Box::new(request(Purpose::Generate))), reply(10, 2));
-    let cached: Vec<_> = reported.spans().iter().map(|span| span.attribute("syrch.cached").cloned()).collect();
+    let cached: Vec<_> =
+        reported.spans().iter().map(|span| span.attribute("syrch.cached").cloned()).collect();
     assert_eq!(cached, [Some(false.into()), Some(true.into()), Some(false.into())]);
 }
 
@@ -296,7 +351,11 @@ fn what_nobody_waits_for_any_more_is_cancelled() {
     reported.call(0, Role::Solver, "A", None);
     reported.call(1, Role::Reward, "A", Some((0, 1)));
     for ticket in [1, 2, 3] {
-        reported.event(Event::Issue { call: 0, ticket, ask: Ask::Llm(Box::new(request(Purpose::Generate))) });
+        reported.event(Event::Issue {
+            call: 0,
+            ticket,
+            ask: Ask::Llm(Box::new(request(Purpose::Generate))),
+        });
     }
     reported.event(Event::Port { call: 0, ask: Ask::GiveUp(2), got: Got::GaveUp(false) });
     assert_eq!(reported.spans().len(), 1);
@@ -325,9 +384,16 @@ fn a_resumed_run_goes_on_with_its_trace() {
         event(Event::Issue { call: 0, ticket: 1, ask: Ask::Sql("SELECT 1".to_owned()) }),
         event(Event::Done { call: 0, ticket: 1, got: rows(1) }),
         event(Event::End { call: 0, error: None }),
-        Record::Fact { at_us: 0, fact: Fact::Ended(Observation::ended("A", syrch_core::Ending::Solved)) },
+        Record::Fact {
+            at_us: 0,
+            fact: Fact::Ended(Observation::ended("A", syrch_core::Ending::Solved)),
+        },
         event(Event::Call { call: 1, role: Role::Solver, task: "B".to_owned(), from: None }),
-        event(Event::Issue { call: 1, ticket: 1, ask: Ask::Llm(Box::new(request(Purpose::Generate))) }),
+        event(Event::Issue {
+            call: 1,
+            ticket: 1,
+            ask: Ask::Llm(Box::new(request(Purpose::Generate))),
+        }),
     ];
     past.iter().for_each(|record| reported.note(record));
     let before = reported.spans();
@@ -348,6 +414,9 @@ fn a_resumed_run_goes_on_with_its_trace() {
     assert_eq!(names, ["chat big", "solver", "search"]);
     assert_eq!((after[0].start, after[0].end), (at(100), at(101)));
     assert_eq!(after[1].links[0].span, of_task(&before, "A").id);
-    assert_eq!((after[2].trace, after[2].id), (before[0].trace, of_task(&before, "A").parent.unwrap()));
+    assert_eq!(
+        (after[2].trace, after[2].id),
+        (before[0].trace, of_task(&before, "A").parent.unwrap())
+    );
     assert_eq!(after[2].attribute("syrch.resumed"), Some(&true.into()));
 }

@@ -64,7 +64,8 @@ impl Ask for User {
 }
 
 fn today() -> Settings {
-    let compile = CompileSettings::in_folder(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("replay-cache"));
+    let compile =
+        CompileSettings::in_folder(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("replay-cache"));
     Settings { compile, ..Settings::default() }
 }
 
@@ -80,7 +81,9 @@ fn settings(database: &Path, url: &str, folder: &Path) -> Settings {
 /// What a run came to, as text that must be equal.
 fn reported(report: &Result<SearchReport, Error>) -> String {
     match report {
-        Ok(report) => format!("{:?} {}", report.outcome, serde_json::to_string(&report.document).unwrap()),
+        Ok(report) => {
+            format!("{:?} {}", report.outcome, serde_json::to_string(&report.document).unwrap())
+        }
         Err(error) => format!("error {error}"),
     }
 }
@@ -109,7 +112,9 @@ async fn record(case: &Case, endpoint: &MockEndpoint, folder: &Path) -> (PathBuf
 
 /// Three tasks side by side and two on top, with repairs, and delays that differ from run to run.
 fn wide(seed: u64) -> Script {
-    let delay = move |n: u64| (seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(n * 1_442_695_040) >> 33) % 25;
+    let delay = move |n: u64| {
+        (seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(n * 1_442_695_040) >> 33) % 25
+    };
     let tasks = [
         subtask("A", "the customers from France", &[]),
         subtask("B", "the worth of each order", &[]),
@@ -162,35 +167,61 @@ fn cases() -> Vec<Case> {
             .once([WRITE], Reply::sql("SELECT nme FROM customers", 0.9))
             .on([WRITE], reply())
     };
-    cases.push(Case::new("Who are they?", failing(|| Reply::sql("SELECT no FROM such_table", 0.9))));
+    cases
+        .push(Case::new("Who are they?", failing(|| Reply::sql("SELECT no FROM such_table", 0.9))));
     cases.push(Case::new("Who are they?", failing(|| Reply::text("I do not know."))));
     cases.push(Case::new("Who are they?", failing(|| Reply::status(500, "out of memory"))));
     cases.push(Case::new("Who are they?", failing(Reply::garbage)));
     let unsure = || {
         Script::new()
             .on([PLAN], whole())
-            .on([WRITE, "Answer: spends much"], Reply::sql("SELECT name FROM customers WHERE country = 'France'", 0.95))
+            .on(
+                [WRITE, "Answer: spends much"],
+                Reply::sql("SELECT name FROM customers WHERE country = 'France'", 0.95),
+            )
             .on([WRITE], Reply::sql("SELECT name FROM customers WHERE country = 'Important'", 0.1))
             .on([CLARIFY], Reply::text("What makes a customer important?"))
     };
-    cases.push(Case { answers: Some("spends much"), ..Case::new("Who are the important customers?", unsure()) });
-    cases.push(Case { answers: Some("nobody knows"), ..Case::new("Who are the important customers?", unsure()) });
+    cases.push(Case {
+        answers: Some("spends much"),
+        ..Case::new("Who are the important customers?", unsure())
+    });
+    cases.push(Case {
+        answers: Some("nobody knows"),
+        ..Case::new("Who are the important customers?", unsure())
+    });
     cases.push(Case::new("Who are the important customers?", unsure()));
-    cases.push(Case { tweak: |settings| settings.budgets.llm_calls = 4, ..Case::new(question, wide(99)) });
-    cases.push(Case { tweak: |settings| settings.policy.max_parallel = 1, ..Case::new(question, wide(7)) });
+    cases.push(Case {
+        tweak: |settings| settings.budgets.llm_calls = 4,
+        ..Case::new(question, wide(99))
+    });
+    cases.push(Case {
+        tweak: |settings| settings.policy.max_parallel = 1,
+        ..Case::new(question, wide(7))
+    });
     let slow = || Script::new().on([PLAN], whole()).on([WRITE], Reply::hang());
     let hanging = || {
         Script::new()
-            .on([PLAN], plan(&[subtask("A", "the first part", &[]), subtask("B", "the second part", &[])]))
-            .on([for_task("the first part").as_str()], Reply::sql("SELECT COUNT(*) AS n FROM orders", 0.9))
+            .on(
+                [PLAN],
+                plan(&[subtask("A", "the first part", &[]), subtask("B", "the second part", &[])]),
+            )
+            .on(
+                [for_task("the first part").as_str()],
+                Reply::sql("SELECT COUNT(*) AS n FROM orders", 0.9),
+            )
             .on([WRITE], Reply::hang())
     };
-    cases.push(Case { stop_after: Some(Duration::from_millis(300)), ..Case::new(question, hanging()) });
+    cases.push(Case {
+        stop_after: Some(Duration::from_millis(300)),
+        ..Case::new(question, hanging())
+    });
     cases.push(Case {
         tweak: |settings| settings.deadline = Some(Duration::from_millis(400)),
         ..Case::new(question, hanging())
     });
-    cases.push(Case { stop_after: Some(Duration::from_millis(150)), ..Case::new(question, slow()) });
+    cases
+        .push(Case { stop_after: Some(Duration::from_millis(150)), ..Case::new(question, slow()) });
     cases
 }
 
@@ -227,8 +258,10 @@ fn a_journal_without_rows_or_of_another_run_is_not_replayed() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let folder = syrch_kit::scratch();
-        let mut case =
-            Case { tweak: |settings| settings.journal.rows = RowRetention::None, ..Case::new("q?", wide(1)) };
+        let mut case = Case {
+            tweak: |settings| settings.journal.rows = RowRetention::None,
+            ..Case::new("q?", wide(1))
+        };
         let endpoint = MockEndpoint::start(std::mem::take(&mut case.script));
         let (path, _) = record(&case, &endpoint, folder.path()).await;
         let text = std::fs::read_to_string(&path).unwrap();
@@ -238,7 +271,10 @@ fn a_journal_without_rows_or_of_another_run_is_not_replayed() {
         let journal = Journal::read(&path).unwrap();
         let host = Host::of_journal(&journal.header, &today(), &Silent).await.unwrap();
         let error = host.replay(journal, Arc::new(Silent)).await.unwrap_err();
-        assert!(matches!(&error, Error::Unfit(why) if why.contains("--journal-rows none")), "{error}");
+        assert!(
+            matches!(&error, Error::Unfit(why) if why.contains("--journal-rows none")),
+            "{error}"
+        );
 
         // The journal says that another statement was run than the reply has: the replay notices.
         let mut case = Case::new("How much did each customer from France spend?", wide(1));
@@ -246,7 +282,8 @@ fn a_journal_without_rows_or_of_another_run_is_not_replayed() {
         let (path, _) = record(&case, &endpoint, folder.path()).await;
         let text = std::fs::read_to_string(&path).unwrap();
         let (before, after) = text.split_once("{\"port\":\"sql\"").unwrap();
-        let changed = format!("{before}{{\"port\":\"sql\"{}", after.replacen("SELECT", "SELECT DISTINCT", 1));
+        let changed =
+            format!("{before}{{\"port\":\"sql\"{}", after.replacen("SELECT", "SELECT DISTINCT", 1));
         std::fs::write(&path, changed).unwrap();
         let journal = Journal::read(&path).unwrap();
         let host = Host::of_journal(&journal.header, &today(), &Silent).await.unwrap();

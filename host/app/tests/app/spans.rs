@@ -1,4 +1,5 @@
-//! Spans of whole searches: the parts are in their wholes, the edges of the graph are links, and nothing is in them that must not be.
+//! Spans of whole searches: the parts are in their wholes, the edges of the graph are links, and
+//! nothing is in them that must not be.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -38,7 +39,9 @@ fn script() -> Script {
     let tasks = [task("A", "the people of Spain", &[]), task("B", "how many they are", &["A"])];
     let of = |text: &str| format!("Your task is this part of it: {text}\n");
     let (people, number) = (of("the people of Spain"), of("how many they are"));
-    let sql = format!("SELECT id, name FROM customers WHERE country = 'Spain' AND name <> 'not {CANARY}'");
+    let sql = format!(
+        "SELECT id, name FROM customers WHERE country = 'Spain' AND name <> 'not {CANARY}'"
+    );
     Script::new()
         .on(["You plan how to answer"], Reply::json(&json!({ "subtasks": tasks })))
         .once([people.as_str()], Reply::sql("SELECT nme FROM customers", 0.9))
@@ -49,7 +52,10 @@ fn script() -> Script {
 /// The spans of one search.
 async fn searched(settings: &Settings) -> Vec<Span> {
     let kept = Arc::<CollectedSpans>::default();
-    let host = Host::open(Settings { spans: Some(Arc::clone(&kept) as _), ..settings.clone() }, &Silent).await.unwrap();
+    let host =
+        Host::open(Settings { spans: Some(Arc::clone(&kept) as _), ..settings.clone() }, &Silent)
+            .await
+            .unwrap();
     let problem = Problem::new(format!("How many people of Spain are not {CANARY}?"));
     let report = host.search(problem, Arc::new(Silent), None, &Stop::new()).await.unwrap();
     assert_eq!(report.outcome, Outcome::Answered);
@@ -65,7 +71,12 @@ fn check_trace(spans: &[Span]) {
     assert_eq!((root.name.as_str(), root.parent), ("search", None));
     for span in spans.iter().filter(|span| span.id != root.id) {
         let parent = by_id[&span.parent.unwrap()];
-        assert!(parent.start <= span.start && span.end <= parent.end, "{} in {}", span.name, parent.name);
+        assert!(
+            parent.start <= span.start && span.end <= parent.end,
+            "{} in {}",
+            span.name,
+            parent.name
+        );
         assert!(span.links.iter().all(|link| by_id.contains_key(&link.span)));
     }
 }
@@ -74,8 +85,10 @@ fn check_trace(spans: &[Span]) {
 async fn a_search_is_one_trace_without_secrets() {
     let folder = syrch_kit::scratch();
     let endpoint = MockEndpoint::start(script());
-    let mut settings = Settings { database: shop(folder.path()).display().to_string(), ..Settings::default() };
-    settings.compile = CompileSettings::in_folder(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("replay-cache"));
+    let mut settings =
+        Settings { database: shop(folder.path()).display().to_string(), ..Settings::default() };
+    settings.compile =
+        CompileSettings::in_folder(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("replay-cache"));
     settings.cache.folder = Some(folder.path().join("answers"));
     settings.model.provider = Provider::OPENAI;
     settings.model.base_url = endpoint.url();
@@ -88,15 +101,26 @@ async fn a_search_is_one_trace_without_secrets() {
     assert!(models.iter().all(|span| span.kind == SpanKind::Client));
     assert!(models.iter().all(|span| span.attribute("syrch.cached") == Some(&Value::Flag(false))));
     let solver = |task: &str| {
-        let of_task = |span: &&Span| span.name == "solver" && span.attribute("syrch.task") == Some(&task.into());
+        let of_task = |span: &&Span| {
+            span.name == "solver" && span.attribute("syrch.task") == Some(&task.into())
+        };
         spans.iter().find(of_task).unwrap()
     };
     assert!(solver("A").links.is_empty());
-    assert_eq!(solver("B").links.iter().map(|link| link.span).collect::<Vec<_>>(), [solver("A").id]);
+    assert_eq!(
+        solver("B").links.iter().map(|link| link.span).collect::<Vec<_>>(),
+        [solver("A").id]
+    );
     let statements = spans.iter().filter(|span| span.name == "SELECT shop" && span.error.is_none());
     assert!(statements.clone().count() >= 2);
-    assert!(statements.clone().all(|span| span.attribute("db.system.name") == Some(&"sqlite".into())));
-    assert!(statements.clone().any(|span| span.attribute("db.response.returned_rows") == Some(&Value::Whole(2))));
+    assert!(
+        statements.clone().all(|span| span.attribute("db.system.name") == Some(&"sqlite".into()))
+    );
+    assert!(
+        statements
+            .clone()
+            .any(|span| span.attribute("db.response.returned_rows") == Some(&Value::Whole(2)))
+    );
     assert!(!format!("{spans:?}").contains(CANARY), "{spans:#?}");
 
     // The same search again is another trace, and what a cache answers says so.
@@ -104,6 +128,7 @@ async fn a_search_is_one_trace_without_secrets() {
     check_trace(&again);
     assert_ne!(again[0].trace, spans[0].trace);
     assert_eq!(endpoint.count(), models.len());
-    let cached = again.iter().filter(|span| span.attribute("syrch.cached") == Some(&Value::Flag(true)));
+    let cached =
+        again.iter().filter(|span| span.attribute("syrch.cached") == Some(&Value::Flag(true)));
     assert_eq!(cached.count(), models.len());
 }

@@ -54,9 +54,15 @@ impl Rewriter for Asks {
         if history.len() > self.from {
             return Ok(None);
         }
-        let text = format!("rewrite {original}, whose plan is {}, seed {}", plan.text, call.ports.run.seed());
+        let text = format!(
+            "rewrite {original}, whose plan is {}, seed {}",
+            plan.text,
+            call.ports.run.seed()
+        );
         let reply = call.ports.llm.issue(1, request(text)).await.await;
-        Ok(Some(proposal(&reply.map(|reply| reply.text).unwrap_or_else(|error| format!("LIMIT {error}")))))
+        Ok(Some(proposal(
+            &reply.map(|reply| reply.text).unwrap_or_else(|error| format!("LIMIT {error}")),
+        )))
     }
 }
 
@@ -133,7 +139,9 @@ async fn nobody_is_asked_when_nothing_would_be_sent() {
     let (endpoint, folder) = (endpoint(), syrch_kit::scratch());
     let host = host(&endpoint, folder.path()).await;
     let user = User { agrees: false, asked: Arc::default() };
-    let optimize = host.optimize(ORIGINAL).rewriter(Arc::new(crate::fake::Scripted(vec!["SELECT fast FROM t"])));
+    let optimize = host
+        .optimize(ORIGINAL)
+        .rewriter(Arc::new(crate::fake::Scripted(vec!["SELECT fast FROM t"])));
     let report = optimize.consent(user.clone()).run().await.unwrap().report;
     assert_eq!(report.outcome, Outcome::Optimized);
     assert!(user.asked.lock().unwrap().is_empty() && endpoint.count() == 0);

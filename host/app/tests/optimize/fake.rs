@@ -8,13 +8,16 @@ use async_trait::async_trait;
 use syrch::optimize::Optimize;
 use syrch::{Host, HostBuilder};
 use syrch_core::ports::{
-    Admitted, Bench, BenchLimits, CANDIDATE, CellIndex, ColumnStats, Compared, Database, DatabaseError, Facts, Match,
-    Plan, PortError, ResultSize, Sample, SqlQuery, Timing,
+    Admitted, Bench, BenchLimits, CANDIDATE, CellIndex, ColumnStats, Compared, Database,
+    DatabaseError, Facts, Match, Plan, PortError, ResultSize, Sample, SqlQuery, Timing,
 };
 use syrch_core::roles::{Attempt, Call, Proposal, Rewriter};
-use syrch_core::{Catalog, Column, Dialect, Hit, ResultSet, RoleError, SqlError, SqlErrorKind, Table};
+use syrch_core::{
+    Catalog, Column, Dialect, Hit, ResultSet, RoleError, SqlError, SqlErrorKind, Table,
+};
 
-/// What the statements do. A statement that is not named has the rows 1, 2 and 3 and takes 1,000 ms.
+/// What the statements do. A statement that is not named has the rows 1, 2 and 3 and takes 1,000
+/// ms.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Script {
     pub(crate) rows: BTreeMap<String, Vec<i64>>,
@@ -37,10 +40,16 @@ pub(crate) struct FakeDatabase {
 
 impl FakeDatabase {
     pub(crate) fn new(script: Script) -> Arc<Self> {
-        let column = Column { name: "a".to_owned(), sql_type: "INTEGER".to_owned(), ..Column::default() };
-        let table = |name: &str| Table { name: name.to_owned(), columns: vec![column.clone()], ..Table::default() };
+        let column =
+            Column { name: "a".to_owned(), sql_type: "INTEGER".to_owned(), ..Column::default() };
+        let table = |name: &str| Table {
+            name: name.to_owned(),
+            columns: vec![column.clone()],
+            ..Table::default()
+        };
         let tables = vec![table("t"), table("secret")];
-        let catalog = Arc::new(Catalog { database: "fake".to_owned(), dialect: Dialect::Sqlite, tables });
+        let catalog =
+            Arc::new(Catalog { database: "fake".to_owned(), dialect: Dialect::Sqlite, tables });
         Arc::new(Self { script, calls: Arc::default(), timed: Arc::default(), catalog })
     }
 
@@ -54,7 +63,11 @@ impl FakeDatabase {
 }
 
 fn tables(sql: &str) -> Vec<String> {
-    ["secret", "t"].into_iter().filter(|table| sql.split(' ').any(|word| word == *table)).map(str::to_owned).collect()
+    ["secret", "t"]
+        .into_iter()
+        .filter(|table| sql.split(' ').any(|word| word == *table))
+        .map(str::to_owned)
+        .collect()
 }
 
 #[async_trait]
@@ -95,7 +108,12 @@ impl Database for FakeDatabase {
     }
 
     async fn explain(&self, query: &SqlQuery) -> Result<Plan, SqlError> {
-        Ok(Plan { format: "fake".to_owned(), text: format!("plan of {}", query.text), cost: None, rows: None })
+        Ok(Plan {
+            format: "fake".to_owned(),
+            text: format!("plan of {}", query.text),
+            cost: None,
+            rows: None,
+        })
     }
 
     async fn run(&self, _: &SqlQuery) -> Result<ResultSet, SqlError> {
@@ -107,7 +125,8 @@ impl Database for FakeDatabase {
     }
 
     async fn bench(&self, _: BenchLimits) -> Result<Box<dyn Bench>, PortError> {
-        let (script, calls, timed) = (self.script.clone(), Arc::clone(&self.calls), Arc::clone(&self.timed));
+        let (script, calls, timed) =
+            (self.script.clone(), Arc::clone(&self.calls), Arc::clone(&self.timed));
         Ok(Box::new(FakeBench { script, calls, timed }))
     }
 }
@@ -155,7 +174,11 @@ impl Bench for FakeBench {
 
     async fn columns(&mut self, _: &Admitted) -> Result<Vec<Column>, SqlError> {
         self.call().await?;
-        Ok(vec![Column { name: "a".to_owned(), sql_type: "INTEGER".to_owned(), ..Column::default() }])
+        Ok(vec![Column {
+            name: "a".to_owned(),
+            sql_type: "INTEGER".to_owned(),
+            ..Column::default()
+        }])
     }
 
     async fn size(&mut self, admitted: &Admitted) -> Result<ResultSize, SqlError> {
@@ -164,13 +187,23 @@ impl Bench for FakeBench {
         Ok(ResultSize { rows, bytes: rows * 8 })
     }
 
-    async fn compare(&mut self, original: &Admitted, candidate: &Admitted) -> Result<Compared, SqlError> {
+    async fn compare(
+        &mut self,
+        original: &Admitted,
+        candidate: &Admitted,
+    ) -> Result<Compared, SqlError> {
         self.call().await?;
         if candidate.sql.contains("overflow") {
-            return Err(SqlError::new(SqlErrorKind::Other, "overflow").rule(format!("{CANDIDATE}: engine")));
+            return Err(
+                SqlError::new(SqlErrorKind::Other, "overflow").rule(format!("{CANDIDATE}: engine"))
+            );
         }
         let (original, candidate) = (self.rows(&original.sql), self.rows(&candidate.sql));
-        Ok(if original == candidate { Compared::Equal(original.len() as u64) } else { Compared::Different })
+        Ok(if original == candidate {
+            Compared::Equal(original.len() as u64)
+        } else {
+            Compared::Different
+        })
     }
 
     async fn time(&mut self, admitted: &Admitted) -> Result<Timing, SqlError> {
@@ -221,7 +254,10 @@ pub(crate) fn builder(database: &Arc<FakeDatabase>) -> HostBuilder {
     Host::builder().database(Arc::clone(database))
 }
 
-pub(crate) async fn optimize(database: &Arc<FakeDatabase>, statements: &[&'static str]) -> Optimize {
+pub(crate) async fn optimize(
+    database: &Arc<FakeDatabase>,
+    statements: &[&'static str],
+) -> Optimize {
     let host = builder(database).open().await.unwrap();
     host.optimize(ORIGINAL).rewriter(Arc::new(Scripted(statements.to_vec())))
 }

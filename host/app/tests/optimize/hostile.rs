@@ -15,7 +15,11 @@ fn compile() -> CompileSettings {
     CompileSettings::in_folder(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("optimize-cache"))
 }
 
-async fn run(behaviour: &str, shared: &Arc<Shared>, journal: Option<&Path>) -> (Arc<FakeDatabase>, Optimized) {
+async fn run(
+    behaviour: &str,
+    shared: &Arc<Shared>,
+    journal: Option<&Path>,
+) -> (Arc<FakeDatabase>, Optimized) {
     let database = FakeDatabase::new(Script::default());
     let hostile = syrch_kit::zoo::hostile();
     let host = builder(&database)
@@ -26,7 +30,11 @@ async fn run(behaviour: &str, shared: &Arc<Shared>, journal: Option<&Path>) -> (
         .open()
         .await
         .unwrap();
-    let optimized = host.optimize(ORIGINAL).run_as("0123456789abcdef", journal.map(Path::to_owned)).await.unwrap();
+    let optimized = host
+        .optimize(ORIGINAL)
+        .run_as("0123456789abcdef", journal.map(Path::to_owned))
+        .await
+        .unwrap();
     (database, optimized)
 }
 
@@ -44,9 +52,19 @@ async fn a_rewriter_that_misbehaves_costs_its_iterations_and_nothing_else() {
     ] {
         let (database, optimized) = run(behaviour, &shared, None).await;
         let report = optimized.report;
-        assert_eq!((report.outcome, report.iterations.len()), (Outcome::NoValidCandidate, 5), "{behaviour}");
-        assert!(report.iterations.iter().all(|iteration| iteration.state == State::CandidateError), "{behaviour}");
-        assert!(database.timed().iter().all(|sql| sql == ORIGINAL) && report.best == ORIGINAL, "{behaviour}");
+        assert_eq!(
+            (report.outcome, report.iterations.len()),
+            (Outcome::NoValidCandidate, 5),
+            "{behaviour}"
+        );
+        assert!(
+            report.iterations.iter().all(|iteration| iteration.state == State::CandidateError),
+            "{behaviour}"
+        );
+        assert!(
+            database.timed().iter().all(|sql| sql == ORIGINAL) && report.best == ORIGINAL,
+            "{behaviour}"
+        );
         let detail = report.iterations[0].detail.as_ref().unwrap();
         assert!(!detail.contains("REACHED: s") && !detail.contains("REACHED: c"), "{detail}");
     }
@@ -58,7 +76,11 @@ async fn only_the_host_ends_a_rewriter_that_proposes_for_ever() {
     for (behaviour, iterations) in [("rewrite-endless", 5), ("rewrite-same", 5), ("none", 0)] {
         let (_, optimized) = run(behaviour, &shared, None).await;
         let report = optimized.report;
-        assert_eq!((report.outcome, report.iterations.len()), (Outcome::Unchanged, iterations), "{behaviour}");
+        assert_eq!(
+            (report.outcome, report.iterations.len()),
+            (Outcome::Unchanged, iterations),
+            "{behaviour}"
+        );
     }
 }
 

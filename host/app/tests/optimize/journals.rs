@@ -1,4 +1,5 @@
-//! Journals of the optimizer: replayed without a database, resumed wherever the run was killed, without anything of the data.
+//! Journals of the optimizer: replayed without a database, resumed wherever the run was killed,
+//! without anything of the data.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +11,8 @@ use syrch::{Error, Host, Silent};
 use crate::fake::{FakeDatabase, ORIGINAL, Scripted, builder};
 use crate::runs::script;
 
-const STATEMENTS: [&str; 3] = ["SELECT wrong FROM t", "SELECT fast FROM t", "SELECT a FROM t LIMIT 1"];
+const STATEMENTS: [&str; 3] =
+    ["SELECT wrong FROM t", "SELECT fast FROM t", "SELECT a FROM t LIMIT 1"];
 
 fn rewriter() -> Arc<Scripted> {
     Arc::new(Scripted(STATEMENTS.to_vec()))
@@ -33,7 +35,8 @@ async fn a_replay_needs_no_database_and_gives_the_same_report() {
     let (optimized, path, _) = finished(folder.path()).await;
     let journal = Journal::read(&path).unwrap();
     // A host whose database cannot even be asked for a bench.
-    let host = Host::of_journal(&journal.header, &syrch::Settings::default(), &Silent).await.unwrap();
+    let host =
+        Host::of_journal(&journal.header, &syrch::Settings::default(), &Silent).await.unwrap();
     let replayed = host.optimize("").rewriter(rewriter()).replay(journal.clone()).await.unwrap();
     assert_eq!(replayed.report, optimized.report);
     assert_eq!(Optimized::of_journal(&journal).unwrap().unwrap().report, optimized.report);
@@ -59,7 +62,8 @@ async fn a_replay_follows_the_recorded_times_and_no_others() {
             *time = 1_000_000_000u64.into();
         }
     }
-    let host = Host::of_journal(&journal.header, &syrch::Settings::default(), &Silent).await.unwrap();
+    let host =
+        Host::of_journal(&journal.header, &syrch::Settings::default(), &Silent).await.unwrap();
     // With equal times nothing is accepted, so that the run ends elsewhere.
     let error = host.optimize("").rewriter(rewriter()).replay(journal).await.unwrap_err();
     assert!(matches!(error, Error::Replay(_)), "{error}");
@@ -71,7 +75,8 @@ async fn a_killed_run_resumes_wherever_it_was_and_measures_nothing_twice() {
     let (optimized, path, timed) = finished(folder.path()).await;
     let text = std::fs::read_to_string(&path).unwrap();
     let lines: Vec<&str> = text.lines().collect();
-    let timed_in = |lines: &[&str]| lines.iter().filter(|line| line.contains("\"step\":\"time\"")).count();
+    let timed_in =
+        |lines: &[&str]| lines.iter().filter(|line| line.contains("\"step\":\"time\"")).count();
     assert_eq!(timed_in(&lines), timed);
     // Every second record, so that all kinds are among them; the last is the end.
     for cut in (1..lines.len() - 1).step_by(2) {
@@ -87,8 +92,12 @@ async fn a_killed_run_resumes_wherever_it_was_and_measures_nothing_twice() {
         // On a new connection both statements are run once before a measurement continues.
         assert!((left..=left + 2).contains(&database.timed().len()), "cut at {cut}: {left}");
         let again = Journal::read(&killed).unwrap();
-        let host = Host::of_journal(&again.header, &syrch::Settings::default(), &Silent).await.unwrap();
-        assert_eq!(host.optimize("").rewriter(rewriter()).replay(again).await.unwrap().report, optimized.report);
+        let host =
+            Host::of_journal(&again.header, &syrch::Settings::default(), &Silent).await.unwrap();
+        assert_eq!(
+            host.optimize("").rewriter(rewriter()).replay(again).await.unwrap().report,
+            optimized.report
+        );
     }
 }
 
@@ -99,8 +108,9 @@ async fn a_statement_that_somebody_put_into_a_journal_is_checked_before_it_runs(
     let text = std::fs::read_to_string(&path).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     let admitted = lines.iter().position(|line| line.contains("\"fed\":\"admitted\"")).unwrap();
-    let forged =
-        lines[..=admitted].join("\n").replace("\"sql\":\"SELECT a FROM t\"", "\"sql\":\"SELECT a FROM secret\"");
+    let forged = lines[..=admitted]
+        .join("\n")
+        .replace("\"sql\":\"SELECT a FROM t\"", "\"sql\":\"SELECT a FROM secret\"");
     assert_ne!(forged, lines[..=admitted].join("\n"));
     let killed = folder.path().join("forged.jsonl");
     std::fs::write(&killed, forged + "\n").unwrap();
@@ -116,12 +126,14 @@ async fn a_journal_grants_no_more_rows_bytes_or_time() {
     let (_, path, _) = finished(folder.path()).await;
     let text = std::fs::read_to_string(&path).unwrap();
     let half: Vec<&str> = text.lines().take(text.lines().count() / 2).collect();
-    for (limit, more) in
-        [("\"rows\":10000,", "\"rows\":99999999999,"), ("\"statement_ms\":120000,", "\"statement_ms\":9999999999,")]
-    {
+    for (limit, more) in [
+        ("\"rows\":10000,", "\"rows\":99999999999,"),
+        ("\"statement_ms\":120000,", "\"statement_ms\":9999999999,"),
+    ] {
         // What the optimizer's part of the header says; the settings beside it are compared anyway.
         let half = half.join("\n");
-        let (before, of_optimizer) = half.split_at(half.find("\"optimize\":{\"settings\":").unwrap());
+        let (before, of_optimizer) =
+            half.split_at(half.find("\"optimize\":{\"settings\":").unwrap());
         let forged = format!("{before}{}", of_optimizer.replacen(limit, more, 1));
         assert_ne!(forged, half, "{limit}");
         let killed = folder.path().join("forged.jsonl");

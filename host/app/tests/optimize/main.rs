@@ -1,4 +1,5 @@
-//! The optimizer as a program that embeds the library uses it: over a database whose rows and clock are scripted.
+//! The optimizer as a program that embeds the library uses it: over a database whose rows and clock
+//! are scripted.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

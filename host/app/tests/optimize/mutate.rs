@@ -3,14 +3,16 @@
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    BinaryOperator, Distinct, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
-    GroupByExpr, Ident, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Query, Select, SelectItem, SetExpr,
-    SetOperator, SetQuantifier, Statement, TableAlias, TableFactor, TableWithJoins, Value, VisitMut, VisitorMut,
+    BinaryOperator, Distinct, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArguments, GroupByExpr, Ident, JoinConstraint, JoinOperator, ObjectName,
+    ObjectNamePart, Query, Select, SelectItem, SetExpr, SetOperator, SetQuantifier, Statement,
+    TableAlias, TableFactor, TableWithJoins, Value, VisitMut, VisitorMut,
 };
 use sqlparser::dialect::SQLiteDialect;
 use sqlparser::parser::Parser;
 
-/// All mutants of a statement, without those that are written as it is; none of one that does not parse.
+/// All mutants of a statement, without those that are written as it is; none of one that does not
+/// parse.
 pub(crate) fn mutants(sql: &str) -> Vec<String> {
     let Ok(parsed) = Parser::parse_sql(&SQLiteDialect {}, sql) else { return Vec::new() };
     let [statement] = parsed.as_slice() else { return Vec::new() };
@@ -48,15 +50,21 @@ impl Mutation {
         for table in from.iter_mut() {
             for join in &mut table.joins {
                 let swapped = match &join.join_operator {
-                    JoinOperator::Join(on) | JoinOperator::Inner(on) => JoinOperator::LeftOuter(on.clone()),
-                    JoinOperator::Left(on) | JoinOperator::LeftOuter(on) => JoinOperator::Inner(on.clone()),
+                    JoinOperator::Join(on) | JoinOperator::Inner(on) => {
+                        JoinOperator::LeftOuter(on.clone())
+                    }
+                    JoinOperator::Left(on) | JoinOperator::LeftOuter(on) => {
+                        JoinOperator::Inner(on.clone())
+                    }
                     _ => continue,
                 };
                 if self.is_here() {
                     join.join_operator = swapped;
                     return;
                 }
-                if matches!(&join.join_operator, JoinOperator::Join(JoinConstraint::On(_))) && self.is_here() {
+                if matches!(&join.join_operator, JoinOperator::Join(JoinConstraint::On(_)))
+                    && self.is_here()
+                {
                     join.join_operator = JoinOperator::CrossJoin(JoinConstraint::None);
                     return;
                 }
@@ -89,7 +97,13 @@ impl Mutation {
         if self.is_here() {
             list.duplicate_treatment = match list.duplicate_treatment {
                 Some(DuplicateTreatment::Distinct) => None,
-                _ if matches!(list.args.as_slice(), [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)]) => return,
+                _ if matches!(
+                    list.args.as_slice(),
+                    [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)]
+                ) =>
+                {
+                    return;
+                }
                 _ => Some(DuplicateTreatment::Distinct),
             };
         }
@@ -199,7 +213,9 @@ impl VisitorMut for Mutation {
         }
         match expr {
             Expr::Function(function) => self.function(function),
-            Expr::InSubquery { negated, .. } | Expr::InList { negated, .. } | Expr::Like { negated, .. }
+            Expr::InSubquery { negated, .. }
+            | Expr::InList { negated, .. }
+            | Expr::Like { negated, .. }
                 if self.is_here() =>
             {
                 *negated = !*negated;
@@ -220,7 +236,9 @@ fn every_kind_of_mutant_is_made() {
     let sql = "SELECT DISTINCT a, count(b) FROM t JOIN u ON t.x = u.x WHERE c < 5 AND d = 'e' GROUP BY a, f HAVING sum(g) > 1 \
                UNION ALL SELECT a, b FROM v WHERE a IN (SELECT a FROM w)";
     let all = mutants(sql);
-    let has = |text: &str| assert!(all.iter().any(|mutant| mutant.contains(text)), "{text}\n{}", all.join("\n"));
+    let has = |text: &str| {
+        assert!(all.iter().any(|mutant| mutant.contains(text)), "{text}\n{}", all.join("\n"))
+    };
     has("SELECT a, count(b) FROM t JOIN");
     has("LEFT OUTER JOIN u");
     has("CROSS JOIN u");

@@ -26,29 +26,49 @@ pub(crate) fn script() -> Script {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_fastest_equal_statement_is_the_result_and_a_wrong_one_never_is() {
     let database = FakeDatabase::new(script());
-    let statements =
-        [WRONG, FAST, "SELECT a FROM t LIMIT 1", "SELECT a FROM t JOIN secret ON 1", "SELECT overflow FROM t"];
+    let statements = [
+        WRONG,
+        FAST,
+        "SELECT a FROM t LIMIT 1",
+        "SELECT a FROM t JOIN secret ON 1",
+        "SELECT overflow FROM t",
+    ];
     let optimized = optimize(&database, &statements).await.run().await.unwrap();
     let report = &optimized.report;
     let states: Vec<State> = report.iterations.iter().map(|iteration| iteration.state).collect();
     assert_eq!(
         states,
-        [State::FailedMismatch, State::Kept, State::FailedSafety, State::FailedSafety, State::CandidateError]
+        [
+            State::FailedMismatch,
+            State::Kept,
+            State::FailedSafety,
+            State::FailedSafety,
+            State::CandidateError
+        ]
     );
-    assert_eq!((report.outcome, report.best.as_str(), report.original.as_str()), (Outcome::Optimized, FAST, ORIGINAL));
+    assert_eq!(
+        (report.outcome, report.best.as_str(), report.original.as_str()),
+        (Outcome::Optimized, FAST, ORIGINAL)
+    );
     assert!(report.is_confirmed() && report.confirmation.as_ref().unwrap().ratio == 10.0);
     let plans = report.plans.as_ref().unwrap();
     assert_eq!(plans.after.as_ref().unwrap().text, format!("plan of {FAST}"));
     // A database of the program's own has no copies.
     assert_eq!(report.settings.copies, 0);
-    assert!(!database.timed().iter().any(|sql| sql == WRONG), "a wrong statement is not even timed");
+    assert!(
+        !database.timed().iter().any(|sql| sql == WRONG),
+        "a wrong statement is not even timed"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn copies_that_cannot_be_made_are_refused_when_somebody_insists_on_them() {
     let database = FakeDatabase::new(script());
     let error = optimize(&database, &[FAST]).await.copies(6).run().await.unwrap_err();
-    assert!(matches!(&error, Error::Config(message) if message.contains("engines that can: sqlite")), "{error}");
+    assert!(
+        matches!(&error, Error::Config(message) if message.contains("engines that can: sqlite")),
+        "{error}"
+    );
     let error = optimize(&database, &[FAST]).await.iterations(0).run().await.unwrap_err();
     assert!(matches!(error, Error::Config(_)));
     assert_eq!(database.calls(), 0);
@@ -75,7 +95,11 @@ async fn a_server_that_is_gone_is_an_error_at_any_time() {
     for gone_at in [0, 1, 5, 12, 20] {
         let database = FakeDatabase::new(Script { gone_at: Some(gone_at), ..script() });
         let report = optimize(&database, &[FAST]).await.run().await.unwrap().report;
-        assert_eq!((report.outcome, report.best.as_str()), (Outcome::Error, ORIGINAL), "at {gone_at}");
+        assert_eq!(
+            (report.outcome, report.best.as_str()),
+            (Outcome::Error, ORIGINAL),
+            "at {gone_at}"
+        );
     }
 }
 
@@ -95,7 +119,11 @@ async fn a_stop_ends_a_statement_that_runs_for_ever_with_what_is_verified() {
         }
         assert!(*progress.step != Step::Done || progress.iterations.len() == 1);
     });
-    let report = tokio::time::timeout(Duration::from_secs(20), optimize.run()).await.unwrap().unwrap().report;
+    let report = tokio::time::timeout(Duration::from_secs(20), optimize.run())
+        .await
+        .unwrap()
+        .unwrap()
+        .report;
     assert!(report.interrupted.is_some(), "{report:?}");
     assert_eq!((report.outcome, report.best.as_str()), (Outcome::Optimized, FAST));
     assert!(!report.is_confirmed());
@@ -104,11 +132,19 @@ async fn a_stop_ends_a_statement_that_runs_for_ever_with_what_is_verified() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deadline_ends_it_too() {
     let database = FakeDatabase::new(Script { hangs_at: Some(4), ..script() });
-    let short = |settings: &mut syrch::Settings| settings.deadline = Some(Duration::from_millis(200));
+    let short =
+        |settings: &mut syrch::Settings| settings.deadline = Some(Duration::from_millis(200));
     let host = builder(&database).configure(short).open().await.unwrap();
     let optimize = host.optimize(ORIGINAL).rewriter(Arc::new(Scripted(vec![FAST])));
-    let report = tokio::time::timeout(Duration::from_secs(20), optimize.run()).await.unwrap().unwrap().report;
-    assert_eq!((report.outcome, report.reason.as_deref()), (Outcome::Error, Some("its deadline passed")));
+    let report = tokio::time::timeout(Duration::from_secs(20), optimize.run())
+        .await
+        .unwrap()
+        .unwrap()
+        .report;
+    assert_eq!(
+        (report.outcome, report.reason.as_deref()),
+        (Outcome::Error, Some("its deadline passed"))
+    );
 }
 
 /// What it would ask a model is too large to be sent.
@@ -125,7 +161,8 @@ impl Rewriter for Wordy {
         _: &Catalog,
         _: &[Attempt],
     ) -> Result<Option<Proposal>, RoleError> {
-        let failure = Failure::new(FailureKind::Other("prompt-too-large".to_owned()), "the plan is too long");
+        let failure =
+            Failure::new(FailureKind::Other("prompt-too-large".to_owned()), "the plan is too long");
         Err(RoleError::Failure { plugin: "wordy".to_owned(), failure })
     }
 }
@@ -138,7 +175,10 @@ async fn a_prompt_that_is_too_large_is_an_outcome_of_its_own() {
     // The run may go on on any thread.
     let run = tokio::spawn(host.optimize(ORIGINAL).rewriter(Arc::new(Wordy)).run());
     let report = run.await.unwrap().unwrap().report;
-    assert_eq!((report.outcome, report.reason.as_deref()), (Outcome::UnsupportedPrompt, Some("the plan is too long")));
+    assert_eq!(
+        (report.outcome, report.reason.as_deref()),
+        (Outcome::UnsupportedPrompt, Some("the plan is too long"))
+    );
 }
 
 /// Looks for more than the tables of its statement.
@@ -155,10 +195,19 @@ impl Rewriter for Curious {
         catalog: &Catalog,
         history: &[Attempt],
     ) -> Result<Option<Proposal>, RoleError> {
-        assert_eq!((original, best, plan.text.as_str()), (ORIGINAL, ORIGINAL, "plan of SELECT a FROM t"));
-        assert_eq!(catalog.tables.iter().map(|table| table.name.as_str()).collect::<Vec<_>>(), ["t"]);
+        assert_eq!(
+            (original, best, plan.text.as_str()),
+            (ORIGINAL, ORIGINAL, "plan of SELECT a FROM t")
+        );
+        assert_eq!(
+            catalog.tables.iter().map(|table| table.name.as_str()).collect::<Vec<_>>(),
+            ["t"]
+        );
         let inspect = &call.ports.inspect;
-        assert!(inspect.check("SELECT a FROM t").await.is_ok() && inspect.column_stats("t", &[]).await.is_ok());
+        assert!(
+            inspect.check("SELECT a FROM t").await.is_ok()
+                && inspect.column_stats("t", &[]).await.is_ok()
+        );
         for text in ["SELECT a FROM secret", "SELECT a FROM t JOIN secret"] {
             assert_eq!(inspect.check(text).await.unwrap_err().kind, SqlErrorKind::Denied);
             assert_eq!(inspect.explain(text).await.unwrap_err().kind, SqlErrorKind::Denied);

@@ -1,5 +1,6 @@
-//! Wrong rewrites: mutants of real statements over real databases, with a clock by which every other statement is faster. None whose rows differ
-//! is accepted, which an independent comparison checks.
+//! Wrong rewrites: mutants of real statements over real databases, with a clock by which every
+//! other statement is faster. None whose rows differ is accepted, which an independent comparison
+//! checks.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,8 +13,8 @@ use syrch::databases::open_database;
 use syrch::optimize::{IterationState as State, Outcome, Report, Settings};
 use syrch::{Error, Host};
 use syrch_core::ports::{
-    Admitted, Bench, BenchLimits, CellIndex, ColumnStats, Compared, Database, DatabaseError, Facts, Match, Plan,
-    PortError, ResultSize, Sample, SqlQuery, Timing,
+    Admitted, Bench, BenchLimits, CellIndex, ColumnStats, Compared, Database, DatabaseError, Facts,
+    Match, Plan, PortError, ResultSize, Sample, SqlQuery, Timing,
 };
 use syrch_core::roles::{Attempt, Call, Proposal, Rewriter};
 use syrch_core::{Catalog, Column, Dialect, Hit, ResultSet, RoleError, SqlError};
@@ -22,16 +23,27 @@ use syrch_sqlite_copies::{VariantConfig, literals, make_variant};
 use crate::fake::proposal;
 use crate::mutate::mutants;
 
-/// A database whose clock lies: each statement takes half the time of the one that was timed first before it.
+/// A database whose clock lies: each statement takes half the time of the one that was timed first
+/// before it.
 struct Lying(Arc<dyn Database>);
 
 #[async_trait]
 impl CellIndex for Lying {
-    async fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError> {
+    async fn samples(
+        &self,
+        table: &str,
+        columns: &[String],
+        limit: u32,
+    ) -> Result<Vec<Sample>, PortError> {
         self.0.samples(table, columns, limit).await
     }
 
-    async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+    async fn find(
+        &self,
+        phrases: &[String],
+        how: Match,
+        limit: u32,
+    ) -> Result<Vec<Vec<Hit>>, PortError> {
         self.0.find(phrases, how, limit).await
     }
 }
@@ -70,7 +82,11 @@ impl Database for Lying {
         self.0.run(query).await
     }
 
-    async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
+    async fn column_stats(
+        &self,
+        table: &str,
+        columns: &[String],
+    ) -> Result<Vec<ColumnStats>, PortError> {
         self.0.column_stats(table, columns).await
     }
 
@@ -103,13 +119,18 @@ impl Bench for LyingBench {
         self.bench.size(admitted).await
     }
 
-    async fn compare(&mut self, original: &Admitted, candidate: &Admitted) -> Result<Compared, SqlError> {
+    async fn compare(
+        &mut self,
+        original: &Admitted,
+        candidate: &Admitted,
+    ) -> Result<Compared, SqlError> {
         self.bench.compare(original, candidate).await
     }
 
     async fn time(&mut self, admitted: &Admitted) -> Result<Timing, SqlError> {
         let number = self.known.len() as u32;
-        let wall_ns = *self.known.entry(admitted.sql.clone()).or_insert(u64::MAX >> (number + 2).min(62));
+        let wall_ns =
+            *self.known.entry(admitted.sql.clone()).or_insert(u64::MAX >> (number + 2).min(62));
         Ok(Timing { wall_ns, ..Timing::default() })
     }
 
@@ -145,7 +166,8 @@ fn golds(data: &Path) -> BTreeMap<PathBuf, Vec<String>> {
     for line in std::fs::read_to_string(data.join("spider/questions.jsonl")).unwrap().lines() {
         let line: serde_json::Value = serde_json::from_str(line).unwrap();
         let text = |name: &str| line[name].as_str().unwrap().to_owned();
-        let statements = all.entry(data.join("spider/db").join(format!("{}.sqlite", text("db")))).or_default();
+        let statements =
+            all.entry(data.join("spider/db").join(format!("{}.sqlite", text("db")))).or_default();
         if !statements.contains(&text("gold_sql")) {
             statements.push(text("gold_sql"));
         }
@@ -161,12 +183,16 @@ fn rows(database: &Connection, sql: &str) -> Option<Vec<Vec<String>>> {
         Value::Real(real) => format!("real {:x}", real.to_bits()),
         other => format!("{other:?}"),
     };
-    let row = |row: &rusqlite::Row<'_>| (0..width).map(|column| row.get(column).map(cell)).collect();
+    let row =
+        |row: &rusqlite::Row<'_>| (0..width).map(|column| row.get(column).map(cell)).collect();
     statement.query_map([], row).ok()?.take(200_000).collect::<Result<_, _>>().ok()
 }
 
 fn is_equal(database: &Connection, original: &str, other: &str, is_ordered: bool) -> bool {
-    let (Some(mut original), Some(mut other)) = (rows(database, original), rows(database, other)) else { return false };
+    let (Some(mut original), Some(mut other)) = (rows(database, original), rows(database, other))
+    else {
+        return false;
+    };
     if !is_ordered {
         original.sort();
         other.sort();
@@ -175,15 +201,22 @@ fn is_equal(database: &Connection, original: &str, other: &str, is_ordered: bool
 }
 
 /// A product of tables that takes longer is no rewrite that anybody would accept.
-const LIMITS: BenchLimits =
-    BenchLimits { rows: 10_000, bytes: 10_000_000, statement_ms: 1_000, lock_ms: 5_000, real_sums: false };
+const LIMITS: BenchLimits = BenchLimits {
+    rows: 10_000,
+    bytes: 10_000_000,
+    statement_ms: 1_000,
+    lock_ms: 5_000,
+    real_sums: false,
+};
 
 /// The mutants of a statement, mutants of these and so on, until there are so many.
 fn many_mutants(sql: &str, most: usize) -> Vec<String> {
     let mut all = mutants(sql);
     let mut place = 0;
     while place < all.len() && all.len() < most {
-        let second = mutants(&all[place]).into_iter().filter(|mutant| mutant != sql && !all.contains(mutant));
+        let second = mutants(&all[place])
+            .into_iter()
+            .filter(|mutant| mutant != sql && !all.contains(mutant));
         let second: Vec<String> = second.take(most.saturating_sub(all.len())).collect();
         all.extend(second);
         place += 1;
@@ -212,7 +245,10 @@ impl Counts {
             self.mutants += 1;
             let is_compared = matches!(
                 iteration.state,
-                State::Kept | State::DiscardedSlower | State::FailedMismatch | State::FailedTieReorder
+                State::Kept
+                    | State::DiscardedSlower
+                    | State::FailedMismatch
+                    | State::FailedTieReorder
             );
             if !is_compared {
                 continue;
@@ -230,20 +266,29 @@ impl Counts {
     }
 }
 
-/// Optimizes every statement with so many of its mutants as proposals, until there were `most` in all.
+/// Optimizes every statement with so many of its mutants as proposals, until there were `most` in
+/// all.
 async fn measure(data: &Path, most: usize, of_each: u32) -> Counts {
     let mut counts = Counts::default();
-    let settings = Settings { iterations: of_each, min_gain: 0.0, min_gain_ms: 0, pairs: 3, ..Settings::default() };
+    let settings = Settings {
+        iterations: of_each,
+        min_gain: 0.0,
+        min_gain_ms: 0,
+        pairs: 3,
+        ..Settings::default()
+    };
     // One of each database in turn, so that few mutants are of many databases.
     let mut databases = Vec::new();
     for (path, statements) in golds(data) {
-        let settings = syrch::Settings { database: path.display().to_string(), ..syrch::Settings::default() };
+        let settings =
+            syrch::Settings { database: path.display().to_string(), ..syrch::Settings::default() };
         let database: Arc<dyn Database> = Arc::new(Lying(open_database(&settings).await.unwrap()));
         let host = Host::builder().database(database).open().await.unwrap();
         let plain = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
         databases.push((host, plain, statements));
     }
-    let longest = databases.iter().map(|(_, _, statements)| statements.len()).max().unwrap_or_default();
+    let longest =
+        databases.iter().map(|(_, _, statements)| statements.len()).max().unwrap_or_default();
     'all: for place in 0..longest {
         for (host, plain, statements) in &databases {
             let Some(sql) = statements.get(place) else { continue };
@@ -254,7 +299,12 @@ async fn measure(data: &Path, most: usize, of_each: u32) -> Counts {
             if optimized.report.outcome.is_unsupported() {
                 continue;
             }
-            assert_ne!(optimized.report.outcome, Outcome::Error, "{sql}: {:?}", optimized.report.reason);
+            assert_ne!(
+                optimized.report.outcome,
+                Outcome::Error,
+                "{sql}: {:?}",
+                optimized.report.reason
+            );
             counts.add(plain, &optimized.report);
             if counts.mutants >= most {
                 break 'all;
@@ -271,7 +321,10 @@ fn check(counts: &Counts, least: usize) {
         wrong.len()
     );
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(*mutants >= least && differing * 3 > *compared && *accepted > compared / 50, "{counts:?}");
+    assert!(
+        *mutants >= least && differing * 3 > *compared && *accepted > compared / 50,
+        "{counts:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -289,17 +342,20 @@ async fn no_wrong_rewrite_of_ten_thousand_is_accepted() {
 
 /// A bench over a file.
 async fn bench(path: &Path) -> Result<(Arc<dyn Database>, Box<dyn Bench>), Error> {
-    let settings = syrch::Settings { database: path.display().to_string(), ..syrch::Settings::default() };
+    let settings =
+        syrch::Settings { database: path.display().to_string(), ..syrch::Settings::default() };
     let database = open_database(&settings).await?;
     let bench = database.bench(LIMITS).await.map_err(|error| Error::Config(error.to_string()))?;
     Ok((database, bench))
 }
 
 async fn is_equal_on(bench: &mut dyn Bench, original: &Admitted, candidate: &Admitted) -> bool {
-    bench.snapshot().await.is_ok() && matches!(bench.compare(original, candidate).await, Ok(Compared::Equal(_)))
+    bench.snapshot().await.is_ok()
+        && matches!(bench.compare(original, candidate).await, Ok(Compared::Equal(_)))
 }
 
-/// The share of rewrites that are equal on the database and on six changed copies of it, and are not on a further copy.
+/// The share of rewrites that are equal on the database and on six changed copies of it, and are
+/// not on a further copy.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "a figure: make figures"]
 async fn six_copies_find_what_is_right_by_luck() {
@@ -314,14 +370,22 @@ async fn six_copies_find_what_is_right_by_luck() {
         for seed in 0..=COPIES {
             let target = folder.path().join(format!("{seed}.sqlite"));
             let keep = literals(statements.iter().map(String::as_str));
-            make_variant(&path, &target, 1_000 + seed, &VariantConfig { keep, ..VariantConfig::default() }).unwrap();
+            make_variant(
+                &path,
+                &target,
+                1_000 + seed,
+                &VariantConfig { keep, ..VariantConfig::default() },
+            )
+            .unwrap();
             copies.push(bench(&target).await.unwrap());
         }
         for sql in &statements {
             let Ok(original) = real.admit(sql, None).await else { continue };
             let Ok(columns) = real.columns(&original).await else { continue };
             for mutant in mutants(sql) {
-                let Ok(candidate) = real.admit(&mutant, Some(&original.tables)).await else { continue };
+                let Ok(candidate) = real.admit(&mutant, Some(&original.tables)).await else {
+                    continue;
+                };
                 let same = |found: &Vec<Column>| {
                     let named = |column: &Column| (column.name.clone(), column.sql_type.clone());
                     found.iter().map(named).eq(columns.iter().map(named))

@@ -28,7 +28,8 @@ fn owners(folder: &Path) -> Vec<i64> {
     statement.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
 }
 
-/// Leaves a lease of key 1 that ends so many milliseconds from now, as a process that is no more would.
+/// Leaves a lease of key 1 that ends so many milliseconds from now, as a process that is no more
+/// would.
 fn leave(folder: &Path, owner: i64, from_now: i64) {
     let now = i64::try_from(SystemTime::UNIX_EPOCH.elapsed().unwrap().as_millis()).unwrap();
     let file = Connection::open(folder.join(FILE)).unwrap();
@@ -104,7 +105,8 @@ async fn a_request_that_was_dropped_holds_no_lease() {
     drop(gone);
     drop(led);
     one.stats().await.unwrap();
-    // Dropped with the answer on its way. The answer may be there at once; then another request is tried.
+    // Dropped with the answer on its way. The answer may be there at once; then another request is
+    // tried.
     let mut number = 2;
     let gone = loop {
         let mut gone = Box::pin(two.find(key(number)));
@@ -185,16 +187,23 @@ async fn a_process_that_cannot_take_a_lease_leads_without() {
     let before = open(folder.path());
     drop(lead(&before, 1).await);
     before.stats().await.unwrap();
-    let refuse = "CREATE TRIGGER refuse BEFORE INSERT ON leases BEGIN SELECT RAISE(ABORT, 'no'); END";
+    let refuse =
+        "CREATE TRIGGER refuse BEFORE INSERT ON leases BEGIN SELECT RAISE(ABORT, 'no'); END";
     let locked = Connection::open(folder.path().join(FILE)).unwrap();
     locked.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let brief = || Cache::open(folder.path(), Options { wait: Duration::from_millis(20), ..Options::default() });
+    let brief = || {
+        Cache::open(
+            folder.path(),
+            Options { wait: Duration::from_millis(20), ..Options::default() },
+        )
+    };
     let (one, two) = (brief(), brief());
     let both = (lead(&one, 1).await, lead(&two, 1).await);
     assert_eq!(one.take_warnings(), Vec::<String>::new());
     drop(both);
     locked.execute_batch("ROLLBACK").unwrap();
-    // The same of a file that refuses leases for good: it is set aside, and the next one holds them.
+    // The same of a file that refuses leases for good: it is set aside, and the next one holds
+    // them.
     locked.execute_batch(refuse).unwrap();
     let cache = open(folder.path());
     let led = lead(&cache, 1).await;

@@ -1,4 +1,5 @@
-//! Parses the command line. Flags of a search may be on both sides of its name; errors about misplaced and renamed flags say what to write.
+//! Parses the command line. Flags of a search may be on both sides of its name; errors about
+//! misplaced and renamed flags say what to write.
 
 use std::ffi::OsString;
 
@@ -15,19 +16,28 @@ use crate::config::earlier;
 /// Flags of `search` in syrch 0.1.2 that another command has replaced, with that command.
 const MOVED: [(&str, &str); 4] = [
     ("--grid", "`syrch-host grid` tries many settings, on one question by -q or on a suite"),
-    ("--grid-parallel", "`syrch-host grid` tries many settings, --grid-max-workers of them at once"),
-    ("--grid-sequential", "`syrch-host grid --grid-max-workers 1` tries many settings, one after the other"),
+    (
+        "--grid-parallel",
+        "`syrch-host grid` tries many settings, --grid-max-workers of them at once",
+    ),
+    (
+        "--grid-sequential",
+        "`syrch-host grid --grid-max-workers 1` tries many settings, one after the other",
+    ),
     ("--grid-max-workers", "`syrch-host grid --grid-max-workers N` tries many settings, N at once"),
 ];
 
 impl Cli {
-    /// Reads the arguments. Flags of a search before another command are refused, since they would be forgotten silently.
+    /// Reads the arguments. Flags of a search before another command are refused, since they would
+    /// be forgotten silently.
     pub(crate) fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let mut command = Self::command();
         let arguments = arguments.into_iter().map(separate_comment);
         let matches = command.try_get_matches_from_mut(arguments).map_err(moved)?;
         if let Some((name, flag)) = misplaced(&command, &matches) {
-            let message = format!("`--{flag}` belongs to a search; write it after `{name}` if {name} takes it");
+            let message = format!(
+                "`--{flag}` belongs to a search; write it after `{name}` if {name} takes it"
+            );
             return Err(command.error(ErrorKind::ArgumentConflict, message));
         }
         let mut cli = Self::from_arg_matches(&matches)?;
@@ -52,10 +62,13 @@ impl SearchArgs {
     }
 }
 
-/// An argument that begins with a comment of SQL, with a blank before it: it is a statement, and no option has blanks in its name.
+/// An argument that begins with a comment of SQL, with a blank before it: it is a statement, and no
+/// option has blanks in its name.
 fn separate_comment(argument: OsString) -> OsString {
-    let name =
-        argument.to_str().and_then(|text| text.strip_prefix("--")).map(|text| text.split('=').next().unwrap_or(text));
+    let name = argument
+        .to_str()
+        .and_then(|text| text.strip_prefix("--"))
+        .map(|text| text.split('=').next().unwrap_or(text));
     match name {
         Some(name) if name.contains(char::is_whitespace) => {
             let mut statement = OsString::from(" ");
@@ -67,12 +80,17 @@ fn separate_comment(argument: OsString) -> OsString {
 }
 
 /// The command, if it is no search, with the first flag of a search before it.
-fn misplaced<'a>(command: &'a clap::Command, matches: &'a ArgMatches) -> Option<(&'a str, &'a str)> {
+fn misplaced<'a>(
+    command: &'a clap::Command,
+    matches: &'a ArgMatches,
+) -> Option<(&'a str, &'a str)> {
     let (name, _) = matches.subcommand().filter(|(name, _)| *name != "search")?;
     let flag = command
         .get_arguments()
         .filter(|argument| !argument.is_global_set())
-        .filter(|argument| matches.value_source(argument.get_id().as_str()) == Some(ValueSource::CommandLine))
+        .filter(|argument| {
+            matches.value_source(argument.get_id().as_str()) == Some(ValueSource::CommandLine)
+        })
         .find_map(|argument| argument.get_long())?;
     Some((name, flag))
 }
@@ -91,7 +109,10 @@ fn moved(mut error: clap::Error) -> clap::Error {
         // Flags with similar names do something else.
         error.remove(ContextKind::SuggestedArg);
         error.remove(ContextKind::SuggestedSubcommand);
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(instead)]));
+        error.insert(
+            ContextKind::Suggested,
+            ContextValue::StyledStrs(vec![StyledStr::from(instead)]),
+        );
     }
     error
 }
@@ -115,7 +136,12 @@ mod tests {
     fn global_flags_stand_on_both_sides_and_search_flags_do_not() {
         assert_eq!(read("--format json schema x.sqlite").ok().unwrap().global.format, Format::Json);
         assert_eq!(read("schema x.sqlite --format json").ok().unwrap().global.format, Format::Json);
-        for words in ["--max-depth 3 schema x", "-q hi config", "--db x sql SELECT", "--no-interactive plugin list"] {
+        for words in [
+            "--max-depth 3 schema x",
+            "-q hi config",
+            "--db x sql SELECT",
+            "--no-interactive plugin list",
+        ] {
             let error = read(words).err().unwrap();
             assert_eq!(error.exit_code(), 2, "{words}");
             assert!(error.to_string().contains("belongs to a search"), "{error}");
@@ -124,12 +150,14 @@ mod tests {
 
     #[test]
     fn search_may_stand_in_the_middle() {
-        let Some(Command::Search(search)) = read("-q one --seed 1 search -q two --budget 5").ok().unwrap().command
+        let Some(Command::Search(search)) =
+            read("-q one --seed 1 search -q two --budget 5").ok().unwrap().command
         else {
             panic!("not a search");
         };
         assert_eq!(search.question.as_deref(), Some("two"));
-        let values: Vec<_> = search.flags.entries().map(|(_, value, _)| value.to_string()).collect();
+        let values: Vec<_> =
+            search.flags.entries().map(|(_, value, _)| value.to_string()).collect();
         assert_eq!(values, ["5", "1"]);
     }
 
@@ -140,7 +168,10 @@ mod tests {
                 let error = read(&format!("{words} {flag}")).err().unwrap();
                 let reported = error.to_string();
                 assert_eq!(error.exit_code(), 2, "{words} {flag}");
-                assert!(reported.contains(&format!("unexpected argument '{flag}' found")), "{reported}");
+                assert!(
+                    reported.contains(&format!("unexpected argument '{flag}' found")),
+                    "{reported}"
+                );
                 assert_eq!(reported.matches("tip: ").count(), 1, "{reported}");
                 assert!(reported.contains(&format!("tip: {instead}")), "{reported}");
             }
@@ -164,9 +195,16 @@ mod tests {
             ("suite lint --al x", "--al"),
         ] {
             let error = read(words).err().unwrap();
-            assert_eq!((error.kind(), error.exit_code()), (ErrorKind::UnknownArgument, 2), "{words}");
+            assert_eq!(
+                (error.kind(), error.exit_code()),
+                (ErrorKind::UnknownArgument, 2),
+                "{words}"
+            );
             let reported = error.to_string();
-            assert!(reported.contains(&format!("unexpected argument '{option}' found")), "{reported}");
+            assert!(
+                reported.contains(&format!("unexpected argument '{option}' found")),
+                "{reported}"
+            );
         }
         let error = read("sql --max-row 5 SELECT").err().unwrap().to_string();
         assert!(error.contains("'--max-rows'"), "{error}");
@@ -202,6 +240,9 @@ mod tests {
     #[test]
     fn the_help_ends_with_the_exit_codes() {
         let help = Cli::command().render_long_help().to_string();
-        assert!(help.contains("Exit codes:") && help.trim_end().ends_with(Exit::Interrupted.meaning()), "{help}");
+        assert!(
+            help.contains("Exit codes:") && help.trim_end().ends_with(Exit::Interrupted.meaning()),
+            "{help}"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! The output of a search: the answer on standard output, its confidence and cost on standard error.
+//! The output of a search: the answer on standard output, its confidence and cost on standard
+//! error.
 
 use syrch::report::{AnswerDocument, CandidateReport, CandidateStatus, RestsOn};
 use syrch::syrch_core::roles::Role;
@@ -35,7 +36,11 @@ pub(crate) fn print(context: &Context, report: &SearchReport) -> Outcome<()> {
     if context.format == Format::Json {
         context.output.write(&json::document(&value_of(&document)?))?;
     } else {
-        let most = if context.output.is_terminal() && !context.all_rows { ON_A_TERMINAL } else { usize::MAX };
+        let most = if context.output.is_terminal() && !context.all_rows {
+            ON_A_TERMINAL
+        } else {
+            usize::MAX
+        };
         if let Some(text) = text(&document, context.format, context.output.width(), most) {
             context.output.write(&text)?;
         }
@@ -78,7 +83,12 @@ fn unwritable(error: serde_json::Error) -> Failure {
 }
 
 /// The answer in a format of rows, a drawn table with `most` rows; `None` if there is no answer.
-fn text(document: &AnswerDocument, format: Format, width: Option<u16>, most: usize) -> Option<String> {
+fn text(
+    document: &AnswerDocument,
+    format: Format,
+    width: Option<u16>,
+    most: usize,
+) -> Option<String> {
     let answer = document.answer.as_ref()?;
     let rows = if matches!(format, Format::Auto | Format::Table) { most } else { usize::MAX };
     let rows: Vec<_> = answer.rows.iter().take(rows).cloned().collect();
@@ -124,8 +134,11 @@ fn explain(context: &Context, document: &AnswerDocument) {
     }
     let mut message = "no acceptable answer was found".to_owned();
     // First the candidates whose confidence was too low.
-    let (doubted, others): (Vec<_>, Vec<_>) =
-        document.candidates.iter().rev().partition(|candidate| candidate.status == CandidateStatus::NotAccepted);
+    let (doubted, others): (Vec<_>, Vec<_>) = document
+        .candidates
+        .iter()
+        .rev()
+        .partition(|candidate| candidate.status == CandidateStatus::NotAccepted);
     let is_cut = document.cost.cut_off > 0;
     let other = if is_cut {
         "allow longer replies by --max-tokens, or ask a model that thinks less"
@@ -138,10 +151,12 @@ fn explain(context: &Context, document: &AnswerDocument) {
         other.to_owned()
     } else if doubted.is_empty() {
         let solver = document.plugins.iter().find(|plugin| plugin.role == Role::Solver);
-        let solver =
-            solver.map(|solver| format!("; `syrch-host trace show last` shows what the solver `{}` did", solver.name));
-        format!("ask with the words of the schema (`syrch-host schema DB`), explain terms by --evidence, {other}")
-            + &solver.unwrap_or_default()
+        let solver = solver.map(|solver| {
+            format!("; `syrch-host trace show last` shows what the solver `{}` did", solver.name)
+        });
+        format!(
+            "ask with the words of the schema (`syrch-host schema DB`), explain terms by --evidence, {other}"
+        ) + &solver.unwrap_or_default()
     } else {
         format!(
             "if it is right, lower --min-confidence; else ask with the words of the schema (`syrch-host schema DB`), {other}"
@@ -149,7 +164,8 @@ fn explain(context: &Context, document: &AnswerDocument) {
     };
     for candidate in doubted.into_iter().chain(others).take(SHOWN) {
         let statement = candidate.sql.split_whitespace().collect::<Vec<_>>().join(" ");
-        message += &format!("\n{}: {}\n  {}", candidate.task, clipped(&statement, 120), candidate.reason);
+        message +=
+            &format!("\n{}: {}\n  {}", candidate.task, clipped(&statement, 120), candidate.reason);
     }
     context.console.error(&Failure::new(Exit::NoAnswer, message).hint(hint));
 }
@@ -157,7 +173,8 @@ fn explain(context: &Context, document: &AnswerDocument) {
 /// The confidence of the answer, the agreement of the candidates, and the cost, a line each.
 fn footer(document: &AnswerDocument) -> Vec<String> {
     let mut lines = Vec::new();
-    let answer = document.candidates.iter().find(|candidate| candidate.status == CandidateStatus::Answer);
+    let answer =
+        document.candidates.iter().find(|candidate| candidate.status == CandidateStatus::Answer);
     if let Some(confidence) = &document.confidence {
         let claim = confidence.raw.map(|raw| format!(" (claimed {raw:.2})")).unwrap_or_default();
         let why = answer.map(|answer| format!(": {}", answer.reason)).unwrap_or_default();
@@ -169,7 +186,8 @@ fn footer(document: &AnswerDocument) -> Vec<String> {
     lines
 }
 
-/// How often answers with about this confidence were right in the run that the calibrator was fitted on.
+/// How often answers with about this confidence were right in the run that the calibrator was
+/// fitted on.
 fn rests_on(known: &RestsOn) -> String {
     let RestsOn { low, high, answers, right, databases, elsewhere, run, rule, model, .. } = known;
     let place = match &known.database {
@@ -187,15 +205,18 @@ fn rests_on(known: &RestsOn) -> String {
 
 fn agreement(answer: &CandidateReport, all: &[CandidateReport]) -> Option<String> {
     answer.cluster?;
-    let rivals: Vec<_> = all.iter().filter(|other| other.task == answer.task && other.cluster.is_some()).collect();
+    let rivals: Vec<_> =
+        all.iter().filter(|other| other.task == answer.task && other.cluster.is_some()).collect();
     let equal = rivals.iter().filter(|other| other.cluster == answer.cluster).count();
-    (rivals.len() > 1).then(|| format!("agreement {equal} of {} candidates have this result", rivals.len()))
+    (rivals.len() > 1)
+        .then(|| format!("agreement {equal} of {} candidates have this result", rivals.len()))
 }
 
 /// Whether a model was asked. The offline rules answer calls, and are no model.
 fn has_model(document: &AnswerDocument) -> bool {
     let cost = &document.cost;
-    let tokens = [cost.input_tokens, cost.output_tokens, cost.saved.input_tokens, cost.saved.output_tokens];
+    let tokens =
+        [cost.input_tokens, cost.output_tokens, cost.saved.input_tokens, cost.saved.output_tokens];
     tokens.iter().any(|tokens| *tokens > 0) || cost.calls > 0 && cost.usd != Some(0.0)
 }
 
@@ -207,7 +228,8 @@ fn cost(document: &AnswerDocument) -> String {
         None => "cost unknown".to_owned(),
     };
     let count = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    let (statements, seconds) = (count(cost.sql_runs, "statement"), document.time_ms.total / 1000.0);
+    let (statements, seconds) =
+        (count(cost.sql_runs, "statement"), document.time_ms.total / 1000.0);
     if !has_model(document) {
         return format!("{statements}, {seconds:.2} s");
     }
@@ -259,7 +281,10 @@ mod tests {
         assert_eq!(text(&document, Format::Csv, None, usize::MAX).unwrap(), "n\n3\n");
         assert_eq!(text(&document, Format::Jsonl, None, usize::MAX).unwrap(), "{\"n\":3}\n");
         let markdown = text(&document, Format::Markdown, None, usize::MAX).unwrap();
-        assert!(markdown.starts_with("There are &lt;3&gt;.\n\n| n |") && markdown.contains("```sql\n"), "{markdown}");
+        assert!(
+            markdown.starts_with("There are &lt;3&gt;.\n\n| n |") && markdown.contains("```sql\n"),
+            "{markdown}"
+        );
     }
 
     #[test]
@@ -292,8 +317,12 @@ mod tests {
             footer(&document)[1].clone()
         };
         let run = "(run 1a2b, bag-v1, a-model)";
-        assert_eq!(line(json!("shop"), false), format!("answers at 0.80–0.90 were right 41 of 47 times on shop {run}"));
-        let others = format!("answers at 0.80–0.90 were right 41 of 47 times on 12 other databases {run}");
+        assert_eq!(
+            line(json!("shop"), false),
+            format!("answers at 0.80–0.90 were right 41 of 47 times on shop {run}")
+        );
+        let others =
+            format!("answers at 0.80–0.90 were right 41 of 47 times on 12 other databases {run}");
         assert_eq!(line(json!(null), true), others);
         assert_eq!(
             line(json!(null), false),

@@ -1,4 +1,5 @@
-//! `batch`: reads lines of questions on standard input and writes a line of JSON for each on standard output, as a cluster needs it.
+//! `batch`: reads lines of questions on standard input and writes a line of JSON for each on
+//! standard output, as a cluster needs it.
 
 use std::collections::HashSet;
 use std::io::IsTerminal;
@@ -8,7 +9,9 @@ use std::time::Duration;
 
 use clap::{Arg, Args};
 use futures::{Stream, StreamExt, future, stream};
-use syrch::batch::{Answers, Batch, Ended, Line, Options, Order, RunBudgets, Stopped, Totals, UsedUp};
+use syrch::batch::{
+    Answers, Batch, Ended, Line, Options, Order, RunBudgets, Stopped, Totals, UsedUp,
+};
 use syrch::databases::{database_path, is_database_file};
 use syrch::syrch_core::DatabaseUrl;
 use syrch::syrch_core::result_set::digest64;
@@ -40,7 +43,8 @@ pub(crate) struct BatchArgs {
     /// Write each answer as soon as it is there
     #[arg(long, overrides_with = "in_order", help_heading = "Batch")]
     pub(crate) as_they_come: bool,
-    /// Ask no more when the whole batch has made so many model calls, those from a cache included; further lines get an error
+    /// Ask no more when the whole batch has made so many model calls, those from a cache included;
+    /// further lines get an error
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Batch")]
     pub(crate) total_calls: Option<u64>,
     /// Ask no more when it has used so many tokens of prompts and replies
@@ -55,10 +59,12 @@ pub(crate) struct BatchArgs {
     /// Stop when so many searches, one after the other, failed by the model's endpoint; 0: never
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Batch")]
     pub(crate) max_outages: u32,
-    /// Save a journal of each search in this folder, where nothing is removed; without it there are none
+    /// Save a journal of each search in this folder, where nothing is removed; without it there are
+    /// none
     #[arg(long, value_name = "FOLDER", help_heading = "Batch")]
     pub(crate) traces: Option<PathBuf>,
-    /// A plugin's own setting; VALUE is JSON or text. KEY alone will do when one plugin knows it; settings.NAME is for all plugins
+    /// A plugin's own setting; VALUE is JSON or text. KEY alone will do when one plugin knows it;
+    /// settings.NAME is for all plugins
     #[arg(short = 'P', long = "param", value_name = "ROLE.KEY=VALUE", help_heading = "Search")]
     pub(crate) parameters: Vec<Parameter>,
     /// The options of a search.
@@ -115,21 +121,30 @@ impl Run for BatchArgs {
             Err(error) => return Err(search::explained(error, &settings, &context, &watch).await),
         };
         if std::io::stdin().is_terminal() {
-            context.console.note("reading questions from standard input, a line each; end them by Ctrl-D");
+            context
+                .console
+                .note("reading questions from standard input, a line each; end them by Ctrl-D");
         }
         let (stop, unread) = (Stop::new(), Arc::new(OnceLock::new()));
         let listener = tokio::spawn(stop_at_interrupt(&context, &stop));
-        let written =
-            write(&context, batch.answers(lines(Arc::clone(&unread), Arc::clone(&context.console)), &stop)).await;
+        let written = write(
+            &context,
+            batch.answers(lines(Arc::clone(&unread), Arc::clone(&context.console)), &stop),
+        )
+        .await;
         listener.abort();
         context.console.clear();
         let Some(ended) = written? else { return Ok(Exit::Answered) };
         context.console.note(&summary(&ended.totals));
         let failure = match (ended.stopped, ended.totals.used_up, unread.get()) {
-            (Some(Stopped::Fatal(error)), ..) => search::explained(error, &settings, &context, &watch).await,
+            (Some(Stopped::Fatal(error)), ..) => {
+                search::explained(error, &settings, &context, &watch).await
+            }
             (Some(stopped), ..) => stop_of(&stopped),
             (None, Some(used_up), _) => used_up_of(used_up),
-            (None, None, Some(error)) => Failure::new(Exit::Unexpected, format!("standard input: {error}")),
+            (None, None, Some(error)) => {
+                Failure::new(Exit::Unexpected, format!("standard input: {error}"))
+            }
             (None, None, None) => return Ok(Exit::Answered),
         };
         // Not as a document: standard output holds the answers.
@@ -141,9 +156,8 @@ impl Run for BatchArgs {
 /// Refuses flags that a batch cannot have.
 fn refuse(context: &Context) -> Outcome<()> {
     if !matches!(context.format, Format::Auto | Format::Jsonl) {
-        return Err(
-            Failure::usage("batch writes JSON lines and nothing else").hint("leave out --format, or give jsonl")
-        );
+        return Err(Failure::usage("batch writes JSON lines and nothing else")
+            .hint("leave out --format, or give jsonl"));
     }
     let is_flag = matches!(context.config.origin("execution.interactive"), Origin::Flag(_));
     if is_flag && context.config.effective.interactive {
@@ -186,7 +200,9 @@ fn lines(unread: Arc<OnceLock<String>>, console: Arc<Console>) -> impl Stream<It
         }
     });
     let read = read.filter_map(future::ready);
-    read.inspect(move |line| seen.repeated(line).into_iter().for_each(|warning| console.warn(&warning)))
+    read.inspect(move |line| {
+        seen.repeated(line).into_iter().for_each(|warning| console.warn(&warning))
+    })
 }
 
 /// The ids so far, up to a number of them.
@@ -226,8 +242,9 @@ async fn write(context: &Context, mut answers: Answers<'_>) -> Outcome<Option<En
     let mut stream = context.output.stream()?;
     context.console.progress("reading questions");
     while let Some(reply) = answers.next().await {
-        let mut document = serde_json::to_value(&reply)
-            .map_err(|error| Failure::new(Exit::Unexpected, format!("an answer cannot be written: {error}")))?;
+        let mut document = serde_json::to_value(&reply).map_err(|error| {
+            Failure::new(Exit::Unexpected, format!("an answer cannot be written: {error}"))
+        })?;
         context.scrubber.value(&mut document);
         stream.write(&json::line(&document))?;
         if stream.is_closed() {
@@ -239,7 +256,8 @@ async fn write(context: &Context, mut answers: Answers<'_>) -> Outcome<Option<En
     Ok(Some(answers.finish()))
 }
 
-/// `48 lines: 40 answered, 5 without an acceptable answer, 1 to be clarified, 2 failed · 24 calls · $0.0012`.
+/// `48 lines: 40 answered, 5 without an acceptable answer, 1 to be clarified, 2 failed · 24 calls ·
+/// $0.0012`.
 fn summary(totals: &Totals) -> String {
     let ends = [
         (totals.answered, "answered"),
@@ -247,7 +265,8 @@ fn summary(totals: &Totals) -> String {
         (totals.clarification_needed, "to be clarified"),
         (totals.failed, "failed"),
     ];
-    let ends: Vec<String> = ends.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+    let ends: Vec<String> =
+        ends.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
     let colon = if ends.is_empty() { "" } else { ": " };
     let count = |n: u64, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let mut parts = vec![format!("{}{colon}{}", count(totals.lines, "line"), ends.join(", "))];
@@ -258,13 +277,18 @@ fn summary(totals: &Totals) -> String {
 
 fn stop_of(stopped: &Stopped) -> Failure {
     match stopped {
-        Stopped::Interrupted => Failure::new(Exit::Interrupted, "interrupted: what was done is written")
-            .hint("ask again the lines whose `id` has no answer"),
+        Stopped::Interrupted => {
+            Failure::new(Exit::Interrupted, "interrupted: what was done is written")
+                .hint("ask again the lines whose `id` has no answer")
+        }
         Stopped::Outage { searches, message } => {
             let times = if *searches == 1 { "time" } else { "times, one after the other" };
-            let why = format!("the batch stopped: the model's endpoint failed {searches} {times}: {message}");
-            Failure::new(Exit::Model, why)
-                .hint("when the endpoint answers again, ask the lines that failed or have no answer")
+            let why = format!(
+                "the batch stopped: the model's endpoint failed {searches} {times}: {message}"
+            );
+            Failure::new(Exit::Model, why).hint(
+                "when the endpoint answers again, ask the lines that failed or have no answer",
+            )
         }
         Stopped::Fatal(error) => Failure::new(Exit::Unexpected, error.to_string()),
     }
@@ -277,8 +301,9 @@ fn used_up_of(budget: UsedUp) -> Failure {
         UsedUp::Usd => ("dollars", "--total-usd"),
         UsedUp::Time => ("seconds", "--total-time"),
     };
-    Failure::new(Exit::Budget, format!("the {what} of the whole batch were used up ({flag})"))
-        .hint(format!("ask the lines with an error of the class `budget` again, with a higher {flag}"))
+    Failure::new(Exit::Budget, format!("the {what} of the whole batch were used up ({flag})")).hint(
+        format!("ask the lines with an error of the class `budget` again, with a higher {flag}"),
+    )
 }
 
 #[cfg(test)]
@@ -300,9 +325,13 @@ mod tests {
     #[test]
     fn the_first_id_that_comes_again_is_reported() {
         let mut seen = Seen::default();
-        let line =
-            |number, id: &str| Line::read(number, format!("{{\"id\": {id}, \"question\": \"?\"}}").as_bytes()).unwrap();
-        assert_eq!([line(1, "1"), line(2, "\"1\""), line(3, "2")].map(|line| seen.repeated(&line)), [None, None, None]);
+        let line = |number, id: &str| {
+            Line::read(number, format!("{{\"id\": {id}, \"question\": \"?\"}}").as_bytes()).unwrap()
+        };
+        assert_eq!(
+            [line(1, "1"), line(2, "\"1\""), line(3, "2")].map(|line| seen.repeated(&line)),
+            [None, None, None]
+        );
         let warning = seen.repeated(&line(4, "\"1\"")).unwrap();
         assert!(warning.starts_with("line 4: the id \"1\" came before"), "{warning}");
         assert_eq!(seen.repeated(&line(5, "2")), None);

@@ -1,4 +1,5 @@
-//! `build-index`: asks a model once what people call tables and columns, has their texts embedded, and saves that for searches over the same schema.
+//! `build-index`: asks a model once what people call tables and columns, has their texts embedded,
+//! and saves that for searches over the same schema.
 
 use std::sync::Arc;
 
@@ -21,7 +22,8 @@ const TOKENS: u64 = 1_000_000_000;
 
 #[derive(Args)]
 pub(crate) struct BuildIndexArgs {
-    /// Make vectors alone, by the model of --embeddings, and ask no language model for terms; those of an earlier index stay
+    /// Make vectors alone, by the model of --embeddings, and ask no language model for terms; those
+    /// of an earlier index stay
     #[arg(long)]
     pub(crate) vectors_only: bool,
     /// Flags of a search: the database, the model, what it may cost.
@@ -44,11 +46,13 @@ impl Run for BuildIndexArgs {
 async fn run(mut context: Context, vectors_only: bool) -> Outcome {
     context.needs_database()?;
     if vectors_only && context.config.effective.settings.model.embeddings.is_none() {
-        return Err(Failure::usage("--vectors-only without a model for embeddings").hint("name one by --embeddings"));
+        return Err(Failure::usage("--vectors-only without a model for embeddings")
+            .hint("name one by --embeddings"));
     }
     let parts = if vectors_only { IndexParts::Vectors } else { IndexParts::All };
     let is_set = |context: &Context, key: &str| context.config.origins.contains_key(key);
-    let (calls, tokens) = (is_set(&context, "execution.max_calls"), is_set(&context, "execution.token_budget"));
+    let (calls, tokens) =
+        (is_set(&context, "execution.max_calls"), is_set(&context, "execution.token_budget"));
     let budgets = &mut context.config.effective.settings.budgets;
     if !calls {
         budgets.llm_calls = CALLS;
@@ -70,9 +74,8 @@ async fn run(mut context: Context, vectors_only: bool) -> Outcome {
     context.console.clear();
     let is_offline = context.config.effective.settings.model.provider == Provider::OFFLINE;
     let report = report.map_err(|error| match error {
-        syrch::Error::Model { .. } if is_offline => {
-            Failure::from(error).hint("name a model by --model, and where it is by --base-url or a key")
-        }
+        syrch::Error::Model { .. } if is_offline => Failure::from(error)
+            .hint("name a model by --model, and where it is by --base-url or a key"),
         error => Failure::from(error),
     })?;
     for (table, why) in &report.failed {
@@ -101,9 +104,17 @@ fn print(context: &Context, report: &IndexReport) -> Outcome<()> {
     }
     let mut grid = Grid::new(["path", "tables", "named", "terms", "vectors", "calls", "cached"]);
     let IndexReport { tables, named, terms, vectors, failed, .. } = report;
-    grid.rows =
-        vec![vec![json!(path), json!(tables), json!(named), json!(terms), json!(vectors), json!(sent), json!(cached)]];
-    let failed: Vec<_> = failed.iter().map(|(table, why)| json!({"table": table, "reason": why})).collect();
+    grid.rows = vec![vec![
+        json!(path),
+        json!(tables),
+        json!(named),
+        json!(terms),
+        json!(vectors),
+        json!(sent),
+        json!(cached),
+    ]];
+    let failed: Vec<_> =
+        failed.iter().map(|(table, why)| json!({"table": table, "reason": why})).collect();
     let document = json!({
         "schema": "syrch.index/1", "path": path, "tables": tables, "named": named, "terms": terms, "vectors": vectors,
         "cost": {"calls": sent, "cached": cached}, "failed": failed,

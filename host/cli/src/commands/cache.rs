@@ -1,4 +1,5 @@
-//! `cache`: shows and clears the cache of model replies, of results and of files that were read, also where searches do not use it now.
+//! `cache`: shows and clears the cache of model replies, of results and of files that were read,
+//! also where searches do not use it now.
 
 use std::io;
 use std::path::Path;
@@ -26,7 +27,8 @@ pub(crate) enum CacheCommand {
     /// Delete cached answers
     #[command(after_help = Exit::help())]
     Clear {
-        /// Only replies of models (llm), results of statements (sql), or databases that files of rows were read into (files)
+        /// Only replies of models (llm), results of statements (sql), or databases that files of
+        /// rows were read into (files)
         #[arg(value_name = "llm|sql|files")]
         kind: Option<What>,
     },
@@ -50,7 +52,10 @@ impl FromStr for What {
     fn from_str(name: &str) -> Result<Self, String> {
         match name {
             FILES => Ok(Self::Files),
-            name => name.parse().map(Self::Answers).map_err(|_| format!("`{name}` is not one of llm, sql, {FILES}")),
+            name => name
+                .parse()
+                .map(Self::Answers)
+                .map_err(|_| format!("`{name}` is not one of llm, sql, {FILES}")),
         }
     }
 }
@@ -61,7 +66,9 @@ impl Run for CacheCommand {
         let done = match self {
             CacheCommand::Stats => cache.stats().await.map(Done::Stats),
             CacheCommand::Clear { kind: Some(What::Files) } => Ok(Done::Cleared(Size::default())),
-            CacheCommand::Clear { kind: Some(What::Answers(kind)) } => cache.clear(Some(kind)).await.map(Done::Cleared),
+            CacheCommand::Clear { kind: Some(What::Answers(kind)) } => {
+                cache.clear(Some(kind)).await.map(Done::Cleared)
+            }
             CacheCommand::Clear { kind: None } => cache.clear(None).await.map(Done::Cleared),
         };
         for warning in cache.take_warnings() {
@@ -72,7 +79,10 @@ impl Run for CacheCommand {
             Done::Stats(stats) => show(&context, &stats, of_files(&context, stored)?)?,
             Done::Cleared(Size { entries, bytes }) => {
                 let files = if is_for_files { of_files(&context, clear)? } else { Size::default() };
-                show_cleared(&context, Size { entries: entries + files.entries, bytes: bytes + files.bytes })?;
+                show_cleared(
+                    &context,
+                    Size { entries: entries + files.entries, bytes: bytes + files.bytes },
+                )?;
             }
         }
         Ok(Exit::Answered)
@@ -83,8 +93,11 @@ impl Run for CacheCommand {
 fn of_files(context: &Context, measure: fn(&Path) -> io::Result<Stored>) -> Outcome<Size> {
     let Some(folder) = &context.config.tables else { return Ok(Size::default()) };
     let Stored { count, bytes } = measure(folder).map_err(|error| {
-        Failure::new(Exit::Unexpected, format!("the folder `{}` cannot be read: {error}", folder.display()))
-            .hint("make it a folder of yours alone, or set SYRCH_CACHE_DIR to another")
+        Failure::new(
+            Exit::Unexpected,
+            format!("the folder `{}` cannot be read: {error}", folder.display()),
+        )
+        .hint("make it a folder of yours alone, or set SYRCH_CACHE_DIR to another")
     })?;
     Ok(Size { entries: count as u64, bytes })
 }
@@ -98,14 +111,18 @@ fn open(context: &Context) -> Outcome<Arc<Cache>> {
     let mut settings = context.config.effective.settings.clone();
     settings.cache.folder.clone_from(&context.config.answers);
     open_cache(&settings).ok_or_else(|| {
-        Failure::config("there is no folder for answers").hint("set SYRCH_CACHE_DIR to a folder of yours")
+        Failure::config("there is no folder for answers")
+            .hint("set SYRCH_CACHE_DIR to a folder of yours")
     })
 }
 
 fn failure(error: &CacheError, folder: &Path) -> Failure {
     let hint = match error {
         CacheError::Folder { .. } => {
-            format!("make `{}` a folder of yours alone, or set SYRCH_CACHE_DIR to another", folder.display())
+            format!(
+                "make `{}` a folder of yours alone, or set SYRCH_CACHE_DIR to another",
+                folder.display()
+            )
         }
         CacheError::Locked { .. } => "try again when the other process is done".to_owned(),
         CacheError::Full { .. } => "free space on the disk".to_owned(),
@@ -119,7 +136,8 @@ fn failure(error: &CacheError, folder: &Path) -> Failure {
 /// The entries by kind, those without any too.
 fn held(stats: &Stats, files: Size) -> impl Iterator<Item = (&'static str, Size)> {
     let kind = |kind: Kind| (kind.name(), stats.kinds.get(&kind).copied().unwrap_or_default());
-    let all = Size { entries: stats.all.entries + files.entries, bytes: stats.all.bytes + files.bytes };
+    let all =
+        Size { entries: stats.all.entries + files.entries, bytes: stats.all.bytes + files.bytes };
     Kind::ALL.map(kind).into_iter().chain([(FILES, files), ("all", all)])
 }
 
@@ -132,14 +150,17 @@ fn show(context: &Context, stats: &Stats, files: Size) -> Outcome<()> {
         return context.output.write(&context.scrubber.text(&text));
     }
     let mut grid = Grid::new(["kind", "entries", "bytes"]);
-    grid.rows =
-        held(stats, files).map(|(name, held)| vec![json!(name), json!(held.entries), json!(held.bytes)]).collect();
+    grid.rows = held(stats, files)
+        .map(|(name, held)| vec![json!(name), json!(held.entries), json!(held.bytes)])
+        .collect();
     context.rows(grid, || document(stats, files))
 }
 
 /// The statistics as the document `syrch.cache/1`.
 fn document(stats: &Stats, files: Size) -> Value {
-    let kind = |(name, held): (&str, Size)| (name.to_owned(), json!({"entries": held.entries, "bytes": held.bytes}));
+    let kind = |(name, held): (&str, Size)| {
+        (name.to_owned(), json!({"entries": held.entries, "bytes": held.bytes}))
+    };
     json!({
         "schema": "syrch.cache/1",
         "path": stats.path.to_string_lossy(),

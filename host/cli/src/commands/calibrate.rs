@@ -1,4 +1,5 @@
-//! `calibrate fit`: fits a calibrator on a graded run, measures it on databases that it was not fitted on, and writes a strategy that uses it.
+//! `calibrate fit`: fits a calibrator on a graded run, measures it on databases that it was not
+//! fitted on, and writes a strategy that uses it.
 
 use std::collections::BTreeMap;
 
@@ -25,8 +26,9 @@ const NAMED: usize = 20;
 /// The commands of `calibrate`.
 #[derive(Subcommand)]
 pub(crate) enum CalibrateCommand {
-    /// Fit a curve from confidences to shares of right answers on a run of `benchmark` or `compare`, and write a strategy file that uses it,
-    /// measured on databases that it was not fitted on
+    /// Fit a curve from confidences to shares of right answers on a run of `benchmark` or
+    /// `compare`, and write a strategy file that uses it, measured on databases that it was not
+    /// fitted on
     #[command(after_help = Exit::help())]
     Fit(FitArgs),
 }
@@ -97,7 +99,11 @@ impl Run for CalibrateCommand {
 }
 
 /// What limits the figures.
-fn warnings(record: &RunRecord, found: &Calibration, plugins: &BTreeMap<Role, Inspection>) -> Vec<String> {
+fn warnings(
+    record: &RunRecord,
+    found: &Calibration,
+    plugins: &BTreeMap<Role, Inspection>,
+) -> Vec<String> {
     let mut warnings = Vec::new();
     if !record.is_whole() {
         let (done, of) = (record.graded.len(), record.of());
@@ -107,14 +113,19 @@ fn warnings(record: &RunRecord, found: &Calibration, plugins: &BTreeMap<Role, In
         let left_out = found.left_out;
         let are = if left_out == 1 { "is" } else { "are" };
         let answers = count(left_out, "answer");
-        warnings.push(format!("{answers} {are} not counted: no candidate of their own was calibrated"));
+        warnings
+            .push(format!("{answers} {are} not counted: no candidate of their own was calibrated"));
     }
     if !found.report.by_database {
-        warnings.push("all answers are over one database: the curve may not hold for others".to_owned());
+        warnings.push(
+            "all answers are over one database: the curve may not hold for others".to_owned(),
+        );
     }
     let arm = record.header.arms.iter().find(|arm| arm.name == found.arm);
     for plugin in arm.iter().flat_map(|arm| &arm.plugins) {
-        let now = plugins.iter().find(|(role, _)| role.name() == plugin.role && **role != Role::Calibrator);
+        let now = plugins
+            .iter()
+            .find(|(role, _)| role.name() == plugin.role && **role != Role::Calibrator);
         if now.is_some_and(|(_, now)| now.digest != plugin.digest) {
             let (role, source) = (&plugin.role, &plugin.source);
             warnings
@@ -139,18 +150,32 @@ fn figure_lines(found: &Calibration) -> Vec<String> {
         format!(
             "each figure, and what footers will quote, is of answers that the curve was not fitted on: {parts} parts, each of whole {held_out}"
         ),
-        format!("{:<10}  {:>7}  {:>8}  {:>7}  {:>7}", "method", "Brier", "log loss", "ECE", "AUROC"),
+        format!(
+            "{:<10}  {:>7}  {:>8}  {:>7}  {:>7}",
+            "method", "Brier", "log loss", "ECE", "AUROC"
+        ),
     ];
     lines.extend(report.measured.iter().map(|measured| {
         let Measured { method, brier, log_loss, calibration_error, auroc, against, .. } = measured;
         let written = if *method == found.method { "  <- written" } else { "" };
         let against = against.map(|against| format!("  {}", against.name())).unwrap_or_default();
         let mark = against + written;
-        format!("{:<10}  {brier:>7.4}  {log_loss:>8.4}  {calibration_error:>7.4}  {auroc:>7.4}{mark}", name(*method))
+        format!(
+            "{:<10}  {brier:>7.4}  {log_loss:>8.4}  {calibration_error:>7.4}  {auroc:>7.4}{mark}",
+            name(*method)
+        )
     }));
-    let each = report.databases.iter().take(NAMED).map(|(name, of)| format!("{name} {} of {}", of.right, of.answers));
+    let each = report
+        .databases
+        .iter()
+        .take(NAMED)
+        .map(|(name, of)| format!("{name} {} of {}", of.right, of.answers));
     let more = databases.saturating_sub(NAMED);
-    let more = if more > 0 { format!(", and {}", count(more as u64, "more database")) } else { String::new() };
+    let more = if more > 0 {
+        format!(", and {}", count(more as u64, "more database"))
+    } else {
+        String::new()
+    };
     lines.push(format!("right by database: {}{more}", each.collect::<Vec<_>>().join(", ")));
     lines
 }
@@ -161,12 +186,21 @@ fn name(method: Method) -> &'static str {
 }
 
 fn totals(report: &Report) -> (u64, u64) {
-    let sum = |of: fn(&syrch::grade::calibrate::Shares) -> u64| report.databases.values().map(of).sum();
+    let sum =
+        |of: fn(&syrch::grade::calibrate::Shares) -> u64| report.databases.values().map(of).sum();
     (sum(|shares| shares.answers), sum(|shares| shares.right))
 }
 
 fn grid(found: &Calibration) -> Grid {
-    let mut grid = Grid::new(["method", "brier", "log_loss", "calibration_error", "auroc", "written", "against"]);
+    let mut grid = Grid::new([
+        "method",
+        "brier",
+        "log_loss",
+        "calibration_error",
+        "auroc",
+        "written",
+        "against",
+    ]);
     grid.rows = found
         .report
         .measured

@@ -19,8 +19,8 @@ use terms::Terms;
 
 use super::Run;
 use super::graded::{
-    DATABASE, Document, Inputs, Occasions, ReportFile, RunArgs, carry_out, check_slices, databases, note_traces, print,
-    spare_all, write_all,
+    DATABASE, Document, Inputs, Occasions, ReportFile, RunArgs, carry_out, check_slices, databases,
+    note_traces, print, spare_all, write_all,
 };
 use super::grid::Assigned;
 use super::trace::words::count;
@@ -31,36 +31,44 @@ use crate::console::progress::Watch;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 
-/// The part of the questions that arms usually differ in (16 systems on 919 questions of Spider differed in 12 %, two by two).
+/// The part of the questions that arms usually differ in (16 systems on 919 questions of Spider
+/// differed in 12 %, two by two).
 const DISCORDANCE: f64 = 0.12;
 
 #[derive(Args)]
-#[command(mut_arg(DATABASE, databases), override_usage = "syrch-host compare [OPTIONS] <ARM> <ARM>... <SUITE>")]
+#[command(
+    mut_arg(DATABASE, databases),
+    override_usage = "syrch-host compare [OPTIONS] <ARM> <ARM>... <SUITE>"
+)]
 pub(crate) struct CompareArgs {
-    /// Two arms or more, then the suite. An arm is a strategy's name, a strategy file (.yml), a plugin file (.wasm) in the role that it
-    /// implements, or ROLE=PLUGIN with a file or a built-in's name; all else is as configured. Settings of one arm stand behind a colon, with
+    /// Two arms or more, then the suite. An arm is a strategy's name, a strategy file (.yml), a
+    /// plugin file (.wasm) in the role that it implements, or ROLE=PLUGIN with a file or a
+    /// built-in's name; all else is as configured. Settings of one arm stand behind a colon, with
     /// commas between them: decompose:policy.max_attempts=1,solver.KEY=VALUE
     #[arg(value_name = "ARM|SUITE", num_args = 1.., required = true)]
     pub(crate) words: Vec<String>,
-    /// Stop as soon as the e-process shows that the two arms differ (E of 20 or more), which may be tested after every question
+    /// Stop as soon as the e-process shows that the two arms differ (E of 20 or more), which may be
+    /// tested after every question
     #[arg(long, help_heading = "Comparison", conflicts_with = "shard")]
     pub(crate) stop_early: bool,
-    /// Exit with 5 when an arm, held against the first, is worse beyond chance (regression), better or worse (difference), not better
-    /// (not-better), or less than so many points better, chance or not (below:POINTS; below:-2 allows a loss of two). May be given several
-    /// times
+    /// Exit with 5 when an arm, held against the first, is worse beyond chance (regression), better
+    /// or worse (difference), not better (not-better), or less than so many points better, chance
+    /// or not (below:POINTS; below:-2 allows a loss of two). May be given several times
     #[arg(long, value_name = "CONDITION", help_heading = "Comparison", allow_hyphen_values = true)]
     pub(crate) fail_on: Vec<FailOn>,
     /// How often the bootstrap draws for the interval of a difference
     #[arg(long, value_name = "N", help_heading = "Comparison", default_value_t = CompareOptions::default().resamples, value_parser = resamples())]
     pub(crate) resamples: u32,
-    /// Show the differences by the values of this field of the suite, too, such as `difficulty` or `db`. May be given several times
+    /// Show the differences by the values of this field of the suite, too, such as `difficulty` or
+    /// `db`. May be given several times
     #[arg(long, value_name = "FIELD", help_heading = "Comparison")]
     pub(crate) slice: Vec<String>,
     /// The flags of the run.
     #[command(flatten)]
     pub(crate) run: RunArgs,
-    /// A value for all arms: ROLE.KEY of a plugin's own setting (KEY alone will do when only one has it), policy.KEY, settings.NAME, or
-    /// calibration=false, which lets the claims of a model stand
+    /// A value for all arms: ROLE.KEY of a plugin's own setting (KEY alone will do when only one
+    /// has it), policy.KEY, settings.NAME, or calibration=false, which lets the claims of a model
+    /// stand
     #[arg(short = 'P', long = "param", value_name = "NAME=VALUE", help_heading = "Search", value_parser = Assigned::one)]
     pub(crate) parameters: Vec<Assigned>,
     /// The options of a search.
@@ -95,11 +103,14 @@ impl Run for CompareArgs {
         context.warn_of_stale(&files);
         spare_all(&run.report, &files)?;
         let questions = read_suite(&suite).await?;
-        let fields = questions.questions.iter().flat_map(|question| question.fields.keys().map(String::as_str));
+        let fields = questions
+            .questions
+            .iter()
+            .flat_map(|question| question.fields.keys().map(String::as_str));
         check_slices(&self.slice, fields)?;
-        let asked = options
-            .shard
-            .map_or(questions.questions.len() as u64, |shard| shard.share(questions.questions.len() as u64));
+        let asked = options.shard.map_or(questions.questions.len() as u64, |shard| {
+            shard.share(questions.questions.len() as u64)
+        });
         drop(questions);
         let terms = Terms::new(self.resamples, unshared(&arms));
         let accepted = |inputs: &Inputs| {
@@ -109,11 +120,20 @@ impl Run for CompareArgs {
         };
         let started = |folder: &Path| {
             if let Err(error) = terms.going_on(folder).write(folder) {
-                context.console.warn(&format!("`report` will not know the terms of this comparison: {error}"));
+                context
+                    .console
+                    .warn(&format!("`report` will not know the terms of this comparison: {error}"));
             }
         };
-        let ended = carry_out(&context, arms, options, Occasions { accepted: &accepted, started: &started }).await?;
-        let mut document = ended.document(run.rule, &CompareOptions { seed: None, resamples: terms.resamples });
+        let ended = carry_out(
+            &context,
+            arms,
+            options,
+            Occasions { accepted: &accepted, started: &started },
+        )
+        .await?;
+        let mut document =
+            ended.document(run.rule, &CompareOptions { seed: None, resamples: terms.resamples });
         document.warn(terms.going_on(&ended.outcome.folder).warnings);
         let document = document.scrubbed(&context.scrubber)?;
         print(&context, &document, &self.slice)?;
@@ -128,7 +148,9 @@ impl Run for CompareArgs {
 
 /// The words of the arms, and the suite.
 fn arms_and_suite(arguments: &CompareArgs) -> Outcome<(&[String], PathBuf)> {
-    let Some((suite, words)) = arguments.words.split_last() else { return Err(Failure::usage("no arms and no suite")) };
+    let Some((suite, words)) = arguments.words.split_last() else {
+        return Err(Failure::usage("no arms and no suite"));
+    };
     if words.len() < 2 {
         let what = if words.is_empty() { "no arm is named" } else { "only one arm is named" };
         return Err(Failure::usage(format!("{what}: a comparison needs two, and a suite as the last word")).hint(
@@ -136,12 +158,17 @@ fn arms_and_suite(arguments: &CompareArgs) -> Outcome<(&[String], PathBuf)> {
         ));
     }
     if arguments.stop_early && words.len() != 2 {
-        return Err(Failure::usage(format!("--stop-early is for two arms, and {} are named", words.len()))
-            .hint("compare two at a time, or without --stop-early"));
+        return Err(Failure::usage(format!(
+            "--stop-early is for two arms, and {} are named",
+            words.len()
+        ))
+        .hint("compare two at a time, or without --stop-early"));
     }
     if strategies::names().any(|name| name == suite) && !std::path::Path::new(suite).is_file() {
-        return Err(Failure::usage(format!("the last word is the suite, and `{suite}` is a strategy"))
-            .hint("name the file of the suite behind the arms"));
+        return Err(Failure::usage(format!(
+            "the last word is the suite, and `{suite}` is a strategy"
+        ))
+        .hint("name the file of the suite behind the arms"));
     }
     Ok((words, PathBuf::from(suite)))
 }
@@ -170,13 +197,18 @@ fn unshared(arms: &[(String, Settings)]) -> Option<String> {
         None => "there is no cache",
         Some(_) => return None,
     };
-    is_sampled.then(|| format!("the arms did not share samples: {why}, so chance makes them differ more than they do"))
+    is_sampled.then(|| {
+        format!(
+            "the arms did not share samples: {why}, so chance makes them differ more than they do"
+        )
+    })
 }
 
 /// Reports the gates that failed, with the pairs that failed them. Returns the exit code.
 fn check_gates(context: &Context, document: &Document, gates: &[FailOn]) -> Exit {
     let RunReport::Compare(report) = &document.0 else { return Exit::Answered };
-    let failed = gates.iter().filter(|gate| fail_on(report, **gate)).map(|gate| format!("--fail-on {gate}"));
+    let failed =
+        gates.iter().filter(|gate| fail_on(report, **gate)).map(|gate| format!("--fail-on {gate}"));
     let failed: Vec<String> = failed.collect();
     if failed.is_empty() {
         return Exit::Answered;
@@ -187,8 +219,10 @@ fn check_gates(context: &Context, document: &Document, gates: &[FailOn]) -> Exit
     against.for_each(|pair| message += &format!("\n{}", pair.verdict));
     // The verdicts already name arms of which most searches failed.
     for arm in failing(report).filter(|arm| arm.figures.most_failed().is_none()) {
-        let (failed, of, name) = (arm.figures.ends.failed, arm.figures.costs.questions, &arm.arm.name);
-        message += &format!("\n{failed} of {of} searches of `{name}` failed: no gate passes by them");
+        let (failed, of, name) =
+            (arm.figures.ends.failed, arm.figures.costs.questions, &arm.arm.name);
+        message +=
+            &format!("\n{failed} of {of} searches of `{name}` failed: no gate passes by them");
     }
     context.console.error(&Failure::new(Exit::Gate, message));
     Exit::Gate
@@ -202,7 +236,9 @@ mod tests {
     fn the_detectable_difference_is_announced() {
         let text = detectable(522);
         assert!(
-            text.starts_with("with 522 questions, of which perhaps 12 % will differ, a difference of 4."),
+            text.starts_with(
+                "with 522 questions, of which perhaps 12 % will differ, a difference of 4."
+            ),
             "{text}"
         );
         assert!(

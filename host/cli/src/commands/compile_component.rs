@@ -1,4 +1,5 @@
-//! The hidden command by which the binary, as its own child process, compiles one component within limits.
+//! The hidden command by which the binary, as its own child process, compiles one component within
+//! limits.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -20,7 +21,8 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
     }));
     // A panic is about the component, too.
     let compile = |limits| {
-        std::panic::catch_unwind(|| compile(limits)).unwrap_or_else(|_| Err(CompileFailure::Component(String::new())))
+        std::panic::catch_unwind(|| compile(limits))
+            .unwrap_or_else(|_| Err(CompileFailure::Component(String::new())))
     };
     match limits(arguments).and_then(compile) {
         Ok(()) => ExitCode::SUCCESS,
@@ -35,10 +37,14 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
 /// Reads the parent's limits: bytes of memory and seconds of CPU time.
 fn limits(arguments: &[OsString]) -> Result<Limits, CompileFailure> {
     let number = |place: usize| arguments.get(place)?.to_str()?.parse::<u64>().ok();
-    let (memory, seconds) = number(0)
-        .zip(number(1))
-        .ok_or_else(|| CompileFailure::Process("this is no command for people: the host calls it".to_owned()))?;
-    Ok(Limits { compile_memory: memory, compile_cpu: Duration::from_secs(seconds), ..Limits::default() })
+    let (memory, seconds) = number(0).zip(number(1)).ok_or_else(|| {
+        CompileFailure::Process("this is no command for people: the host calls it".to_owned())
+    })?;
+    Ok(Limits {
+        compile_memory: memory,
+        compile_cpu: Duration::from_secs(seconds),
+        ..Limits::default()
+    })
 }
 
 fn compile(limits: Limits) -> Result<(), CompileFailure> {

@@ -37,15 +37,20 @@ fn run(context: &Context, shell: Shell) -> Outcome {
 
 fn script(shell: Shell) -> Outcome<String> {
     let name = match shell {
-        // The generator's names of functions and of cases differ for a program with a dash in its name (clap_complete 4.6).
+        // The generator's names of functions and of cases differ for a program with a dash in its
+        // name (clap_complete 4.6).
         Shell::Bash => "syrch_host",
         _ => "syrch-host",
     };
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command().name(name), name, &mut script);
-    let script = String::from_utf8(script)
-        .map_err(|error| Failure::new(Exit::Unexpected, format!("the script cannot be written: {error}")))?;
-    let line = |line: &str| match line.strip_suffix(name).filter(|line| line.trim_start().starts_with("complete ")) {
+    let script = String::from_utf8(script).map_err(|error| {
+        Failure::new(Exit::Unexpected, format!("the script cannot be written: {error}"))
+    })?;
+    let line = |line: &str| match line
+        .strip_suffix(name)
+        .filter(|line| line.trim_start().starts_with("complete "))
+    {
         Some(start) => format!("{start}syrch-host\n"),
         None => format!("{line}\n"),
     };

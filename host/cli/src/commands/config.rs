@@ -65,7 +65,8 @@ fn level<'a>(out: &mut String, map: &'a Map<String, Value>, path: &mut Vec<&'a s
     for (key, value) in map {
         match leaf(value, origin) {
             Some((value, from)) => {
-                // The key's value is not shown, and what is not set has none: both would be read as something else.
+                // The key's value is not shown, and what is not set has none: both would be read as
+                // something else.
                 let hidden = key == "api_key" && path.first() == Some(&"llm");
                 let comment = if hidden || value.is_null() { "# " } else { "" };
                 let text = match value {
@@ -94,7 +95,11 @@ fn level<'a>(out: &mut String, map: &'a Map<String, Value>, path: &mut Vec<&'a s
 }
 
 fn name(key: &str) -> String {
-    if is_bare(key) { key.to_owned() } else { terminal::line(&Value::from(key).to_string()).into_owned() }
+    if is_bare(key) {
+        key.to_owned()
+    } else {
+        terminal::line(&Value::from(key).to_string()).into_owned()
+    }
 }
 
 /// Whether YAML reads a word as that very text without quotes.
@@ -108,14 +113,17 @@ pub(super) fn is_bare(text: &str) -> bool {
 }
 
 fn grid(document: &Value, origin: bool) -> Grid {
-    let mut grid = if origin { Grid::new(["key", "value", "origin"]) } else { Grid::new(["key", "value"]) };
+    let mut grid =
+        if origin { Grid::new(["key", "value", "origin"]) } else { Grid::new(["key", "value"]) };
     collect(&mut grid, "", document, origin);
     grid
 }
 
 fn collect(grid: &mut Grid, path: &str, value: &Value, origin: bool) {
     // In a document with origins, an object with these two keys is a value and any other a section.
-    let section = value.as_object().filter(|map| !(origin && map.contains_key("origin") && map.contains_key("value")));
+    let section = value
+        .as_object()
+        .filter(|map| !(origin && map.contains_key("origin") && map.contains_key("value")));
     match section {
         Some(map) => {
             for (key, value) in map {
@@ -155,7 +163,10 @@ mod tests {
     fn origins_stand_beside_values() {
         let document = json!({"llm": {"model": {"value": "m", "origin": "default"}}});
         assert_eq!(yaml(&document, true), "llm:\n  model: m  # default\n");
-        assert_eq!(grid(&document, true).rows, [[json!("llm.model"), json!("m"), json!("default")]]);
+        assert_eq!(
+            grid(&document, true).rows,
+            [[json!("llm.model"), json!("m"), json!("default")]]
+        );
         assert_eq!(grid(&json!({"a": {"b": 1}}), false).rows, [[json!("a.b"), json!(1)]]);
     }
 }

@@ -1,4 +1,5 @@
-//! `doctor`: checks everything that a search needs, and reports the state of each part and how to fix it.
+//! `doctor`: checks everything that a search needs, and reports the state of each part and how to
+//! fix it.
 
 mod endpoint;
 mod folders;
@@ -74,12 +75,13 @@ impl Check {
 
 #[derive(Args)]
 pub(crate) struct DoctorArgs {
-    /// Print the statements that make a role which only reads the database of --db, for an administrator to run; of these schemas, with commas
-    /// between them [default: public]
+    /// Print the statements that make a role which only reads the database of --db, for an
+    /// administrator to run; of these schemas, with commas between them [default: public]
     #[arg(long, value_name = "SCHEMAS", num_args = 0..=1, require_equals = true, default_missing_value = "public", value_delimiter = ',')]
     pub(crate) print_role_sql: Option<Vec<String>>,
-    /// Measure the model endpoint, too, by some seven short calls, which may cost money: its speed, its context, how many calls it serves at
-    /// once, whether it obeys a JSON schema, and which flags follow from that
+    /// Measure the model endpoint, too, by some seven short calls, which may cost money: its speed,
+    /// its context, how many calls it serves at once, whether it obeys a JSON schema, and which
+    /// flags follow from that
     #[arg(long)]
     pub(crate) probe: bool,
     /// The mistake in the configuration, found before any check.
@@ -122,7 +124,8 @@ fn finish(context: &Context, checks: &[Check]) -> Outcome {
     Ok(if failed { Exit::Config } else { Exit::Answered })
 }
 
-/// Every check, one line each. With a mistake in the configuration, `broken`, the defaults are checked. The folders come after the plugins, which make the first of them.
+/// Every check, one line each. With a mistake in the configuration, `broken`, the defaults are
+/// checked. The folders come after the plugins, which make the first of them.
 async fn all(context: &Context, broken: Option<Failure>) -> Vec<Check> {
     let settings = &context.config.effective.settings;
     let is_broken = broken.is_some();
@@ -139,8 +142,14 @@ async fn all(context: &Context, broken: Option<Failure>) -> Vec<Check> {
     checks.extend(inputs::plugin_files(context).await);
     checks.push(folders::compiled(&settings.compile));
     checks.push(machine::compiler(&settings.compile));
-    checks.push(folders::answers(context.config.effective.cache, context.environment.cache_dir().as_deref()));
-    checks.push(folders::journals(context.config.effective.journal, context.environment.state_dir().as_deref()));
+    checks.push(folders::answers(
+        context.config.effective.cache,
+        context.environment.cache_dir().as_deref(),
+    ));
+    checks.push(folders::journals(
+        context.config.effective.journal,
+        context.environment.state_dir().as_deref(),
+    ));
     checks.push(folders::history(context.environment.state_dir().as_deref()));
     if is_broken {
         checks.push(inputs::skipped("endpoint"));
@@ -164,16 +173,30 @@ fn print(context: &Context, checks: &[Check]) -> Outcome<()> {
     let mut grid = Grid::new(["check", "state", "detail", "fix"]);
     grid.rows = checks
         .iter()
-        .map(|check| vec![json!(check.name), json!(check.state.name()), json!(check.detail), json!(check.fix)])
+        .map(|check| {
+            vec![
+                json!(check.name),
+                json!(check.state.name()),
+                json!(check.detail),
+                json!(check.fix),
+            ]
+        })
         .collect();
     context.rows(grid, || document(checks))
 }
 
 /// `ok    database   7 tables`, and below it the fix.
 fn line(check: &Check) -> String {
-    let indented = |text: &str| terminal::block(text.trim_end()).replace('\n', "\n                   ");
+    let indented =
+        |text: &str| terminal::block(text.trim_end()).replace('\n', "\n                   ");
     let fix = check.fix.as_ref().map(|fix| format!("                   fix: {}\n", indented(fix)));
-    format!("{:<5} {:<12} {}\n{}", check.state.name(), check.name, indented(&check.detail), fix.unwrap_or_default())
+    format!(
+        "{:<5} {:<12} {}\n{}",
+        check.state.name(),
+        check.name,
+        indented(&check.detail),
+        fix.unwrap_or_default()
+    )
 }
 
 /// The checks as the document `syrch.doctor/1`.

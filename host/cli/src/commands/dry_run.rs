@@ -1,4 +1,5 @@
-//! `search --dry-run`: the requests that a search would send to a model, as they would be sent. Nothing is.
+//! `search --dry-run`: the requests that a search would send to a model, as they would be sent.
+//! Nothing is.
 
 use std::sync::Arc;
 
@@ -21,7 +22,9 @@ pub(super) async fn run(context: &Context, host: &Arc<Host>, problem: Problem) -
 pub(super) fn show(context: &Context, previews: &[Preview]) -> Outcome {
     context.console.clear();
     match context.format {
-        Format::Auto | Format::Table => context.output.write(&context.scrubber.text(&text(previews)?))?,
+        Format::Auto | Format::Table => {
+            context.output.write(&context.scrubber.text(&text(previews)?))?
+        }
         Format::Json => context.document(previews.iter().map(document).collect())?,
         _ => context.rows(grid(previews), || Value::Null)?,
     }
@@ -38,9 +41,12 @@ pub(super) fn text(previews: &[Preview]) -> Outcome<String> {
 }
 
 fn request(preview: &Preview) -> Outcome<String> {
-    let unwritable = |error: serde_json::Error| Failure::new(Exit::Unexpected, format!("a request: {error}"));
+    let unwritable =
+        |error: serde_json::Error| Failure::new(Exit::Unexpected, format!("a request: {error}"));
     let body = serde_json::to_string_pretty(&preview.body).map_err(unwritable)?;
-    let line = |(name, value): &(String, String)| format!("{}\n", terminal::line(&format!("{name}: {value}")));
+    let line = |(name, value): &(String, String)| {
+        format!("{}\n", terminal::line(&format!("{name}: {value}")))
+    };
     let headers: String = preview.headers.iter().map(line).collect();
     let address = format!("{} {}", preview.method, preview.url);
     Ok(format!("{}\n{headers}\n{}\n", terminal::line(&address), terminal::block(&body)))
@@ -48,14 +54,18 @@ fn request(preview: &Preview) -> Outcome<String> {
 
 fn document(preview: &Preview) -> Value {
     let Preview { method, url, headers, body } = preview;
-    let headers: Map<String, Value> = headers.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+    let headers: Map<String, Value> =
+        headers.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
     json!({"method": method, "url": url, "headers": headers, "body": body})
 }
 
 fn grid(previews: &[Preview]) -> Grid {
     let mut grid = Grid::new(["method", "url", "headers", "body"]);
     let names = ["method", "url", "headers", "body"];
-    grid.rows = previews.iter().map(|preview| names.map(|name| document(preview)[name].clone()).to_vec()).collect();
+    grid.rows = previews
+        .iter()
+        .map(|preview| names.map(|name| document(preview)[name].clone()).to_vec())
+        .collect();
     grid
 }
 
@@ -72,7 +82,8 @@ mod tests {
             body: json!({"model": "m\u{1b}[2J"}),
         };
         let shown = text(std::slice::from_ref(&preview)).unwrap();
-        let head = "POST http://localhost:1/v1/chat/completions\nauthorization: ***\n\n{\n  \"model\": ";
+        let head =
+            "POST http://localhost:1/v1/chat/completions\nauthorization: ***\n\n{\n  \"model\": ";
         assert!(shown.starts_with(head) && !shown.contains('\u{1b}'), "{shown}");
         assert_eq!(document(&preview)["headers"], json!({"authorization": "***"}));
         assert_eq!(text(&[]).unwrap(), "nothing would be sent\n");

@@ -46,7 +46,8 @@ pub(crate) struct EvalArgs {
     /// The comparison rule that decides: bag-v1, bird-ex, spider-ex, spider2, strict
     #[arg(long, value_name = "NAME", default_value = "bag-v1")]
     pub(crate) rule: Rule,
-    /// A plugin's own setting; VALUE is JSON or text. KEY alone will do when one plugin knows it; settings.NAME is for all plugins
+    /// A plugin's own setting; VALUE is JSON or text. KEY alone will do when one plugin knows it;
+    /// settings.NAME is for all plugins
     #[arg(short = 'P', long = "param", value_name = "ROLE.KEY=VALUE")]
     pub(crate) parameters: Vec<Parameter>,
     /// The options of a search.
@@ -73,7 +74,8 @@ impl Run for EvalArgs {
 
     async fn run(self, mut context: Context) -> Outcome {
         if self.question.trim().is_empty() {
-            return Err(Failure::usage("no question").hint("ask one by `-q \"How many customers are there?\"`"));
+            return Err(Failure::usage("no question")
+                .hint("ask one by `-q \"How many customers are there?\"`"));
         }
         context.needs_database()?;
         refuse_interactive(&context)?;
@@ -106,17 +108,23 @@ impl Run for EvalArgs {
 }
 
 fn print(context: &Context, report: &EvalReport) -> Outcome<()> {
-    let mut value = serde_json::to_value(report)
-        .map_err(|error| Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}")))?;
+    let mut value = serde_json::to_value(report).map_err(|error| {
+        Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}"))
+    })?;
     context.scrubber.value(&mut value);
-    let report: EvalReport = serde_json::from_value(value.clone())
-        .map_err(|error| Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}")))?;
+    let report: EvalReport = serde_json::from_value(value.clone()).map_err(|error| {
+        Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}"))
+    })?;
     match context.format {
         Format::Json => context.output.write(&json_sink::document(&value))?,
         Format::Jsonl => context.output.write(&json_sink::line(&value))?,
-        Format::Csv => context.output.write(&verdicts(&report).render(Format::Csv, None).unwrap_or_default())?,
+        Format::Csv => context
+            .output
+            .write(&verdicts(&report).render(Format::Csv, None).unwrap_or_default())?,
         Format::Markdown => context.output.write(&in_markdown(&report))?,
-        Format::Auto | Format::Table => context.output.write(&for_people(&report, context.output.width()))?,
+        Format::Auto | Format::Table => {
+            context.output.write(&for_people(&report, context.output.width()))?
+        }
     }
     report.warnings.iter().for_each(|warning| context.console.warn(warning));
     Ok(())
@@ -132,7 +140,9 @@ fn exit(context: &Context, report: &EvalReport) -> Exit {
             "a budget or the time was used up before all parts of the question were answered",
         ),
         Ending::NoAnswer => Failure::new(Exit::NoAnswer, "no acceptable answer was found"),
-        Ending::ClarificationNeeded => Failure::new(Exit::Clarify, "the question needs a clarification"),
+        Ending::ClarificationNeeded => {
+            Failure::new(Exit::Clarify, "the question needs a clarification")
+        }
     };
     let hint = format!("`syrch-host trace show {}` shows what the search did", report.run);
     let exit = failure.exit;
@@ -151,7 +161,9 @@ fn headline(report: &EvalReport) -> String {
             )
         }
         (Ending::Answered, None) => format!("{rule} cannot tell"),
-        (Ending::Partial | Ending::NoAnswer | Ending::ClarificationNeeded, _) => "no answer".to_owned(),
+        (Ending::Partial | Ending::NoAnswer | Ending::ClarificationNeeded, _) => {
+            "no answer".to_owned()
+        }
     }
 }
 
@@ -160,10 +172,15 @@ fn facts(report: &EvalReport) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(rows) = report.rows {
         let (columns, expected) = (report.columns.len(), report.expected_columns.len());
-        lines.push(format!("rows: {rows}, expected {}; columns: {columns}, expected {expected}", report.expected_rows));
+        lines.push(format!(
+            "rows: {rows}, expected {}; columns: {columns}, expected {expected}",
+            report.expected_rows
+        ));
     }
     lines.extend(
-        report.out_of_order.map(|row| format!("the rows are the expected ones in another order, from row {row} on")),
+        report.out_of_order.map(|row| {
+            format!("the rows are the expected ones in another order, from row {row} on")
+        }),
     );
     lines.extend(report.confidence.map(|confidence| format!("confidence {confidence:.2}")));
     lines
@@ -176,19 +193,27 @@ fn verdicts(report: &EvalReport) -> Grid {
         Verdict::Wrong => "mismatch",
         Verdict::Excluded => "cannot tell",
     };
-    grid.rows = report.verdicts.iter().map(|(rule, verdict)| vec![json!(rule), json!(word(verdict))]).collect();
+    grid.rows = report
+        .verdicts
+        .iter()
+        .map(|(rule, verdict)| vec![json!(rule), json!(word(verdict))])
+        .collect();
     grid
 }
 
 /// The rows that differ, each under the names of its side's columns.
 fn differing(report: &EvalReport) -> Vec<(&'static str, Grid)> {
-    // Rows of the answer stand in the order of the expected columns where these have the same names.
+    // Rows of the answer stand in the order of the expected columns where these have the same
+    // names.
     let mut own: Vec<&String> = report.columns.iter().collect();
     let mut expected: Vec<&String> = report.expected_columns.iter().collect();
     own.sort();
     expected.sort();
     let columns = if own == expected { &report.expected_columns } else { &report.columns };
-    let grid = |columns: &[String], rows: &[Vec<Value>]| Grid { columns: columns.to_vec(), rows: rows.to_vec() };
+    let grid = |columns: &[String], rows: &[Vec<Value>]| Grid {
+        columns: columns.to_vec(),
+        rows: rows.to_vec(),
+    };
     let sides = [
         ("expected and missing", grid(&report.expected_columns, &report.missing)),
         ("answered and not expected", grid(columns, &report.unexpected)),

@@ -32,7 +32,8 @@ use one::One;
 #[derive(Args)]
 #[command(mut_arg(DATABASE, databases), mut_arg("workers", workers), mut_arg("seeds", seeds), mut_arg("report", |flag| flag.hide(true)))]
 pub(crate) struct GridArgs {
-    /// The suite: JSON lines, a JSON array (also BIRD's and Spider's), or CSV. Or ask one question with -q
+    /// The suite: JSON lines, a JSON array (also BIRD's and Spider's), or CSV. Or ask one question
+    /// with -q
     #[arg(value_name = "SUITE", required_unless_present = "question", conflicts_with = "question")]
     pub(crate) suite: Option<PathBuf>,
     /// One question in place of a suite; --db is its database
@@ -41,22 +42,32 @@ pub(crate) struct GridArgs {
     /// What explains terms of the question
     #[arg(long, value_name = "TEXT", help_heading = "One question", requires = "question")]
     pub(crate) evidence: Option<String>,
-    /// A CSV file of the rows that are right, the first line naming the columns. Without it the surest answer is the best
+    /// A CSV file of the rows that are right, the first line naming the columns. Without it the
+    /// surest answer is the best
     #[arg(long, value_name = "FILE.csv", help_heading = "One question", requires = "question")]
     pub(crate) expected: Option<PathBuf>,
     /// A statement whose rows are right
-    #[arg(long, value_name = "SQL", help_heading = "One question", requires = "question", conflicts_with = "expected")]
+    #[arg(
+        long,
+        value_name = "SQL",
+        help_heading = "One question",
+        requires = "question",
+        conflicts_with = "expected"
+    )]
     pub(crate) expected_sql: Option<String>,
-    /// Values to try, with commas between them: of ROLE.KEY, a plugin's own setting (KEY alone will do when only one has it), of policy.KEY,
-    /// settings.NAME or calibration (false lets the claims of a model stand). Every choice of them is a cell; one value alone holds for all
-    /// cells, and so does a flag such as --max-depth. Values are JSON or text [default: the 54 cells of syrch 0.1.2, policy.max_depth=1,3,5 policy.high_confidence=0.7,0.85,0.95
-    /// policy.max_attempts=1,3,5 calibration=true,false]
+    /// Values to try, with commas between them: of ROLE.KEY, a plugin's own setting (KEY alone will
+    /// do when only one has it), of policy.KEY, settings.NAME or calibration (false lets the claims
+    /// of a model stand). Every choice of them is a cell; one value alone holds for all cells, and
+    /// so does a flag such as --max-depth. Values are JSON or text [default: the 54 cells of syrch
+    /// 0.1.2, policy.max_depth=1,3,5 policy.high_confidence=0.7,0.85,0.95 policy.max_attempts=1,3,5
+    /// calibration=true,false]
     #[arg(short = 'P', long = "param", value_name = "NAME=VALUES", help_heading = "Grid", value_parser = Assigned::list)]
     pub(crate) parameters: Vec<Assigned>,
     /// Try only so many cells, drawn at random from --seed
     #[arg(long, value_name = "N", help_heading = "Grid", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) random: Option<u64>,
-    /// Write config.json, results.json, best.json and summary.md to this folder [default: the folder of the run]
+    /// Write config.json, results.json, best.json and summary.md to this folder [default: the
+    /// folder of the run]
     #[arg(long, value_name = "FOLDER", help_heading = "Grid")]
     pub(crate) out: Option<PathBuf>,
     /// The flags of the run.
@@ -68,7 +79,10 @@ pub(crate) struct GridArgs {
 }
 
 fn workers(flag: Arg) -> Arg {
-    flag.long("grid-max-workers").visible_alias("workers").help("Cells at work at once").default_value("3")
+    flag.long("grid-max-workers")
+        .visible_alias("workers")
+        .help("Cells at work at once")
+        .default_value("3")
 }
 
 fn seeds(flag: Arg) -> Arg {
@@ -95,11 +109,14 @@ impl Run for GridArgs {
             ("--expected", self.expected.is_some()),
             ("--expected-sql", self.expected_sql.is_some()),
         ];
-        if let Some((flag, _)) = of_one.iter().find(|(_, is_given)| *is_given && self.suite.is_some()) {
+        if let Some((flag, _)) =
+            of_one.iter().find(|(_, is_given)| *is_given && self.suite.is_some())
+        {
             return Err(Failure::usage(format!("{flag} is for one question, asked by -q"))
                 .hint("the questions of a suite have their own evidence and expected answers"));
         }
-        let expected: Vec<_> = self.expected.iter().map(|path| ("the expected rows", path.clone())).collect();
+        let expected: Vec<_> =
+            self.expected.iter().map(|path| ("the expected rows", path.clone())).collect();
         context.output.spares(&expected)?;
         self.out.as_deref().map(written::check).transpose()?;
         let (options, one) = options(&context, &self)?;
@@ -107,13 +124,15 @@ impl Run for GridArgs {
         search::prepare(&mut context, &watch).await?;
         let axes = axes(&context, &self, &watch).await?;
         let base = &context.config.effective.settings;
-        let cells = cells(base, &axes, self.random.map(|wanted| (wanted, base.seed))).map_err(refused)?;
+        let cells =
+            cells(base, &axes, self.random.map(|wanted| (wanted, base.seed))).map_err(refused)?;
         let settings: BTreeMap<String, BTreeMap<String, Value>> =
             cells.iter().map(|cell| (cell.name.clone(), cell.values.clone())).collect();
         if let Some(one) = &one {
             one.check(base).await?;
         }
-        let mut arms: Vec<_> = cells.into_iter().map(|GridCell { name, settings, .. }| (name, settings)).collect();
+        let mut arms: Vec<_> =
+            cells.into_iter().map(|GridCell { name, settings, .. }| (name, settings)).collect();
         let runs = options.runs.clone();
         let calls = shared::share(&mut arms, &runs);
         let unshared = shared::unshared(&arms);
@@ -130,13 +149,19 @@ impl Run for GridArgs {
             },
             started: &|folder| {
                 if let Err(error) = saved.write(folder) {
-                    context.console.warn(&format!("`report` will not know the cells of this run: {error}"));
+                    context
+                        .console
+                        .warn(&format!("`report` will not know the cells of this run: {error}"));
                 }
             },
         };
         let ended = carry_out(&context, arms, options, occasions).await?;
         drop(calls);
-        let mut report = saved.report(&ended.outcome.record, self.run.rule.name(), ended.outcome.timings.as_ref());
+        let mut report = saved.report(
+            &ended.outcome.record,
+            self.run.rule.name(),
+            ended.outcome.timings.as_ref(),
+        );
         if let Some(why) = &ended.why {
             report.basis.because(why);
         }
@@ -186,7 +211,8 @@ async fn axes(context: &Context, arguments: &GridArgs, watch: &Watch) -> Outcome
     let mut plugins = Plugins::new(watch);
     let mut axes = Vec::new();
     for Assigned { named, name, values } in &arguments.parameters {
-        let with_flag = |failure: Failure| Failure { message: format!("-P {}", failure.message), ..failure };
+        let with_flag =
+            |failure: Failure| Failure { message: format!("-P {}", failure.message), ..failure };
         let knob = plugins.knob(named, settings).await.map_err(with_flag)?;
         if let Some(flag) = fixed(context, &knob) {
             return Err(Failure::usage(format!("-P {name} and {flag} set the same"))
@@ -201,7 +227,9 @@ async fn axes(context: &Context, arguments: &GridArgs, watch: &Watch) -> Outcome
         let by_flag = fixed(context, &axis.knob);
         let by_value = axes.iter().any(|known| known.knob == axis.knob).then(|| "-P".to_owned());
         match by_flag.or(by_value) {
-            Some(flag) => context.console.note(&format!("{} is not varied: {flag} fixes it", axis.knob)),
+            Some(flag) => {
+                context.console.note(&format!("{} is not varied: {flag} fixes it", axis.knob))
+            }
             None => axes.push(axis),
         }
     }
@@ -231,10 +259,11 @@ fn fixed(context: &Context, knob: &Knob) -> Option<String> {
 fn refused(error: GridError) -> Failure {
     let failure = Failure::usage(error.to_string());
     match error {
-        GridError::TooMany { .. } => {
-            failure.hint("--random 100 tries so many of them, drawn at random; or give fewer values")
+        GridError::TooMany { .. } => failure
+            .hint("--random 100 tries so many of them, drawn at random; or give fewer values"),
+        GridError::NoCalibrator(_) => {
+            failure.hint("leave calibration=true, or do not vary the calibrator")
         }
-        GridError::NoCalibrator(_) => failure.hint("leave calibration=true, or do not vary the calibrator"),
         GridError::Unfit(_) | GridError::Twice { .. } | GridError::TwoAxes(_) => failure,
     }
 }

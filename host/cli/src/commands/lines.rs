@@ -1,4 +1,5 @@
-//! The lines that `sql --stdin-jsonl` reads. However long a line is, the memory for it is bounded, and its `id` is found.
+//! The lines that `sql --stdin-jsonl` reads. However long a line is, the memory for it is bounded,
+//! and its `id` is found.
 
 use std::cell::Cell;
 use std::fmt;
@@ -7,7 +8,8 @@ use std::io::{BufRead, Error, ErrorKind, Read, Result};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
-/// Bytes of a line at most that is read whole: the longest statement with all characters escaped, and the other members.
+/// Bytes of a line at most that is read whole: the longest statement with all characters escaped,
+/// and the other members.
 pub(super) const LONGEST: usize = 1 << 20;
 
 /// Bytes of a longer line that are searched for its `id`.
@@ -58,7 +60,8 @@ fn long(head: &[u8], input: &mut impl BufRead) -> Result<Value> {
     let mut rest = Rest { head, input, ended: false, left: &left };
     let mut id = Value::Null;
     // What is wrong with the line's form does not matter: it is refused for its length.
-    let _ = serde_json::Deserializer::from_reader(&mut rest).deserialize_map(Members { id: &mut id, left: &left });
+    let _ = serde_json::Deserializer::from_reader(&mut rest)
+        .deserialize_map(Members { id: &mut id, left: &left });
     rest.drain()?;
     Ok(id)
 }
@@ -94,7 +97,10 @@ impl<R: BufRead> Read for Rest<'_, R> {
     fn read(&mut self, out: &mut [u8]) -> Result<usize> {
         let most = out.len().min(self.left.get());
         if most == 0 && !out.is_empty() {
-            return Err(Error::new(ErrorKind::FileTooLarge, "the line is too long to search for its id"));
+            return Err(Error::new(
+                ErrorKind::FileTooLarge,
+                "the line is too long to search for its id",
+            ));
         }
         let read = if !self.head.is_empty() {
             self.head.read(&mut out[..most])?
@@ -148,7 +154,10 @@ struct Id<'a> {
 impl<'de> DeserializeSeed<'de> for Id<'_> {
     type Value = Value;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Value, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(
+        self,
+        deserializer: D,
+    ) -> std::result::Result<Value, D::Error> {
         let before = self.left.get();
         let granted = before.min(LONGEST_ID);
         self.left.set(granted);
@@ -178,7 +187,10 @@ mod tests {
         let long = [vec![b'x'; LONGEST + 1], b"\nend".to_vec()].concat();
         assert_eq!(all(&long), [Line::TooLong(Value::Null), Line::Text(b"end".to_vec())]);
         assert_eq!(all(&vec![b'x'; LONGEST]), [Line::Text(vec![b'x'; LONGEST])]);
-        assert_eq!(all(b"a\n\nb\n"), [Line::Text(b"a".to_vec()), Line::Text(vec![]), Line::Text(b"b".to_vec())]);
+        assert_eq!(
+            all(b"a\n\nb\n"),
+            [Line::Text(b"a".to_vec()), Line::Text(vec![]), Line::Text(b"b".to_vec())]
+        );
         assert_eq!(all(b""), []);
     }
 
@@ -189,7 +201,10 @@ mod tests {
         for (line, id) in [
             (format!("{{\"id\": 7, \"sql\": \"{sql}\"}}"), json!(7)),
             (format!("{{\"sql\": \"{sql}\", \"id\": \"a\\n\"}}\r"), json!("a\n")),
-            (format!("{{\"sql\": \"{sql}\\\"\", \"x\": [1, {{}}], \"id\": {{\"a\": [1]}}}}"), json!({"a": [1]})),
+            (
+                format!("{{\"sql\": \"{sql}\\\"\", \"x\": [1, {{}}], \"id\": {{\"a\": [1]}}}}"),
+                json!({"a": [1]}),
+            ),
             (format!("{{\"id\": 1, \"id\": 2, \"sql\": \"{sql}"), json!(2)),
             (format!("{{\"id\": 3, \"sql\": {deep}"), json!(3)),
             (format!("{{\"sql\": \"{sql}\", \"id\": \"{sql}\"}}"), Value::Null),

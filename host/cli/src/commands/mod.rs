@@ -1,4 +1,5 @@
-//! One file per command, and one entry in the list below; each gets the shared context and ends with an exit code or a failure.
+//! One file per command, and one entry in the list below; each gets the shared context and ends
+//! with an exit code or a failure.
 
 pub(crate) mod answer;
 pub(crate) mod batch;
@@ -56,7 +57,8 @@ pub(crate) const PLUGIN: &str = "a plugin in use";
 
 /// A command, whose fields are its flags.
 pub(crate) trait Run: Sized {
-    /// Whether the command handles Ctrl-C itself and ends with the best so far; other commands are aborted at once.
+    /// Whether the command handles Ctrl-C itself and ends with the best so far; other commands are
+    /// aborted at once.
     const ENDS_INTERRUPTS: bool = false;
 
     /// [`Run::ENDS_INTERRUPTS`], for a command whose own commands differ in it.
@@ -64,7 +66,8 @@ pub(crate) trait Run: Sized {
         Self::ENDS_INTERRUPTS
     }
 
-    /// Whether the command loads plugins as they were built, so that it warns of those that are older than their sources.
+    /// Whether the command loads plugins as they were built, so that it warns of those that are
+    /// older than their sources.
     const LOADS_PLUGINS: bool = false;
 
     /// [`Run::LOADS_PLUGINS`], for one of several commands.
@@ -72,12 +75,14 @@ pub(crate) trait Run: Sized {
         Self::LOADS_PLUGINS
     }
 
-    /// The flags that concern the configuration. `None` if the command needs no configuration, which may then be wrong.
+    /// The flags that concern the configuration. `None` if the command needs no configuration,
+    /// which may then be wrong.
     fn given(&self) -> Option<Given<'_>> {
         Some(Given::default())
     }
 
-    /// The files that the command reads besides those of the configuration: `-o` must not replace them.
+    /// The files that the command reads besides those of the configuration: `-o` must not replace
+    /// them.
     fn inputs(&self) -> Vec<(&'static str, PathBuf)> {
         Vec::new()
     }
@@ -87,7 +92,8 @@ pub(crate) trait Run: Sized {
         false
     }
 
-    /// Whether the command reports a wrong configuration as a finding. If not, such a configuration ends it before [`Run::run`].
+    /// Whether the command reports a wrong configuration as a finding. If not, such a configuration
+    /// ends it before [`Run::run`].
     fn shows_broken(&mut self, _: &Failure) -> bool {
         false
     }
@@ -100,7 +106,8 @@ pub(crate) trait Run: Sized {
 macro_rules! commands {
     ($(#[$about:meta])* $list:ident: $($(#[$attribute:meta])* $name:ident($file:ident::$flags:ident),)*) => {
         $(#[$about])*
-        // The flags of a command are made when it is called: those of all are a thousand. A doc comment on them would replace its help.
+        // The flags of a command are made when it is called: those of all are a thousand. A doc
+        // comment on them would replace its help.
         #[derive(Subcommand)]
         #[command(defer = true)]
         pub(crate) enum $list {
@@ -157,7 +164,8 @@ commands! {
     /// List, show and check strategies
     #[command(subcommand)]
     Strategy(strategy::StrategyCommand),
-    /// Ask a model once what people call the tables and columns of a database, and use it in searches over it from then on
+    /// Ask a model once what people call the tables and columns of a database, and use it in
+    /// searches over it from then on
     BuildIndex(build_index::BuildIndexArgs),
     /// Check everything that a search needs; exit 0 when nothing failed, 10 otherwise
     Doctor(doctor::DoctorArgs),
@@ -173,21 +181,26 @@ commands! {
     /// Fit confidences on graded runs, so that they are shares of right answers
     #[command(subcommand)]
     Calibrate(calibrate::CalibrateCommand),
-    /// Ask the questions of a suite and grade the answers; --resume continues a run that was cut short
+    /// Ask the questions of a suite and grade the answers; --resume continues a run that was cut
+    /// short
     Benchmark(benchmark::BenchmarkArgs),
-    /// Ask one question and compare the answer with what is expected; exit 0 when it matches, 5 when not
+    /// Ask one question and compare the answer with what is expected; exit 0 when it matches, 5
+    /// when not
     Eval(eval::EvalArgs),
-    /// Ask several strategies the questions of a suite, and test whether the difference between them is real
+    /// Ask several strategies the questions of a suite, and test whether the difference between
+    /// them is real
     Compare(compare::CompareArgs),
     /// Ask the questions of a suite, or one question, with many settings, and show which are best
     Grid(grid::GridArgs),
     /// Report on runs over suites again, finished or not, without asking a model; shards are merged
     Report(report::ReportArgs),
-    /// Find a faster statement with exactly the same rows, and prove both by measuring; also all statements of a corpus
+    /// Find a faster statement with exactly the same rows, and prove both by measuring; also all
+    /// statements of a corpus
     #[command(visible_alias = "optimise")]
     Optimize(optimize::OptimizeArgs),
-    /// Answer questions from standard input, a JSON line each, with a JSON line each: {"id", "question"} and perhaps "db", "evidence" and "as_of"
-    /// give {"id", "outcome", "answer", "error", "line"}, and "simulated" where no real model was asked. Exit 0 however lines end
+    /// Answer questions from standard input, a JSON line each, with a JSON line each: {"id",
+    /// "question"} and perhaps "db", "evidence" and "as_of" give {"id", "outcome", "answer",
+    /// "error", "line"}, and "simulated" where no real model was asked. Exit 0 however lines end
     Batch(batch::BatchArgs),
     /// Print a script that completes commands and flags in a shell
     Completions(completions::CompletionsArgs),
@@ -237,8 +250,11 @@ impl Context {
     pub(crate) fn warn_of_stale(&self, inputs: &[(&'static str, PathBuf)]) {
         let components = inputs.iter().filter(|(what, _)| *what == PLUGIN).map(|(_, path)| path);
         for component in components.collect::<BTreeSet<_>>() {
-            let Some(Stale { folder, changed }) = syrch_projects::stale(component) else { continue };
-            let (folder, changed, component) = (folder.display(), changed.display(), component.display());
+            let Some(Stale { folder, changed }) = syrch_projects::stale(component) else {
+                continue;
+            };
+            let (folder, changed, component) =
+                (folder.display(), changed.display(), component.display());
             self.console.warn(&format!(
                 "`{changed}` is newer than `{component}`, which is used as it is: `syrch-host plugin build {folder}` builds it again"
             ));

@@ -1,4 +1,5 @@
-//! `report`: reports on runs over suites again, finished or not, under any rule, without asking a model.
+//! `report`: reports on runs over suites again, finished or not, under any rule, without asking a
+//! model.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,8 +17,8 @@ use super::Context;
 use super::Run;
 use super::compare::{resamples, terms::Terms};
 use super::graded::{
-    Document, ReportFile, all_failed_failure, check_slices, note_traces, of_run, print, runs, spare_all, timings,
-    without_secrets, write_all,
+    Document, ReportFile, all_failed_failure, check_slices, note_traces, of_run, print, runs,
+    spare_all, timings, without_secrets, write_all,
 };
 use super::grid::saved::SavedGrid;
 use super::grid::written;
@@ -29,7 +30,8 @@ use crate::sink::{Format, Grid};
 
 #[derive(Args)]
 pub(crate) struct ReportArgs {
-    /// Runs: ids, beginnings of them, `last`, or folders; several are the shards of one run. Without any, the last
+    /// Runs: ids, beginnings of them, `last`, or folders; several are the shards of one run.
+    /// Without any, the last
     #[arg(value_name = "RUN", conflicts_with = "list")]
     pub(crate) runs: Vec<String>,
     /// List the runs, the latest first
@@ -38,16 +40,20 @@ pub(crate) struct ReportArgs {
     /// Another comparison rule than that of the run: bag-v1, bird-ex, spider-ex, spider2, strict
     #[arg(long, value_name = "NAME", conflicts_with = "list")]
     pub(crate) rule: Option<Rule>,
-    /// Leave out what differs between equal runs, such as times and counts of calls: equal runs have equal reports, byte for byte
+    /// Leave out what differs between equal runs, such as times and counts of calls: equal runs
+    /// have equal reports, byte for byte
     #[arg(long, conflicts_with = "list")]
     pub(crate) without_times: bool,
-    /// Show the figures by the values of this field of the suite, too, such as `difficulty` or `db`. May be given several times
+    /// Show the figures by the values of this field of the suite, too, such as `difficulty` or
+    /// `db`. May be given several times
     #[arg(long, value_name = "FIELD", conflicts_with = "list")]
     pub(crate) slice: Vec<String>,
-    /// How often the bootstrap draws for the interval of a difference [default: as often as the comparison did]
+    /// How often the bootstrap draws for the interval of a difference [default: as often as the
+    /// comparison did]
     #[arg(long, value_name = "N", conflicts_with = "list", value_parser = resamples())]
     pub(crate) resamples: Option<u32>,
-    /// Write the report to this file, too; its ending is the format: .json, .md, .csv, .parquet, .html, or .xml (JUnit). May be given several times
+    /// Write the report to this file, too; its ending is the format: .json, .md, .csv, .parquet,
+    /// .html, or .xml (JUnit). May be given several times
     #[arg(long, value_name = "FILE", conflicts_with = "list")]
     pub(crate) report: Vec<ReportFile>,
 }
@@ -72,11 +78,14 @@ impl Run for ReportArgs {
             records.push(read(&entry.path).map_err(syrch::Error::from)?);
         }
         let merged = merge(records).map_err(|error| {
-            Failure::usage(error.to_string()).hint("give the shards of one run, each once, or one run alone")
+            Failure::usage(error.to_string())
+                .hint("give the shards of one run, each once, or one run alone")
         })?;
         let incomplete = merged.warnings.clone();
         let failure = all_failed_failure(&merged.record.graded);
-        let rule = self.rule.map_or_else(|| merged.record.header.rule.clone(), |rule| rule.name().to_owned());
+        let rule = self
+            .rule
+            .map_or_else(|| merged.record.header.rule.clone(), |rule| rule.name().to_owned());
         let folders: Vec<&Path> = entries.iter().map(|entry| entry.path.as_path()).collect();
         let timings = timings(folders.iter().copied());
         if let Some(grid) = folders.first().and_then(|folder| SavedGrid::read(folder)) {
@@ -94,16 +103,27 @@ impl Run for ReportArgs {
         let terms: Vec<Terms> = folders.iter().filter_map(|folder| Terms::read(folder)).collect();
         let resamples = self.resamples.or_else(|| terms.first().map(|terms| terms.resamples));
         let resamples = resamples.unwrap_or(CompareOptions::default().resamples);
-        let mut document = Document(RunReport::new(&merged.record, &rule, &CompareOptions { seed: None, resamples }));
+        let mut document = Document(RunReport::new(
+            &merged.record,
+            &rule,
+            &CompareOptions { seed: None, resamples },
+        ));
         if entries.iter().any(|entry| is_going_on(&entry.path)) {
             document.0.basis_mut().because("it is still going on");
         }
         document.warn(merged.warnings);
         document.with_timings(timings.as_ref(), &merged.record);
         let mut seen = BTreeSet::new();
-        document
-            .warn(terms.into_iter().flat_map(|terms| terms.warnings).filter(|warning| seen.insert(warning.clone())));
-        check_slices(&self.slice, document.0.rows().iter().flat_map(|row| row.fields.keys().map(String::as_str)))?;
+        document.warn(
+            terms
+                .into_iter()
+                .flat_map(|terms| terms.warnings)
+                .filter(|warning| seen.insert(warning.clone())),
+        );
+        check_slices(
+            &self.slice,
+            document.0.rows().iter().flat_map(|row| row.fields.keys().map(String::as_str)),
+        )?;
         if self.without_times {
             document.0.without_times();
         }
@@ -117,7 +137,8 @@ impl Run for ReportArgs {
     }
 }
 
-/// Reports why the figures do not count: all searches failed, or shards of the run or answers of them are missing. Returns the exit code.
+/// Reports why the figures do not count: all searches failed, or shards of the run or answers of
+/// them are missing. Returns the exit code.
 fn end(context: &Context, failed: Option<Failure>, missing: &[String]) -> Exit {
     let lost = (!missing.is_empty()).then(|| {
         Failure::new(Exit::Gate, format!("the run is not whole: {}", missing.join("; ")))
@@ -157,9 +178,8 @@ fn of_grid(context: &Context, arguments: &ReportArgs, mut report: GridReport) ->
 fn entries(runs: &Runs, words: &[String]) -> Outcome<Vec<RunEntry>> {
     let find = |word: &str| {
         runs.find(word).map_err(|error| match error {
-            RunError::Unknown { .. } if word == "last" => {
-                Failure::usage("there is no run yet").hint("`syrch-host benchmark SUITE` begins one")
-            }
+            RunError::Unknown { .. } if word == "last" => Failure::usage("there is no run yet")
+                .hint("`syrch-host benchmark SUITE` begins one"),
             error => syrch::Error::from(error).into(),
         })
     };
@@ -191,7 +211,8 @@ fn list(context: &Context, runs: &Runs) -> Outcome {
 
 fn grid(lines: &[Line], is_for_people: bool) -> Grid {
     let when = if is_for_people { "when" } else { "changed_ms" };
-    let mut grid = Grid::new(["run", when, "suite", "arms", "done", "of", "shard", "rule", "state"]);
+    let mut grid =
+        Grid::new(["run", when, "suite", "arms", "done", "of", "shard", "rule", "state"]);
     grid.rows = lines.iter().map(|line| cells(line, is_for_people)).collect();
     grid
 }
@@ -235,6 +256,7 @@ fn state(summary: &RunSummary) -> &'static str {
 fn document(line: &Line) -> Value {
     let names = grid(&[], false).columns;
     let path = line.entry.path.to_string_lossy();
-    let fields = names.into_iter().zip(cells(line, false)).chain([("path".to_owned(), json!(path))]);
+    let fields =
+        names.into_iter().zip(cells(line, false)).chain([("path".to_owned(), json!(path))]);
     Value::Object(fields.collect())
 }

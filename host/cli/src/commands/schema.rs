@@ -53,7 +53,8 @@ impl Run for SchemaArgs {
 /// Prints the tables of several databases that may be seen.
 async fn several(context: &Context, databases: &[String], wanted: Option<&str>) -> Outcome {
     if wanted.is_some() {
-        return Err(Failure::usage("--table is for one database").hint("name one database, or leave --table out"));
+        return Err(Failure::usage("--table is for one database")
+            .hint("name one database, or leave --table out"));
     }
     let mut catalogs = Vec::new();
     for given in databases {
@@ -64,12 +65,14 @@ async fn several(context: &Context, databases: &[String], wanted: Option<&str>) 
         settings.servers.named = Some(settings.database.clone());
         let database = open_database(&settings).await?;
         database.warnings().iter().for_each(|warning| context.console.warn(warning));
-        catalogs.push((DatabaseUrl::parse(&settings.database).to_string(), database.catalog().await?));
+        catalogs
+            .push((DatabaseUrl::parse(&settings.database).to_string(), database.catalog().await?));
     }
     if matches!(context.format, Format::Auto | Format::Table) {
         let width = context.output.width();
         let of = |(url, catalog): &(String, Arc<Catalog>)| {
-            let tables: String = catalog.tables.iter().map(|table| picture(catalog, table, width)).collect();
+            let tables: String =
+                catalog.tables.iter().map(|table| picture(catalog, table, width)).collect();
             format!("{}\n\n{tables}", terminal::line(url))
         };
         let text: String = catalogs.iter().map(of).collect();
@@ -82,20 +85,31 @@ async fn several(context: &Context, databases: &[String], wanted: Option<&str>) 
         let of_catalog = grid(catalog, &catalog.tables.iter().collect::<Vec<_>>()).rows;
         rows.rows.extend(of_catalog.into_iter().map(|row| [vec![json!(url)], row].concat()));
     }
-    let documents = catalogs.iter().map(|(_, catalog)| document(catalog, &catalog.tables.iter().collect::<Vec<_>>()));
-    context.rows(rows, || json!({"schema": "syrch.schemas/1", "databases": documents.collect::<Vec<_>>()}))?;
+    let documents = catalogs
+        .iter()
+        .map(|(_, catalog)| document(catalog, &catalog.tables.iter().collect::<Vec<_>>()));
+    context.rows(
+        rows,
+        || json!({"schema": "syrch.schemas/1", "databases": documents.collect::<Vec<_>>()}),
+    )?;
     Ok(Exit::Answered)
 }
 
 /// The columns of a row for each column of a table.
-const COLUMNS: [&str; 7] = ["table", "kind", "column", "type", "nullable", "primary_key", "references"];
+const COLUMNS: [&str; 7] =
+    ["table", "kind", "column", "type", "nullable", "primary_key", "references"];
 
 /// Prints the tables of an open database that may be seen, or the wanted one.
-pub(super) async fn print(context: &Context, database: &dyn Database, wanted: Option<&str>) -> Outcome<()> {
+pub(super) async fn print(
+    context: &Context,
+    database: &dyn Database,
+    wanted: Option<&str>,
+) -> Outcome<()> {
     let catalog = database.catalog().await?;
     let tables = choose(&catalog, wanted)?;
     if matches!(context.format, Format::Auto | Format::Table) {
-        let text: String = tables.iter().map(|table| picture(&catalog, table, context.output.width())).collect();
+        let text: String =
+            tables.iter().map(|table| picture(&catalog, table, context.output.width())).collect();
         context.output.write(&context.scrubber.text(&text))
     } else {
         context.rows(grid(&catalog, &tables), || document(&catalog, &tables))
@@ -108,7 +122,10 @@ fn choose<'a>(catalog: &'a Catalog, wanted: Option<&str>) -> Outcome<Vec<&'a Tab
         return Ok(vec![table]);
     }
     let names = catalog.table_names();
-    let failure = Failure::new(Exit::Database, format!("`{}` has no table or view `{wanted}`", catalog.database));
+    let failure = Failure::new(
+        Exit::Database,
+        format!("`{}` has no table or view `{wanted}`", catalog.database),
+    );
     Err(match alternatives(&nearest(wanted, names.iter().map(String::as_str))) {
         Some(similar) => failure.hint(format!("did you mean {similar}?")),
         None => failure.hint("`syrch-host schema` without -t shows all"),
@@ -122,7 +139,11 @@ fn kind(table: &Table) -> &'static str {
 /// What a column refers to, as `table.column`.
 fn references(table: &Table, column: &Column) -> Vec<String> {
     let targets = |key: &syrch::syrch_core::ForeignKey| {
-        let pairs = key.columns.iter().zip(&key.ref_columns).filter(|(own, _)| own.eq_ignore_ascii_case(&column.name));
+        let pairs = key
+            .columns
+            .iter()
+            .zip(&key.ref_columns)
+            .filter(|(own, _)| own.eq_ignore_ascii_case(&column.name));
         pairs.map(|(_, other)| format!("{}.{other}", key.ref_table)).collect::<Vec<_>>()
     };
     table.foreign_keys.iter().flat_map(targets).collect()
@@ -155,7 +176,8 @@ fn picture(catalog: &Catalog, table: &Table, width: Option<u16>) -> String {
     let comment = table.comment.as_ref().map(|comment| format!(": {comment}")).unwrap_or_default();
     let heading = format!("{} ({}{rows}){comment}", catalog.table_name(table), kind(table));
     let comment = |column: &Column| {
-        let texts: Vec<String> = column.values_in_words().into_iter().chain(column.comment.clone()).collect();
+        let texts: Vec<String> =
+            column.values_in_words().into_iter().chain(column.comment.clone()).collect();
         let text = if texts.is_empty() { None } else { Some(texts.join("; ")) }?;
         Some(terminal::line(&format!("{}: {text}", column.name)).into_owned() + "\n")
     };
@@ -223,8 +245,11 @@ mod tests {
             }],
             ..Table::default()
         };
-        let view =
-            Table { name: "odd\u{1b}[2J".into(), extra: vec![("kind".into(), "\"view\"".into())], ..Table::default() };
+        let view = Table {
+            name: "odd\u{1b}[2J".into(),
+            extra: vec![("kind".into(), "\"view\"".into())],
+            ..Table::default()
+        };
         Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![orders, view] }
     }
 
@@ -244,6 +269,9 @@ mod tests {
         let catalog = catalog();
         assert_eq!(choose(&catalog, Some("ORDERS")).unwrap()[0].name, "orders");
         let failure = choose(&catalog, Some("order")).unwrap_err();
-        assert_eq!((failure.exit, failure.hint.as_deref()), (Exit::Database, Some("did you mean `orders`?")));
+        assert_eq!(
+            (failure.exit, failure.hint.as_deref()),
+            (Exit::Database, Some("did you mean `orders`?"))
+        );
     }
 }

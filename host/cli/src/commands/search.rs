@@ -30,16 +30,19 @@ pub(crate) struct SearchArgs {
     /// What explains terms of the question
     #[arg(long, value_name = "TEXT")]
     pub(crate) evidence: Option<String>,
-    /// Continue a run that was killed: its id, the beginning of it, or `last`. Its settings are those of its start
+    /// Continue a run that was killed: its id, the beginning of it, or `last`. Its settings are
+    /// those of its start
     #[arg(long, value_name = "RUN", conflicts_with_all = ["question", "evidence"])]
     pub(crate) resume: Option<String>,
     /// Print the exact requests that would be sent to a model next, and send nothing
     #[arg(long, conflicts_with = "resume")]
     pub(crate) dry_run: bool,
-    /// Look for a faster form of the answer's statement that has exactly the same rows, as `optimize` does by its defaults
+    /// Look for a faster form of the answer's statement that has exactly the same rows, as
+    /// `optimize` does by its defaults
     #[arg(long, conflicts_with_all = ["resume", "dry_run"])]
     pub(crate) optimize: bool,
-    /// A plugin's own setting; VALUE is JSON or text. KEY alone will do when one plugin knows it; settings.NAME is for all plugins
+    /// A plugin's own setting; VALUE is JSON or text. KEY alone will do when one plugin knows it;
+    /// settings.NAME is for all plugins
     #[arg(short = 'P', long = "param", value_name = "ROLE.KEY=VALUE")]
     pub(crate) parameters: Vec<Parameter>,
     #[command(flatten)]
@@ -85,10 +88,13 @@ async fn run(mut context: Context, arguments: SearchArgs) -> Outcome {
         () = interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted")),
     };
     let start = match start {
-        Start::Problem(problem) if is_dry => return dry_run::run(&context, &Arc::new(host), problem).await,
+        Start::Problem(problem) if is_dry => {
+            return dry_run::run(&context, &Arc::new(host), problem).await;
+        }
         start => start,
     };
-    // The process ends after this search and gives everything back at once; to unmap plugins one by one takes a tenth of a short search.
+    // The process ends after this search and gives everything back at once; to unmap plugins one by
+    // one takes a tenth of a short search.
     let host = ManuallyDrop::new(host);
     let prompt = Prompt::new(Arc::clone(&context.console), interrupt);
     let ask = context.config.effective.interactive.then_some(&prompt as &dyn Ask);
@@ -130,7 +136,8 @@ fn start(context: &mut Context, arguments: SearchArgs) -> Outcome<Start> {
     Ok(Start::Problem(Problem { question, evidence: arguments.evidence, ..Problem::default() }))
 }
 
-/// The default confidence below which an answer by rules alone, without a model, is not accepted: it would be wrong more often than right.
+/// The default confidence below which an answer by rules alone, without a model, is not accepted:
+/// it would be wrong more often than right.
 const LEAST_WITHOUT_A_MODEL: f64 = 0.4;
 
 /// Sets the least confidence of an answer where the user has not.
@@ -159,8 +166,14 @@ pub(super) async fn prepare(context: &mut Context, watch: &Watch) -> Outcome<()>
     settle_parameters(context, watch).await
 }
 
-/// The failure to open a search with these settings, with the place in the strategy file and similar names where there are any.
-pub(super) async fn explained(error: syrch::Error, settings: &Settings, context: &Context, watch: &Watch) -> Failure {
+/// The failure to open a search with these settings, with the place in the strategy file and
+/// similar names where there are any.
+pub(super) async fn explained(
+    error: syrch::Error,
+    settings: &Settings,
+    context: &Context,
+    watch: &Watch,
+) -> Failure {
     match in_strategy_file(&error, context, watch).await {
         Some(failure) => failure,
         None => with_near_setting(error, settings, watch).await,
@@ -168,13 +181,20 @@ pub(super) async fn explained(error: syrch::Error, settings: &Settings, context:
 }
 
 /// The failure with its place in the strategy file, when a plugin refused a setting of that file.
-async fn in_strategy_file(error: &syrch::Error, context: &Context, watch: &Watch) -> Option<Failure> {
+async fn in_strategy_file(
+    error: &syrch::Error,
+    context: &Context,
+    watch: &Watch,
+) -> Option<Failure> {
     let word = &context.config.effective.strategy;
     if !matches!(error, syrch::Error::PluginRejected { .. }) || !strategies::is_file(word) {
         return None;
     }
     let found = strategies::find(word).ok()?;
-    strategies::check(&found, &context.config.effective.settings, watch).await.err().map(Failure::from)
+    strategies::check(&found, &context.config.effective.settings, watch)
+        .await
+        .err()
+        .map(Failure::from)
 }
 
 /// Searches until the end, or until Ctrl-C asks for the best so far.
@@ -187,7 +207,8 @@ pub(super) async fn search(
 ) -> Outcome<SearchReport> {
     let stop = Stop::new();
     let listener = tokio::spawn({
-        let (stop, interrupt, console) = (stop.clone(), context.interrupt.clone(), Arc::clone(&context.console));
+        let (stop, interrupt, console) =
+            (stop.clone(), context.interrupt.clone(), Arc::clone(&context.console));
         async move {
             interrupt.wait().await;
             console.note("stopping with the best so far; Ctrl-C again ends at once");
@@ -203,19 +224,29 @@ pub(super) async fn search(
     Ok(report?)
 }
 
-/// Refuses a base URL without a scheme. One that may hold a secret is left to the library, which never shows it.
+/// Refuses a base URL without a scheme. One that may hold a secret is left to the library, which
+/// never shows it.
 fn check_base_urls(config: &Config) -> Outcome<()> {
     let model = &config.effective.settings.model;
-    let default = (model.provider != Provider::OFFLINE).then_some(("llm.base_url", String::new(), &model.base_url));
-    let further = model.endpoints.iter().map(|(name, one)| ("llm.endpoints", format!(" of `{name}`"), &one.base_url));
+    let default = (model.provider != Provider::OFFLINE).then_some((
+        "llm.base_url",
+        String::new(),
+        &model.base_url,
+    ));
+    let further = model
+        .endpoints
+        .iter()
+        .map(|(name, one)| ("llm.endpoints", format!(" of `{name}`"), &one.base_url));
     for (key, of, url) in default.into_iter().chain(further) {
         let url = url.trim();
-        let is_http = ["http://", "https://"]
-            .iter()
-            .any(|scheme| url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
+        let is_http = ["http://", "https://"].iter().any(|scheme| {
+            url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+        });
         if !is_http && !url.contains(['@', '?', '#']) {
             let origin = config.origin(key);
-            let message = format!("the base URL{of} `{url}` ({origin}) does not begin with http:// or https://");
+            let message = format!(
+                "the base URL{of} `{url}` ({origin}) does not begin with http:// or https://"
+            );
             return Err(Failure::config(message).hint(
                 "give it as in http://localhost:11434/v1; `syrch-host config --origin` shows where each setting comes from",
             ));
@@ -245,12 +276,16 @@ async fn with_near_setting(error: syrch::Error, settings: &Settings, watch: &Wat
     };
     let mut failure = Failure::from(error);
     let mut near = Vec::new();
-    for (role, source) in settings.strategy.roles.iter().filter(|(_, source)| source.to_string() == plugin) {
+    for (role, source) in
+        settings.strategy.roles.iter().filter(|(_, source)| source.to_string() == plugin)
+    {
         let Some(given) = settings.strategy.config.get(role) else { continue };
         let Ok(known) = keys(source, settings, watch).await else { continue };
         let unknown = given.keys().filter(|key| !known.contains(key));
         near.extend(
-            unknown.flat_map(|key| nearest(key, known.iter().map(String::as_str))).map(|key| format!("{role}.{key}")),
+            unknown
+                .flat_map(|key| nearest(key, known.iter().map(String::as_str)))
+                .map(|key| format!("{role}.{key}")),
         );
     }
     if let Some(names) = alternatives(&near) {
@@ -267,7 +302,8 @@ async fn keys(source: &PluginSource, settings: &Settings, watch: &Watch) -> Outc
     Ok(keys.into_iter().flat_map(|keys| keys.keys().cloned()).collect())
 }
 
-/// Finds the plugin that each `-P KEY=VALUE` is for: the one of the strategy whose config has that key.
+/// Finds the plugin that each `-P KEY=VALUE` is for: the one of the strategy whose config has that
+/// key.
 async fn settle_parameters(context: &mut Context, watch: &Watch) -> Outcome<()> {
     let open = std::mem::take(&mut context.config.open);
     if open.is_empty() {
@@ -275,28 +311,41 @@ async fn settle_parameters(context: &mut Context, watch: &Watch) -> Outcome<()> 
     }
     let settings = context.config.effective.settings.clone();
     let mut known = Vec::new();
-    for (role, source) in settings.strategy.roles.iter().filter(|(role, _)| Role::SEARCH.contains(role)) {
+    for (role, source) in
+        settings.strategy.roles.iter().filter(|(role, _)| Role::SEARCH.contains(role))
+    {
         known.push((Target::Role(*role), keys(source, &settings, watch).await?));
     }
     for parameter in open {
         let target = owner(&parameter, &known)?;
-        context.config.parameter(target, parameter.key, parameter.value, Origin::Flag("-P".to_owned()));
+        context.config.parameter(
+            target,
+            parameter.key,
+            parameter.value,
+            Origin::Flag("-P".to_owned()),
+        );
     }
     Ok(())
 }
 
 fn owner(parameter: &Parameter, known: &[(Target, Vec<String>)]) -> Outcome<Target> {
     let key = &parameter.key;
-    let owners: Vec<Target> = known.iter().filter(|(_, keys)| keys.contains(key)).map(|(target, _)| *target).collect();
+    let owners: Vec<Target> =
+        known.iter().filter(|(_, keys)| keys.contains(key)).map(|(target, _)| *target).collect();
     let named = |(target, key): (Target, &String)| format!("{target}.{key}");
     match owners.as_slice() {
         [one] => Ok(*one),
         [] => {
-            let all: Vec<(Target, &String)> =
-                known.iter().flat_map(|(target, keys)| keys.iter().map(|key| (*target, key))).collect();
+            let all: Vec<(Target, &String)> = known
+                .iter()
+                .flat_map(|(target, keys)| keys.iter().map(|key| (*target, key)))
+                .collect();
             let similar = nearest(key, all.iter().map(|(_, key)| key.as_str()));
-            let near: Vec<String> = all.into_iter().filter(|(_, key)| similar.contains(key)).map(named).collect();
-            let failure = Failure::usage(format!("-P {key}: no plugin of the strategy has the setting `{key}`"));
+            let near: Vec<String> =
+                all.into_iter().filter(|(_, key)| similar.contains(key)).map(named).collect();
+            let failure = Failure::usage(format!(
+                "-P {key}: no plugin of the strategy has the setting `{key}`"
+            ));
             if let Some(flag) = flag_of(key) {
                 return Err(failure.hint(format!("it is a value of the policy: use --{flag}")));
             }
@@ -328,6 +377,9 @@ mod tests {
         assert_eq!(find("rounds=1"), Ok(solver));
         let ambiguous = find("seed=1").unwrap_err();
         assert_eq!(ambiguous.hint.as_deref(), Some("say which: `planner.seed` or `solver.seed`"));
-        assert_eq!(find("widht=1").unwrap_err().hint.as_deref(), Some("did you mean `planner.width`?"));
+        assert_eq!(
+            find("widht=1").unwrap_err().hint.as_deref(),
+            Some("did you mean `planner.width`?")
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! `sql`: one statement, or many from standard input, under the same guard and limits as those of a search.
+//! `sql`: one statement, or many from standard input, under the same guard and limits as those of a
+//! search.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -27,7 +28,8 @@ pub(crate) struct SqlArgs {
     /// Check the statement without running it
     #[arg(long)]
     pub(crate) check: bool,
-    /// Read lines {"id", "sql"} from standard input; each gives one line {"id", "ok", "rows"} or {"id", "ok", "error"}; with --check without "rows"
+    /// Read lines {"id", "sql"} from standard input; each gives one line {"id", "ok", "rows"} or
+    /// {"id", "ok", "error"}; with --check without "rows"
     #[arg(long)]
     pub(crate) stdin_jsonl: bool,
     /// The options of a database.
@@ -49,7 +51,13 @@ impl Run for SqlArgs {
         }
         let database = context.open_database().await?;
         let Some(statement) = self.statement else {
-            statements::run(doubting(&database).as_ref(), self.check, &context.output, &context.scrubber).await?;
+            statements::run(
+                doubting(&database).as_ref(),
+                self.check,
+                &context.output,
+                &context.scrubber,
+            )
+            .await?;
             return Ok(Exit::Answered);
         };
         let statement = if statement == "-" { read()? } else { statement };
@@ -64,7 +72,11 @@ impl Run for SqlArgs {
 }
 
 /// Runs one statement and prints its rows, and warns of the doubts about them.
-pub(super) async fn print(context: &Context, database: &Arc<dyn Database>, statement: String) -> Outcome<()> {
+pub(super) async fn print(
+    context: &Context,
+    database: &Arc<dyn Database>,
+    statement: String,
+) -> Outcome<()> {
     let result = doubting(database).run(&SqlQuery::new(statement)).await?;
     for warning in result.profile().warnings {
         context.console.warn(&warning);
@@ -76,14 +88,18 @@ fn read() -> Outcome<String> {
     let mut bytes = Vec::new();
     let read = std::io::stdin().lock().take(LONGEST).read_to_end(&mut bytes);
     read.map_err(|error| Failure::new(Exit::Unexpected, format!("standard input: {error}")))?;
-    String::from_utf8(bytes)
-        .map_err(|_| SqlError::new(SqlErrorKind::Denied, "the statement is not UTF-8").rule("utf-8").into())
+    String::from_utf8(bytes).map_err(|_| {
+        SqlError::new(SqlErrorKind::Denied, "the statement is not UTF-8").rule("utf-8").into()
+    })
 }
 
 /// The result as the document `syrch.rows/1`.
 fn document(result: &ResultSet) -> Value {
-    let columns: Vec<Value> =
-        result.columns().iter().map(|column| json!({"name": column.name, "type": column.sql_type})).collect();
+    let columns: Vec<Value> = result
+        .columns()
+        .iter()
+        .map(|column| json!({"name": column.name, "type": column.sql_type}))
+        .collect();
     json!({
         "schema": "syrch.rows/1",
         "sql": result.sql,
@@ -97,7 +113,8 @@ fn document(result: &ResultSet) -> Value {
 
 fn facts_grid(facts: &Facts) -> Grid {
     let mut grid = Grid::new(["fact", "value"]);
-    let lists = [("table", &facts.tables), ("column", &facts.columns), ("function", &facts.functions)];
+    let lists =
+        [("table", &facts.tables), ("column", &facts.columns), ("function", &facts.functions)];
     for (fact, values) in lists {
         grid.rows.extend(values.iter().map(|value| vec![json!(fact), json!(value)]));
     }

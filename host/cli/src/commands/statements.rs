@@ -1,5 +1,5 @@
-//! `sql --stdin-jsonl`: reads lines `{"id", "sql"}` and writes a line for each, in order, whatever it holds, with what is doubtful about
-//! its result. Empty lines are skipped.
+//! `sql --stdin-jsonl`: reads lines `{"id", "sql"}` and writes a line for each, in order, whatever
+//! it holds, with what is doubtful about its result. Empty lines are skipped.
 
 use std::pin::pin;
 
@@ -18,11 +18,20 @@ use crate::sink::json as sink;
 /// Statements under way at once; the executor has a limit of its own.
 const IN_FLIGHT: usize = 4;
 
-/// Answers every line of standard input. Some statements run side by side; the replies come in order, each as soon as it can.
-pub(crate) async fn run(database: &dyn Database, check: bool, output: &Output, scrubber: &Scrubber) -> Outcome<()> {
-    let lines = stream::unfold(lines(), async |mut lines| lines.recv().await.map(|line| (line, lines)));
+/// Answers every line of standard input. Some statements run side by side; the replies come in
+/// order, each as soon as it can.
+pub(crate) async fn run(
+    database: &dyn Database,
+    check: bool,
+    output: &Output,
+    scrubber: &Scrubber,
+) -> Outcome<()> {
+    let lines =
+        stream::unfold(lines(), async |mut lines| lines.recv().await.map(|line| (line, lines)));
     let replies = lines
-        .filter(|line| future::ready(!matches!(line, Ok(Line::Text(bytes)) if bytes.trim_ascii().is_empty())))
+        .filter(|line| {
+            future::ready(!matches!(line, Ok(Line::Text(bytes)) if bytes.trim_ascii().is_empty()))
+        })
         .map(async |line| match line {
             Ok(line) => Ok(reply(database, check, &line).await),
             Err(error) => Err(Failure::new(Exit::Unexpected, format!("standard input: {error}"))),
@@ -41,7 +50,8 @@ pub(crate) async fn run(database: &dyn Database, check: bool, output: &Output, s
     stream.finish()
 }
 
-/// Reads on a thread of its own, which ends with the program at the latest: a read cannot be cancelled.
+/// Reads on a thread of its own, which ends with the program at the latest: a read cannot be
+/// cancelled.
 pub(super) fn lines() -> tokio::sync::mpsc::Receiver<std::io::Result<Line>> {
     let (sender, receiver) = tokio::sync::mpsc::channel(1);
     tokio::task::spawn_blocking(move || {
@@ -68,8 +78,12 @@ async fn reply(database: &dyn Database, check: bool, line: &Line) -> Value {
         database.run(&query).await.map(|result| Some(result.profile()))
     };
     match profile {
-        Ok(Some(profile)) if profile.warnings.is_empty() => json!({"id": id, "ok": true, "rows": profile.rows}),
-        Ok(Some(profile)) => json!({"id": id, "ok": true, "rows": profile.rows, "warnings": profile.warnings}),
+        Ok(Some(profile)) if profile.warnings.is_empty() => {
+            json!({"id": id, "ok": true, "rows": profile.rows})
+        }
+        Ok(Some(profile)) => {
+            json!({"id": id, "ok": true, "rows": profile.rows, "warnings": profile.warnings})
+        }
         // A check ran nothing, so there are no rows to count.
         Ok(None) => json!({"id": id, "ok": true}),
         Err(error) => refusal(&id, &error),
@@ -77,7 +91,9 @@ async fn reply(database: &dyn Database, check: bool, line: &Line) -> Value {
 }
 
 fn refusal(id: &Value, error: &SqlError) -> Value {
-    let hint = alternatives(&error.suggestions).map(|names| format!("; did you mean {names}?")).unwrap_or_default();
+    let hint = alternatives(&error.suggestions)
+        .map(|names| format!("; did you mean {names}?"))
+        .unwrap_or_default();
     let message = format!("{}{hint}", error.message);
     json!({"id": id, "ok": false, "error": {"kind": error.kind.name(), "rule": error.rule, "message": message}})
 }
@@ -88,16 +104,25 @@ fn parse(line: &Line) -> Result<(Value, String), Box<(Value, SqlError)>> {
         Line::Text(bytes) => bytes,
         Line::TooLong(id) => {
             let message = format!("the line is longer than {LONGEST} bytes");
-            return Err(Box::new((id.clone(), wrong(SqlErrorKind::TooLarge, "statement-size", message))));
+            return Err(Box::new((
+                id.clone(),
+                wrong(SqlErrorKind::TooLarge, "statement-size", message),
+            )));
         }
     };
     let mut value: Value = serde_json::from_slice(bytes).map_err(|error| {
-        Box::new((Value::Null, wrong(SqlErrorKind::Other, "json-line", format!("the line is not JSON: {error}"))))
+        Box::new((
+            Value::Null,
+            wrong(SqlErrorKind::Other, "json-line", format!("the line is not JSON: {error}")),
+        ))
     })?;
     let id = value.get_mut("id").map(Value::take).unwrap_or_default();
     match value.get_mut("sql").map(Value::take) {
         Some(Value::String(sql)) => Ok((id, sql)),
-        _ => Err(Box::new((id, wrong(SqlErrorKind::Other, "json-line", "the line has no text `sql`".to_owned())))),
+        _ => Err(Box::new((
+            id,
+            wrong(SqlErrorKind::Other, "json-line", "the line has no text `sql`".to_owned()),
+        ))),
     }
 }
 
@@ -110,7 +135,10 @@ mod tests {
     #[test]
     fn wrong_lines_keep_their_id_where_they_have_one() {
         let parsed = |text: &str| parse(&Line::Text(text.as_bytes().to_vec()));
-        assert_eq!(parsed(r#"{"id": 7, "sql": "SELECT 1", "class": "x"}"#), Ok((json!(7), "SELECT 1".into())));
+        assert_eq!(
+            parsed(r#"{"id": 7, "sql": "SELECT 1", "class": "x"}"#),
+            Ok((json!(7), "SELECT 1".into()))
+        );
         assert_eq!(parsed(r#"{"sql": "x"}"#), Ok((Value::Null, "x".into())));
         let (id, error) = *parsed(r#"{"id": "a"}"#).unwrap_err();
         assert_eq!((id, error.rule.as_deref()), (json!("a"), Some("json-line")));
@@ -118,7 +146,10 @@ mod tests {
         assert_eq!(parsed(&"[".repeat(10_000)).unwrap_err().1.kind, SqlErrorKind::Other);
         assert_eq!(parse(&Line::Text(vec![0xff])).unwrap_err().0, Value::Null);
         let (id, long) = *parse(&Line::TooLong(json!("b"))).unwrap_err();
-        assert_eq!((id, long.kind, long.rule.as_deref()), (json!("b"), SqlErrorKind::TooLarge, Some("statement-size")));
+        assert_eq!(
+            (id, long.kind, long.rule.as_deref()),
+            (json!("b"), SqlErrorKind::TooLarge, Some("statement-size"))
+        );
         let reply = refusal(&json!("a"), &error);
         assert_eq!(
             reply.to_string(),

@@ -1,4 +1,5 @@
-//! `strategy list`, `strategy show` and `strategy schema`: the built-in strategies, the parts of a strategy, and the schema of their files.
+//! `strategy list`, `strategy show` and `strategy schema`: the built-in strategies, the parts of a
+//! strategy, and the schema of their files.
 
 mod file;
 
@@ -29,7 +30,8 @@ pub(crate) enum StrategyCommand {
     /// List the built-in strategies
     #[command(after_help = Exit::help())]
     List,
-    /// Show a strategy whole, as a file that --strategy takes; its plugins and their settings are checked
+    /// Show a strategy whole, as a file that --strategy takes; its plugins and their settings are
+    /// checked
     #[command(after_help = Exit::help())]
     Show {
         /// A built-in's name, or the path of a strategy file
@@ -69,13 +71,15 @@ impl Run for StrategyCommand {
 
 /// Lists the built-in strategies without loading a plugin.
 fn list(context: &Context) -> Outcome {
-    let found = strategies::names().map(strategies::find).collect::<Result<Vec<Definition>, _>>()?;
+    let found =
+        strategies::names().map(strategies::find).collect::<Result<Vec<Definition>, _>>()?;
     let mut grid = Grid::new(["name", "summary", "roles"]);
     for one in &found {
         grid.rows.push(vec![json!(one.name), json!(one.summary), json!(own_roles(one))]);
     }
     let document = || {
-        let sheets: Vec<Value> = found.iter().map(|one| sheet(one, |_| Map::new(), &one.policy)).collect();
+        let sheets: Vec<Value> =
+            found.iter().map(|one| sheet(one, |_| Map::new(), &one.policy)).collect();
         json!({"schema": "syrch.strategies/1", "strategies": sheets})
     };
     context.rows(grid, document)?;
@@ -98,9 +102,12 @@ async fn show(context: &Context, word: &str) -> Outcome {
     Ok(Exit::Answered)
 }
 
-/// A strategy as a file that `--strategy` takes, with its plugins. Checks the plugins and their settings, and makes paths absolute, so that the
-/// file may be saved anywhere.
-pub(super) async fn file_of(context: &Context, one: &mut Definition) -> Outcome<(String, BTreeMap<Role, Inspection>)> {
+/// A strategy as a file that `--strategy` takes, with its plugins. Checks the plugins and their
+/// settings, and makes paths absolute, so that the file may be saved anywhere.
+pub(super) async fn file_of(
+    context: &Context,
+    one: &mut Definition,
+) -> Outcome<(String, BTreeMap<Role, Inspection>)> {
     let watch = Watch::new(Arc::clone(&context.console));
     let plugins = strategies::check(one, &context.config.effective.settings, &watch).await?;
     context.console.clear();
@@ -132,14 +139,20 @@ fn document(one: &Definition, plugins: &BTreeMap<Role, Inspection>) -> Value {
         None => Map::new(),
     };
     let mut document = json!({"schema": "syrch.strategy/1"});
-    if let (Value::Object(document), Value::Object(sheet)) = (&mut document, sheet(one, about, &one.whole_policy())) {
+    if let (Value::Object(document), Value::Object(sheet)) =
+        (&mut document, sheet(one, about, &one.whole_policy()))
+    {
         document.extend(sheet);
     }
     document
 }
 
 /// The properties of a strategy as a JSON object, with what `about` adds to each role.
-fn sheet(one: &Definition, about: impl Fn(&Role) -> Map<String, Value>, policy: &Map<String, Value>) -> Value {
+fn sheet(
+    one: &Definition,
+    about: impl Fn(&Role) -> Map<String, Value>,
+    policy: &Map<String, Value>,
+) -> Value {
     let mut roles = Map::new();
     for role in Role::ALL {
         let Some(part) = one.roles.get(&role) else { continue };
@@ -156,7 +169,9 @@ fn sheet(one: &Definition, about: impl Fn(&Role) -> Map<String, Value>, policy: 
 fn grid(one: &Definition) -> Grid {
     let mut grid = Grid::new(["key", "value"]);
     let mut put = |key: String, value: Value| grid.rows.push(vec![json!(key), value]);
-    for (key, text) in [("name", &one.name), ("summary", &one.summary), ("idea", &one.idea), ("when", &one.when)] {
+    for (key, text) in
+        [("name", &one.name), ("summary", &one.summary), ("idea", &one.idea), ("when", &one.when)]
+    {
         put(key.to_owned(), json!(text));
     }
     for role in Role::ALL {
@@ -164,7 +179,10 @@ fn grid(one: &Definition) -> Grid {
         if part.is_none() && !Role::SEARCH.contains(&role) {
             continue;
         }
-        put(format!("roles.{role}.plugin"), json!(part.map_or(NOBODY.to_owned(), |part| part.plugin.to_string())));
+        put(
+            format!("roles.{role}.plugin"),
+            json!(part.map_or(NOBODY.to_owned(), |part| part.plugin.to_string())),
+        );
         for (key, value) in part.iter().flat_map(|part| &part.config) {
             put(format!("roles.{role}.config.{key}"), value.clone());
         }

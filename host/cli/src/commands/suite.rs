@@ -1,4 +1,5 @@
-//! `suite`, and of it `lint`: checks the expected answers of a suite before any run is graded by them.
+//! `suite`, and of it `lint`: checks the expected answers of a suite before any run is graded by
+//! them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,22 +25,25 @@ use crate::sink::{Format, Grid};
 /// The commands of `suite`.
 #[derive(Subcommand)]
 pub(crate) enum SuiteCommand {
-    /// Run every expected statement under the guard, and report those that fail, write, are empty, or whose rows or their order ties leave to
-    /// chance
+    /// Run every expected statement under the guard, and report those that fail, write, are empty,
+    /// or whose rows or their order ties leave to chance
     #[command(after_help = Exit::help())]
     Lint(Box<LintArgs>),
-    /// Make variants of the databases, on all of which a right answer must give what the expected one gives: what is right by luck is not
+    /// Make variants of the databases, on all of which a right answer must give what the expected
+    /// one gives: what is right by luck is not
     #[command(after_help = Exit::help())]
     Fuzz(Box<FuzzArgs>),
-    /// Link every question, and report the tables, columns and literals of its expected statement that the prompt shows and lacks
+    /// Link every question, and report the tables, columns and literals of its expected statement
+    /// that the prompt shows and lacks
     #[command(after_help = Exit::help())]
     Linking(Box<LinkingArgs>),
 }
 
 #[derive(Args)]
 pub(crate) struct LintArgs {
-    /// The suite: JSON lines, a JSON array (also BIRD's and Spider's), or CSV. Its databases are searched in --db first, which may be
-    /// a folder or the one database of all questions, then beside the suite
+    /// The suite: JSON lines, a JSON array (also BIRD's and Spider's), or CSV. Its databases are
+    /// searched in --db first, which may be a folder or the one database of all questions, then
+    /// beside the suite
     #[arg(value_name = "SUITE")]
     pub(crate) suite: PathBuf,
     /// Exit with 5 when there are findings: never, of the severity error, or of any
@@ -101,7 +105,9 @@ async fn run_lint(context: &Context, arguments: LintArgs) -> Outcome {
     let suite = read_suite(&path).await.map_err(of_lint)?;
     let databases = suite_databases(&suite, given_databases(context).as_ref())?;
     let files = databases.values().flat_map(database_files);
-    context.output.spares(&files.map(|file| ("a database of the suite", file)).collect::<Vec<_>>())?;
+    context
+        .output
+        .spares(&files.map(|file| ("a database of the suite", file)).collect::<Vec<_>>())?;
     let watch = Watch(Arc::clone(&context.console));
     let report = lint(&suite, &databases, &context.config.effective.settings, &watch).await;
     context.console.clear();
@@ -117,7 +123,8 @@ async fn run_lint(context: &Context, arguments: LintArgs) -> Outcome {
 
 /// The failure of a suite with a mistake in it, with another hint than that to lint it.
 fn of_lint(error: syrch::Error) -> Failure {
-    let is_mistake = matches!(&error, syrch::Error::Suite(why) if !matches!(why, SuiteError::Unreadable { .. }));
+    let is_mistake =
+        matches!(&error, syrch::Error::Suite(why) if !matches!(why, SuiteError::Unreadable { .. }));
     let failure = Failure::from(error);
     if is_mistake {
         failure.hint("correct it there; findings are reported once the suite can be read")
@@ -151,14 +158,17 @@ fn show(context: &Context, report: &LintReport) -> Outcome<()> {
         ]
     };
     grid.rows = report.findings.iter().map(row).collect();
-    let document = serde_json::to_value(report)
-        .map_err(|error| Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}")))?;
+    let document = serde_json::to_value(report).map_err(|error| {
+        Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}"))
+    })?;
     context.rows(grid, || document)
 }
 
 /// The counts of what was checked and found, on one line.
 fn summary(report: &LintReport) -> String {
-    let count = |count: u64, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
+    let count = |count: u64, one: &str, many: &str| {
+        format!("{count} {}", if count == 1 { one } else { many })
+    };
     let suite = &report.suite;
     let checked = format!(
         "{} on {}, with {}",
@@ -169,8 +179,11 @@ fn summary(report: &LintReport) -> String {
     if report.findings.is_empty() {
         return format!("{checked}: nothing found");
     }
-    let kinds: Vec<String> = report.counts.iter().map(|(kind, found)| format!("{found} {kind}")).collect();
-    let found = [count(report.errors, "error", "errors"), count(report.warnings, "warning", "warnings")].join(" and ");
+    let kinds: Vec<String> =
+        report.counts.iter().map(|(kind, found)| format!("{found} {kind}")).collect();
+    let found =
+        [count(report.errors, "error", "errors"), count(report.warnings, "warning", "warnings")]
+            .join(" and ");
     format!("{checked}: {found} ({})", kinds.join(", "))
 }
 
@@ -193,7 +206,11 @@ mod tests {
             databases: 1,
         };
         let (counts, findings) = (BTreeMap::new(), Vec::new());
-        let report = LintReport { schema: LINT_SCHEMA, suite, errors: 0, warnings: 0, counts, findings };
-        assert_eq!(summary(&report), "2 questions on 1 database, with 3 expected answers: nothing found");
+        let report =
+            LintReport { schema: LINT_SCHEMA, suite, errors: 0, warnings: 0, counts, findings };
+        assert_eq!(
+            summary(&report),
+            "2 questions on 1 database, with 3 expected answers: nothing found"
+        );
     }
 }

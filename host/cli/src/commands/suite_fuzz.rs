@@ -1,4 +1,5 @@
-//! `suite fuzz`: makes variants of the databases of a suite, on which answers that are right by luck give wrong results.
+//! `suite fuzz`: makes variants of the databases of a suite, on which answers that are right by
+//! luck give wrong results.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -68,12 +69,19 @@ fn show(context: &Context, manifest: &FuzzManifest) -> Outcome<()> {
     let mut grid = Grid::new(["database", "variant", "rows", "golds with rows", "golds"]);
     for (name, database) in &manifest.databases {
         let row = |variant: &syrch_grading::FuzzedVariant| {
-            vec![json!(name), json!(variant.file), json!(variant.rows), json!(variant.golds), json!(variant.of)]
+            vec![
+                json!(name),
+                json!(variant.file),
+                json!(variant.rows),
+                json!(variant.golds),
+                json!(variant.of),
+            ]
         };
         grid.rows.extend(database.variants.iter().map(row));
     }
-    let document = serde_json::to_value(manifest)
-        .map_err(|error| Failure::new(Exit::Unexpected, format!("the manifest cannot be written: {error}")))?;
+    let document = serde_json::to_value(manifest).map_err(|error| {
+        Failure::new(Exit::Unexpected, format!("the manifest cannot be written: {error}"))
+    })?;
     context.rows(grid, || document)
 }
 
@@ -82,11 +90,14 @@ fn summary(manifest: &FuzzManifest, folder: &str) -> String {
     let databases = manifest.databases.len();
     let made: usize = manifest.databases.values().map(|database| database.variants.len()).sum();
     let dropped: u32 = manifest.databases.values().map(|database| database.dropped).sum();
-    let count = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+    let count =
+        |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
     let (made, databases) = (count(made, "variant"), count(databases, "database"));
     let dropped = match dropped {
         0 => String::new(),
-        dropped => format!("; {dropped} dropped, on which most of the expected statements had no rows"),
+        dropped => {
+            format!("; {dropped} dropped, on which most of the expected statements had no rows")
+        }
     };
     format!("{made} of {databases} in {folder}{dropped}")
 }
@@ -101,7 +112,12 @@ mod tests {
 
     #[test]
     fn the_summary_counts() {
-        let database = FuzzedDatabase { source: String::new(), variants: Vec::new(), dropped: 2, skipped: Vec::new() };
+        let database = FuzzedDatabase {
+            source: String::new(),
+            variants: Vec::new(),
+            dropped: 2,
+            skipped: Vec::new(),
+        };
         let manifest = FuzzManifest {
             format: String::new(),
             host: String::new(),
@@ -109,8 +125,7 @@ mod tests {
             seed: 0,
             databases: BTreeMap::from([("shop".to_owned(), database)]),
         };
-        let expected =
-            "0 variants of 1 database in out; 2 dropped, on which most of the expected statements had no rows";
+        let expected = "0 variants of 1 database in out; 2 dropped, on which most of the expected statements had no rows";
         assert_eq!(summary(&manifest, "out"), expected);
     }
 }

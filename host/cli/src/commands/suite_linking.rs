@@ -6,7 +6,9 @@ use std::sync::Arc;
 use clap::Args;
 use serde_json::json;
 use syrch::databases::suite_databases;
-use syrch_grading::{LinkingObserver, LinkingReport, MissedInLinking, ShownShare, linking, read_suite};
+use syrch_grading::{
+    LinkingObserver, LinkingReport, MissedInLinking, ShownShare, linking, read_suite,
+};
 
 use super::graded::{DATABASE, databases, given_databases};
 use super::{Context, search};
@@ -27,7 +29,8 @@ pub(crate) struct LinkingArgs {
     /// The suite: JSON lines, a JSON array (also BIRD's and Spider's), or CSV
     #[arg(value_name = "SUITE")]
     pub(crate) suite: PathBuf,
-    /// A plugin's own setting; VALUE is JSON or text. KEY alone will do when one plugin knows it; settings.NAME is for all plugins
+    /// A plugin's own setting; VALUE is JSON or text. KEY alone will do when one plugin knows it;
+    /// settings.NAME is for all plugins
     #[arg(short = 'P', long = "param", value_name = "ROLE.KEY=VALUE")]
     pub(crate) parameters: Vec<Parameter>,
     /// The options of a search.
@@ -43,7 +46,8 @@ pub(super) async fn run(mut context: Context, arguments: LinkingArgs) -> Outcome
     search::prepare(&mut context, &watch).await?;
     let settings = context.config.effective.settings.clone();
     let progress = Progress(Arc::clone(&context.console));
-    let report = linking(&suite, &databases, settings.clone(), &(Arc::clone(&watch) as _), &progress).await;
+    let report =
+        linking(&suite, &databases, settings.clone(), &(Arc::clone(&watch) as _), &progress).await;
     context.console.clear();
     let report = match report {
         Ok(report) => report,
@@ -63,7 +67,8 @@ impl LinkingObserver for Progress {
 }
 
 fn show(context: &Context, report: &LinkingReport) -> Outcome<()> {
-    let mut grid = Grid::new(["what", "needed", "shown", "both", "recall", "precision", "questions with all"]);
+    let mut grid =
+        Grid::new(["what", "needed", "shown", "both", "recall", "precision", "questions with all"]);
     let share = |name: &str, share: &ShownShare| {
         let rounded = |share: Option<f64>| json!(share.map(|share| (share * 1e4).round() / 1e4));
         let (recall, precision) = (rounded(share.recall), rounded(share.precision));
@@ -84,12 +89,18 @@ fn show(context: &Context, report: &LinkingReport) -> Outcome<()> {
         let figures = grid.render(Format::Table, context.output.width()).unwrap_or_default();
         let listed: String = report.missed.iter().take(LISTED).map(line).collect();
         let more = report.missed.len().saturating_sub(LISTED);
-        let rest = if more > 0 { format!("and {more} more; --format json lists all\n") } else { String::new() };
-        let missed = if listed.is_empty() { String::new() } else { format!("\nnot shown:\n{listed}{rest}") };
+        let rest = if more > 0 {
+            format!("and {more} more; --format json lists all\n")
+        } else {
+            String::new()
+        };
+        let missed =
+            if listed.is_empty() { String::new() } else { format!("\nnot shown:\n{listed}{rest}") };
         return context.output.write(&context.scrubber.text(&format!("{figures}{missed}")));
     }
-    let mut document = serde_json::to_value(report)
-        .map_err(|error| Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}")))?;
+    let mut document = serde_json::to_value(report).map_err(|error| {
+        Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}"))
+    })?;
     context.scrubber.value(&mut document);
     context.rows(grid, || document)
 }
@@ -97,22 +108,32 @@ fn show(context: &Context, report: &LinkingReport) -> Outcome<()> {
 /// A question with what it is not shown.
 fn line(missed: &MissedInLinking) -> String {
     let literals = missed.literals.iter().map(|text| format!("'{text}'"));
-    let parts: Vec<String> = missed.tables.iter().chain(&missed.columns).cloned().chain(literals).collect();
-    format!("{}\n", terminal::line(&format!("{}: {} ({})", missed.id, parts.join(", "), missed.question)))
+    let parts: Vec<String> =
+        missed.tables.iter().chain(&missed.columns).cloned().chain(literals).collect();
+    format!(
+        "{}\n",
+        terminal::line(&format!("{}: {} ({})", missed.id, parts.join(", "), missed.question))
+    )
 }
 
 /// The number of questions and the length of their prompts, on one line.
 fn summary(report: &LinkingReport) -> String {
-    let questions = format!("{} question{}", report.questions, if report.questions == 1 { "" } else { "s" });
+    let questions =
+        format!("{} question{}", report.questions, if report.questions == 1 { "" } else { "s" });
     let prompt = match report.prompt {
         Some(prompt) => {
-            format!("the first prompt has {} characters in the median, {} at most", prompt.median, prompt.longest)
+            format!(
+                "the first prompt has {} characters in the median, {} at most",
+                prompt.median, prompt.longest
+            )
         }
         None => "no prompt is sent, since no model is asked".to_owned(),
     };
     let unread = match report.unread.len() {
         0 => String::new(),
-        unread => format!("; {unread} left out, whose expected statements the guard does not pass (`suite lint`)"),
+        unread => format!(
+            "; {unread} left out, whose expected statements the guard does not pass (`suite lint`)"
+        ),
     };
     format!("{questions} under `{}`: {prompt}{unread}", report.strategy)
 }

@@ -1,4 +1,5 @@
-//! The configuration as a document: by section, without secrets, and with where each value came from.
+//! The configuration as a document: by section, without secrets, and with where each value came
+//! from.
 
 use serde_json::{Map, Value};
 
@@ -8,15 +9,24 @@ use super::spec::SPECS;
 use super::{Config, Origin};
 
 impl Config {
-    /// The whole configuration by section, without secrets; with `origin`, each value as `{"value", "origin"}`.
+    /// The whole configuration by section, without secrets; with `origin`, each value as `{"value",
+    /// "origin"}`.
     pub(crate) fn document(&self, origin: bool) -> Value {
         let shown = |value: Value, from: &Origin| {
-            if origin { serde_json::json!({"value": value, "origin": from.to_string()}) } else { value }
+            if origin {
+                serde_json::json!({"value": value, "origin": from.to_string()})
+            } else {
+                value
+            }
         };
         let mut sections = Map::new();
         let mut put = |section: &str, path: &[&str], value: Value| {
             let Some((name, parents)) = path.split_last() else { return };
-            let mut map = if section.is_empty() { Some(&mut sections) } else { section_of(&mut sections, section) };
+            let mut map = if section.is_empty() {
+                Some(&mut sections)
+            } else {
+                section_of(&mut sections, section)
+            };
             for part in parents {
                 map = map.and_then(|map| section_of(map, part));
             }
@@ -25,11 +35,19 @@ impl Config {
         for spec in SPECS {
             let (value, from) = (spec.get(&self.effective), self.origin(spec.key));
             let (section, name) = spec.key.split_once('.').unwrap_or(("", spec.key));
-            if let (Kind::Mapping(_), Some(entries)) = (spec.kind, value.as_object().filter(|map| !map.is_empty())) {
+            if let (Kind::Mapping(_), Some(entries)) =
+                (spec.kind, value.as_object().filter(|map| !map.is_empty()))
+            {
                 for (path, value) in leaves(entries) {
-                    let key =
-                        self.keys.get(path[0]).filter(|_| spec.key == ENDPOINTS && path.last() == Some(&"api_key"));
-                    put(section, &[&[name], path.as_slice()].concat(), shown(value.clone(), key.unwrap_or(&from)));
+                    let key = self
+                        .keys
+                        .get(path[0])
+                        .filter(|_| spec.key == ENDPOINTS && path.last() == Some(&"api_key"));
+                    put(
+                        section,
+                        &[&[name], path.as_slice()].concat(),
+                        shown(value.clone(), key.unwrap_or(&from)),
+                    );
                 }
                 continue;
             }
@@ -44,12 +62,14 @@ impl Config {
             match target {
                 Target::Role(role) => {
                     let config = self.effective.settings.strategy.config.get(role);
-                    let value = config.and_then(|config| config.get(key)).cloned().unwrap_or_default();
+                    let value =
+                        config.and_then(|config| config.get(key)).cloned().unwrap_or_default();
                     put("plugins", &[role.name(), "config", key], shown(value, from));
                 }
                 _ => {
                     let json = self.effective.settings.settings.get(key);
-                    let value = json.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
+                    let value =
+                        json.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
                     put("settings", &[key], shown(value, from));
                 }
             }
@@ -67,7 +87,9 @@ fn leaves(entries: &Map<String, Value>) -> Vec<(Vec<&str>, &Value)> {
     for (name, entry) in entries {
         match entry {
             Value::Object(fields) => {
-                leaves.extend(fields.iter().map(|(key, value)| (vec![name.as_str(), key.as_str()], value)));
+                leaves.extend(
+                    fields.iter().map(|(key, value)| (vec![name.as_str(), key.as_str()], value)),
+                );
             }
             value => leaves.push((vec![name.as_str()], value)),
         }
@@ -75,6 +97,9 @@ fn leaves(entries: &Map<String, Value>) -> Vec<(Vec<&str>, &Value)> {
     leaves
 }
 
-fn section_of<'a>(map: &'a mut Map<String, Value>, name: &str) -> Option<&'a mut Map<String, Value>> {
+fn section_of<'a>(
+    map: &'a mut Map<String, Value>,
+    name: &str,
+) -> Option<&'a mut Map<String, Value>> {
     map.entry(name).or_insert_with(|| Value::Object(Map::new())).as_object_mut()
 }

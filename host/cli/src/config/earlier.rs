@@ -1,9 +1,11 @@
-//! Names of the Python package `syrch` 0.1.2 to 0.3.7 that this program does not have, with their replacements.
+//! Names of the Python package `syrch` 0.1.2 to 0.3.7 that this program does not have, with their
+//! replacements.
 
 /// The section of its configuration that had these keys.
 const SECTION: &str = "execution.";
 
-/// Keys of that section that are no options here, by their names. Its environment variables and flags had the same ones.
+/// Keys of that section that are no options here, by their names. Its environment variables and
+/// flags had the same ones.
 const REPLACED: [(&str, &str); 9] = [
     ("search_policy", "`--strategy beam` or `--strategy exhaustive` searches in that way"),
     ("beam_width", "`--strategy beam -P solver.beam_width=N` sets it"),
@@ -54,6 +56,10 @@ mod tests {
         assert!(instead.is_some_and(|instead| instead.contains("solver.beam_width")));
         assert_eq!((variable("SYRCH_BEAM_WIDTH"), flag("--beam-width")), (instead, instead));
         assert_eq!((key("llm.beam_width"), variable("BEAM_WIDTH"), flag("-q")), (None, None, None));
-        assert!(REPLACED.iter().all(|(name, _)| super::super::spec::find(&format!("{SECTION}{name}")).is_none()));
+        assert!(
+            REPLACED
+                .iter()
+                .all(|(name, _)| super::super::spec::find(&format!("{SECTION}{name}")).is_none())
+        );
     }
 }

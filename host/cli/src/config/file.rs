@@ -1,4 +1,5 @@
-//! Config files: YAML, each wrong key and value reported with its place, and the rules for untrusted files.
+//! Config files: YAML, each wrong key and value reported with its place, and the rules for
+//! untrusted files.
 
 mod mapping;
 
@@ -49,18 +50,23 @@ impl Entry {
     /// The file and line of the entry.
     pub(super) fn origin(&self) -> &Origin {
         match self {
-            Self::Option(.., origin) | Self::Parameter(.., origin) | Self::Replaced(.., origin) => origin,
+            Self::Option(.., origin) | Self::Parameter(.., origin) | Self::Replaced(.., origin) => {
+                origin
+            }
         }
     }
 }
 
 /// Reads a file, which errors call `name`.
 pub(crate) fn read(path: &Path, name: &str, trust: Trust) -> Outcome<Vec<Entry>> {
-    // The user may name a pipe or a link; a file that was found may not: the one never ends, and errors would quote what the other leads to.
+    // The user may name a pipe or a link; a file that was found may not: the one never ends, and
+    // errors would quote what the other leads to.
     let text = yaml::text_of(path, trust == Trust::Untrusted).map_err(|why| {
         let failure = Failure::config(format!("config file `{name}`: {why}"));
         match trust {
-            Trust::User => failure.hint("check the path; `syrch-host config` shows what is in force"),
+            Trust::User => {
+                failure.hint("check the path; `syrch-host config` shows what is in force")
+            }
             Trust::Untrusted => failure.hint(if_trusted(name)),
         }
     })?;
@@ -99,19 +105,22 @@ fn entries(text: &str, name: &str, trust: Trust) -> Outcome<Vec<Entry>> {
 
 /// The hint for a file that was found in the current folder.
 fn if_trusted(name: &str) -> String {
-    format!("`{name}` lies in the current folder and may be somebody else's; if you trust it, pass `--config {name}`")
+    format!(
+        "`{name}` lies in the current folder and may be somebody else's; if you trust it, pass `--config {name}`"
+    )
 }
 
 /// The top-level keys of a file: the sections of the options, and that of settings by name.
 fn sections() -> Vec<&'static str> {
-    let mut sections: Vec<&str> = SPECS.iter().map(|spec| spec.key.split('.').next().unwrap_or(spec.key)).collect();
+    let mut sections: Vec<&str> =
+        SPECS.iter().map(|spec| spec.key.split('.').next().unwrap_or(spec.key)).collect();
     sections.dedup();
     sections.push("settings");
     sections
 }
 
-/// Whether a value is at most a limit. A limit that is no number allows every value; a value that is no number has no limit and is above every
-/// other limit.
+/// Whether a value is at most a limit. A limit that is no number allows every value; a value that
+/// is no number has no limit and is above every other limit.
 pub(super) fn is_at_most(value: &Value, limit: &Value) -> bool {
     limit.as_f64().is_none_or(|limit| value.as_f64().is_some_and(|value| value <= limit))
 }
@@ -119,12 +128,17 @@ pub(super) fn is_at_most(value: &Value, limit: &Value) -> bool {
 /// The error of an option that an untrusted file may not set.
 const NOT_FOUND: &str = "may not be set by a file found in a folder";
 
-/// Whether a file that was found in a folder may hold settings for that target. Calibrator and reward decide how sure an answer is, and
-/// settings by name reach every plugin.
+/// Whether a file that was found in a folder may hold settings for that target. Calibrator and
+/// reward decide how sure an answer is, and settings by name reach every plugin.
 fn may_be_found(target: Target) -> bool {
     match target {
         Target::Role(
-            Role::Linker | Role::Planner | Role::Solver | Role::Clarifier | Role::Aggregator | Role::Rewriter,
+            Role::Linker
+            | Role::Planner
+            | Role::Solver
+            | Role::Clarifier
+            | Role::Aggregator
+            | Role::Rewriter,
         ) => true,
         Target::Role(Role::Calibrator | Role::Reward) | Target::Setting | Target::Any => false,
     }
@@ -156,7 +170,10 @@ impl Reader<'_> {
             Tree::Map(pairs) => pairs,
             Tree::Leaf(Value::Null) => Vec::new(),
             Tree::Leaf(_) => {
-                self.problem(tree.referenced, format!("{what} must be a mapping of keys and values"));
+                self.problem(
+                    tree.referenced,
+                    format!("{what} must be a mapping of keys and values"),
+                );
                 Vec::new()
             }
         }
@@ -171,7 +188,9 @@ impl Reader<'_> {
                     }
                 }
                 name @ (DATABASES | DRIVERS) => {
-                    if let Some((spec, Kind::Mapping(mapping))) = spec::find(name).map(|spec| (spec, spec.kind)) {
+                    if let Some((spec, Kind::Mapping(mapping))) =
+                        spec::find(name).map(|spec| (spec, spec.kind))
+                    {
                         self.mapping(spec, mapping, section.referenced, content);
                     }
                 }
@@ -195,9 +214,9 @@ impl Reader<'_> {
                 _ => self.value(spec, value),
             },
             // A section in a section.
-            None if SPECS
-                .iter()
-                .any(|spec| spec.key.strip_prefix(full.as_str()).is_some_and(|rest| rest.starts_with('.'))) =>
+            None if SPECS.iter().any(|spec| {
+                spec.key.strip_prefix(full.as_str()).is_some_and(|rest| rest.starts_with('.'))
+            }) =>
             {
                 for (key, value) in self.pairs(&full, value) {
                     self.option(&full, key, value);
@@ -210,7 +229,10 @@ impl Reader<'_> {
                     return;
                 }
                 let prefix = format!("{section}.");
-                let known: Vec<&str> = SPECS.iter().filter_map(|spec| spec.key.strip_prefix(prefix.as_str())).collect();
+                let known: Vec<&str> = SPECS
+                    .iter()
+                    .filter_map(|spec| spec.key.strip_prefix(prefix.as_str()))
+                    .collect();
                 self.unknown(key.referenced, &format!("key in `{section}`"), &key.value, &known);
             }
         }
@@ -241,10 +263,14 @@ impl Reader<'_> {
             WhenFound::SetsOfBuiltin(_) => None,
             WhenFound::Lowers if is_at_most(value, &spec.get(&self.defaults)) => None,
             WhenFound::Lowers => Some("may only be lowered by a file found in a folder"),
-            WhenFound::NamesBuiltin => match PluginSource::parse(value.as_str().unwrap_or_default()) {
-                PluginSource::Builtin(_) => None,
-                PluginSource::File(_) => Some("may only name a built-in plugin in a file found in a folder"),
-            },
+            WhenFound::NamesBuiltin => {
+                match PluginSource::parse(value.as_str().unwrap_or_default()) {
+                    PluginSource::Builtin(_) => None,
+                    PluginSource::File(_) => {
+                        Some("may only name a built-in plugin in a file found in a folder")
+                    }
+                }
+            }
             WhenFound::KeepsDefault | WhenFound::Never => Some(NOT_FOUND),
         }
     }
@@ -271,7 +297,9 @@ impl Reader<'_> {
                 match key.value.as_str() {
                     "plugin" => self.value(spec, value),
                     "config" => self.parameters(Target::Role(role), value),
-                    name => self.unknown(key.referenced, "key of a plugin", name, &["plugin", "config"]),
+                    name => {
+                        self.unknown(key.referenced, "key of a plugin", name, &["plugin", "config"])
+                    }
                 }
             }
         }
@@ -308,7 +336,9 @@ mod tests {
             .into_iter()
             .map(|entry| match entry {
                 Entry::Option(spec, value, origin) => format!("{}={value} {origin}", spec.key),
-                Entry::Parameter(target, key, value, origin) => format!("{target}.{key}={value} {origin}"),
+                Entry::Parameter(target, key, value, origin) => {
+                    format!("{target}.{key}={value} {origin}")
+                }
                 Entry::Replaced(key, _, origin) => format!("{key} {origin}"),
             })
             .collect();
@@ -345,14 +375,19 @@ mod tests {
 
     #[test]
     fn a_plugins_config_is_its_own_wherever_it_stands() {
-        let text = "strategy: own.yml\nplugins:\n  solver:\n    config: {rounds: 3}\n    plugin: other\n";
-        let keys = entries(text, "f.yml", Trust::User).unwrap().into_iter().map(|entry| match entry {
-            Entry::Option(spec, value, origin) => format!("{}={value} {origin}", spec.key),
-            Entry::Parameter(target, key, ..) => format!("{target}.{key}"),
-            Entry::Replaced(key, ..) => key,
-        });
+        let text =
+            "strategy: own.yml\nplugins:\n  solver:\n    config: {rounds: 3}\n    plugin: other\n";
+        let keys =
+            entries(text, "f.yml", Trust::User).unwrap().into_iter().map(|entry| match entry {
+                Entry::Option(spec, value, origin) => format!("{}={value} {origin}", spec.key),
+                Entry::Parameter(target, key, ..) => format!("{target}.{key}"),
+                Entry::Replaced(key, ..) => key,
+            });
         let keys: Vec<String> = keys.collect();
-        assert_eq!(keys, ["strategy=\"own.yml\" f.yml:1", "plugins.solver=\"other\" f.yml:5", "solver.rounds"]);
+        assert_eq!(
+            keys,
+            ["strategy=\"own.yml\" f.yml:1", "plugins.solver=\"other\" f.yml:5", "solver.rounds"]
+        );
         assert_eq!(
             problems("strategy: {name: a}", Trust::User),
             "f.yml:1:11: strategy: a mapping is not a text that is not empty"
@@ -363,7 +398,10 @@ mod tests {
     fn broken_yaml_is_an_error_with_its_place() {
         assert!(problems("llm:\n  model: a\n  model: b\n", Trust::User).starts_with("f.yml:3:3: "));
         assert!(problems("llm: [\n", Trust::User).starts_with("f.yml:"));
-        assert_eq!(problems("- a\n", Trust::User), "f.yml:1:1: a config file must be a mapping of keys and values");
+        assert_eq!(
+            problems("- a\n", Trust::User),
+            "f.yml:1:1: a config file must be a mapping of keys and values"
+        );
         assert_eq!(problems("\n# nothing\n", Trust::User), "");
         let bomb = (1..20).fold("a0: &a0 [x, x]\n".to_owned(), |text, n| {
             let before = n - 1;
@@ -372,7 +410,8 @@ mod tests {
         assert!(!problems(&bomb, Trust::User).is_empty());
     }
 
-    /// What a file that was found in a folder may do with each option. Every option stands in one of these lists.
+    /// What a file that was found in a folder may do with each option. Every option stands in one
+    /// of these lists.
     const LOWERED: &[&str] = &[
         "llm.temperature",
         "llm.max_tokens_per_call",
@@ -486,7 +525,9 @@ mod tests {
             Kind::Globs | Kind::Files | Kind::Texts => vec![json!(["a"])],
             Kind::Encoding => vec![json!("windows-1252"), json!("UTF-16LE")],
             Kind::Rows => vec![json!("none"), json!("full")],
-            Kind::Executor => syrch::databases::Executor::all().map(|executor| json!(executor.name())).collect(),
+            Kind::Executor => {
+                syrch::databases::Executor::all().map(|executor| json!(executor.name())).collect()
+            }
             Kind::ModelSource => vec![json!("offline"), json!("openai")],
             Kind::Mapping(_) => vec![json!({})],
             Kind::Text | Kind::Secret => vec![json!("refine"), json!("./evil.wasm")],
@@ -507,7 +548,9 @@ mod tests {
                     if !default.is_null() {
                         assert_eq!(refused(&default), "", "{key}");
                         let raised = values[1..].iter().filter(|value| **value != default);
-                        raised.for_each(|value| assert!(refused(value).contains("only be lowered"), "{key}: {value}"));
+                        raised.for_each(|value| {
+                            assert!(refused(value).contains("only be lowered"), "{key}: {value}")
+                        });
                     }
                 }
                 key if NAMED.contains(&key) => {
@@ -517,12 +560,21 @@ mod tests {
                 key if ONLY_DEFAULTS.contains(&key) => {
                     assert_eq!(refused(&default), "", "{key}");
                     let others = values.iter().filter(|value| **value != default);
-                    others.for_each(|value| assert!(refused(value).contains(NOT_FOUND), "{key}: {value}"));
+                    others.for_each(|value| {
+                        assert!(refused(value).contains(NOT_FOUND), "{key}: {value}")
+                    });
                 }
-                key if SET.contains(&key) => values.iter().for_each(|value| assert_eq!(refused(value), "", "{key}")),
+                key if SET.contains(&key) => {
+                    values.iter().for_each(|value| assert_eq!(refused(value), "", "{key}"))
+                }
                 key => {
-                    assert!(REFUSED.contains(&key), "{key}: may a file set it that was found in a folder?");
-                    values.iter().for_each(|value| assert!(refused(value).contains(NOT_FOUND), "{key}: {value}"));
+                    assert!(
+                        REFUSED.contains(&key),
+                        "{key}: may a file set it that was found in a folder?"
+                    );
+                    values.iter().for_each(|value| {
+                        assert!(refused(value).contains(NOT_FOUND), "{key}: {value}")
+                    });
                 }
             }
         }
@@ -534,7 +586,10 @@ mod tests {
             let text = format!("plugins:\n  {role}:\n    config: {{a: 1}}\n");
             let refused = matches!(role, Role::Calibrator | Role::Reward);
             let expected = format!("f.yml:3:14: plugins.{role}.config.a {NOT_FOUND}");
-            assert_eq!(problems(&text, Trust::Untrusted), if refused { expected } else { String::new() });
+            assert_eq!(
+                problems(&text, Trust::Untrusted),
+                if refused { expected } else { String::new() }
+            );
             assert_eq!(problems(&text, Trust::User), "");
         }
         assert_eq!(

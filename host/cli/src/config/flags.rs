@@ -10,8 +10,8 @@ use super::kind::Kind;
 use super::spec::{SPECS, STRATEGY, Spec};
 use super::{Effective, Origin};
 
-/// The flags that were given, for commands that search (`SEARCH`) or only open a database. Not `Debug`: a key may be among
-/// them.
+/// The flags that were given, for commands that search (`SEARCH`) or only open a database. Not
+/// `Debug`: a key may be among them.
 #[derive(Clone, Default)]
 pub(crate) struct Flags<const SEARCH: bool> {
     values: Vec<(&'static str, Value)>,
@@ -66,7 +66,11 @@ fn argument(spec: &'static Spec, flag: &'static str, value: &'static str, defaul
         .value_name(value)
         .help(help)
         .help_heading(heading(spec.key))
-        .action(if matches!(spec.kind, Kind::Files | Kind::Texts) { ArgAction::Append } else { ArgAction::Set })
+        .action(if matches!(spec.kind, Kind::Files | Kind::Texts) {
+            ArgAction::Append
+        } else {
+            ArgAction::Set
+        })
         .allow_hyphen_values(matches!(
             spec.kind,
             Kind::Integer(..) | Kind::Number { .. } | Kind::SecondsOrNone(_) | Kind::Texts
@@ -85,7 +89,12 @@ pub(crate) struct NameOrFile;
 impl TypedValueParser for NameOrFile {
     type Value = String;
 
-    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, word: &std::ffi::OsStr) -> Result<String, clap::Error> {
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        word: &std::ffi::OsStr,
+    ) -> Result<String, clap::Error> {
         let parser = |word: &str| Kind::Text.parse(word).map(|_| word.to_owned());
         parser.parse_ref(command, arg, word)
     }
@@ -105,8 +114,11 @@ fn heading(key: &str) -> &'static str {
 }
 
 fn switch(spec: &'static Spec, flag: &'static str) -> [Arg; 2] {
-    let yes =
-        Arg::new(spec.key).long(flag).action(ArgAction::SetTrue).help(spec.help()).help_heading(heading(spec.key));
+    let yes = Arg::new(spec.key)
+        .long(flag)
+        .action(ArgAction::SetTrue)
+        .help(spec.help())
+        .help_heading(heading(spec.key));
     let no = Arg::new(negation(flag))
         .long(negation(flag))
         .alias(format!("non-{flag}"))
@@ -150,7 +162,8 @@ impl<const SEARCH: bool> FromArgMatches for Flags<SEARCH> {
                 Kind::Boolean => {}
                 Kind::Files | Kind::Texts if given(spec.key) => {
                     let words = matches.get_many::<Value>(spec.key).into_iter().flatten();
-                    let files: Vec<Value> = words.filter_map(Value::as_array).flatten().cloned().collect();
+                    let files: Vec<Value> =
+                        words.filter_map(Value::as_array).flatten().cloned().collect();
                     self.set(spec.key, files.into());
                 }
                 _ => {
@@ -177,9 +190,13 @@ mod tests {
 
     #[test]
     fn flags_are_typed_and_bounded() {
-        let flags = parse(&["--max-depth", "2", "--no-interactive", "--interactive", "--tables", "a,b"]).unwrap();
-        let shown: Vec<_> =
-            flags.entries().map(|(spec, value, origin)| format!("{} {value} {origin}", spec.key)).collect();
+        let flags =
+            parse(&["--max-depth", "2", "--no-interactive", "--interactive", "--tables", "a,b"])
+                .unwrap();
+        let shown: Vec<_> = flags
+            .entries()
+            .map(|(spec, value, origin)| format!("{} {value} {origin}", spec.key))
+            .collect();
         assert_eq!(
             shown,
             [
@@ -188,7 +205,12 @@ mod tests {
                 "execution.interactive true --interactive",
             ]
         );
-        for wrong in [["--max-attempts", "0"], ["--budget", "-5"], ["--high-conf", "0"], ["--deadline", "-1.5"]] {
+        for wrong in [
+            ["--max-attempts", "0"],
+            ["--budget", "-5"],
+            ["--high-conf", "0"],
+            ["--deadline", "-1.5"],
+        ] {
             let error = parse(&wrong).err().unwrap();
             assert_eq!(error.exit_code(), 2);
             assert!(error.to_string().contains("is not a"), "{error}");
@@ -214,7 +236,8 @@ mod tests {
     fn the_help_names_the_defaults() {
         let help = Flags::<true>::augment_args(Command::new("x")).render_long_help().to_string();
         assert!(help.contains("[default: 3]") && help.contains("--planner <PATH|NAME>"), "{help}");
-        let database = Flags::<false>::augment_args(Command::new("x")).render_long_help().to_string();
+        let database =
+            Flags::<false>::augment_args(Command::new("x")).render_long_help().to_string();
         assert!(database.contains("--db") && !database.contains("--planner"), "{database}");
     }
 }

@@ -1,4 +1,5 @@
-//! The kinds of options: which values are allowed, whether they come from a flag, the environment or YAML.
+//! The kinds of options: which values are allowed, whether they come from a flag, the environment
+//! or YAML.
 
 use serde_json::{Value, json};
 use syrch::Provider;
@@ -19,7 +20,8 @@ pub(crate) enum Kind {
     Secret,
     /// A whole number within these bounds.
     Integer(u64, u64),
-    /// A number above the first bound (or equal to it, when the flag is set) and at most the second.
+    /// A number above the first bound (or equal to it, when the flag is set) and at most the
+    /// second.
     Number { min: f64, inclusive: bool, max: f64 },
     /// A time in seconds, above zero and at most this many, or [`NO_LIMIT`].
     SecondsOrNone(f64),
@@ -39,7 +41,8 @@ pub(crate) enum Kind {
     Encoding,
     /// A grant of rows.
     Rows,
-    /// The source of model replies: a provider, a recording to read or to make, or a suite for a simulated model.
+    /// The source of model replies: a provider, a recording to read or to make, or a suite for a
+    /// simulated model.
     ModelSource,
     /// A provider that has endpoints.
     EndpointProvider,
@@ -67,20 +70,29 @@ impl Kind {
     /// Reads a word of the command line or the environment.
     pub(crate) fn parse(self, word: &str) -> Result<Value, String> {
         let value = match self {
-            Self::Integer(..) => word.trim().parse::<i128>().map(integer).map_err(|_| self.wrong(&quote(word)))?,
-            Self::Number { .. } => {
-                word.trim().parse::<f64>().map(|n| json!(n)).map_err(|_| self.wrong(&quote(word)))?
+            Self::Integer(..) => {
+                word.trim().parse::<i128>().map(integer).map_err(|_| self.wrong(&quote(word)))?
             }
+            Self::Number { .. } => word
+                .trim()
+                .parse::<f64>()
+                .map(|n| json!(n))
+                .map_err(|_| self.wrong(&quote(word)))?,
             Self::SecondsOrNone(_) if word.trim() == NO_LIMIT => json!(NO_LIMIT),
-            Self::SecondsOrNone(max) => Self::seconds(max).parse(word).map_err(|_| self.wrong(&quote(word)))?,
+            Self::SecondsOrNone(max) => {
+                Self::seconds(max).parse(word).map_err(|_| self.wrong(&quote(word)))?
+            }
             Self::Boolean => match word.trim().to_ascii_lowercase().as_str() {
                 "true" | "yes" | "on" | "1" => json!(true),
                 "false" | "no" | "off" | "0" => json!(false),
                 _ => return Err(self.wrong(&quote(word))),
             },
-            Self::Globs | Self::Files | Self::Texts => {
-                word.split(',').map(str::trim).filter(|item| !item.is_empty()).collect::<Vec<_>>().into()
-            }
+            Self::Globs | Self::Files | Self::Texts => word
+                .split(',')
+                .map(str::trim)
+                .filter(|item| !item.is_empty())
+                .collect::<Vec<_>>()
+                .into(),
             Self::Text
             | Self::Secret
             | Self::Choice(_)
@@ -104,17 +116,23 @@ impl Kind {
     pub(crate) fn check(self, value: Value) -> Result<Value, String> {
         let fits = match (self, &value) {
             (Self::Text, Value::String(text)) => !text.trim().is_empty() && !text.contains('\0'),
-            (Self::Secret, Value::String(text)) => !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic()),
-            (Self::Integer(min, max), value) => value.as_u64().is_some_and(|n| (min..=max).contains(&n)),
-            (Self::Number { min, inclusive, max }, value) => {
-                value.as_f64().is_some_and(|n| n.is_finite() && (n > min || (inclusive && n >= min)) && n <= max)
+            (Self::Secret, Value::String(text)) => {
+                !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic())
             }
+            (Self::Integer(min, max), value) => {
+                value.as_u64().is_some_and(|n| (min..=max).contains(&n))
+            }
+            (Self::Number { min, inclusive, max }, value) => value
+                .as_f64()
+                .is_some_and(|n| n.is_finite() && (n > min || (inclusive && n >= min)) && n <= max),
             (Self::SecondsOrNone(_), Value::String(word)) => word == NO_LIMIT,
             (Self::SecondsOrNone(max), value) => Self::seconds(max).check(value.clone()).is_ok(),
             (Self::Boolean, Value::Bool(_)) => true,
             (Self::Choice(words), Value::String(word)) => words.contains(&word.as_str()),
             (Self::Executor, Value::String(word)) => Executor::of_name(word).is_some(),
-            (Self::EndpointProvider, Value::String(word)) => endpoint_providers().any(|name| name == word),
+            (Self::EndpointProvider, Value::String(word)) => {
+                endpoint_providers().any(|name| name == word)
+            }
             (Self::Globs, Value::Array(items)) => {
                 let texts: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
                 texts.as_deref().map(patterns).transpose()?.is_some()
@@ -148,7 +166,9 @@ impl Kind {
             Self::Integer(min, u64::MAX) => format!("a whole number of at least {min}"),
             Self::Integer(min, max) => format!("a whole number from {min} to {max}"),
             Self::Number { min, inclusive: true, max } => format!("a number from {min} to {max}"),
-            Self::Number { min, inclusive: false, max } => format!("a number above {min}, at most {max}"),
+            Self::Number { min, inclusive: false, max } => {
+                format!("a number above {min}, at most {max}")
+            }
             Self::SecondsOrNone(max) => format!("{}, or {NO_LIMIT}", Self::seconds(max).expected()),
             Self::Boolean => "true or false".to_owned(),
             Self::Choice(words) => format!("one of {}", words.join(", ")),
@@ -156,9 +176,13 @@ impl Kind {
             Self::Globs => "a list of patterns".to_owned(),
             Self::Files => "a list of paths".to_owned(),
             Self::Texts => "a list of texts".to_owned(),
-            Self::Encoding => "the name of an encoding, such as windows-1252 or utf-16le".to_owned(),
+            Self::Encoding => {
+                "the name of an encoding, such as windows-1252 or utf-16le".to_owned()
+            }
             Self::Rows => "one of none, aggregates, sample:N (N at least 1), full".to_owned(),
-            Self::ModelSource => format!("one of {}, replay:FILE, record:FILE, simulated:SUITE", joined(providers())),
+            Self::ModelSource => {
+                format!("one of {}, replay:FILE, record:FILE, simulated:SUITE", joined(providers()))
+            }
             Self::EndpointProvider => format!("one of {}", joined(endpoint_providers())),
             Self::Mapping(_) => "a mapping of names".to_owned(),
         }
@@ -175,10 +199,12 @@ fn model_source(word: &str) -> Result<bool, String> {
         None if providers().any(|name| name == word) => Ok(true),
         None if FILES.contains(&word) => Err(format!("`{word}` names no file: write {word}:FILE")),
         None => Err(unknown(word, providers().chain(FILES), word)),
-        Some((how, file)) if FILES.contains(&how) => match file.trim().is_empty() || file.contains('\0') {
-            true => Err(format!("`{word}` names no file: write {how}:FILE")),
-            false => Ok(true),
-        },
+        Some((how, file)) if FILES.contains(&how) => {
+            match file.trim().is_empty() || file.contains('\0') {
+                true => Err(format!("`{word}` names no file: write {how}:FILE")),
+                false => Ok(true),
+            }
+        }
         Some((how, _)) => Err(unknown(how, FILES.into_iter(), word)),
     }
 }
@@ -233,15 +259,25 @@ mod tests {
         assert_eq!(attempts.parse("-1").unwrap_err(), "`-1` is not a whole number from 1 to 100");
         assert!(attempts.check(json!("3")).is_err() && attempts.check(json!(2.5)).is_err());
         let share = Kind::Number { min: 0.0, inclusive: false, max: 1.0 };
-        assert!(share.parse("0").is_err() && share.parse("nan").is_err() && share.parse("1e400").is_err());
+        assert!(
+            share.parse("0").is_err()
+                && share.parse("nan").is_err()
+                && share.parse("1e400").is_err()
+        );
         assert_eq!(share.check(json!(1)), Ok(json!(1)));
     }
 
     #[test]
     fn a_time_may_be_without_a_limit() {
         let deadline = Kind::SecondsOrNone(60.0);
-        assert_eq!((deadline.parse("1.5"), deadline.parse(" none ")), (Ok(json!(1.5)), Ok(json!("none"))));
-        assert_eq!((deadline.check(json!(60)), deadline.check(json!("none"))), (Ok(json!(60)), Ok(json!("none"))));
+        assert_eq!(
+            (deadline.parse("1.5"), deadline.parse(" none ")),
+            (Ok(json!(1.5)), Ok(json!("none")))
+        );
+        assert_eq!(
+            (deadline.check(json!(60)), deadline.check(json!("none"))),
+            (Ok(json!(60)), Ok(json!("none")))
+        );
         for wrong in ["0", "61", "never", "-1", "inf"] {
             let message = deadline.parse(wrong).unwrap_err();
             assert_eq!(message, format!("`{wrong}` is not a number above 0, at most 60, or none"));
@@ -254,18 +290,27 @@ mod tests {
         assert_eq!(Kind::Boolean.parse("Yes"), Ok(json!(true)));
         assert_eq!(Kind::Globs.parse("a*, b,"), Ok(json!(["a*", "b"])));
         assert!(Kind::Globs.parse("a, [").unwrap_err().starts_with("the pattern `[` is wrong: "));
-        assert!(Kind::Globs.check(json!(["a", " "])).is_err() && Kind::Globs.check(json!([1])).is_err());
+        assert!(
+            Kind::Globs.check(json!(["a", " "])).is_err() && Kind::Globs.check(json!([1])).is_err()
+        );
         assert_eq!(Kind::Files.parse("a.wasm, b/c.wasm"), Ok(json!(["a.wasm", "b/c.wasm"])));
-        assert!(Kind::Files.check(json!(["a", " "])).is_err() && Kind::Files.check(json!("a")).is_err());
+        assert!(
+            Kind::Files.check(json!(["a", " "])).is_err() && Kind::Files.check(json!("a")).is_err()
+        );
         assert_eq!(Kind::Rows.parse("sample:5"), Ok(json!("sample:5")));
         assert!(Kind::Rows.parse("sample:0").is_err() && Kind::Choice(&["a"]).parse("b").is_err());
     }
 
     #[test]
     fn a_recording_has_a_file() {
-        for word in
-            ["openai", "anthropic", "offline", "replay:runs/a.jsonl", "record:C:\\a.jsonl", "simulated:suite.jsonl"]
-        {
+        for word in [
+            "openai",
+            "anthropic",
+            "offline",
+            "replay:runs/a.jsonl",
+            "record:C:\\a.jsonl",
+            "simulated:suite.jsonl",
+        ] {
             assert_eq!(Kind::ModelSource.parse(word), Ok(json!(word)));
         }
         for (word, why) in [
@@ -275,7 +320,10 @@ mod tests {
             ("simulate:a", "did you mean `simulated`?"),
             ("opneai", "did you mean `openai`?"),
             ("repaly:a", "did you mean `replay`?"),
-            ("gpt", "`gpt` is not one of openai, anthropic, offline, replay:FILE, record:FILE, simulated:SUITE"),
+            (
+                "gpt",
+                "`gpt` is not one of openai, anthropic, offline, replay:FILE, record:FILE, simulated:SUITE",
+            ),
         ] {
             let reported = Kind::ModelSource.parse(word).unwrap_err();
             assert!(reported.contains(why), "{reported}");

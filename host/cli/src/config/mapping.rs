@@ -1,11 +1,14 @@
-//! The options that are mappings of names, which only files hold: databases, further endpoints and models, which model answers which purpose,
-//! and prices. What each of their keys may be stands here; the file's reader checks it, place by place.
+//! The options that are mappings of names, which only files hold: databases, further endpoints and
+//! models, which model answers which purpose, and prices. What each of their keys may be stands
+//! here; the file's reader checks it, place by place.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 use syrch::Provider;
-use syrch::settings::{DriverSettings, EndpointSettings, PriceSettings, RateSettings, RouteSettings};
+use syrch::settings::{
+    DriverSettings, EndpointSettings, PriceSettings, RateSettings, RouteSettings,
+};
 use syrch::syrch_core::ports::Purpose;
 use syrch::syrch_core::text::nearest;
 use syrch::syrch_core::{DatabaseUrl, Dialect};
@@ -70,8 +73,11 @@ const ENDPOINT: &[Field] = &[
     field("in_flight", IN_FLIGHT, false),
 ];
 const MODEL: &[Field] = &[field("endpoint", Kind::Text, false), field("model", Kind::Text, true)];
-const PRICES: &[Field] =
-    &[field("input", PRICE, true), field("output", PRICE, true), field("cached_input", PRICE, false)];
+const PRICES: &[Field] = &[
+    field("input", PRICE, true),
+    field("output", PRICE, true),
+    field("cached_input", PRICE, false),
+];
 
 const PURPOSES: [Purpose; 10] = [
     Purpose::Link,
@@ -116,13 +122,19 @@ impl Mapping {
         match self {
             // It cannot be mistaken for a path or a URL.
             Self::Databases if !name.is_empty() && name.chars().all(is_plain) => Ok(()),
-            Self::Databases => Err(format!("`{name}` is no name of a database: letters, digits, - and _")),
+            Self::Databases => {
+                Err(format!("`{name}` is no name of a database: letters, digits, - and _"))
+            }
             // It stands in an address, before the options.
             Self::Drivers if !name.is_empty() && name.chars().all(is_plain) => Ok(()),
-            Self::Drivers => Err(format!("`{name}` is no name of a driver: letters, digits, - and _")),
+            Self::Drivers => {
+                Err(format!("`{name}` is no name of a driver: letters, digits, - and _"))
+            }
             // It is part of a variable's name.
             Self::Endpoints if !name.is_empty() && name.chars().all(is_plain) => Ok(()),
-            Self::Endpoints => Err(format!("`{name}` is no name of an endpoint: letters, digits, - and _")),
+            Self::Endpoints => {
+                Err(format!("`{name}` is no name of an endpoint: letters, digits, - and _"))
+            }
             Self::Models if !name.trim().is_empty() => Ok(()),
             Self::Models => Err("the name of a model is empty".to_owned()),
             Self::Purposes => purpose(name),
@@ -134,10 +146,15 @@ impl Mapping {
     pub(super) fn get(self, effective: &Effective) -> Value {
         let model = &effective.settings.model;
         match self {
-            Self::Databases => shown(&effective.databases, |url| json!(DatabaseUrl::parse(url).to_string())),
+            Self::Databases => {
+                shown(&effective.databases, |url| json!(DatabaseUrl::parse(url).to_string()))
+            }
             Self::Drivers => shown(&effective.drivers, driver),
             Self::Endpoints => shown(&model.endpoints, endpoint),
-            Self::Models => shown(&model.models, |route| json!({"endpoint": route.endpoint, "model": route.model})),
+            Self::Models => shown(
+                &model.models,
+                |route| json!({"endpoint": route.endpoint, "model": route.model}),
+            ),
             Self::Purposes => json!(model.purposes),
             Self::Prices => shown(
                 &model.prices,
@@ -172,7 +189,11 @@ fn purpose(name: &str) -> Result<(), String> {
 }
 
 fn shown<T>(entries: &BTreeMap<String, T>, entry: impl Fn(&T) -> Value) -> Value {
-    entries.iter().map(|(name, value)| (name.clone(), without_nulls(entry(value)))).collect::<Map<_, _>>().into()
+    entries
+        .iter()
+        .map(|(name, value)| (name.clone(), without_nulls(entry(value))))
+        .collect::<Map<_, _>>()
+        .into()
 }
 
 fn without_nulls(mut entry: Value) -> Value {
@@ -181,7 +202,12 @@ fn without_nulls(mut entry: Value) -> Value {
 }
 
 fn read<T>(value: &Value, entry: impl Fn(&Value) -> T) -> BTreeMap<String, T> {
-    value.as_object().into_iter().flatten().map(|(name, value)| (name.clone(), entry(value))).collect()
+    value
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(name, value)| (name.clone(), entry(value)))
+        .collect()
 }
 
 fn driver(driver: &DriverSettings) -> Value {
@@ -219,7 +245,11 @@ fn endpoint(endpoint: &EndpointSettings) -> Value {
 
 fn endpoint_of(value: &Value) -> EndpointSettings {
     EndpointSettings {
-        provider: value.get("provider").and_then(Value::as_str).and_then(Provider::of_name).unwrap_or(Provider::OPENAI),
+        provider: value
+            .get("provider")
+            .and_then(Value::as_str)
+            .and_then(Provider::of_name)
+            .unwrap_or(Provider::OPENAI),
         base_url: value.get("base_url").map(text).unwrap_or_default(),
         api_key: value.get("api_key").map(|key| text(key).into()),
         timeout: value.get("timeout_seconds").map(seconds),
@@ -232,7 +262,10 @@ fn endpoint_of(value: &Value) -> EndpointSettings {
 }
 
 fn route_of(value: &Value) -> RouteSettings {
-    RouteSettings { endpoint: value.get("endpoint").map(text), model: value.get("model").map(text).unwrap_or_default() }
+    RouteSettings {
+        endpoint: value.get("endpoint").map(text),
+        model: value.get("model").map(text).unwrap_or_default(),
+    }
 }
 
 fn price_of(value: &Value) -> PriceSettings {
@@ -250,7 +283,9 @@ pub(crate) fn variable(endpoint: &str) -> String {
 #[cfg(test)]
 pub(super) fn sample(mapping: Mapping) -> Value {
     match mapping {
-        Mapping::Databases => json!({"sales": "postgres://ann@localhost/sales", "old": "old.sqlite"}),
+        Mapping::Databases => {
+            json!({"sales": "postgres://ann@localhost/sales", "old": "old.sqlite"})
+        }
         Mapping::Drivers => json!({
             "duck": {"path": "/opt/libduckdb.so", "sha256": "0a", "entrypoint": "duckdb_adbc_init", "dialect": "duckdb"},
         }),
@@ -275,8 +310,14 @@ mod tests {
         let reported = Mapping::Purposes.check_name("jugde").unwrap_err();
         assert_eq!(reported, "unknown purpose `jugde`; did you mean `judge`?");
         assert!(Mapping::Purposes.check_name("x").unwrap_err().contains("one of link, plan"));
-        assert!(Mapping::Endpoints.check_name("a b").is_err() && Mapping::Endpoints.check_name("a-B_1").is_ok());
-        assert!(Mapping::Prices.check_name("gpt-[").is_err() && Mapping::Prices.check_name("gpt-*").is_ok());
+        assert!(
+            Mapping::Endpoints.check_name("a b").is_err()
+                && Mapping::Endpoints.check_name("a-B_1").is_ok()
+        );
+        assert!(
+            Mapping::Prices.check_name("gpt-[").is_err()
+                && Mapping::Prices.check_name("gpt-*").is_ok()
+        );
         assert!(Mapping::Models.check_name(" ").is_err());
     }
 

@@ -1,4 +1,5 @@
-//! The layers of configuration: flag > environment > file > strategy > default, each value with where it came from.
+//! The layers of configuration: flag > environment > file > strategy > default, each value with
+//! where it came from.
 
 mod document;
 pub(crate) mod earlier;
@@ -138,7 +139,8 @@ pub(crate) struct Config {
     pub(crate) effective: Effective,
     /// Where each option came from; the others are defaults.
     pub(crate) origins: BTreeMap<&'static str, Origin>,
-    /// The variable that holds the key of a further endpoint. The other keys are in files, or there is none.
+    /// The variable that holds the key of a further endpoint. The other keys are in files, or there
+    /// is none.
     pub(crate) keys: BTreeMap<String, Origin>,
     /// Where each plugin's own setting came from.
     pub(crate) parameters: BTreeMap<(Target, String), Origin>,
@@ -182,8 +184,12 @@ pub(crate) enum GivenRewriter {
 
 impl<'a> Given<'a> {
     /// The flags of one command.
-    pub(crate) fn new<const SEARCH: bool>(flags: &Flags<SEARCH>, parameters: &'a [Parameter]) -> Self {
-        let flags = flags.entries().map(|(spec, value, origin)| (spec, value.clone(), origin)).collect();
+    pub(crate) fn new<const SEARCH: bool>(
+        flags: &Flags<SEARCH>,
+        parameters: &'a [Parameter],
+    ) -> Self {
+        let flags =
+            flags.entries().map(|(spec, value, origin)| (spec, value.clone(), origin)).collect();
         Self { flags, parameters, ..Self::default() }
     }
 }
@@ -207,13 +213,20 @@ pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -
         config.take_found(&name, read);
     }
     entries.into_iter().for_each(|entry| config.take(entry));
-    let endpoints: Vec<String> =
-        config.effective.settings.model.endpoints.keys().map(|name| mapping::variable(name)).collect();
+    let endpoints: Vec<String> = config
+        .effective
+        .settings
+        .model
+        .endpoints
+        .keys()
+        .map(|name| mapping::variable(name))
+        .collect();
     for (spec, value, origin) in variables(environment, &endpoints, &mut config.warnings)? {
         config.set(spec, &value, origin);
     }
     for (spec, value, origin) in given.flags {
-        let value = spec.kind.check(value).map_err(|why| Failure::usage(format!("{origin}: {why}")))?;
+        let value =
+            spec.kind.check(value).map_err(|why| Failure::usage(format!("{origin}: {why}")))?;
         config.set(spec, &value, origin);
     }
     for parameter in given.parameters {
@@ -244,16 +257,21 @@ pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -
         drivers: config.effective.drivers.clone(),
     };
     config.answers = environment.cache_dir().map(|folder| folder.join("answers"));
-    config.effective.settings.cache.folder = config.answers.clone().filter(|_| config.effective.cache);
+    config.effective.settings.cache.folder =
+        config.answers.clone().filter(|_| config.effective.cache);
     config.tables = environment.cache_dir().map(|folder| folder.join("tables"));
-    let (retained, retained_bytes) = (config.effective.settings.cache.ttl, config.effective.settings.cache.bytes);
+    let (retained, retained_bytes) =
+        (config.effective.settings.cache.ttl, config.effective.settings.cache.bytes);
     let imports = &mut config.effective.settings.imports;
     (imports.retained, imports.retained_bytes) = (retained, retained_bytes);
-    config.effective.settings.imports.folder = config.tables.clone().filter(|_| config.effective.cache);
+    config.effective.settings.imports.folder =
+        config.tables.clone().filter(|_| config.effective.cache);
     config.effective.settings.compile = environment.compile();
     config.runs = environment.state_dir().map(|folder| folder.join("runs"));
-    config.effective.settings.retrieval.folder = environment.state_dir().map(|folder| folder.join("index"));
-    config.effective.settings.journal.folder = config.runs.clone().filter(|_| config.effective.journal);
+    config.effective.settings.retrieval.folder =
+        environment.state_dir().map(|folder| folder.join("index"));
+    config.effective.settings.journal.folder =
+        config.runs.clone().filter(|_| config.effective.journal);
     Ok(config)
 }
 
@@ -296,7 +314,9 @@ fn variables(
         for name in spec.env.iter().rev() {
             match environment.syrch.get(*name) {
                 None => {}
-                Some(None) => problems.push(format!("environment variable {name}: the value is not UTF-8")),
+                Some(None) => {
+                    problems.push(format!("environment variable {name}: the value is not UTF-8"))
+                }
                 Some(Some(word)) => match spec.kind.parse(word) {
                     Ok(value) => found.push((spec, value, Origin::Environment((*name).to_owned()))),
                     Err(why) => problems.push(format!("environment variable {name}: {why}")),
@@ -333,7 +353,9 @@ impl Config {
         let roles = &mut self.effective.settings.strategy.roles;
         match given {
             Some(GivenRewriter::Flag(source)) => _ = roles.insert(Role::Rewriter, source),
-            Some(GivenRewriter::Default(source)) => _ = roles.entry(Role::Rewriter).or_insert(source),
+            Some(GivenRewriter::Default(source)) => {
+                _ = roles.entry(Role::Rewriter).or_insert(source)
+            }
             None => {}
         }
     }
@@ -341,20 +363,27 @@ impl Config {
     fn take(&mut self, entry: Entry) {
         match entry {
             Entry::Option(spec, value, origin) => self.set(spec, &value, origin),
-            Entry::Parameter(target, key, value, origin) => self.parameter(target, key, value, origin),
+            Entry::Parameter(target, key, value, origin) => {
+                self.parameter(target, key, value, origin)
+            }
             Entry::Replaced(key, instead, origin) => {
                 self.warnings.push(format!("{origin}: {key} has no effect here: {instead}"));
             }
         }
     }
 
-    /// Applies the entries of a file that was found in the current folder, the weakest of all files. Entries that do not fit the chosen
-    /// strategy are left out with a warning, and one warning names the others.
+    /// Applies the entries of a file that was found in the current folder, the weakest of all
+    /// files. Entries that do not fit the chosen strategy are left out with a warning, and one
+    /// warning names the others.
     fn take_found(&mut self, name: &str, entries: Vec<Entry>) {
         let mut keys = Vec::new();
         for entry in entries {
             match self.objection(&entry) {
-                Some(why) => self.warnings.push(format!("{}: {} is not used: {why}", entry.origin(), entry.key())),
+                Some(why) => self.warnings.push(format!(
+                    "{}: {} is not used: {why}",
+                    entry.origin(),
+                    entry.key()
+                )),
                 None if matches!(entry, Entry::Replaced(..)) => self.take(entry),
                 None => {
                     keys.push(entry.key());
@@ -367,12 +396,16 @@ impl Config {
         }
     }
 
-    /// The reason why an entry of a found file is left out, although such a file may set it in general.
+    /// The reason why an entry of a found file is left out, although such a file may set it in
+    /// general.
     fn objection(&self, entry: &Entry) -> Option<String> {
         let role = match entry {
             Entry::Option(spec, value, _) => match spec.when_found {
                 WhenFound::Lowers if !file::is_at_most(value, &spec.get(&self.effective)) => {
-                    return Some(format!("the strategy `{}` sets a lower value", self.effective.strategy));
+                    return Some(format!(
+                        "the strategy `{}` sets a lower value",
+                        self.effective.strategy
+                    ));
                 }
                 WhenFound::SetsOfBuiltin(role) => role,
                 _ => return None,
@@ -381,7 +414,8 @@ impl Config {
             Entry::Parameter(..) | Entry::Replaced(..) => return None,
         };
         let source = self.effective.settings.strategy.roles.get(&role);
-        matches!(source, Some(PluginSource::File(_))).then(|| format!("the {role} is no built-in plugin"))
+        matches!(source, Some(PluginSource::File(_)))
+            .then(|| format!("the {role} is no built-in plugin"))
     }
 
     fn set(&mut self, spec: &'static Spec, value: &Value, origin: Origin) {
@@ -398,7 +432,8 @@ impl Config {
             self.warn_of_replaced(role, &before, &was, &origin);
         }
         if spec.key == AMBIGUITY.0 {
-            let parameter = self.parameters.get_mut(&(Target::Role(Role::Clarifier), AMBIGUITY.1.to_owned()));
+            let parameter =
+                self.parameters.get_mut(&(Target::Role(Role::Clarifier), AMBIGUITY.1.to_owned()));
             parameter.into_iter().for_each(|from| *from = origin.clone());
         }
     }
@@ -417,7 +452,8 @@ impl Config {
         Ok(())
     }
 
-    /// Checks that the database is of the kind that was asked for. A file or a variable asks for nothing of a database that a flag names.
+    /// Checks that the database is of the kind that was asked for. A file or a variable asks for
+    /// nothing of a database that a flag names.
     fn check_executor(&mut self) -> Outcome<()> {
         if self.effective.executor.as_deref() == Some(earlier::JDBC.0) {
             self.warnings.push(earlier::JDBC.1.to_owned());
@@ -426,7 +462,9 @@ impl Config {
         let url = DatabaseUrl::parse(&self.effective.settings.database);
         let is_flag = |key: &str| matches!(self.origin(key), Origin::Flag(_));
         let is_asked = !url.is_empty() && (is_flag(EXECUTOR) || !is_flag(DATABASE));
-        let Some(wanted) = self.effective.executor.as_deref().filter(|_| is_asked) else { return Ok(()) };
+        let Some(wanted) = self.effective.executor.as_deref().filter(|_| is_asked) else {
+            return Ok(());
+        };
         match Executor::of(&url) {
             Ok(executor) if Executor::of_name(wanted) != Some(executor) => {
                 let origin = self.origin(EXECUTOR);
@@ -441,8 +479,8 @@ impl Config {
         }
     }
 
-    /// Checks the paths of trusted plugins. In a file or the environment a relative one would name another file in each folder, which may be
-    /// somebody else's.
+    /// Checks the paths of trusted plugins. In a file or the environment a relative one would name
+    /// another file in each folder, which may be somebody else's.
     fn check_trust(&mut self) -> Outcome<()> {
         let origin = self.origin(TRUST);
         for path in &self.effective.settings.trust {
@@ -452,7 +490,9 @@ impl Config {
                     .hint("name the file of a trusted plugin from the root on, or by --trust on the command line"));
             }
             if !path.is_file() {
-                self.warnings.push(format!("{origin}: there is no file `{shown}`, so no plugin is trusted by it"));
+                self.warnings.push(format!(
+                    "{origin}: there is no file `{shown}`, so no plugin is trusted by it"
+                ));
             }
         }
         Ok(())
@@ -471,8 +511,12 @@ impl Config {
 
     /// Removes the settings of a plugin that a stronger layer replaces.
     fn forget(&mut self, role: Role, key: &str) {
-        let known: Vec<_> =
-            self.parameters.keys().filter(|(target, _)| *target == Target::Role(role)).cloned().collect();
+        let known: Vec<_> = self
+            .parameters
+            .keys()
+            .filter(|(target, _)| *target == Target::Role(role))
+            .cloned()
+            .collect();
         let mut by_hand = false;
         for parameter in known {
             let from = self.parameters.remove(&parameter).unwrap_or_default();
@@ -486,8 +530,9 @@ impl Config {
         }
         self.effective.settings.strategy.config.retain(|_, config| !config.is_empty());
         if by_hand {
-            self.warnings
-                .push(format!("the config of the {role} in a file is not used, since {key} is another plugin"));
+            self.warnings.push(format!(
+                "the config of the {role} in a file is not used, since {key} is another plugin"
+            ));
         }
     }
 
@@ -495,7 +540,9 @@ impl Config {
     pub(crate) fn parameter(&mut self, target: Target, key: String, value: Value, origin: Origin) {
         let settings = &mut self.effective.settings;
         match target {
-            Target::Role(role) => drop(settings.strategy.config.entry(role).or_default().insert(key.clone(), value)),
+            Target::Role(role) => {
+                drop(settings.strategy.config.entry(role).or_default().insert(key.clone(), value))
+            }
             Target::Setting => drop(settings.settings.insert(key.clone(), value.to_string())),
             Target::Any => return,
         }

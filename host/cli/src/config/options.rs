@@ -1,4 +1,5 @@
-//! Every option, declared once. Parser, help, `config` and the merge of the layers all read this list.
+//! Every option, declared once. Parser, help, `config` and the merge of the layers all read this
+//! list.
 
 use std::time::Duration;
 
@@ -16,7 +17,8 @@ use super::kind::{Kind, NO_LIMIT};
 use super::mapping::{self, Mapping};
 use super::spec::{AMBIGUITY, CALIBRATION, STRATEGY, Spec, TRUST, WhenFound};
 use super::value::{
-    count, model_source, number, round, seconds, set_model_source, shown_seconds, shown_text, small, text, turn, whole,
+    count, model_source, number, round, seconds, set_model_source, shown_seconds, shown_text,
+    small, text, turn, whole,
 };
 
 macro_rules! role {
@@ -69,8 +71,10 @@ const MICROS: f64 = 1e6;
 
 /// A share of all.
 const SHARE: Kind = Kind::Number { min: 0.0, inclusive: true, max: 1.0 };
-const ODDS: Kind = Kind::Number { min: -SimulatedKnobs::ODDS, inclusive: true, max: SimulatedKnobs::ODDS };
-const SIMULATED_TOKENS: Kind = Kind::Number { min: 0.0, inclusive: true, max: SimulatedKnobs::TOKENS };
+const ODDS: Kind =
+    Kind::Number { min: -SimulatedKnobs::ODDS, inclusive: true, max: SimulatedKnobs::ODDS };
+const SIMULATED_TOKENS: Kind =
+    Kind::Number { min: 0.0, inclusive: true, max: SimulatedKnobs::TOKENS };
 
 /// All options, in the order of the help and of `config`.
 pub(crate) static SPECS: &[Spec] = &[
@@ -484,6 +488,7 @@ pub(crate) static SPECS: &[Spec] = &[
     role!(Reward, "plugins.reward", "reward", "SYRCH_REWARD", "Judges candidates", Never),
     role!(Clarifier, "plugins.clarifier", "clarifier", "SYRCH_CLARIFIER", "Decides what to ask the user", NamesBuiltin),
     role!(Aggregator, "plugins.aggregator", "aggregator", "SYRCH_AGGREGATOR", "Makes the answer", NamesBuiltin),
-    // No flag: a search would take it and do nothing with it. `optimize` has one of its own, which sets this key.
+    // No flag: a search would take it and do nothing with it. `optimize` has one of its own, which
+    // sets this key.
     role!(Rewriter, "plugins.rewriter", "SYRCH_REWRITER", "Proposes faster statements to `optimize`", NamesBuiltin),
 ];

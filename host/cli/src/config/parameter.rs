@@ -1,5 +1,6 @@
-//! `-P`: a plugin's own setting, for a role (`-P planner.width=3`), for whichever plugin of the strategy knows it (`-P width=3`), or a
-//! setting that plugins read by name (`-P settings.style=short`).
+//! `-P`: a plugin's own setting, for a role (`-P planner.width=3`), for whichever plugin of the
+//! strategy knows it (`-P width=3`), or a setting that plugins read by name (`-P
+//! settings.style=short`).
 
 use std::fmt;
 use std::str::FromStr;
@@ -58,7 +59,9 @@ impl FromStr for Parameter {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (name, value) = text.split_once('=').ok_or("expected ROLE.KEY=VALUE, KEY=VALUE or settings.NAME=VALUE")?;
+        let (name, value) = text
+            .split_once('=')
+            .ok_or("expected ROLE.KEY=VALUE, KEY=VALUE or settings.NAME=VALUE")?;
         let (target, key) = match name.split_once('.') {
             None => (Target::Any, name),
             Some(("settings", key)) => (Target::Setting, key),
@@ -71,7 +74,10 @@ impl FromStr for Parameter {
                     });
                 }
                 None => {
-                    return Err(format!("`{role}` is no role: {} or settings", Role::ALL.map(Role::name).join(", ")));
+                    return Err(format!(
+                        "`{role}` is no role: {} or settings",
+                        Role::ALL.map(Role::name).join(", ")
+                    ));
                 }
             },
         };
@@ -96,11 +102,18 @@ mod tests {
 
     #[test]
     fn targets_and_values() {
-        let planner = Parameter { target: Target::Role(Role::Planner), key: "width".into(), value: json!(3) };
+        let planner =
+            Parameter { target: Target::Role(Role::Planner), key: "width".into(), value: json!(3) };
         assert_eq!(read("planner.width=3"), planner);
-        assert_eq!(read("width=wide"), Parameter { target: Target::Any, key: "width".into(), value: json!("wide") });
+        assert_eq!(
+            read("width=wide"),
+            Parameter { target: Target::Any, key: "width".into(), value: json!("wide") }
+        );
         assert_eq!(read("settings.a.b={\"x\": [1]}").value, json!({"x": [1]}));
-        assert_eq!((read("settings.a.b=1").key, read("x=a=b").value), ("a.b".to_owned(), json!("a=b")));
+        assert_eq!(
+            (read("settings.a.b=1").key, read("x=a=b").value),
+            ("a.b".to_owned(), json!("a=b"))
+        );
         assert_eq!(read("x=\"3\"").value, json!("3"));
     }
 
@@ -114,8 +127,14 @@ mod tests {
     #[test]
     fn the_policy_is_set_by_flags() {
         let wrong = |text: &str| text.parse::<Parameter>().unwrap_err();
-        assert_eq!(wrong("policy.max_attempts=3"), "the policy has flags of its own: use --max-attempts");
-        assert_eq!(wrong("policy.high_confidence=1"), "the policy has flags of its own: use --high-conf");
+        assert_eq!(
+            wrong("policy.max_attempts=3"),
+            "the policy has flags of its own: use --max-attempts"
+        );
+        assert_eq!(
+            wrong("policy.high_confidence=1"),
+            "the policy has flags of its own: use --high-conf"
+        );
         assert_eq!(wrong("policy.nothing=1"), "the policy has no `nothing`");
         assert_eq!(flag_of("rounds"), None);
     }

@@ -11,7 +11,8 @@ use super::{Config, Origin, mapping};
 use crate::environment::Environment;
 use crate::failure::{Failure, Outcome};
 
-/// The key of a vendor in the environment, with its variable. It is for the vendor's own endpoint only.
+/// The key of a vendor in the environment, with its variable. It is for the vendor's own endpoint
+/// only.
 pub(crate) fn vendor_key(
     environment: &Environment,
     provider: Provider,
@@ -22,13 +23,15 @@ pub(crate) fn vendor_key(
     Some((endpoint.key_variable, SecretString::from(key.clone())))
 }
 
-/// Whether a URL is below an address. An address that only begins with the same characters is another one.
+/// Whether a URL is below an address. An address that only begins with the same characters is
+/// another one.
 fn is_at(url: &str, address: &str) -> bool {
     url.trim().strip_prefix(address).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 impl Config {
-    /// Where no provider is named, a key or a base URL chooses an endpoint, and nothing chooses the offline rules.
+    /// Where no provider is named, a key or a base URL chooses an endpoint, and nothing chooses the
+    /// offline rules.
     pub(super) fn choose_provider(&mut self, environment: &Environment) {
         let has_url = self.origins.contains_key("llm.base_url");
         let is_named = self.effective.is_provider_named;
@@ -77,7 +80,9 @@ impl Config {
             let own = match environment.syrch.get(&variable) {
                 None => None,
                 Some(None) => Some(Err("the value is not UTF-8".to_owned())),
-                Some(Some(key)) => Some(Kind::Secret.parse(key).map(|_| SecretString::from(key.clone()))),
+                Some(Some(key)) => {
+                    Some(Kind::Secret.parse(key).map(|_| SecretString::from(key.clone())))
+                }
             };
             let (variable, key) = match own {
                 Some(Err(why)) => {
@@ -97,33 +102,51 @@ impl Config {
         if problems.is_empty() {
             Ok(())
         } else {
-            Err(Failure::config(problems.join("\n")).hint("correct the value, or unset the variable"))
+            Err(Failure::config(problems.join("\n"))
+                .hint("correct the value, or unset the variable"))
         }
     }
 
     /// All secrets of the configuration and the environment, also those that no provider gets.
     pub(crate) fn secrets(&self, environment: &Environment) -> Vec<SecretString> {
         let model = &self.effective.settings.model;
-        let databases = self.effective.databases.values().chain([&self.effective.settings.database]);
-        let passwords = databases.flat_map(|url| DatabaseUrl::parse(url).secrets()).map(SecretString::from);
+        let databases =
+            self.effective.databases.values().chain([&self.effective.settings.database]);
+        let passwords =
+            databases.flat_map(|url| DatabaseUrl::parse(url).secrets()).map(SecretString::from);
         let passwords: Vec<SecretString> = passwords.collect();
         let endpoints = model.endpoints.values().filter_map(|endpoint| endpoint.api_key.clone());
-        model.api_key.clone().into_iter().chain(endpoints).chain(passwords).chain(environment.keys()).collect()
+        model
+            .api_key
+            .clone()
+            .into_iter()
+            .chain(endpoints)
+            .chain(passwords)
+            .chain(environment.keys())
+            .collect()
     }
 }
 
 /// The provider that follows from keys and URLs, with the reason. `None` if there is neither.
-fn chosen(model: &ModelSettings, has_url: bool, environment: &Environment) -> Option<(Provider, &'static str)> {
+fn chosen(
+    model: &ModelSettings,
+    has_url: bool,
+    environment: &Environment,
+) -> Option<(Provider, &'static str)> {
     const KEY: &str = "a key is configured";
-    let is_of = |provider: &Provider, is: &dyn Fn(&EndpointEntry) -> bool| provider.endpoint().is_some_and(is);
-    let by_url = Provider::all().find(|one| is_of(one, &|endpoint| is_at(&model.base_url, endpoint.origin)));
+    let is_of = |provider: &Provider, is: &dyn Fn(&EndpointEntry) -> bool| {
+        provider.endpoint().is_some_and(is)
+    };
+    let by_url =
+        Provider::all().find(|one| is_of(one, &|endpoint| is_at(&model.base_url, endpoint.origin)));
     let by_url = by_url.unwrap_or(Provider::OPENAI);
     if model.api_key.is_some() {
         Some((by_url, KEY))
     } else if has_url {
         Some((by_url, "a base URL is configured"))
     } else {
-        let has_key = |endpoint: &EndpointEntry| environment.vendor_keys.contains_key(endpoint.key_variable);
+        let has_key =
+            |endpoint: &EndpointEntry| environment.vendor_keys.contains_key(endpoint.key_variable);
         Provider::all().find(|one| is_of(one, &has_key)).map(|provider| (provider, KEY))
     }
 }
@@ -135,10 +158,16 @@ mod tests {
     #[test]
     fn a_vendors_key_goes_to_the_vendor_only() {
         let environment = Environment {
-            vendor_keys: [("OPENAI_API_KEY", "sk-o".to_owned()), ("ANTHROPIC_API_KEY", "sk-a".to_owned())].into(),
+            vendor_keys: [
+                ("OPENAI_API_KEY", "sk-o".to_owned()),
+                ("ANTHROPIC_API_KEY", "sk-a".to_owned()),
+            ]
+            .into(),
             ..Environment::default()
         };
-        let variable = |provider, url: &str| vendor_key(&environment, provider, url).map(|(variable, _)| variable);
+        let variable = |provider, url: &str| {
+            vendor_key(&environment, provider, url).map(|(variable, _)| variable)
+        };
         let (openai, anthropic) = (Provider::OPENAI, Provider::ANTHROPIC);
         assert_eq!(variable(openai, " https://api.openai.com/v1"), Some("OPENAI_API_KEY"));
         assert_eq!(variable(anthropic, "https://api.anthropic.com"), Some("ANTHROPIC_API_KEY"));

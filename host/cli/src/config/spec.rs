@@ -1,4 +1,5 @@
-//! The declaration of an option: its key in files, its flag, its environment variables, its bounds and its field.
+//! The declaration of an option: its key in files, its flag, its environment variables, its bounds
+//! and its field.
 
 use serde_json::Value;
 use syrch::Provider;
@@ -11,8 +12,8 @@ use super::Effective;
 use super::kind::Kind;
 pub(crate) use super::options::SPECS;
 
-/// What an untrusted file, found in a folder, may do with an option. An option that declares nothing is out of its
-/// reach.
+/// What an untrusted file, found in a folder, may do with an option. An option that declares
+/// nothing is out of its reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WhenFound {
     /// Only lower it: it is a limit, a budget or a time.
@@ -23,7 +24,8 @@ pub(crate) enum WhenFound {
     SetsOfBuiltin(Role),
     /// Say what holds by default.
     KeepsDefault,
-    /// Nothing, such as an endpoint, a key, a database, a grant, or what decides how sure an answer is.
+    /// Nothing, such as an endpoint, a key, a database, a grant, or what decides how sure an answer
+    /// is.
     Never,
 }
 
@@ -55,20 +57,32 @@ impl Spec {
         if !self.help.contains('{') {
             return self.help.to_owned();
         }
-        let executors = |what: fn(Executor) -> &'static str| Executor::all().map(what).collect::<Vec<_>>();
+        let executors =
+            |what: fn(Executor) -> &'static str| Executor::all().map(what).collect::<Vec<_>>();
         let each = |text: &dyn Fn(Provider, &EndpointEntry) -> String| {
-            let texts = Provider::all().filter_map(|provider| Some(text(provider, provider.endpoint()?)));
+            let texts =
+                Provider::all().filter_map(|provider| Some(text(provider, provider.endpoint()?)));
             texts.collect::<Vec<_>>().join(", ")
         };
-        let embedders = Provider::all().filter(|provider| provider.makes_embeddings()).map(Provider::name);
-        let providers = Provider::all().map(|provider| format!("{} ({})", provider.name(), provider.summary()));
+        let embedders =
+            Provider::all().filter(|provider| provider.makes_embeddings()).map(Provider::name);
+        let providers =
+            Provider::all().map(|provider| format!("{} ({})", provider.name(), provider.summary()));
         self.help
             .replace("{databases}", &either(&executors(Executor::summary)))
             .replace("{executors}", &executors(Executor::name).join(", "))
             .replace("{embedders}", &either(&embedders.collect::<Vec<_>>()))
             .replace("{providers}", &providers.collect::<Vec<_>>().join(", "))
-            .replace("{models}", &each(&|provider, endpoint| format!("{} of {}", endpoint.model, provider.name())))
-            .replace("{keys}", &each(&|_, endpoint| format!("{} serves {}", endpoint.key_variable, endpoint.origin)))
+            .replace(
+                "{models}",
+                &each(&|provider, endpoint| format!("{} of {}", endpoint.model, provider.name())),
+            )
+            .replace(
+                "{keys}",
+                &each(&|_, endpoint| {
+                    format!("{} serves {}", endpoint.key_variable, endpoint.origin)
+                }),
+            )
     }
 
     pub(super) const fn new(

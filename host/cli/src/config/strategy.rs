@@ -12,8 +12,8 @@ use super::{Config, Origin};
 use crate::environment::Environment;
 use crate::failure::{Failure, Outcome};
 
-/// The strategy that the strongest layer names, with that layer. `None` if no layer names one. A wrong variable counts as unset here, since all
-/// wrong variables are reported together later.
+/// The strategy that the strongest layer names, with that layer. `None` if no layer names one. A
+/// wrong variable counts as unset here, since all wrong variables are reported together later.
 pub(super) fn chosen(
     entries: &[Entry],
     environment: &Environment,
@@ -24,7 +24,10 @@ pub(super) fn chosen(
     let by_flag = flags.iter().rev().find(|(spec, ..)| is_it(spec));
     let by_variable = || {
         let spec = spec::find(STRATEGY)?;
-        let (name, word) = spec.env.iter().find_map(|name| Some((*name, environment.syrch.get(*name)?.clone()?)))?;
+        let (name, word) = spec
+            .env
+            .iter()
+            .find_map(|name| Some((*name, environment.syrch.get(*name)?.clone()?)))?;
         spec.kind.parse(&word).is_ok().then(|| (word, Origin::Environment(name.to_owned())))
     };
     let by_file = || {
@@ -52,8 +55,9 @@ impl Config {
     /// Puts a strategy in force, or the default one when none was chosen.
     pub(super) fn use_strategy(&mut self, chosen: Option<(String, Origin)>) -> Outcome<()> {
         let Some((word, by)) = chosen else { return self.put_in_force(strategies::DEFAULT, None) };
-        self.put_in_force(&word, Some(Origin::Strategy(word.clone())))
-            .map_err(|failure| Failure { message: format!("{by}: {}", failure.message), ..failure })?;
+        self.put_in_force(&word, Some(Origin::Strategy(word.clone()))).map_err(|failure| {
+            Failure { message: format!("{by}: {}", failure.message), ..failure }
+        })?;
         self.effective.strategy = word;
         self.origins.insert(STRATEGY, by);
         Ok(())
@@ -66,14 +70,17 @@ impl Config {
         for (role, part) in &definition.roles {
             let from = origin.clone().filter(|_| !part.is_inherited);
             for key in part.config.keys() {
-                self.parameters.insert((Target::Role(*role), key.clone()), from.clone().unwrap_or_default());
+                self.parameters
+                    .insert((Target::Role(*role), key.clone()), from.clone().unwrap_or_default());
             }
             if *role == Role::Clarifier && part.config.contains_key(spec::AMBIGUITY.1) {
                 self.note(spec::find(spec::AMBIGUITY.0), from.as_ref());
             }
             self.note(spec::find(&format!("plugins.{role}")), from.as_ref());
         }
-        if !definition.roles.contains_key(&Role::Linker) && Strategy::default().roles.contains_key(&Role::Linker) {
+        if !definition.roles.contains_key(&Role::Linker)
+            && Strategy::default().roles.contains_key(&Role::Linker)
+        {
             self.note(spec::find("plugins.linker"), origin.as_ref());
         }
         self.set_policy(&definition, origin.as_ref());
@@ -98,19 +105,30 @@ impl Config {
     pub(super) fn warn_of_unused(&mut self) {
         let roles = &self.effective.settings.strategy.roles;
         let idle = self.parameters.iter().filter_map(|((target, key), origin)| match target {
-            Target::Role(role) if !roles.contains_key(role) => Some((*role, key.clone(), origin.clone())),
+            Target::Role(role) if !roles.contains_key(role) => {
+                Some((*role, key.clone(), origin.clone()))
+            }
             _ => None,
         });
         for (role, key, origin) in idle.collect::<Vec<_>>() {
-            self.warnings.push(format!("{origin} {role}.{key} is not used: no plugin implements the {role}"));
+            self.warnings.push(format!(
+                "{origin} {role}.{key} is not used: no plugin implements the {role}"
+            ));
         }
     }
 
-    /// Warns when a layer weaker than the one that named the strategy replaces one of its plugins, such as a config file under a `--strategy`
-    /// flag: the user may not expect that.
-    pub(super) fn warn_of_replaced(&mut self, role: Role, before: &Value, was: &Origin, origin: &Origin) {
+    /// Warns when a layer weaker than the one that named the strategy replaces one of its plugins,
+    /// such as a config file under a `--strategy` flag: the user may not expect that.
+    pub(super) fn warn_of_replaced(
+        &mut self,
+        role: Role,
+        before: &Value,
+        was: &Origin,
+        origin: &Origin,
+    ) {
         if matches!(was, Origin::Strategy(_)) && layer(origin) < layer(&self.origin(STRATEGY)) {
-            let (plugin, strategy) = (before.as_str().unwrap_or_default(), &self.effective.strategy);
+            let (plugin, strategy) =
+                (before.as_str().unwrap_or_default(), &self.effective.strategy);
             self.warnings.push(format!(
                 "the {role} is not `{plugin}` of the strategy `{strategy}`, since {origin} names another"
             ));

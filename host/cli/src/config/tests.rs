@@ -35,7 +35,11 @@ impl Place {
     fn load(&self, file: Option<&Path>, flags: &[(&'static str, Value)]) -> Outcome<Config> {
         let mut given = Flags::<true>::default();
         flags.iter().for_each(|(key, value)| given.set(key, value.clone()));
-        load(Given { file, ..Given::new(&given, &[]) }, &self.environment, &self.folder.path().join("work"))
+        load(
+            Given { file, ..Given::new(&given, &[]) },
+            &self.environment,
+            &self.folder.path().join("work"),
+        )
     }
 }
 
@@ -54,9 +58,15 @@ fn each_layer_beats_the_one_below() {
     let own = place.file("home/.syrch/config.yml", "execution:\n  max_depth: 5\n");
     assert_eq!(depth(&place.load(None, &[]).unwrap()), (5, format!("{}:2", own.display())));
     let named = place.file("named.yml", "execution: {max_depth: 6}");
-    assert_eq!(depth(&place.load(Some(&named), &[]).unwrap()), (6, format!("{}:1", named.display())));
+    assert_eq!(
+        depth(&place.load(Some(&named), &[]).unwrap()),
+        (6, format!("{}:1", named.display()))
+    );
     place.variable("SYRCH_MAX_DEPTH", "7");
-    assert_eq!(depth(&place.load(Some(&named), &[]).unwrap()), (7, "environment SYRCH_MAX_DEPTH".into()));
+    assert_eq!(
+        depth(&place.load(Some(&named), &[]).unwrap()),
+        (7, "environment SYRCH_MAX_DEPTH".into())
+    );
     let flags = [("execution.max_depth", json!(8))];
     assert_eq!(depth(&place.load(Some(&named), &flags).unwrap()), (8, "--max-depth".into()));
 }
@@ -73,7 +83,10 @@ fn a_search_has_a_deadline_unless_the_user_takes_it_away() {
     let own = place.file("home/.syrch/config.yml", "execution: {deadline_seconds: none}\n");
     assert_eq!(deadline(&place, &[]), (None, (json!("none"), format!("{}:1", own.display()))));
     place.variable("SYRCH_DEADLINE", "900");
-    assert_eq!(deadline(&place, &[]), (Some(900), (json!(900), "environment SYRCH_DEADLINE".into())));
+    assert_eq!(
+        deadline(&place, &[]),
+        (Some(900), (json!(900), "environment SYRCH_DEADLINE".into()))
+    );
     let flags = [("execution.deadline_seconds", json!("none"))];
     assert_eq!(deadline(&place, &flags), (None, (json!("none"), "--deadline".into())));
 }
@@ -83,7 +96,9 @@ fn a_found_file_raises_nothing_that_the_strategy_lowers() {
     let place = Place::new();
     place.file("work/syrch.yml", "execution: {max_attempts_per_node: 2, max_depth: 2}\n");
     let own = |attempts: u32| {
-        let text = format!("name: own\nroles: {{planner: decompose}}\npolicy: {{max_attempts: {attempts}}}\n");
+        let text = format!(
+            "name: own\nroles: {{planner: decompose}}\npolicy: {{max_attempts: {attempts}}}\n"
+        );
         let path = place.file("own.yml", &text).display().to_string();
         let config = place.load(None, &[("strategy", json!(path))]).unwrap();
         (config.effective.settings.policy.max_attempts, config.warnings)
@@ -91,7 +106,9 @@ fn a_found_file_raises_nothing_that_the_strategy_lowers() {
     let (attempts, warnings) = own(1);
     assert_eq!(attempts, 1);
     assert!(
-        warnings[0].starts_with("syrch.yml:1: execution.max_attempts_per_node is not used: the strategy `"),
+        warnings[0].starts_with(
+            "syrch.yml:1: execution.max_attempts_per_node is not used: the strategy `"
+        ),
         "{warnings:?}"
     );
     assert_eq!(warnings[1], "`syrch.yml` in this folder sets execution.max_depth");
@@ -107,13 +124,23 @@ fn a_found_file_sets_only_what_is_of_a_built_in_plugin() {
     let set = "plugins.solver.config.samples, plugins.planner.config.width, execution.ambiguity_threshold";
     assert_eq!(config.warnings, [format!("`syrch.yml` in this folder sets {set}")]);
     assert_eq!(config.effective.settings.strategy.config[&Role::Solver]["samples"], 9);
-    let own = place.file("own.yml", "name: own\nroles: {solver: ./mine.wasm, clarifier: ./mine.wasm}\n");
+    let own =
+        place.file("own.yml", "name: own\nroles: {solver: ./mine.wasm, clarifier: ./mine.wasm}\n");
     let config = place.load(None, &[("strategy", json!(own.display().to_string()))]).unwrap();
     let settings = &config.effective.settings.strategy.config;
-    assert!(!settings.contains_key(&Role::Solver) && !settings.contains_key(&Role::Clarifier), "{settings:?}");
+    assert!(
+        !settings.contains_key(&Role::Solver) && !settings.contains_key(&Role::Clarifier),
+        "{settings:?}"
+    );
     assert_eq!(settings[&Role::Planner]["width"], 2);
-    for (number, what) in ["plugins.solver.config.samples", "execution.ambiguity_threshold"].into_iter().enumerate() {
-        assert!(config.warnings[number].contains(&format!("{what} is not used: the ")), "{:?}", config.warnings);
+    for (number, what) in
+        ["plugins.solver.config.samples", "execution.ambiguity_threshold"].into_iter().enumerate()
+    {
+        assert!(
+            config.warnings[number].contains(&format!("{what} is not used: the ")),
+            "{:?}",
+            config.warnings
+        );
     }
     // A plugin that the user's own file names takes none of it over either.
     place.file("home/.syrch/config.yml", "plugins: {solver: ./mine.wasm}\n");
@@ -125,14 +152,22 @@ fn a_found_file_sets_only_what_is_of_a_built_in_plugin() {
 #[test]
 fn a_found_file_that_is_a_link_is_refused_and_not_quoted() {
     let place = Place::new();
-    for secret in ["[default]\naws_secret_access_key = canary\n", "canary: {a\n", "canary\n", "llm: {canary: 1}\n"] {
+    for secret in [
+        "[default]\naws_secret_access_key = canary\n",
+        "canary: {a\n",
+        "canary\n",
+        "llm: {canary: 1}\n",
+    ] {
         let target = place.file("secret", secret);
         let link = place.folder.path().join("work/syrch.yml");
         std::os::unix::fs::symlink(target, &link).unwrap();
         let failure = place.load(None, &[]).unwrap_err();
         assert_eq!(failure.exit, crate::exit::Exit::Config);
         assert_eq!(failure.message, "config file `syrch.yml`: is a symbolic link");
-        assert!(failure.hint.as_deref().is_some_and(|hint| hint.contains("--config syrch.yml")), "{failure:?}");
+        assert!(
+            failure.hint.as_deref().is_some_and(|hint| hint.contains("--config syrch.yml")),
+            "{failure:?}"
+        );
         assert!(!format!("{failure:?}").contains("canary"));
         fs::remove_file(link).unwrap();
     }
@@ -143,7 +178,8 @@ fn a_found_file_that_is_a_link_is_refused_and_not_quoted() {
 fn only_a_flag_names_a_trusted_plugin_by_a_relative_path() {
     let mut place = Place::new();
     let plugin = place.file("mine.wasm", "");
-    let named = |plugin: &Path| format!("execution: {{trust: [{:?}]}}\n", plugin.display().to_string());
+    let named =
+        |plugin: &Path| format!("execution: {{trust: [{:?}]}}\n", plugin.display().to_string());
     let own = place.file("home/.syrch/config.yml", &named(&plugin));
     let config = place.load(None, &[]).unwrap();
     assert_eq!((&config.effective.settings.trust, &config.warnings), (&vec![plugin], &Vec::new()));
@@ -151,16 +187,27 @@ fn only_a_flag_names_a_trusted_plugin_by_a_relative_path() {
     let failure = place.load(None, &[]).unwrap_err();
     assert_eq!(failure.exit, crate::exit::Exit::Config);
     assert!(
-        failure.message.starts_with(&format!("{}:1: `mine.wasm` is no absolute path", own.display())),
+        failure
+            .message
+            .starts_with(&format!("{}:1: `mine.wasm` is no absolute path", own.display())),
         "{failure:?}"
     );
     std::fs::remove_file(own).unwrap();
     place.variable("SYRCH_TRUST", "mine.wasm");
-    assert!(place.load(None, &[]).unwrap_err().message.starts_with("environment SYRCH_TRUST: `mine.wasm`"));
+    assert!(
+        place
+            .load(None, &[])
+            .unwrap_err()
+            .message
+            .starts_with("environment SYRCH_TRUST: `mine.wasm`")
+    );
     // A path without a file is reported, since no plugin is trusted by it.
     let config = place.load(None, &[("execution.trust", json!(["nowhere.wasm"]))]).unwrap();
     assert_eq!(config.effective.settings.trust, [Path::new("nowhere.wasm")]);
-    assert_eq!(config.warnings, ["--trust: there is no file `nowhere.wasm`, so no plugin is trusted by it"]);
+    assert_eq!(
+        config.warnings,
+        ["--trust: there is no file `nowhere.wasm`, so no plugin is trusted by it"]
+    );
 }
 
 #[test]
@@ -171,7 +218,9 @@ fn every_wrong_variable_is_named() {
     place.environment.syrch.insert("SYRCH_MODEL".into(), None);
     let failure = place.load(None, &[("execution.max_depth", json!(2))]).unwrap_err();
     assert_eq!(failure.exit, crate::exit::Exit::Config);
-    for part in ["SYRCH_MAX_DEPTH: `deep`", "SYRCH_TEMPERATURE: `9`", "SYRCH_MODEL: the value is not UTF-8"] {
+    for part in
+        ["SYRCH_MAX_DEPTH: `deep`", "SYRCH_TEMPERATURE: `9`", "SYRCH_MODEL: the value is not UTF-8"]
+    {
         assert!(failure.message.contains(part), "{}", failure.message);
     }
 }
@@ -186,7 +235,11 @@ fn both_spellings_work_and_typos_are_mentioned() {
     assert_eq!(config.effective.settings.model.timeout.as_secs(), 60);
     assert_eq!(config.warnings.len(), 2, "{:?}", config.warnings);
     assert!(config.warnings[0].contains("`SYRCH_MODEL`"), "{:?}", config.warnings);
-    assert!(config.warnings[1].contains("SYRCH_SOMETHING_ELSE_ENTIRELY is unknown"), "{:?}", config.warnings);
+    assert!(
+        config.warnings[1].contains("SYRCH_SOMETHING_ELSE_ENTIRELY is unknown"),
+        "{:?}",
+        config.warnings
+    );
 }
 
 /// The configuration of the Python package as its 0.1.2 wrote it.
@@ -201,13 +254,27 @@ fn the_configuration_of_the_python_package_is_read() {
     let named = place.file("old.yml", OF_PYTHON);
     let config = place.load(Some(&named), &[]).unwrap();
     assert!(!config.effective.cache && config.effective.settings.cache.ttl.as_secs() == 60);
-    assert_eq!((config.effective.settings.policy.max_parallel, config.effective.settings.limits.llm_in_flight), (5, 5));
-    let calibrator = config.effective.settings.strategy.roles.get(&Role::Calibrator).map(ToString::to_string);
+    assert_eq!(
+        (
+            config.effective.settings.policy.max_parallel,
+            config.effective.settings.limits.llm_in_flight
+        ),
+        (5, 5)
+    );
+    let calibrator =
+        config.effective.settings.strategy.roles.get(&Role::Calibrator).map(ToString::to_string);
     assert_eq!(calibrator.as_deref(), Some("signals"));
-    assert!(config.effective.settings.strategy.config[&Role::Calibrator].values().all(|weight| *weight == json!(0.0)));
-    let replaced: Vec<_> = config.warnings.iter().filter(|warning| warning.contains("has no effect here")).collect();
     assert!(
-        replaced.len() == 2 && replaced[0].contains("--strategy beam") && replaced[1].contains("solver.beam_width"),
+        config.effective.settings.strategy.config[&Role::Calibrator]
+            .values()
+            .all(|weight| *weight == json!(0.0))
+    );
+    let replaced: Vec<_> =
+        config.warnings.iter().filter(|warning| warning.contains("has no effect here")).collect();
+    assert!(
+        replaced.len() == 2
+            && replaced[0].contains("--strategy beam")
+            && replaced[1].contains("solver.beam_width"),
         "{replaced:?}"
     );
 
@@ -223,11 +290,15 @@ fn the_configuration_of_the_python_package_is_read() {
     let config = place.load(None, &[]).unwrap();
     assert!(!config.effective.calibration);
     assert_eq!(config.warnings.len(), 2, "{:?}", config.warnings);
-    assert!(config.warnings.iter().any(|warning| warning.contains("--strategy beam")), "{:?}", config.warnings);
+    assert!(
+        config.warnings.iter().any(|warning| warning.contains("--strategy beam")),
+        "{:?}",
+        config.warnings
+    );
 }
 
-/// Files of the Python package usually lie in the current folder and are untrusted there. They write out many defaults, which must not be
-/// errors.
+/// Files of the Python package usually lie in the current folder and are untrusted there. They
+/// write out many defaults, which must not be errors.
 #[test]
 fn a_found_file_may_repeat_the_defaults() {
     let place = Place::new();
@@ -251,9 +322,12 @@ fn a_missing_or_odd_config_file_is_an_error() {
     let bytes = folder.join("bytes.yml");
     fs::write(&bytes, [b'a', 0xff]).unwrap();
     let huge = place.file("huge.yml", &"# x\n".repeat(100_000));
-    for (path, why) in
-        [(folder.join("none.yml"), "No such file"), (folder, "is a folder"), (bytes, "not UTF-8"), (huge, "larger")]
-    {
+    for (path, why) in [
+        (folder.join("none.yml"), "No such file"),
+        (folder, "is a folder"),
+        (bytes, "not UTF-8"),
+        (huge, "larger"),
+    ] {
         let failure = place.load(Some(&path), &[]).unwrap_err();
         assert_eq!(failure.exit, crate::exit::Exit::Config);
         assert!(failure.message.contains(why), "{}", failure.message);
@@ -264,12 +338,21 @@ fn a_missing_or_odd_config_file_is_an_error() {
 fn the_provider_follows_from_key_and_url() {
     let provider = |place: &Place, flags: &[(&'static str, Value)]| {
         let config = place.load(None, flags).unwrap();
-        let key = config.effective.settings.model.api_key.as_ref().map(|key| key.expose_secret().to_owned());
+        let key = config
+            .effective
+            .settings
+            .model
+            .api_key
+            .as_ref()
+            .map(|key| key.expose_secret().to_owned());
         (config.effective.settings.model.provider.name(), key)
     };
     let mut place = Place::new();
     assert_eq!(provider(&place, &[]), ("offline", None));
-    assert_eq!(provider(&place, &[("llm.base_url", json!("http://localhost:1/v1"))]), ("openai", None));
+    assert_eq!(
+        provider(&place, &[("llm.base_url", json!("http://localhost:1/v1"))]),
+        ("openai", None)
+    );
     place.environment.vendor_keys.insert("OPENAI_API_KEY", "sk-env".into());
     assert_eq!(provider(&place, &[]), ("openai", Some("sk-env".into())));
     assert_eq!(provider(&place, &[("llm.provider", json!("offline"))]), ("offline", None));
@@ -287,9 +370,15 @@ fn anthropic_has_its_own_address_model_and_key() {
     let named = [("llm.provider", json!("anthropic"))];
     let mut place = Place::new();
     let theirs = "https://api.anthropic.com".to_owned();
-    assert_eq!(shown(&place, &named), ("anthropic", theirs.clone(), "claude-sonnet-4-5".into(), None));
+    assert_eq!(
+        shown(&place, &named),
+        ("anthropic", theirs.clone(), "claude-sonnet-4-5".into(), None)
+    );
     place.environment.vendor_keys.insert("ANTHROPIC_API_KEY", "sk-a".into());
-    assert_eq!(shown(&place, &[]), ("anthropic", theirs.clone(), "claude-sonnet-4-5".into(), Some("sk-a".into())));
+    assert_eq!(
+        shown(&place, &[]),
+        ("anthropic", theirs.clone(), "claude-sonnet-4-5".into(), Some("sk-a".into()))
+    );
     let elsewhere = [("llm.base_url", json!("http://localhost:1")), ("llm.model", json!("m"))];
     let openai = ("openai", "http://localhost:1".to_owned(), "m".to_owned(), None);
     assert_eq!(shown(&place, &elsewhere), openai);
@@ -346,7 +435,10 @@ fn an_endpoints_key_is_its_own_or_its_vendors() {
     assert_eq!(keys(&place, &[("llm.provider", json!("offline"))]), [None; 0]);
     place.variable("SYRCH_API_KEY_FREE", "sk canary");
     let failure = place.load(None, &[]).unwrap_err();
-    assert!(failure.message.contains("SYRCH_API_KEY_FREE") && !failure.message.contains("canary"), "{failure:?}");
+    assert!(
+        failure.message.contains("SYRCH_API_KEY_FREE") && !failure.message.contains("canary"),
+        "{failure:?}"
+    );
 }
 
 #[test]
@@ -369,10 +461,16 @@ fn answers_are_cached_by_default() {
 fn the_document_hides_the_key_and_names_origins() {
     let mut place = Place::new();
     place.variable("SYRCH_API_KEY", "sk-canary");
-    place.file("home/.syrch/config.yml", "plugins:\n  planner: {config: {width: 3}}\nsettings: {style: short}\n");
+    place.file(
+        "home/.syrch/config.yml",
+        "plugins:\n  planner: {config: {width: 3}}\nsettings: {style: short}\n",
+    );
     let config = place.load(None, &[]).unwrap();
     let plain = config.document(false);
-    assert_eq!((&plain["llm"]["api_key"], &plain["llm"]["provider"]), (&json!("set"), &json!("openai")));
+    assert_eq!(
+        (&plain["llm"]["api_key"], &plain["llm"]["provider"]),
+        (&json!("set"), &json!("openai"))
+    );
     assert_eq!(plain["plugins"]["planner"], json!({"plugin": "decompose", "config": {"width": 3}}));
     assert_eq!(plain["settings"]["style"], "short");
     let origins = config.document(true);
@@ -385,7 +483,10 @@ fn the_document_hides_the_key_and_names_origins() {
 #[test]
 fn a_replaced_plugin_does_not_get_its_predecessors_config() {
     let place = Place::new();
-    place.file("home/.syrch/config.yml", "plugins:\n  planner: {plugin: a.wasm, config: {width: 3}}\n");
+    place.file(
+        "home/.syrch/config.yml",
+        "plugins:\n  planner: {plugin: a.wasm, config: {width: 3}}\n",
+    );
     let config = place.load(None, &[("plugins.planner", json!("b.wasm"))]).unwrap();
     assert!(config.effective.settings.strategy.config.is_empty());
     assert!(config.warnings[0].contains("config of the planner"), "{:?}", config.warnings);
@@ -427,14 +528,20 @@ fn a_strategy_is_a_layer_above_the_defaults() {
     ] {
         assert_eq!(shown(&config, path), (value, origin.to_owned()), "{path:?}");
     }
-    assert_eq!((config.effective.settings.strategy.name.as_str(), config.warnings.len()), ("own", 0));
+    assert_eq!(
+        (config.effective.settings.strategy.name.as_str(), config.warnings.len()),
+        ("own", 0)
+    );
 }
 
 #[test]
 fn whatever_is_set_by_hand_beats_the_strategy() {
     let mut place = Place::new();
     let own = place.file("own.yml", OWN).display().to_string();
-    place.file("home/.syrch/config.yml", "execution: {max_attempts_per_node: 4, ambiguity_threshold: 0.1}\n");
+    place.file(
+        "home/.syrch/config.yml",
+        "execution: {max_attempts_per_node: 4, ambiguity_threshold: 0.1}\n",
+    );
     place.variable("SYRCH_MAX_CONCURRENCY", "3");
     let samples: Parameter = "solver.samples=1".parse().unwrap();
     let mut flags = Flags::<true>::default();
@@ -445,19 +552,30 @@ fn whatever_is_set_by_hand_beats_the_strategy() {
     let config = load(given, &place.environment, &place.folder.path().join("work")).unwrap();
     let origin = |path: &[&str]| shown(&config, path);
     assert_eq!(origin(&["execution", "max_attempts_per_node"]).0, json!(4));
-    assert_eq!(origin(&["execution", "max_concurrency"]), (json!(3), "environment SYRCH_MAX_CONCURRENCY".into()));
+    assert_eq!(
+        origin(&["execution", "max_concurrency"]),
+        (json!(3), "environment SYRCH_MAX_CONCURRENCY".into())
+    );
     assert_eq!(origin(&["plugins", "solver", "config", "samples"]), (json!(1), "-P".into()));
     assert_eq!(origin(&["plugins", "solver", "config", "agree"]).1, format!("strategy {own}"));
     assert_eq!(origin(&["plugins", "clarifier", "plugin"]), (json!("other"), "--clarifier".into()));
-    // The config of the strategy belonged to the replaced plugin and goes without a warning; what the user set is reported.
+    // The config of the strategy belonged to the replaced plugin and goes without a warning; what
+    // the user set is reported.
     assert_eq!(
         config.warnings,
-        ["the config of the clarifier in a file is not used, since plugins.clarifier is another plugin"]
+        [
+            "the config of the clarifier in a file is not used, since plugins.clarifier is another plugin"
+        ]
     );
-    let replaced = place.load(None, &[("strategy", json!(own)), ("plugins.solver", json!("b.wasm"))]).unwrap();
+    let replaced =
+        place.load(None, &[("strategy", json!(own)), ("plugins.solver", json!("b.wasm"))]).unwrap();
     assert!(!replaced.effective.settings.strategy.config.contains_key(&Role::Solver));
-    let unclear = place.load(None, &[("strategy", json!(own)), ("plugins.clarifier", json!("b"))]).unwrap();
-    assert_eq!(shown(&unclear, &["execution", "ambiguity_threshold"]), (Value::Null, "default".into()));
+    let unclear =
+        place.load(None, &[("strategy", json!(own)), ("plugins.clarifier", json!("b"))]).unwrap();
+    assert_eq!(
+        shown(&unclear, &["execution", "ambiguity_threshold"]),
+        (Value::Null, "default".into())
+    );
     assert!(replaced.warnings.is_empty(), "{:?}", replaced.warnings);
 }
 
@@ -473,16 +591,24 @@ fn the_strongest_layer_names_the_strategy() {
         (config.effective.settings.strategy.name.clone(), config.origin("strategy").to_string())
     };
     assert_eq!(named(&place, &[]), (strategies::DEFAULT.into(), "default".into()));
-    let home = place.file("home/.syrch/config.yml", &format!("strategy: {file:?}\nplugins: {{planner: mine}}\n"));
+    let home = place.file(
+        "home/.syrch/config.yml",
+        &format!("strategy: {file:?}\nplugins: {{planner: mine}}\n"),
+    );
     assert_eq!(named(&place, &[]), ("file".into(), format!("{}:1", home.display())));
     place.variable("SYRCH_STRATEGY", &variable);
     assert_eq!(named(&place, &[]), ("variable".into(), "environment SYRCH_STRATEGY".into()));
     assert_eq!(named(&place, &[("strategy", json!(flag))]), ("flag".into(), "--strategy".into()));
-    // The plugin of the file stays, and a warning says so, since the strategy was named on the command line.
+    // The plugin of the file stays, and a warning says so, since the strategy was named on the
+    // command line.
     place.file("flag.yml", "name: flag\nroles: {planner: theirs}\n");
     let config = place.load(None, &[("strategy", json!(flag))]).unwrap();
     assert_eq!(config.effective.settings.strategy.roles[&Role::Planner].to_string(), "mine");
-    assert!(config.warnings[0].contains("the planner is not `theirs` of the strategy"), "{:?}", config.warnings);
+    assert!(
+        config.warnings[0].contains("the planner is not `theirs` of the strategy"),
+        "{:?}",
+        config.warnings
+    );
 }
 
 #[test]
@@ -490,8 +616,15 @@ fn a_wrong_strategy_is_reported_with_who_named_it() {
     let mut place = Place::new();
     let failure = place.load(None, &[("strategy", json!("deocmpose"))]).unwrap_err();
     let near = format!("did you mean `{}`?", strategies::DEFAULT);
-    assert_eq!((failure.exit, failure.hint.as_deref()), (crate::exit::Exit::Config, Some(near.as_str())));
-    assert!(failure.message.starts_with("--strategy: there is no built-in strategy"), "{}", failure.message);
+    assert_eq!(
+        (failure.exit, failure.hint.as_deref()),
+        (crate::exit::Exit::Config, Some(near.as_str()))
+    );
+    assert!(
+        failure.message.starts_with("--strategy: there is no built-in strategy"),
+        "{}",
+        failure.message
+    );
     place.variable("SYRCH_STRATEGY", "no/such.yml");
     let failure = place.load(None, &[]).unwrap_err();
     assert!(
@@ -504,14 +637,22 @@ fn a_wrong_strategy_is_reported_with_who_named_it() {
 #[test]
 fn the_linker_may_be_left_out() {
     let place = Place::new();
-    let own =
-        place.file("own.yml", "name: own\nroles: {linker: {plugin: link, config: {a: 1}}}\n").display().to_string();
+    let own = place
+        .file("own.yml", "name: own\nroles: {linker: {plugin: link, config: {a: 1}}}\n")
+        .display()
+        .to_string();
     let linker = |flags: &[(&'static str, Value)]| {
         let strategy = place.load(None, flags).unwrap().effective.settings.strategy;
-        (strategy.roles.get(&Role::Linker).map(ToString::to_string), strategy.config.contains_key(&Role::Linker))
+        (
+            strategy.roles.get(&Role::Linker).map(ToString::to_string),
+            strategy.config.contains_key(&Role::Linker),
+        )
     };
     assert_eq!(linker(&[("strategy", json!(own))]), (Some("link".into()), true));
-    assert_eq!(linker(&[("strategy", json!(own)), ("plugins.linker", json!("none"))]), (None, false));
+    assert_eq!(
+        linker(&[("strategy", json!(own)), ("plugins.linker", json!("none"))]),
+        (None, false)
+    );
     assert_eq!(linker(&[("plugins.linker", json!("mine"))]), (Some("mine".into()), false));
 }
 
@@ -521,7 +662,11 @@ fn names_are_unique_and_defaults_fit_their_kind() {
     let mut names = BTreeSet::new();
     for spec in SPECS {
         assert!(names.insert(spec.key.to_owned()), "{}", spec.key);
-        assert!(spec.flag.is_none_or(|(flag, _)| names.insert(format!("--{flag}"))), "{}", spec.key);
+        assert!(
+            spec.flag.is_none_or(|(flag, _)| names.insert(format!("--{flag}"))),
+            "{}",
+            spec.key
+        );
         assert!(spec.env.iter().all(|name| names.insert((*name).to_owned())), "{}", spec.key);
         let default = spec.get(&effective);
         assert!(default.is_null() || spec.kind.check(default).is_ok(), "{}", spec.key);
@@ -533,11 +678,13 @@ fn the_document_lists_every_variable() {
     let document = include_str!("../../../../docs/configuration.md");
     for spec in SPECS {
         let cell = format!("| `{}` |", spec.key);
-        let row = document.lines().find(|line| line.starts_with("| `SYRCH_") && line.contains(&cell));
+        let row =
+            document.lines().find(|line| line.starts_with("| `SYRCH_") && line.contains(&cell));
         let row = row.unwrap_or_default();
         let flag = spec.flag.map(|(flag, _)| format!("--{flag}"));
         let names = spec.env.iter().map(|name| (*name).to_owned()).chain(flag);
-        let missing: Vec<String> = names.filter(|name| !row.contains(&format!("`{name}`"))).collect();
+        let missing: Vec<String> =
+            names.filter(|name| !row.contains(&format!("`{name}`"))).collect();
         assert!(missing.is_empty(), "docs/configuration.md lacks {missing:?} for `{}`", spec.key);
     }
 }

@@ -65,8 +65,8 @@ pub(super) fn model_source(effective: &Effective) -> Value {
     }
 }
 
-/// Puts a model source in force. A provider replaces the recording or suite of a weaker layer; a recording to be made leaves the provider
-/// unchanged.
+/// Puts a model source in force. A provider replaces the recording or suite of a weaker layer; a
+/// recording to be made leaves the provider unchanged.
 pub(super) fn set_model_source(effective: &mut Effective, value: &Value) {
     let model = &mut effective.settings.model;
     let word = text(value);
@@ -74,7 +74,8 @@ pub(super) fn set_model_source(effective: &mut Effective, value: &Value) {
     match word.split_once(':') {
         Some(("replay", file)) => model.replay = Some(file.into()),
         Some(("simulated", suite)) => {
-            model.simulated = Some(SimulatedSettings { suite: suite.into(), knobs: effective.simulated.clone() });
+            model.simulated =
+                Some(SimulatedSettings { suite: suite.into(), knobs: effective.simulated.clone() });
         }
         Some((_, file)) => model.record = Some(file.into()),
         None => {
@@ -84,7 +85,8 @@ pub(super) fn set_model_source(effective: &mut Effective, value: &Value) {
     }
 }
 
-/// Changes a setting of the simulated model, also while another source is in force, since a stronger layer may choose it later.
+/// Changes a setting of the simulated model, also while another source is in force, since a
+/// stronger layer may choose it later.
 pub(super) fn turn(effective: &mut Effective, turn: impl FnOnce(&mut SimulatedKnobs)) {
     turn(&mut effective.simulated);
     if let Some(simulated) = &mut effective.settings.model.simulated {

@@ -25,8 +25,8 @@ impl Interrupt {
         interrupt
     }
 
-    /// Takes the signals that end a program and close its terminal for a Ctrl-C from now on, where work has to be ended that would go on otherwise.
-    /// Must be called inside the runtime.
+    /// Takes the signals that end a program and close its terminal for a Ctrl-C from now on, where
+    /// work has to be ended that would go on otherwise. Must be called inside the runtime.
     pub(crate) fn listen_to_ends(&self) {
         #[cfg(unix)]
         {
@@ -76,7 +76,8 @@ impl Interrupt {
     }
 }
 
-/// Whether the program was started so that it ignores that its terminal is closed. Where the system does not say, a program with a terminal does not.
+/// Whether the program was started so that it ignores that its terminal is closed. Where the system
+/// does not say, a program with a terminal does not.
 #[cfg(unix)]
 fn ignores_hangup() -> bool {
     // Of the mask of ignored signals, in hex, the lowest bit is that of signal 1, SIGHUP.

@@ -1,4 +1,5 @@
-//! Standard error: progress, notes, warnings and errors. Everything written here is scrubbed and escaped.
+//! Standard error: progress, notes, warnings and errors. Everything written here is scrubbed and
+//! escaped.
 
 pub(crate) mod interrupt;
 pub(crate) mod logging;
@@ -67,8 +68,9 @@ pub(crate) struct Console {
 /// The message of a panic.
 fn panicked(payload: &dyn Any, location: Option<&Location<'_>>) -> String {
     let literal = payload.downcast_ref::<&str>().copied();
-    let words =
-        literal.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("it does not say why");
+    let words = literal
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("it does not say why");
     let place = location.map(|location| format!(" ({location})")).unwrap_or_default();
     format!("a part of the program failed{place}: {words}")
 }
@@ -77,7 +79,14 @@ impl Console {
     /// A console that writes notes unless `quiet`, and draws progress where the terminal can.
     pub(crate) fn new(quiet: bool, dumb: bool, scrubber: Scrubber) -> Self {
         let draws = !quiet && !dumb && std::io::stderr().is_terminal();
-        Self { quiet, format: LogFormat::default(), scrubber, draws, bar: Mutex::new(None), warned: Mutex::default() }
+        Self {
+            quiet,
+            format: LogFormat::default(),
+            scrubber,
+            draws,
+            bar: Mutex::new(None),
+            warned: Mutex::default(),
+        }
     }
 
     /// Writes in this format; one of JSON objects has no line of progress.
@@ -137,8 +146,8 @@ impl Console {
         }
     }
 
-    /// Writes a warning. The reason of a failed task is written once, although its plugin reports it first; no other message of a plugin can
-    /// suppress a warning.
+    /// Writes a warning. The reason of a failed task is written once, although its plugin reports
+    /// it first; no other message of a plugin can suppress a warning.
     pub(crate) fn warn(&self, text: &str) {
         if self.quiet {
             return;
@@ -153,12 +162,18 @@ impl Console {
         self.message("WARNING", YELLOW, "warning", text);
     }
 
-    /// Writes the panics of all threads as errors from now on, escaped and scrubbed, since they may quote a database or a plugin.
+    /// Writes the panics of all threads as errors from now on, escaped and scrubbed, since they may
+    /// quote a database or a plugin.
     pub(crate) fn report_panics(self: &Arc<Self>) {
         let console = Arc::clone(self);
         std::panic::set_hook(Box::new(move |panic| {
             if !console.quiet {
-                console.message("ERROR", RED, "error", &panicked(panic.payload(), panic.location()));
+                console.message(
+                    "ERROR",
+                    RED,
+                    "error",
+                    &panicked(panic.payload(), panic.location()),
+                );
             }
         }));
     }
@@ -227,8 +242,10 @@ mod tests {
     #[ignore = "it panics on purpose"]
     fn panicking() {
         let words: Vec<String> = std::env::args().collect();
-        let console = Console::new(words.iter().any(|word| word == "quiet"), true, Scrubber::new(Vec::new()));
-        let format = if words.iter().any(|word| word == "json") { LogFormat::Json } else { LogFormat::Text };
+        let console =
+            Console::new(words.iter().any(|word| word == "quiet"), true, Scrubber::new(Vec::new()));
+        let format =
+            if words.iter().any(|word| word == "json") { LogFormat::Json } else { LogFormat::Text };
         Arc::new(console.log_format(format)).report_panics();
         drop(std::thread::spawn(|| panic!("of \u{1b}[31mred\u{1b}[0m")).join());
     }
@@ -238,16 +255,24 @@ mod tests {
         let stderr = |words: &[&str]| {
             let mut command = Command::new(std::env::current_exe().unwrap());
             // The test above reads these words, which name no tests.
-            command.args(["console::tests::panicking", "--include-ignored", "--exact", "--nocapture"]).args(words);
+            command
+                .args(["console::tests::panicking", "--include-ignored", "--exact", "--nocapture"])
+                .args(words);
             let output = command.output().unwrap();
             assert!(output.status.success(), "{output:?}");
             String::from_utf8(output.stderr).unwrap()
         };
         let text = stderr(&[]);
-        assert!(text.starts_with("error: a part of the program failed (") && text.contains("red"), "{text}");
+        assert!(
+            text.starts_with("error: a part of the program failed (") && text.contains("red"),
+            "{text}"
+        );
         assert!(!text.contains('\u{1b}'), "{text:?}");
         let json: serde_json::Value = serde_json::from_str(&stderr(&["json"])).unwrap();
-        assert!(json["message"].as_str().unwrap().contains("a part of the program failed"), "{json}");
+        assert!(
+            json["message"].as_str().unwrap().contains("a part of the program failed"),
+            "{json}"
+        );
         assert_eq!(stderr(&["quiet"]), "");
     }
 }

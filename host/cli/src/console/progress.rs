@@ -25,7 +25,8 @@ struct State {
 
 impl State {
     fn line(&self) -> String {
-        let doing = self.running.last().map(|(id, text)| format!(" · {id}: {text}")).unwrap_or_default();
+        let doing =
+            self.running.last().map(|(id, text)| format!(" · {id}: {text}")).unwrap_or_default();
         format!("{}/{} tasks{doing}", self.ended, self.tasks.max(self.ended + self.running.len()))
     }
 }
@@ -48,8 +49,12 @@ impl Watch {
 impl Observer for Watch {
     fn event(&self, event: &SearchEvent) {
         match event {
-            SearchEvent::Compiling { plugin } => self.console.note(&format!("compiling {plugin} (once)")),
-            SearchEvent::Linked { selected, of } => tracing::info!(target: LOG, "{selected} of {of} tables are shown"),
+            SearchEvent::Compiling { plugin } => {
+                self.console.note(&format!("compiling {plugin} (once)"))
+            }
+            SearchEvent::Linked { selected, of } => {
+                tracing::info!(target: LOG, "{selected} of {of} tables are shown")
+            }
             SearchEvent::Planned { tasks } => {
                 let plural = if *tasks == 1 { "" } else { "s" };
                 tracing::info!(target: LOG, "planned {tasks} task{plural}");
@@ -98,7 +103,11 @@ mod tests {
         watch.event(&started("A"));
         watch.event(&started("B"));
         assert_eq!(line(), "0/2 tasks · B: find it");
-        watch.event(&SearchEvent::TaskEnded { id: "B".into(), ending: "solved".into(), confidence: Some(0.9) });
+        watch.event(&SearchEvent::TaskEnded {
+            id: "B".into(),
+            ending: "solved".into(),
+            confidence: Some(0.9),
+        });
         assert_eq!(line(), "1/2 tasks · A: find it");
     }
 }

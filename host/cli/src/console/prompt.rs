@@ -28,11 +28,13 @@ impl Prompt {
 
 /// The question with its numbered choices.
 pub(crate) fn question(text: &str, choices: &[String]) -> String {
-    let numbered = choices.iter().enumerate().map(|(index, choice)| format!("\n  {}. {choice}", index + 1));
+    let numbered =
+        choices.iter().enumerate().map(|(index, choice)| format!("\n  {}. {choice}", index + 1));
     format!("{text}{}", numbered.collect::<String>())
 }
 
-/// The user's line as an answer: a choice's number stands for the choice; an empty line says nothing.
+/// The user's line as an answer: a choice's number stands for the choice; an empty line says
+/// nothing.
 pub(crate) fn answer(line: &str, choices: &[String]) -> Option<String> {
     let line = line.trim();
     let chosen = line.parse::<usize>().ok().and_then(|number| choices.get(number.checked_sub(1)?));
@@ -57,7 +59,8 @@ impl Ask for Prompt {
         });
         tokio::select! {
             line = tokio::task::spawn_blocking(read_line) => answer(&line.ok()??, &asked.choices),
-            // Ctrl-C stops the search as well, which ends this wait; an answer from here could come first and be taken for the user's.
+            // Ctrl-C stops the search as well, which ends this wait; an answer from here could come
+            // first and be taken for the user's.
             () = self.interrupt.wait() => std::future::pending().await,
         }
     }

@@ -1,9 +1,11 @@
 //! Comma-separated values after RFC 4180, with LF line ends, safe to open in a spreadsheet.
 //!
-//! A text cell (or a column name) that begins with `=`, `+`, `-`, `@`, a tab or a line break, or with the full-width form of one of the
-//! signs, gets a leading `'`, unless it is a plain number such as `-5` or `-inf`: a spreadsheet would take the rest for a formula. Number cells
-//! stay as they are. Cells with a semicolon or a tab are quoted as those with a comma are. Control characters, and those that reverse or
-//! hide the text around them, are shown as on a terminal, except tabs and line breaks, which CSV can hold. JSON holds every value unchanged.
+//! A text cell (or a column name) that begins with `=`, `+`, `-`, `@`, a tab or a line break, or
+//! with the full-width form of one of the signs, gets a leading `'`, unless it is a plain number
+//! such as `-5` or `-inf`: a spreadsheet would take the rest for a formula. Number cells stay as
+//! they are. Cells with a semicolon or a tab are quoted as those with a comma are. Control
+//! characters, and those that reverse or hide the text around them, are shown as on a terminal,
+//! except tabs and line breaks, which CSV can hold. JSON holds every value unchanged.
 
 use serde_json::Value;
 use syrch::syrch_core::text::escape::{record, spreadsheet};
@@ -47,13 +49,22 @@ mod tests {
         assert_eq!(one(json!("-5.25")), "-5.25");
         assert_eq!(one(json!("+49 30")), "'+49 30");
         assert_eq!((one(json!("-inf")), one(json!("inf"))), ("-inf".to_owned(), "inf".to_owned()));
-        assert_eq!((one(json!("-Infinity")), one(json!("NaN"))), ("-Infinity".to_owned(), "NaN".to_owned()));
-        assert_eq!((one(json!("-infinite")), one(json!("-inf()"))), ("'-infinite".to_owned(), "'-inf()".to_owned()));
+        assert_eq!(
+            (one(json!("-Infinity")), one(json!("NaN"))),
+            ("-Infinity".to_owned(), "NaN".to_owned())
+        );
+        assert_eq!(
+            (one(json!("-infinite")), one(json!("-inf()"))),
+            ("'-infinite".to_owned(), "'-inf()".to_owned())
+        );
     }
 
     #[test]
     fn quotes_commas_and_empty_lines() {
-        assert_eq!((one(json!("1;2")), one(json!("a\tb"))), ("\"1;2\"".to_owned(), "\"a\tb\"".to_owned()));
+        assert_eq!(
+            (one(json!("1;2")), one(json!("a\tb"))),
+            ("\"1;2\"".to_owned(), "\"a\tb\"".to_owned())
+        );
         assert_eq!(one(json!("say \"hi\", you")), "\"say \"\"hi\"\", you\"");
         assert_eq!(one(json!(null)), "\"\"");
         assert_eq!(one(json!("a\0b\u{1b}c")), "a\\u{0}b\\u{1b}c");
@@ -62,7 +73,8 @@ mod tests {
 
     /// A reader of RFC 4180, to read back what was written.
     fn parse(text: &str) -> Vec<Vec<String>> {
-        let (mut rows, mut row, mut field, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
+        let (mut rows, mut row, mut field, mut quoted) =
+            (Vec::new(), Vec::new(), String::new(), false);
         let mut chars = text.chars().peekable();
         while let Some(c) = chars.next() {
             match (quoted, c) {

@@ -1,4 +1,5 @@
-//! JSON documents and lines. Characters that a terminal would obey are written as `\u…`, which changes no value.
+//! JSON documents and lines. Characters that a terminal would obey are written as `\u…`, which
+//! changes no value.
 
 use std::collections::BTreeSet;
 
@@ -27,8 +28,9 @@ pub(crate) fn line(value: &Value) -> String {
 /// One object a row. A column name that stood before gets `_2`, `_3`, … so that no value is lost.
 pub(crate) fn lines(grid: &Grid) -> String {
     let names = unique(&grid.columns);
-    let object =
-        |row: &Vec<Value>| Value::Object(names.iter().cloned().zip(row.iter().cloned()).collect::<Map<_, _>>());
+    let object = |row: &Vec<Value>| {
+        Value::Object(names.iter().cloned().zip(row.iter().cloned()).collect::<Map<_, _>>())
+    };
     grid.rows.iter().map(|row| line(&object(row))).collect()
 }
 
@@ -48,7 +50,8 @@ fn unique(names: &[String]) -> Vec<String> {
     out
 }
 
-/// In JSON text such characters stand in strings only, where `\u…` means the same. Line breaks between the parts of a document stay.
+/// In JSON text such characters stand in strings only, where `\u…` means the same. Line breaks
+/// between the parts of a document stay.
 fn safe(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {

@@ -1,4 +1,5 @@
-//! GitHub's Markdown, for reports and issues. Nothing in a cell becomes a link, an image, HTML or a new row.
+//! GitHub's Markdown, for reports and issues. Nothing in a cell becomes a link, an image, HTML or a
+//! new row.
 
 use serde_json::Value;
 pub(crate) use syrch::syrch_core::text::escape::{fenced as code, markdown as text};
@@ -13,7 +14,12 @@ pub(crate) fn table(grid: &Grid) -> String {
     let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let mut out = row(grid.columns.iter().map(|name| text(name)).collect());
     let numeric = |column: usize| {
-        let mut cells = grid.rows.iter().filter_map(|row| row.get(column)).filter(|cell| !cell.is_null()).peekable();
+        let mut cells = grid
+            .rows
+            .iter()
+            .filter_map(|row| row.get(column))
+            .filter(|cell| !cell.is_null())
+            .peekable();
         cells.peek().is_some() && cells.all(Value::is_number)
     };
     let rule = |column| if numeric(column) { "---:" } else { "---" }.to_owned();
@@ -24,7 +30,8 @@ pub(crate) fn table(grid: &Grid) -> String {
     out
 }
 
-/// A number has no character of Markdown's that would mean something there, and is read by programs, too.
+/// A number has no character of Markdown's that would mean something there, and is read by
+/// programs, too.
 fn cell(value: &Value) -> String {
     if value.is_number() { plain(value) } else { text(&plain(value)) }
 }
@@ -46,7 +53,10 @@ mod tests {
 
     #[test]
     fn numbers_stay_bare() {
-        let grid = Grid { columns: vec!["n".into(); 3], rows: vec![vec![json!(315.0), json!(-5), json!("-5")]] };
+        let grid = Grid {
+            columns: vec!["n".into(); 3],
+            rows: vec![vec![json!(315.0), json!(-5), json!("-5")]],
+        };
         assert!(table(&grid).ends_with("| 315.0 | -5 | \\-5 |\n"));
     }
 }

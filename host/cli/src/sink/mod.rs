@@ -1,5 +1,5 @@
-//! The sinks: a file for each format of rows, with its own escape. Whatever reaches them comes from a database, a model or a
-//! plugin and is not trusted.
+//! The sinks: a file for each format of rows, with its own escape. Whatever reaches them comes from
+//! a database, a model or a plugin and is not trusted.
 
 pub(crate) mod csv;
 pub(crate) mod json;
@@ -58,7 +58,8 @@ impl Grid {
         self.rows.iter_mut().flatten().for_each(|cell| scrubber.value(cell));
     }
 
-    /// The grid in a format of rows; `None` for [`Format::Json`], whose documents differ by command.
+    /// The grid in a format of rows; `None` for [`Format::Json`], whose documents differ by
+    /// command.
     pub(crate) fn render(&self, format: Format, width: Option<u16>) -> Option<String> {
         match format {
             Format::Auto | Format::Table => Some(table::render(self, width)),
@@ -70,7 +71,8 @@ impl Grid {
     }
 }
 
-/// A cell as plain text, before any escape. NULL is empty; bytes are `0x…`; an array is its items, a document its JSON.
+/// A cell as plain text, before any escape. NULL is empty; bytes are `0x…`; an array is its items,
+/// a document its JSON.
 pub(crate) fn plain(cell: &Value) -> String {
     match cell {
         Value::Null => String::new(),
@@ -101,7 +103,8 @@ mod tests {
 
     #[test]
     fn secrets_leave_every_cell() {
-        let mut grid = Grid { columns: vec!["key-canary".into()], rows: vec![vec![json!("is key-canary")]] };
+        let mut grid =
+            Grid { columns: vec!["key-canary".into()], rows: vec![vec![json!("is key-canary")]] };
         grid.scrub(&Scrubber::new(["key-canary".to_owned().into()]));
         assert_eq!(grid, Grid { columns: vec!["***".into()], rows: vec![vec![json!("is ***")]] });
     }

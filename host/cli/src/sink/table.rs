@@ -16,7 +16,9 @@ pub(crate) fn render(grid: &Grid, width: Option<u16>) -> String {
     let mut table = Table::new();
     table.load_style(presets::UTF8_FULL_CONDENSED);
     match width {
-        Some(width) => table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width.max(40)),
+        Some(width) => {
+            table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width.max(40))
+        }
         None => table.set_content_arrangement(ContentArrangement::Disabled),
     };
     table.set_header(grid.columns.iter().map(|name| terminal::line(name).into_owned()));
@@ -56,9 +58,11 @@ mod tests {
 
     #[test]
     fn a_narrow_terminal_wraps_cells() {
-        let grid = Grid { columns: vec!["text".into()], rows: vec![vec![json!("word ".repeat(30))]] };
+        let grid =
+            Grid { columns: vec!["text".into()], rows: vec![vec![json!("word ".repeat(30))]] };
         assert!(render(&grid, Some(40)).lines().all(|line| line.chars().count() <= 40));
-        let long = Grid { columns: vec!["text".into()], rows: vec![vec![json!("é".repeat(1_000))]] };
+        let long =
+            Grid { columns: vec!["text".into()], rows: vec![vec![json!("é".repeat(1_000))]] };
         assert!(render(&long, None).contains(&format!("{}…", "é".repeat(CELL))));
     }
 }

@@ -1,4 +1,5 @@
-//! The terminal's escape: what would move the cursor, change colours, reverse or hide text is shown instead of obeyed.
+//! The terminal's escape: what would move the cursor, change colours, reverse or hide text is shown
+//! instead of obeyed.
 
 use std::borrow::Cow;
 

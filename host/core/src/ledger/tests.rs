@@ -32,7 +32,8 @@ fn a_dropped_call_stays_charged_and_an_unsent_one_does_not() {
 
 #[test]
 fn counts_end_at_their_limit() {
-    let ledger = Ledger::new(Budgets { sql_runs: 2, host_calls: 1, log_bytes: 4, ..Budgets::default() });
+    let ledger =
+        Ledger::new(Budgets { sql_runs: 2, host_calls: 1, log_bytes: 4, ..Budgets::default() });
     assert!(ledger.charge_sql_run().is_ok() && ledger.charge_sql_run().is_ok());
     assert_eq!(ledger.charge_sql_run(), Err(Exhausted::SqlRuns));
     assert!(ledger.charge_host_call().is_ok() && ledger.charge_host_call().is_err());
@@ -53,19 +54,29 @@ fn money_is_reserved_and_a_cache_costs_none() {
     assert_eq!((ledger.cost_left(), ledger.spent().cost_micros), (Some(0), Some(100)));
     assert_eq!(ledger.charge_hit(&Purpose::Judge, &usage(7, 3)), Ok(()));
     let spent = ledger.spent();
-    assert_eq!((spent.calls, spent.cached, spent.calls_charged(), spent.tokens_charged), (2, 1, 3, 26));
+    assert_eq!(
+        (spent.calls, spent.cached, spent.calls_charged(), spent.tokens_charged),
+        (2, 1, 3, 26)
+    );
     assert_eq!((spent.input_tokens, spent.cost_micros), (5, Some(100)));
     // What the hit would have cost is counted apart; one without a price makes all of that unknown.
-    assert_eq!((spent.saved_input_tokens, spent.saved_output_tokens, spent.saved_micros), (7, 3, None));
+    assert_eq!(
+        (spent.saved_input_tokens, spent.saved_output_tokens, spent.saved_micros),
+        (7, 3, None)
+    );
     let priced_only = Ledger::new(Budgets::default());
-    priced_only.charge_hit(&Purpose::Judge, &Usage { cost_micros: Some(9), ..usage(7, 3) }).unwrap();
+    priced_only
+        .charge_hit(&Purpose::Judge, &Usage { cost_micros: Some(9), ..usage(7, 3) })
+        .unwrap();
     assert_eq!(priced_only.spent().saved_micros, Some(9));
 }
 
 #[test]
 fn the_entries_rebuild_the_ledger() {
-    let (ledger, entries) =
-        (Ledger::new(Budgets { tokens: 100, ..Budgets::default() }), Arc::<Mutex<Vec<Entry>>>::default());
+    let (ledger, entries) = (
+        Ledger::new(Budgets { tokens: 100, ..Budgets::default() }),
+        Arc::<Mutex<Vec<Entry>>>::default(),
+    );
     let written = Arc::clone(&entries);
     ledger.listen(move |entry| written.lock().unwrap().push(entry.clone()));
     let first = ledger.reserve_call(&Purpose::Plan, &tokens(60)).unwrap();

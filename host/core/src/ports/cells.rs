@@ -35,24 +35,37 @@ pub struct Sample {
     pub frequent: Vec<(Value, u64)>,
 }
 
-/// An index over the cells of the granted tables of a database. The port `cells` and the host itself (the offline provider) read it. A call
-/// that still runs after its deadline fails with [`PortError::Budget`].
+/// An index over the cells of the granted tables of a database. The port `cells` and the host
+/// itself (the offline provider) read it. A call that still runs after its deadline fails with
+/// [`PortError::Budget`].
 #[async_trait]
 pub trait CellIndex: Send + Sync {
-    /// Called for the port `cells.samples`, and by the host for its own prompts. Returns one sample for each column, in order, with at most
-    /// `limit` frequent values each.
+    /// Called for the port `cells.samples`, and by the host for its own prompts. Returns one sample
+    /// for each column, in order, with at most `limit` frequent values each.
     ///
     /// # Errors
     /// [`PortError::UnknownName`] for a table or column that the catalog lacks.
-    async fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError>;
-    /// Called for the port `cells.find`, and by the host to find values that a question names. Returns at most `limit` hits for each
-    /// phrase, in the order of the phrases, best first; a hit's `snippet` is the cell's exact text, `table` and `column` say where it is.
+    async fn samples(
+        &self,
+        table: &str,
+        columns: &[String],
+        limit: u32,
+    ) -> Result<Vec<Sample>, PortError>;
+    /// Called for the port `cells.find`, and by the host to find values that a question names.
+    /// Returns at most `limit` hits for each phrase, in the order of the phrases, best first; a
+    /// hit's `snippet` is the cell's exact text, `table` and `column` say where it is.
     ///
     /// # Errors
     /// [`PortError::Unsupported`] for a comparison that this index lacks.
-    async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError>;
-    /// Whether [`find`](Self::find) returns the same for the same data at any time. Called before its answer is cached. `false` for an
-    /// index whose building ended early because its time was up.
+    async fn find(
+        &self,
+        phrases: &[String],
+        how: Match,
+        limit: u32,
+    ) -> Result<Vec<Vec<Hit>>, PortError>;
+    /// Whether [`find`](Self::find) returns the same for the same data at any time. Called before
+    /// its answer is cached. `false` for an index whose building ended early because its time was
+    /// up.
     fn is_repeatable(&self) -> bool {
         true
     }
@@ -65,10 +78,20 @@ pub trait CellsPort: Send + Sync {
     ///
     /// # Errors
     /// [`PortError::Denied`] without the grant.
-    async fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError>;
+    async fn samples(
+        &self,
+        table: &str,
+        columns: &[String],
+        limit: u32,
+    ) -> Result<Vec<Sample>, PortError>;
     /// As [`CellIndex::find`], under the grant.
     ///
     /// # Errors
     /// [`PortError::Denied`] without the grant.
-    async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError>;
+    async fn find(
+        &self,
+        phrases: &[String],
+        how: Match,
+        limit: u32,
+    ) -> Result<Vec<Vec<Hit>>, PortError>;
 }

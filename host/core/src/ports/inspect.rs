@@ -1,4 +1,5 @@
-//! What can be found out about a statement or a column without running a statement of the guest's: syntax, names, plans, statistics.
+//! What can be found out about a statement or a column without running a statement of the guest's:
+//! syntax, names, plans, statistics.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -17,7 +18,8 @@ pub struct Literal {
     pub text: String,
 }
 
-/// A use of one table's values in a statement that may mean something else than it says. Only what is certain is recorded.
+/// A use of one table's values in a statement that may mean something else than it says. Only what
+/// is certain is recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Use {
     /// The table, as [`Catalog::table`](crate::Catalog::table) finds it.
@@ -48,7 +50,8 @@ pub enum UseKind {
         /// The number as the statement has it.
         number: String,
     },
-    /// The use's `value`, a text that a function makes of them, is compared with a number by that operator.
+    /// The use's `value`, a text that a function makes of them, is compared with a number by that
+    /// operator.
     ComparedText(String),
     /// They are compared with a day that is written as a text, as a rule `YYYY-MM-DD`.
     Day {
@@ -70,7 +73,8 @@ pub enum UseKind {
         /// Whether they are a column of the result or of the query that they stand in.
         is_shown: bool,
     },
-    /// They are the values of the query behind a `NOT IN`; or a `NOT IN` over them has NULL in its list, which is the use's `value` then.
+    /// They are the values of the query behind a `NOT IN`; or a `NOT IN` over them has NULL in its
+    /// list, which is the use's `value` then.
     NotIn,
     /// A ratio of whole numbers over rows of the table, without decimals in this dialect.
     Ratio,
@@ -81,8 +85,8 @@ pub enum UseKind {
         /// Its column.
         column: String,
     },
-    /// They stand beside an aggregate without being grouped. `keys` are the columns of the same table that are grouped; `None` if the
-    /// statement groups by anything else.
+    /// They stand beside an aggregate without being grouped. `keys` are the columns of the same
+    /// table that are grouped; `None` if the statement groups by anything else.
     Beside {
         /// The grouped columns; empty if there are no groups.
         keys: Option<Vec<String>>,
@@ -197,7 +201,8 @@ pub struct Facts {
     pub normalized: String,
     /// The statement in canonical spelling, with `?` for each literal.
     pub skeleton: String,
-    /// The uses of columns that may mean something else than the statement says. They are for the host alone.
+    /// The uses of columns that may mean something else than the statement says. They are for the
+    /// host alone.
     #[serde(skip)]
     pub uses: Vec<Use>,
     /// The outermost query; `None` if it is no single SELECT. It is for the host alone.
@@ -250,5 +255,9 @@ pub trait InspectPort: Send + Sync {
     ///
     /// # Errors
     /// [`PortError::UnknownName`] for a table or column that the catalog lacks.
-    async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError>;
+    async fn column_stats(
+        &self,
+        table: &str,
+        columns: &[String],
+    ) -> Result<Vec<ColumnStats>, PortError>;
 }

@@ -30,7 +30,8 @@ pub struct Message {
     pub text: String,
 }
 
-/// The purpose of a model call. Reports sum up by it, and the configuration may send it to a model of its own.
+/// The purpose of a model call. Reports sum up by it, and the configuration may send it to a model
+/// of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Purpose {
@@ -84,7 +85,8 @@ impl Purpose {
 pub enum Shape {
     /// Any text; `parsed` stays empty.
     Text,
-    /// One SQL statement, in prose or a fence; `parsed` is `{"sql": …, "confidence": number or null}`.
+    /// One SQL statement, in prose or a fence; `parsed` is `{"sql": …, "confidence": number or
+    /// null}`.
     Sql,
     /// A document that matches this JSON schema; `parsed` is the document.
     Json(Json),
@@ -92,8 +94,8 @@ pub enum Shape {
     Yaml(Vec<String>),
     /// One of these words; `parsed` is it as a JSON string.
     Choice(Vec<String>),
-    /// An embedding of each message; the reply's text is [`crate::encode::vectors`] of them. Only the host makes such calls; guests have
-    /// the port `search`.
+    /// An embedding of each message; the reply's text is [`crate::encode::vectors`] of them. Only
+    /// the host makes such calls; guests have the port `search`.
     Vectors,
     /// Another shape, by name, which every provider refuses.
     Other(String),
@@ -124,16 +126,19 @@ pub struct Request {
     pub logprobs: bool,
     /// The number of this sample among several of the same prompt.
     pub sample: u32,
-    /// The seed of the search that makes the call, which the host sets: under another seed, a model answers anew.
+    /// The seed of the search that makes the call, which the host sets: under another seed, a model
+    /// answers anew.
     #[serde(default, skip_serializing_if = "is_default")]
     pub seed: u64,
 }
 
-/// What identifies a request: everything in it that a reply depends on. Every key of a cache, a memo or a recording is made of this, so that
-/// a new field of [`Request`] cannot be forgotten in one of them. Serialised, different keys are different.
+/// What identifies a request: everything in it that a reply depends on. Every key of a cache, a
+/// memo or a recording is made of this, so that a new field of [`Request`] cannot be forgotten in
+/// one of them. Serialised, different keys are different.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RequestKey<'a> {
-    /// The name of [`Request::purpose`]. `None` where the model that answers is known, since the purpose is not sent.
+    /// The name of [`Request::purpose`]. `None` where the model that answers is known, since the
+    /// purpose is not sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub purpose: Option<&'a str>,
     /// The messages of [`Request::messages`].
@@ -179,8 +184,8 @@ impl Request {
         }
     }
 
-    /// The number that is sent to an endpoint as the seed of a reply. Different samples of different seeds have different numbers, and
-    /// those of the seed 0 are the samples' own.
+    /// The number that is sent to an endpoint as the seed of a reply. Different samples of
+    /// different seeds have different numbers, and those of the seed 0 are the samples' own.
     #[must_use]
     pub fn number(&self) -> u32 {
         /// A prime above any number of samples, which leaves seeds apart.
@@ -191,7 +196,8 @@ impl Request {
         u32::try_from(number & LARGEST).unwrap_or_default()
     }
 
-    /// The request's identity. Callers replace the fields that mean the same in several spellings, such as the name of the default model.
+    /// The request's identity. Callers replace the fields that mean the same in several spellings,
+    /// such as the name of the default model.
     #[must_use]
     pub fn key(&self) -> RequestKey<'_> {
         // The statements that a call is about are never sent.
@@ -224,7 +230,8 @@ impl Request {
         }
     }
 
-    /// Bytes that the request can add to a prompt: its messages, and what an endpoint may get of the expected shape in words.
+    /// Bytes that the request can add to a prompt: its messages, and what an endpoint may get of
+    /// the expected shape in words.
     #[must_use]
     pub fn prompt_bytes(&self) -> usize {
         let words = |words: &[String]| words.iter().map(String::len).sum();
@@ -276,7 +283,8 @@ pub struct Reply {
     pub parsed: Option<Json>,
     /// Whether the reply ended at the limit of output tokens.
     pub truncated: bool,
-    /// The sum of log probabilities over the reply's tokens, if it was requested and the endpoint reports it.
+    /// The sum of log probabilities over the reply's tokens, if it was requested and the endpoint
+    /// reports it.
     pub logprob: Option<f64>,
     /// What the call used.
     pub usage: Usage,
@@ -289,7 +297,8 @@ pub struct SqlReply {
     pub sql: String,
     /// The confidence that the reply states for it, 0 to 1.
     pub confidence: Option<f64>,
-    /// All statements of the reply, in the order in which the host tries them, if it holds several. Guests do not get them.
+    /// All statements of the reply, in the order in which the host tries them, if it holds several.
+    /// Guests do not get them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub statements: Vec<WrittenStatement>,
 }
@@ -306,7 +315,8 @@ pub struct WrittenStatement {
 }
 
 impl SqlReply {
-    /// The statements of a reply that holds several, where the request expected this shape; `None` for any other reply.
+    /// The statements of a reply that holds several, where the request expected this shape; `None`
+    /// for any other reply.
     #[must_use]
     pub fn with_several(expect: &Shape, reply: &Reply) -> Option<Self> {
         let parsed = reply.parsed.as_deref().filter(|_| *expect == Shape::Sql)?;
@@ -329,7 +339,11 @@ impl SqlReply {
     /// A remark about which of several statements is used.
     #[must_use]
     pub fn remark(&self) -> String {
-        let number = self.statements.iter().find(|statement| statement.sql == self.sql).map_or(1, |used| used.number);
+        let number = self
+            .statements
+            .iter()
+            .find(|statement| statement.sql == self.sql)
+            .map_or(1, |used| used.number);
         format!("the reply held {} statements; number {number} is used", self.statements.len())
     }
 
@@ -356,13 +370,15 @@ pub enum LlmError {
     /// The prompt or the reply is over its limit.
     #[error("prompt or reply over the limit")]
     TooLarge,
-    /// The prompt does not fit into the model's context, as the endpoint says in this text. A guest gets it as [`Self::TooLarge`].
+    /// The prompt does not fit into the model's context, as the endpoint says in this text. A guest
+    /// gets it as [`Self::TooLarge`].
     #[error("the prompt is too long for the model's context: {0}")]
     Overflow(String),
     /// The reply does not have the expected shape; the text is its beginning.
     #[error("malformed reply: {0}")]
     Malformed(String),
-    /// The reply was cut off before it held what was expected. A guest gets it as [`Self::Malformed`], with the reason.
+    /// The reply was cut off before it held what was expected. A guest gets it as
+    /// [`Self::Malformed`], with the reason.
     #[error("the reply was cut off at the limit of {tokens} tokens; it began: {begins}")]
     Cut {
         /// The output tokens that the request allowed.
@@ -379,8 +395,9 @@ pub enum LlmError {
     /// The endpoint could not be reached, or failed.
     #[error("{0}")]
     Unavailable(String),
-    /// The recording that stands in for a model lacks the call; the text names the nearest call that it has. It ends the search, and a
-    /// guest gets only that the model is unavailable, since the text may quote what the guest must not see.
+    /// The recording that stands in for a model lacks the call; the text names the nearest call
+    /// that it has. It ends the search, and a guest gets only that the model is unavailable, since
+    /// the text may quote what the guest must not see.
     #[error("{0}")]
     Missed(String),
     /// A failure of another kind; the text explains it.
@@ -391,11 +408,12 @@ pub enum LlmError {
 /// The port `llm` of one role call.
 #[async_trait]
 pub trait LlmPort: Send + Sync {
-    /// Called when a guest asks which models a request may name. Returns their configured names, the default first.
+    /// Called when a guest asks which models a request may name. Returns their configured names,
+    /// the default first.
     fn models(&self) -> Vec<String>;
-    /// Called when a guest makes a model call, in the order in which it makes them; returns when the call is registered. The returned
-    /// future resolves to the reply or to why there is none. `ticket` is the call's number in its role call; dropping the future ends the
-    /// call.
+    /// Called when a guest makes a model call, in the order in which it makes them; returns when
+    /// the call is registered. The returned future resolves to the reply or to why there is none.
+    /// `ticket` is the call's number in its role call; dropping the future ends the call.
     async fn issue(&self, ticket: Ticket, request: Request) -> Flight<Result<Reply, LlmError>>;
 }
 
@@ -412,8 +430,8 @@ pub struct ModelCall {
     pub catalog: Arc<Catalog>,
 }
 
-/// The outcome of a call. `usage` is set whenever the provider reported one, also beside an error; a call that an endpoint rejected with an
-/// error status used nothing.
+/// The outcome of a call. `usage` is set whenever the provider reported one, also beside an error;
+/// a call that an endpoint rejected with an error status used nothing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelOutcome {
     /// The reply, or why there is none.
@@ -434,12 +452,14 @@ pub enum Retry {
     No,
     /// The call may succeed after a while.
     Yes,
-    /// The endpoint is not ready yet, since it loads its model. The call may succeed after some time, however often it is tried until then.
+    /// The endpoint is not ready yet, since it loads its model. The call may succeed after some
+    /// time, however often it is tried until then.
     WhenReady,
-    /// No reply came within the time that the endpoint has. The same request would most likely end in the same way; one for a shorter
-    /// reply may succeed.
+    /// No reply came within the time that the endpoint has. The same request would most likely end
+    /// in the same way; one for a shorter reply may succeed.
     Shorter,
-    /// The endpoint named the time after which the call may succeed. Zero: the provider has simplified the request and can send it at once.
+    /// The endpoint named the time after which the call may succeed. Zero: the provider has
+    /// simplified the request and can send it at once.
     After(Duration),
 }
 
@@ -495,41 +515,46 @@ pub struct Preview {
     pub body: serde_json::Value,
 }
 
-/// A backend for models, or a layer around one. Everything but [`complete`](Self::complete) must return at once; all of it may be called
-/// from several tasks at the same time.
+/// A backend for models, or a layer around one. Everything but [`complete`](Self::complete) must
+/// return at once; all of it may be called from several tasks at the same time.
 #[async_trait]
 pub trait ModelProvider: Send + Sync {
     /// The provider's name in reports and journals, such as `openai` or `offline`.
     fn name(&self) -> &str;
-    /// The names that a request may hold, the default first. Called before each call, to refuse a name that is not among them.
+    /// The names that a request may hold, the default first. Called before each call, to refuse a
+    /// name that is not among them.
     fn models(&self) -> Vec<String>;
-    /// Called before a call to make its cache key. Returns what identifies the endpoint, the model and the settings that would answer:
-    /// together with [`Request::key`] everything that the reply depends on. `None` when replies are not to be cached, since the provider is
-    /// as quick as a cache or is one; this is the default.
+    /// Called before a call to make its cache key. Returns what identifies the endpoint, the model
+    /// and the settings that would answer: together with [`Request::key`] everything that the reply
+    /// depends on. `None` when replies are not to be cached, since the provider is as quick as a
+    /// cache or is one; this is the default.
     fn identity(&self, call: &ModelCall) -> Option<String> {
         let _ = call;
         None
     }
-    /// Called before a call is sent, to reserve its budget, and possibly several times with other output limits. Returns an upper bound of
-    /// what the call will use, which must not decrease when `max_tokens` grows. An estimate of no tokens means that calls are free.
+    /// Called before a call is sent, to reserve its budget, and possibly several times with other
+    /// output limits. Returns an upper bound of what the call will use, which must not decrease
+    /// when `max_tokens` grows. An estimate of no tokens means that calls are free.
     fn estimate(&self, call: &ModelCall) -> Estimate;
-    /// Called in a dry run instead of [`complete`](Self::complete). Returns the exact request that `complete` would send first, without
-    /// secrets; `None` when it would send nothing, which is the default.
+    /// Called in a dry run instead of [`complete`](Self::complete). Returns the exact request that
+    /// `complete` would send first, without secrets; `None` when it would send nothing, which is
+    /// the default.
     fn preview(&self, call: &ModelCall) -> Option<Preview> {
         let _ = call;
         None
     }
-    /// Makes the call. Failures are part of the outcome, which also says whether anything was sent and must be charged. Dropping the future
-    /// ends the call as soon as possible.
+    /// Makes the call. Failures are part of the outcome, which also says whether anything was sent
+    /// and must be charged. Dropping the future ends the call as soon as possible.
     async fn complete(&self, call: &ModelCall) -> ModelOutcome;
-    /// The names of the layers that a call passes before it reaches the backend, the outermost first. Called by tests and for display.
+    /// The names of the layers that a call passes before it reaches the backend, the outermost
+    /// first. Called by tests and for display.
     fn layers(&self) -> Vec<&'static str> {
         Vec::new()
     }
 }
 
-/// A decorator around another provider. Every layer is a [`ModelProvider`], which forwards to the inner one whatever the layer does not
-/// change.
+/// A decorator around another provider. Every layer is a [`ModelProvider`], which forwards to the
+/// inner one whatever the layer does not change.
 #[async_trait]
 pub trait ModelLayer: Send + Sync {
     /// The layer's name in [`ModelProvider::layers`].
@@ -540,7 +565,8 @@ pub trait ModelLayer: Send + Sync {
     fn estimated(&self, call: &ModelCall) -> Estimate {
         self.inner().estimate(call)
     }
-    /// Called for [`ModelProvider::complete`]. The layer calls the inner provider or replies itself.
+    /// Called for [`ModelProvider::complete`]. The layer calls the inner provider or replies
+    /// itself.
     async fn call(&self, call: &ModelCall) -> ModelOutcome;
 }
 

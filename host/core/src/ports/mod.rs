@@ -1,5 +1,6 @@
-//! What the host lends to a plugin. Each file has the name of the WIT interface that it mirrors, and holds its values and the trait behind
-//! it. Backends implement [`Database`] and [`ModelProvider`]; the port traits are what one role call sees of them.
+//! What the host lends to a plugin. Each file has the name of the WIT interface that it mirrors,
+//! and holds its values and the trait behind it. Backends implement [`Database`] and
+//! [`ModelProvider`]; the port traits are what one role call sees of them.
 
 mod bench;
 mod cells;
@@ -20,27 +21,33 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use bench::{
-    Admitted, Bench, BenchLimits, CANDIDATE, Compared, ResultSize, TOO_MANY_ROWS, Timing, UNSUPPORTED_TYPE,
+    Admitted, Bench, BenchLimits, CANDIDATE, Compared, ResultSize, TOO_MANY_ROWS, Timing,
+    UNSUPPORTED_TYPE,
 };
 pub use cells::{CellIndex, CellsPort, Match, Sample};
 pub use current_search::{NO_SEARCH, current_search, in_search};
 pub use evaluate::EvaluatePort;
 pub use inspect::{
-    ColumnName, ColumnStats, Facts, InspectPort, Literal, OrderKey, Outline, Plan, Selected, Use, UseKind,
+    ColumnName, ColumnStats, Facts, InspectPort, Literal, OrderKey, Outline, Plan, Selected, Use,
+    UseKind,
 };
 pub(crate) use llm::is_zero;
 pub use llm::{
-    Estimate, LlmError, LlmPort, Message, ModelCall, ModelLayer, ModelOutcome, ModelProvider, Preview, Purpose, Reply,
-    Request, RequestKey, Retry, Shape, Speaker, SqlReply, Usage, WrittenStatement,
+    Estimate, LlmError, LlmPort, Message, ModelCall, ModelLayer, ModelOutcome, ModelProvider,
+    Preview, Purpose, Reply, Request, RequestKey, Retry, Shape, Speaker, SqlReply, Usage,
+    WrittenStatement,
 };
 pub use rows::{Page, RowsGrant, RowsPort};
 pub use run::{Budget, Policy, RunPort, TimeLeft};
-pub use search::{Embedder, MAX_EMBEDDED, MAX_EMBEDDED_TEXT, MAX_HITS, MAX_QUERIES, MAX_QUERY_TEXT, SearchPort};
+pub use search::{
+    Embedder, MAX_EMBEDDED, MAX_EMBEDDED_TEXT, MAX_HITS, MAX_QUERIES, MAX_QUERY_TEXT, SearchPort,
+};
 pub use sql::{Database, DatabaseError, OVERRUN, Relation, STARTING, SqlPort, SqlQuery};
 pub use trace::{Level, TracePort};
 pub use wait::{Unrecorded, WaitPort};
 
-/// The number of a call in flight, unique within its role call: 1, 2, … in the order in which the guest made the calls.
+/// The number of a call in flight, unique within its role call: 1, 2, … in the order in which the
+/// guest made the calls.
 pub type Ticket = u32;
 
 /// The ticket of calls that the host itself makes within a role call, one after another.

@@ -50,7 +50,11 @@ impl std::str::FromStr for RowsGrant {
                 .and_then(|rows| rows.parse().ok())
                 .filter(|rows| *rows > 0)
                 .map(Self::Sample)
-                .ok_or_else(|| format!("`{text}` is not one of none, aggregates, sample:N (N at least 1), full")),
+                .ok_or_else(|| {
+                    format!(
+                        "`{text}` is not one of none, aggregates, sample:N (N at least 1), full"
+                    )
+                }),
         }
     }
 }
@@ -69,8 +73,8 @@ pub struct Page {
 /// The port `rows` of one role call.
 #[async_trait]
 pub trait RowsPort: Send + Sync {
-    /// Called when a guest reads rows of a result that it holds. Returns the rows from `offset`, at most `limit` and at most as many as the
-    /// grant allows.
+    /// Called when a guest reads rows of a result that it holds. Returns the rows from `offset`, at
+    /// most `limit` and at most as many as the grant allows.
     ///
     /// # Errors
     /// [`PortError::Denied`] without the grant.

@@ -22,7 +22,13 @@ pub struct Policy {
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { high_confidence: 0.85, max_attempts: 3, max_depth: 3, max_parallel: 5, max_rounds: 8 }
+        Self {
+            high_confidence: 0.85,
+            max_attempts: 3,
+            max_depth: 3,
+            max_parallel: 5,
+            max_rounds: 8,
+        }
     }
 }
 
@@ -58,11 +64,13 @@ pub struct Budget {
 pub trait RunPort: Send + Sync {
     /// Called when a guest reads the user's policy.
     fn policy(&self) -> Policy;
-    /// Called when a guest reads a further setting of the user's by its name; `None` when the user has not set it.
+    /// Called when a guest reads a further setting of the user's by its name; `None` when the user
+    /// has not set it.
     fn setting(&self, name: &str) -> Option<Json>;
     /// Called when a guest reads what may still be spent.
     async fn remaining(&self) -> Budget;
-    /// Called when a guest wants a seed for its own choices, and for the randomness of its WASI. The number is derived from the run's seed,
-    /// the role, the task and the call, so that a replay gives the same.
+    /// Called when a guest wants a seed for its own choices, and for the randomness of its WASI.
+    /// The number is derived from the run's seed, the role, the task and the call, so that a replay
+    /// gives the same.
     fn seed(&self) -> u64;
 }

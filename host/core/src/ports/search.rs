@@ -19,15 +19,16 @@ pub const MAX_EMBEDDED: usize = 256;
 /// A source of embeddings.
 #[async_trait]
 pub trait Embedder: Send + Sync {
-    /// Called to embed texts, by a guest or for queries of [`crate::Retriever::Vector`]. Returns one vector of length 1 for each text, in
-    /// order.
+    /// Called to embed texts, by a guest or for queries of [`crate::Retriever::Vector`]. Returns
+    /// one vector of length 1 for each text, in order.
     ///
     /// # Errors
-    /// [`PortError::Unsupported`] without a model for embeddings; [`PortError::Budget`] or [`PortError::Unavailable`] when its call fails.
+    /// [`PortError::Unsupported`] without a model for embeddings; [`PortError::Budget`] or
+    /// [`PortError::Unavailable`] when its call fails.
     async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError>;
 
-    /// The same for texts that are compared with others, such as questions: some models want another prefix for these than for what is
-    /// searched.
+    /// The same for texts that are compared with others, such as questions: some models want
+    /// another prefix for these than for what is searched.
     ///
     /// # Errors
     /// Those of [`embed`](Self::embed).
@@ -39,8 +40,8 @@ pub trait Embedder: Send + Sync {
 /// The port `search` of one role call.
 #[async_trait]
 pub trait SearchPort: Embedder {
-    /// Called when a guest searches, with all queries of its call. Returns the hits of each query, best first, in the order of the queries;
-    /// each query has its own error: [`PortError::Denied`] for cells, [`PortError::Unsupported`] for a corpus or a retriever that does not
-    /// exist.
+    /// Called when a guest searches, with all queries of its call. Returns the hits of each query,
+    /// best first, in the order of the queries; each query has its own error: [`PortError::Denied`]
+    /// for cells, [`PortError::Unsupported`] for a corpus or a retriever that does not exist.
     async fn find(&self, queries: &[RetrievalQuery]) -> Vec<Result<Vec<Hit>, PortError>>;
 }

@@ -17,7 +17,8 @@ pub enum Level {
     Warn,
 }
 
-/// The port `trace` of one role call. Nothing here fails; what exceeds the quota is dropped and counted.
+/// The port `trace` of one role call. Nothing here fails; what exceeds the quota is dropped and
+/// counted.
 #[async_trait]
 pub trait TracePort: Send + Sync {
     /// Called when a guest makes a remark.

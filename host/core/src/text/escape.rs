@@ -1,17 +1,18 @@
-//! One escape function for each output format. Characters that a terminal or a browser would obey, and those that turn or hide the text
-//! around them, are written as their codes.
+//! One escape function for each output format. Characters that a terminal or a browser would obey,
+//! and those that turn or hide the text around them, are written as their codes.
 
 use std::borrow::Cow;
 
-/// Whether a character may not stand in a report: control characters, those that turn the text around them, and invisible ones, with which
-/// two different texts cannot be distinguished.
+/// Whether a character may not stand in a report: control characters, those that turn the text
+/// around them, and invisible ones, with which two different texts cannot be distinguished.
 #[must_use]
 pub fn is_dangerous(c: char) -> bool {
     c.is_control() || is_hidden(c) || matches!(c, '\u{2028}' | '\u{2029}' | '\u{fff9}'..='\u{fffb}')
 }
 
-/// Unicode's `Default_Ignorable_Code_Point`, which a renderer leaves out: soft hyphen, fillers, marks of direction, variation selectors,
-/// tags. The two joiners are excepted, since emoji sequences and Persian need them.
+/// Unicode's `Default_Ignorable_Code_Point`, which a renderer leaves out: soft hyphen, fillers,
+/// marks of direction, variation selectors, tags. The two joiners are excepted, since emoji
+/// sequences and Persian need them.
 fn is_hidden(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
@@ -40,7 +41,8 @@ pub fn shown<'a>(text: &'a str, keep: &[char]) -> Cow<'a, str> {
     Cow::Owned(out)
 }
 
-/// A text in a quotation: dangerous characters as their codes, and all blanks but the plain one too, since nobody can tell them apart.
+/// A text in a quotation: dangerous characters as their codes, and all blanks but the plain one
+/// too, since nobody can tell them apart.
 #[must_use]
 pub fn quoted(text: &str) -> Cow<'_, str> {
     let is_odd = |c: char| c.is_whitespace() && c != ' ' && !is_dangerous(c);
@@ -69,7 +71,8 @@ pub fn html(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // What XML 1.0 has no character for; a browser takes them, a reader of SVG files may not.
+            // What XML 1.0 has no character for; a browser takes them, a reader of SVG files may
+            // not.
             '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
             c => out.push(c),
         }
@@ -90,8 +93,11 @@ pub fn markdown(text: &str) -> String {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
-            // `:`, `@` and `.` keep bare addresses from becoming links; the others are Markdown's own.
-            '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '|' | '~' | '$' | ':' | '@' => out.extend(['\\', c]),
+            // `:`, `@` and `.` keep bare addresses from becoming links; the others are Markdown's
+            // own.
+            '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '|' | '~' | '$' | ':' | '@' => {
+                out.extend(['\\', c])
+            }
             '-' | '+' | '=' if out.is_empty() => out.extend(['\\', c]),
             // `1.` and `1)` begin a list; `1.5` does not.
             '.' | ')' if ends_word && is_list(&out) => out.extend(['\\', c]),
@@ -118,8 +124,9 @@ pub fn fenced(language: &str, code: &str) -> String {
     format!("{fence}{language}\n{}\n{fence}\n", shown(code, &['\n', '\t']))
 }
 
-/// A record of comma-separated values after RFC 4180, with its line end. Fields with a semicolon or a tab are quoted too: in many countries
-/// a spreadsheet splits at semicolons, and pasted text at tabs.
+/// A record of comma-separated values after RFC 4180, with its line end. Fields with a semicolon or
+/// a tab are quoted too: in many countries a spreadsheet splits at semicolons, and pasted text at
+/// tabs.
 #[must_use]
 pub fn record(fields: impl IntoIterator<Item = String>) -> String {
     let (mut out, mut count) = (String::new(), 0);
@@ -144,8 +151,9 @@ pub fn record(fields: impl IntoIterator<Item = String>) -> String {
     out
 }
 
-/// A text for a cell of a CSV file that a spreadsheet does not take for a formula: one that begins with `=`, `+`, `-`, `@`, a tab or a line
-/// break, or with the full-width form of one of the signs, gets a leading `'`, unless it is a plain number such as `-5` or `-inf`.
+/// A text for a cell of a CSV file that a spreadsheet does not take for a formula: one that begins
+/// with `=`, `+`, `-`, `@`, a tab or a line break, or with the full-width form of one of the signs,
+/// gets a leading `'`, unless it is a plain number such as `-5` or `-inf`.
 #[must_use]
 pub fn spreadsheet(text: &str) -> String {
     let shown = shown(text, &['\n', '\r', '\t']);
@@ -167,7 +175,8 @@ fn is_number(text: &str) -> bool {
             && text.parse::<f64>().is_ok()
 }
 
-/// The text, or of one longer than that many characters the beginning with a remark that it was cut.
+/// The text, or of one longer than that many characters the beginning with a remark that it was
+/// cut.
 #[must_use]
 pub fn clipped(text: &str, characters: usize) -> Cow<'_, str> {
     match text.char_indices().nth(characters) {
@@ -189,11 +198,20 @@ mod tests {
             "&lt;/b a=&quot;1&quot; c=&#39;2&#39;&gt;&amp;amp;\u{fffd}"
         );
         assert_eq!(html("a\u{202e}b\u{1b}[2J\0"), "a\\u{202e}b\\u{1b}[2J\\u{0}");
-        assert_eq!(markdown("[x](https://e.example) | 1\n2"), "\\[x\\](https\\://e.example) \\| 1<br>2");
+        assert_eq!(
+            markdown("[x](https://e.example) | 1\n2"),
+            "\\[x\\](https\\://e.example) \\| 1<br>2"
+        );
         assert_eq!(markdown("<img src=x>&"), "&lt;img src=x&gt;&amp;");
         assert_eq!((markdown("2) a").as_str(), markdown("7.").as_str()), ("2\\) a", "7\\."));
-        assert_eq!((markdown("315.0").as_str(), markdown("\u{1b}[0m 3.5").as_str()), ("315.0", "\\u{1b}\\[0m 3.5"));
-        assert_eq!((markdown("1. a").as_str(), markdown("www.e.example").as_str()), ("1\\. a", "www\\.e.example"));
+        assert_eq!(
+            (markdown("315.0").as_str(), markdown("\u{1b}[0m 3.5").as_str()),
+            ("315.0", "\\u{1b}\\[0m 3.5")
+        );
+        assert_eq!(
+            (markdown("1. a").as_str(), markdown("www.e.example").as_str()),
+            ("1\\. a", "www\\.e.example")
+        );
         assert_eq!(fenced("sql", "SELECT '```'"), "````sql\nSELECT '```'\n````\n");
         assert_eq!((spreadsheet("=1+1").as_str(), spreadsheet("-5").as_str()), ("'=1+1", "-5"));
         assert_eq!(clipped("abc", 2), "ab… (cut)");
@@ -215,7 +233,10 @@ mod tests {
     #[test]
     fn a_quotation_shows_which_blank_it_holds() {
         assert_eq!(quoted("SELECT a\u{2019}b"), "SELECT a\u{2019}b");
-        assert_eq!(quoted("SELECT\u{a0}COUNT\u{202f}x\u{3000}\n"), "SELECT\\u{a0}COUNT\\u{202f}x\\u{3000}\\n");
+        assert_eq!(
+            quoted("SELECT\u{a0}COUNT\u{202f}x\u{3000}\n"),
+            "SELECT\\u{a0}COUNT\\u{202f}x\\u{3000}\\n"
+        );
         assert_eq!(quoted("a\u{200b}b\u{2009}\u{200b}"), "a\\u{200b}b\\u{2009}\\u{200b}");
     }
 
@@ -270,7 +291,10 @@ mod tests {
     /// The text that a browser shows for this HTML.
     fn read(html: &str) -> String {
         let named = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'")];
-        named.iter().fold(html.to_owned(), |text, (name, sign)| text.replace(name, sign)).replace("&amp;", "&")
+        named
+            .iter()
+            .fold(html.to_owned(), |text, (name, sign)| text.replace(name, sign))
+            .replace("&amp;", "&")
     }
 
     proptest! {

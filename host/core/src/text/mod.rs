@@ -7,11 +7,12 @@ pub use syrch_basics::clip;
 /// Bytes of the longest name that is suggested.
 const SUGGESTED: usize = 256;
 
-/// Characters of a name that [`nearest`] compares: measuring the distance of two names takes time in proportion to both lengths.
+/// Characters of a name that [`nearest`] compares: measuring the distance of two names takes time
+/// in proportion to both lengths.
 const COMPARED: usize = 64;
 
-/// The names nearest to `wanted`, best first, at most three; letter case aside. Empty when nothing is near. Only the first 64 characters of
-/// a name are compared.
+/// The names nearest to `wanted`, best first, at most three; letter case aside. Empty when nothing
+/// is near. Only the first 64 characters of a name are compared.
 pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let lower = |name: &str| name.chars().take(COMPARED).collect::<String>().to_lowercase();
     let wanted = lower(wanted);
@@ -21,7 +22,8 @@ pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Ve
         .map(|name| {
             let lower = lower(name);
             let edit = strsim::normalized_damerau_levenshtein(&wanted, &lower);
-            let part = !wanted.is_empty() && (lower.contains(&wanted) || (lower.len() > 3 && wanted.contains(&lower)));
+            let part = !wanted.is_empty()
+                && (lower.contains(&wanted) || (lower.len() > 3 && wanted.contains(&lower)));
             (if part { edit.max(0.75) } else { edit }, name)
         })
         .filter(|(score, _)| *score >= 0.5)

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{CandidateId, Extras};
 
-/// What happened before a candidate was found: counts over the attempts made for its task, up to and including it.
+/// What happened before a candidate was found: counts over the attempts made for its task, up to
+/// and including it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Signals {

@@ -33,7 +33,8 @@ impl Dialect {
     pub const NAMES: &'static [&'static str] =
         &["sqlite", "postgres", "mysql", "duckdb", "databricks", "spark", "ansi"];
 
-    /// A name in the quotes of the dialect, which may be any text: in backticks for MySQL, Spark and Databricks, else in double quotes.
+    /// A name in the quotes of the dialect, which may be any text: in backticks for MySQL, Spark
+    /// and Databricks, else in double quotes.
     #[must_use]
     pub fn quoted(&self, name: &str) -> String {
         let quote = match self {
@@ -43,10 +44,15 @@ impl Dialect {
         syrch_basics::quoted(name, quote)
     }
 
-    /// A name as it is where every dialect reads it as one word and it is not reserved, else [`Dialect::quoted`].
+    /// A name as it is where every dialect reads it as one word and it is not reserved, else
+    /// [`Dialect::quoted`].
     #[must_use]
     pub fn identifier(&self, name: &str, is_reserved: bool) -> String {
-        if syrch_basics::is_word(name) && !is_reserved { name.to_owned() } else { self.quoted(name) }
+        if syrch_basics::is_word(name) && !is_reserved {
+            name.to_owned()
+        } else {
+            self.quoted(name)
+        }
     }
 
     /// The type of texts of any length, for CAST.
@@ -91,7 +97,8 @@ pub struct Column {
     pub extra: Extras,
 }
 
-/// The key in a column's `extra` with the only texts that it can have, and the one with how many of them are left out.
+/// The key in a column's `extra` with the only texts that it can have, and the one with how many of
+/// them are left out.
 const VALUES: &str = "values";
 const MORE_VALUES: &str = "more_values";
 /// The key in a column's `extra` with the name of the enumeration that it is made of.
@@ -104,8 +111,9 @@ const SHOWN: usize = 20;
 const SHOWN_BYTES: usize = 110;
 
 impl Column {
-    /// States the only texts that this column can have besides NULL, such as the labels of an enumeration, of which `more` are not given. The
-    /// first of them are kept, and the others counted. Called by executors for what the schema declares; cells do not belong there.
+    /// States the only texts that this column can have besides NULL, such as the labels of an
+    /// enumeration, of which `more` are not given. The first of them are kept, and the others
+    /// counted. Called by executors for what the schema declares; cells do not belong there.
     pub fn set_values(&mut self, values: impl IntoIterator<Item = String>, more: usize) {
         let mut kept = Vec::new();
         let mut left = LABEL_BYTES;
@@ -137,7 +145,8 @@ impl Column {
         self.property(ENUMERATION).is_some_and(|value| value == name)
     }
 
-    /// The only texts that this column can have, as far as they are known, and how many more there are; `None` if others may occur.
+    /// The only texts that this column can have, as far as they are known, and how many more there
+    /// are; `None` if others may occur.
     #[must_use]
     pub fn values(&self) -> Option<(Vec<String>, usize)> {
         let serde_json::Value::Array(values) = self.property(VALUES)? else { return None };
@@ -146,7 +155,8 @@ impl Column {
         Some((texts.collect(), usize::try_from(more).unwrap_or(usize::MAX)))
     }
 
-    /// The only texts that this column can have in words, as in `one of 'FIRST', 'REMOTE' and 3 more`; short, whatever they are.
+    /// The only texts that this column can have in words, as in `one of 'FIRST', 'REMOTE' and 3
+    /// more`; short, whatever they are.
     #[must_use]
     pub fn values_in_words(&self) -> Option<String> {
         let (values, more) = self.values()?;
@@ -179,7 +189,8 @@ impl Column {
 pub struct ForeignKey {
     /// The referring columns of this table.
     pub columns: Vec<String>,
-    /// The table that they refer to, by the name that [`Catalog::table`] finds: with its schema where several have a table of that name.
+    /// The table that they refer to, by the name that [`Catalog::table`] finds: with its schema
+    /// where several have a table of that name.
     pub ref_table: String,
     /// The columns that they refer to, in the same order.
     pub ref_columns: Vec<String>,
@@ -203,7 +214,8 @@ pub struct Index {
 /// The key in a table's `extra` with the value `true` where the plain name does not mean it.
 const NEEDS_SCHEMA: &str = "needs_schema";
 
-/// A table or a view; a view has `("kind", "\"view\"")` in `extra`, and a table that its plain name does not mean `("needs_schema", "true")`.
+/// A table or a view; a view has `("kind", "\"view\"")` in `extra`, and a table that its plain name
+/// does not mean `("needs_schema", "true")`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Table {
     /// The schema, where the engine has several.
@@ -233,15 +245,19 @@ impl Table {
         self.extra.iter().any(|(key, value)| key == "kind" && value == "\"view\"")
     }
 
-    /// The table with these columns alone, or with all where none is named, and with the keys and indexes over the columns that remain.
+    /// The table with these columns alone, or with all where none is named, and with the keys and
+    /// indexes over the columns that remain.
     fn narrowed(&self, columns: &[String]) -> Self {
         let mut table = self.clone();
         if columns.is_empty() {
             return table;
         }
-        table.columns.retain(|column| columns.iter().any(|name| name.eq_ignore_ascii_case(&column.name)));
+        table
+            .columns
+            .retain(|column| columns.iter().any(|name| name.eq_ignore_ascii_case(&column.name)));
         let left = table.columns.clone();
-        let is_left = |name: &String| left.iter().any(|column| column.name.eq_ignore_ascii_case(name));
+        let is_left =
+            |name: &String| left.iter().any(|column| column.name.eq_ignore_ascii_case(name));
         if !table.primary_key.iter().all(is_left) {
             table.primary_key.clear();
         }
@@ -250,7 +266,8 @@ impl Table {
         table
     }
 
-    /// Whether the plain name of this table means another one, or none, so that its schema has to stand before it.
+    /// Whether the plain name of this table means another one, or none, so that its schema has to
+    /// stand before it.
     #[must_use]
     pub fn needs_schema(&self) -> bool {
         self.extra.iter().any(|(key, value)| key == NEEDS_SCHEMA && value == "true")
@@ -279,7 +296,8 @@ impl Table {
     fn rank(&self, name: &str) -> Option<u8> {
         let plain = self.schema_name.as_deref().and_then(|schema| {
             let (start, rest) = name.split_at_checked(schema.len())?;
-            let rest = rest.strip_prefix('.').filter(|rest| rest.eq_ignore_ascii_case(&self.name))?;
+            let rest =
+                rest.strip_prefix('.').filter(|rest| rest.eq_ignore_ascii_case(&self.name))?;
             start.eq_ignore_ascii_case(schema).then_some((start == schema, rest))
         });
         match plain {
@@ -309,19 +327,23 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// The table that a name means, with its schema before it or without; letter case decides only between names that are equal but for it.
-    /// A name without a schema means the first table of that name, and one that needs its schema only where there is no other.
+    /// The table that a name means, with its schema before it or without; letter case decides only
+    /// between names that are equal but for it. A name without a schema means the first table of
+    /// that name, and one that needs its schema only where there is no other.
     #[must_use]
     pub fn table(&self, name: &str) -> Option<&Table> {
         let ranked = self.tables.iter().filter_map(|table| Some((table.rank(name)?, table)));
         ranked.min_by_key(|(rank, _)| *rank).map(|(_, table)| table)
     }
 
-    /// The name by which a table of this catalog is shown, and by which [`table`](Self::table) finds it, here and in a catalog narrowed from
-    /// this one: its plain name, with its schema before it where several tables have that name or where it needs its schema.
+    /// The name by which a table of this catalog is shown, and by which [`table`](Self::table)
+    /// finds it, here and in a catalog narrowed from this one: its plain name, with its schema
+    /// before it where several tables have that name or where it needs its schema.
     #[must_use]
     pub fn table_name(&self, table: &Table) -> String {
-        let is_only = self.tables.iter().filter(|other| other.name.eq_ignore_ascii_case(&table.name)).count() < 2;
+        let is_only =
+            self.tables.iter().filter(|other| other.name.eq_ignore_ascii_case(&table.name)).count()
+                < 2;
         table.shown(is_only)
     }
 
@@ -329,30 +351,41 @@ impl Catalog {
     #[must_use]
     pub fn table_names(&self) -> Vec<String> {
         let mut count: HashMap<String, usize> = HashMap::new();
-        self.tables.iter().for_each(|table| *count.entry(table.name.to_ascii_lowercase()).or_default() += 1);
-        let is_only = |table: &Table| count.get(&table.name.to_ascii_lowercase()).is_none_or(|count| *count < 2);
+        self.tables
+            .iter()
+            .for_each(|table| *count.entry(table.name.to_ascii_lowercase()).or_default() += 1);
+        let is_only = |table: &Table| {
+            count.get(&table.name.to_ascii_lowercase()).is_none_or(|count| *count < 2)
+        };
         self.tables.iter().map(|table| table.shown(is_only(table))).collect()
     }
 
-    /// The catalog as prompts show it: the comment of a column with a closed set of values begins with them.
+    /// The catalog as prompts show it: the comment of a column with a closed set of values begins
+    /// with them.
     #[must_use]
     pub fn with_values_in_comments(mut self) -> Self {
         for column in self.tables.iter_mut().flat_map(|table| &mut table.columns) {
             if let Some(values) = column.values_in_words() {
-                let comment = column.comment.take().map(|comment| format!("; {comment}")).unwrap_or_default();
+                let comment =
+                    column.comment.take().map(|comment| format!("; {comment}")).unwrap_or_default();
                 column.comment = Some(values + &comment);
             }
         }
         self
     }
 
-    /// Marks the tables that their plain names do not mean, as an engine with this search path reads them: those of a schema that is not the
-    /// first of the path that has tables here. Foreign keys name their tables as [`table_name`](Self::table_name) does from then on. Called by
-    /// executors whose engine has schemas, once the catalog is read, with `schema.table` in every `ref_table`.
+    /// Marks the tables that their plain names do not mean, as an engine with this search path
+    /// reads them: those of a schema that is not the first of the path that has tables here.
+    /// Foreign keys name their tables as [`table_name`](Self::table_name) does from then on. Called
+    /// by executors whose engine has schemas, once the catalog is read, with `schema.table` in
+    /// every `ref_table`.
     pub fn mark_schemas(&mut self, path: &[String]) {
-        let has = |schema: &&String| self.tables.iter().any(|table| table.schema_name.as_ref() == Some(schema));
+        let has = |schema: &&String| {
+            self.tables.iter().any(|table| table.schema_name.as_ref() == Some(schema))
+        };
         if let Some(first) = path.iter().find(has) {
-            let others = self.tables.iter_mut().filter(|table| table.schema_name.as_ref() != Some(first));
+            let others =
+                self.tables.iter_mut().filter(|table| table.schema_name.as_ref() != Some(first));
             others.for_each(Table::mark_schema);
         }
         let names = self.table_names();
@@ -360,7 +393,9 @@ impl Catalog {
             .tables
             .iter()
             .zip(names)
-            .filter_map(|(table, name)| Some((format!("{}.{}", table.schema_name.as_ref()?, table.name), name)))
+            .filter_map(|(table, name)| {
+                Some((format!("{}.{}", table.schema_name.as_ref()?, table.name), name))
+            })
             .collect();
         for key in self.tables.iter_mut().flat_map(|table| &mut table.foreign_keys) {
             if let Some(name) = shown.get(&key.ref_table) {
@@ -369,8 +404,9 @@ impl Catalog {
         }
     }
 
-    /// The catalog with only these tables, in this order, each with these columns or, where none is named, with all of them; keys to tables
-    /// or columns that are left out are dropped. Names that the catalog lacks are ignored. Tables keep the names by which they are shown.
+    /// The catalog with only these tables, in this order, each with these columns or, where none is
+    /// named, with all of them; keys to tables or columns that are left out are dropped. Names that
+    /// the catalog lacks are ignored. Tables keep the names by which they are shown.
     #[must_use]
     pub fn narrowed<'a>(&self, tables: impl IntoIterator<Item = (&'a str, &'a [String])>) -> Self {
         let select = |(name, columns): (&str, &[String])| {
@@ -391,7 +427,9 @@ impl Catalog {
             let left = narrowed.tables.iter().find(|table| table.is_same(target))?;
             key.ref_columns.iter().all(|column| left.column(column).is_some()).then_some(())
         };
-        let keys = |table: &Table| table.foreign_keys.iter().filter(|key| leads(key).is_some()).cloned().collect();
+        let keys = |table: &Table| {
+            table.foreign_keys.iter().filter(|key| leads(key).is_some()).cloned().collect()
+        };
         let keys: Vec<Vec<ForeignKey>> = narrowed.tables.iter().map(keys).collect();
         for (table, keys) in narrowed.tables.iter_mut().zip(keys) {
             table.foreign_keys = keys;
@@ -406,29 +444,43 @@ mod tests {
 
     #[test]
     fn closed_sets_are_bounded_wherever_they_are_shown() {
-        let mut column = Column { name: "kind".into(), comment: Some("of visit".into()), ..Column::default() };
+        let mut column =
+            Column { name: "kind".into(), comment: Some("of visit".into()), ..Column::default() };
         assert_eq!((column.values(), column.values_in_words()), (None, None));
         column.set_values(["FIRST", "it's"].map(str::to_owned), 0);
         assert_eq!(column.values(), Some((vec!["FIRST".to_owned(), "it's".to_owned()], 0)));
         assert_eq!(column.values_in_words().as_deref(), Some("one of 'FIRST', 'it''s'"));
         let table = Table { name: "t".into(), columns: vec![column.clone()], ..Table::default() };
-        let catalog = Catalog { database: "d".into(), dialect: Dialect::Postgres, tables: vec![table] };
+        let catalog =
+            Catalog { database: "d".into(), dialect: Dialect::Postgres, tables: vec![table] };
         let shown = catalog.with_values_in_comments();
-        assert_eq!(shown.tables[0].columns[0].comment.as_deref(), Some("one of 'FIRST', 'it''s'; of visit"));
+        assert_eq!(
+            shown.tables[0].columns[0].comment.as_deref(),
+            Some("one of 'FIRST', 'it''s'; of visit")
+        );
 
         column.set_values((0..100_000).map(|n| format!("label {n}")), 7);
         let (values, more) = column.values().unwrap();
         assert_eq!((values.len(), more), (LABELS, 100_007 - LABELS));
         let words = column.values_in_words().unwrap();
-        assert!(words.len() < 140 && words.starts_with("one of 'label 0', ") && words.ends_with(" more"), "{words}");
+        assert!(
+            words.len() < 140
+                && words.starts_with("one of 'label 0', ")
+                && words.ends_with(" more"),
+            "{words}"
+        );
         column.set_values(["x".repeat(LABEL_BYTES + 1)], 0);
         assert_eq!((column.values(), column.values_in_words()), (Some((Vec::new(), 1)), None));
         column.set_enumeration("public.\"visit kind\"");
-        assert!(column.is_of_enumeration("public.\"visit kind\"") && !column.is_of_enumeration("public"));
+        assert!(
+            column.is_of_enumeration("public.\"visit kind\"")
+                && !column.is_of_enumeration("public")
+        );
     }
 
     fn table(name: &str, columns: &[&str]) -> Table {
-        let columns = columns.iter().map(|&name| Column { name: name.into(), ..Column::default() }).collect();
+        let columns =
+            columns.iter().map(|&name| Column { name: name.into(), ..Column::default() }).collect();
         Table { name: name.into(), columns, primary_key: vec!["id".into()], ..Table::default() }
     }
 
@@ -446,11 +498,15 @@ mod tests {
         let tables = vec![table("customers", &["id", "name"]), orders, table("shops", &["id"])];
         let catalog = Catalog { database: "db".into(), dialect: Dialect::Sqlite, tables };
         let columns = ["Customer".to_owned(), "total".to_owned()];
-        let narrowed = catalog.narrowed([("ORDERS", &columns[..]), ("customers", &[]), ("people", &[])]);
+        let narrowed =
+            catalog.narrowed([("ORDERS", &columns[..]), ("customers", &[]), ("people", &[])]);
         let names: Vec<&str> = narrowed.tables.iter().map(|table| table.name.as_str()).collect();
         assert_eq!(names, ["orders", "customers"]);
         let orders = &narrowed.tables[0];
-        assert_eq!(orders.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>(), ["customer", "total"]);
+        assert_eq!(
+            orders.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>(),
+            ["customer", "total"]
+        );
         assert_eq!(orders.primary_key, Vec::<String>::new());
         assert_eq!(orders.foreign_keys, [key("customer", "customers")]);
         assert_eq!(narrowed.tables[1].columns.len(), 2);
@@ -459,13 +515,23 @@ mod tests {
     #[test]
     fn tables_of_one_name_are_told_apart_by_their_schema() {
         let of = |schema: &str, table: Table| Table { schema_name: Some(schema.into()), ..table };
-        let key =
-            |to: &str| ForeignKey { columns: vec!["id".into()], ref_table: to.into(), ref_columns: vec!["id".into()] };
-        let archived = Table { foreign_keys: vec![key("sales.orders")], ..table("orders", &["id", "year"]) };
-        let lines = Table { foreign_keys: vec![key("archive.orders"), key("Sales.Orders")], ..table("lines", &["id"]) };
+        let key = |to: &str| ForeignKey {
+            columns: vec!["id".into()],
+            ref_table: to.into(),
+            ref_columns: vec!["id".into()],
+        };
+        let archived =
+            Table { foreign_keys: vec![key("sales.orders")], ..table("orders", &["id", "year"]) };
+        let lines = Table {
+            foreign_keys: vec![key("archive.orders"), key("Sales.Orders")],
+            ..table("lines", &["id"])
+        };
         let tables = vec![
             of("archive", archived),
-            of("archive", Table { foreign_keys: vec![key("sales.lines")], ..table("notes", &["id"]) }),
+            of(
+                "archive",
+                Table { foreign_keys: vec![key("sales.lines")], ..table("notes", &["id"]) },
+            ),
             of("sales", lines),
             of("sales", table("orders", &["id", "total"])),
         ];

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 /// The address of a database: a path, or a scheme and what follows it.
 ///
-/// `shop.sqlite` is a path, and so is `C:\data\shop.sqlite`, since a single letter is a drive. `sqlite:shop.sqlite` and
-/// `postgres://ann@localhost/shop` have a scheme: at least two letters, digits, `+` or `-` before the first colon. Which schemes exist is
-/// not known here.
+/// `shop.sqlite` is a path, and so is `C:\data\shop.sqlite`, since a single letter is a drive.
+/// `sqlite:shop.sqlite` and `postgres://ann@localhost/shop` have a scheme: at least two letters,
+/// digits, `+` or `-` before the first colon. Which schemes exist is not known here.
 ///
-/// `Display` and `Debug` show `***` in place of passwords; [`expose`](Self::expose) is the whole address.
+/// `Display` and `Debug` show `***` in place of passwords; [`expose`](Self::expose) is the whole
+/// address.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DatabaseUrl {
     text: String,
@@ -36,11 +37,14 @@ const SECRETS: [&str; 12] = [
 const MASK: &str = "***";
 
 impl DatabaseUrl {
-    /// Reads an address. White space around it does not count. Every text is an address, perhaps one of a file that does not exist.
+    /// Reads an address. White space around it does not count. Every text is an address, perhaps
+    /// one of a file that does not exist.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let text = text.trim().to_owned();
-        let scheme = text.split_once(':').map_or(0, |(scheme, _)| if is_scheme(scheme) { scheme.len() } else { 0 });
+        let scheme = text
+            .split_once(':')
+            .map_or(0, |(scheme, _)| if is_scheme(scheme) { scheme.len() } else { 0 });
         Self { text, scheme }
     }
 
@@ -67,7 +71,8 @@ impl DatabaseUrl {
         if self.scheme == 0 { &self.text } else { &self.text[self.scheme + 1..] }
     }
 
-    /// The path that it names, if its scheme is that of an engine that reads files: the rest without `//`.
+    /// The path that it names, if its scheme is that of an engine that reads files: the rest
+    /// without `//`.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         let rest = self.rest();
@@ -80,26 +85,32 @@ impl DatabaseUrl {
         self.rest().is_empty()
     }
 
-    /// The whole address, secrets included. It is for whoever connects, and never for people, files or logs.
+    /// The whole address, secrets included. It is for whoever connects, and never for people, files
+    /// or logs.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.text
     }
 
-    /// The secrets of the address, as they are written in it and as they are sent, where that differs: the password before `@` and the values of
-    /// parameters such as `password`.
+    /// The secrets of the address, as they are written in it and as they are sent, where that
+    /// differs: the password before `@` and the values of parameters such as `password`.
     #[must_use]
     pub fn secrets(&self) -> Vec<String> {
-        let written: Vec<&str> = self.secret_places().into_iter().map(|(begin, end)| &self.text[begin..end]).collect();
-        let sent = written.iter().flat_map(|text| [decoded(text), unquoted(text), unbraced(text)]).flatten();
+        let written: Vec<&str> =
+            self.secret_places().into_iter().map(|(begin, end)| &self.text[begin..end]).collect();
+        let sent = written
+            .iter()
+            .flat_map(|text| [decoded(text), unquoted(text), unbraced(text)])
+            .flatten();
         let sent: Vec<String> = sent.collect();
         written.into_iter().map(str::to_owned).chain(sent).collect()
     }
 
     /// Where the secrets are, as ranges of bytes in order.
     fn secret_places(&self) -> Vec<(usize, usize)> {
-        let mut places =
-            self.option_places().unwrap_or_else(|| self.pair_places().into_iter().chain(self.url_places()).collect());
+        let mut places = self
+            .option_places()
+            .unwrap_or_else(|| self.pair_places().into_iter().chain(self.url_places()).collect());
         places.retain(|(begin, end)| begin < end);
         places.sort_unstable();
         places.dedup_by(|later, earlier| {
@@ -112,13 +123,16 @@ impl DatabaseUrl {
         places
     }
 
-    /// The secrets of options with semicolons before them, as in `adbc:DRIVER;uri=postgresql://ann:pw@h;token=t`; `None` if there are none. An
-    /// option ends at the next semicolon outside of quotes, and may be an address by itself, with or without a scheme, or the connection string of
-    /// ODBC.
+    /// The secrets of options with semicolons before them, as in
+    /// `adbc:DRIVER;uri=postgresql://ann:pw@h;token=t`; `None` if there are none. An option ends at
+    /// the next semicolon outside of quotes, and may be an address by itself, with or without a
+    /// scheme, or the connection string of ODBC.
     fn option_places(&self) -> Option<Vec<(usize, usize)>> {
         let is_url = self.rest().starts_with("//");
-        let first =
-            self.rest().find(';').filter(|at| self.scheme > 0 && !is_url && !self.rest()[..*at].contains('='))?;
+        let first = self
+            .rest()
+            .find(';')
+            .filter(|at| self.scheme > 0 && !is_url && !self.rest()[..*at].contains('='))?;
         let (mut places, mut begin) = (Vec::new(), self.text.len() - self.rest().len() + first + 1);
         for option in split_options(&self.text[begin..]) {
             if let Some((name, value)) = option.split_once('=') {
@@ -134,7 +148,9 @@ impl DatabaseUrl {
                     places.extend(within.map(|(begin, end)| (from + begin, from + end)));
                     let server = value.find("://").map_or(0, |at| at + 3);
                     let (password, _) = user_part(&value[server..]);
-                    places.extend(password.map(|(begin, end)| (from + server + begin, from + server + end)));
+                    places.extend(
+                        password.map(|(begin, end)| (from + server + begin, from + server + end)),
+                    );
                 }
             }
             begin += option.len() + 1;
@@ -142,19 +158,26 @@ impl DatabaseUrl {
         Some(places)
     }
 
-    /// The secrets of pairs such as `host=h password='p w'`, also where nobody wrote a scheme before them.
+    /// The secrets of pairs such as `host=h password='p w'`, also where nobody wrote a scheme
+    /// before them.
     fn pair_places(&self) -> Vec<(usize, usize)> {
         let start = if self.scheme == 0 { 0 } else { self.scheme + 1 };
-        let is_server =
-            |pair: &str| ["host=", "hostaddr=", "user=", "dbname="].iter().any(|name| pair.starts_with(name));
+        let is_server = |pair: &str| {
+            ["host=", "hostaddr=", "user=", "dbname="].iter().any(|name| pair.starts_with(name))
+        };
         let is_pairs = self.scheme > 0 || self.text.split_whitespace().any(is_server);
         if !is_pairs || self.text[start..].starts_with("//") {
             return Vec::new();
         }
         let (mut places, mut at) = (Vec::new(), start);
         while let Some(equals) = self.text[at..].find('=').map(|equals| at + equals) {
-            let name = self.text[at..equals].trim_end().rsplit(char::is_whitespace).next().unwrap_or_default();
-            let begin = equals + 1 + self.text[equals + 1..].len() - self.text[equals + 1..].trim_start().len();
+            let name = self.text[at..equals]
+                .trim_end()
+                .rsplit(char::is_whitespace)
+                .next()
+                .unwrap_or_default();
+            let begin = equals + 1 + self.text[equals + 1..].len()
+                - self.text[equals + 1..].trim_start().len();
             let end = begin + value_length(&self.text[begin..]);
             if is_secret(name) {
                 places.push((begin, end));
@@ -176,7 +199,8 @@ impl DatabaseUrl {
             places.extend(password.map(|(begin, end)| (at + begin, at + end)));
             at += end;
         }
-        places.extend(parameter_places(&self.text[at..]).map(|(begin, end)| (at + begin, at + end)));
+        places
+            .extend(parameter_places(&self.text[at..]).map(|(begin, end)| (at + begin, at + end)));
         places
     }
 }
@@ -195,13 +219,19 @@ fn parameter_places(text: &str) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// Of what follows `//`, where the password before the server is, and where the user and the password end.
+/// Of what follows `//`, where the password before the server is, and where the user and the
+/// password end.
 fn user_part(text: &str) -> (Option<(usize, usize)>, usize) {
-    // A password may contain `/` and `@` where somebody did not escape it: the last `@` before the parameters counts, or the last of all where
-    // the password may have begun the parameters.
+    // A password may contain `/` and `@` where somebody did not escape it: the last `@` before the
+    // parameters counts, or the last of all where the password may have begun the parameters.
     let before = text.find(['?', '#', ';']).unwrap_or(text.len());
     let after_colon = text[..before].split_once(':').map_or("", |(_, after)| after);
-    let is_port = after_colon.split(['/', ',']).next().unwrap_or_default().bytes().all(|b| b.is_ascii_digit());
+    let is_port = after_colon
+        .split(['/', ','])
+        .next()
+        .unwrap_or_default()
+        .bytes()
+        .all(|b| b.is_ascii_digit());
     let before = match text[..before].contains('@') || is_port || text.starts_with('[') {
         true => before,
         false => text.len(),
@@ -237,7 +267,8 @@ fn value_length(text: &str) -> usize {
 fn decoded(text: &str) -> Option<String> {
     let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
     while let Some((&first, tail)) = rest.split_first() {
-        let code = tail.get(..2).filter(|_| first == b'%').and_then(|code| std::str::from_utf8(code).ok());
+        let code =
+            tail.get(..2).filter(|_| first == b'%').and_then(|code| std::str::from_utf8(code).ok());
         let byte = code.and_then(|code| u8::from_str_radix(code, 16).ok());
         bytes.push(byte.unwrap_or(first));
         rest = if byte.is_some() { &tail[2..] } else { tail };
@@ -255,28 +286,34 @@ fn unquoted(text: &str) -> Option<String> {
     (sent != text).then_some(sent)
 }
 
-/// Splits the options of an address at the semicolons between them. A value that begins with a quotation mark, `"` or `'`, ends with the same one,
-/// which is written twice within it: `uri="Driver=x;Server=h";token=t`.
+/// Splits the options of an address at the semicolons between them. A value that begins with a
+/// quotation mark, `"` or `'`, ends with the same one, which is written twice within it:
+/// `uri="Driver=x;Server=h";token=t`.
 pub fn split_options(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
         let text = rest?;
-        let end =
-            text.find(';').map(|end| end.max(quoted_end(text))).and_then(|from| Some(from + text[from..].find(';')?));
+        let end = text
+            .find(';')
+            .map(|end| end.max(quoted_end(text)))
+            .and_then(|from| Some(from + text[from..].find(';')?));
         rest = end.map(|end| &text[end + 1..]);
         Some(&text[..end.unwrap_or(text.len())])
     })
 }
 
-/// Returns the text of a value in quotation marks; `None` if it begins with none, or they do not end where it does.
+/// Returns the text of a value in quotation marks; `None` if it begins with none, or they do not
+/// end where it does.
 #[must_use]
 pub fn unquote_option(value: &str) -> Option<String> {
     let quote = value.chars().next().filter(|first| matches!(first, '"' | '\''))?;
     let inner = value[1..].strip_suffix(quote)?;
-    (quoted_length(value) == value.len()).then(|| inner.replace(&format!("{quote}{quote}"), &quote.to_string()))
+    (quoted_length(value) == value.len())
+        .then(|| inner.replace(&format!("{quote}{quote}"), &quote.to_string()))
 }
 
-/// Where the quotation marks around the first option's value end; 0 where there are none, or they have no end.
+/// Where the quotation marks around the first option's value end; 0 where there are none, or they
+/// have no end.
 fn quoted_end(text: &str) -> usize {
     let Some(equals) = text.find('=') else { return 0 };
     if text[..equals].contains(';') || !text[equals + 1..].starts_with(['"', '\'']) {
@@ -291,7 +328,12 @@ fn quoted_end(text: &str) -> usize {
 /// Bytes of the quoted text at the beginning, with its marks; 0 if it has no end.
 fn quoted_length(text: &str) -> usize {
     let quote = text.chars().next().unwrap_or_default();
-    let mut letters = text.char_indices().skip(1).filter(|(_, letter)| *letter == quote).map(|(at, _)| at).peekable();
+    let mut letters = text
+        .char_indices()
+        .skip(1)
+        .filter(|(_, letter)| *letter == quote)
+        .map(|(at, _)| at)
+        .peekable();
     while let Some(at) = letters.next() {
         if letters.next_if_eq(&(at + 1)).is_none() {
             return at + 1;
@@ -300,7 +342,8 @@ fn quoted_length(text: &str) -> usize {
     0
 }
 
-/// The secrets of a connection string of ODBC such as `Driver=x;Uid=ann;Pwd={p;w}`, as ranges of bytes. A value in braces may hold semicolons.
+/// The secrets of a connection string of ODBC such as `Driver=x;Uid=ann;Pwd={p;w}`, as ranges of
+/// bytes. A value in braces may hold semicolons.
 fn string_places(text: &str) -> impl Iterator<Item = (usize, usize)> {
     let mut begin = 0;
     std::iter::from_fn(move || {
@@ -310,7 +353,11 @@ fn string_places(text: &str) -> impl Iterator<Item = (usize, usize)> {
             let value = rest.get(equals + 1..).unwrap_or_default();
             let is_pair = rest[equals..].starts_with('=');
             let braced = if is_pair && value.starts_with('{') { braced_length(value) } else { 0 };
-            let length = if is_pair { braced + value[braced..].find(';').unwrap_or(value.len() - braced) } else { 0 };
+            let length = if is_pair {
+                braced + value[braced..].find(';').unwrap_or(value.len() - braced)
+            } else {
+                0
+            };
             let from = begin + equals + 1;
             begin = from + if is_pair { length + 1 } else { 0 };
             if is_pair && is_secret(rest[..equals].trim()) {
@@ -389,7 +436,11 @@ mod tests {
             ("", None, ""),
         ] {
             let url = DatabaseUrl::parse(text);
-            assert_eq!((url.scheme().as_deref(), url.path()), (scheme, PathBuf::from(path)), "{text}");
+            assert_eq!(
+                (url.scheme().as_deref(), url.path()),
+                (scheme, PathBuf::from(path)),
+                "{text}"
+            );
         }
     }
 
@@ -414,9 +465,13 @@ mod tests {
         ] {
             assert_eq!(split_options(text).collect::<Vec<_>>(), options, "{text}");
         }
-        for (value, text) in
-            [("\"a;b\"", Some("a;b")), ("'it''s'", Some("it's")), ("\"a\"b\"", None), ("a", None), ("\"", None)]
-        {
+        for (value, text) in [
+            ("\"a;b\"", Some("a;b")),
+            ("'it''s'", Some("it's")),
+            ("\"a\"b\"", None),
+            ("a", None),
+            ("\"", None),
+        ] {
             assert_eq!(unquote_option(value).as_deref(), text, "{value}");
         }
     }
@@ -428,22 +483,42 @@ mod tests {
             ("postgres://ann:pw@h:5432/shop?x=1", "postgres://ann:***@h:5432/shop?x=1", vec!["pw"]),
             ("postgres://ann:p/w@d:e@h/shop", "postgres://ann:***@h/shop", vec!["p/w@d:e"]),
             ("postgres://:pw@h", "postgres://:***@h", vec!["pw"]),
-            ("postgres://h/shop?user=ann&password=pw#x", "postgres://h/shop?user=ann&password=***#x", vec!["pw"]),
-            ("postgres:host=h Password=pw dbname=d", "postgres:host=h Password=*** dbname=d", vec!["pw"]),
+            (
+                "postgres://h/shop?user=ann&password=pw#x",
+                "postgres://h/shop?user=ann&password=***#x",
+                vec!["pw"],
+            ),
+            (
+                "postgres:host=h Password=pw dbname=d",
+                "postgres:host=h Password=*** dbname=d",
+                vec!["pw"],
+            ),
             (
                 "databricks://token:dapi@h/w?access_token=t1",
                 "databricks://token:***@h/w?access_token=***",
                 vec!["dapi", "t1"],
             ),
-            ("adbc:x.so;uri=u;adbc.password=é;y=ü", "adbc:x.so;uri=u;adbc.password=***;y=ü", vec!["é"]),
+            (
+                "adbc:x.so;uri=u;adbc.password=é;y=ü",
+                "adbc:x.so;uri=u;adbc.password=***;y=ü",
+                vec!["é"],
+            ),
             ("password=pw.sqlite", "password=pw.sqlite", vec![]),
-            ("adbc:pg;uri=postgresql://ann:pw@h/db", "adbc:pg;uri=postgresql://ann:***@h/db", vec!["pw"]),
+            (
+                "adbc:pg;uri=postgresql://ann:pw@h/db",
+                "adbc:pg;uri=postgresql://ann:***@h/db",
+                vec!["pw"],
+            ),
             (
                 "adbc:pg;uri=postgresql://ann:p@w@h/db?sslpassword=k;x=1",
                 "adbc:pg;uri=postgresql://ann:***@h/db?sslpassword=***;x=1",
                 vec!["p@w", "k"],
             ),
-            ("adbc:snow;uri=ann:pw@account/shop?x=y", "adbc:snow;uri=ann:***@account/shop?x=y", vec!["pw"]),
+            (
+                "adbc:snow;uri=ann:pw@account/shop?x=y",
+                "adbc:snow;uri=ann:***@account/shop?x=y",
+                vec!["pw"],
+            ),
             ("adbc:x;db.password=p w&q;uri=u", "adbc:x;db.password=***;uri=u", vec!["p w&q"]),
             (
                 "adbc:f;uri=grpc://h:80;a.authorization_header=Bearer t",
@@ -469,8 +544,16 @@ mod tests {
             ("postgres://ann:p%40w@h/", "postgres://ann:***@h/", vec!["p%40w", "p@w"]),
             ("postgres://ann:p?w@h/", "postgres://ann:***@h/", vec!["p?w"]),
             ("postgres://h:5432/d?user=a@b", "postgres://h:5432/d?user=a@b", vec![]),
-            ("postgres:password = 'p \\'w' host=h", "postgres:password = *** host=h", vec!["'p \\'w'", "p 'w"]),
-            ("host=h password=p\\ w dbname=d", "host=h password=*** dbname=d", vec!["p\\ w", "p w"]),
+            (
+                "postgres:password = 'p \\'w' host=h",
+                "postgres:password = *** host=h",
+                vec!["'p \\'w'", "p 'w"],
+            ),
+            (
+                "host=h password=p\\ w dbname=d",
+                "host=h password=*** dbname=d",
+                vec!["p\\ w", "p w"],
+            ),
         ] {
             let url = DatabaseUrl::parse(text);
             let secrets: Vec<String> = secrets.into_iter().map(str::to_owned).collect();

@@ -10,7 +10,8 @@ const DOUBTFUL: f64 = 0.5;
 pub struct Doubt {
     /// The kind of doubt.
     pub kind: DoubtKind,
-    /// The reason in a sentence, for people and models. It holds cell text only if rows are granted.
+    /// The reason in a sentence, for people and models. It holds cell text only if rows are
+    /// granted.
     pub text: String,
 }
 
@@ -71,7 +72,8 @@ pub enum DoubtKind {
 }
 
 impl DoubtKind {
-    /// The highest confidence in a result of which there is such a doubt; with 0 the result is not acceptable.
+    /// The highest confidence in a result of which there is such a doubt; with 0 the result is not
+    /// acceptable.
     #[must_use]
     pub fn limit(self) -> f64 {
         match self {
@@ -123,7 +125,9 @@ mod tests {
             doubt(DoubtKind::NullCondition, "b"),
             doubt(DoubtKind::NullCondition, "c"),
         ];
-        let most = |doubts: &[Doubt]| most_confidence(doubts).map(|(limit, doubt)| (limit, doubt.text.clone()));
+        let most = |doubts: &[Doubt]| {
+            most_confidence(doubts).map(|(limit, doubt)| (limit, doubt.text.clone()))
+        };
         assert_eq!(most(&doubts), Some((0.0, "b".to_owned())));
         assert_eq!(most(&doubts[..1]), Some((0.5, "a".to_owned())));
         assert_eq!(most(&[]), None);

@@ -28,19 +28,23 @@ pub enum Operation {
     Retrieve(RetrievalQuery),
     /// The task takes over the result of the dependency with the highest confidence.
     Choose,
-    /// Another operation, by name: the host knows those that name a solver, see [`Operation::solver`].
+    /// Another operation, by name: the host knows those that name a solver, see
+    /// [`Operation::solver`].
     Other(String),
 }
 
 impl Operation {
-    /// The beginning of the name of an operation that calls another solver than the strategy's own: that of a node in its flow.
+    /// The beginning of the name of an operation that calls another solver than the strategy's own:
+    /// that of a node in its flow.
     pub const SOLVER: &str = "solver/";
 
     /// The name of the solver that the operation calls in place of the strategy's own.
     #[must_use]
     pub fn solver(&self) -> Option<&str> {
         match self {
-            Self::Other(name) => name.strip_prefix(Self::SOLVER).filter(|solver| !solver.is_empty()),
+            Self::Other(name) => {
+                name.strip_prefix(Self::SOLVER).filter(|solver| !solver.is_empty())
+            }
             Self::Solve | Self::Retrieve(_) | Self::Choose => None,
         }
     }
@@ -191,8 +195,8 @@ pub struct Step {
     pub memo: Option<Json>,
 }
 
-/// A decision of the scheduler. Together with the graph and the results of its tasks, the decisions of a run determine everything that
-/// happens in it, so they are recorded.
+/// A decision of the scheduler. Together with the graph and the results of its tasks, the decisions
+/// of a run determine everything that happens in it, so they are recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "turn", content = "of")]
 pub enum Turn {

@@ -67,8 +67,8 @@ impl SqlErrorKind {
     }
 }
 
-/// A statement's failure. `rule` names the guard's rule or the limit that refused it, for people and for `sql --stdin-jsonl`; guests
-/// see it at the head of the message.
+/// A statement's failure. `rule` names the guard's rule or the limit that refused it, for people
+/// and for `sql --stdin-jsonl`; guests see it at the head of the message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
 pub struct SqlError {
@@ -187,7 +187,11 @@ mod every_real {
     }
 
     pub(super) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-        if value.is_finite() { serializer.serialize_f64(*value) } else { serializer.serialize_str(&value.to_string()) }
+        if value.is_finite() {
+            serializer.serialize_f64(*value)
+        } else {
+            serializer.serialize_str(&value.to_string())
+        }
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {

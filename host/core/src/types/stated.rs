@@ -43,17 +43,21 @@ pub struct StatedPart {
 }
 
 impl Stated {
-    /// Reads the members `plan`, `subtasks` and `requirements` of a task's context, as far as they have the usual form; the rest of the
-    /// context is the plugins' own. Lists and texts are cut, and requirements that are too long are left out.
+    /// Reads the members `plan`, `subtasks` and `requirements` of a task's context, as far as they
+    /// have the usual form; the rest of the context is the plugins' own. Lists and texts are cut,
+    /// and requirements that are too long are left out.
     #[must_use]
     pub fn of(task: &Task) -> Self {
-        let context: Option<Value> = task.context.as_deref().and_then(|text| serde_json::from_str(text).ok());
+        let context: Option<Value> =
+            task.context.as_deref().and_then(|text| serde_json::from_str(text).ok());
         let Some(context) = context else { return Self::default() };
         let requirements = context.get("requirements").filter(|value| value.is_object());
         Self {
             plan: list(context.get("plan")).filter_map(text).collect(),
             parts: list(context.get("subtasks")).filter_map(part).collect(),
-            requirements: requirements.filter(|value| value.to_string().len() <= REQUIREMENTS).cloned(),
+            requirements: requirements
+                .filter(|value| value.to_string().len() <= REQUIREMENTS)
+                .cloned(),
         }
     }
 }
@@ -71,8 +75,10 @@ fn text(value: &Value) -> Option<String> {
 }
 
 fn part(value: &Value) -> Option<StatedPart> {
-    let confidence =
-        value.get("confidence").and_then(Value::as_f64).filter(|confidence| (0.0..=1.0).contains(confidence));
+    let confidence = value
+        .get("confidence")
+        .and_then(Value::as_f64)
+        .filter(|confidence| (0.0..=1.0).contains(confidence));
     Some(StatedPart {
         id: value.get("id").and_then(text)?,
         operation: value.get("operation").and_then(text)?,
@@ -104,7 +110,8 @@ mod tests {
             "join_keys": [],
         }));
         assert_eq!(found.plan, ["Find the tables", "7"]);
-        let parts: Vec<_> = found.parts.iter().map(|part| (part.id.as_str(), part.confidence)).collect();
+        let parts: Vec<_> =
+            found.parts.iter().map(|part| (part.id.as_str(), part.confidence)).collect();
         assert_eq!(parts, [("1", Some(0.9)), ("2", None)]);
         assert_eq!(found.parts[1].depends_on, ["1"]);
         assert_eq!(found.requirements, Some(json!({ "filters": ["year = 2014"] })));
@@ -112,13 +119,21 @@ mod tests {
 
     #[test]
     fn another_context_states_nothing_and_a_long_one_little() {
-        for context in [json!([]), json!("plan"), json!({ "plan": {}, "subtasks": "x", "requirements": [] })] {
+        for context in
+            [json!([]), json!("plan"), json!({ "plan": {}, "subtasks": "x", "requirements": [] })]
+        {
             assert_eq!(stated(&context), Stated::default(), "{context}");
         }
-        assert_eq!(Stated::of(&Task { context: Some("{]".into()), ..Task::default() }), Stated::default());
+        assert_eq!(
+            Stated::of(&Task { context: Some("{]".into()), ..Task::default() }),
+            Stated::default()
+        );
         let long = "x".repeat(9_000);
         let steps: Vec<&str> = std::iter::repeat_n(long.as_str(), 100).collect();
         let found = stated(&json!({ "plan": steps, "requirements": { "filters": [long] } }));
-        assert_eq!((found.plan.len(), found.plan[0].len(), found.requirements), (ITEMS, TEXT, None));
+        assert_eq!(
+            (found.plan.len(), found.plan[0].len(), found.requirements),
+            (ITEMS, TEXT, None)
+        );
     }
 }

@@ -24,7 +24,11 @@ fn hit(hit: &Hit, limits: &Limits) -> Checked {
     if let Corpus::Other(name) = &hit.corpus {
         return unknown("hit.corpus", name);
     }
-    let texts = [("hit.id", Some(&hit.id)), ("hit.path", Some(&hit.path)), ("hit.table", hit.table.as_ref())];
+    let texts = [
+        ("hit.id", Some(&hit.id)),
+        ("hit.path", Some(&hit.path)),
+        ("hit.table", hit.table.as_ref()),
+    ];
     let more = [("hit.column", hit.column.as_ref()), ("hit.snippet", hit.snippet.as_ref())];
     for (field, text) in texts.into_iter().chain(more) {
         optional(text.map(String::as_str), |text| words(field, text, limits))?;
@@ -33,7 +37,8 @@ fn hit(hit: &Hit, limits: &Limits) -> Checked {
     share("hit.score", hit.score)
 }
 
-/// Checks the result of a linker: it names tables and columns of the catalog, each table once, and its hints are bounded.
+/// Checks the result of a linker: it names tables and columns of the catalog, each table once, and
+/// its hints are bounded.
 ///
 /// # Errors
 /// The first field that is wrong.
@@ -43,15 +48,24 @@ pub fn linked(linked: &Linked, catalog: &Catalog, limits: &Limits) -> Checked {
     for relevant in &linked.tables {
         let shown = |name: &str| text::clip(name, 64).escape_default().to_string();
         let Some(table) = catalog.table(&relevant.table) else {
-            return refuse("relevant.table", format!("`{}` is not in the catalog", shown(&relevant.table)));
+            return refuse(
+                "relevant.table",
+                format!("`{}` is not in the catalog", shown(&relevant.table)),
+            );
         };
         if !seen.insert((&table.schema_name, &table.name)) {
             return refuse("relevant.table", format!("`{}` occurs twice", shown(&relevant.table)));
         }
         size("relevant.columns", relevant.columns.len(), table.columns.len(), "entries")?;
-        let mut left: BTreeSet<String> = table.columns.iter().map(|column| column.name.to_lowercase()).collect();
-        if let Some(column) = relevant.columns.iter().find(|column| !left.remove(&column.to_lowercase())) {
-            return refuse("relevant.columns", format!("`{}` has no further `{}`", shown(&table.name), shown(column)));
+        let mut left: BTreeSet<String> =
+            table.columns.iter().map(|column| column.name.to_lowercase()).collect();
+        if let Some(column) =
+            relevant.columns.iter().find(|column| !left.remove(&column.to_lowercase()))
+        {
+            return refuse(
+                "relevant.columns",
+                format!("`{}` has no further `{}`", shown(&table.name), shown(column)),
+            );
         }
         share("relevant.score", relevant.score)?;
         words("relevant.reason", &relevant.reason, limits)?;
@@ -73,7 +87,8 @@ mod tests {
             columns: vec![Column { name: "id".into(), ..Column::default() }],
             ..Table::default()
         };
-        let catalog = Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![table] };
+        let catalog =
+            Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![table] };
         let relevant = |table: &str, columns: &[&str], score: f64| Relevant {
             table: table.into(),
             columns: columns.iter().map(|&column| column.into()).collect(),
@@ -81,10 +96,18 @@ mod tests {
             reason: String::new(),
         };
         let of = |tables: &[Relevant]| {
-            linked(&Linked { tables: tables.to_vec(), hints: Vec::new() }, &catalog, &Limits::default())
+            linked(
+                &Linked { tables: tables.to_vec(), hints: Vec::new() },
+                &catalog,
+                &Limits::default(),
+            )
         };
         assert_eq!(of(&[relevant("Orders", &["ID"], 1.0)]), Ok(()));
-        let wrong = [relevant("people", &[], 1.0), relevant("orders", &["name"], 1.0), relevant("orders", &[], 2.0)];
+        let wrong = [
+            relevant("people", &[], 1.0),
+            relevant("orders", &["name"], 1.0),
+            relevant("orders", &[], 2.0),
+        ];
         assert!(wrong.into_iter().all(|wrong| of(&[wrong]).is_err()));
         assert!(of(&[relevant("orders", &[], 1.0), relevant("ORDERS", &[], 1.0)]).is_err());
         let hint = Hit {
@@ -97,6 +120,9 @@ mod tests {
             payload: None,
             score: f64::NAN,
         };
-        assert!(linked(&Linked { tables: Vec::new(), hints: vec![hint] }, &catalog, &Limits::default()).is_err());
+        assert!(
+            linked(&Linked { tables: Vec::new(), hints: vec![hint] }, &catalog, &Limits::default())
+                .is_err()
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! What a database is opened with. The caller reads it from the user's own configuration, never from a project's file, a suite or a URL: a driver
-//! is native code.
+//! What a database is opened with. The caller reads it from the user's own configuration, never
+//! from a project's file, a suite or a URL: a driver is native code.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,10 +19,11 @@ pub struct AdbcConfig {
     pub name: String,
     /// The driver's library, by its absolute path.
     pub library: PathBuf,
-    /// The SHA-256 of the library in hexadecimal digits, compared before it is loaded. `None` loads it as it is, which is meant for a library
-    /// that [`find_duckdb`](crate::find_duckdb) returned.
+    /// The SHA-256 of the library in hexadecimal digits, compared before it is loaded. `None` loads
+    /// it as it is, which is meant for a library that [`find_duckdb`](crate::find_duckdb) returned.
     pub sha256: Option<String>,
-    /// The function of the library that makes the driver; `None` for `AdbcDriverInit` or the one named after the file.
+    /// The function of the library that makes the driver; `None` for `AdbcDriverInit` or the one
+    /// named after the file.
     pub entry: Option<String>,
     /// The SQL that the database speaks.
     pub dialect: Dialect,
@@ -32,8 +33,8 @@ pub struct AdbcConfig {
     pub database: BTreeMap<String, SecretString>,
     /// Options of each connection. No value is ever shown.
     pub connection: BTreeMap<String, SecretString>,
-    /// Patterns of the tables and views that may be seen, matched with `name` and with `schema.name`, letter case aside. If there are none, all
-    /// may be seen.
+    /// Patterns of the tables and views that may be seen, matched with `name` and with
+    /// `schema.name`, letter case aside. If there are none, all may be seen.
     pub tables: Vec<String>,
     /// Deadline, caps and concurrency of statements.
     pub limits: Limits,
@@ -74,7 +75,9 @@ impl AdbcConfig {
     #[must_use]
     pub fn duckdb(library: impl Into<PathBuf>, file: impl Into<PathBuf>) -> Self {
         let file = file.into();
-        let name = file.file_stem().map_or_else(|| "duckdb".to_owned(), |stem| stem.to_string_lossy().into_owned());
+        let name = file
+            .file_stem()
+            .map_or_else(|| "duckdb".to_owned(), |stem| stem.to_string_lossy().into_owned());
         let config = Self::new(name, library, Dialect::Duckdb);
         Self { entry: Some(DUCKDB_ENTRY.to_owned()), file: Some(file), ..config }
     }
@@ -88,41 +91,54 @@ impl AdbcConfig {
         }
     }
 
-    /// The file of an embedded database: [`file`](Self::file), or the option that the driver reads it from.
+    /// The file of an embedded database: [`file`](Self::file), or the option that the driver reads
+    /// it from.
     pub(crate) fn location(&self) -> Option<&Path> {
         let option = match self.dialect {
             Dialect::Duckdb => "path",
             Dialect::Sqlite => "uri",
             _ => return None,
         };
-        self.file.as_deref().or_else(|| self.database.get(option).map(|value| Path::new(value.expose_secret())))
+        self.file
+            .as_deref()
+            .or_else(|| self.database.get(option).map(|value| Path::new(value.expose_secret())))
     }
 
     /// # Errors
-    /// [`DatabaseError::Address`] for a relative path of the library, and for an embedded database that is not a file.
+    /// [`DatabaseError::Address`] for a relative path of the library, and for an embedded database
+    /// that is not a file.
     pub(crate) fn checked(&self) -> Result<(), DatabaseError> {
         let invalid = |reason: String| Err(DatabaseError::Address { reason });
         if !self.library.is_absolute() {
-            return invalid(format!("the driver `{}` is not an absolute path", self.library.display()));
+            return invalid(format!(
+                "the driver `{}` is not an absolute path",
+                self.library.display()
+            ));
         }
         let is_embedded = matches!(self.dialect, Dialect::Duckdb | Dialect::Sqlite);
         match self.location().map(Path::to_string_lossy) {
             None if is_embedded => invalid(format!("`{}` names no file", self.name)),
             // Both libraries give such names a meaning of their own.
-            Some(path) if path.is_empty() || path.starts_with("file:") || path.starts_with(":memory:") => {
+            Some(path)
+                if path.is_empty() || path.starts_with("file:") || path.starts_with(":memory:") =>
+            {
                 invalid(format!("`{path}` is not the path of a file"))
             }
             _ => Ok(()),
         }
     }
 
-    /// A text of a driver without the values of the options, which some drivers quote in their errors, as a whole or in part.
+    /// A text of a driver without the values of the options, which some drivers quote in their
+    /// errors, as a whole or in part.
     pub(crate) fn scrubbed(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for value in self.database.values().chain(self.connection.values()) {
             let value = value.expose_secret();
             let within = string_secrets(value);
-            for secret in std::iter::once(value).chain(passwords(value)).chain(within.iter().map(String::as_str)) {
+            for secret in std::iter::once(value)
+                .chain(passwords(value))
+                .chain(within.iter().map(String::as_str))
+            {
                 // Short values such as `true` are no secrets, and parts of other words.
                 if secret.len() >= 4 && !matches!(secret, "true" | "false") {
                     text = text.replace(secret, "…");
@@ -133,8 +149,8 @@ impl AdbcConfig {
     }
 }
 
-/// Passwords within a connection string, be it well formed or not: what stands between `:` and the last `@`, and values of pairs whose name says
-/// that they are secret.
+/// Passwords within a connection string, be it well formed or not: what stands between `:` and the
+/// last `@`, and values of pairs whose name says that they are secret.
 fn passwords(value: &str) -> impl Iterator<Item = &str> {
     let user = value.rsplit_once('@').map_or("", |(user, _)| user);
     let ends = user.match_indices(':').map(|(colon, _)| &user[colon + 1..]);
@@ -143,7 +159,11 @@ fn passwords(value: &str) -> impl Iterator<Item = &str> {
         let name = name.to_lowercase();
         ["pass", "pwd", "secret", "token", "key"].iter().any(|word| name.contains(word))
     };
-    ends.chain(pairs.filter(move |(name, _)| is_secret(name)).map(|(_, secret)| secret.trim_matches(['\'', '"'])))
+    ends.chain(
+        pairs
+            .filter(move |(name, _)| is_secret(name))
+            .map(|(_, secret)| secret.trim_matches(['\'', '"'])),
+    )
 }
 
 #[cfg(test)]
@@ -217,6 +237,9 @@ mod tests {
     #[test]
     fn the_short_form_is_named_after_its_file() {
         let config = AdbcConfig::duckdb("/opt/libduckdb.so", "data/shop.duckdb");
-        assert_eq!((config.name.as_str(), config.shown().as_str()), ("shop", "duckdb:data/shop.duckdb"));
+        assert_eq!(
+            (config.name.as_str(), config.shown().as_str()),
+            ("shop", "duckdb:data/shop.duckdb")
+        );
     }
 }

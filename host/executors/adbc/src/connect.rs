@@ -1,4 +1,5 @@
-//! The driver's database and its connections. Everything here blocks and runs on threads of its own.
+//! The driver's database and its connections. Everything here blocks and runs on threads of its
+//! own.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -65,7 +66,8 @@ impl Connector {
         Stamp::of(file, &self.config.dialect).map(Some).map_err(missing)
     }
 
-    /// The database in the state that its file has now: a driver may hold on to what it has read once.
+    /// The database in the state that its file has now: a driver may hold on to what it has read
+    /// once.
     fn database(&self) -> Result<ManagedDatabase, DatabaseError> {
         let mut opened = locked(&self.opened);
         let stamp = self.stamp()?;
@@ -74,9 +76,16 @@ impl Connector {
         }
         let options = session::options(&self.config, self.file.as_deref()).into_iter();
         let options = options.map(|(name, value)| {
-            (OptionDatabase::from(name.as_str()), OptionValue::String(value.expose_secret().to_owned()))
+            (
+                OptionDatabase::from(name.as_str()),
+                OptionValue::String(value.expose_secret().to_owned()),
+            )
         });
-        let database = self.driver.clone().new_database_with_opts(options).map_err(|error| self.refused(&error))?;
+        let database = self
+            .driver
+            .clone()
+            .new_database_with_opts(options)
+            .map_err(|error| self.refused(&error))?;
         *opened = Some((stamp, database.clone()));
         Ok(database)
     }
@@ -85,13 +94,17 @@ impl Connector {
         error::opening(error, &self.config)
     }
 
-    /// A new connection as the driver makes it, which only reads where the driver has such connections.
+    /// A new connection as the driver makes it, which only reads where the driver has such
+    /// connections.
     ///
     /// # Errors
     /// Why there is none.
     pub(crate) fn connect(&self) -> Result<ManagedConnection, DatabaseError> {
         let options = self.config.connection.iter().map(|(name, value)| {
-            (OptionConnection::from(name.as_str()), OptionValue::String(value.expose_secret().to_owned()))
+            (
+                OptionConnection::from(name.as_str()),
+                OptionValue::String(value.expose_secret().to_owned()),
+            )
         });
         let connection = self.database()?.new_connection_with_opts(options);
         let mut connection = connection.map_err(|error| self.refused(&error))?;
@@ -126,13 +139,18 @@ impl Connector {
         let reset = statements.iter().try_for_each(|sql| update(&mut connection, sql));
         match reset.and_then(|()| self.set_up(&mut connection)) {
             Ok(()) => self.give_back(connection),
-            Err(_) => tracing::debug!(database = self.config.name, "a connection is closed after a statement"),
+            Err(_) => tracing::debug!(
+                database = self.config.name,
+                "a connection is closed after a statement"
+            ),
         }
     }
 
     fn give_back(&self, connection: ManagedConnection) {
         let mut idle = locked(&self.idle);
-        if session::after(&self.config.dialect) != After::Close && idle.len() < self.config.limits.sql_in_flight {
+        if session::after(&self.config.dialect) != After::Close
+            && idle.len() < self.config.limits.sql_in_flight
+        {
             idle.push(connection);
         }
     }

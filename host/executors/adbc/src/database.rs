@@ -36,7 +36,8 @@ impl AdbcDatabase {
     /// Loads the driver, opens the database and reads its catalog.
     ///
     /// # Errors
-    /// When the driver is not the one that the configuration names, the database does not open, or `tables` leaves none.
+    /// When the driver is not the one that the configuration names, the database does not open, or
+    /// `tables` leaves none.
     pub async fn open(config: AdbcConfig) -> Result<ArrowDatabase<AdbcEngine>, DatabaseError> {
         let (tables, limits) = (config.tables.clone(), config.limits.clone());
         ArrowDatabase::open(AdbcEngine::open(config).await?, tables, limits).await
@@ -50,9 +51,12 @@ impl AdbcEngine {
     /// When the driver is not the one that the configuration names, or the database does not open.
     pub async fn open(config: AdbcConfig) -> Result<Self, DatabaseError> {
         let (in_flight, path) = (config.limits.sql_in_flight, config.shown());
-        let opened = tokio::time::timeout(CATALOG, tokio::task::spawn_blocking(|| Connector::open(config)));
+        let opened =
+            tokio::time::timeout(CATALOG, tokio::task::spawn_blocking(|| Connector::open(config)));
         let failed = |reason: String| DatabaseError::Unreachable { path: path.clone(), reason };
-        let opened = blocking::awaited(opened).await.map_err(|_| failed("it does not answer in time".to_owned()))?;
+        let opened = blocking::awaited(opened)
+            .await
+            .map_err(|_| failed("it does not answer in time".to_owned()))?;
         let connector = Arc::new(opened.map_err(|error| failed(error.to_string()))??);
         let [places, catalog] = [in_flight, 1].map(|number| Arc::new(Semaphore::new(number)));
         Ok(Self { connector, places, catalog })
@@ -115,15 +119,24 @@ impl ArrowEngine for AdbcEngine {
 
     async fn schema(&self) -> Result<Schema, DatabaseError> {
         let deadline = Instant::now() + CATALOG;
-        let read = async { self.start(&self.catalog, deadline, introspect::read).await?.result(deadline).await };
-        let failed = |error: SqlError| DatabaseError::Unavailable { path: self.shown(), reason: error.to_string() };
+        let read = async {
+            self.start(&self.catalog, deadline, introspect::read).await?.result(deadline).await
+        };
+        let failed = |error: SqlError| DatabaseError::Unavailable {
+            path: self.shown(),
+            reason: error.to_string(),
+        };
         blocking::awaited(read).await.map_err(failed)
     }
 
     async fn prepare(&self, sql: &str, deadline: Instant) -> Result<(), SqlError> {
         let sql = sql.to_owned();
-        let prepared =
-            async { self.start(&self.places, deadline, move |work| work.prepare(&sql)).await?.result(deadline).await };
+        let prepared = async {
+            self.start(&self.places, deadline, move |work| work.prepare(&sql))
+                .await?
+                .result(deadline)
+                .await
+        };
         blocking::awaited(prepared).await
     }
 
@@ -140,22 +153,34 @@ impl ArrowEngine for AdbcEngine {
         };
         let rows = blocking::awaited(rows).await?;
         // The last text of a row: DuckDB and SQLite have further columns before it.
-        let lines: Vec<String> = rows.into_iter().filter_map(|row| row.into_iter().rev().flatten().next()).collect();
+        let lines: Vec<String> =
+            rows.into_iter().filter_map(|row| row.into_iter().rev().flatten().next()).collect();
         if lines.is_empty() {
             return Err(SqlError::new(SqlErrorKind::Other, "the engine returned no plan"));
         }
         let text = lines.join("\n");
-        let (cost, rows) = if *dialect == Dialect::Postgres { estimates(&text) } else { (None, None) };
+        let (cost, rows) =
+            if *dialect == Dialect::Postgres { estimates(&text) } else { (None, None) };
         Ok(Plan { format, text, cost, rows })
     }
 
-    async fn execute(&self, sql: &str, deadline: Instant, sink: &mut BatchSink) -> Result<(), SqlError> {
+    async fn execute(
+        &self,
+        sql: &str,
+        deadline: Instant,
+        sink: &mut BatchSink,
+    ) -> Result<(), SqlError> {
         blocking::awaited(self.run(sql.to_owned(), deadline, sink)).await
     }
 }
 
 impl AdbcEngine {
-    async fn run(&self, sql: String, deadline: Instant, sink: &mut BatchSink) -> Result<(), SqlError> {
+    async fn run(
+        &self,
+        sql: String,
+        deadline: Instant,
+        sink: &mut BatchSink,
+    ) -> Result<(), SqlError> {
         // One batch waits while one is read and one is taken: memory does not grow with the result.
         let (sender, mut parts) = mpsc::channel(1);
         let work = move |work: &mut Work<'_>| work.stream(&sql, &sender);
@@ -174,7 +199,8 @@ impl AdbcEngine {
         drop(parts);
         match taken {
             Ok(Ok(true)) => job.result(deadline).await,
-            // The result is complete, or there is none; the statement keeps its place until it has ended.
+            // The result is complete, or there is none; the statement keeps its place until it has
+            // ended.
             Ok(other) => {
                 if !job.stop().await {
                     tracing::warn!(
@@ -189,12 +215,14 @@ impl AdbcEngine {
     }
 }
 
-/// Cost and rows of a plan of PostgreSQL, whose first line ends in `(cost=0.00..35.50 rows=2550 width=4)`.
+/// Cost and rows of a plan of PostgreSQL, whose first line ends in `(cost=0.00..35.50 rows=2550
+/// width=4)`.
 fn estimates(plan: &str) -> (Option<f64>, Option<f64>) {
     let first = plan.lines().next().unwrap_or_default();
     let after = |key: &str| first.rsplit_once(key).map(|(_, rest)| rest);
     let number = |text: &str| text.split([' ', ')']).next().and_then(|number| number.parse().ok());
-    let cost = after("cost=").and_then(|rest| rest.split_once("..")).and_then(|(_, total)| number(total));
+    let cost =
+        after("cost=").and_then(|rest| rest.split_once("..")).and_then(|(_, total)| number(total));
     (cost, after(" rows=").and_then(number))
 }
 
@@ -204,8 +232,7 @@ mod tests {
 
     #[test]
     fn estimates_are_those_of_the_first_line() {
-        let plan =
-            "Sort  (cost=158.51..164.89 rows=2550 width=4)\n  ->  Seq Scan on a  (cost=0.00..1.50 rows=2 width=4)";
+        let plan = "Sort  (cost=158.51..164.89 rows=2550 width=4)\n  ->  Seq Scan on a  (cost=0.00..1.50 rows=2 width=4)";
         assert_eq!(estimates(plan), (Some(164.89), Some(2550.0)));
         assert_eq!(estimates("SCAN people"), (None, None));
     }

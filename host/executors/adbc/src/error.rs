@@ -1,5 +1,6 @@
-//! Errors of drivers in the contract's kinds: by their SQLSTATE where the driver gives one, else by the words with which DuckDB and SQLite begin
-//! their messages, else by the status of the standard. No message quotes cells.
+//! Errors of drivers in the contract's kinds: by their SQLSTATE where the driver gives one, else by
+//! the words with which DuckDB and SQLite begin their messages, else by the status of the standard.
+//! No message quotes cells.
 
 use adbc_core::error::{Error, Status};
 use arrow_schema::ArrowError;
@@ -28,8 +29,12 @@ pub(crate) fn opening(error: &Error, config: &AdbcConfig) -> DatabaseError {
     let has = |text: &str| error.message.contains(text);
     if config.dialect == Dialect::Duckdb {
         // DuckDB takes a file of SQLite for one that an extension reads.
-        if has("not a valid DuckDB database file") || has("Loading external extensions is disabled") {
-            return DatabaseError::NotADatabase { path, reason: "it is not a file of DuckDB".to_owned() };
+        if has("not a valid DuckDB database file") || has("Loading external extensions is disabled")
+        {
+            return DatabaseError::NotADatabase {
+                path,
+                reason: "it is not a file of DuckDB".to_owned(),
+            };
         }
         if has("Could not set lock on file") {
             return DatabaseError::Locked { path };
@@ -39,18 +44,26 @@ pub(crate) fn opening(error: &Error, config: &AdbcConfig) -> DatabaseError {
         }
     }
     if config.dialect == Dialect::Sqlite && has("file is not a database") {
-        return DatabaseError::NotADatabase { path, reason: "it is not a file of SQLite".to_owned() };
+        return DatabaseError::NotADatabase {
+            path,
+            reason: "it is not a file of SQLite".to_owned(),
+        };
     }
     match error.status {
-        Status::Unauthenticated | Status::Unauthorized => DatabaseError::LoginRefused { path, reason },
-        Status::IO | Status::Timeout if config.location().is_none() => DatabaseError::Unreachable { path, reason },
+        Status::Unauthenticated | Status::Unauthorized => {
+            DatabaseError::LoginRefused { path, reason }
+        }
+        Status::IO | Status::Timeout if config.location().is_none() => {
+            DatabaseError::Unreachable { path, reason }
+        }
         _ => DatabaseError::Unavailable { path, reason },
     }
 }
 
 /// The error of a statement.
 pub(crate) fn statement(error: &Error, stage: Stage, config: &AdbcConfig) -> SqlError {
-    let state: String = error.sqlstate.iter().map(|byte| char::from(byte.cast_unsigned())).collect();
+    let state: String =
+        error.sqlstate.iter().map(|byte| char::from(byte.cast_unsigned())).collect();
     let text = config.scrubbed(&message(&error.message, &config.dialect));
     classified(&text, Some(&state), error.status, stage)
 }
@@ -61,13 +74,19 @@ pub(crate) fn stream(error: &ArrowError, config: &AdbcConfig) -> SqlError {
         ArrowError::CDataInterface(text) => text.clone(),
         other => other.to_string(),
     };
-    classified(&config.scrubbed(&message(&text, &config.dialect)), None, Status::Unknown, Stage::Running)
+    classified(
+        &config.scrubbed(&message(&text, &config.dialect)),
+        None,
+        Status::Unknown,
+        Stage::Running,
+    )
 }
 
-/// What a driver's message says: without the driver's name, the statement that it repeats, and hints. The engines whose messages are known say
-/// all of it in one line.
+/// What a driver's message says: without the driver's name, the statement that it repeats, and
+/// hints. The engines whose messages are known say all of it in one line.
 fn message(text: &str, dialect: &Dialect) -> String {
-    // `[libpq] Failed to execute query 'SELECT …': ERROR:  relation "a" does not exist` with further lines.
+    // `[libpq] Failed to execute query 'SELECT …': ERROR:  relation "a" does not exist` with
+    // further lines.
     let text = text.rsplit_once("ERROR: ").map_or(text, |(_, rest)| rest);
     // `[SQLite] Failed to prepare query: no such table: a` and the query in a second line.
     let text = text.trim_start();
@@ -80,9 +99,11 @@ fn message(text: &str, dialect: &Dialect) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let lines: Vec<&str> = lines.take(if has_one_line { 1 } else { usize::MAX }).collect();
     match lines.iter().position(|line| diagnostic(line).is_some()) {
-        // What failed, as the driver calls it, says nothing to a user where the records of ODBC say why.
+        // What failed, as the driver calls it, says nothing to a user where the records of ODBC say
+        // why.
         Some(first) => {
-            let records: Vec<&str> = lines[first..].iter().map(|line| diagnostic(line).unwrap_or(line)).collect();
+            let records: Vec<&str> =
+                lines[first..].iter().map(|line| diagnostic(line).unwrap_or(line)).collect();
             clip(&records.join("; "), MESSAGE).to_owned()
         }
         None => clip(&lines.join(" "), MESSAGE).to_owned(),
@@ -92,7 +113,9 @@ fn message(text: &str, dialect: &Dialect) -> String {
 /// The text of a record of ODBC, `[42S22] (1054) [driver][server]Unknown column 'a'. Vendor code: 1054. SQLSTATE: 42S22`; `None` if a line is none.
 fn diagnostic(line: &str) -> Option<&str> {
     let (state, mut rest) = line.strip_prefix('[')?.split_once(']')?;
-    if state.len() != 5 || !state.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit()) {
+    if state.len() != 5
+        || !state.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
+    {
         return None;
     }
     rest = rest.trim_start();
@@ -109,7 +132,8 @@ fn diagnostic(line: &str) -> Option<&str> {
 fn classified(text: &str, state: Option<&str>, status: Status, stage: Stage) -> SqlError {
     let by_state = state.and_then(self::state);
     let by_text = by_words(text);
-    let Class { kind, rule, is_about_text } = by_state.or(by_text).unwrap_or_else(|| by_status(status));
+    let Class { kind, rule, is_about_text } =
+        by_state.or(by_text).unwrap_or_else(|| by_status(status));
     let is_whole = is_about_text || stage == Stage::Compiling;
     // DuckDB evaluates constants when it compiles: there the kind counts.
     let text = if is_whole && kind != SqlErrorKind::TypeMismatch { text } else { beginning(text) };
@@ -124,12 +148,17 @@ fn classified(text: &str, state: Option<&str>, status: Status, stage: Stage) -> 
 /// A message of DuckDB without its kind, `Binder Error: …`.
 fn plain(text: &str) -> &str {
     match text.split_once(" Error: ") {
-        Some((kind, rest)) if kind.len() <= 24 && kind.chars().all(|c| c.is_ascii_alphabetic() || c == ' ') => rest,
+        Some((kind, rest))
+            if kind.len() <= 24 && kind.chars().all(|c| c.is_ascii_alphabetic() || c == ' ') =>
+        {
+            rest
+        }
         _ => text,
     }
 }
 
-/// What DuckDB says of a value that a function does not take; the rest of such a message may be a cell from its first letter on.
+/// What DuckDB says of a value that a function does not take; the rest of such a message may be a
+/// cell from its first letter on.
 const INVALID: [&str; 4] = [
     "More than one row returned by a subquery used as an expression",
     "Could not parse string",
@@ -144,10 +173,14 @@ fn beginning(message: &str) -> &str {
         return known.copied().unwrap_or("a function does not take a value that it is given");
     }
     let message = plain(message);
-    let is_quote =
-        |at: usize, mark: &str| mark != "'" || !message[..at].ends_with('n') || !message[at..].starts_with("'t ");
+    let is_quote = |at: usize, mark: &str| {
+        mark != "'" || !message[..at].ends_with('n') || !message[at..].starts_with("'t ")
+    };
     let marks = message.match_indices(['"', '\'', ':', '(', '`', '[', '{']);
-    let end = marks.map(|(at, mark)| (at, is_quote(at, mark))).find(|(_, is_quote)| *is_quote).map(|(at, _)| at);
+    let end = marks
+        .map(|(at, mark)| (at, is_quote(at, mark)))
+        .find(|(_, is_quote)| *is_quote)
+        .map(|(at, _)| at);
     let end = end.unwrap_or(message.len());
     let end = message[..end].find(" with value ").unwrap_or(end);
     message[..end].trim_end()
@@ -174,7 +207,8 @@ impl Class {
     }
 }
 
-/// The class of an SQLSTATE, of which those of ODBC are used by several drivers; `None` for none and for an unknown one.
+/// The class of an SQLSTATE, of which those of ODBC are used by several drivers; `None` for none
+/// and for an unknown one.
 fn state(state: &str) -> Option<Class> {
     use SqlErrorKind as K;
     Some(match state {
@@ -189,7 +223,9 @@ fn state(state: &str) -> Option<Class> {
         "53400" | "53100" | "53200" => Class::ruled(K::TooLarge, "memory"),
         "57014" => Class::ruled(K::Timeout, "deadline"),
         _ if state.starts_with("54") => Class::ruled(K::TooLarge, "statement-size"),
-        _ if ["08", "53", "55", "57"].iter().any(|class| state.starts_with(class)) => Class::data(K::Unavailable),
+        _ if ["08", "53", "55", "57"].iter().any(|class| state.starts_with(class)) => {
+            Class::data(K::Unavailable)
+        }
         _ if state.starts_with("42") => Class::text(K::Other),
         _ if state.starts_with("22") => Class::data(K::Other),
         _ => return None,
@@ -215,11 +251,17 @@ fn by_words(text: &str) -> Option<Class> {
             || has("disabled through configuration")
         {
             Class::ruled(K::Denied, "engine")
-        } else if starts("Out of Memory Error") || has("string or blob too big") || has("out of memory") {
+        } else if starts("Out of Memory Error")
+            || has("string or blob too big")
+            || has("out of memory")
+        {
             Class::ruled(K::TooLarge, "memory")
         } else if starts("INTERRUPT Error") || starts("interrupted") || has("canceling statement") {
             Class::ruled(K::Timeout, "deadline")
-        } else if starts("Conversion Error") || starts("Mismatch Type Error") || starts("Invalid type Error") {
+        } else if starts("Conversion Error")
+            || starts("Mismatch Type Error")
+            || starts("Invalid type Error")
+        {
             Class::data(K::TypeMismatch)
         } else if has("mbiguous reference")
             || starts("ambiguous column name")
@@ -244,11 +286,16 @@ fn by_words(text: &str) -> Option<Class> {
 
 fn duckdb_binder(text: &str) -> SqlErrorKind {
     let has = |words: &str| text.contains(words);
-    if has("not found in FROM clause") || has("does not have a column") || has("Referenced column") {
+    if has("not found in FROM clause") || has("does not have a column") || has("Referenced column")
+    {
         SqlErrorKind::UnknownColumn
     } else if has("Referenced table") {
         SqlErrorKind::UnknownTable
-    } else if has("type casts") || has("argument types") || has("Cannot compare") || has("Cannot mix") {
+    } else if has("type casts")
+        || has("argument types")
+        || has("Cannot compare")
+        || has("Cannot mix")
+    {
         SqlErrorKind::TypeMismatch
     } else {
         SqlErrorKind::Other
@@ -347,7 +394,12 @@ mod tests {
             ),
         ];
         for (text, kind, expected) in cases {
-            let error = classified(&message(text, &Dialect::Duckdb), None, Status::Internal, Stage::Running);
+            let error = classified(
+                &message(text, &Dialect::Duckdb),
+                None,
+                Status::Internal,
+                Stage::Running,
+            );
             assert_eq!((error.kind, error.message.as_str()), (kind, expected), "{text}");
         }
     }
@@ -377,7 +429,12 @@ mod tests {
             assert_eq!(message(&text, &Dialect::Mysql), expected);
         }
         let error = |text: &str, state: &str| {
-            classified(&message(&odbc(text), &Dialect::Mysql), Some(state), Status::Unknown, Stage::Running)
+            classified(
+                &message(&odbc(text), &Dialect::Mysql),
+                Some(state),
+                Status::Unknown,
+                Stage::Running,
+            )
         };
         let unknown = error("[42S02] (1146) [ma][m]Table 'shop.nope' doesn't exist", "42S02");
         assert_eq!(
@@ -386,16 +443,21 @@ mod tests {
         );
         // Of what may quote a cell no more is kept than before; an apostrophe quotes nothing.
         assert_eq!(
-            error("[22007] (1292) [ma][m]Truncated incorrect DOUBLE value: 'sk-SECRET'", "22007").message,
+            error("[22007] (1292) [ma][m]Truncated incorrect DOUBLE value: 'sk-SECRET'", "22007")
+                .message,
             "Truncated incorrect DOUBLE value"
         );
-        assert_eq!(error("[HY000] (1) [ma][m]It can't compute 'sk-SECRET'", "HY000").message, "It can't compute");
+        assert_eq!(
+            error("[HY000] (1) [ma][m]It can't compute 'sk-SECRET'", "HY000").message,
+            "It can't compute"
+        );
     }
 
     #[test]
     fn states_come_before_words() {
-        let error =
-            |state: &str, stage| classified("relation \"a\" does not exist", Some(state), Status::Internal, stage);
+        let error = |state: &str, stage| {
+            classified("relation \"a\" does not exist", Some(state), Status::Internal, stage)
+        };
         assert_eq!(error("42P01", Stage::Running).kind, SqlErrorKind::UnknownTable);
         assert_eq!(error("42P01", Stage::Running).message, "relation \"a\" does not exist");
         assert_eq!(error("25006", Stage::Running).kind, SqlErrorKind::WriteRefused);
@@ -418,7 +480,8 @@ mod tests {
     #[test]
     fn files_that_are_none_of_duckdbs_are_said_to_be_so() {
         let config = AdbcConfig::duckdb("/opt/libduckdb.so", "shop.duckdb");
-        let error = |text: &str| opening(&Error::with_message_and_status(text, Status::Internal), &config);
+        let error =
+            |text: &str| opening(&Error::with_message_and_status(text, Status::Internal), &config);
         let path = "duckdb:shop.duckdb".to_owned();
         let lock = "IO Error: Could not set lock on file \"/x\": Conflicting lock is held in python (PID 1)";
         assert_eq!(error(lock), DatabaseError::Locked { path });

@@ -1,4 +1,5 @@
-//! Statements on threads of their own: drivers block. A thread ends a statement when its deadline has passed or nobody waits for it any more.
+//! Statements on threads of their own: drivers block. A thread ends a statement when its deadline
+//! has passed or nobody waits for it any more.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -59,8 +60,8 @@ impl Control {
         self.state().is_cancelled
     }
 
-    /// Asks the driver to end the statement until it has ended, from a thread of its own: the call may block, and a driver may overlook one that
-    /// comes just before the statement starts.
+    /// Asks the driver to end the statement until it has ended, from a thread of its own: the call
+    /// may block, and a driver may overlook one that comes just before the statement starts.
     fn cancel(self: &Arc<Self>) {
         let mut state = self.state();
         if state.is_ended || std::mem::replace(&mut state.is_cancelled, true) {
@@ -68,7 +69,9 @@ impl Control {
         }
         drop(state);
         let control = Arc::clone(self);
-        if let Err(error) = thread::Builder::new().name("adbc-cancel".to_owned()).spawn(move || control.insist()) {
+        if let Err(error) =
+            thread::Builder::new().name("adbc-cancel".to_owned()).spawn(move || control.insist())
+        {
             tracing::warn!(%error, "a statement cannot be cancelled");
         }
     }
@@ -145,7 +148,12 @@ impl<T: Send + 'static> Job<T> {
             shared.is_connected.store(true, Ordering::Relaxed);
             let result = match connection {
                 Ok(connection) => {
-                    let mut work_of = Work { connector: &connector, control: &shared, connection, is_read: false };
+                    let mut work_of = Work {
+                        connector: &connector,
+                        control: &shared,
+                        connection,
+                        is_read: false,
+                    };
                     let result = work(&mut work_of);
                     let Work { connection, is_read, .. } = work_of;
                     let is_cancelled = shared.end();
@@ -161,7 +169,8 @@ impl<T: Send + 'static> Job<T> {
             drop(ending);
             let _ = sender.send(result);
         };
-        let spawned = thread::Builder::new().name("adbc-statement".to_owned()).stack_size(STACK).spawn(run);
+        let spawned =
+            thread::Builder::new().name("adbc-statement".to_owned()).stack_size(STACK).spawn(run);
         spawned.map_err(|error| unavailable(format!("no thread for the statement: {error}")))?;
         Ok(Self { control, done, limit })
     }
@@ -172,7 +181,9 @@ impl<T: Send + 'static> Job<T> {
     /// Those of the work; the deadline's.
     pub(crate) async fn result(mut self, deadline: Instant) -> Result<T, SqlError> {
         match timeout_at(deadline, &mut self.done).await {
-            Ok(Ok(Err(error))) if error.kind == SqlErrorKind::Timeout => Err(deadline_error(self.limit)),
+            Ok(Ok(Err(error))) if error.kind == SqlErrorKind::Timeout => {
+                Err(deadline_error(self.limit))
+            }
             Ok(Ok(result)) => result,
             Ok(Err(_)) => Err(unavailable("the driver ended the statement's thread")),
             Err(_) => Err(self.late().await),
@@ -228,7 +239,8 @@ impl Work<'_> {
 
     /// A statement that the other side can cancel from now on.
     fn statement(&mut self, sql: &str) -> Result<ManagedStatement, SqlError> {
-        let mut statement = self.connection.new_statement().map_err(self.failed(Stage::Compiling))?;
+        let mut statement =
+            self.connection.new_statement().map_err(self.failed(Stage::Compiling))?;
         let mut state = self.control.state();
         if state.is_cancelled {
             return Err(SqlError::new(SqlErrorKind::Cancelled, "the statement was cancelled"));
@@ -243,7 +255,8 @@ impl Work<'_> {
         Ok(statement)
     }
 
-    /// Checks that a statement compiles: prepares it and asks for its result's schema, each if the driver can do it. Nothing is run.
+    /// Checks that a statement compiles: prepares it and asks for its result's schema, each if the
+    /// driver can do it. Nothing is run.
     pub(crate) fn prepare(&mut self, sql: &str) -> Result<(), SqlError> {
         let mut statement = self.statement(sql)?;
         // A driver that prepares nothing may know the result's schema, and the other way round.
@@ -264,7 +277,11 @@ impl Work<'_> {
     }
 
     /// All rows of a statement of our own, as texts within a number of bytes.
-    pub(crate) fn rows(&mut self, sql: &str, left: &mut usize) -> Result<Vec<value::Row>, SqlError> {
+    pub(crate) fn rows(
+        &mut self,
+        sql: &str,
+        left: &mut usize,
+    ) -> Result<Vec<value::Row>, SqlError> {
         self.is_read = false;
         let mut statement = self.statement(sql)?;
         let reader = statement.execute().map_err(self.failed(Stage::Compiling))?;
@@ -292,7 +309,8 @@ impl Work<'_> {
             if self.control.is_cancelled() {
                 return Ok(());
             }
-            let batch = RecordBatch::try_new(Arc::clone(&schema), batch.columns().to_vec()).map_err(self.broken())?;
+            let batch = RecordBatch::try_new(Arc::clone(&schema), batch.columns().to_vec())
+                .map_err(self.broken())?;
             if parts.blocking_send(Part::Batch(batch)).is_err() {
                 return Ok(());
             }

@@ -24,7 +24,10 @@ pub(crate) fn locate(path: &Path, shown: &str) -> Result<PathBuf, DatabaseError>
     })?;
     match located.is_file() {
         true => Ok(located),
-        false => Err(DatabaseError::NotADatabase { path: shown.to_owned(), reason: "it is not a file".to_owned() }),
+        false => Err(DatabaseError::NotADatabase {
+            path: shown.to_owned(),
+            reason: "it is not a file".to_owned(),
+        }),
     }
 }
 
@@ -34,14 +37,20 @@ fn unavailable(shown: &str, reason: impl Into<String>) -> DatabaseError {
 
 /// Names in the folder of a path that nearly match its own.
 fn similar(path: &Path) -> Vec<String> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten().filter(|entry| entry.path().is_file());
-    let names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or_else(|| Path::new("."));
+    let entries =
+        fs::read_dir(folder).into_iter().flatten().flatten().filter(|entry| entry.path().is_file());
+    let names: Vec<String> =
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     let wanted = path.file_name().unwrap_or_default().to_string_lossy();
     nearest(&wanted, names.iter().map(String::as_str))
 }
 
-/// The state of a database's file and of its log, which any change to the data changes. Times are in nanoseconds where the file system has them.
+/// The state of a database's file and of its log, which any change to the data changes. Times are
+/// in nanoseconds where the file system has them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stamp(Vec<[u64; 7]>);
 
@@ -71,13 +80,15 @@ impl Stamp {
 fn state(about: &Metadata) -> [u64; 7] {
     use std::os::unix::fs::MetadataExt;
     let [modified, nanos, changed, more] =
-        [about.mtime(), about.mtime_nsec(), about.ctime(), about.ctime_nsec()].map(i64::cast_unsigned);
+        [about.mtime(), about.mtime_nsec(), about.ctime(), about.ctime_nsec()]
+            .map(i64::cast_unsigned);
     [about.dev(), about.ino(), about.size(), modified, nanos, changed, more]
 }
 
 #[cfg(not(unix))]
 fn state(about: &Metadata) -> [u64; 7] {
-    let modified = about.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    let modified =
+        about.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
     let modified = modified.unwrap_or_default();
     [about.len(), modified.as_secs(), u64::from(modified.subsec_nanos()), 0, 0, 0, 0]
 }
@@ -91,8 +102,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("shop.duckdb"), "").unwrap();
         let missing = locate(&folder.path().join("shpo.duckdb"), "duckdb:shpo.duckdb").unwrap_err();
-        let expected =
-            DatabaseError::Missing { path: "duckdb:shpo.duckdb".into(), similar: vec!["shop.duckdb".into()] };
+        let expected = DatabaseError::Missing {
+            path: "duckdb:shpo.duckdb".into(),
+            similar: vec!["shop.duckdb".into()],
+        };
         assert_eq!(missing, expected);
         assert!(!folder.path().join("shpo.duckdb").exists());
         assert!(matches!(locate(folder.path(), "x"), Err(DatabaseError::NotADatabase { .. })));

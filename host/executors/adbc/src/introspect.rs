@@ -1,5 +1,5 @@
-//! The catalog: tables and views with columns, keys, comments and estimates, by statements where the engine is known and by the driver's list of
-//! objects elsewhere.
+//! The catalog: tables and views with columns, keys, comments and estimates, by statements where
+//! the engine is known and by the driver's list of objects elsewhere.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -24,7 +24,8 @@ struct Statements {
     tables: &'static str,
     /// Schema, table, name, type, whether NULL is allowed (`true` or `YES`), comment; in order.
     columns: &'static str,
-    /// Schema, table, name of the key, `p` or `f`, column, and for `f` schema, table and column that it refers to; in order.
+    /// Schema, table, name of the key, `p` or `f`, column, and for `f` schema, table and column
+    /// that it refers to; in order.
     keys: &'static str,
     /// Schema, table and condition of each CHECK constraint.
     checks: &'static str,
@@ -51,7 +52,8 @@ const DUCKDB: Statements = Statements {
 };
 
 /// All functions by name, and whether they are DuckDB's own.
-const FUNCTIONS: &str = "SELECT DISTINCT function_name, CAST(internal AS VARCHAR) FROM system.main.duckdb_functions()";
+const FUNCTIONS: &str =
+    "SELECT DISTINCT function_name, CAST(internal AS VARCHAR) FROM system.main.duckdb_functions()";
 
 /// Partitions are read through their table. A foreign table reads a file or another server.
 const POSTGRES: Statements = Statements {
@@ -97,8 +99,11 @@ pub(crate) fn read(work: &mut Work<'_>) -> Result<Schema, SqlError> {
     if work.connector.config.dialect == Dialect::Duckdb {
         refuse_shadows(work.rows(FUNCTIONS, &mut left)?)?;
     }
-    let path: Vec<String> =
-        work.rows(statements.path, &mut left)?.into_iter().filter_map(|row| row.into_iter().next()?).collect();
+    let path: Vec<String> = work
+        .rows(statements.path, &mut left)?
+        .into_iter()
+        .filter_map(|row| row.into_iter().next()?)
+        .collect();
     let mut tables = Tables::default();
     for row in work.rows(statements.tables, &mut left)? {
         let [Some(schema), Some(name), Some(kind), rows, comment] = cells(row) else { continue };
@@ -106,15 +111,26 @@ pub(crate) fn read(work: &mut Work<'_>) -> Result<Schema, SqlError> {
         tables.add(schema, name, &kind, row_estimate, comment);
     }
     for row in work.rows(statements.columns, &mut left)? {
-        let [Some(schema), Some(table), Some(name), sql_type, nullable, comment] = cells(row) else { continue };
+        let [Some(schema), Some(table), Some(name), sql_type, nullable, comment] = cells(row)
+        else {
+            continue;
+        };
         if let Some(table) = tables.get(&schema, &table) {
             let is_nullable = nullable.is_none_or(|text| matches!(text.as_str(), "true" | "YES"));
             table.columns.push(column(name, sql_type.unwrap_or_default(), is_nullable, comment));
         }
     }
     for row in work.rows(statements.keys, &mut left)? {
-        let [Some(schema), Some(table), Some(key), Some(kind), Some(column), ref_schema, ref_table, ref_column] =
-            cells(row)
+        let [
+            Some(schema),
+            Some(table),
+            Some(key),
+            Some(kind),
+            Some(column),
+            ref_schema,
+            ref_table,
+            ref_column,
+        ] = cells(row)
         else {
             continue;
         };
@@ -130,7 +146,9 @@ pub(crate) fn read(work: &mut Work<'_>) -> Result<Schema, SqlError> {
         let [Some(schema), Some(table), Some(condition)] = cells(row) else { continue };
         let Some(table) = tables.get(&schema, &table) else { continue };
         for (name, values) in sets::read_condition(&condition, &work.connector.config.dialect) {
-            if let Some(column) = table.columns.iter_mut().find(|column| column.name.eq_ignore_ascii_case(&name)) {
+            if let Some(column) =
+                table.columns.iter_mut().find(|column| column.name.eq_ignore_ascii_case(&name))
+            {
                 column.set_values(values, 0);
             }
         }
@@ -139,8 +157,8 @@ pub(crate) fn read(work: &mut Work<'_>) -> Result<Schema, SqlError> {
     Ok(Schema { tables, path, left_out, ..Schema::default() })
 }
 
-/// Refuses a file of DuckDB that defines functions under names of DuckDB's own: they would be called in their place, also for operators, and read
-/// whatever their author likes.
+/// Refuses a file of DuckDB that defines functions under names of DuckDB's own: they would be
+/// called in their place, also for operators, and read whatever their author likes.
 fn refuse_shadows(functions: Vec<Row>) -> Result<(), SqlError> {
     let (mut own, mut of_file) = (HashSet::new(), BTreeSet::new());
     for row in functions {
@@ -152,8 +170,9 @@ fn refuse_shadows(functions: Vec<Row>) -> Result<(), SqlError> {
         None => Ok(()),
         Some(name) => {
             let name = clip(&name, 64);
-            let message =
-                format!("it defines `{name}`, which is a function or operator of DuckDB itself: drop or rename it");
+            let message = format!(
+                "it defines `{name}`, which is a function or operator of DuckDB itself: drop or rename it"
+            );
             Err(SqlError::new(SqlErrorKind::Denied, message))
         }
     }
@@ -166,11 +185,21 @@ pub(crate) fn cells<const N: usize>(row: Row) -> [Option<String>; N] {
 }
 
 /// A column whose type's name has a bounded length.
-pub(crate) fn column(name: String, sql_type: String, nullable: bool, comment: Option<String>) -> Column {
+pub(crate) fn column(
+    name: String,
+    sql_type: String,
+    nullable: bool,
+    comment: Option<String>,
+) -> Column {
     let comment = comment.filter(|comment| !comment.is_empty());
     let labels = sets::read_enumeration(&sql_type);
-    let mut column =
-        Column { name, sql_type: clip(&sql_type, TYPE).to_owned(), nullable, comment, ..Column::default() };
+    let mut column = Column {
+        name,
+        sql_type: clip(&sql_type, TYPE).to_owned(),
+        nullable,
+        comment,
+        ..Column::default()
+    };
     if let Some(labels) = labels {
         column.set_values(labels, 0);
     }
@@ -197,7 +226,8 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
-    /// Adds a table of a kind such as `table` or `view`. An empty schema stands for an engine without schemas.
+    /// Adds a table of a kind such as `table` or `view`. An empty schema stands for an engine
+    /// without schemas.
     pub(crate) fn add(
         &mut self,
         schema: String,
@@ -206,11 +236,22 @@ impl Tables {
         row_estimate: Option<u64>,
         comment: Option<String>,
     ) {
-        let extra = if kind == "table" { Vec::new() } else { vec![("kind".to_owned(), format!("\"{kind}\""))] };
+        let extra = if kind == "table" {
+            Vec::new()
+        } else {
+            vec![("kind".to_owned(), format!("\"{kind}\""))]
+        };
         let comment = comment.filter(|comment| !comment.is_empty());
         self.places.insert((schema.clone(), name.clone()), self.tables.len());
         let schema_name = Some(schema).filter(|schema| !schema.is_empty());
-        self.tables.push(Table { schema_name, name, row_estimate, comment, extra, ..Table::default() });
+        self.tables.push(Table {
+            schema_name,
+            name,
+            row_estimate,
+            comment,
+            extra,
+            ..Table::default()
+        });
     }
 
     pub(crate) fn get(&mut self, schema: &str, name: &str) -> Option<&mut Table> {
@@ -225,7 +266,14 @@ impl Tables {
     }
 
     /// Adds the next pair of columns of a table's foreign key.
-    pub(crate) fn foreign(&mut self, from: Name, key: &str, column: String, to: Name, ref_column: String) {
+    pub(crate) fn foreign(
+        &mut self,
+        from: Name,
+        key: &str,
+        column: String,
+        to: Name,
+        ref_column: String,
+    ) {
         match self.links.last_mut().filter(|link| link.from == from && link.key == key) {
             Some(link) => {
                 link.columns.push(column);
@@ -245,8 +293,12 @@ impl Tables {
             *of_name.entry(table.name.to_lowercase()).or_default() += 1;
         }
         for Link { from, columns, to, ref_columns, .. } in std::mem::take(&mut self.links) {
-            let has = |table: &Table, names: &[String]| names.iter().all(|name| table.column(name).is_some());
-            let (Some(place), Some(other)) = (self.places.get(&from), self.places.get(&to)) else { continue };
+            let has = |table: &Table, names: &[String]| {
+                names.iter().all(|name| table.column(name).is_some())
+            };
+            let (Some(place), Some(other)) = (self.places.get(&from), self.places.get(&to)) else {
+                continue;
+            };
             let other = &self.tables[*other];
             if !has(&self.tables[*place], &columns) || !has(other, &ref_columns) {
                 continue;
@@ -260,7 +312,8 @@ impl Tables {
         }
         for table in &mut self.tables {
             let key = std::mem::take(&mut table.primary_key);
-            table.primary_key = if key.iter().all(|name| table.column(name).is_some()) { key } else { Vec::new() };
+            table.primary_key =
+                if key.iter().all(|name| table.column(name).is_some()) { key } else { Vec::new() };
         }
         self.tables.retain(|table| !table.columns.is_empty());
         self.tables
@@ -277,7 +330,9 @@ mod tests {
 
     fn tables() -> Tables {
         let mut tables = Tables::default();
-        for (schema, table, kind) in [("s", "people", "table"), ("t", "People", "table"), ("s", "orders", "view")] {
+        for (schema, table, kind) in
+            [("s", "people", "table"), ("t", "People", "table"), ("s", "orders", "view")]
+        {
             tables.add(schema.into(), table.into(), kind, None, Some(String::new()));
             for column in ["id", "person"] {
                 let column = self::column(column.into(), "x".repeat(1_000), true, None);
@@ -292,7 +347,13 @@ mod tests {
     fn keys_name_a_schema_where_the_table_alone_is_ambiguous() {
         let mut tables = tables();
         for (column, ref_column) in [("person", "id"), ("id", "person")] {
-            tables.foreign(name("s", "orders"), "k", column.into(), name("s", "people"), ref_column.into());
+            tables.foreign(
+                name("s", "orders"),
+                "k",
+                column.into(),
+                name("s", "people"),
+                ref_column.into(),
+            );
         }
         tables.foreign(name("s", "people"), "k", "id".into(), name("s", "orders"), "id".into());
         tables.primary(("s", "people"), "id".into());
@@ -306,7 +367,10 @@ mod tests {
         assert_eq!(tables[0].foreign_keys[0].ref_table, "orders");
         assert_eq!(tables[0].primary_key, ["id"]);
         assert!(tables[2].is_view() && !tables[0].is_view());
-        assert_eq!((tables[0].columns[0].sql_type.len(), tables[0].comment.as_deref()), (TYPE, None));
+        assert_eq!(
+            (tables[0].columns[0].sql_type.len(), tables[0].comment.as_deref()),
+            (TYPE, None)
+        );
     }
 
     #[test]
@@ -317,6 +381,10 @@ mod tests {
         tables.primary(("s", "people"), "secret".into());
         let tables = tables.finish();
         assert_eq!(tables.len(), 3);
-        assert!(tables.iter().all(|table| table.foreign_keys.is_empty() && table.primary_key.is_empty()));
+        assert!(
+            tables
+                .iter()
+                .all(|table| table.foreign_keys.is_empty() && table.primary_key.is_empty())
+        );
     }
 }

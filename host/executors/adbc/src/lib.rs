@@ -1,7 +1,9 @@
-//! Databases of any engine that has an ADBC driver: a native library that answers in Arrow record batches. DuckDB's own library is one.
+//! Databases of any engine that has an ADBC driver: a native library that answers in Arrow record
+//! batches. DuckDB's own library is one.
 //!
-//! A driver runs inside this process and may do whatever this process may do. It is loaded from the absolute path that the user's own
-//! configuration names, and only if its content has the SHA-256 that stands there.
+//! A driver runs inside this process and may do whatever this process may do. It is loaded from the
+//! absolute path that the user's own configuration names, and only if its content has the SHA-256
+//! that stands there.
 
 mod config;
 mod connect;

@@ -16,11 +16,13 @@ use crate::AdbcConfig;
 /// The function that drivers have by the standard.
 const ENTRY: &str = "AdbcDriverInit";
 
-/// A library of this process. It may have threads and thread-local data of its own, and is not unloaded.
+/// A library of this process. It may have threads and thread-local data of its own, and is not
+/// unloaded.
 struct Loaded {
     identity: Identity,
-    /// Open for as long as the process runs, whether the library has a driver or not. The loader takes a name that it has seen before for the
-    /// library that it had then, and this file's number is the name, see [`load`]: no other file may get it.
+    /// Open for as long as the process runs, whether the library has a driver or not. The loader
+    /// takes a name that it has seen before for the library that it had then, and this file's
+    /// number is the name, see [`load`]: no other file may get it.
     file: File,
     drivers: Vec<(Option<String>, ManagedDriver)>,
 }
@@ -36,7 +38,8 @@ impl Identity {
     fn of(file: &File) -> io::Result<Self> {
         use std::os::unix::fs::MetadataExt;
         let about = file.metadata()?;
-        let times = [about.mtime(), about.mtime_nsec(), about.ctime(), about.ctime_nsec()].map(i64::cast_unsigned);
+        let times = [about.mtime(), about.mtime_nsec(), about.ctime(), about.ctime_nsec()]
+            .map(i64::cast_unsigned);
         Ok(Self([&[about.dev(), about.ino(), about.size()], times.as_slice()].concat()))
     }
 
@@ -70,17 +73,22 @@ fn digest_of(file: &mut File) -> io::Result<String> {
 
 /// Loads the driver of a configuration. Blocks.
 ///
-/// The file that was compared is the one that is loaded: it is opened once, its content is hashed through that handle, and on Linux the loader
-/// gets the same handle by its name in `/proc`, so that another file put at the path in between is not loaded. Elsewhere the path is loaded and
-/// the handle's identity is compared with the path's afterwards. Who can write into the file itself could still change it between the two
-/// steps; a file that others may write to is therefore refused.
+/// The file that was compared is the one that is loaded: it is opened once, its content is hashed
+/// through that handle, and on Linux the loader gets the same handle by its name in `/proc`, so
+/// that another file put at the path in between is not loaded. Elsewhere the path is loaded and the
+/// handle's identity is compared with the path's afterwards. Who can write into the file itself
+/// could still change it between the two steps; a file that others may write to is therefore
+/// refused.
 ///
 /// # Errors
-/// [`DatabaseError::Unavailable`] for a library that is missing, has another content or is no driver.
+/// [`DatabaseError::Unavailable`] for a library that is missing, has another content or is no
+/// driver.
 pub(crate) fn load(config: &AdbcConfig) -> Result<ManagedDriver, DatabaseError> {
     let library = &config.library;
     let failed = |reason: String| DatabaseError::Unavailable { path: config.shown(), reason };
-    let unread = |error: io::Error| failed(format!("the driver `{}` cannot be read: {error}", library.display()));
+    let unread = |error: io::Error| {
+        failed(format!("the driver `{}` cannot be read: {error}", library.display()))
+    };
     let mut file = File::open(library).map_err(unread)?;
     refuse_shared(&file, library).map_err(failed)?;
     let identity = Identity::of(&file).map_err(unread)?;
@@ -119,7 +127,10 @@ pub(crate) fn load(config: &AdbcConfig) -> Result<ManagedDriver, DatabaseError> 
     let driver = found.map_err(unusable)?;
     let now = File::open(library).and_then(|file| Identity::of(&file)).map_err(unread)?;
     if Identity::of(file).map_err(unread)? != *identity || now != *identity {
-        return Err(failed(format!("the driver `{}` was changed while it was loaded", library.display())));
+        return Err(failed(format!(
+            "the driver `{}` was changed while it was loaded",
+            library.display()
+        )));
     }
     drivers.push((config.entry.clone(), driver.clone()));
     Ok(driver)
@@ -127,12 +138,15 @@ pub(crate) fn load(config: &AdbcConfig) -> Result<ManagedDriver, DatabaseError> 
 
 /// By the newest version of the standard that the driver has; cancelling came with the second.
 fn driver(library: &Path, entry: &str) -> Result<ManagedDriver, Error> {
-    let load = |version| ManagedDriver::load_dynamic_from_filename(library, Some(entry.as_bytes()), version);
+    let load = |version| {
+        ManagedDriver::load_dynamic_from_filename(library, Some(entry.as_bytes()), version)
+    };
     load(AdbcVersion::V110).or_else(|first| load(AdbcVersion::V100).map_err(|_| first))
 }
 
-/// The names of the function that makes the driver, of which the first that exists is called: the configured one, else the standard one and the
-/// one named after the file, `AdbcDriverSnowflakeInit` for `libadbc_driver_snowflake.so`.
+/// The names of the function that makes the driver, of which the first that exists is called: the
+/// configured one, else the standard one and the one named after the file,
+/// `AdbcDriverSnowflakeInit` for `libadbc_driver_snowflake.so`.
 fn entries(config: &AdbcConfig) -> Vec<String> {
     if let Some(entry) = &config.entry {
         return vec![entry.clone()];
@@ -142,7 +156,10 @@ fn entries(config: &AdbcConfig) -> Vec<String> {
     let stem = stem.strip_prefix("lib").unwrap_or(stem);
     let words = stem.split('_').map(|word| {
         let mut letters = word.chars();
-        letters.next().map(|first| first.to_ascii_uppercase().to_string() + letters.as_str()).unwrap_or_default()
+        letters
+            .next()
+            .map(|first| first.to_ascii_uppercase().to_string() + letters.as_str())
+            .unwrap_or_default()
     });
     vec![ENTRY.to_owned(), format!("{}Init", words.collect::<String>())]
 }
@@ -164,7 +181,10 @@ fn refuse_shared(file: &File, library: &Path) -> Result<(), String> {
     let about = file.metadata().map_err(|error| error.to_string())?;
     match about.is_file() && about.mode() & 0o002 == 0 {
         true => Ok(()),
-        false => Err(format!("the driver `{}` is not a file, or everybody may change it", library.display())),
+        false => Err(format!(
+            "the driver `{}` is not a file, or everybody may change it",
+            library.display()
+        )),
     }
 }
 
@@ -209,7 +229,8 @@ mod tests {
 
     #[test]
     fn entries_are_named_after_the_file() {
-        let mut config = AdbcConfig::new("shop", "/opt/libadbc_driver_flightsql.so.1", Dialect::Ansi);
+        let mut config =
+            AdbcConfig::new("shop", "/opt/libadbc_driver_flightsql.so.1", Dialect::Ansi);
         assert_eq!(entries(&config), ["AdbcDriverInit", "AdbcDriverFlightsqlInit"]);
         config.entry = Some("duckdb_adbc_init".to_owned());
         assert_eq!(entries(&config), ["duckdb_adbc_init"]);

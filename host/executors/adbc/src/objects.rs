@@ -1,5 +1,6 @@
-//! The catalog of an engine that this crate does not know, from the list of objects that the standard asks every driver for: catalogs with their
-//! schemas, with their tables, with their columns and constraints, as lists within lists.
+//! The catalog of an engine that this crate does not know, from the list of objects that the
+//! standard asks every driver for: catalogs with their schemas, with their tables, with their
+//! columns and constraints, as lists within lists.
 
 use adbc_core::options::{ObjectDepth, OptionConnection};
 use adbc_core::{Connection as _, Optionable as _};
@@ -25,17 +26,21 @@ const OWN: [&str; 4] = ["information_schema", "pg_catalog", "sys", "performance_
 /// What the driver says, and a text for a list that is larger than 64 MiB.
 pub(crate) fn read(work: &mut Work<'_>) -> Result<Schema, SqlError> {
     let connection = &work.connection;
-    let current = |option| connection.get_option_string(option).ok().filter(|name| !name.is_empty());
-    let (catalog, schema) = (current(OptionConnection::CurrentCatalog), current(OptionConnection::CurrentSchema));
+    let current =
+        |option| connection.get_option_string(option).ok().filter(|name| !name.is_empty());
+    let (catalog, schema) =
+        (current(OptionConnection::CurrentCatalog), current(OptionConnection::CurrentSchema));
     let config = &work.connector.config;
-    let objects = connection.get_objects(ObjectDepth::All, catalog.as_deref(), None, None, None, None);
+    let objects =
+        connection.get_objects(ObjectDepth::All, catalog.as_deref(), None, None, None, None);
     let objects = objects.map_err(|error| error::statement(&error, Stage::Compiling, config))?;
     let (mut tables, mut left) = (Tables::default(), CATALOG);
     for batch in objects {
         let batch = batch.map_err(|error| error::stream(&error, config))?;
         let size = batch.get_array_memory_size();
         left = left.checked_sub(size).ok_or_else(|| error::stream(&too_large(), config))?;
-        add(&StructArray::from(batch), &config.dialect, &mut tables).map_err(|error| error::stream(&error, config))?;
+        add(&StructArray::from(batch), &config.dialect, &mut tables)
+            .map_err(|error| error::stream(&error, config))?;
     }
     let tables = tables.finish();
     let first = || tables.first()?.schema_name.clone();
@@ -52,7 +57,8 @@ struct Object<'a> {
 
 impl<'a> Object<'a> {
     fn field(&self, name: &str) -> Result<&'a ArrayRef, ArrowError> {
-        let missing = || ArrowError::SchemaError(format!("the driver's list of objects has no field {name}"));
+        let missing =
+            || ArrowError::SchemaError(format!("the driver's list of objects has no field {name}"));
         self.fields.column_by_name(name).ok_or_else(missing)
     }
 
@@ -61,7 +67,11 @@ impl<'a> Object<'a> {
     }
 
     /// The objects within this one.
-    fn each(&self, name: &str, mut visit: impl FnMut(&Object<'_>) -> Result<(), ArrowError>) -> Result<(), ArrowError> {
+    fn each(
+        &self,
+        name: &str,
+        mut visit: impl FnMut(&Object<'_>) -> Result<(), ArrowError>,
+    ) -> Result<(), ArrowError> {
         let lists = self.field(name)?;
         let lists = lists.as_list_opt::<i32>().ok_or_else(|| unlike(name))?;
         if lists.is_null(self.row) {
@@ -95,14 +105,20 @@ fn add(catalogs: &StructArray, dialect: &Dialect, tables: &mut Tables) -> Result
             let name = if name.is_empty() { catalog.text("catalog_name")? } else { name };
             match OWN.iter().any(|own| name.eq_ignore_ascii_case(own)) {
                 true => Ok(()),
-                false => schema.each("db_schema_tables", |table| add_table(table, &name, dialect, tables)),
+                false => schema
+                    .each("db_schema_tables", |table| add_table(table, &name, dialect, tables)),
             }
         })?;
     }
     Ok(())
 }
 
-fn add_table(object: &Object<'_>, schema: &str, dialect: &Dialect, tables: &mut Tables) -> Result<(), ArrowError> {
+fn add_table(
+    object: &Object<'_>,
+    schema: &str,
+    dialect: &Dialect,
+    tables: &mut Tables,
+) -> Result<(), ArrowError> {
     let (name, kind) = (object.text("table_name")?, object.text("table_type")?.to_lowercase());
     // `TABLE`, `BASE TABLE`, `MATERIALIZED VIEW`, `SYSTEM TABLE`, `index`, …
     let kind = match kind.as_str() {
@@ -118,10 +134,12 @@ fn add_table(object: &Object<'_>, schema: &str, dialect: &Dialect, tables: &mut 
     tables.add(schema.to_owned(), name.clone(), kind, None, None);
     object.each("table_columns", |found| {
         let nullable = found.field("xdbc_nullable")?;
-        let nullable = nullable.as_primitive_opt::<Int16Type>().filter(|numbers| numbers.is_valid(found.row));
+        let nullable =
+            nullable.as_primitive_opt::<Int16Type>().filter(|numbers| numbers.is_valid(found.row));
         let is_nullable = nullable.is_none_or(|numbers| numbers.value(found.row) != 0);
         let comment = Some(found.text("remarks")?);
-        let column = column(found.text("column_name")?, found.text("xdbc_type_name")?, is_nullable, comment);
+        let column =
+            column(found.text("column_name")?, found.text("xdbc_type_name")?, is_nullable, comment);
         if let Some(table) = tables.get(schema, &name) {
             table.columns.push(column);
         }
@@ -131,16 +149,25 @@ fn add_table(object: &Object<'_>, schema: &str, dialect: &Dialect, tables: &mut 
     object.each("table_constraints", |constraint| {
         let columns = constraint.texts("constraint_column_names")?;
         match constraint.text("constraint_type")?.as_str() {
-            "PRIMARY KEY" => columns.into_iter().for_each(|column| tables.primary((schema, &name), column)),
+            "PRIMARY KEY" => {
+                columns.into_iter().for_each(|column| tables.primary((schema, &name), column))
+            }
             "FOREIGN KEY" => {
                 keys += 1;
                 let mut columns = columns.into_iter();
                 constraint.each("constraint_column_usage", |usage| {
                     let to = usage.text("fk_db_schema")?;
                     let to = if to.is_empty() { schema.to_owned() } else { to };
-                    let (to, ref_column) = ((to, usage.text("fk_table")?), usage.text("fk_column_name")?);
+                    let (to, ref_column) =
+                        ((to, usage.text("fk_table")?), usage.text("fk_column_name")?);
                     if let Some(column) = columns.next() {
-                        tables.foreign((schema.to_owned(), name.clone()), &keys.to_string(), column, to, ref_column);
+                        tables.foreign(
+                            (schema.to_owned(), name.clone()),
+                            &keys.to_string(),
+                            column,
+                            to,
+                            ref_column,
+                        );
                     }
                     Ok(())
                 })?;

@@ -33,17 +33,20 @@ const SYSTEM: [&str; 8] = [
 ];
 
 /// Folders of npm's global packages.
-const GLOBAL: [&str; 3] = ["/usr/local/lib/node_modules", "/usr/lib/node_modules", "/opt/homebrew/lib/node_modules"];
+const GLOBAL: [&str; 3] =
+    ["/usr/local/lib/node_modules", "/usr/lib/node_modules", "/opt/homebrew/lib/node_modules"];
 
 /// Folders of a user's own programs, below the home folder.
 const OWN: [&str; 4] = [".duckdb", ".duckdb/lib", ".local/lib", "lib"];
 
-/// The usual places of DuckDB's library on this platform, in the order in which they are tried: those of the user first. No place depends on the
-/// current folder, whose files may be somebody else's.
+/// The usual places of DuckDB's library on this platform, in the order in which they are tried:
+/// those of the user first. No place depends on the current folder, whose files may be somebody
+/// else's.
 #[must_use]
 pub fn duckdb_places(home: Option<&Path>) -> Vec<PathBuf> {
     let npm = |modules: PathBuf| {
-        // The library is a dependency of `@duckdb/node-bindings`, which npm installs beside it or within it.
+        // The library is a dependency of `@duckdb/node-bindings`, which npm installs beside it or
+        // within it.
         let nested = modules.join("@duckdb/node-api/node_modules").join(PACKAGE);
         [modules.join(PACKAGE), nested].map(|package| package.join(FILE))
     };
@@ -59,7 +62,8 @@ pub fn duckdb_places(home: Option<&Path>) -> Vec<PathBuf> {
     places
 }
 
-/// The first of these places that is a file which only its owner may change, where that is the current user or root.
+/// The first of these places that is a file which only its owner may change, where that is the
+/// current user or root.
 #[must_use]
 pub fn find_duckdb(places: &[PathBuf]) -> Option<PathBuf> {
     places.iter().find(|place| place.is_absolute() && is_safe(place)).cloned()

@@ -1,4 +1,5 @@
-//! What connections are set up with, so that they only read and take a bounded share of the machine, by the engine behind the driver.
+//! What connections are set up with, so that they only read and take a bounded share of the
+//! machine, by the engine behind the driver.
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,7 +9,8 @@ use syrch_core::Dialect;
 
 use crate::AdbcConfig;
 
-/// Options of a DuckDB database that nothing may change: it only reads its one file, loads no extension and stays as it is set up.
+/// Options of a DuckDB database that nothing may change: it only reads its one file, loads no
+/// extension and stays as it is set up.
 const DUCKDB: [(&str, &str); 6] = [
     ("access_mode", "READ_ONLY"),
     ("enable_external_access", "false"),
@@ -18,15 +20,20 @@ const DUCKDB: [(&str, &str); 6] = [
     ("lock_configuration", "true"),
 ];
 
-/// Options of a DuckDB database unless the configuration has others: without a folder for temporary files nothing is written to disk, and a
-/// statement that needs more memory ends with an error.
-const DUCKDB_DEFAULTS: [(&str, &str); 4] =
-    [("memory_limit", "1GB"), ("threads", "4"), ("temp_directory", ""), ("max_temp_directory_size", "0GB")];
+/// Options of a DuckDB database unless the configuration has others: without a folder for temporary
+/// files nothing is written to disk, and a statement that needs more memory ends with an error.
+const DUCKDB_DEFAULTS: [(&str, &str); 4] = [
+    ("memory_limit", "1GB"),
+    ("threads", "4"),
+    ("temp_directory", ""),
+    ("max_temp_directory_size", "0GB"),
+];
 
 /// Bytes of a batch of the PostgreSQL driver, roughly: its own default is 16 MiB.
 const BATCH: &str = "1048576";
 
-/// The options that a database is opened with. `file` is that of an embedded database, absolute and without links.
+/// The options that a database is opened with. `file` is that of an embedded database, absolute and
+/// without links.
 pub(crate) fn options(config: &AdbcConfig, file: Option<&Path>) -> Vec<(String, SecretString)> {
     let mut options: Vec<(String, SecretString)> = Vec::new();
     let mut set = |name: &str, value: &str| {
@@ -59,7 +66,9 @@ fn sqlite_uri(file: &Path) -> String {
     let mut uri = "file:".to_owned();
     for byte in file.as_os_str().as_encoded_bytes() {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => uri.push(char::from(*byte)),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
+                uri.push(char::from(*byte))
+            }
             byte => uri.push_str(&format!("%{byte:02X}")),
         }
     }
@@ -67,10 +76,15 @@ fn sqlite_uri(file: &Path) -> String {
 }
 
 /// Options of a statement.
-pub(crate) fn statement_options(dialect: &Dialect, sql: &str) -> &'static [(&'static str, &'static str)] {
+pub(crate) fn statement_options(
+    dialect: &Dialect,
+    sql: &str,
+) -> &'static [(&'static str, &'static str)] {
     match dialect {
         // The driver reads results by COPY, which takes no plan.
-        Dialect::Postgres if sql.starts_with("EXPLAIN ") => &[("adbc.postgresql.use_copy", "false")],
+        Dialect::Postgres if sql.starts_with("EXPLAIN ") => {
+            &[("adbc.postgresql.use_copy", "false")]
+        }
         Dialect::Postgres => &[("adbc.postgresql.batch_size_hint_bytes", BATCH)],
         _ => &[],
     }
@@ -87,7 +101,8 @@ pub(crate) fn setup(dialect: &Dialect, deadline: Duration) -> Vec<String> {
                 ("lock_timeout", "2s"),
                 ("statement_timeout", limit.as_str()),
             ];
-            let calls = settings.map(|(name, value)| format!("pg_catalog.set_config('{name}', '{value}', false)"));
+            let calls = settings
+                .map(|(name, value)| format!("pg_catalog.set_config('{name}', '{value}', false)"));
             vec![format!("SELECT {}", calls.join(", "))]
         }
         _ => Vec::new(),
@@ -99,7 +114,8 @@ pub(crate) fn setup(dialect: &Dialect, deadline: Duration) -> Vec<String> {
 pub(crate) enum After {
     /// It is closed, since opening another one takes less than a millisecond.
     Close,
-    /// These statements return it to the state in which it was opened, and then those of [`setup`] run again.
+    /// These statements return it to the state in which it was opened, and then those of [`setup`]
+    /// run again.
     Reset(Vec<String>),
 }
 
@@ -128,13 +144,18 @@ mod tests {
     #[test]
     fn the_configuration_changes_limits_of_duckdb_and_no_protection() {
         let mut config = AdbcConfig::duckdb("/opt/libduckdb.so", "shop.duckdb");
-        for (name, value) in [("memory_limit", "8GB"), ("enable_external_access", "true"), ("path", "other.duckdb")] {
+        for (name, value) in
+            [("memory_limit", "8GB"), ("enable_external_access", "true"), ("path", "other.duckdb")]
+        {
             config.database.insert(name.into(), value.into());
         }
         let options = shown(&config, "/data/shop.duckdb");
         let value = |wanted: &str| {
-            let found: Vec<&str> =
-                options.iter().filter(|(name, _)| name == wanted).map(|(_, value)| value.as_str()).collect();
+            let found: Vec<&str> = options
+                .iter()
+                .filter(|(name, _)| name == wanted)
+                .map(|(_, value)| value.as_str())
+                .collect();
             assert_eq!(found.len(), 1, "{wanted}: {found:?}");
             found[0]
         };
@@ -148,8 +169,12 @@ mod tests {
 
     #[test]
     fn sqlite_reads_its_file_by_a_uri_that_cannot_write() {
-        let config = AdbcConfig { file: Some("x".into()), ..AdbcConfig::new("x", "/opt/a.so", Dialect::Sqlite) };
-        let expected = [("uri".to_owned(), "file:/data/a%20b%3Fmode%3Drwc%23.sqlite?mode=ro".to_owned())];
+        let config = AdbcConfig {
+            file: Some("x".into()),
+            ..AdbcConfig::new("x", "/opt/a.so", Dialect::Sqlite)
+        };
+        let expected =
+            [("uri".to_owned(), "file:/data/a%20b%3Fmode%3Drwc%23.sqlite?mode=ro".to_owned())];
         assert_eq!(shown(&config, "/data/a b?mode=rwc#.sqlite"), expected);
     }
 }

@@ -1,6 +1,7 @@
-//! The types of a result's columns in the engine's own words. Some of them arrive in Arrow without a part of their meaning: in DuckDB a time
-//! without its zone, bits without their number, and integers that are too large for Arrow; in PostgreSQL money without its unit, and as the
-//! server's bytes whatever the driver does not know. Such columns are read as the engine spells them.
+//! The types of a result's columns in the engine's own words. Some of them arrive in Arrow without
+//! a part of their meaning: in DuckDB a time without its zone, bits without their number, and
+//! integers that are too large for Arrow; in PostgreSQL money without its unit, and as the server's
+//! bytes whatever the driver does not know. Such columns are read as the engine spells them.
 
 use std::sync::Arc;
 
@@ -17,7 +18,8 @@ const NAMES: usize = 1 << 20;
 const TYPE: usize = 256;
 
 /// Types of DuckDB, also within others, that lose a part.
-const PARTIAL: [&str; 7] = ["TIME WITH TIME ZONE", "UHUGEINT", "BIT", "UNION", "BIGNUM", "VARIANT", "GEOMETRY"];
+const PARTIAL: [&str; 7] =
+    ["TIME WITH TIME ZONE", "UHUGEINT", "BIT", "UNION", "BIGNUM", "VARIANT", "GEOMETRY"];
 
 /// Types of PostgreSQL that arrive whole, as its driver names them; arrays of them begin with `_`.
 const WHOLE: [&str; 20] = [
@@ -67,8 +69,9 @@ impl Column {
 /// Whether a type's name has this part as a word of its own: `BIT[]`, and not `"BITS" INTEGER`.
 fn words(text: &str, part: &str) -> bool {
     let is_letter = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices(part)
-        .any(|(start, _)| !text[..start].ends_with(is_letter) && !text[start + part.len()..].starts_with(is_letter))
+    text.match_indices(part).any(|(start, _)| {
+        !text[..start].ends_with(is_letter) && !text[start + part.len()..].starts_with(is_letter)
+    })
 }
 
 /// The columns of a statement's result, where the engine can say them without running it.
@@ -104,7 +107,11 @@ pub(crate) fn statement(sql: &str, columns: &[Column]) -> Option<String> {
         true => format!("CAST({name} AS VARCHAR)"),
         false => name.clone(),
     });
-    Some(format!("SELECT {} FROM ({sql}) AS syrch({})", read.collect::<Vec<_>>().join(", "), names.join(", ")))
+    Some(format!(
+        "SELECT {} FROM ({sql}) AS syrch({})",
+        read.collect::<Vec<_>>().join(", "),
+        names.join(", ")
+    ))
 }
 
 /// The result's schema with the names and the types of the statement that was asked for.
@@ -127,30 +134,47 @@ mod tests {
     use super::*;
 
     fn columns(types: &[&str]) -> Vec<Column> {
-        types.iter().map(|sql_type| Column::duckdb("a b".to_owned(), (*sql_type).to_owned())).collect()
+        types
+            .iter()
+            .map(|sql_type| Column::duckdb("a b".to_owned(), (*sql_type).to_owned()))
+            .collect()
     }
 
     #[test]
     fn only_types_that_lose_a_part_are_spelled() {
-        let whole = ["INTEGER", "TIMESTAMP WITH TIME ZONE", "STRUCT(\"BITS\" INTEGER)", "TIME", "HUGEINT"];
+        let whole =
+            ["INTEGER", "TIMESTAMP WITH TIME ZONE", "STRUCT(\"BITS\" INTEGER)", "TIME", "HUGEINT"];
         assert_eq!(statement("SELECT 1", &columns(&whole)), None);
-        for partial in ["BIT", "BIT[]", "UHUGEINT", "STRUCT(a TIME WITH TIME ZONE)", "UNION(k INTEGER)"] {
+        for partial in
+            ["BIT", "BIT[]", "UHUGEINT", "STRUCT(a TIME WITH TIME ZONE)", "UNION(k INTEGER)"]
+        {
             let expected = "SELECT c0, CAST(c1 AS VARCHAR) FROM (SELECT 1, 2) AS syrch(c0, c1)";
-            assert_eq!(statement("SELECT 1, 2", &columns(&["INTEGER", partial])).as_deref(), Some(expected));
+            assert_eq!(
+                statement("SELECT 1, 2", &columns(&["INTEGER", partial])).as_deref(),
+                Some(expected)
+            );
         }
     }
 
     #[test]
     fn types_that_the_postgresql_driver_does_not_know_are_spelled() {
-        let is_partial = |sql_type: &str| Column::postgres("a".to_owned(), sql_type.to_owned()).is_partial;
+        let is_partial =
+            |sql_type: &str| Column::postgres("a".to_owned(), sql_type.to_owned()).is_partial;
         assert!(["int4", "_int4", "numeric", "timestamptz"].iter().all(|whole| !is_partial(whole)));
-        assert!(["money", "inet", "uuid", "_inet", "unnamed<oid:3904>", ""].iter().all(|partial| is_partial(partial)));
+        assert!(
+            ["money", "inet", "uuid", "_inet", "unnamed<oid:3904>", ""]
+                .iter()
+                .all(|partial| is_partial(partial))
+        );
     }
 
     #[test]
     fn fields_have_the_names_and_types_of_the_statement() {
         let read = Arc::new(Schema::new(vec![Field::new("c0", DataType::Utf8, true)]));
         let schema = schema(&read, &columns(&["BIT"]));
-        assert_eq!((schema.field(0).name().as_str(), schema.field(0).metadata()[SQL_TYPE].as_str()), ("a b", "BIT"));
+        assert_eq!(
+            (schema.field(0).name().as_str(), schema.field(0).metadata()[SQL_TYPE].as_str()),
+            ("a b", "BIT")
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Reading rows of texts, for the statements that this crate makes itself, and the texts in a driver's lists of objects.
+//! Reading rows of texts, for the statements that this crate makes itself, and the texts in a
+//! driver's lists of objects.
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, RecordBatch};
@@ -23,7 +24,8 @@ pub(crate) fn text(array: &dyn Array, row: usize) -> Option<&str> {
 /// A row of texts.
 pub(crate) type Row = Vec<Option<String>>;
 
-/// All rows of a result whose columns are texts, within a number of bytes, of which each cell takes 24 besides its contents.
+/// All rows of a result whose columns are texts, within a number of bytes, of which each cell takes
+/// 24 besides its contents.
 ///
 /// # Errors
 /// What the driver says, and a text for a result that is larger.
@@ -37,7 +39,8 @@ pub(crate) fn rows(
         for row in 0..batch.num_rows() {
             let cells = batch.columns().iter().map(|column| text(column, row).map(str::to_owned));
             let cells: Row = cells.collect();
-            let bytes: usize = cells.iter().map(|cell| 24 + cell.as_ref().map_or(0, String::len)).sum();
+            let bytes: usize =
+                cells.iter().map(|cell| 24 + cell.as_ref().map_or(0, String::len)).sum();
             *left = left.checked_sub(bytes).ok_or_else(too_large)?;
             rows.push(cells);
         }
@@ -68,7 +71,10 @@ mod tests {
         ];
         let batch = RecordBatch::try_from_iter(arrays).unwrap();
         let text = |text: &str| Some(text.to_owned());
-        let expected = vec![vec![text("x"), text("y"), text("z"), None], vec![None, text("yy"), text("zz"), None]];
+        let expected = vec![
+            vec![text("x"), text("y"), text("z"), None],
+            vec![None, text("yy"), text("zz"), None],
+        ];
         let mut left = 1_000;
         assert_eq!(rows([Ok(batch.clone())].into_iter(), &mut left).unwrap(), expected);
         assert_eq!(left, 1_000 - 8 * 24 - 7);

@@ -1,5 +1,5 @@
-//! Views whose definitions do what a statement may not: they are left out, since of a statement that reads a view the guard sees the view's name
-//! alone.
+//! Views whose definitions do what a statement may not: they are left out, since of a statement
+//! that reads a view the guard sees the view's name alone.
 
 use std::collections::HashMap;
 
@@ -17,18 +17,19 @@ use crate::introspect::cells;
 const REASON: usize = 300;
 /// Bytes of a definition's tree.
 const TREE: usize = 16 << 20;
-/// Relations that a view may unfold into: views that read each other several times double at each step, and an engine unfolds them before any
-/// limit of its own holds.
+/// Relations that a view may unfold into: views that read each other several times double at each
+/// step, and an engine unfolds them before any limit of its own holds.
 const RELATIONS: usize = 1_000;
 /// Operators of DuckDB that its tree has as functions.
 const OPERATORS: [&str; 29] = [
-    "!", "!~~", "!~~*", "%", "&", "&&", "*", "**", "+", "-", "->", "->>", "/", "//", "<->", "<<", "<=>", "<@", ">>",
-    "@", "@>", "^", "^@", "|", "||", "~", "~~", "~~*", "~~~",
+    "!", "!~~", "!~~*", "%", "&", "&&", "*", "**", "+", "-", "->", "->>", "/", "//", "<->", "<<",
+    "<=>", "<@", ">>", "@", "@>", "^", "^@", "|", "||", "~", "~~", "~~*", "~~~",
 ];
 /// Functions of DuckDB that only stand for a form of its grammar.
 const FORMS: [&str; 2] = ["array_value", "ilike_escape"];
 
-// The statements that read the views of an engine: schema, name, definition, and why it is left out whatever its definition is.
+// The statements that read the views of an engine: schema, name, definition, and why it is left out
+// whatever its definition is.
 
 const DUCKDB: &str = "SELECT schema_name, view_name, sql, NULL FROM duckdb_views() \
     WHERE database_name = current_database() AND NOT internal AND NOT temporary";
@@ -51,12 +52,13 @@ const POSTGRES: &str = "SELECT n.nspname::text, c.relname::text, pg_get_viewdef(
 struct View {
     schema: String,
     name: String,
-    /// The relations that it reads, as `schema.name` or by their names, in lower case, in DuckDB once for each time that it reads them; or why it
-    /// is left out.
+    /// The relations that it reads, as `schema.name` or by their names, in lower case, in DuckDB
+    /// once for each time that it reads them; or why it is left out.
     reads: Result<Vec<String>, String>,
 }
 
-/// The tables without the views that are left out, and these with the reason. `path` is where names without a schema are searched.
+/// The tables without the views that are left out, and these with the reason. `path` is where names
+/// without a schema are searched.
 ///
 /// # Errors
 /// What the driver says.
@@ -93,10 +95,13 @@ pub(crate) fn checked(
     spread(&mut views);
     let left_out: HashMap<(String, String), String> = views
         .into_iter()
-        .filter_map(|view| Some(((view.schema, view.name), clip(&view.reads.err()?, REASON).to_owned())))
+        .filter_map(|view| {
+            Some(((view.schema, view.name), clip(&view.reads.err()?, REASON).to_owned()))
+        })
         .collect();
     let key = |table: &Table| (table.schema_name.clone().unwrap_or_default(), table.name.clone());
-    let tables = catalog.tables.into_iter().filter(|table| !left_out.contains_key(&key(table))).collect();
+    let tables =
+        catalog.tables.into_iter().filter(|table| !left_out.contains_key(&key(table))).collect();
     let left_out = left_out.into_iter().map(|((schema, name), reason)| {
         tracing::warn!(schema, name, reason, "a view is left out");
         LeftOut { schema, name, reason }
@@ -128,14 +133,16 @@ fn in_sqlite(text: &str, dialect: &Dialect, granted: &Granted) -> Result<Vec<Str
     Ok(admitted.tables.iter().map(|table| table.to_lowercase()).collect())
 }
 
-/// What a definition reads, by DuckDB's own tree of it, if it calls listed functions alone: DuckDB writes definitions in forms that its
-/// statements need not have, such as `~~` for LIKE.
+/// What a definition reads, by DuckDB's own tree of it, if it calls listed functions alone: DuckDB
+/// writes definitions in forms that its statements need not have, such as `~~` for LIKE.
 fn in_duckdb(work: &mut Work<'_>, text: &str) -> Result<Vec<String>, String> {
     let unread = || "its definition cannot be read".to_owned();
     let query = query(text, &Dialect::Duckdb).ok_or_else(unread)?;
-    let statement = format!("SELECT CAST(json_serialize_sql('{}') AS VARCHAR)", query.replace('\'', "''"));
+    let statement =
+        format!("SELECT CAST(json_serialize_sql('{}') AS VARCHAR)", query.replace('\'', "''"));
     let rows = work.rows(&statement, &mut TREE.clone()).map_err(|_| unread())?;
-    let tree = rows.into_iter().next().and_then(|row| row.into_iter().next()?).ok_or_else(unread)?;
+    let tree =
+        rows.into_iter().next().and_then(|row| row.into_iter().next()?).ok_or_else(unread)?;
     reads_of_tree(&tree)
 }
 
@@ -143,7 +150,9 @@ fn reads_of_tree(tree: &str) -> Result<Vec<String>, String> {
     let unread = || "its definition cannot be read".to_owned();
     // Its depth is bounded by the reader.
     let tree: Json = serde_json::from_str(tree).map_err(|_| unread())?;
-    if tree["error"] != false || tree["statements"].as_array().is_none_or(|statements| statements.len() != 1) {
+    if tree["error"] != false
+        || tree["statements"].as_array().is_none_or(|statements| statements.len() != 1)
+    {
         return Err(unread());
     }
     let (mut reads, mut nodes) = (Vec::new(), vec![&tree]);
@@ -178,15 +187,17 @@ fn query<'t>(text: &'t str, dialect: &Dialect) -> Option<&'t str> {
         match (token.kind, token.text(text)) {
             (Kind::Symbol, "(") => depth += 1,
             (Kind::Symbol, ")") => depth = depth.checked_sub(1)?,
-            (Kind::Word, word) if depth == 0 && word.eq_ignore_ascii_case("as") => return text.get(token.end..),
+            (Kind::Word, word) if depth == 0 && word.eq_ignore_ascii_case("as") => {
+                return text.get(token.end..);
+            }
             _ => {}
         }
     }
     None
 }
 
-/// Leaves out what reads a view that is left out, and what unfolds into more than [`RELATIONS`], at any depth. Where a name has no schema, the
-/// views of that name in all schemas count.
+/// Leaves out what reads a view that is left out, and what unfolds into more than [`RELATIONS`], at
+/// any depth. Where a name has no schema, the views of that name in all schemas count.
 fn spread(views: &mut [View]) {
     let mut places: HashMap<String, Vec<usize>> = HashMap::new();
     for (place, view) in views.iter().enumerate() {
@@ -199,9 +210,11 @@ fn spread(views: &mut [View]) {
     while std::mem::take(&mut has_changed) {
         for place in 0..views.len() {
             let Ok(reads) = &views[place].reads else { continue };
-            let read = reads.iter().flat_map(|name| places.get(name).map_or(&[][..], Vec::as_slice));
+            let read =
+                reads.iter().flat_map(|name| places.get(name).map_or(&[][..], Vec::as_slice));
             let read: Vec<usize> = read.copied().filter(|read| *read != place).collect();
-            let size = read.iter().map(|read| sizes[*read]).fold(1 + reads.len(), usize::saturating_add);
+            let size =
+                read.iter().map(|read| sizes[*read]).fold(1 + reads.len(), usize::saturating_add);
             let reason = if read.iter().any(|read| views[*read].reads.is_err()) {
                 "it reads a view that is left out".to_owned()
             } else if size > RELATIONS {
@@ -225,8 +238,14 @@ mod tests {
     fn the_query_of_a_view_is_behind_its_as() {
         for (text, expected) in [
             ("CREATE VIEW a AS SELECT 1;", " SELECT 1;"),
-            ("CREATE VIEW \"x AS SELECT 2 --\" (\"as\", b) AS SELECT CAST(1 AS INTEGER)", " SELECT CAST(1 AS INTEGER)"),
-            ("create view a as with b as (select 1) select * from b", " with b as (select 1) select * from b"),
+            (
+                "CREATE VIEW \"x AS SELECT 2 --\" (\"as\", b) AS SELECT CAST(1 AS INTEGER)",
+                " SELECT CAST(1 AS INTEGER)",
+            ),
+            (
+                "create view a as with b as (select 1) select * from b",
+                " with b as (select 1) select * from b",
+            ),
         ] {
             for dialect in [Dialect::Duckdb, Dialect::Sqlite] {
                 assert_eq!(query(text, &dialect), Some(expected), "{text}");
@@ -250,7 +269,13 @@ mod tests {
         assert_eq!(reads_of_tree(&tree("", "~~")), Ok(vec!["t".to_owned()]));
         assert_eq!(reads_of_tree(&tree("", "Getenv")), Err("it calls `getenv`".to_owned()));
         assert_eq!(reads_of_tree(&tree("", "@@@")), Err("it calls `@@@`".to_owned()));
-        for text in ["", "{}", "{\"error\": true}", "{\"error\": false, \"statements\": []}", &"[".repeat(1_000)] {
+        for text in [
+            "",
+            "{}",
+            "{\"error\": true}",
+            "{\"error\": false, \"statements\": []}",
+            &"[".repeat(1_000),
+        ] {
             assert!(reads_of_tree(text).is_err(), "{text}");
         }
     }
@@ -259,7 +284,9 @@ mod tests {
         View {
             schema: "main".to_owned(),
             name: name.to_owned(),
-            reads: reads.map(|reads| reads.iter().map(|&name| name.to_owned()).collect()).map_err(str::to_owned),
+            reads: reads
+                .map(|reads| reads.iter().map(|&name| name.to_owned()).collect())
+                .map_err(str::to_owned),
         }
     }
 
@@ -278,13 +305,16 @@ mod tests {
     #[test]
     fn views_that_double_are_left_out() {
         let names: Vec<String> = (0..30).map(|step| format!("v{step}")).collect();
-        let mut views: Vec<View> =
-            (1..30).map(|step| view(&names[step], Ok(&[&names[step - 1], &names[step - 1]]))).collect();
+        let mut views: Vec<View> = (1..30)
+            .map(|step| view(&names[step], Ok(&[&names[step - 1], &names[step - 1]])))
+            .collect();
         spread(&mut views);
-        let left: Vec<&str> = views.iter().filter(|view| view.reads.is_ok()).map(|view| view.name.as_str()).collect();
+        let left: Vec<&str> =
+            views.iter().filter(|view| view.reads.is_ok()).map(|view| view.name.as_str()).collect();
         assert_eq!(left, ["v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8"]);
         // A long chain is none of them.
-        let mut views: Vec<View> = (1..30).map(|step| view(&names[step], Ok(&[&names[step - 1]]))).collect();
+        let mut views: Vec<View> =
+            (1..30).map(|step| view(&names[step], Ok(&[&names[step - 1]]))).collect();
         spread(&mut views);
         assert!(views.iter().all(|view| view.reads.is_ok()));
     }

@@ -1,5 +1,6 @@
-//! The index of values, samples and statistics, by statements of the host's own. The index is built when it is first asked, within a few seconds
-//! and from the first rows of each table, and used for some minutes: the database is not read again for every question.
+//! The index of values, samples and statistics, by statements of the host's own. The index is built
+//! when it is first asked, within a few seconds and from the first rows of each table, and used for
+//! some minutes: the database is not read again for every question.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -7,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use syrch_core::ports::{ColumnStats, Match, OVERRUN, PortError, Sample};
-use syrch_core::{Catalog, Dialect, Hit, Limits, ResultSet, SqlError, SqlErrorKind, Table, Value, blocking, text};
+use syrch_core::{
+    Catalog, Dialect, Hit, Limits, ResultSet, SqlError, SqlErrorKind, Table, Value, blocking, text,
+};
 use syrch_guard::values::{CHARACTERS, Phrase, VALUES, Values};
 
 /// Rows of a table that are looked at.
@@ -77,7 +80,12 @@ pub trait Reader: Send + Sync {
     ///
     /// # Errors
     /// Those of the guard and the engine.
-    async fn select(&self, sql: &str, limits: &Limits, time: Duration) -> Result<ResultSet, SqlError>;
+    async fn select(
+        &self,
+        sql: &str,
+        limits: &Limits,
+        time: Duration,
+    ) -> Result<ResultSet, SqlError>;
 }
 
 /// The index of values of one database.
@@ -88,7 +96,8 @@ impl ValueIndex {
     /// Cells that match each phrase, as `CellIndex::find` says.
     ///
     /// # Errors
-    /// [`PortError::Unsupported`] for a comparison by meaning, and [`PortError::Other`] for too many phrases.
+    /// [`PortError::Unsupported`] for a comparison by meaning, and [`PortError::Other`] for too
+    /// many phrases.
     pub async fn find(
         &self,
         reader: &dyn Reader,
@@ -101,7 +110,10 @@ impl ValueIndex {
         }
         let phrases = Phrase::all(phrases)?;
         let index = blocking::awaited(self.values(reader, catalog, limits)).await;
-        let found = tokio::task::spawn_blocking(move || index.find(&phrases, &how, limit as usize, || Ok(()))).await;
+        let found = tokio::task::spawn_blocking(move || {
+            index.find(&phrases, &how, limit as usize, || Ok(()))
+        })
+        .await;
         found.map_err(|error| PortError::Other(error.to_string()))?.map_err(port_error)
     }
 
@@ -117,7 +129,8 @@ impl ValueIndex {
     }
 }
 
-/// Reads the small tables first, until the index is full or the time is up. A table that cannot be read is left out.
+/// Reads the small tables first, until the index is full or the time is up. A table that cannot be
+/// read is left out.
 async fn build(reader: &dyn Reader, catalog: &Catalog, limits: &Limits) -> Values {
     let time = limits.sql_deadline.min(INDEXING);
     let (mut values, until) = (Values::new(time), Instant::now() + time);
@@ -137,7 +150,8 @@ async fn build(reader: &dyn Reader, catalog: &Catalog, limits: &Limits) -> Value
             match reader.select(&different(table, columns, &catalog.dialect), &limits, left).await {
                 Ok(result) => add(&mut values, catalog, table, columns, &result),
                 Err(error) => {
-                    values.is_partial |= matches!(error.kind, SqlErrorKind::Timeout | SqlErrorKind::Unavailable);
+                    values.is_partial |=
+                        matches!(error.kind, SqlErrorKind::Timeout | SqlErrorKind::Unavailable);
                     tracing::warn!(table = table.name, %error, "values of a table are not indexed");
                 }
             }
@@ -147,7 +161,13 @@ async fn build(reader: &dyn Reader, catalog: &Catalog, limits: &Limits) -> Value
     values
 }
 
-fn add(values: &mut Values, catalog: &Catalog, table: &Table, columns: &[&str], result: &ResultSet) {
+fn add(
+    values: &mut Values,
+    catalog: &Catalog,
+    table: &Table,
+    columns: &[&str],
+    result: &ResultSet,
+) {
     let name: Arc<str> = catalog.table_name(table).into();
     let places: Vec<usize> = columns.iter().map(|column| values.place(&name, column)).collect();
     for row in result.rows(0, u64::MAX) {
@@ -159,7 +179,8 @@ fn add(values: &mut Values, catalog: &Catalog, table: &Table, columns: &[&str], 
     }
 }
 
-/// Whether the values of a type are found by their text: texts, and what users made, such as enumerations.
+/// Whether the values of a type are found by their text: texts, and what users made, such as
+/// enumerations.
 fn has_text(sql_type: &str) -> bool {
     let name = sql_type.to_ascii_lowercase();
     !name.ends_with(']') && !NO_TEXT.iter().any(|beginning| name.starts_with(beginning))
@@ -194,11 +215,16 @@ fn different(table: &Table, columns: &[&str], dialect: &Dialect) -> String {
 ///
 /// # Errors
 /// [`PortError::UnknownName`] for a table or column that the catalog lacks.
-pub fn resolve(catalog: &Catalog, table: &str, columns: &[String]) -> Result<(Table, Vec<String>), PortError> {
+pub fn resolve(
+    catalog: &Catalog,
+    table: &str,
+    columns: &[String],
+) -> Result<(Table, Vec<String>), PortError> {
     let found = catalog.table(table).ok_or_else(|| PortError::UnknownName(table.to_owned()))?;
     let mut names: Vec<String> = Vec::new();
     for name in columns {
-        let column = found.column(name).ok_or_else(|| PortError::UnknownName(format!("{table}.{name}")))?;
+        let column =
+            found.column(name).ok_or_else(|| PortError::UnknownName(format!("{table}.{name}")))?;
         if !names.contains(&column.name) {
             names.push(column.name.clone());
         }
@@ -207,7 +233,11 @@ pub fn resolve(catalog: &Catalog, table: &str, columns: &[String]) -> Result<(Ta
 }
 
 /// The values of a statement about one column; empty for a type without an order or equality.
-async fn values(reader: &dyn Reader, sql: &str, limits: &Limits) -> Result<Vec<Vec<Value>>, PortError> {
+async fn values(
+    reader: &dyn Reader,
+    sql: &str,
+    limits: &Limits,
+) -> Result<Vec<Vec<Value>>, PortError> {
     match reader.select(sql, limits, limits.sql_deadline).await {
         Ok(result) => {
             let rows = result.rows(0, result.row_count());
@@ -243,22 +273,31 @@ pub async fn samples(
 ) -> Result<Vec<Sample>, PortError> {
     let mut samples = Vec::with_capacity(columns.len());
     for column in columns {
-        let first = format!("(SELECT {} AS v FROM {} LIMIT {ROWS}) AS s", dialect.quoted(column), from(table, dialect));
+        let first = format!(
+            "(SELECT {} AS v FROM {} LIMIT {ROWS}) AS s",
+            dialect.quoted(column),
+            from(table, dialect)
+        );
         let ends = values(reader, &format!("SELECT min(v), max(v) FROM {first}"), limits).await?;
         let (least, greatest) = match ends.into_iter().next().as_deref() {
             Some([least, greatest]) => (least.clone(), greatest.clone()),
             _ => (Value::Null, Value::Null),
         };
-        let sql =
-            format!("SELECT v, count(*) FROM {first} WHERE v IS NOT NULL GROUP BY v ORDER BY 2 DESC, 1 LIMIT {limit}");
-        let frequent =
-            values(reader, &sql, limits).await?.into_iter().filter_map(|row| {
-                match <[Value; 2]>::try_from(row).ok()? {
-                    [value, Value::Integer(count)] => Some((value, u64::try_from(count).ok()?)),
-                    _ => None,
-                }
-            });
-        samples.push(Sample { column: column.clone(), least, greatest, frequent: frequent.collect() });
+        let sql = format!(
+            "SELECT v, count(*) FROM {first} WHERE v IS NOT NULL GROUP BY v ORDER BY 2 DESC, 1 LIMIT {limit}"
+        );
+        let frequent = values(reader, &sql, limits).await?.into_iter().filter_map(|row| {
+            match <[Value; 2]>::try_from(row).ok()? {
+                [value, Value::Integer(count)] => Some((value, u64::try_from(count).ok()?)),
+                _ => None,
+            }
+        });
+        samples.push(Sample {
+            column: column.clone(),
+            least,
+            greatest,
+            frequent: frequent.collect(),
+        });
     }
     Ok(samples)
 }
@@ -276,7 +315,11 @@ pub(crate) async fn column_stats(
 ) -> Result<Vec<ColumnStats>, PortError> {
     let mut stats = Vec::with_capacity(columns.len());
     for column in columns {
-        let first = format!("(SELECT {} AS v FROM {} LIMIT {ROWS}) AS s", dialect.quoted(column), from(table, dialect));
+        let first = format!(
+            "(SELECT {} AS v FROM {} LIMIT {ROWS}) AS s",
+            dialect.quoted(column),
+            from(table, dialect)
+        );
         let sql = format!("SELECT count(*), count(v), count(DISTINCT v) FROM {first}");
         let counted = match values(reader, &sql, limits).await?.into_iter().next().as_deref() {
             Some([Value::Integer(rows), Value::Integer(filled), Value::Integer(distinct)]) => {
@@ -287,7 +330,9 @@ pub(crate) async fn column_stats(
         stats.push(ColumnStats {
             column: column.clone(),
             distinct: counted.map(|(_, _, distinct)| distinct),
-            null_fraction: counted.filter(|(rows, ..)| *rows > 0.0).map(|(rows, filled, _)| 1.0 - filled / rows),
+            null_fraction: counted
+                .filter(|(rows, ..)| *rows > 0.0)
+                .map(|(rows, filled, _)| 1.0 - filled / rows),
             correlation: None,
             average_width: None,
         });

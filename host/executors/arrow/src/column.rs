@@ -1,4 +1,5 @@
-//! One column of a result: which Arrow types it reads, and how. Narrow numbers become wide; times, intervals and nested values become texts.
+//! One column of a result: which Arrow types it reads, and how. Narrow numbers become wide; times,
+//! intervals and nested values become texts.
 
 use std::sync::Arc;
 
@@ -7,8 +8,9 @@ use arrow_array::builder::{
 };
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Decimal32Type, Decimal64Type, Decimal128Type, Float16Type, Float32Type, Float64Type, Int8Type,
-    Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Decimal32Type, Decimal64Type, Decimal128Type, Float16Type, Float32Type,
+    Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
+    UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, BinaryArray, NullArray, PrimitiveArray};
 use arrow_schema::{DataType, Field};
@@ -63,20 +65,28 @@ pub(crate) fn type_name(data_type: &DataType) -> String {
 fn is_readable(data_type: &DataType, levels: usize) -> bool {
     let Some(levels) = levels.checked_sub(1) else { return false };
     match data_type {
-        DataType::Union(..) | DataType::RunEndEncoded(..) | DataType::ListView(_) | DataType::LargeListView(_) => false,
-        DataType::Decimal32(_, scale) | DataType::Decimal64(_, scale) | DataType::Decimal128(_, scale) => *scale >= 0,
+        DataType::Union(..)
+        | DataType::RunEndEncoded(..)
+        | DataType::ListView(_)
+        | DataType::LargeListView(_) => false,
+        DataType::Decimal32(_, scale)
+        | DataType::Decimal64(_, scale)
+        | DataType::Decimal128(_, scale) => *scale >= 0,
         DataType::List(field)
         | DataType::LargeList(field)
         | DataType::FixedSizeList(field, _)
         | DataType::Map(field, _) => is_readable(field.data_type(), levels),
-        DataType::Struct(fields) => fields.iter().all(|field| is_readable(field.data_type(), levels)),
+        DataType::Struct(fields) => {
+            fields.iter().all(|field| is_readable(field.data_type(), levels))
+        }
         DataType::Dictionary(_, values) => is_readable(values, levels) && !values.is_numeric(),
         _ => true,
     }
 }
 
 impl Column {
-    /// An empty column for this field; `None` where its type cannot be read. Texts that are declared `numeric` are decimal numbers.
+    /// An empty column for this field; `None` where its type cannot be read. Texts that are
+    /// declared `numeric` are decimal numbers.
     pub(crate) fn of(field: &Field) -> Option<Self> {
         let data_type = field.data_type();
         if !is_readable(data_type, LEVELS) {
@@ -86,24 +96,38 @@ impl Column {
             DataType::Null => Self::Nulls(0),
             DataType::Boolean => Self::Booleans(BooleanBuilder::new()),
             DataType::UInt64 => Self::Decimals(decimals(DIGITS_OF_U64, 0)?),
-            DataType::Float16 | DataType::Float32 | DataType::Float64 => Self::Reals(Float64Builder::new()),
+            DataType::Float16 | DataType::Float32 | DataType::Float64 => {
+                Self::Reals(Float64Builder::new())
+            }
             DataType::Decimal32(precision, scale)
             | DataType::Decimal64(precision, scale)
-            | DataType::Decimal128(precision, scale) => Self::Decimals(decimals(*precision, *scale)?),
-            DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
-                Self::Bytes(BinaryBuilder::new())
+            | DataType::Decimal128(precision, scale) => {
+                Self::Decimals(decimals(*precision, *scale)?)
             }
+            DataType::Binary
+            | DataType::LargeBinary
+            | DataType::BinaryView
+            | DataType::FixedSizeBinary(_) => Self::Bytes(BinaryBuilder::new()),
             whole if whole.is_integer() => Self::Integers(Int64Builder::new()),
-            DataType::Utf8 if field.metadata().get(SQL_TYPE).is_some_and(|declared| declared == NUMERIC) => {
+            DataType::Utf8
+                if field.metadata().get(SQL_TYPE).is_some_and(|declared| declared == NUMERIC) =>
+            {
                 Self::Digits(StringBuilder::new())
             }
             _ => Self::Texts(StringBuilder::new()),
         })
     }
 
-    /// Reads the first cells of a batch and adds their sizes to those of their rows. It ends before a cell that is too large, and when its texts
-    /// have more bytes than `budget`. `None` for an array of another type.
-    pub(crate) fn read(&self, array: &ArrayRef, sizes: &mut [usize], cell: usize, budget: usize) -> Option<Read> {
+    /// Reads the first cells of a batch and adds their sizes to those of their rows. It ends before
+    /// a cell that is too large, and when its texts have more bytes than `budget`. `None` for an
+    /// array of another type.
+    pub(crate) fn read(
+        &self,
+        array: &ArrayRef,
+        sizes: &mut [usize],
+        cell: usize,
+        budget: usize,
+    ) -> Option<Read> {
         let array = array.slice(0, sizes.len());
         let whole = |cells: ArrayRef| Some(Read { cells, is_large: false });
         match self {
@@ -127,7 +151,12 @@ impl Column {
             }
             Self::Texts(_) | Self::Digits(_) => match array.as_string_opt::<i32>() {
                 Some(texts) => {
-                    let (end, is_large) = add_lengths(sizes, texts.iter().map(|text| text.map(str::len)), cell, budget);
+                    let (end, is_large) = add_lengths(
+                        sizes,
+                        texts.iter().map(|text| text.map(str::len)),
+                        cell,
+                        budget,
+                    );
                     Some(Read { cells: array.slice(0, end), is_large })
                 }
                 None => {
@@ -150,9 +179,14 @@ impl Column {
             Self::Reals(builder) => builder.append_array(cells.as_primitive_opt()?),
             Self::Decimals(builder) => {
                 // Precision and scale are those of the first batch: all have one schema.
-                cells.as_primitive_opt::<Decimal128Type>()?.iter().for_each(|cell| builder.append_option(cell));
+                cells
+                    .as_primitive_opt::<Decimal128Type>()?
+                    .iter()
+                    .for_each(|cell| builder.append_option(cell));
             }
-            Self::Texts(builder) | Self::Digits(builder) => builder.append_array(cells.as_string_opt()?).ok()?,
+            Self::Texts(builder) | Self::Digits(builder) => {
+                builder.append_array(cells.as_string_opt()?).ok()?
+            }
             Self::Bytes(builder) => builder.append_array(cells.as_binary_opt()?).ok()?,
         }
         Some(())
@@ -180,8 +214,8 @@ fn add_width<T: ArrowPrimitiveType>(sizes: &mut [usize]) {
     sizes.iter_mut().for_each(|size| *size += size_of::<T::Native>());
 }
 
-/// Adds lengths to the sizes of their rows, and returns how many cells may be read and whether the one after them is too large. Rows from there
-/// on fit in no result.
+/// Adds lengths to the sizes of their rows, and returns how many cells may be read and whether the
+/// one after them is too large. Rows from there on fit in no result.
 fn add_lengths(
     sizes: &mut [usize],
     lengths: impl Iterator<Item = Option<usize>>,
@@ -249,7 +283,8 @@ fn unscaled(array: &ArrayRef) -> Option<ArrayRef> {
 fn bytes(array: &ArrayRef, sizes: &mut [usize], cell: usize, budget: usize) -> Option<Read> {
     let mut gathered = |cells: &mut dyn Iterator<Item = Option<&[u8]>>| {
         let cells: Vec<Option<&[u8]>> = cells.collect();
-        let (end, is_large) = add_lengths(sizes, cells.iter().map(|cell| cell.map(<[u8]>::len)), cell, budget);
+        let (end, is_large) =
+            add_lengths(sizes, cells.iter().map(|cell| cell.map(<[u8]>::len)), cell, budget);
         let cells: BinaryArray = cells.into_iter().take(end).collect();
         Some(Read { cells: Arc::new(cells), is_large })
     };

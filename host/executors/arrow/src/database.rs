@@ -1,4 +1,5 @@
-//! The database that an [`ArrowEngine`] becomes: it adds the guard, deadlines, the catalog's cache and the index of values.
+//! The database that an [`ArrowEngine`] becomes: it adds the guard, deadlines, the catalog's cache
+//! and the index of values.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,10 +7,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use syrch_core::ports::{
-    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, Plan, PortError, Sample, SqlQuery,
+    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, Plan, PortError, Sample,
+    SqlQuery,
 };
 use syrch_core::text::nearest;
-use syrch_core::{Catalog, Dialect, Hit, Limits, ResultSet, SqlError, SqlErrorKind, Table, blocking};
+use syrch_core::{
+    Catalog, Dialect, Hit, Limits, ResultSet, SqlError, SqlErrorKind, Table, blocking,
+};
 use syrch_guard::{Admitted, Bounds, Granted, Spliced, Unresolved, admit, prelex, splice};
 use tokio::sync::{Mutex, Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -41,13 +45,17 @@ struct Snapshot {
 }
 
 impl<E: ArrowEngine> ArrowDatabase<E> {
-    /// Reads the catalog and makes a database of an engine. `tables` are globs of the tables that may be seen. If there are none, all may be
-    /// seen.
+    /// Reads the catalog and makes a database of an engine. `tables` are globs of the tables that
+    /// may be seen. If there are none, all may be seen.
     ///
     /// # Errors
-    /// Those of [`ArrowEngine::schema`], [`DatabaseError::Unavailable`] for a pattern that is none, and [`DatabaseError::NothingGranted`] where
-    /// the patterns leave no table.
-    pub async fn open(engine: E, tables: Vec<String>, limits: Limits) -> Result<Self, DatabaseError> {
+    /// Those of [`ArrowEngine::schema`], [`DatabaseError::Unavailable`] for a pattern that is none,
+    /// and [`DatabaseError::NothingGranted`] where the patterns leave no table.
+    pub async fn open(
+        engine: E,
+        tables: Vec<String>,
+        limits: Limits,
+    ) -> Result<Self, DatabaseError> {
         let globs = globs(&tables, &engine.shown())?;
         let places = Semaphore::new(limits.sql_in_flight.max(1));
         let (snapshot, index) = (Mutex::new(None), ValueIndex::default());
@@ -80,30 +88,41 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
         let Schema { tables, path, catalog: within, mut left_out } = schema;
         let matches = |schema: Option<&str>, name: &str| {
             let full = schema.map(|schema| format!("{schema}.{name}"));
-            let is_matched =
-                |globs: &GlobSet| globs.is_match(name) || full.as_ref().is_some_and(|full| globs.is_match(full));
+            let is_matched = |globs: &GlobSet| {
+                globs.is_match(name) || full.as_ref().is_some_and(|full| globs.is_match(full))
+            };
             self.globs.as_ref().is_none_or(is_matched)
         };
         let names: Vec<String> = tables.iter().map(|table| table.name.clone()).take(100).collect();
         let mut bytes = 0_usize;
         let mut granted = Vec::new();
-        for table in tables.into_iter().filter(|table| matches(table.schema_name.as_deref(), &table.name)) {
+        for table in
+            tables.into_iter().filter(|table| matches(table.schema_name.as_deref(), &table.name))
+        {
             bytes = bytes.saturating_add(size(&table));
             if bytes <= CATALOG {
                 granted.push(table);
                 continue;
             }
             tracing::warn!(table = table.name, "a table is left out: the catalog is too large");
-            let reason =
-                format!("the catalog has more than {CATALOG} bytes; name the tables that are needed by --tables");
-            left_out.push(LeftOut { schema: table.schema_name.unwrap_or_default(), name: table.name, reason });
+            let reason = format!(
+                "the catalog has more than {CATALOG} bytes; name the tables that are needed by --tables"
+            );
+            left_out.push(LeftOut {
+                schema: table.schema_name.unwrap_or_default(),
+                name: table.name,
+                reason,
+            });
         }
         if granted.is_empty() && self.globs.is_some() {
             let (path, patterns) = (self.engine.shown(), self.patterns.clone());
             return Err(DatabaseError::NothingGranted { path, patterns, tables: names });
         }
-        let mut catalog =
-            Catalog { database: self.engine.name().to_owned(), dialect: self.engine.dialect(), tables: granted };
+        let mut catalog = Catalog {
+            database: self.engine.name().to_owned(),
+            dialect: self.engine.dialect(),
+            tables: granted,
+        };
         catalog.mark_schemas(&path);
         let mut granted = Granted::new(&catalog, path);
         if let Some(within) = within {
@@ -138,7 +157,8 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
     fn admitted(&self, query: &SqlQuery, snapshot: &Snapshot) -> Result<Admitted, SqlError> {
         let spliced = self.composed(query)?;
         admit(&spliced.text, &snapshot.granted, &self.bounds()).map_err(|mut error| {
-            error.position = error.position.and_then(|position| spliced.original(position as usize));
+            error.position =
+                error.position.and_then(|position| spliced.original(position as usize));
             error
         })
     }
@@ -151,7 +171,8 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
         }
     }
 
-    /// Works in a place of its own, off the search's clock, until the engine reports that the deadline has passed.
+    /// Works in a place of its own, off the search's clock, until the engine reports that the
+    /// deadline has passed.
     async fn work<T>(
         &self,
         time: Duration,
@@ -160,18 +181,30 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
         blocking::awaited(async {
             let _place = self.place().await?;
             let deadline = Instant::now() + time;
-            timeout_at(deadline + OVERRUN_AFTER, work(deadline)).await.unwrap_or_else(|_| Err(overrun_error()))
+            timeout_at(deadline + OVERRUN_AFTER, work(deadline))
+                .await
+                .unwrap_or_else(|_| Err(overrun_error()))
         })
         .await
     }
 
-    async fn execute(&self, sql: &str, limits: &Limits, time: Duration) -> Result<ResultSet, SqlError> {
+    async fn execute(
+        &self,
+        sql: &str,
+        limits: &Limits,
+        time: Duration,
+    ) -> Result<ResultSet, SqlError> {
         let mut sink = BatchSink::new(limits.clone());
-        self.work(time, async |deadline| self.engine.execute(sql, deadline, &mut sink).await).await?;
+        self.work(time, async |deadline| self.engine.execute(sql, deadline, &mut sink).await)
+            .await?;
         sink.finish(sql.to_owned())
     }
 
-    async fn resolve(&self, table: &str, columns: &[String]) -> Result<(Table, Vec<String>), PortError> {
+    async fn resolve(
+        &self,
+        table: &str,
+        columns: &[String],
+    ) -> Result<(Table, Vec<String>), PortError> {
         cells::resolve(&self.current().await.map_err(port_error)?.catalog, table, columns)
     }
 }
@@ -180,19 +213,24 @@ fn unavailable(reason: impl Into<String>) -> SqlError {
     SqlError::new(SqlErrorKind::Unavailable, reason)
 }
 
-/// The patterns of `--tables`, compiled; `None` when all tables are granted. `shown` is the database as messages show it.
+/// The patterns of `--tables`, compiled; `None` when all tables are granted. `shown` is the
+/// database as messages show it.
 ///
 /// # Errors
 /// [`DatabaseError::Unavailable`] for a pattern that is none.
 pub fn globs(patterns: &[String], shown: &str) -> Result<Option<GlobSet>, DatabaseError> {
-    let unavailable = |reason: String| DatabaseError::Unavailable { path: shown.to_owned(), reason };
+    let unavailable =
+        |reason: String| DatabaseError::Unavailable { path: shown.to_owned(), reason };
     if patterns.is_empty() {
         return Ok(None);
     }
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {
-        let glob = GlobBuilder::new(pattern).case_insensitive(true).literal_separator(false).build();
-        set.add(glob.map_err(|error| unavailable(format!("pattern `{pattern}` for tables: {}", error.kind())))?);
+        let glob =
+            GlobBuilder::new(pattern).case_insensitive(true).literal_separator(false).build();
+        set.add(glob.map_err(|error| {
+            unavailable(format!("pattern `{pattern}` for tables: {}", error.kind()))
+        })?);
     }
     set.build().map(Some).map_err(|error| unavailable(error.to_string()))
 }
@@ -200,25 +238,37 @@ pub fn globs(patterns: &[String], shown: &str) -> Result<Option<GlobSet>, Databa
 /// About what a table takes in memory.
 fn size(table: &Table) -> usize {
     let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-    let names = |names: &[String]| names.iter().map(|name| name.len() + size_of::<String>()).sum::<usize>();
+    let names =
+        |names: &[String]| names.iter().map(|name| name.len() + size_of::<String>()).sum::<usize>();
     let columns: usize = table
         .columns
         .iter()
         .map(|column| {
-            let extra: usize = column.extra.iter().map(|(key, value)| key.len() + value.len()).sum();
-            size_of_val(column) + column.name.len() + column.sql_type.len() + text(&column.comment) + extra
+            let extra: usize =
+                column.extra.iter().map(|(key, value)| key.len() + value.len()).sum();
+            size_of_val(column)
+                + column.name.len()
+                + column.sql_type.len()
+                + text(&column.comment)
+                + extra
         })
         .sum();
     let keys: usize = table
         .foreign_keys
         .iter()
-        .map(|key| size_of_val(key) + names(&key.columns) + key.ref_table.len() + names(&key.ref_columns))
+        .map(|key| {
+            size_of_val(key) + names(&key.columns) + key.ref_table.len() + names(&key.ref_columns)
+        })
         .sum();
     let indexes: usize = table
         .indexes
         .iter()
         .map(|index| {
-            size_of_val(index) + index.name.len() + names(&index.columns) + text(&index.method) + text(&index.predicate)
+            size_of_val(index)
+                + index.name.len()
+                + names(&index.columns)
+                + text(&index.method)
+                + text(&index.predicate)
         })
         .sum();
     size_of::<Table>()
@@ -231,7 +281,8 @@ fn size(table: &Table) -> usize {
         + names(&table.primary_key)
 }
 
-/// What a failed statement is about. Some engines only say that it failed: then the catalog may show that a name is unknown.
+/// What a failed statement is about. Some engines only say that it failed: then the catalog may
+/// show that a name is unknown.
 fn explained(error: SqlError, query: &SqlQuery, catalog: &Catalog) -> SqlError {
     if error.kind != SqlErrorKind::Other {
         return with_nearest(error, catalog);
@@ -247,7 +298,8 @@ fn with_nearest(error: SqlError, catalog: &Catalog) -> SqlError {
     if error.kind != SqlErrorKind::UnknownColumn || !error.suggestions.is_empty() {
         return error;
     }
-    // Engines quote the name first: `Referenced column "nme" not found`, `[UNRESOLVED_COLUMN] … with name `nme``.
+    // Engines quote the name first: `Referenced column "nme" not found`, `[UNRESOLVED_COLUMN] …
+    // with name `nme``.
     let name = error.message.split(['"', '`']).nth(1).unwrap_or_default();
     let columns = catalog.tables.iter().flat_map(|table| &table.columns);
     let near = nearest(name, columns.map(|column| column.name.as_str()));
@@ -256,7 +308,12 @@ fn with_nearest(error: SqlError, catalog: &Catalog) -> SqlError {
 
 #[async_trait]
 impl<E: ArrowEngine> Reader for ArrowDatabase<E> {
-    async fn select(&self, sql: &str, limits: &Limits, time: Duration) -> Result<ResultSet, SqlError> {
+    async fn select(
+        &self,
+        sql: &str,
+        limits: &Limits,
+        time: Duration,
+    ) -> Result<ResultSet, SqlError> {
         let snapshot = self.current().await?;
         let sql = self.admitted(&SqlQuery::new(sql), &snapshot)?.sql;
         self.execute(&sql, limits, time).await
@@ -293,7 +350,9 @@ impl<E: ArrowEngine> Database for ArrowDatabase<E> {
         let snapshot = self.current().await?;
         let admitted = self.admitted(query, &snapshot)?;
         let prepared = self
-            .work(self.limits.sql_deadline, async |deadline| self.engine.prepare(&admitted.sql, deadline).await)
+            .work(self.limits.sql_deadline, async |deadline| {
+                self.engine.prepare(&admitted.sql, deadline).await
+            })
             .await;
         prepared.map_err(|error| explained(error, query, &snapshot.catalog))?;
         // The engine's verdict counts; the guard's facts say more than the engine does.
@@ -301,7 +360,13 @@ impl<E: ArrowEngine> Database for ArrowDatabase<E> {
             Ok(facts) => Ok(facts),
             Err(Unresolved::Unparsed(_) | Unresolved::Refused(_)) => {
                 let Admitted { sql, tables, functions } = admitted;
-                Ok(Facts { tables, functions, normalized: sql.clone(), skeleton: sql, ..Facts::default() })
+                Ok(Facts {
+                    tables,
+                    functions,
+                    normalized: sql.clone(),
+                    skeleton: sql,
+                    ..Facts::default()
+                })
             }
         }
     }
@@ -309,8 +374,11 @@ impl<E: ArrowEngine> Database for ArrowDatabase<E> {
     async fn explain(&self, query: &SqlQuery) -> Result<Plan, SqlError> {
         let snapshot = self.current().await?;
         let sql = self.admitted(query, &snapshot)?.sql;
-        let plan =
-            self.work(self.limits.sql_deadline, async |deadline| self.engine.explain(&sql, deadline).await).await;
+        let plan = self
+            .work(self.limits.sql_deadline, async |deadline| {
+                self.engine.explain(&sql, deadline).await
+            })
+            .await;
         plan.map_err(|error| explained(error, query, &snapshot.catalog))
     }
 
@@ -324,7 +392,11 @@ impl<E: ArrowEngine> Database for ArrowDatabase<E> {
         Ok(result)
     }
 
-    async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
+    async fn column_stats(
+        &self,
+        table: &str,
+        columns: &[String],
+    ) -> Result<Vec<ColumnStats>, PortError> {
         let (table, columns) = self.resolve(table, columns).await?;
         cells::column_stats(self, &table, &columns, &self.engine.dialect(), &self.limits).await
     }
@@ -332,12 +404,22 @@ impl<E: ArrowEngine> Database for ArrowDatabase<E> {
 
 #[async_trait]
 impl<E: ArrowEngine> CellIndex for ArrowDatabase<E> {
-    async fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError> {
+    async fn samples(
+        &self,
+        table: &str,
+        columns: &[String],
+        limit: u32,
+    ) -> Result<Vec<Sample>, PortError> {
         let (table, columns) = self.resolve(table, columns).await?;
         cells::samples(self, &table, &columns, limit, &self.engine.dialect(), &self.limits).await
     }
 
-    async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+    async fn find(
+        &self,
+        phrases: &[String],
+        how: Match,
+        limit: u32,
+    ) -> Result<Vec<Vec<Hit>>, PortError> {
         let catalog = Arc::clone(&self.current().await.map_err(port_error)?.catalog);
         self.index.find(self, &catalog, &self.limits, (phrases, how, limit)).await
     }

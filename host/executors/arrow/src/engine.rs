@@ -33,8 +33,9 @@ pub struct LeftOut {
     pub reason: String,
 }
 
-/// An engine whose results are Arrow record batches. Every statement that it gets was admitted by the guard and written again in its dialect.
-/// Methods may be called from several tasks at the same time.
+/// An engine whose results are Arrow record batches. Every statement that it gets was admitted by
+/// the guard and written again in its dialect. Methods may be called from several tasks at the same
+/// time.
 #[async_trait]
 pub trait ArrowEngine: Send + Sync + 'static {
     /// The name of the database for plugins and people; never a path, an address or a secret.
@@ -47,7 +48,8 @@ pub trait ArrowEngine: Send + Sync + 'static {
     fn warnings(&self) -> Vec<String> {
         Vec::new()
     }
-    /// Called before and after a statement whose result may be cached. As `Database::identity`: `None` where the engine cannot detect changes.
+    /// Called before and after a statement whose result may be cached. As `Database::identity`:
+    /// `None` where the engine cannot detect changes.
     async fn identity(&self) -> Option<String> {
         None
     }
@@ -55,13 +57,15 @@ pub trait ArrowEngine: Send + Sync + 'static {
     fn schema_lifetime(&self) -> Duration {
         Duration::from_secs(10)
     }
-    /// Called when the database is opened, and again after [`schema_lifetime`](Self::schema_lifetime). Returns all that the user may read, within
-    /// 64 MiB; the caller leaves out what `--tables` does not name.
+    /// Called when the database is opened, and again after
+    /// [`schema_lifetime`](Self::schema_lifetime). Returns all that the user may read, within 64
+    /// MiB; the caller leaves out what `--tables` does not name.
     ///
     /// # Errors
     /// When the database cannot be read.
     async fn schema(&self) -> Result<Schema, DatabaseError>;
-    /// Called to compile a statement without running it. Engines that cannot do that cheaply return `Ok`.
+    /// Called to compile a statement without running it. Engines that cannot do that cheaply return
+    /// `Ok`.
     ///
     /// # Errors
     /// When the engine refuses the statement.
@@ -71,13 +75,20 @@ pub trait ArrowEngine: Send + Sync + 'static {
     /// # Errors
     /// When the engine refuses the statement.
     async fn explain(&self, sql: &str, deadline: Instant) -> Result<Plan, SqlError>;
-    /// Runs a statement and hands its schema and its batches to `sink`, until it has all or `sink` breaks. Dropping the future cancels the
-    /// statement. At `deadline` the engine cancels it and returns [`deadline_error`]; within 750 ms more it returns [`overrun_error`] if the
-    /// statement still runs on this machine. Messages of errors that happen while the statement runs quote no cells.
+    /// Runs a statement and hands its schema and its batches to `sink`, until it has all or `sink`
+    /// breaks. Dropping the future cancels the statement. At `deadline` the engine cancels it and
+    /// returns [`deadline_error`]; within 750 ms more it returns [`overrun_error`] if the statement
+    /// still runs on this machine. Messages of errors that happen while the statement runs quote no
+    /// cells.
     ///
     /// # Errors
     /// When the engine refuses or ends the statement, and those of `sink`.
-    async fn execute(&self, sql: &str, deadline: Instant, sink: &mut BatchSink) -> Result<(), SqlError>;
+    async fn execute(
+        &self,
+        sql: &str,
+        deadline: Instant,
+        sink: &mut BatchSink,
+    ) -> Result<(), SqlError>;
 }
 
 /// The error of a statement whose time is over.
@@ -90,5 +101,6 @@ pub fn deadline_error(limit: Duration) -> SqlError {
 /// The error of a statement that still runs on this machine after its deadline.
 #[must_use]
 pub fn overrun_error() -> SqlError {
-    SqlError::new(SqlErrorKind::Timeout, "the statement did not end 1 s after its deadline").rule(OVERRUN)
+    SqlError::new(SqlErrorKind::Timeout, "the statement did not end 1 s after its deadline")
+        .rule(OVERRUN)
 }

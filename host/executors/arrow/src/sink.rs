@@ -11,14 +11,16 @@ use syrch_core::{Limits, ResultSet, SqlError, SqlErrorKind};
 
 use crate::column::{Column, Read, type_name};
 
-/// What a cell counts for besides its contents: whoever prints a result needs memory for each, even for a NULL.
+/// What a cell counts for besides its contents: whoever prints a result needs memory for each, even
+/// for a NULL.
 const CELL: usize = 24;
 /// Bytes of a result's column names at most, with their types: lines and documents repeat them.
 const NAMES: usize = 128 << 10;
 /// Bytes of the texts of one column, which are addressed with 32 bits.
 const ADDRESSED: usize = 1 << 30;
 
-/// A result under construction. Cells are copied, so that what an engine holds beside the rows that fit can be freed.
+/// A result under construction. Cells are copied, so that what an engine holds beside the rows that
+/// fit can be freed.
 pub struct BatchSink {
     limits: Limits,
     names: Vec<(String, String)>,
@@ -43,8 +45,9 @@ impl BatchSink {
         &self.limits
     }
 
-    /// Takes the schema, before the first batch. A field's metadata may hold the declared SQL type under [`SQL_TYPE`]; texts that are declared
-    /// `numeric` become decimal numbers where [`decimals`](crate::decimals) can read all of them.
+    /// Takes the schema, before the first batch. A field's metadata may hold the declared SQL type
+    /// under [`SQL_TYPE`]; texts that are declared `numeric` become decimal numbers where
+    /// [`decimals`](crate::decimals) can read all of them.
     ///
     /// # Errors
     /// When the names of the columns are too long, or a type cannot be read.
@@ -54,15 +57,20 @@ impl BatchSink {
             (field.name().clone(), declared.unwrap_or_else(|| type_name(field.data_type())))
         });
         self.names = named.collect();
-        if self.names.iter().map(|(name, sql_type)| name.len() + sql_type.len()).sum::<usize>() > NAMES {
-            let message =
-                format!("the names of the columns have more than {NAMES} bytes; give them shorter ones by AS");
+        if self.names.iter().map(|(name, sql_type)| name.len() + sql_type.len()).sum::<usize>()
+            > NAMES
+        {
+            let message = format!(
+                "the names of the columns have more than {NAMES} bytes; give them shorter ones by AS"
+            );
             return Err(SqlError::new(SqlErrorKind::TooLarge, message).rule("column-names"));
         }
         let column = |field: &Arc<Field>| {
             Column::of(field).ok_or_else(|| {
-                let message =
-                    format!("the column `{}` has a type that cannot be read: cast it to a text", field.name());
+                let message = format!(
+                    "the column `{}` has a type that cannot be read: cast it to a text",
+                    field.name()
+                );
                 SqlError::new(SqlErrorKind::TypeMismatch, message)
             })
         };
@@ -75,16 +83,23 @@ impl BatchSink {
     /// # Errors
     /// When a cell is larger than a cell may be, and when the batch does not have the schema.
     pub fn push(&mut self, batch: &RecordBatch) -> Result<ControlFlow<()>, SqlError> {
-        let other = || SqlError::new(SqlErrorKind::Other, "the engine sent rows that its columns do not have");
+        let other = || {
+            SqlError::new(SqlErrorKind::Other, "the engine sent rows that its columns do not have")
+        };
         let limits = &self.limits;
-        let columns = self.columns.as_mut().filter(|columns| columns.len() == batch.num_columns()).ok_or_else(other)?;
+        let columns = self
+            .columns
+            .as_mut()
+            .filter(|columns| columns.len() == batch.num_columns())
+            .ok_or_else(other)?;
         let left = limits.rows.saturating_sub(self.rows);
         let wanted = batch.num_rows().min(usize::try_from(left).unwrap_or(usize::MAX));
         let most = limits.result_bytes.min(ADDRESSED);
         let budget = most.saturating_sub(self.bytes);
         let mut sizes = vec![columns.len() * CELL; wanted];
         let read = columns.iter().zip(batch.columns());
-        let read = read.map(|(column, array)| column.read(array, &mut sizes, limits.cell_bytes, budget));
+        let read =
+            read.map(|(column, array)| column.read(array, &mut sizes, limits.cell_bytes, budget));
         let read: Vec<Read> = read.collect::<Option<_>>().ok_or_else(other)?;
         let (mut rows, mut bytes) = (0, 0);
         for size in sizes {
@@ -95,7 +110,8 @@ impl BatchSink {
             rows += 1;
         }
         if rows < wanted && read.iter().any(|read| read.is_large && read.cells.len() == rows) {
-            let message = format!("a cell is too large: a cell may have {} bytes", limits.cell_bytes);
+            let message =
+                format!("a cell is too large: a cell may have {} bytes", limits.cell_bytes);
             return Err(SqlError::new(SqlErrorKind::TooLarge, message).rule("cell-bytes"));
         }
         for (column, read) in columns.iter_mut().zip(&read) {
@@ -104,7 +120,10 @@ impl BatchSink {
         self.rows += rows as u64;
         self.bytes += bytes;
         if rows < wanted {
-            self.cut(format!("only the first {} rows were read: the result has more than {most} bytes", self.rows));
+            self.cut(format!(
+                "only the first {} rows were read: the result has more than {most} bytes",
+                self.rows
+            ));
         } else if wanted < batch.num_rows() {
             self.cut(format!("only the first {} rows were read", self.limits.rows));
         }
@@ -122,7 +141,9 @@ impl BatchSink {
     /// # Errors
     /// When [`begin`](Self::begin) was never called.
     pub fn finish(self, sql: String) -> Result<ResultSet, SqlError> {
-        let columns = self.columns.ok_or_else(|| SqlError::new(SqlErrorKind::Other, "the engine named no columns"))?;
+        let columns = self
+            .columns
+            .ok_or_else(|| SqlError::new(SqlErrorKind::Other, "the engine named no columns"))?;
         let arrays: Vec<ArrayRef> = columns.into_iter().map(Column::finish).collect();
         let fields: Vec<Field> = self
             .names
@@ -144,13 +165,18 @@ impl BatchSink {
 
 #[cfg(test)]
 mod tests {
-    use arrow_array::{Array, BinaryViewArray, Float32Array, Int8Array, StringViewArray, UInt64Array};
+    use arrow_array::{
+        Array, BinaryViewArray, Float32Array, Int8Array, StringViewArray, UInt64Array,
+    };
     use syrch_core::Value;
 
     use super::*;
 
     fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
-        RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true))).unwrap()
+        RecordBatch::try_from_iter_with_nullable(
+            columns.into_iter().map(|(name, array)| (name, array, true)),
+        )
+        .unwrap()
     }
 
     fn texts(texts: &[&str]) -> RecordBatch {
@@ -187,7 +213,12 @@ mod tests {
             Value::Real(0.1),
             Value::Bytes(b"x".to_vec()),
         ];
-        let second = vec![Value::Null, Value::Decimal("1".to_owned()), Value::Real(2.5), Value::Bytes(Vec::new())];
+        let second = vec![
+            Value::Null,
+            Value::Decimal("1".to_owned()),
+            Value::Real(2.5),
+            Value::Bytes(Vec::new()),
+        ];
         assert_eq!(result.rows(0, 9), [first.clone(), second.clone(), first, second]);
         assert!(!result.truncated());
         assert_eq!(result.columns()[0].sql_type, "Int8");
@@ -196,14 +227,19 @@ mod tests {
     #[test]
     fn texts_that_are_declared_numeric_become_decimal_numbers() {
         for (sql_type, cells, expected) in [
-            ("numeric", ["1", "-0.05"], ["1.00", "-0.05"].map(|text| Value::Decimal(text.to_owned()))),
+            (
+                "numeric",
+                ["1", "-0.05"],
+                ["1.00", "-0.05"].map(|text| Value::Decimal(text.to_owned())),
+            ),
             ("numeric", ["1", "nan"], ["1", "nan"].map(|text| Value::Text(text.to_owned()))),
             ("text", ["1", "-0.05"], ["1", "-0.05"].map(|text| Value::Text(text.to_owned()))),
         ] {
             let metadata = HashMap::from([(SQL_TYPE.to_owned(), sql_type.to_owned())]);
             let field = Field::new("n", arrow_schema::DataType::Utf8, true).with_metadata(metadata);
             let cells: ArrayRef = Arc::new(arrow_array::StringArray::from(cells.to_vec()));
-            let batch = RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![cells]).unwrap();
+            let batch =
+                RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![cells]).unwrap();
             let (result, _) = gathered(&Limits::default(), &[batch]).unwrap();
             assert_eq!(result.rows(0, 9), expected.map(|cell| vec![cell]), "{sql_type}");
         }
@@ -214,10 +250,14 @@ mod tests {
         let limits = Limits { rows: 3, ..Limits::default() };
         let (result, wanted) = gathered(&limits, &[texts(&["a", "b"]), texts(&["c"])]).unwrap();
         assert_eq!((result.row_count(), result.truncated(), wanted), (3, false, 2));
-        let (result, wanted) = gathered(&limits, &[texts(&["a", "b"]), texts(&["c", "d"]), texts(&["e"])]).unwrap();
+        let (result, wanted) =
+            gathered(&limits, &[texts(&["a", "b"]), texts(&["c", "d"]), texts(&["e"])]).unwrap();
         assert_eq!((result.row_count(), result.truncated(), wanted), (3, true, 2));
         let full = [texts(&["a", "b", "c"]), texts(&["d"])];
-        assert_eq!(gathered(&limits, &full).unwrap().0.warnings(), ["only the first 3 rows were read"]);
+        assert_eq!(
+            gathered(&limits, &full).unwrap().0.warnings(),
+            ["only the first 3 rows were read"]
+        );
     }
 
     #[test]
@@ -228,9 +268,13 @@ mod tests {
         assert_eq!((result.row_count(), result.truncated()), (2, true));
         let larger = "x".repeat(41);
         let error = gathered(&limits, &[texts(&["a", &larger])]).unwrap_err();
-        assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::TooLarge, Some("cell-bytes")));
+        assert_eq!(
+            (error.kind, error.rule.as_deref()),
+            (SqlErrorKind::TooLarge, Some("cell-bytes"))
+        );
         // What is not read may be of any size.
-        let (result, _) = gathered(&Limits { rows: 1, ..limits }, &[texts(&["a", &larger])]).unwrap();
+        let (result, _) =
+            gathered(&Limits { rows: 1, ..limits }, &[texts(&["a", &larger])]).unwrap();
         assert_eq!(result.row_count(), 1);
     }
 
@@ -244,7 +288,11 @@ mod tests {
         assert!(sink.push(&batch(vec![("t", Arc::clone(&numbers)), ("u", numbers)])).is_err());
         assert!(BatchSink::new(Limits::default()).finish(String::new()).is_err());
         let long = texts(&["a"]).schema();
-        let long = Schema::new(vec![Field::new("n".repeat(200_000), long.field(0).data_type().clone(), true)]);
+        let long = Schema::new(vec![Field::new(
+            "n".repeat(200_000),
+            long.field(0).data_type().clone(),
+            true,
+        )]);
         assert_eq!(sink.begin(&long).unwrap_err().rule.as_deref(), Some("column-names"));
     }
 

@@ -1,14 +1,16 @@
-//! Texts of values that results have no type for: dates, times and intervals as PostgreSQL spells them, nested values as JSON.
+//! Texts of values that results have no type for: dates, times and intervals as PostgreSQL spells
+//! them, nested values as JSON.
 
 use std::fmt::{self, Write};
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DurationMicrosecondType,
-    DurationMillisecondType, DurationNanosecondType, DurationSecondType, Float16Type, Float32Type, Float64Type,
-    IntervalDayTimeType, IntervalMonthDayNanoType, IntervalYearMonthType, Time32MillisecondType, Time32SecondType,
-    Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
+    Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type,
+    DurationMicrosecondType, DurationMillisecondType, DurationNanosecondType, DurationSecondType,
+    Float16Type, Float32Type, Float64Type, IntervalDayTimeType, IntervalMonthDayNanoType,
+    IntervalYearMonthType, Time32MillisecondType, Time32SecondType, Time64MicrosecondType,
+    Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
     TimestampNanosecondType, TimestampSecondType,
 };
 use arrow_array::{Array, ArrayRef, StringArray, downcast_integer_array};
@@ -26,7 +28,8 @@ pub(crate) struct Spelled {
     pub(crate) is_large: bool,
 }
 
-/// Spells cells until one has more than `cell` bytes or all have more than `budget`; `None` for a type that has no spelling.
+/// Spells cells until one has more than `cell` bytes or all have more than `budget`; `None` for a
+/// type that has no spelling.
 pub(crate) fn spell(array: &ArrayRef, cell: usize, budget: usize) -> Option<Spelled> {
     let mut texts = StringBuilder::new();
     let (mut bytes, mut is_large) = (0, false);
@@ -88,10 +91,18 @@ fn value(array: &dyn Array, row: usize, is_json: bool, out: &mut Bounded) -> fmt
         DataType::Float16 => real(array.as_primitive::<Float16Type>().value(row), out),
         DataType::Float32 => real(array.as_primitive::<Float32Type>().value(row), out),
         DataType::Float64 => real(array.as_primitive::<Float64Type>().value(row), out),
-        DataType::Decimal32(..) => out.write_str(&array.as_primitive::<Decimal32Type>().value_as_string(row)),
-        DataType::Decimal64(..) => out.write_str(&array.as_primitive::<Decimal64Type>().value_as_string(row)),
-        DataType::Decimal128(..) => out.write_str(&array.as_primitive::<Decimal128Type>().value_as_string(row)),
-        DataType::Decimal256(..) => out.write_str(&array.as_primitive::<Decimal256Type>().value_as_string(row)),
+        DataType::Decimal32(..) => {
+            out.write_str(&array.as_primitive::<Decimal32Type>().value_as_string(row))
+        }
+        DataType::Decimal64(..) => {
+            out.write_str(&array.as_primitive::<Decimal64Type>().value_as_string(row))
+        }
+        DataType::Decimal128(..) => {
+            out.write_str(&array.as_primitive::<Decimal128Type>().value_as_string(row))
+        }
+        DataType::Decimal256(..) => {
+            out.write_str(&array.as_primitive::<Decimal256Type>().value_as_string(row))
+        }
         DataType::Dictionary(..) => {
             let dictionary = array.as_any_dictionary_opt().ok_or(fmt::Error)?;
             let key = key(dictionary.keys(), row).filter(|key| *key < dictionary.values().len());
@@ -102,7 +113,8 @@ fn value(array: &dyn Array, row: usize, is_json: bool, out: &mut Bounded) -> fmt
         DataType::FixedSizeList(..) => list(&array.as_fixed_size_list().value(row), out),
         DataType::Struct(fields) => {
             out.write_char('{')?;
-            for (at, (field, column)) in fields.iter().zip(array.as_struct().columns()).enumerate() {
+            for (at, (field, column)) in fields.iter().zip(array.as_struct().columns()).enumerate()
+            {
                 out.write_str(if at > 0 { ", " } else { "" })?;
                 text(field.name(), true, out)?;
                 out.write_str(": ")?;
@@ -192,12 +204,18 @@ fn time(array: &dyn Array, row: usize, out: &mut Bounded) -> fmt::Result {
             days if days <= -i32::MAX => out.write_str("-infinity"),
             days => date(days.into(), out),
         },
-        DataType::Date64 => date(array.as_primitive::<Date64Type>().value(row).div_euclid(DAY * 1_000), out),
+        DataType::Date64 => {
+            date(array.as_primitive::<Date64Type>().value(row).div_euclid(DAY * 1_000), out)
+        }
         DataType::Timestamp(unit, zone) => {
             let value = match unit {
                 TimeUnit::Second => array.as_primitive::<TimestampSecondType>().value(row),
-                TimeUnit::Millisecond => array.as_primitive::<TimestampMillisecondType>().value(row),
-                TimeUnit::Microsecond => array.as_primitive::<TimestampMicrosecondType>().value(row),
+                TimeUnit::Millisecond => {
+                    array.as_primitive::<TimestampMillisecondType>().value(row)
+                }
+                TimeUnit::Microsecond => {
+                    array.as_primitive::<TimestampMicrosecondType>().value(row)
+                }
                 TimeUnit::Nanosecond => array.as_primitive::<TimestampNanosecondType>().value(row),
             };
             match value {
@@ -213,12 +231,14 @@ fn time(array: &dyn Array, row: usize, out: &mut Bounded) -> fmt::Result {
         DataType::Time32(TimeUnit::Second) => {
             clock(i64::from(array.as_primitive::<Time32SecondType>().value(row)) * SECOND, out)
         }
-        DataType::Time32(_) => {
-            clock(i64::from(array.as_primitive::<Time32MillisecondType>().value(row)) * 1_000_000, out)
-        }
-        DataType::Time64(TimeUnit::Microsecond) => {
-            clock(array.as_primitive::<Time64MicrosecondType>().value(row).saturating_mul(1_000), out)
-        }
+        DataType::Time32(_) => clock(
+            i64::from(array.as_primitive::<Time32MillisecondType>().value(row)) * 1_000_000,
+            out,
+        ),
+        DataType::Time64(TimeUnit::Microsecond) => clock(
+            array.as_primitive::<Time64MicrosecondType>().value(row).saturating_mul(1_000),
+            out,
+        ),
         DataType::Time64(_) => clock(array.as_primitive::<Time64NanosecondType>().value(row), out),
         DataType::Duration(unit) => {
             let value = match unit {
@@ -256,7 +276,8 @@ fn nanoseconds(unit: TimeUnit) -> i64 {
     }
 }
 
-/// Writes the date of a day, counted from 1 January 1970, in the Gregorian calendar: `2024-02-29`, `0044-03-15 BC`.
+/// Writes the date of a day, counted from 1 January 1970, in the Gregorian calendar: `2024-02-29`,
+/// `0044-03-15 BC`.
 ///
 /// # Errors
 /// Those of the writer.
@@ -265,7 +286,8 @@ pub fn date(days: i64, out: &mut impl Write) -> fmt::Result {
     out.write_str(if is_before_christ { " BC" } else { "" })
 }
 
-/// Writes a date, counted from 1 January 1970, and the nanoseconds of its day, with what says its zone: `2024-02-29 08:05:00.5+00`.
+/// Writes a date, counted from 1 January 1970, and the nanoseconds of its day, with what says its
+/// zone: `2024-02-29 08:05:00.5+00`.
 ///
 /// # Errors
 /// Those of the writer.
@@ -277,13 +299,15 @@ pub fn timestamp(days: i64, nanoseconds: i64, zone: &str, out: &mut impl Write) 
     out.write_str(if is_before_christ { " BC" } else { "" })
 }
 
-/// Writes year, month and day, and tells whether the year is one before Christ. The algorithm is `civil_from_days` of
-/// <https://howardhinnant.github.io/date_algorithms.html>; it has no range that a calendar library has.
+/// Writes year, month and day, and tells whether the year is one before Christ. The algorithm is
+/// `civil_from_days` of <https://howardhinnant.github.io/date_algorithms.html>; it has no range
+/// that a calendar library has.
 fn calendar(days: i64, out: &mut impl Write) -> Result<bool, fmt::Error> {
     let days = days.saturating_add(719_468);
     let era = days.div_euclid(146_097);
     let day_of_era = days.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month + 2) / 5 + 1;
@@ -299,7 +323,8 @@ fn calendar(days: i64, out: &mut impl Write) -> Result<bool, fmt::Error> {
     Ok(is_before_christ)
 }
 
-/// The two digits of a number from 0 to 99, without the machinery of `{:02}`: a column of dates has millions.
+/// The two digits of a number from 0 to 99, without the machinery of `{:02}`: a column of dates has
+/// millions.
 fn digits(number: i64) -> [u8; 2] {
     [number / 10, number % 10].map(|digit| b'0' + u8::try_from(digit).unwrap_or_default())
 }
@@ -358,8 +383,8 @@ mod tests {
     use arrow_array::builder::{Int64Builder, ListBuilder, MapBuilder};
     use arrow_array::types::{Int8Type, IntervalMonthDayNano};
     use arrow_array::{
-        Date32Array, DictionaryArray, DurationMicrosecondArray, Float64Array, IntervalMonthDayNanoArray, StructArray,
-        Time64MicrosecondArray, TimestampMicrosecondArray,
+        Date32Array, DictionaryArray, DurationMicrosecondArray, Float64Array,
+        IntervalMonthDayNanoArray, StructArray, Time64MicrosecondArray, TimestampMicrosecondArray,
     };
     use arrow_schema::Field;
 
@@ -391,7 +416,8 @@ mod tests {
             "-infinity",
         ];
         assert_eq!(spelled(Date32Array::from(days.to_vec())), all(&expected));
-        let times = vec![1_709_193_900_500_000, -1, i64::MAX, -63_517_780_800_000_000, i64::MAX - 1];
+        let times =
+            vec![1_709_193_900_500_000, -1, i64::MAX, -63_517_780_800_000_000, i64::MAX - 1];
         let expected = [
             "2024-02-29 08:05:00.5",
             "1969-12-31 23:59:59.999999",
@@ -400,7 +426,8 @@ mod tests {
             "294247-01-10 04:00:54.775806",
         ];
         assert_eq!(spelled(TimestampMicrosecondArray::from(times.clone())), all(&expected));
-        let zoned = TimestampMicrosecondArray::from(times[..1].to_vec()).with_timezone("Europe/Vienna");
+        let zoned =
+            TimestampMicrosecondArray::from(times[..1].to_vec()).with_timezone("Europe/Vienna");
         assert_eq!(spelled(zoned), all(&["2024-02-29 08:05:00.5+00"]));
         assert_eq!(spelled(Time64MicrosecondArray::from(vec![29_100_000_000])), all(&["08:05:00"]));
     }
@@ -415,10 +442,18 @@ mod tests {
             interval(0, 0, 0),
             interval(1, 0, 0),
         ]);
-        let expected =
-            ["1 year 2 mons 3 days 04:05:06", "-3 days +04:05:06", "-1 years +1 day -00:00:00.5", "00:00:00", "1 mon"];
+        let expected = [
+            "1 year 2 mons 3 days 04:05:06",
+            "-3 days +04:05:06",
+            "-1 years +1 day -00:00:00.5",
+            "00:00:00",
+            "1 mon",
+        ];
         assert_eq!(spelled(intervals), all(&expected));
-        assert_eq!(spelled(DurationMicrosecondArray::from(vec![90_061_000_000])), all(&["1 day 01:01:01"]));
+        assert_eq!(
+            spelled(DurationMicrosecondArray::from(vec![90_061_000_000])),
+            all(&["1 day 01:01:01"])
+        );
     }
 
     #[test]
@@ -433,11 +468,21 @@ mod tests {
         maps.append(true).unwrap();
         assert_eq!(spelled(maps.finish()), all(&["{\"a \\\"b\\\"\": 1}"]));
         let columns: Vec<(Arc<Field>, ArrayRef)> = vec![
-            (Arc::new(Field::new("x", DataType::Float64, true)), Arc::new(Float64Array::from(vec![f64::NAN]))),
-            (Arc::new(Field::new("d", DataType::Date32, true)), Arc::new(Date32Array::from(vec![0]))),
+            (
+                Arc::new(Field::new("x", DataType::Float64, true)),
+                Arc::new(Float64Array::from(vec![f64::NAN])),
+            ),
+            (
+                Arc::new(Field::new("d", DataType::Date32, true)),
+                Arc::new(Date32Array::from(vec![0])),
+            ),
         ];
-        assert_eq!(spelled(StructArray::from(columns)), all(&["{\"x\": \"NaN\", \"d\": \"1970-01-01\"}"]));
-        let dictionary: DictionaryArray<Int8Type> = vec!["red", "green", "red"].into_iter().collect();
+        assert_eq!(
+            spelled(StructArray::from(columns)),
+            all(&["{\"x\": \"NaN\", \"d\": \"1970-01-01\"}"])
+        );
+        let dictionary: DictionaryArray<Int8Type> =
+            vec!["red", "green", "red"].into_iter().collect();
         assert_eq!(spelled(dictionary), all(&["red", "green", "red"]));
     }
 

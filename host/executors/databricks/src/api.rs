@@ -1,4 +1,5 @@
-//! Requests to a workspace, each with a token: which replies are errors, what is repeated, and which paths are followed.
+//! Requests to a workspace, each with a token: which replies are errors, what is repeated, and
+//! which paths are followed.
 
 use std::sync::Arc;
 
@@ -19,7 +20,8 @@ use crate::http::{Http, Reply};
 pub(crate) const STATEMENTS: &str = "/api/2.0/sql/statements";
 /// Bytes of a reply without rows.
 pub(crate) const REPLY: usize = 4 << 20;
-/// JSON values of a reply at most: each takes some tens of bytes when it is read, however short it is.
+/// JSON values of a reply at most: each takes some tens of bytes when it is read, however short it
+/// is.
 const VALUES: usize = 4 << 20;
 
 /// A workspace, and who asks it.
@@ -45,13 +47,17 @@ impl Api {
         let url = self.target.base.join(path).ok().filter(|url| {
             let rest = url.path().strip_prefix(STATEMENTS);
             let is_below = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-            path.starts_with('/') && url.origin() == self.target.base.origin() && url.username().is_empty() && is_below
+            path.starts_with('/')
+                && url.origin() == self.target.base.origin()
+                && url.username().is_empty()
+                && is_below
         });
         let elsewhere = "a reply names an address that is none of the workspace's statements";
         url.ok_or_else(|| Failure::Unavailable(elsewhere.to_owned()))
     }
 
-    /// Makes requests by `send` until one is answered, with another token where the server refuses the first one.
+    /// Makes requests by `send` until one is answered, with another token where the server refuses
+    /// the first one.
     ///
     /// # Errors
     /// When the server refuses the user, and those of `send`.
@@ -65,7 +71,9 @@ impl Api {
             let token = self.tokens.get(&self.http, deadline).await?;
             match send(token.clone()).await? {
                 Answered::Done(value) => return Ok(value),
-                Answered::Unauthorized(_) if !is_second && self.tokens.refused(&token).await => is_second = true,
+                Answered::Unauthorized(_) if !is_second && self.tokens.refused(&token).await => {
+                    is_second = true
+                }
                 Answered::Unauthorized(reason) => return Err(Failure::Login(reason)),
             }
         }
@@ -85,7 +93,8 @@ impl Api {
         let url = &url;
         self.authorized(deadline, |token| async move {
             let bearer = bearer(&token)?;
-            let request = || self.http.client.get(url.clone()).header(AUTHORIZATION, bearer.clone());
+            let request =
+                || self.http.client.get(url.clone()).header(AUTHORIZATION, bearer.clone());
             answer(&self.http.retried(request, most, deadline).await?, &token)
         })
         .await
@@ -102,14 +111,16 @@ impl Api {
         token: &SecretString,
         most: usize,
     ) -> Result<Reply, Failure> {
-        let request = self.http.client.post(self.url(path)?).header(AUTHORIZATION, bearer(token)?).json(body);
+        let request =
+            self.http.client.post(self.url(path)?).header(AUTHORIZATION, bearer(token)?).json(body);
         self.http.once(request, most).await
     }
 }
 
 fn bearer(token: &SecretString) -> Result<HeaderValue, Failure> {
     let value = HeaderValue::from_str(&format!("Bearer {}", token.expose_secret()));
-    let mut value = value.map_err(|_| Failure::Login("the token has characters that no token has".to_owned()))?;
+    let mut value = value
+        .map_err(|_| Failure::Login("the token has characters that no token has".to_owned()))?;
     value.set_sensitive(true);
     Ok(value)
 }
@@ -125,7 +136,10 @@ pub(crate) enum Answered<T> {
 ///
 /// # Errors
 /// What an error of the server means, and when the reply is something else.
-pub(crate) fn answer<T: DeserializeOwned>(reply: &Reply, token: &SecretString) -> Result<Answered<T>, Failure> {
+pub(crate) fn answer<T: DeserializeOwned>(
+    reply: &Reply,
+    token: &SecretString,
+) -> Result<Answered<T>, Failure> {
     let status = reply.status.as_u16();
     if !reply.status.is_success() {
         let text = reply.text().replace(token.expose_secret(), "***");
@@ -141,10 +155,14 @@ pub(crate) fn answer<T: DeserializeOwned>(reply: &Reply, token: &SecretString) -
         };
     }
     if !has_few_values(&reply.body, VALUES) {
-        return Err(Failure::TooLarge(format!("a reply of the server has more than {VALUES} values")));
+        return Err(Failure::TooLarge(format!(
+            "a reply of the server has more than {VALUES} values"
+        )));
     }
     let document = serde_json::from_slice(&reply.body);
     document.map(Answered::Done).map_err(|_| {
-        Failure::Unavailable("its reply is none of the Statement Execution API: check the host".to_owned())
+        Failure::Unavailable(
+            "its reply is none of the Statement Execution API: check the host".to_owned(),
+        )
     })
 }

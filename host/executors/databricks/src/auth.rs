@@ -1,5 +1,6 @@
-//! Tokens: a personal access token as it is, and those of clients that are asked for, used until shortly before they expire, and asked for again
-//! when the server refuses one. One request for a token is in flight at a time.
+//! Tokens: a personal access token as it is, and those of clients that are asked for, used until
+//! shortly before they expire, and asked for again when the server refuses one. One request for a
+//! token is in flight at a time.
 
 use std::time::Duration;
 
@@ -15,7 +16,8 @@ use crate::wire::TokenReply;
 
 /// Bytes of the reply with a token.
 const REPLY: usize = 64 << 10;
-/// How long a token is used whose life the server does not say, and the longest life that is believed.
+/// How long a token is used whose life the server does not say, and the longest life that is
+/// believed.
 const LIFE: (Duration, Duration) = (Duration::from_secs(300), Duration::from_secs(24 * 3_600));
 /// How long before its end a token is not used any more, of a life of at least five times that.
 const BEFORE: Duration = Duration::from_secs(60);
@@ -40,10 +42,16 @@ impl Tokens {
     ///
     /// # Errors
     /// When there is none to be had by the deadline.
-    pub(crate) async fn get(&self, http: &Http, deadline: Instant) -> Result<SecretString, Failure> {
+    pub(crate) async fn get(
+        &self,
+        http: &Http,
+        deadline: Instant,
+    ) -> Result<SecretString, Failure> {
         match &self.credentials {
             Credentials::Token(token) => return Ok(token.clone()),
-            Credentials::None(why) => return Err(Failure::Login(format!("it asks for credentials, and {why}"))),
+            Credentials::None(why) => {
+                return Err(Failure::Login(format!("it asks for credentials, and {why}")));
+            }
             Credentials::Client { .. } => {}
         }
         let mut issued = self.issued.lock().await;
@@ -59,14 +67,18 @@ impl Tokens {
     /// Called when the server refuses a token; returns whether another one can be had.
     pub(crate) async fn refused(&self, token: &SecretString) -> bool {
         let mut issued = self.issued.lock().await;
-        if issued.as_ref().is_some_and(|issued| issued.token.expose_secret() == token.expose_secret()) {
+        if issued
+            .as_ref()
+            .is_some_and(|issued| issued.token.expose_secret() == token.expose_secret())
+        {
             *issued = None;
         }
         matches!(self.credentials, Credentials::Client { .. })
     }
 
     async fn issue(&self, http: &Http, deadline: Instant) -> Result<Issued, Failure> {
-        let Credentials::Client { token_url, id, secret, scope, in_body } = &self.credentials else {
+        let Credentials::Client { token_url, id, secret, scope, in_body } = &self.credentials
+        else {
             return Err(Failure::Login("there is no client to ask for a token".to_owned()));
         };
         let mut form = vec![("grant_type", "client_credentials"), ("scope", scope)];
@@ -75,7 +87,10 @@ impl Tokens {
         }
         let form: String = encoded(&form);
         let request = || {
-            let request = http.client.post(token_url.clone()).header(CONTENT_TYPE, "application/x-www-form-urlencoded");
+            let request = http
+                .client
+                .post(token_url.clone())
+                .header(CONTENT_TYPE, "application/x-www-form-urlencoded");
             let request = request.header(ACCEPT, "application/json").body(form.clone());
             if *in_body { request } else { request.basic_auth(id, Some(secret.expose_secret())) }
         };
@@ -90,7 +105,8 @@ impl Tokens {
         if access_token.is_empty() {
             return Err(Failure::Unavailable(format!("{host} answers without a token")));
         }
-        let life = expires_in.map_or(LIFE.0, |seconds| Duration::try_from_secs_f64(seconds).unwrap_or_default());
+        let life = expires_in
+            .map_or(LIFE.0, |seconds| Duration::try_from_secs_f64(seconds).unwrap_or_default());
         let life = life.min(LIFE.1);
         Ok(Issued { token: access_token.into(), until: asked + (life - BEFORE.min(life / 5)) })
     }
@@ -99,7 +115,11 @@ impl Tokens {
 /// Why a server gives no token.
 fn refusal(reply: &Reply, host: &str, secret: &SecretString) -> Failure {
     let text = reply.text().replace(secret.expose_secret(), "***");
-    let reason = format!("{host} answered {} to the request for a token: {}", reply.status.as_u16(), line(&text));
+    let reason = format!(
+        "{host} answered {} to the request for a token: {}",
+        reply.status.as_u16(),
+        line(&text)
+    );
     match reply.status.as_u16() {
         400 | 401 | 403 => Failure::Login(reason),
         _ => Failure::Unavailable(reason),
@@ -119,6 +139,9 @@ fn encoded(form: &[(&str, &str)]) -> String {
 mod tests {
     #[test]
     fn forms_are_encoded() {
-        assert_eq!(super::encoded(&[("a", "x&y=z/+ é"), ("b", "1")]), "a=x%26y%3Dz%2F%2B+%C3%A9&b=1");
+        assert_eq!(
+            super::encoded(&[("a", "x&y=z/+ é"), ("b", "1")]),
+            "a=x%26y%3Dz%2F%2B+%C3%A9&b=1"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! What a warehouse is opened with, and what its address means. The caller gives the variables: nothing here reads the environment.
+//! What a warehouse is opened with, and what its address means. The caller gives the variables:
+//! nothing here reads the environment.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,18 +14,21 @@ use syrch_http::{is_exposed, is_loopback};
 /// How to open a SQL warehouse of Databricks.
 #[derive(Clone)]
 pub struct DatabricksConfig {
-    /// The address: `databricks://HOST/sql/1.0/warehouses/ID?catalog=main&schema=default`. What it leaves out comes from the variables.
+    /// The address: `databricks://HOST/sql/1.0/warehouses/ID?catalog=main&schema=default`. What it
+    /// leaves out comes from the variables.
     pub url: SecretString,
-    /// Whether the address stands on the command line, where other users of the machine can read a token in it.
+    /// Whether the address stands on the command line, where other users of the machine can read a
+    /// token in it.
     pub is_on_command_line: bool,
-    /// Whether the address may be somebody else's. Then credentials of variables are sent to this machine, or to the host that
-    /// `DATABRICKS_HOST` names, and to no other.
+    /// Whether the address may be somebody else's. Then credentials of variables are sent to this
+    /// machine, or to the host that `DATABRICKS_HOST` names, and to no other.
     pub is_untrusted: bool,
     /// The environment's variables that begin with `DATABRICKS_`, `ARM_` or `AZURE_`.
     pub variables: BTreeMap<String, String>,
     /// Where tokens of Azure service principals are issued.
     pub azure_login: String,
-    /// Patterns of the tables and views that may be seen, matched with `name` and with `schema.name`. If there are none, all may be seen.
+    /// Patterns of the tables and views that may be seen, matched with `name` and with
+    /// `schema.name`. If there are none, all may be seen.
     pub tables: Vec<String>,
     /// Deadline, caps and concurrency of statements.
     pub limits: Limits,
@@ -99,7 +103,11 @@ impl Target {
     /// The warehouse as messages show it: without a token.
     pub(crate) fn shown(&self) -> String {
         let port = self.base.port().map_or_else(String::new, |port| format!(":{port}"));
-        format!("databricks://{}{port}/sql/1.0/warehouses/{}", self.base.host_str().unwrap_or_default(), self.warehouse)
+        format!(
+            "databricks://{}{port}/sql/1.0/warehouses/{}",
+            self.base.host_str().unwrap_or_default(),
+            self.warehouse
+        )
     }
 }
 
@@ -164,14 +172,21 @@ fn read(config: &DatabricksConfig) -> Result<Target, String> {
         Some(_) => return Err("`disposition` is neither `external` nor `inline`".to_owned()),
     };
     let mut named = |parameter: &str, variable: &str| -> Result<Option<String>, String> {
-        let value = given.parameters.remove(parameter).or_else(|| Some(config.variable(&[variable])?.1));
+        let value =
+            given.parameters.remove(parameter).or_else(|| Some(config.variable(&[variable])?.1));
         let value = value.filter(|value| !value.is_empty());
-        match value.as_ref().is_some_and(|value| value.len() > NAME || value.chars().any(char::is_control)) {
-            true => Err(format!("`{parameter}` is longer than {NAME} bytes or has control characters")),
+        match value
+            .as_ref()
+            .is_some_and(|value| value.len() > NAME || value.chars().any(char::is_control))
+        {
+            true => {
+                Err(format!("`{parameter}` is longer than {NAME} bytes or has control characters"))
+            }
             false => Ok(value),
         }
     };
-    let (catalog, schema) = (named("catalog", "DATABRICKS_CATALOG")?, named("schema", "DATABRICKS_SCHEMA")?);
+    let (catalog, schema) =
+        (named("catalog", "DATABRICKS_CATALOG")?, named("schema", "DATABRICKS_SCHEMA")?);
     if let Some(name) = given.parameters.keys().next() {
         let name = clip(name, 32);
         return Err(format!(
@@ -185,7 +200,8 @@ fn read(config: &DatabricksConfig) -> Result<Target, String> {
                 .to_owned(),
         );
     }
-    let is_users_host = from_variable.as_ref().is_some_and(|(_, url)| url.origin() == base.origin());
+    let is_users_host =
+        from_variable.as_ref().is_some_and(|(_, url)| url.origin() == base.origin());
     let may_send = !config.is_untrusted || is_users_host || is_loopback(&base);
     let credentials = match given.token {
         Some(token) => Credentials::Token(token),
@@ -201,7 +217,8 @@ fn given(text: &str) -> Result<Given, String> {
     let rest = rest.strip_prefix("//").unwrap_or(rest);
     let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-    let (user, host) = authority.rsplit_once('@').map_or(("", authority), |(user, host)| (user, host));
+    let (user, host) =
+        authority.rsplit_once('@').map_or(("", authority), |(user, host)| (user, host));
     let mut given = Given { host: host.to_owned(), path: path.to_owned(), ..Given::default() };
     given.token = match user.split_once(':') {
         None if user.is_empty() => None,
@@ -209,7 +226,8 @@ fn given(text: &str) -> Result<Given, String> {
         _ => return Err("before `@` stands `token:TOKEN`, or nothing".to_owned()),
     };
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-        let (name, value) = pair.split_once('=').ok_or("a parameter of the address has no value")?;
+        let (name, value) =
+            pair.split_once('=').ok_or("a parameter of the address has no value")?;
         given.parameters.insert(decoded(name)?, decoded(value)?);
     }
     Ok(given)
@@ -225,8 +243,11 @@ fn decoded(text: &str) -> Result<String, String> {
             continue;
         }
         let code = tail.get(..2).and_then(|code| std::str::from_utf8(code).ok());
-        let byte = code.and_then(|code| u8::from_str_radix(code, 16).ok()).filter(|byte| *byte != 0);
-        bytes.push(byte.ok_or("the address has a `%` without two hexadecimal digits; write `%25` for a percent sign")?);
+        let byte =
+            code.and_then(|code| u8::from_str_radix(code, 16).ok()).filter(|byte| *byte != 0);
+        bytes.push(byte.ok_or(
+            "the address has a `%` without two hexadecimal digits; write `%25` for a percent sign",
+        )?);
         rest = &tail[2..];
     }
     String::from_utf8(bytes).map_err(|_| "the address is not UTF-8".to_owned())
@@ -235,7 +256,11 @@ fn decoded(text: &str) -> Result<String, String> {
 /// The address of a workspace, from `HOST` or `https://HOST`.
 fn base(text: &str) -> Result<Url, String> {
     let text = text.trim().trim_end_matches('/');
-    let url = if text.contains("://") { Url::parse(text) } else { Url::parse(&format!("https://{text}")) };
+    let url = if text.contains("://") {
+        Url::parse(text)
+    } else {
+        Url::parse(&format!("https://{text}"))
+    };
     let wrong = "the host is not a name such as `adb-123.4.azuredatabricks.net`";
     let url = url.map_err(|_| wrong)?;
     let is_plain = url.username().is_empty() && url.password().is_none() && url.path() == "/";
@@ -245,7 +270,10 @@ fn base(text: &str) -> Result<Url, String> {
     match url.scheme() {
         "https" => Ok(url),
         "http" if !is_exposed(&url) => Ok(url),
-        "http" => Err("a token would go over plain http, where others could read it: write https".to_owned()),
+        "http" => {
+            Err("a token would go over plain http, where others could read it: write https"
+                .to_owned())
+        }
         _ => Err(wrong.to_owned()),
     }
 }
@@ -253,20 +281,28 @@ fn base(text: &str) -> Result<Url, String> {
 /// The warehouse that an HTTP path names.
 fn warehouse_of(path: &str) -> Result<String, String> {
     let path = path.split('?').next().unwrap_or_default().trim_matches('/');
-    let id = path.strip_prefix("sql/1.0/warehouses/").or_else(|| path.strip_prefix("sql/1.0/endpoints/"));
+    let id = path
+        .strip_prefix("sql/1.0/warehouses/")
+        .or_else(|| path.strip_prefix("sql/1.0/endpoints/"));
     match id {
         Some(id) => checked_id(id),
-        None if path.starts_with("sql/protocolv1/") => {
-            Err("the HTTP path is that of a cluster: name a SQL warehouse, `/sql/1.0/warehouses/ID`".to_owned())
-        }
+        None if path.starts_with("sql/protocolv1/") => Err(
+            "the HTTP path is that of a cluster: name a SQL warehouse, `/sql/1.0/warehouses/ID`"
+                .to_owned(),
+        ),
         None => Err("the HTTP path is not `/sql/1.0/warehouses/ID`".to_owned()),
     }
 }
 
 fn checked_id(id: &str) -> Result<String, String> {
-    let is_id =
-        !id.is_empty() && id.len() <= NAME && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
-    if is_id { Ok(id.to_owned()) } else { Err("the id of the warehouse is not letters and digits".to_owned()) }
+    let is_id = !id.is_empty()
+        && id.len() <= NAME
+        && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    if is_id {
+        Ok(id.to_owned())
+    } else {
+        Err("the id of the warehouse is not letters and digits".to_owned())
+    }
 }
 
 /// The credentials that the variables hold.
@@ -274,11 +310,16 @@ fn credentials(config: &DatabricksConfig, base: &Url) -> Result<Credentials, Str
     const AZURE_TENANT: [&str; 2] = ["ARM_TENANT_ID", "AZURE_TENANT_ID"];
     // Before version 0.2 the client of an Azure principal was in the variables of Databricks.
     const AZURE_ID: [&str; 3] = ["ARM_CLIENT_ID", "AZURE_CLIENT_ID", "DATABRICKS_CLIENT_ID"];
-    const AZURE_SECRET: [&str; 3] = ["ARM_CLIENT_SECRET", "AZURE_CLIENT_SECRET", "DATABRICKS_CLIENT_SECRET"];
+    const AZURE_SECRET: [&str; 3] =
+        ["ARM_CLIENT_SECRET", "AZURE_CLIENT_SECRET", "DATABRICKS_CLIENT_SECRET"];
     let value = |names: &[&str]| config.variable(names).map(|(_, value)| value);
-    let needed = |names: &[&str], kind: &str| value(names).ok_or_else(|| format!("{kind} needs {}: set it", names[0]));
-    let token =
-        || needed(&["DATABRICKS_TOKEN"], "a personal access token").map(|token| Credentials::Token(token.into()));
+    let needed = |names: &[&str], kind: &str| {
+        value(names).ok_or_else(|| format!("{kind} needs {}: set it", names[0]))
+    };
+    let token = || {
+        needed(&["DATABRICKS_TOKEN"], "a personal access token")
+            .map(|token| Credentials::Token(token.into()))
+    };
     let machine = || -> Result<_, String> {
         let kind = "OAuth machine to machine";
         Ok(Credentials::Client {
@@ -292,9 +333,12 @@ fn credentials(config: &DatabricksConfig, base: &Url) -> Result<Credentials, Str
     let azure = || -> Result<_, String> {
         let kind = "an Azure service principal";
         let tenant = checked_tenant(&needed(&AZURE_TENANT, kind)?)?;
-        let login = self::base(&config.azure_login).map_err(|error| format!("the login of Azure: {error}"))?;
+        let login = self::base(&config.azure_login)
+            .map_err(|error| format!("the login of Azure: {error}"))?;
         Ok(Credentials::Client {
-            token_url: login.join(&format!("/{tenant}/oauth2/v2.0/token")).map_err(|error| error.to_string())?,
+            token_url: login
+                .join(&format!("/{tenant}/oauth2/v2.0/token"))
+                .map_err(|error| error.to_string())?,
             id: needed(&AZURE_ID, kind)?,
             secret: needed(&AZURE_SECRET, kind)?.into(),
             scope: AZURE_SCOPE,
@@ -315,7 +359,8 @@ fn credentials(config: &DatabricksConfig, base: &Url) -> Result<Credentials, Str
 
 /// A tenant is an id or the name of a domain; it becomes a part of an address.
 fn checked_tenant(tenant: &str) -> Result<String, String> {
-    let is_name = tenant.len() <= NAME && tenant.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'.');
+    let is_name = tenant.len() <= NAME
+        && tenant.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'.');
     match is_name && !tenant.starts_with('.') {
         true => Ok(tenant.to_owned()),
         false => Err("ARM_TENANT_ID is neither an id nor the name of a domain".to_owned()),

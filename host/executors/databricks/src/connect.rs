@@ -30,9 +30,11 @@ pub type DatabricksDatabase = ArrowDatabase<DatabricksEngine>;
 /// Opens a database: logs in, and reads the catalog. A stopped warehouse starts by that.
 ///
 /// # Errors
-/// [`DatabaseError::Address`] for a wrong or missing part of the address, [`DatabaseError::Unreachable`] and [`DatabaseError::Encryption`] where
-/// there is no connection, [`DatabaseError::LoginRefused`] for wrong credentials, [`DatabaseError::Missing`] for a warehouse that does not exist,
-/// and [`DatabaseError::Unavailable`] for one that does not start in time or cannot be read.
+/// [`DatabaseError::Address`] for a wrong or missing part of the address,
+/// [`DatabaseError::Unreachable`] and [`DatabaseError::Encryption`] where there is no connection,
+/// [`DatabaseError::LoginRefused`] for wrong credentials, [`DatabaseError::Missing`] for a
+/// warehouse that does not exist, and [`DatabaseError::Unavailable`] for one that does not start in
+/// time or cannot be read.
 pub async fn open(config: DatabricksConfig) -> Result<DatabricksDatabase, DatabaseError> {
     let (tables, limits) = (config.tables.clone(), config.limits.clone());
     ArrowDatabase::open(DatabricksEngine::new(&config)?, tables, limits).await
@@ -63,7 +65,11 @@ impl DatabricksEngine {
     ///
     /// # Errors
     /// When the statement fails or does not end in time.
-    pub(crate) async fn texts(&self, sql: &str, rows: u64) -> Result<Vec<Vec<Option<String>>>, Failure> {
+    pub(crate) async fn texts(
+        &self,
+        sql: &str,
+        rows: u64,
+    ) -> Result<Vec<Vec<Option<String>>>, Failure> {
         let deadline = Instant::now() + self.limit;
         let request = Request { sql, rows, bytes: PLAN.1, reply: REPLY, is_inline: true, deadline };
         let read = timeout_at(deadline, execute::texts(&self.api, &request)).await;
@@ -72,7 +78,8 @@ impl DatabricksEngine {
 
     /// The lines of what `EXPLAIN` answers.
     async fn explained(&self, sql: &str, deadline: Instant) -> Result<String, SqlError> {
-        let request = Request { sql, rows: PLAN.0, bytes: PLAN.1, reply: REPLY, is_inline: true, deadline };
+        let request =
+            Request { sql, rows: PLAN.0, bytes: PLAN.1, reply: REPLY, is_inline: true, deadline };
         let (rows, _) = bounded(deadline, execute::texts(&self.api, &request)).await?;
         let lines: Vec<String> = rows.into_iter().flatten().flatten().collect();
         plan::checked(lines.join("\n"))
@@ -80,7 +87,10 @@ impl DatabricksEngine {
 }
 
 /// Works until the deadline. What is then under way is dropped, which cancels its statement.
-async fn bounded<T>(deadline: Instant, work: impl Future<Output = Result<T, Failure>>) -> Result<T, SqlError> {
+async fn bounded<T>(
+    deadline: Instant,
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, SqlError> {
     // In tenths of seconds, since some time has passed already.
     let left = deadline.saturating_duration_since(Instant::now()).as_millis().div_ceil(100);
     let limit = Duration::from_millis(u64::try_from(left).unwrap_or(u64::MAX).saturating_mul(100));
@@ -115,7 +125,9 @@ impl ArrowEngine for DatabricksEngine {
     async fn schema(&self) -> Result<Schema, DatabaseError> {
         let deadline = Instant::now() + self.limit;
         let read = timeout_at(deadline, introspect::read(&self.api, deadline)).await;
-        let read = read.unwrap_or(Err(Failure::Deadline)).map_err(|failure| failure.opening(self.shown()))?;
+        let read = read
+            .unwrap_or(Err(Failure::Deadline))
+            .map_err(|failure| failure.opening(self.shown()))?;
         let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
         let new = read.warning.filter(|warning| !warnings.contains(warning));
         warnings.extend(new);
@@ -132,7 +144,12 @@ impl ArrowEngine for DatabricksEngine {
         Ok(Plan { format: "databricks-explain".to_owned(), text, cost: None, rows })
     }
 
-    async fn execute(&self, sql: &str, deadline: Instant, sink: &mut BatchSink) -> Result<(), SqlError> {
+    async fn execute(
+        &self,
+        sql: &str,
+        deadline: Instant,
+        sink: &mut BatchSink,
+    ) -> Result<(), SqlError> {
         let limits = sink.limits();
         let size = limits.result_bytes.saturating_add(limits.cell_bytes);
         let is_inline = self.api.target.is_inline;
@@ -142,7 +159,9 @@ impl ArrowEngine for DatabricksEngine {
         let rows = limits.rows.saturating_add(1);
         let request = Request { sql, rows, bytes, reply, is_inline, deadline };
         if bounded(deadline, execute::run(&self.api, &request, sink)).await? {
-            sink.cut(format!("the result has more than {bytes} bytes, and the server has cut it there"));
+            sink.cut(format!(
+                "the result has more than {bytes} bytes, and the server has cut it there"
+            ));
         }
         Ok(())
     }

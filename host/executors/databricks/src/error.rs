@@ -1,4 +1,5 @@
-//! Failures of exchanges and of statements in the contract's kinds, with what a model needs to repair a statement and without text of cells.
+//! Failures of exchanges and of statements in the contract's kinds, with what a model needs to
+//! repair a statement and without text of cells.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -14,8 +15,7 @@ use crate::wire::{ServiceError, Status};
 const TEXT: usize = 400;
 
 /// What a statement in the state `PENDING` says when its time is over.
-const NOT_BEGUN: &str =
-    "the warehouse has not begun with a statement, since it is starting (seconds to minutes) or busy";
+const NOT_BEGUN: &str = "the warehouse has not begun with a statement, since it is starting (seconds to minutes) or busy";
 
 /// Why an exchange or a statement failed.
 #[derive(Debug)]
@@ -52,7 +52,9 @@ impl Failure {
         let reason = line(&syrch_http::root_cause(error));
         match error {
             error if is_encryption(error) => Self::Encryption(reason),
-            error if error.is_timeout() && !error.is_connect() => Self::Unreachable("no reply came in time".to_owned()),
+            error if error.is_timeout() && !error.is_connect() => {
+                Self::Unreachable("no reply came in time".to_owned())
+            }
             _ => Self::Unreachable(reason),
         }
     }
@@ -64,10 +66,13 @@ impl Failure {
             Self::Missing(_) => DatabaseError::Missing { path, similar: Vec::new() },
             Self::Unreachable(reason) => DatabaseError::Unreachable { path, reason },
             Self::Encryption(reason) => DatabaseError::Encryption { path, reason },
-            Self::Unavailable(reason) | Self::TooLarge(reason) => DatabaseError::Unavailable { path, reason },
-            Self::Deadline => {
-                DatabaseError::Unavailable { path, reason: "its catalog was not read in time".to_owned() }
+            Self::Unavailable(reason) | Self::TooLarge(reason) => {
+                DatabaseError::Unavailable { path, reason }
             }
+            Self::Deadline => DatabaseError::Unavailable {
+                path,
+                reason: "its catalog was not read in time".to_owned(),
+            },
             Self::Waiting => DatabaseError::Starting { path, reason: NOT_BEGUN.to_owned() },
             Self::Statement(error) => DatabaseError::Unavailable { path, reason: error.message },
         }
@@ -79,11 +84,18 @@ impl Failure {
         match self {
             Self::Login(reason) => unavailable(format!("the server refuses the user: {reason}")),
             Self::Missing(reason) | Self::Unavailable(reason) => unavailable(reason),
-            Self::Unreachable(reason) => unavailable(format!("the server cannot be reached: {reason}")),
-            Self::Encryption(reason) => unavailable(format!("the connection cannot be encrypted: {reason}")),
-            Self::TooLarge(reason) => SqlError::new(SqlErrorKind::TooLarge, reason).rule("result-bytes"),
+            Self::Unreachable(reason) => {
+                unavailable(format!("the server cannot be reached: {reason}"))
+            }
+            Self::Encryption(reason) => {
+                unavailable(format!("the connection cannot be encrypted: {reason}"))
+            }
+            Self::TooLarge(reason) => {
+                SqlError::new(SqlErrorKind::TooLarge, reason).rule("result-bytes")
+            }
             Self::Deadline => deadline_error(limit),
-            Self::Waiting => unavailable(format!("{NOT_BEGUN} (waited {} s)", limit.as_secs_f64())).rule(STARTING),
+            Self::Waiting => unavailable(format!("{NOT_BEGUN} (waited {} s)", limit.as_secs_f64()))
+                .rule(STARTING),
             Self::Statement(error) => error,
         }
     }
@@ -116,11 +128,13 @@ pub(crate) fn failed(status: &Status) -> SqlError {
     of_message(&message, status.sql_state.as_deref(), &code)
 }
 
-/// The error that a message of the engine describes: `[CLASS.SUBCLASS] text SQLSTATE: 42P01; line 1 pos 14`.
+/// The error that a message of the engine describes: `[CLASS.SUBCLASS] text SQLSTATE: 42P01; line 1
+/// pos 14`.
 pub(crate) fn of_message(message: &str, sql_state: Option<&str>, code: &str) -> SqlError {
     // An exception's name may stand before, and the statement with its plan after.
     let lines = || message.lines().map(str::trim).filter(|line| !line.is_empty());
-    let described = lines().find_map(|line| Some((&line[line.find('[')?..], class(&line[line.find('[')?..])?)));
+    let described =
+        lines().find_map(|line| Some((&line[line.find('[')?..], class(&line[line.find('[')?..])?)));
     let (text, class) = described.unwrap_or_else(|| (lines().next().unwrap_or_default(), ""));
     let in_text = text.split_once("SQLSTATE: ").and_then(|(_, rest)| rest.get(..5));
     let state = sql_state.or(in_text).unwrap_or_default();
@@ -129,7 +143,11 @@ pub(crate) fn of_message(message: &str, sql_state: Option<&str>, code: &str) -> 
     // Only messages about the statement itself may quote: those of other classes quote cells.
     let is_about_statement = state.starts_with("42") || class.starts_with("PARSE_");
     let text = if is_about_statement { text } else { beginning(text) };
-    let text = if text.is_empty() { "the statement failed, and the server does not say why" } else { text };
+    let text = if text.is_empty() {
+        "the statement failed, and the server does not say why"
+    } else {
+        text
+    };
     let error = SqlError::new(kind, line(text));
     match rule {
         Some(rule) => error.rule(rule),
@@ -140,30 +158,42 @@ pub(crate) fn of_message(message: &str, sql_state: Option<&str>, code: &str) -> 
 /// The error class at the beginning of a message.
 fn class(text: &str) -> Option<&str> {
     let (class, _) = text.strip_prefix('[')?.split_once(']')?;
-    let is_class = class.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_' || b == b'.');
+    let is_class = class
+        .bytes()
+        .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_' || b == b'.');
     (is_class && !class.is_empty()).then_some(class)
 }
 
-/// What a message says before it quotes anything: its last whole sentence there, or what there is of the first one.
+/// What a message says before it quotes anything: its last whole sentence there, or what there is
+/// of the first one.
 fn beginning(message: &str) -> &str {
     let start = class(message).map_or(0, |class| class.len() + 2);
-    let end = message[start..].find(['"', '\'', '`', ':', '(', '[', '<']).map_or(message.len(), |end| start + end);
+    let end = message[start..]
+        .find(['"', '\'', '`', ':', '(', '[', '<'])
+        .map_or(message.len(), |end| start + end);
     let text = &message[..end];
     let is_cut = end < message.len();
     let sentence = text[start..].rfind(". ").filter(|_| is_cut).map(|at| &text[..=start + at]);
     sentence.unwrap_or(text).trim_end()
 }
 
-/// The kind of an error by its class, its SQLSTATE or the service's code, and the rule or limit that it names.
+/// The kind of an error by its class, its SQLSTATE or the service's code, and the rule or limit
+/// that it names.
 fn kind(class: &str, state: &str, code: &str) -> (SqlErrorKind, Option<&'static str>) {
     use SqlErrorKind as K;
     let main = class.split('.').next().unwrap_or_default();
     match main {
-        "TABLE_OR_VIEW_NOT_FOUND" | "SCHEMA_NOT_FOUND" | "CATALOG_NOT_FOUND" => return (K::UnknownTable, None),
+        "TABLE_OR_VIEW_NOT_FOUND" | "SCHEMA_NOT_FOUND" | "CATALOG_NOT_FOUND" => {
+            return (K::UnknownTable, None);
+        }
         "UNRESOLVED_COLUMN" | "UNRESOLVED_FIELD" => return (K::UnknownColumn, None),
         "AMBIGUOUS_REFERENCE" | "AMBIGUOUS_COLUMN_OR_FIELD" => return (K::AmbiguousName, None),
-        "INSUFFICIENT_PERMISSIONS" | "PERMISSION_DENIED" => return (K::Denied, Some("granted-tables")),
-        "CAST_INVALID_INPUT" | "DATATYPE_MISMATCH" | "UNRESOLVED_ROUTINE" => return (K::TypeMismatch, None),
+        "INSUFFICIENT_PERMISSIONS" | "PERMISSION_DENIED" => {
+            return (K::Denied, Some("granted-tables"));
+        }
+        "CAST_INVALID_INPUT" | "DATATYPE_MISMATCH" | "UNRESOLVED_ROUTINE" => {
+            return (K::TypeMismatch, None);
+        }
         _ if main.starts_with("PARSE_") => return (K::Syntax, None),
         _ => {}
     }
@@ -172,11 +202,15 @@ fn kind(class: &str, state: &str, code: &str) -> (SqlErrorKind, Option<&'static 
         "42P01" | "42P08" => (K::UnknownTable, None),
         "42703" => (K::UnknownColumn, None),
         "42702" | "42725" => (K::AmbiguousName, None),
-        "42883" | "42804" | "42846" | "42K09" | "22018" | "22007" | "22008" => (K::TypeMismatch, None),
+        "42883" | "42804" | "42846" | "42K09" | "22018" | "22007" | "22008" => {
+            (K::TypeMismatch, None)
+        }
         "42501" => (K::Denied, Some("granted-tables")),
         "25006" => (K::WriteRefused, Some("read-only")),
         "HY008" => (K::Cancelled, None),
-        _ if state.starts_with("54") || state.starts_with("53") => (K::TooLarge, Some("statement-size")),
+        _ if state.starts_with("54") || state.starts_with("53") => {
+            (K::TooLarge, Some("statement-size"))
+        }
         _ if state.starts_with("08") || state.starts_with("57") => (K::Unavailable, None),
         _ => match code {
             "DEADLINE_EXCEEDED" => (K::Timeout, Some("deadline")),
@@ -235,7 +269,13 @@ mod tests {
                 K::Other,
                 "[DIVIDE_BY_ZERO] Division by zero.",
             ),
-            ("[USER_RAISED_EXCEPTION] sesame", Some("P0001"), "", K::Other, "[USER_RAISED_EXCEPTION] sesame"),
+            (
+                "[USER_RAISED_EXCEPTION] sesame",
+                Some("P0001"),
+                "",
+                K::Other,
+                "[USER_RAISED_EXCEPTION] sesame",
+            ),
             ("Job aborted: sesame", None, "INTERNAL_ERROR", K::Other, "Job aborted"),
             ("quota (sesame)", None, "RESOURCE_EXHAUSTED", K::Unavailable, "quota"),
             (

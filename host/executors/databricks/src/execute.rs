@@ -1,4 +1,5 @@
-//! The result of a statement: its chunks one after the other, as they come in replies or from links, into a sink.
+//! The result of a statement: its chunks one after the other, as they come in replies or from
+//! links, into a sink.
 
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,11 +18,16 @@ use crate::statement::{Request, Statement};
 use crate::value;
 use crate::wire::{ColumnInfo, DataArray};
 
-/// Runs a statement and hands its result to `sink`. Returns whether a limit of the request cut it at the server.
+/// Runs a statement and hands its result to `sink`. Returns whether a limit of the request cut it
+/// at the server.
 ///
 /// # Errors
 /// When the statement or the sink fails, or the result does not come by the deadline.
-pub(crate) async fn run(api: &Arc<Api>, request: &Request<'_>, sink: &mut BatchSink) -> Result<bool, Failure> {
+pub(crate) async fn run(
+    api: &Arc<Api>,
+    request: &Request<'_>,
+    sink: &mut BatchSink,
+) -> Result<bool, Failure> {
     let (statement, manifest, mut chunk) = Statement::run(api, request).await?;
     let mut rows = Rows { sink, columns: manifest.columns(), is_begun: false };
     loop {
@@ -54,13 +60,18 @@ pub(crate) async fn run(api: &Arc<Api>, request: &Request<'_>, sink: &mut BatchS
 ///
 /// # Errors
 /// As [`run`].
-pub(crate) async fn texts(api: &Arc<Api>, request: &Request<'_>) -> Result<(DataArray, bool), Failure> {
+pub(crate) async fn texts(
+    api: &Arc<Api>,
+    request: &Request<'_>,
+) -> Result<(DataArray, bool), Failure> {
     let (statement, manifest, mut chunk) = Statement::run(api, request).await?;
     let (columns, mut rows, mut bytes) = (manifest.columns().len(), Vec::new(), 0);
     loop {
         let array = chunk.data_array.take().unwrap_or_default();
         if array.iter().any(|row| row.len() != columns) || chunk.external_links.is_some() {
-            return Err(Failure::Unavailable("the rows of its reply are not those that were asked for".to_owned()));
+            return Err(Failure::Unavailable(
+                "the rows of its reply are not those that were asked for".to_owned(),
+            ));
         }
         bytes += array.iter().flatten().flatten().map(String::len).sum::<usize>();
         rows.extend(array);
@@ -109,7 +120,8 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// Takes a piece of the stream, and hands over the batches that it completes. `most` is the size of a batch at most.
+    /// Takes a piece of the stream, and hands over the batches that it completes. `most` is the
+    /// size of a batch at most.
     ///
     /// # Errors
     /// When the bytes are no stream of batches, a batch is too large, or `each` fails.
@@ -122,7 +134,9 @@ impl Stream {
         let mut piece = piece.into();
         self.pending = self.pending.saturating_add(piece.len());
         if self.pending > most {
-            return Err(Failure::TooLarge(format!("a batch of the result has more than {most} bytes")));
+            return Err(Failure::TooLarge(format!(
+                "a batch of the result has more than {most} bytes"
+            )));
         }
         while !piece.is_empty() {
             // Bytes from elsewhere: the decoder may also panic on them.

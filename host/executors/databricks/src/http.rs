@@ -1,4 +1,5 @@
-//! Exchanges with the servers: bodies of bounded size, and requests that are made again after a busy server's delay.
+//! Exchanges with the servers: bodies of bounded size, and requests that are made again after a
+//! busy server's delay.
 
 use std::time::{Duration, SystemTime};
 
@@ -11,11 +12,13 @@ use crate::wire::Refusal;
 
 /// Time of one exchange at most.
 const EXCHANGE: Duration = Duration::from_secs(60);
-/// How long the first repetition waits where the server does not say it; each further one waits twice as long.
+/// How long the first repetition waits where the server does not say it; each further one waits
+/// twice as long.
 const FIRST: Duration = Duration::from_millis(500);
 /// The longest of these.
 const LONGEST: Duration = Duration::from_secs(8);
-/// How often a request that changes nothing is made when the connection breaks off or a gateway fails.
+/// How often a request that changes nothing is made when the connection breaks off or a gateway
+/// fails.
 const TIMES: u32 = 3;
 
 /// A client for a workspace and for whatever its replies name.
@@ -43,7 +46,8 @@ impl Reply {
 
     /// How long the server asks to wait before the request is made again; `None` if it does not.
     pub(crate) fn busy(&self, attempt: u32) -> Option<Duration> {
-        let is_busy = self.status == StatusCode::TOO_MANY_REQUESTS || self.status == StatusCode::SERVICE_UNAVAILABLE;
+        let is_busy = self.status == StatusCode::TOO_MANY_REQUESTS
+            || self.status == StatusCode::SERVICE_UNAVAILABLE;
         let asked = || syrch_http::retry_after(&self.headers, SystemTime::now());
         is_busy.then(|| asked().unwrap_or_else(|| backoff(attempt)))
     }
@@ -65,18 +69,25 @@ impl Http {
     ///
     /// # Errors
     /// When no whole reply comes.
-    pub(crate) async fn once(&self, request: RequestBuilder, most: usize) -> Result<Reply, Failure> {
+    pub(crate) async fn once(
+        &self,
+        request: RequestBuilder,
+        most: usize,
+    ) -> Result<Reply, Failure> {
         let failed = |error: reqwest::Error| Failure::of_exchange(&error);
         let response = request.send().await.map_err(failed)?;
         let (status, headers) = (response.status(), response.headers().clone());
         let (body, is_whole) = syrch_http::read(response, most).await.map_err(failed)?;
         match is_whole {
             true => Ok(Reply { status, headers, body }),
-            false => Err(Failure::TooLarge(format!("a reply of the server has more than {most} bytes"))),
+            false => {
+                Err(Failure::TooLarge(format!("a reply of the server has more than {most} bytes")))
+            }
         }
     }
 
-    /// An exchange that may be repeated: while the server is busy, and a few times where the connection breaks off or a gateway fails.
+    /// An exchange that may be repeated: while the server is busy, and a few times where the
+    /// connection breaks off or a gateway fails.
     ///
     /// # Errors
     /// When no whole reply comes by the deadline.
@@ -92,7 +103,9 @@ impl Http {
             let outcome = self.once(request().timeout(left(deadline)?.min(EXCHANGE)), most).await;
             let wait = match &outcome {
                 Ok(reply) if reply.busy(attempt).is_some() => reply.busy(attempt),
-                Ok(reply) if matches!(reply.status.as_u16(), 502 | 504) && attempt < TIMES => Some(backoff(attempt)),
+                Ok(reply) if matches!(reply.status.as_u16(), 502 | 504) && attempt < TIMES => {
+                    Some(backoff(attempt))
+                }
                 Err(Failure::Unreachable(_)) if attempt < TIMES => Some(backoff(attempt)),
                 _ => None,
             };
@@ -123,8 +136,10 @@ pub(crate) fn backoff(attempt: u32) -> Duration {
 /// At once, when the wait would end after the deadline.
 pub(crate) async fn pause(wait: Duration, deadline: Instant) -> Result<(), Failure> {
     if wait >= left(deadline)? {
-        let reason =
-            format!("the server is busy and asks to wait {} s, which is later than the deadline", wait.as_secs_f64());
+        let reason = format!(
+            "the server is busy and asks to wait {} s, which is later than the deadline",
+            wait.as_secs_f64()
+        );
         return Err(Failure::Unavailable(reason));
     }
     tracing::debug!(?wait, "a request is made again later");

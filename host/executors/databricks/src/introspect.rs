@@ -1,4 +1,5 @@
-//! The catalog: what `information_schema` says of the tables and views of the connection's catalog, with keys and comments, within bounds.
+//! The catalog: what `information_schema` says of the tables and views of the connection's catalog,
+//! with keys and comments, within bounds.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -30,7 +31,8 @@ pub(crate) struct Introspected {
 /// Reads the catalog.
 ///
 /// # Errors
-/// When the server cannot be asked, when the catalog has no `information_schema`, and when it is too large.
+/// When the server cannot be asked, when the catalog has no `information_schema`, and when it is
+/// too large.
 pub(crate) async fn read(api: &Arc<Api>, deadline: Instant) -> Result<Introspected, Failure> {
     let (catalog, schema) = current(api, deadline).await?;
     if let Some(schema) = tables(api, None, &schema, deadline).await? {
@@ -52,7 +54,8 @@ async fn current(api: &Arc<Api>, deadline: Instant) -> Result<(String, String), 
     if let (Some(catalog), Some(schema)) = (&api.target.catalog, &api.target.schema) {
         return Ok((catalog.clone(), schema.clone()));
     }
-    let (rows, _) = texts(api, &request("SELECT current_catalog(), current_schema()", 1, deadline)).await?;
+    let (rows, _) =
+        texts(api, &request("SELECT current_catalog(), current_schema()", 1, deadline)).await?;
     let mut cells = rows.into_iter().flatten().map(Option::unwrap_or_default);
     Ok((cells.next().unwrap_or_default(), cells.next().unwrap_or_default()))
 }
@@ -61,8 +64,14 @@ fn request(sql: &str, rows: u64, deadline: Instant) -> Request<'_> {
     Request { sql, rows, bytes: BYTES, reply: REPLY, is_inline: true, deadline }
 }
 
-/// The tables, of one schema or of all, and the path of names without a schema; `None` if there are too many.
-async fn tables(api: &Arc<Api>, only: Option<&str>, path: &str, deadline: Instant) -> Result<Option<Schema>, Failure> {
+/// The tables, of one schema or of all, and the path of names without a schema; `None` if there are
+/// too many.
+async fn tables(
+    api: &Arc<Api>,
+    only: Option<&str>,
+    path: &str,
+    deadline: Instant,
+) -> Result<Option<Schema>, Failure> {
     // Texts of Databricks have escapes.
     let literal = only.map(|schema| schema.replace('\\', "\\\\").replace('\'', "\\'"));
     let within = |column: &str| match &literal {
@@ -89,8 +98,8 @@ async fn tables(api: &Arc<Api>, only: Option<&str>, path: &str, deadline: Instan
          ORDER BY k.table_schema, k.table_name, k.constraint_name, k.ordinal_position",
         within("k.table_schema")
     );
-    let requests =
-        [(&tables, TABLES), (&columns, COLUMNS), (&keys, COLUMNS)].map(|(sql, rows)| request(sql, rows, deadline));
+    let requests = [(&tables, TABLES), (&columns, COLUMNS), (&keys, COLUMNS)]
+        .map(|(sql, rows)| request(sql, rows, deadline));
     let [tables, columns, keys] = &requests;
     let read = tokio::try_join!(texts(api, tables), texts(api, columns), texts(api, keys));
     let (tables, columns, keys) = read.map_err(|failure| match failure {
@@ -124,14 +133,26 @@ fn assembled(tables: DataArray, columns: DataArray, keys: DataArray) -> Vec<Tabl
             "FOREIGN" => Some("foreign-table"),
             _ => None,
         };
-        let extra = kind.map(|kind| ("kind".to_owned(), format!("\"{kind}\""))).into_iter().collect();
+        let extra =
+            kind.map(|kind| ("kind".to_owned(), format!("\"{kind}\""))).into_iter().collect();
         places.insert((schema.clone(), name.clone()), found.len());
-        found.push(Table { schema_name: Some(schema), name, comment: comment(text), extra, ..Table::default() });
+        found.push(Table {
+            schema_name: Some(schema),
+            name,
+            comment: comment(text),
+            extra,
+            ..Table::default()
+        });
     }
     for [schema, table, name, sql_type, nullable, text] in columns.into_iter().filter_map(cells) {
         if let Some(place) = places.get(&(schema, table)) {
-            let column =
-                Column { name, sql_type, nullable: nullable != "NO", comment: comment(text), ..Column::default() };
+            let column = Column {
+                name,
+                sql_type,
+                nullable: nullable != "NO",
+                comment: comment(text),
+                ..Column::default()
+            };
             found[*place].columns.push(column);
         }
     }
@@ -140,14 +161,25 @@ fn assembled(tables: DataArray, columns: DataArray, keys: DataArray) -> Vec<Tabl
         *named.entry(table.name.to_lowercase()).or_default() += 1;
     }
     let mut last: Option<(usize, String)> = None;
-    for [schema, table, constraint, column, ref_catalog, ref_schema, ref_table, ref_column, catalog] in
-        keys.into_iter().filter_map(cells)
+    for [
+        schema,
+        table,
+        constraint,
+        column,
+        ref_catalog,
+        ref_schema,
+        ref_table,
+        ref_column,
+        catalog,
+    ] in keys.into_iter().filter_map(cells)
     {
         let Some(&place) = places.get(&(schema, table)) else { continue };
         let is_same = last.as_ref().is_some_and(|(at, name)| *at == place && *name == constraint);
         if ref_table.is_empty() {
             found[place].primary_key.push(column);
-        } else if ref_catalog == catalog && places.contains_key(&(ref_schema.clone(), ref_table.clone())) {
+        } else if ref_catalog == catalog
+            && places.contains_key(&(ref_schema.clone(), ref_table.clone()))
+        {
             let is_only = named.get(&ref_table.to_lowercase()) == Some(&1);
             let ref_table = if is_only { ref_table } else { format!("{ref_schema}.{ref_table}") };
             let keys = &mut found[place].foreign_keys;
@@ -156,7 +188,11 @@ fn assembled(tables: DataArray, columns: DataArray, keys: DataArray) -> Vec<Tabl
                     key.columns.push(column);
                     key.ref_columns.push(ref_column);
                 }
-                None => keys.push(ForeignKey { columns: vec![column], ref_table, ref_columns: vec![ref_column] }),
+                None => keys.push(ForeignKey {
+                    columns: vec![column],
+                    ref_table,
+                    ref_columns: vec![ref_column],
+                }),
             }
         }
         last = Some((place, constraint));
@@ -177,7 +213,12 @@ mod tests {
 
     #[test]
     fn rows_of_the_information_schema_become_tables() {
-        let tables = rows(&["a items VIEW -", "a orders MANAGED What", "b items MANAGED -", "b empty MANAGED -"]);
+        let tables = rows(&[
+            "a items VIEW -",
+            "a orders MANAGED What",
+            "b items MANAGED -",
+            "b empty MANAGED -",
+        ]);
         let columns = rows(&[
             "a items id bigint YES -",
             "a orders id bigint NO Number",
@@ -196,20 +237,28 @@ mod tests {
             "b items pk y - - - - c",
         ]);
         let tables = assembled(tables, columns, keys);
-        let names: Vec<_> =
-            tables.iter().map(|table| (table.schema_name.as_deref().unwrap(), table.name.as_str())).collect();
+        let names: Vec<_> = tables
+            .iter()
+            .map(|table| (table.schema_name.as_deref().unwrap(), table.name.as_str()))
+            .collect();
         assert_eq!(names, [("a", "items"), ("a", "orders"), ("b", "items")]);
         assert!(tables[0].is_view() && !tables[1].is_view());
         assert_eq!(
             (tables[1].comment.as_deref(), tables[1].primary_key.as_slice()),
             (Some("What"), ["id".to_owned()].as_slice())
         );
-        assert_eq!((tables[1].columns[0].nullable, tables[1].columns[0].comment.as_deref()), (false, Some("Number")));
+        assert_eq!(
+            (tables[1].columns[0].nullable, tables[1].columns[0].comment.as_deref()),
+            (false, Some("Number"))
+        );
         let key = ForeignKey {
             columns: vec!["x".into(), "y".into()],
             ref_table: "b.items".into(),
             ref_columns: vec!["x".into(), "y".into()],
         };
-        assert_eq!((tables[1].foreign_keys.as_slice(), tables[2].primary_key.len()), ([key].as_slice(), 2));
+        assert_eq!(
+            (tables[1].foreign_keys.as_slice(), tables[2].primary_key.len()),
+            ([key].as_slice(), 2)
+        );
     }
 }

@@ -1,5 +1,6 @@
-//! Databricks SQL, over the Statement Execution API: statements are submitted to a warehouse, waited for, and cancelled when nobody waits for them
-//! any more; results come as Arrow streams from links, or as JSON in replies.
+//! Databricks SQL, over the Statement Execution API: statements are submitted to a warehouse,
+//! waited for, and cancelled when nobody waits for them any more; results come as Arrow streams
+//! from links, or as JSON in replies.
 
 mod api;
 mod auth;

@@ -1,4 +1,5 @@
-//! Chunks behind links: fetched without the workspace's credentials, from other machines over https only, with a new link where one has expired.
+//! Chunks behind links: fetched without the workspace's credentials, from other machines over https
+//! only, with a new link where one has expired.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -50,11 +51,16 @@ pub(crate) struct Download<'a> {
 }
 
 impl Download<'_> {
-    /// Fetches a chunk and hands its batches over, each once, however often the transfer breaks off.
+    /// Fetches a chunk and hands its batches over, each once, however often the transfer breaks
+    /// off.
     ///
     /// # Errors
     /// When the chunk does not come by the deadline, or is no Arrow stream, and those of the sink.
-    pub(crate) async fn fetch(&self, mut link: ExternalLink, rows: &mut Rows<'_>) -> Result<ControlFlow<()>, Failure> {
+    pub(crate) async fn fetch(
+        &self,
+        mut link: ExternalLink,
+        rows: &mut Rows<'_>,
+    ) -> Result<ControlFlow<()>, Failure> {
         let (mut pushed, mut renewed) = (0, 0);
         for attempt in 1..=TIMES {
             if is_expired(&link) && renewed == 0 {
@@ -82,9 +88,12 @@ impl Download<'_> {
         let index = link.chunk_index.unwrap_or_default();
         tracing::debug!(index, "a link to a chunk has expired");
         let path = self.statement.chunk_path(index);
-        let chunk: ResultData = self.api.get(&path, self.request.reply, self.request.deadline).await?;
+        let chunk: ResultData =
+            self.api.get(&path, self.request.reply, self.request.deadline).await?;
         let link = chunk.external_links.and_then(|links| links.into_iter().next());
-        link.ok_or_else(|| Failure::Unavailable("its reply has no link to a chunk of the result".to_owned()))
+        link.ok_or_else(|| {
+            Failure::Unavailable("its reply has no link to a chunk of the result".to_owned())
+        })
     }
 
     async fn transfer(
@@ -94,7 +103,9 @@ impl Download<'_> {
         pushed: &mut usize,
     ) -> Result<ControlFlow<()>, Refused> {
         let mut response = self.open(link).await?;
-        let broken = |error: reqwest::Error| Refused::Later(None, Failure::of_exchange(&error.without_url()));
+        let broken = |error: reqwest::Error| {
+            Refused::Later(None, Failure::of_exchange(&error.without_url()))
+        };
         let (mut stream, mut seen) = (Stream::default(), 0);
         while let Some(piece) = response.chunk().await.map_err(broken)? {
             let flow = stream.take(piece, self.request.reply, |batch| {
@@ -118,15 +129,18 @@ impl Download<'_> {
         let headers = headers(link).map_err(Refused::No)?;
         let left = left(self.request.deadline).map_err(Refused::No)?;
         let sent = self.api.http.client.get(url).headers(headers).timeout(left).send().await;
-        let response = sent.map_err(|error| Refused::Later(None, Failure::of_exchange(&error.without_url())))?;
+        let response =
+            sent.map_err(|error| Refused::Later(None, Failure::of_exchange(&error.without_url())))?;
         let status = response.status().as_u16();
-        let failure = || Failure::Unavailable(format!("a link to a chunk of the result answered {status}"));
+        let failure =
+            || Failure::Unavailable(format!("a link to a chunk of the result answered {status}"));
         match status {
             200 => Ok(response),
             // What storage answers to a link that has expired differs between clouds.
             400 | 401 | 403 | 404 | 410 => Err(Refused::Expired),
             429 | 500..=599 => {
-                let wait = syrch_http::retry_after(response.headers(), std::time::SystemTime::now());
+                let wait =
+                    syrch_http::retry_after(response.headers(), std::time::SystemTime::now());
                 Err(Refused::Later(wait, failure()))
             }
             _ => Err(Refused::No(failure())),
@@ -135,32 +149,42 @@ impl Download<'_> {
 
     /// Where a link leads. A workspace on this machine may name this machine, too.
     fn address(&self, link: &ExternalLink) -> Result<Url, Failure> {
-        let url = link.external_link.as_deref().and_then(|url| Url::parse(url).ok()).filter(|url| {
-            let is_local = is_loopback(url);
-            let is_allowed = if is_local { is_loopback(&self.api.target.base) } else { url.scheme() == "https" };
-            is_allowed
-                && matches!(url.scheme(), "http" | "https")
-                && url.username().is_empty()
-                && url.password().is_none()
-        });
+        let url =
+            link.external_link.as_deref().and_then(|url| Url::parse(url).ok()).filter(|url| {
+                let is_local = is_loopback(url);
+                let is_allowed = if is_local {
+                    is_loopback(&self.api.target.base)
+                } else {
+                    url.scheme() == "https"
+                };
+                is_allowed
+                    && matches!(url.scheme(), "http" | "https")
+                    && url.username().is_empty()
+                    && url.password().is_none()
+            });
         url.ok_or_else(|| {
             Failure::Unavailable(
-                "a link to a chunk of the result does not lead to another machine over https".to_owned(),
+                "a link to a chunk of the result does not lead to another machine over https"
+                    .to_owned(),
             )
         })
     }
 }
 
 fn is_expired(link: &ExternalLink) -> bool {
-    let expiration = link.expiration.as_deref().and_then(|text| DateTime::parse_from_rfc3339(text).ok());
+    let expiration =
+        link.expiration.as_deref().and_then(|text| DateTime::parse_from_rfc3339(text).ok());
     let now: DateTime<Utc> = std::time::SystemTime::now().into();
     expiration.is_some_and(|expiration| expiration <= now)
 }
 
 /// The headers that a link asks for.
 fn headers(link: &ExternalLink) -> Result<HeaderMap, Failure> {
-    let wrong =
-        || Failure::Unavailable("a link to a chunk of the result asks for headers that are not sent".to_owned());
+    let wrong = || {
+        Failure::Unavailable(
+            "a link to a chunk of the result asks for headers that are not sent".to_owned(),
+        )
+    };
     let mut headers = HeaderMap::new();
     let given = link.http_headers.iter().flatten();
     let bytes: usize = given.clone().map(|(name, value)| name.len() + value.len()).sum();
@@ -187,15 +211,27 @@ mod tests {
     fn links_expire_and_ask_for_few_headers() {
         let link = |expiration: &str, headers: &[(&str, &str)]| ExternalLink {
             expiration: Some(expiration.to_owned()),
-            http_headers: Some(headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()),
+            http_headers: Some(
+                headers
+                    .iter()
+                    .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                    .collect(),
+            ),
             ..ExternalLink::default()
         };
-        assert!(is_expired(&link("2023-01-30T22:23:23.140Z", &[])) && !is_expired(&link("2999-01-30T22:23:23Z", &[])));
+        assert!(
+            is_expired(&link("2023-01-30T22:23:23.140Z", &[]))
+                && !is_expired(&link("2999-01-30T22:23:23Z", &[]))
+        );
         assert!(!is_expired(&link("soon", &[])) && !is_expired(&ExternalLink::default()));
         assert_eq!(headers(&link("", &[("x-amz-key", "k")])).unwrap()["x-amz-key"], "k");
-        for wrong in
-            [("Authorization", "Bearer x"), ("cookie", "a"), ("a b", "x"), ("x", "a\nb"), ("x", &"y".repeat(20_000))]
-        {
+        for wrong in [
+            ("Authorization", "Bearer x"),
+            ("cookie", "a"),
+            ("a b", "x"),
+            ("x", "a\nb"),
+            ("x", &"y".repeat(20_000)),
+        ] {
             assert!(headers(&link("", &[wrong])).is_err(), "{}", wrong.0);
         }
     }

@@ -19,12 +19,15 @@ pub(crate) fn checked(text: String) -> Result<String, SqlError> {
     let after = begins.strip_prefix(PHYSICAL).unwrap_or(begins).trim_start();
     let message = begins.strip_prefix(ERROR).or_else(|| after.strip_prefix(EXCEPTION));
     match message {
-        Some(message) => Err(error::of_message(message.trim_start_matches([':', ' ', '\n']), None, "")),
+        Some(message) => {
+            Err(error::of_message(message.trim_start_matches([':', ' ', '\n']), None, ""))
+        }
         None => Ok(text),
     }
 }
 
-/// The estimate of rows of a plan with costs: that of its topmost operator, `Statistics(sizeInBytes=1.2 KiB, rowCount=1.50E+3)`.
+/// The estimate of rows of a plan with costs: that of its topmost operator,
+/// `Statistics(sizeInBytes=1.2 KiB, rowCount=1.50E+3)`.
 pub(crate) fn rows(text: &str) -> Option<f64> {
     let first = text.lines().find(|line| line.contains("Statistics("))?;
     let (_, count) = first.split_once("rowCount=")?;

@@ -1,4 +1,5 @@
-//! Whom to connect as: the statements that let a principal read and nothing else, and what the connected one is and could do beyond reading.
+//! Whom to connect as: the statements that let a principal read and nothing else, and what the
+//! connected one is and could do beyond reading.
 
 use syrch_core::Dialect;
 use syrch_core::ports::DatabaseError;
@@ -30,12 +31,14 @@ const FINDINGS: [&str; 3] = [
 pub fn role_sql_of(config: &DatabricksConfig, schemas: &[String]) -> Result<String, DatabaseError> {
     let target = config::target(config)?;
     let missing = "name the catalog, by `catalog=` in the address or DATABRICKS_CATALOG";
-    let catalog = target.catalog.ok_or_else(|| DatabaseError::Address { reason: missing.to_owned() })?;
+    let catalog =
+        target.catalog.ok_or_else(|| DatabaseError::Address { reason: missing.to_owned() })?;
     Ok(role_sql(PRINCIPAL, &catalog, schemas))
 }
 
-/// The statements that an administrator runs to let a principal read the tables of these schemas. The principal, a group or the application id of
-/// a service principal, is made in the account's console, and gets `CAN USE` of the warehouse in the warehouse's settings: SQL can do neither.
+/// The statements that an administrator runs to let a principal read the tables of these schemas.
+/// The principal, a group or the application id of a service principal, is made in the account's
+/// console, and gets `CAN USE` of the warehouse in the warehouse's settings: SQL can do neither.
 #[must_use]
 pub fn role_sql(principal: &str, catalog: &str, schemas: &[String]) -> String {
     let quoted = |name: &str| Dialect::Databricks.quoted(name);
@@ -70,14 +73,22 @@ impl DatabricksEngine {
     pub async fn server(&self) -> Result<ServerDetails, DatabaseError> {
         let first = |rows: Vec<Vec<Option<String>>>| rows.into_iter().flatten().next().flatten();
         let opening = |failure: Failure| failure.opening(self.api.target.shown());
-        let user = self.texts("SELECT current_user()", 1).await.map(first).map_err(opening)?.unwrap_or_default();
+        let user = self
+            .texts("SELECT current_user()", 1)
+            .await
+            .map(first)
+            .map_err(opening)?
+            .unwrap_or_default();
         let version = self.texts("SELECT current_version().dbsql_version", 1).await.map(first);
         let mut beyond_reading = Vec::new();
         for sql in FINDINGS {
             match self.texts(sql, 10).await {
                 Ok(rows) => beyond_reading.extend(rows.into_iter().flatten().flatten()),
                 Err(Failure::Statement(error)) => {
-                    beyond_reading.push(format!("what the user may do beyond reading is not known: {}", error.message));
+                    beyond_reading.push(format!(
+                        "what the user may do beyond reading is not known: {}",
+                        error.message
+                    ));
                     break;
                 }
                 Err(failure) => return Err(opening(failure)),

@@ -1,4 +1,5 @@
-//! One statement at the server: submitted, waited for, and cancelled when nobody waits for it any more.
+//! One statement at the server: submitted, waited for, and cancelled when nobody waits for it any
+//! more.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,11 +15,13 @@ use crate::error::{self, Failure};
 use crate::http::{left, pause};
 use crate::wire::{Manifest, Next, ResultData, StatementResponse};
 
-/// How long the server may wait for a statement before it answers that it still runs. Until then its id is not known, and it cannot be cancelled.
+/// How long the server may wait for a statement before it answers that it still runs. Until then
+/// its id is not known, and it cannot be cancelled.
 const WAIT: Duration = Duration::from_secs(5);
 /// The first and the longest time between two requests for a statement's state.
 const POLL: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
-/// How long before the deadline a statement is given up: its caller, who drops it at the deadline, would not know what it waited for.
+/// How long before the deadline a statement is given up: its caller, who drops it at the deadline,
+/// would not know what it waited for.
 const BEFORE: Duration = Duration::from_millis(20);
 /// Time for the request that cancels a statement.
 const CANCEL: Duration = Duration::from_secs(10);
@@ -59,7 +62,11 @@ impl Drop for Statement {
             let cancel = api.authorized(Instant::now() + CANCEL, |token| async move {
                 let reply = api.post(path, &json!({}), &token, REPLY).await?;
                 // The body of a good reply is empty, or an empty object.
-                if reply.status.is_success() { Ok(Answered::Done(())) } else { answer(&reply, &token) }
+                if reply.status.is_success() {
+                    Ok(Answered::Done(()))
+                } else {
+                    answer(&reply, &token)
+                }
             });
             match tokio::time::timeout(CANCEL, cancel).await {
                 Ok(Ok(())) => {}
@@ -71,11 +78,15 @@ impl Drop for Statement {
 }
 
 impl Statement {
-    /// Runs a statement until it has succeeded. Returns it with the description and the first chunk of its result.
+    /// Runs a statement until it has succeeded. Returns it with the description and the first chunk
+    /// of its result.
     ///
     /// # Errors
     /// When it fails, and when it does not end by the deadline.
-    pub(crate) async fn run(api: &Arc<Api>, request: &Request<'_>) -> Result<(Self, Manifest, ResultData), Failure> {
+    pub(crate) async fn run(
+        api: &Arc<Api>,
+        request: &Request<'_>,
+    ) -> Result<(Self, Manifest, ResultData), Failure> {
         let (mut statement, mut response) = submit(api, request).await?;
         let mut wait = POLL.0;
         let path = format!("{STATEMENTS}/{}", statement.id);
@@ -83,16 +94,21 @@ impl Statement {
             match response.status.state.as_str() {
                 "SUCCEEDED" => {
                     statement.is_over = true;
-                    return Ok((statement, response.manifest.unwrap_or_default(), response.result.unwrap_or_default()));
+                    return Ok((
+                        statement,
+                        response.manifest.unwrap_or_default(),
+                        response.result.unwrap_or_default(),
+                    ));
                 }
                 "PENDING" | "RUNNING" => {}
                 state => {
                     statement.is_over = true;
                     let error = match state {
                         "FAILED" => error::failed(&response.status),
-                        "CANCELED" => {
-                            SqlError::new(SqlErrorKind::Cancelled, "the statement was cancelled at the server")
-                        }
+                        "CANCELED" => SqlError::new(
+                            SqlErrorKind::Cancelled,
+                            "the statement was cancelled at the server",
+                        ),
                         "CLOSED" => SqlError::new(
                             SqlErrorKind::Unavailable,
                             "the server has closed the statement; its result is gone",
@@ -122,7 +138,11 @@ impl Statement {
     ///
     /// # Errors
     /// When it does not come by the deadline.
-    pub(crate) async fn chunk(&self, next: Option<Next>, request: &Request<'_>) -> Result<Option<ResultData>, Failure> {
+    pub(crate) async fn chunk(
+        &self,
+        next: Option<Next>,
+        request: &Request<'_>,
+    ) -> Result<Option<ResultData>, Failure> {
         let Some(next) = next else { return Ok(None) };
         let path = match next {
             Next::Path(path) => path,
@@ -138,13 +158,19 @@ impl Statement {
 }
 
 /// Submits a statement, as soon as the server takes it.
-async fn submit(api: &Arc<Api>, request: &Request<'_>) -> Result<(Statement, StatementResponse), Failure> {
+async fn submit(
+    api: &Arc<Api>,
+    request: &Request<'_>,
+) -> Result<(Statement, StatementResponse), Failure> {
     let body = Arc::new(body(api, request)?);
     let mut attempt = 0;
     loop {
         attempt += 1;
-        let sent =
-            api.authorized(request.deadline, |token| detached(api, &body, token, request.reply, attempt)).await?;
+        let sent = api
+            .authorized(request.deadline, |token| {
+                detached(api, &body, token, request.reply, attempt)
+            })
+            .await?;
         match sent {
             Sent::Taken(statement, response) => return Ok((statement, *response)),
             Sent::Busy(wait) => pause(wait, request.deadline).await?,
@@ -154,8 +180,11 @@ async fn submit(api: &Arc<Api>, request: &Request<'_>) -> Result<(Statement, Sta
 
 fn body(api: &Api, request: &Request<'_>) -> Result<Value, Failure> {
     let wait = if left(request.deadline)? > WAIT * 2 { WAIT.as_secs() } else { 0 };
-    let (disposition, format) =
-        if request.is_inline { ("INLINE", "JSON_ARRAY") } else { ("EXTERNAL_LINKS", "ARROW_STREAM") };
+    let (disposition, format) = if request.is_inline {
+        ("INLINE", "JSON_ARRAY")
+    } else {
+        ("EXTERNAL_LINKS", "ARROW_STREAM")
+    };
     let mut body = json!({
         "statement": request.sql,
         "warehouse_id": api.target.warehouse,
@@ -181,7 +210,8 @@ enum Sent {
     Busy(Duration),
 }
 
-/// Submits a statement in a task of its own, so that its id becomes known, and it is cancelled, even if nobody waits for it any more.
+/// Submits a statement in a task of its own, so that its id becomes known, and it is cancelled,
+/// even if nobody waits for it any more.
 async fn detached(
     api: &Arc<Api>,
     body: &Arc<Value>,
@@ -195,7 +225,9 @@ async fn detached(
         // What nobody receives is dropped, the statement with it.
         let _ = sender.send(submitted(&api, &body, &token, most, attempt).await);
     });
-    receiver.await.unwrap_or_else(|_| Err(Failure::Unavailable("the request was not made".to_owned())))
+    receiver
+        .await
+        .unwrap_or_else(|_| Err(Failure::Unavailable("the request was not made".to_owned())))
 }
 
 async fn submitted(
@@ -213,10 +245,14 @@ async fn submitted(
         Answered::Done(response) => response,
         Answered::Unauthorized(reason) => return Ok(Answered::Unauthorized(reason)),
     };
-    let is_id =
-        |id: &String| !id.is_empty() && id.len() <= 128 && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    let is_id = |id: &String| {
+        !id.is_empty()
+            && id.len() <= 128
+            && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+    };
     let id = response.statement_id.clone().filter(is_id);
-    let id = id.ok_or_else(|| Failure::Unavailable("its reply has no id of the statement".to_owned()))?;
+    let id =
+        id.ok_or_else(|| Failure::Unavailable("its reply has no id of the statement".to_owned()))?;
     let statement = Statement { api: Arc::clone(api), id, is_over: false };
     Ok(Answered::Done(Sent::Taken(statement, Box::new(response))))
 }

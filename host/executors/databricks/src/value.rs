@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use arrow_array::builder::{BinaryBuilder, StringBuilder};
 use arrow_array::{
-    ArrayRef, BooleanArray, Decimal128Array, Float64Array, Int64Array, NullArray, RecordBatch, RecordBatchOptions,
+    ArrayRef, BooleanArray, Decimal128Array, Float64Array, Int64Array, NullArray, RecordBatch,
+    RecordBatchOptions,
 };
 use arrow_schema::{DataType, Field, Schema};
 use base64::Engine as _;
@@ -41,7 +42,8 @@ fn data_type(column: &ColumnInfo) -> DataType {
         "BYTE" | "SHORT" | "INT" | "LONG" => DataType::Int64,
         "FLOAT" | "DOUBLE" => DataType::Float64,
         "DECIMAL" => {
-            let precision = column.type_precision.and_then(|precision| u8::try_from(precision).ok());
+            let precision =
+                column.type_precision.and_then(|precision| u8::try_from(precision).ok());
             let scale = column.type_scale.and_then(|scale| i8::try_from(scale).ok());
             match (precision, scale) {
                 (Some(precision @ 1..=38), Some(scale)) if (0..=38).contains(&scale) => {
@@ -61,7 +63,8 @@ fn data_type(column: &ColumnInfo) -> DataType {
 /// # Errors
 /// When a row has another number of cells, or a cell is not of its column's type.
 pub(crate) fn batch(schema: &Arc<Schema>, rows: &DataArray) -> Result<RecordBatch, Failure> {
-    let wrong = || Failure::Unavailable("the rows of its reply are not those that it describes".to_owned());
+    let wrong =
+        || Failure::Unavailable("the rows of its reply are not those that it describes".to_owned());
     if rows.iter().any(|row| row.len() != schema.fields().len()) {
         return Err(wrong());
     }
@@ -73,11 +76,15 @@ pub(crate) fn batch(schema: &Arc<Schema>, rows: &DataArray) -> Result<RecordBatc
                     .map(|cell| parsed(cell, |text| text.to_ascii_lowercase().parse().ok()))
                     .collect::<Option<BooleanArray>>()?,
             ),
-            DataType::Int64 => {
-                Arc::new(cells(at).map(|cell| parsed(cell, |text| text.parse().ok())).collect::<Option<Int64Array>>()?)
-            }
+            DataType::Int64 => Arc::new(
+                cells(at)
+                    .map(|cell| parsed(cell, |text| text.parse().ok()))
+                    .collect::<Option<Int64Array>>()?,
+            ),
             DataType::Float64 => Arc::new(
-                cells(at).map(|cell| parsed(cell, |text| text.parse().ok())).collect::<Option<Float64Array>>()?,
+                cells(at)
+                    .map(|cell| parsed(cell, |text| text.parse().ok()))
+                    .collect::<Option<Float64Array>>()?,
             ),
             DataType::Decimal128(precision, scale) => {
                 let values = cells(at)
@@ -119,9 +126,11 @@ fn parsed<T>(cell: Option<&str>, parse: impl Fn(&str) -> Option<T>) -> Option<Op
 /// The digits of a decimal number with `scale` digits after the point.
 fn unscaled(text: &str, scale: i8) -> Option<i128> {
     let scale = usize::try_from(scale).ok()?;
-    let (digits, is_negative) = text.strip_prefix('-').map_or((text, false), |digits| (digits, true));
+    let (digits, is_negative) =
+        text.strip_prefix('-').map_or((text, false), |digits| (digits, true));
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let is_number = [whole, fraction].iter().all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
+    let is_number =
+        [whole, fraction].iter().all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
     if !is_number || whole.is_empty() || fraction.len() > scale {
         return None;
     }
@@ -148,18 +157,27 @@ mod tests {
         let types = ["BOOLEAN", "LONG", "DOUBLE", "DECIMAL", "BINARY", "NULL", "STRUCT"];
         let columns: Vec<_> = types.iter().map(|name| column("c", name)).collect();
         let schema = Arc::new(schema(&columns));
-        let row = ["true", "-7", "NaN", "-1.5", "AQI=", "", "{\"a\":1}"].map(|cell| Some(cell.to_owned())).to_vec();
+        let row = ["true", "-7", "NaN", "-1.5", "AQI=", "", "{\"a\":1}"]
+            .map(|cell| Some(cell.to_owned()))
+            .to_vec();
         let batch = batch(&schema, &vec![row, vec![None; 7]]).unwrap();
         assert_eq!((batch.num_rows(), batch.column(3).null_count()), (2, 1));
-        assert_eq!(batch.column(3).as_any().downcast_ref::<Decimal128Array>().unwrap().value(0), -150);
+        assert_eq!(
+            batch.column(3).as_any().downcast_ref::<Decimal128Array>().unwrap().value(0),
+            -150
+        );
         assert_eq!(batch.schema().field(1).metadata()[SQL_TYPE], "long");
     }
 
     #[test]
     fn rows_that_are_not_as_described_are_refused() {
-        for (name, cell) in
-            [("LONG", "x"), ("BOOLEAN", "maybe"), ("DECIMAL", "1.234"), ("DECIMAL", "99999"), ("BINARY", "*")]
-        {
+        for (name, cell) in [
+            ("LONG", "x"),
+            ("BOOLEAN", "maybe"),
+            ("DECIMAL", "1.234"),
+            ("DECIMAL", "99999"),
+            ("BINARY", "*"),
+        ] {
             let schema = Arc::new(schema(&[column("c", name)]));
             assert!(batch(&schema, &vec![vec![Some(cell.to_owned())]]).is_err(), "{name} {cell}");
             assert!(batch(&schema, &vec![vec![]]).is_err());

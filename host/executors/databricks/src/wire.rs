@@ -1,5 +1,5 @@
-//! The documents of the Statement Execution API, as far as they are read. Unknown members are ignored, and members that a server leaves out are
-//! missing here as well.
+//! The documents of the Statement Execution API, as far as they are read. Unknown members are
+//! ignored, and members that a server leaves out are missing here as well.
 
 use std::collections::BTreeMap;
 
@@ -96,7 +96,9 @@ pub(crate) struct ExternalLink {
 
 impl std::fmt::Debug for ExternalLink {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ExternalLink").field("chunk_index", &self.chunk_index).finish_non_exhaustive()
+        f.debug_struct("ExternalLink")
+            .field("chunk_index", &self.chunk_index)
+            .finish_non_exhaustive()
     }
 }
 
@@ -113,7 +115,10 @@ impl ResultData {
     /// Where the chunk after this one is; `None` after the last.
     pub(crate) fn next(&self) -> Option<Next> {
         let link = self.external_links.as_ref().and_then(|links| links.last());
-        let path = self.next_chunk_internal_link.clone().or_else(|| link?.next_chunk_internal_link.clone());
+        let path = self
+            .next_chunk_internal_link
+            .clone()
+            .or_else(|| link?.next_chunk_internal_link.clone());
         let index = self.next_chunk_index.or_else(|| link?.next_chunk_index);
         path.map(Next::Path).or(index.map(Next::Index))
     }

@@ -1,12 +1,16 @@
-//! The grammars of SQLite, PostgreSQL, DuckDB and Spark: the parser's own, but for what they lack or read otherwise than the engines do.
+//! The grammars of SQLite, PostgreSQL, DuckDB and Spark: the parser's own, but for what they lack
+//! or read otherwise than the engines do.
 
 use std::any::TypeId;
 
 use sqlparser::ast::{
-    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident,
-    LambdaFunction, LambdaFunctionParameter, LambdaSyntax, ObjectName, OneOrManyWithParens,
+    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
+    FunctionArguments, Ident, LambdaFunction, LambdaFunctionParameter, LambdaSyntax, ObjectName,
+    OneOrManyWithParens,
 };
-use sqlparser::dialect::{DatabricksDialect, Dialect, DuckDbDialect, PostgreSqlDialect, Precedence, SQLiteDialect};
+use sqlparser::dialect::{
+    DatabricksDialect, Dialect, DuckDbDialect, PostgreSqlDialect, Precedence, SQLiteDialect,
+};
 use sqlparser::keywords::{Keyword, RESERVED_FOR_TABLE_ALIAS};
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
@@ -23,15 +27,19 @@ macro_rules! yes {
     };
 }
 
-/// Reads a name, a number or a string at once. The parser would first take each for a type with a string behind it, as in `DATE '2024-01-01'`,
-/// and make an error message to find that it is none.
+/// Reads a name, a number or a string at once. The parser would first take each for a type with a
+/// string behind it, as in `DATE '2024-01-01'`, and make an error message to find that it is none.
 fn plain(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
     let [first, second, third] = parser.peek_tokens_ref();
     match &first.token {
-        Token::Number(..) | Token::SingleQuotedString(_) => Some(parser.parse_value().map(Expr::Value)),
+        Token::Number(..) | Token::SingleQuotedString(_) => {
+            Some(parser.parse_value().map(Expr::Value))
+        }
         Token::Word(word) if word.keyword == Keyword::NoKeyword => {
             let ends = match &second.token {
-                Token::Word(next) => next.keyword != Keyword::NoKeyword && third.token != Token::Arrow,
+                Token::Word(next) => {
+                    next.keyword != Keyword::NoKeyword && third.token != Token::Arrow
+                }
                 next => matches!(
                     next,
                     Token::Period
@@ -59,9 +67,11 @@ fn plain(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
 /// Reads sets of groups within sets of groups, where the parser expects expressions alone.
 fn sets(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
     let [first, second, third] = parser.peek_tokens_ref();
-    let is =
-        |token: &TokenWithSpan, keyword: Keyword| matches!(&token.token, Token::Word(word) if word.keyword == keyword);
-    let make = if is(first, Keyword::GROUPING) && is(second, Keyword::SETS) && third.token == Token::LParen {
+    let is = |token: &TokenWithSpan, keyword: Keyword| matches!(&token.token, Token::Word(word) if word.keyword == keyword);
+    let make = if is(first, Keyword::GROUPING)
+        && is(second, Keyword::SETS)
+        && third.token == Token::LParen
+    {
         parser.next_token();
         Expr::GroupingSets
     } else if is(first, Keyword::ROLLUP) && second.token == Token::LParen {
@@ -108,18 +118,28 @@ fn comprehension(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
 }
 
 fn lambda(params: &[Ident], body: Expr) -> Expr {
-    let params = params.iter().map(|name| LambdaFunctionParameter { name: name.clone(), data_type: None });
+    let params =
+        params.iter().map(|name| LambdaFunctionParameter { name: name.clone(), data_type: None });
     let params = OneOrManyWithParens::Many(params.collect());
-    Expr::Lambda(LambdaFunction { params, body: Box::new(body), syntax: LambdaSyntax::LambdaKeyword })
+    Expr::Lambda(LambdaFunction {
+        params,
+        body: Box::new(body),
+        syntax: LambdaSyntax::LambdaKeyword,
+    })
 }
 
 fn call(name: &str, args: Vec<Expr>) -> Expr {
-    let args = args.into_iter().map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))).collect();
+    let args =
+        args.into_iter().map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))).collect();
     Expr::Function(Function {
         name: ObjectName::from(vec![Ident::new(name)]),
         uses_odbc_syntax: false,
         parameters: FunctionArguments::None,
-        args: FunctionArguments::List(FunctionArgumentList { duplicate_treatment: None, args, clauses: Vec::new() }),
+        args: FunctionArguments::List(FunctionArgumentList {
+            duplicate_treatment: None,
+            args,
+            clauses: Vec::new(),
+        }),
         filter: None,
         null_treatment: None,
         over: None,
@@ -164,7 +184,12 @@ impl Dialect for Sqlite {
         plain(parser)
     }
 
-    fn parse_infix(&self, parser: &mut Parser, left: &Expr, precedence: u8) -> Option<Result<Expr, ParserError>> {
+    fn parse_infix(
+        &self,
+        parser: &mut Parser,
+        left: &Expr,
+        precedence: u8,
+    ) -> Option<Result<Expr, ParserError>> {
         SQLiteDialect {}.parse_infix(parser, left, precedence)
     }
 
@@ -229,7 +254,12 @@ impl Dialect for Postgres {
     }
 
     /// `a::text COLLATE "C"`
-    fn parse_infix(&self, parser: &mut Parser, left: &Expr, _precedence: u8) -> Option<Result<Expr, ParserError>> {
+    fn parse_infix(
+        &self,
+        parser: &mut Parser,
+        left: &Expr,
+        _precedence: u8,
+    ) -> Option<Result<Expr, ParserError>> {
         collation(parser, left)
     }
 
@@ -266,8 +296,8 @@ impl Dialect for Postgres {
     }
 }
 
-/// The grammar of DuckDB. In arguments of a function `a = b` compares; only table functions read it as a name, and none of those that
-/// take names pass.
+/// The grammar of DuckDB. In arguments of a function `a = b` compares; only table functions read it
+/// as a name, and none of those that take names pass.
 #[derive(Debug)]
 pub(crate) struct DuckDb;
 
@@ -303,14 +333,21 @@ impl Dialect for DuckDb {
         const POWERS: u8 = 42;
         match &parser.peek_token_ref().token {
             Token::CustomBinaryOperator(_) | Token::Caret => Some(Ok(POWERS)),
-            Token::Word(word) if word.keyword == Keyword::GLOB => Some(Ok(self.prec_value(Precedence::Like))),
+            Token::Word(word) if word.keyword == Keyword::GLOB => {
+                Some(Ok(self.prec_value(Precedence::Like)))
+            }
             Token::Word(word) if word.keyword == Keyword::COLLATE => Some(Ok(COLLATE)),
             _ => None,
         }
     }
 
     /// `a ** b`, `a GLOB b` and `a::text COLLATE nocase`
-    fn parse_infix(&self, parser: &mut Parser, left: &Expr, precedence: u8) -> Option<Result<Expr, ParserError>> {
+    fn parse_infix(
+        &self,
+        parser: &mut Parser,
+        left: &Expr,
+        precedence: u8,
+    ) -> Option<Result<Expr, ParserError>> {
         let op = if parser.consume_token(&Token::CustomBinaryOperator(POWER.to_owned())) {
             BinaryOperator::Custom(POWER.to_owned())
         } else if parser.parse_keyword(Keyword::GLOB) {
@@ -319,7 +356,11 @@ impl Dialect for DuckDb {
             return collation(parser, left);
         };
         let right = parser.parse_subexpr(precedence);
-        Some(right.map(|right| Expr::BinaryOp { left: Box::new(left.clone()), op, right: Box::new(right) }))
+        Some(right.map(|right| Expr::BinaryOp {
+            left: Box::new(left.clone()),
+            op,
+            right: Box::new(right),
+        }))
     }
 
     yes! {
@@ -393,10 +434,19 @@ impl Dialect for Spark {
     }
 
     /// `a DIV b` divides without a fraction.
-    fn parse_infix(&self, parser: &mut Parser, left: &Expr, precedence: u8) -> Option<Result<Expr, ParserError>> {
+    fn parse_infix(
+        &self,
+        parser: &mut Parser,
+        left: &Expr,
+        precedence: u8,
+    ) -> Option<Result<Expr, ParserError>> {
         parser.parse_keyword(Keyword::DIV).then(|| {
             let right = Box::new(parser.parse_subexpr(precedence)?);
-            Ok(Expr::BinaryOp { left: Box::new(left.clone()), op: BinaryOperator::MyIntegerDivide, right })
+            Ok(Expr::BinaryOp {
+                left: Box::new(left.clone()),
+                op: BinaryOperator::MyIntegerDivide,
+                right,
+            })
         })
     }
 }

@@ -1,5 +1,6 @@
-//! A linear lexer: it knows no grammar, only where strings, quoted names and comments begin and end in each dialect. Everything
-//! that must be decided before a parser may see a text is decided on its tokens.
+//! A linear lexer: it knows no grammar, only where strings, quoted names and comments begin and end
+//! in each dialect. Everything that must be decided before a parser may see a text is decided on
+//! its tokens.
 
 use syrch_core::Dialect;
 
@@ -140,12 +141,14 @@ impl Rules {
 /// # Errors
 /// [`LexError`] when something never ends, or comments nest deeper than `comment_depth`.
 pub fn lex(text: &str, dialect: &Dialect, comment_depth: usize) -> Result<Vec<Token>, LexError> {
-    let mut lexer = Lexer { text, bytes: text.as_bytes(), rules: Rules::of(dialect), comment_depth };
+    let mut lexer =
+        Lexer { text, bytes: text.as_bytes(), rules: Rules::of(dialect), comment_depth };
     let mut tokens: Vec<Token> = Vec::new();
     let mut start = 0;
     while start < text.len() {
         // The token right before a string may be its prefix.
-        let prefix = || tokens.last().filter(|last| last.end == start).map_or("", |last| last.text(text));
+        let prefix =
+            || tokens.last().filter(|last| last.end == start).map_or("", |last| last.text(text));
         let is_quote = matches!(lexer.at(start), b'\'' | b'"');
         let backslash = match if is_quote { prefix() } else { "" } {
             "e" | "E" => lexer.rules.backslash || lexer.rules.escape_prefix,
@@ -174,24 +177,36 @@ impl Lexer<'_> {
     fn token(&mut self, start: usize, backslash: bool) -> Result<(Kind, usize), LexError> {
         let next = self.at(start + 1);
         match self.at(start) {
-            byte if byte.is_ascii_whitespace() => Ok((Kind::Space, self.run(start, |b| b.is_ascii_whitespace()))),
+            byte if byte.is_ascii_whitespace() => {
+                Ok((Kind::Space, self.run(start, |b| b.is_ascii_whitespace())))
+            }
             // A byte order mark is white space to the engines that accept it at all.
             0xEF if self.text[start..].starts_with('\u{feff}') => Ok((Kind::Space, start + 3)),
             b'-' if next == b'-' => Ok((Kind::Comment, self.run(start, |b| b != b'\n'))),
-            b'#' if self.rules.hash_comments => Ok((Kind::Comment, self.run(start, |b| b != b'\n'))),
+            b'#' if self.rules.hash_comments => {
+                Ok((Kind::Comment, self.run(start, |b| b != b'\n')))
+            }
             b'/' if next == b'*' => Ok((Kind::Comment, self.comment(start)?)),
             b'\'' => Ok((Kind::Text, self.quoted(start, b'\'', backslash, "string")?)),
-            b'"' if self.rules.double_is_text => Ok((Kind::Text, self.quoted(start, b'"', backslash, "string")?)),
+            b'"' if self.rules.double_is_text => {
+                Ok((Kind::Text, self.quoted(start, b'"', backslash, "string")?))
+            }
             b'"' => Ok((Kind::Quoted, self.quoted(start, b'"', false, "quoted name")?)),
-            b'`' if self.rules.backtick_names => Ok((Kind::Quoted, self.quoted(start, b'`', false, "quoted name")?)),
+            b'`' if self.rules.backtick_names => {
+                Ok((Kind::Quoted, self.quoted(start, b'`', false, "quoted name")?))
+            }
             b'[' if self.rules.bracket_names => Ok((Kind::Quoted, self.bracketed(start)?)),
             b'$' if self.rules.dollar_quotes && self.dollar_tag(start).is_some() => {
                 Ok((Kind::Text, self.dollar_quoted(start)?))
             }
-            byte if self.rules.parameters.as_bytes().contains(&byte) && (byte == b'?' || is_name(next)) => {
+            byte if self.rules.parameters.as_bytes().contains(&byte)
+                && (byte == b'?' || is_name(next)) =>
+            {
                 Ok((Kind::Parameter, self.run(start + 1, is_name)))
             }
-            byte if byte.is_ascii_digit() => Ok((Kind::Number, self.run(start, |b| is_name(b) || b == b'.'))),
+            byte if byte.is_ascii_digit() => {
+                Ok((Kind::Number, self.run(start, |b| is_name(b) || b == b'.')))
+            }
             byte if is_name(byte) && byte != b'$' => Ok((Kind::Word, self.run(start, is_name))),
             _ => {
                 let width = self.text[start..].chars().next().map_or(1, char::len_utf8);
@@ -201,7 +216,10 @@ impl Lexer<'_> {
     }
 
     fn run(&self, start: usize, inside: impl Fn(u8) -> bool) -> usize {
-        self.bytes[start..].iter().position(|byte| !inside(*byte)).map_or(self.bytes.len(), |length| start + length)
+        self.bytes[start..]
+            .iter()
+            .position(|byte| !inside(*byte))
+            .map_or(self.bytes.len(), |length| start + length)
     }
 
     fn comment(&self, start: usize) -> Result<usize, LexError> {
@@ -228,7 +246,13 @@ impl Lexer<'_> {
         Err(LexError::Unterminated { what: "comment", start })
     }
 
-    fn quoted(&self, start: usize, quote: u8, backslash: bool, what: &'static str) -> Result<usize, LexError> {
+    fn quoted(
+        &self,
+        start: usize,
+        quote: u8,
+        backslash: bool,
+        what: &'static str,
+    ) -> Result<usize, LexError> {
         let mut position = start + 1;
         while position < self.bytes.len() {
             match self.at(position) {
@@ -243,7 +267,8 @@ impl Lexer<'_> {
 
     fn bracketed(&self, start: usize) -> Result<usize, LexError> {
         let end = self.bytes[start..].iter().position(|byte| *byte == b']');
-        end.map(|length| start + length + 1).ok_or(LexError::Unterminated { what: "quoted name", start })
+        end.map(|length| start + length + 1)
+            .ok_or(LexError::Unterminated { what: "quoted name", start })
     }
 
     /// The tag of a dollar quote, dollars included.
@@ -273,7 +298,11 @@ mod tests {
 
     fn kinds(text: &str, dialect: Dialect) -> Vec<(Kind, &str)> {
         let tokens = lex(text, &dialect, 8).unwrap();
-        tokens.iter().filter(|token| token.is_significant()).map(|token| (token.kind, token.text(text))).collect()
+        tokens
+            .iter()
+            .filter(|token| token.is_significant())
+            .map(|token| (token.kind, token.text(text)))
+            .collect()
     }
 
     #[test]
@@ -297,15 +326,24 @@ mod tests {
     fn comments_nest_where_the_dialect_nests_them() {
         assert_eq!(kinds("/* a /* b */ c", Dialect::Sqlite), [(Kind::Word, "c")]);
         assert_eq!(kinds("/* a /* b */ c */ d", Dialect::Postgres), [(Kind::Word, "d")]);
-        assert!(matches!(lex("/* a /* b */", &Dialect::Postgres, 8), Err(LexError::Unterminated { start: 0, .. })));
-        assert!(matches!(lex(&"/*".repeat(9), &Dialect::Postgres, 8), Err(LexError::CommentDepth { .. })));
+        assert!(matches!(
+            lex("/* a /* b */", &Dialect::Postgres, 8),
+            Err(LexError::Unterminated { start: 0, .. })
+        ));
+        assert!(matches!(
+            lex(&"/*".repeat(9), &Dialect::Postgres, 8),
+            Err(LexError::CommentDepth { .. })
+        ));
     }
 
     #[test]
     fn dialects_differ_in_their_strings() {
         assert_eq!(kinds(r"'a\'", Dialect::Sqlite), [(Kind::Text, r"'a\'")]);
         assert_eq!(kinds(r"'a\'b'", Dialect::Spark), [(Kind::Text, r"'a\'b'")]);
-        assert_eq!(kinds(r"E'a\'b'", Dialect::Postgres), [(Kind::Word, "E"), (Kind::Text, r"'a\'b'")]);
+        assert_eq!(
+            kinds(r"E'a\'b'", Dialect::Postgres),
+            [(Kind::Word, "E"), (Kind::Text, r"'a\'b'")]
+        );
         assert_eq!(kinds(r"r'a\' ; 'b'", Dialect::Spark)[1], (Kind::Text, r"'a\'"));
         assert_eq!(kinds("$x$ ; $y$ $x$", Dialect::Postgres), [(Kind::Text, "$x$ ; $y$ $x$")]);
         assert_eq!(kinds("$1", Dialect::Postgres), [(Kind::Parameter, "$1")]);
@@ -313,7 +351,9 @@ mod tests {
 
     #[test]
     fn names_lose_their_quotes() {
-        for (text, name) in [("\"a\"\"b\"", "a\"b"), ("[a b]", "a b"), ("`x`", "x"), ("plain", "plain")] {
+        for (text, name) in
+            [("\"a\"\"b\"", "a\"b"), ("[a b]", "a b"), ("`x`", "x"), ("plain", "plain")]
+        {
             let tokens = lex(text, &Dialect::Sqlite, 8).unwrap();
             assert_eq!(tokens[0].name(text).as_deref(), Some(name));
         }

@@ -1,4 +1,5 @@
-//! Step 0 of every guard: cheap and linear, so that no hostile text reaches a parser whose cost or stack it could blow up.
+//! Step 0 of every guard: cheap and linear, so that no hostile text reaches a parser whose cost or
+//! stack it could blow up.
 
 use syrch_core::{Dialect, SqlError, SqlErrorKind};
 
@@ -25,11 +26,12 @@ impl Default for Bounds {
 /// The tokens of one statement that a parser may see.
 ///
 /// # Errors
-/// Each names its rule: `statement-size`, `nul`, `unterminated`, `comment-depth`, `parentheses`, `empty`, `single-statement`, `read-only`,
-/// `parameters`.
+/// Each names its rule: `statement-size`, `nul`, `unterminated`, `comment-depth`, `parentheses`,
+/// `empty`, `single-statement`, `read-only`, `parameters`.
 pub fn prelex(text: &str, dialect: &Dialect, bounds: &Bounds) -> Result<Vec<Token>, SqlError> {
     if text.len() > bounds.bytes {
-        let message = format!("the statement has {} bytes and may have {}", text.len(), bounds.bytes);
+        let message =
+            format!("the statement has {} bytes and may have {}", text.len(), bounds.bytes);
         return Err(SqlError::new(SqlErrorKind::TooLarge, message).rule("statement-size"));
     }
     if let Some(at) = text.bytes().position(|byte| byte == 0) {
@@ -44,7 +46,10 @@ pub fn prelex(text: &str, dialect: &Dialect, bounds: &Bounds) -> Result<Vec<Toke
     match significant.iter().find(|token| token.kind == Kind::Parameter) {
         None => Ok(tokens),
         Some(token) => {
-            let message = format!("`{}` is a parameter, and none can be bound: write the value", shown(text, token));
+            let message = format!(
+                "`{}` is a parameter, and none can be bound: write the value",
+                shown(text, token)
+            );
             Err(SqlError::new(SqlErrorKind::Denied, message).at(position(token)).rule("parameters"))
         }
     }
@@ -67,8 +72,11 @@ fn check_one(text: &str, significant: &[Token]) -> Result<(), SqlError> {
     match rest.find(|token| !is_end(token)) {
         None => Ok(()),
         Some(token) => {
-            let message = format!("one statement at a time: a second one begins at `{}`", shown(text, token));
-            Err(SqlError::new(SqlErrorKind::Denied, message).at(position(token)).rule("single-statement"))
+            let message =
+                format!("one statement at a time: a second one begins at `{}`", shown(text, token));
+            Err(SqlError::new(SqlErrorKind::Denied, message)
+                .at(position(token))
+                .rule("single-statement"))
         }
     }
 }
@@ -82,7 +90,10 @@ fn check_depth(text: &str, significant: &[Token], limit: usize) -> Result<(), Sq
             _ => {}
         }
         if depth > limit {
-            let error = SqlError::new(SqlErrorKind::TooLarge, format!("parentheses are nested more than {limit} deep"));
+            let error = SqlError::new(
+                SqlErrorKind::TooLarge,
+                format!("parentheses are nested more than {limit} deep"),
+            );
             return Err(error.at(position(token)).rule("parentheses"));
         }
     }
@@ -122,7 +133,10 @@ mod tests {
             assert_eq!(refusal(text), (kind, rule.to_owned()), "{text}");
         }
         assert_eq!(refusal(&format!("SELECT {}", "(".repeat(201))).1, "parentheses");
-        assert_eq!(refusal(&format!("SELECT '{}'", "x".repeat(70_000))), (TooLarge, "statement-size".to_owned()));
+        assert_eq!(
+            refusal(&format!("SELECT '{}'", "x".repeat(70_000))),
+            (TooLarge, "statement-size".to_owned())
+        );
     }
 
     #[test]

@@ -1,14 +1,18 @@
-//! From the tokens of the lexer to those of the parser, so that both agree where a string ends, and so that a string has the value that the
-//! engine gives it. The parser's own tokenizer reads what is left: operators, numbers and strings with a prefix.
+//! From the tokens of the lexer to those of the parser, so that both agree where a string ends, and
+//! so that a string has the value that the engine gives it. The parser's own tokenizer reads what
+//! is left: operators, numbers and strings with a prefix.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use sqlparser::dialect::{
-    AnsiDialect, BigQueryDialect, Dialect as Grammar, GenericDialect, MySqlDialect, PostgreSqlDialect, SnowflakeDialect,
+    AnsiDialect, BigQueryDialect, Dialect as Grammar, GenericDialect, MySqlDialect,
+    PostgreSqlDialect, SnowflakeDialect,
 };
 use sqlparser::keywords::{ALL_KEYWORDS, ALL_KEYWORDS_INDEX, Keyword};
-use sqlparser::tokenizer::{Location, Span, Token as Symbol, TokenWithSpan, Tokenizer, TokenizerError, Word};
+use sqlparser::tokenizer::{
+    Location, Span, Token as Symbol, TokenWithSpan, Tokenizer, TokenizerError, Word,
+};
 use syrch_core::Dialect;
 
 use crate::carry;
@@ -21,7 +25,8 @@ pub(crate) const POWER: &str = "**";
 /// How the statements of a dialect become tokens of the parser.
 pub(crate) struct Reading {
     pub(crate) grammar: &'static dyn Grammar,
-    /// The value of a string, by its text between the quotes and its quote; `None` if engines of the dialect differ about it.
+    /// The value of a string, by its text between the quotes and its quote; `None` if engines of
+    /// the dialect differ about it.
     unescape: fn(&str, char) -> Option<String>,
     /// Whether a word before a string is a part of it, as in `E'…'`.
     prefixes: Prefixes,
@@ -39,23 +44,56 @@ enum Prefixes {
     Raw,
 }
 
-const POSTGRES: Reading =
-    Reading { grammar: &Postgres, unescape: doubled, prefixes: Prefixes::Escapes, dialect: Dialect::Postgres };
-const DUCKDB: Reading =
-    Reading { grammar: &DuckDb, unescape: doubled, prefixes: Prefixes::Escapes, dialect: Dialect::Duckdb };
-const SPARK: Reading = Reading { grammar: &Spark, unescape: spark, prefixes: Prefixes::Raw, dialect: Dialect::Spark };
-const SQLITE: Reading =
-    Reading { grammar: &Sqlite, unescape: doubled, prefixes: Prefixes::No, dialect: Dialect::Sqlite };
-const MYSQL: Reading =
-    Reading { grammar: &MySqlDialect {}, unescape: unambiguous, prefixes: Prefixes::No, dialect: Dialect::Mysql };
-const ANSI: Reading =
-    Reading { grammar: &AnsiDialect {}, unescape: unambiguous, prefixes: Prefixes::No, dialect: Dialect::Ansi };
-const SNOWFLAKE: Reading =
-    Reading { grammar: &SnowflakeDialect, unescape: unambiguous, prefixes: Prefixes::No, dialect: Dialect::Ansi };
-const BIGQUERY: Reading =
-    Reading { grammar: &BigQueryDialect, unescape: unambiguous, prefixes: Prefixes::No, dialect: Dialect::Ansi };
-const GENERIC: Reading =
-    Reading { grammar: &GenericDialect, unescape: unambiguous, prefixes: Prefixes::No, dialect: Dialect::Ansi };
+const POSTGRES: Reading = Reading {
+    grammar: &Postgres,
+    unescape: doubled,
+    prefixes: Prefixes::Escapes,
+    dialect: Dialect::Postgres,
+};
+const DUCKDB: Reading = Reading {
+    grammar: &DuckDb,
+    unescape: doubled,
+    prefixes: Prefixes::Escapes,
+    dialect: Dialect::Duckdb,
+};
+const SPARK: Reading =
+    Reading { grammar: &Spark, unescape: spark, prefixes: Prefixes::Raw, dialect: Dialect::Spark };
+const SQLITE: Reading = Reading {
+    grammar: &Sqlite,
+    unescape: doubled,
+    prefixes: Prefixes::No,
+    dialect: Dialect::Sqlite,
+};
+const MYSQL: Reading = Reading {
+    grammar: &MySqlDialect {},
+    unescape: unambiguous,
+    prefixes: Prefixes::No,
+    dialect: Dialect::Mysql,
+};
+const ANSI: Reading = Reading {
+    grammar: &AnsiDialect {},
+    unescape: unambiguous,
+    prefixes: Prefixes::No,
+    dialect: Dialect::Ansi,
+};
+const SNOWFLAKE: Reading = Reading {
+    grammar: &SnowflakeDialect,
+    unescape: unambiguous,
+    prefixes: Prefixes::No,
+    dialect: Dialect::Ansi,
+};
+const BIGQUERY: Reading = Reading {
+    grammar: &BigQueryDialect,
+    unescape: unambiguous,
+    prefixes: Prefixes::No,
+    dialect: Dialect::Ansi,
+};
+const GENERIC: Reading = Reading {
+    grammar: &GenericDialect,
+    unescape: unambiguous,
+    prefixes: Prefixes::No,
+    dialect: Dialect::Ansi,
+};
 
 impl Reading {
     pub(crate) fn of(dialect: &Dialect) -> &'static Self {
@@ -72,10 +110,20 @@ impl Reading {
         }
     }
 
-    /// The parser's tokens of a text, by the lexer's. White space and comments are left out: the parser skips them.
-    pub(crate) fn tokens(&self, text: &str, lexed: &[Token]) -> Result<Vec<TokenWithSpan>, TokenizerError> {
-        let mut reader =
-            Reader { reading: self, text, lexed, found: Vec::with_capacity(lexed.len()), place: Place::START };
+    /// The parser's tokens of a text, by the lexer's. White space and comments are left out: the
+    /// parser skips them.
+    pub(crate) fn tokens(
+        &self,
+        text: &str,
+        lexed: &[Token],
+    ) -> Result<Vec<TokenWithSpan>, TokenizerError> {
+        let mut reader = Reader {
+            reading: self,
+            text,
+            lexed,
+            found: Vec::with_capacity(lexed.len()),
+            place: Place::START,
+        };
         let mut index = 0;
         while index < lexed.len() {
             index = reader.next(index)?;
@@ -139,23 +187,35 @@ impl<'t> Reader<'t> {
                 let quote = text.chars().next();
                 let name = token.name(self.text).unwrap_or_default();
                 self.push(
-                    Symbol::Word(Word { value: name, quote_style: quote, keyword: Keyword::NoKeyword }),
+                    Symbol::Word(Word {
+                        value: name,
+                        quote_style: quote,
+                        keyword: Keyword::NoKeyword,
+                    }),
                     token.end,
                 );
                 Ok(index + 1)
             }
-            Kind::Text if text.starts_with(['\'', '"']) => self.string(index, token.start + 1, self.reading.unescape),
+            Kind::Text if text.starts_with(['\'', '"']) => {
+                self.string(index, token.start + 1, self.reading.unescape)
+            }
             Kind::Word
                 if self.is_text(index + 1)
                     && self.reading.prefixes == Prefixes::Raw
                     && text.eq_ignore_ascii_case("r") =>
             {
-                self.string(index + 1, self.lexed[index + 1].start + 1, |inner, _| Some(inner.to_owned()))
+                self.string(index + 1, self.lexed[index + 1].start + 1, |inner, _| {
+                    Some(inner.to_owned())
+                })
             }
             Kind::Word if self.is_unicode(index) => self.unicode(index),
             Kind::Word if !self.is_prefix(index) => {
                 self.push(
-                    Symbol::Word(Word { value: text.to_owned(), quote_style: None, keyword: keyword(text) }),
+                    Symbol::Word(Word {
+                        value: text.to_owned(),
+                        quote_style: None,
+                        keyword: keyword(text),
+                    }),
                     token.end,
                 );
                 Ok(index + 1)
@@ -166,7 +226,10 @@ impl<'t> Reader<'t> {
                     && self.reading.dialect == Dialect::Duckdb
                     && self.adjacent(index + 1).is_some_and(|next| next.text(self.text) == "*") =>
             {
-                self.push(Symbol::CustomBinaryOperator(POWER.to_owned()), self.lexed[index + 1].end);
+                self.push(
+                    Symbol::CustomBinaryOperator(POWER.to_owned()),
+                    self.lexed[index + 1].end,
+                );
                 Ok(index + 2)
             }
             Kind::Symbol => match self.symbol(index) {
@@ -201,7 +264,9 @@ impl<'t> Reader<'t> {
         match unescape(&self.text[start..end - 1], quote) {
             Some(value) => self.push(Symbol::SingleQuotedString(value), end),
             None => {
-                let message = "a string with a backslash is read differently by engines of this dialect".to_owned();
+                let message =
+                    "a string with a backslash is read differently by engines of this dialect"
+                        .to_owned();
                 return Err(TokenizerError { message, location: self.place.location() });
             }
         }
@@ -214,8 +279,9 @@ impl<'t> Reader<'t> {
     }
 
     fn is_text(&self, index: usize) -> bool {
-        self.adjacent(index)
-            .is_some_and(|token| token.kind == Kind::Text && token.text(self.text).starts_with(['\'', '"']))
+        self.adjacent(index).is_some_and(|token| {
+            token.kind == Kind::Text && token.text(self.text).starts_with(['\'', '"'])
+        })
     }
 
     /// Whether a word is a prefix of the string behind it.
@@ -230,7 +296,8 @@ impl<'t> Reader<'t> {
     /// Whether a word begins `U&"…"`, or a text of this form that the parser does not read.
     fn is_unicode(&self, index: usize) -> bool {
         let is = |by: usize, text: &str| {
-            self.adjacent(index + by).is_some_and(|token| token.text(self.text).eq_ignore_ascii_case(text))
+            self.adjacent(index + by)
+                .is_some_and(|token| token.text(self.text).eq_ignore_ascii_case(text))
         };
         let kind = |by: usize| self.adjacent(index + by).map(|token| token.kind);
         let is_text = kind(2) == Some(Kind::Text) && self.reading.dialect == Dialect::Duckdb;
@@ -257,14 +324,19 @@ impl<'t> Reader<'t> {
         let Some(value) = quoted.name(self.text).as_deref().and_then(decode) else {
             return refused("this name with U&; write its letters as they are");
         };
-        self.push(Symbol::Word(Word { value, quote_style: Some('"'), keyword: Keyword::NoKeyword }), quoted.end);
+        self.push(
+            Symbol::Word(Word { value, quote_style: Some('"'), keyword: Keyword::NoKeyword }),
+            quoted.end,
+        );
         Ok(index + 3)
     }
 
-    /// A symbol that is a token of its own: whatever stands around it, or because no other operator stands behind it.
+    /// A symbol that is a token of its own: whatever stands around it, or because no other operator
+    /// stands behind it.
     fn symbol(&self, index: usize) -> Option<Symbol> {
         let next = self.adjacent(index + 1);
-        let is_alone = next.is_none_or(|next| next.kind != Kind::Symbol || is_bracket(next.text(self.text)));
+        let is_alone =
+            next.is_none_or(|next| next.kind != Kind::Symbol || is_bracket(next.text(self.text)));
         Some(match self.lexed[index].text(self.text) {
             "(" => Symbol::LParen,
             ")" => Symbol::RParen,
@@ -276,8 +348,9 @@ impl<'t> Reader<'t> {
             "}" => Symbol::RBrace,
             "*" => Symbol::Mul,
             "+" => Symbol::Plus,
-            "." if next
-                .is_some_and(|next| matches!(next.kind, Kind::Word | Kind::Quoted) || next.text(self.text) == "*") =>
+            "." if next.is_some_and(|next| {
+                matches!(next.kind, Kind::Word | Kind::Quoted) || next.text(self.text) == "*"
+            }) =>
             {
                 Symbol::Period
             }
@@ -290,7 +363,8 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// Reads with the parser's tokenizer to the next space or to a string or name that has no prefix.
+    /// Reads with the parser's tokenizer to the next space or to a string or name that has no
+    /// prefix.
     fn others(&mut self, index: usize) -> Result<usize, TokenizerError> {
         let start = self.lexed[index].start;
         let is_operator = self.lexed[index].kind == Kind::Symbol
@@ -299,9 +373,13 @@ impl<'t> Reader<'t> {
         while let Some(token) = self.adjacent(end) {
             let belongs = match token.kind {
                 // A point begins a number, as in `a<.5`.
-                Kind::Symbol if is_operator => !is_bracket(token.text(self.text)) && token.text(self.text) != ".",
+                Kind::Symbol if is_operator => {
+                    !is_bracket(token.text(self.text)) && token.text(self.text) != "."
+                }
                 Kind::Symbol | Kind::Word | Kind::Number | Kind::Parameter => !is_operator,
-                Kind::Text => self.is_prefix(end - 1) || (end > index + 1 && self.is_prefix(end - 2)),
+                Kind::Text => {
+                    self.is_prefix(end - 1) || (end > index + 1 && self.is_prefix(end - 2))
+                }
                 Kind::Quoted | Kind::Comment | Kind::Space => false,
             };
             if !belongs {
@@ -315,11 +393,14 @@ impl<'t> Reader<'t> {
             1 => Location::new(base.line, base.column + at.column - 1),
             line => Location::new(base.line + line - 1, at.column),
         };
-        let tokens = Tokenizer::new(self.reading.grammar, &self.text[start..stop]).tokenize_with_location();
-        let tokens = tokens.map_err(|error| TokenizerError { location: shifted(error.location), ..error })?;
+        let tokens =
+            Tokenizer::new(self.reading.grammar, &self.text[start..stop]).tokenize_with_location();
+        let tokens = tokens
+            .map_err(|error| TokenizerError { location: shifted(error.location), ..error })?;
         // `1_000` is one number to some engines, and a number with another name to the parser.
-        let is_glued =
-            |pair: &&[TokenWithSpan]| matches!((&pair[0].token, &pair[1].token), (Symbol::Number(..), Symbol::Word(_)));
+        let is_glued = |pair: &&[TokenWithSpan]| {
+            matches!((&pair[0].token, &pair[1].token), (Symbol::Number(..), Symbol::Word(_)))
+        };
         if let Some(pair) = tokens.windows(2).find(is_glued) {
             let message = "not supported: a word or `_` right behind a number".to_owned();
             return Err(TokenizerError { message, location: shifted(pair[1].span.start) });
@@ -329,19 +410,24 @@ impl<'t> Reader<'t> {
         // The parser takes strings of this form in the grammar of PostgreSQL only.
         let plain = |token: Symbol| match token {
             Symbol::EscapedStringLiteral(text) if !is_postgres => Symbol::SingleQuotedString(text),
-            Symbol::DollarQuotedString(text) if !is_postgres => Symbol::SingleQuotedString(text.value),
+            Symbol::DollarQuotedString(text) if !is_postgres => {
+                Symbol::SingleQuotedString(text.value)
+            }
             token => token,
         };
-        self.found.extend(tokens.into_iter().filter(is_seen).map(|TokenWithSpan { token, span }| TokenWithSpan {
-            token: plain(token),
-            span: Span::new(shifted(span.start), shifted(span.end)),
-        }));
+        self.found.extend(tokens.into_iter().filter(is_seen).map(
+            |TokenWithSpan { token, span }| TokenWithSpan {
+                token: plain(token),
+                span: Span::new(shifted(span.start), shifted(span.end)),
+            },
+        ));
         self.place.advance(self.text, stop);
         Ok(end)
     }
 }
 
-/// The letters of a name in which a backslash stands before a number of four digits, or before `+` and one of six.
+/// The letters of a name in which a backslash stands before a number of four digits, or before `+`
+/// and one of six.
 fn decode(name: &str) -> Option<String> {
     let mut value = String::with_capacity(name.len());
     let mut rest = name;
@@ -355,7 +441,8 @@ fn decode(name: &str) -> Option<String> {
         let (start, length) = if behind.starts_with('+') { (1, 6) } else { (0, 4) };
         let digits = behind.get(start..start + length)?;
         let is_number = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let letter = u32::from_str_radix(digits, 16).ok().filter(|_| is_number).and_then(char::from_u32)?;
+        let letter =
+            u32::from_str_radix(digits, 16).ok().filter(|_| is_number).and_then(char::from_u32)?;
         value.push(Some(letter).filter(|letter| *letter != '\0')?);
         rest = &behind[start + length..];
     }
@@ -363,10 +450,12 @@ fn decode(name: &str) -> Option<String> {
     Some(value)
 }
 
-/// The keyword that a word is. The parser's own search, a binary one that takes each letter for itself, takes five times as long.
+/// The keyword that a word is. The parser's own search, a binary one that takes each letter for
+/// itself, takes five times as long.
 fn keyword(word: &str) -> Keyword {
-    static KEYWORDS: LazyLock<HashMap<&str, Keyword>> =
-        LazyLock::new(|| ALL_KEYWORDS.iter().copied().zip(ALL_KEYWORDS_INDEX.iter().copied()).collect());
+    static KEYWORDS: LazyLock<HashMap<&str, Keyword>> = LazyLock::new(|| {
+        ALL_KEYWORDS.iter().copied().zip(ALL_KEYWORDS_INDEX.iter().copied()).collect()
+    });
     let mut upper = [0; 64];
     let Some(upper) = upper.get_mut(..word.len()) else { return Keyword::NoKeyword };
     upper.copy_from_slice(word.as_bytes());
@@ -473,8 +562,13 @@ mod tests {
 
     /// What the parser's own tokenizer finds, without what the parser skips.
     fn theirs(text: &str, grammar: &dyn Grammar) -> Result<Vec<TokenWithSpan>, String> {
-        let tokens = Tokenizer::new(grammar, text).tokenize_with_location().map_err(|error| error.to_string())?;
-        Ok(tokens.into_iter().filter(|token| !matches!(token.token, Symbol::Whitespace(_))).collect())
+        let tokens = Tokenizer::new(grammar, text)
+            .tokenize_with_location()
+            .map_err(|error| error.to_string())?;
+        Ok(tokens
+            .into_iter()
+            .filter(|token| !matches!(token.token, Symbol::Whitespace(_)))
+            .collect())
     }
 
     #[test]
@@ -518,7 +612,11 @@ mod tests {
             "SELECT\n\t'ü\nß', \"ö\"\"ä\"\r\n, été, a*b/c%d^e, (a)=(b), a<(b), a-(-b), 'x'\n'y'",
             "SELECT $1, ?, a ? 'b', a ?| b, @ -5, a<.5, a>=.5, a=-.5, |/ 4, a OPERATOR(pg_catalog.+) b, a <-> b, a -|- b, a=ANY('{}')",
         ] {
-            assert_eq!(tokens(text, &Dialect::Postgres), theirs(text, &PostgreSqlDialect {}), "{text}");
+            assert_eq!(
+                tokens(text, &Dialect::Postgres),
+                theirs(text, &PostgreSqlDialect {}),
+                "{text}"
+            );
         }
     }
 
@@ -527,8 +625,8 @@ mod tests {
         fn the_parsers_own_tokenizer_finds_the_same_in_any_plain_text(
             text in "([a-z]{1,3}|[0-9]{1,2} |[-+*/<>=!~|&%^:.,();\\[\\]@#?]|[eEnuUxX]?'[a-z']?'|\"[a-z]\"| |\n){0,14}",
         ) {
-            // The parser takes `b"x"` for a string of bytes, PostgreSQL and the lexer for a name behind a name; and behind `&>` and `&<` it may
-            // lose a letter.
+            // The parser takes `b"x"` for a string of bytes, PostgreSQL and the lexer for a name
+            // behind a name; and behind `&>` and `&<` it may lose a letter.
             prop_assume!(!["b\"", "&>", "&<"].iter().any(|odd| text.contains(odd)));
             let (ours, theirs) = (tokens(&text, &Dialect::Postgres), theirs(&text, &PostgreSqlDialect {}));
             if let (Ok(ours), Ok(theirs)) = (ours, theirs) {

@@ -1,7 +1,10 @@
-//! Closed sets of values: the texts that a CHECK constraint or an enumeration allows in a column. They are read from what the schema says, which
-//! whoever made the database wrote: what is long or unusual has no set.
+//! Closed sets of values: the texts that a CHECK constraint or an enumeration allows in a column.
+//! They are read from what the schema says, which whoever made the database wrote: what is long or
+//! unusual has no set.
 
-use sqlparser::ast::{BinaryOperator, ColumnOption, Expr, Statement, TableConstraint, Value, ValueWithSpan};
+use sqlparser::ast::{
+    BinaryOperator, ColumnOption, Expr, Statement, TableConstraint, Value, ValueWithSpan,
+};
 use sqlparser::dialect::{Dialect as Grammar, GenericDialect, dialect_from_str};
 use sqlparser::parser::Parser;
 use syrch_core::Dialect;
@@ -14,11 +17,13 @@ const LONGEST: usize = 32 << 10;
 /// Nesting of a declaration that is read.
 const DEPTH: usize = 50;
 
-/// A column, and the only texts that it may have besides NULL, in the order in which they are declared.
+/// A column, and the only texts that it may have besides NULL, in the order in which they are
+/// declared.
 pub type ClosedSet = (String, Vec<String>);
 
-/// Reads the condition of a CHECK constraint: `x IN ('a', 'b')`, `x = 'a' OR x = 'b'`, `x = ANY (ARRAY['a', 'b'])`, and several of them with
-/// AND between them. Any other condition has no closed set.
+/// Reads the condition of a CHECK constraint: `x IN ('a', 'b')`, `x = 'a' OR x = 'b'`, `x = ANY
+/// (ARRAY['a', 'b'])`, and several of them with AND between them. Any other condition has no closed
+/// set.
 #[must_use]
 pub fn read_condition(text: &str, dialect: &Dialect) -> Vec<ClosedSet> {
     read(text, dialect, |parser| {
@@ -33,9 +38,11 @@ pub fn read_declaration(text: &str) -> Vec<ClosedSet> {
     read(text, &Dialect::Sqlite, |parser| {
         let Ok(Statement::CreateTable(table)) = parser.parse_statement() else { return None };
         let of_columns =
-            table.columns.iter().flat_map(|column| &column.options).filter_map(|option| match &option.option {
-                ColumnOption::Check(check) => Some(&*check.expr),
-                _ => None,
+            table.columns.iter().flat_map(|column| &column.options).filter_map(|option| {
+                match &option.option {
+                    ColumnOption::Check(check) => Some(&*check.expr),
+                    _ => None,
+                }
             });
         let of_table = table.constraints.iter().filter_map(|constraint| match constraint {
             TableConstraint::Check(check) => Some(&*check.expr),
@@ -43,32 +50,44 @@ pub fn read_declaration(text: &str) -> Vec<ClosedSet> {
         });
         let mut sets: Vec<ClosedSet> = of_columns.chain(of_table).flat_map(closed).collect();
         // In a declaration, too, a name in double quotes is a text only where no column has it.
-        let names: Vec<String> = table.columns.iter().map(|column| column.name.value.to_lowercase()).collect();
-        sets.retain(|(_, values)| !values.iter().any(|value| names.contains(&value.to_lowercase())));
+        let names: Vec<String> =
+            table.columns.iter().map(|column| column.name.value.to_lowercase()).collect();
+        sets.retain(|(_, values)| {
+            !values.iter().any(|value| names.contains(&value.to_lowercase()))
+        });
         Some(sets)
     })
 }
 
-/// Reads the labels of an enumeration from the name of its type, as DuckDB writes it: `ENUM('a', 'b')`.
+/// Reads the labels of an enumeration from the name of its type, as DuckDB writes it: `ENUM('a',
+/// 'b')`.
 #[must_use]
 pub fn read_enumeration(sql_type: &str) -> Option<Vec<String>> {
     let tokens = lex(sql_type, &Dialect::Duckdb, 0).ok()?;
     let mut tokens = tokens.iter().filter(|token| token.is_significant());
-    let is_enumeration =
-        tokens.next()?.text(sql_type).eq_ignore_ascii_case("enum") && tokens.next()?.text(sql_type) == "(";
-    let labels = tokens.take_while(|token| token.text(sql_type) != ")").filter(|token| token.kind == Kind::Text);
+    let is_enumeration = tokens.next()?.text(sql_type).eq_ignore_ascii_case("enum")
+        && tokens.next()?.text(sql_type) == "(";
+    let labels = tokens
+        .take_while(|token| token.text(sql_type) != ")")
+        .filter(|token| token.kind == Kind::Text);
     let label = |text: &str| Some(text.strip_prefix('\'')?.strip_suffix('\'')?.replace("''", "'"));
     if is_enumeration { labels.map(|token| label(token.text(sql_type))).collect() } else { None }
 }
 
-fn read<T: Default>(text: &str, dialect: &Dialect, work: impl FnOnce(&mut Parser<'_>) -> Option<T>) -> T {
+fn read<T: Default>(
+    text: &str,
+    dialect: &Dialect,
+    work: impl FnOnce(&mut Parser<'_>) -> Option<T>,
+) -> T {
     if text.len() > LONGEST {
         return T::default();
     }
-    let grammar: Box<dyn Grammar> = dialect_from_str(dialect.name()).unwrap_or_else(|| Box::new(GenericDialect));
+    let grammar: Box<dyn Grammar> =
+        dialect_from_str(dialect.name()).unwrap_or_else(|| Box::new(GenericDialect));
     let chains = lex(text, dialect, DEPTH).ok().and_then(|tokens| check_chains(text, &tokens).ok());
     let read = || {
-        let mut parser = Parser::new(&*grammar).with_recursion_limit(DEPTH).try_with_sql(text).ok()?;
+        let mut parser =
+            Parser::new(&*grammar).with_recursion_limit(DEPTH).try_with_sql(text).ok()?;
         work(&mut parser)
     };
     chains.and_then(|chains| stack::on_a_large_stack(chains, read)).flatten().unwrap_or_default()
@@ -81,7 +100,9 @@ fn closed(condition: &Expr) -> Vec<ClosedSet> {
     while let Some(part) = left.pop() {
         match part {
             Expr::Nested(inner) => left.push(inner),
-            Expr::BinaryOp { left: first, op: BinaryOperator::And, right } => left.extend([&**right, &**first]),
+            Expr::BinaryOp { left: first, op: BinaryOperator::And, right } => {
+                left.extend([&**right, &**first])
+            }
             _ => sets.extend(alternatives(part)),
         }
     }
@@ -104,12 +125,18 @@ fn alternatives(condition: &Expr) -> Option<ClosedSet> {
                 continue;
             }
             Expr::IsNull(inner) => (name(inner)?, Vec::new()),
-            Expr::InList { expr, list, negated: false } => (name(expr)?, list.iter().map(text).collect::<Option<_>>()?),
-            Expr::BinaryOp { left: first, op: BinaryOperator::Eq, right } => match (name(first), text(right)) {
-                (Some(name), Some(text)) => (name, vec![text]),
-                _ => (name(right)?, vec![text(first)?]),
-            },
-            Expr::AnyOp { left: first, compare_op: BinaryOperator::Eq, right, .. } => (name(first)?, texts(right)?),
+            Expr::InList { expr, list, negated: false } => {
+                (name(expr)?, list.iter().map(text).collect::<Option<_>>()?)
+            }
+            Expr::BinaryOp { left: first, op: BinaryOperator::Eq, right } => {
+                match (name(first), text(right)) {
+                    (Some(name), Some(text)) => (name, vec![text]),
+                    _ => (name(right)?, vec![text(first)?]),
+                }
+            }
+            Expr::AnyOp { left: first, compare_op: BinaryOperator::Eq, right, .. } => {
+                (name(first)?, texts(right)?)
+            }
             _ => return None,
         };
         if column.is_some_and(|column| !column.eq_ignore_ascii_case(name)) {
@@ -125,17 +152,22 @@ fn alternatives(condition: &Expr) -> Option<ClosedSet> {
 /// The column that an expression is, whatever it is cast to.
 fn name(expr: &Expr) -> Option<&str> {
     match expr {
-        Expr::Nested(inner) | Expr::Cast { expr: inner, .. } | Expr::Collate { expr: inner, .. } => name(inner),
+        Expr::Nested(inner)
+        | Expr::Cast { expr: inner, .. }
+        | Expr::Collate { expr: inner, .. } => name(inner),
         Expr::Identifier(name) => Some(&name.value),
         _ => None,
     }
 }
 
-/// The text that an expression is. A name in double quotes is one where the engine takes it for one, and no column there.
+/// The text that an expression is. A name in double quotes is one where the engine takes it for
+/// one, and no column there.
 fn text(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Nested(inner) | Expr::Cast { expr: inner, .. } => text(inner),
-        Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(text), .. }) => Some(text.clone()),
+        Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(text), .. }) => {
+            Some(text.clone())
+        }
         Expr::Identifier(name) if name.quote_style == Some('"') => Some(name.value.clone()),
         _ => None,
     }
@@ -166,7 +198,10 @@ mod tests {
         for (text, expected) in [
             ("status IN ('open', 'it''s')", "status: open it's"),
             ("((status = 'a'::text) OR (status = 'b'::text))", "status: a b"),
-            ("(status)::text = ANY ((ARRAY['a'::character varying, 'b'::character varying])::text[])", "status: a b"),
+            (
+                "(status)::text = ANY ((ARRAY['a'::character varying, 'b'::character varying])::text[])",
+                "status: a b",
+            ),
             ("(status = ANY (ARRAY['a'::text, 'b'::text]))", "status: a b"),
             ("status IS NULL OR status IN ('a', 'b')", "status: a b"),
             ("'a' = status AND length(kind) > 2 AND kind IN ('xyz')", "status: a; kind: xyz"),
@@ -201,14 +236,19 @@ mod tests {
 
     #[test]
     fn labels_stand_in_the_name_of_a_type() {
-        assert_eq!(read_enumeration("ENUM('a', 'it''s, (b)')[]"), Some(vec!["a".to_owned(), "it's, (b)".to_owned()]));
+        assert_eq!(
+            read_enumeration("ENUM('a', 'it''s, (b)')[]"),
+            Some(vec!["a".to_owned(), "it's, (b)".to_owned()])
+        );
         assert_eq!(read_enumeration("VARCHAR"), None);
         assert_eq!(read_enumeration("DECIMAL(10,2)"), None);
     }
 
     #[test]
     fn a_hostile_declaration_ends() {
-        let long = |part: &str, times: usize| format!("CREATE TABLE t(a TEXT CHECK ({}a = 'x'))", part.repeat(times));
+        let long = |part: &str, times: usize| {
+            format!("CREATE TABLE t(a TEXT CHECK ({}a = 'x'))", part.repeat(times))
+        };
         assert_eq!(read_declaration(&long("a = 'x' OR ", 3_000)).len(), 0);
         assert_eq!(shown(read_declaration(&long("a = 'x' OR ", 1_000))), "a: x");
         assert_eq!(read_declaration(&long("(", 10_000)).len(), 0);

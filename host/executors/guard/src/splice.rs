@@ -1,5 +1,5 @@
-//! Finished tasks in FROM: their statements are spliced in front as common table expressions, so that what runs is one
-//! self-contained statement and nothing is written to the user's database.
+//! Finished tasks in FROM: their statements are spliced in front as common table expressions, so
+//! that what runs is one self-contained statement and nothing is written to the user's database.
 
 use std::collections::HashSet;
 
@@ -32,16 +32,27 @@ impl Spliced {
 ///
 /// # Errors
 /// As [`splice`].
-pub fn compose(text: &str, relations: &[Relation], dialect: &Dialect, bounds: &Bounds) -> Result<String, SqlError> {
+pub fn compose(
+    text: &str,
+    relations: &[Relation],
+    dialect: &Dialect,
+    bounds: &Bounds,
+) -> Result<String, SqlError> {
     splice(text, relations, dialect, bounds).map(|spliced| spliced.text)
 }
 
-/// One statement out of `text` and those `relations` that it uses, directly or through each other; each relation stands after those that
-/// it uses. A name that the statement defines itself is the statement's own.
+/// One statement out of `text` and those `relations` that it uses, directly or through each other;
+/// each relation stands after those that it uses. A name that the statement defines itself is the
+/// statement's own.
 ///
 /// # Errors
 /// `syntax` for a text that has no tokens, `too-large` over the bound of bytes.
-pub fn splice(text: &str, relations: &[Relation], dialect: &Dialect, bounds: &Bounds) -> Result<Spliced, SqlError> {
+pub fn splice(
+    text: &str,
+    relations: &[Relation],
+    dialect: &Dialect,
+    bounds: &Bounds,
+) -> Result<Spliced, SqlError> {
     let main = Piece::read(text, dialect, bounds)?;
     let pieces = relations
         .iter()
@@ -55,7 +66,9 @@ pub fn splice(text: &str, relations: &[Relation], dialect: &Dialect, bounds: &Bo
     };
     if spliced.text.len() > bounds.bytes {
         let (bytes, limit) = (spliced.text.len(), bounds.bytes);
-        let message = format!("with the tasks that it uses the statement has {bytes} bytes and may have {limit}");
+        let message = format!(
+            "with the tasks that it uses the statement has {bytes} bytes and may have {limit}"
+        );
         return Err(SqlError::new(SqlErrorKind::TooLarge, message).rule("statement-size"));
     }
     Ok(spliced)
@@ -76,8 +89,9 @@ struct Piece<'t> {
 
 impl<'t> Piece<'t> {
     fn read(text: &'t str, dialect: &Dialect, bounds: &Bounds) -> Result<Self, SqlError> {
-        let tokens = lex(text, dialect, bounds.comment_depth)
-            .map_err(|error: LexError| SqlError::new(SqlErrorKind::Syntax, error.to_string()).rule("unterminated"))?;
+        let tokens = lex(text, dialect, bounds.comment_depth).map_err(|error: LexError| {
+            SqlError::new(SqlErrorKind::Syntax, error.to_string()).rule("unterminated")
+        })?;
         let mut tokens: Vec<Token> = tokens.into_iter().filter(Token::is_significant).collect();
         while tokens.last().is_some_and(|token| token.text(text) == ";") {
             tokens.pop();
@@ -86,14 +100,23 @@ impl<'t> Piece<'t> {
             return Err(SqlError::new(SqlErrorKind::Syntax, "the statement is empty").rule("empty"));
         };
         let is = |index: usize, word: &str| {
-            tokens.get(index).is_some_and(|t: &Token| t.kind == Kind::Word && t.text(text).eq_ignore_ascii_case(word))
+            tokens.get(index).is_some_and(|t: &Token| {
+                t.kind == Kind::Word && t.text(text).eq_ignore_ascii_case(word)
+            })
         };
         let with = is(0, "with").then(|| {
             let recursive = is(1, "recursive") && !is(2, "as");
             (tokens[usize::from(recursive)].end, recursive)
         });
         let defined = if with.is_some() { defined(text, &tokens) } else { HashSet::new() };
-        Ok(Self { text, start: first.start, end: last.end, tables: tables(text, &tokens), defined, with })
+        Ok(Self {
+            text,
+            start: first.start,
+            end: last.end,
+            tables: tables(text, &tokens),
+            defined,
+            with,
+        })
     }
 
     fn body(&self) -> &'t str {
@@ -101,14 +124,25 @@ impl<'t> Piece<'t> {
     }
 }
 
-/// Names after FROM, JOIN, IN, a comma or an opening parenthesis that qualify nothing: more than the tables, never fewer.
+/// Names after FROM, JOIN, IN, a comma or an opening parenthesis that qualify nothing: more than
+/// the tables, never fewer.
 fn tables(text: &str, tokens: &[Token]) -> HashSet<String> {
     let before = |token: &Token| {
         let word = token.text(text);
         matches!(word, "," | "(")
-            || ["from", "join", "in", "table", "only", "pivot", "unpivot", "pivot_wider", "pivot_longer"]
-                .iter()
-                .any(|w| w.eq_ignore_ascii_case(word))
+            || [
+                "from",
+                "join",
+                "in",
+                "table",
+                "only",
+                "pivot",
+                "unpivot",
+                "pivot_wider",
+                "pivot_longer",
+            ]
+            .iter()
+            .any(|w| w.eq_ignore_ascii_case(word))
     };
     let qualifies = |index: usize| tokens.get(index + 2).is_some_and(|next| next.text(text) == ".");
     tokens
@@ -120,8 +154,8 @@ fn tables(text: &str, tokens: &[Token]) -> HashSet<String> {
         .collect()
 }
 
-/// Names that are followed by AS and an opening parenthesis outside all parentheses, which only a common table expression is; a list
-/// of columns may stand between.
+/// Names that are followed by AS and an opening parenthesis outside all parentheses, which only a
+/// common table expression is; a list of columns may stand between.
 fn defined(text: &str, tokens: &[Token]) -> HashSet<String> {
     let word = |index: usize| tokens.get(index).map_or("", |token| token.text(text));
     let (mut depth, mut names, mut last_name) = (0_usize, HashSet::new(), None);
@@ -129,14 +163,19 @@ fn defined(text: &str, tokens: &[Token]) -> HashSet<String> {
         match token.text(text) {
             "(" => depth += 1,
             ")" => depth = depth.saturating_sub(1),
-            text_of if depth == 0 && token.kind == Kind::Word && text_of.eq_ignore_ascii_case("as") => {
-                let body = (index + 1..index + 4)
-                    .find(|at| !["not", "materialized"].iter().any(|hint| hint.eq_ignore_ascii_case(word(*at))));
+            text_of
+                if depth == 0 && token.kind == Kind::Word && text_of.eq_ignore_ascii_case("as") =>
+            {
+                let body = (index + 1..index + 4).find(|at| {
+                    !["not", "materialized"].iter().any(|hint| hint.eq_ignore_ascii_case(word(*at)))
+                });
                 if body.is_some_and(|at| word(at) == "(") {
                     names.extend(last_name.take());
                 }
             }
-            _ if depth == 0 => last_name = token.name(text).map(|name| name.to_lowercase()).or(last_name),
+            _ if depth == 0 => {
+                last_name = token.name(text).map(|name| name.to_lowercase()).or(last_name)
+            }
             _ => {}
         }
     }
@@ -157,17 +196,31 @@ fn used(main: &Piece<'_>, pieces: &[Piece<'_>], relations: &[Relation]) -> Vec<u
     used
 }
 
-fn join(main: &Piece<'_>, pieces: &[Piece<'_>], relations: &[Relation], used: &[usize], dialect: &Dialect) -> Spliced {
+fn join(
+    main: &Piece<'_>,
+    pieces: &[Piece<'_>],
+    relations: &[Relation],
+    used: &[usize],
+    dialect: &Dialect,
+) -> Spliced {
     let list = used
         .iter()
-        .map(|index| format!("{} AS ({})", identifier(&relations[*index].name, dialect), pieces[*index].body()))
+        .map(|index| {
+            format!(
+                "{} AS ({})",
+                identifier(&relations[*index].name, dialect),
+                pieces[*index].body()
+            )
+        })
         .collect::<Vec<_>>()
         .join(", ");
-    // In one list, engines let each common table expression see the others: a name that the statement defines must not reach into
-    // the relations, so the statement gets a scope of its own then.
+    // In one list, engines let each common table expression see the others: a name that the
+    // statement defines must not reach into the relations, so the statement gets a scope of its own
+    // then.
     let captured = used.iter().any(|index| {
         let name = relations[*index].name.to_lowercase();
-        main.defined.contains(&name) || pieces[*index].tables.iter().any(|table| main.defined.contains(table))
+        main.defined.contains(&name)
+            || pieces[*index].tables.iter().any(|table| main.defined.contains(table))
     });
     match main.with {
         Some(_) if captured => {
@@ -190,7 +243,8 @@ fn join(main: &Piece<'_>, pieces: &[Piece<'_>], relations: &[Relation], used: &[
 
 /// A name as the dialect writes it: plain where that is safe, else quoted.
 fn identifier(name: &str, dialect: &Dialect) -> String {
-    dialect.identifier(name, ALL_KEYWORDS.binary_search(&name.to_ascii_uppercase().as_str()).is_ok())
+    dialect
+        .identifier(name, ALL_KEYWORDS.binary_search(&name.to_ascii_uppercase().as_str()).is_ok())
 }
 
 #[cfg(test)]
@@ -249,12 +303,17 @@ mod tests {
     fn a_schema_of_a_relations_name_is_no_use_of_it() {
         let relations = [relation("sales", "SELECT 1 AS x")];
         for dialect in [Dialect::Postgres, Dialect::Duckdb, Dialect::Spark, Dialect::Databricks] {
-            let compose = |text: &str| compose(text, &relations, &dialect, &Bounds::default()).unwrap();
+            let compose =
+                |text: &str| compose(text, &relations, &dialect, &Bounds::default()).unwrap();
             assert_eq!(compose("SELECT id FROM sales.orders"), "SELECT id FROM sales.orders");
-            assert_eq!(compose("SELECT x FROM sales"), "WITH sales AS (SELECT 1 AS x) SELECT x FROM sales");
+            assert_eq!(
+                compose("SELECT x FROM sales"),
+                "WITH sales AS (SELECT 1 AS x) SELECT x FROM sales"
+            );
         }
         let odd = [relation("my task", "SELECT 1")];
-        let composed = compose("SELECT * FROM `my task`", &odd, &Dialect::Spark, &Bounds::default()).unwrap();
+        let composed =
+            compose("SELECT * FROM `my task`", &odd, &Dialect::Spark, &Bounds::default()).unwrap();
         assert_eq!(composed, "WITH `my task` AS (SELECT 1) SELECT * FROM `my task`");
     }
 

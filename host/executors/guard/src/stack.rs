@@ -6,9 +6,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 const SMALL: usize = 512;
 /// Bytes of the stack for longer ones. Only what is used of it takes memory.
 const STACK: usize = 64 << 20;
-/// Bytes of the stack for what is nested without operators: at most 200 levels of parentheses and queries.
+/// Bytes of the stack for what is nested without operators: at most 200 levels of parentheses and
+/// queries.
 pub(crate) const BASE: usize = 2 << 20;
-/// Bytes of the stack for one operator. A chain of operators is a tree as deep as the chain is long.
+/// Bytes of the stack for one operator. A chain of operators is a tree as deep as the chain is
+/// long.
 pub(crate) const PER_OPERATOR: usize = 8 << 10;
 
 /// Whether a text may be worked on where it is, whatever the stack.
@@ -16,10 +18,13 @@ pub(crate) fn is_small(text: &str) -> bool {
     text.len() <= SMALL
 }
 
-/// Works on a large stack, on the same thread: another would begin with empty memory. `None` if the work panics.
-/// A stack of its own is only made for texts with more operators than the present one has room for.
+/// Works on a large stack, on the same thread: another would begin with empty memory. `None` if the
+/// work panics. A stack of its own is only made for texts with more operators than the present one
+/// has room for.
 pub(crate) fn on_a_large_stack<T>(operators: usize, work: impl FnOnce() -> T) -> Option<T> {
-    stacker::maybe_grow(BASE + operators * PER_OPERATOR, STACK, || catch_unwind(AssertUnwindSafe(work)).ok())
+    stacker::maybe_grow(BASE + operators * PER_OPERATOR, STACK, || {
+        catch_unwind(AssertUnwindSafe(work)).ok()
+    })
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Which verbs a statement may have: it is refused here, by name, before a parser or an engine sees it. The engine's guard decides
-//! again on what the statement really does.
+//! Which verbs a statement may have: it is refused here, by name, before a parser or an engine sees
+//! it. The engine's guard decides again on what the statement really does.
 
 use std::borrow::Cow;
 
@@ -78,7 +78,8 @@ const OTHERS: &[&str] = &[
     "VACUUM",
 ];
 
-/// Refuses a statement whose verb is not that of a query. `tokens` are the significant ones, at least one.
+/// Refuses a statement whose verb is not that of a query. `tokens` are the significant ones, at
+/// least one.
 pub(crate) fn check(text: &str, tokens: &[Token], dialect: &Dialect) -> Result<(), SqlError> {
     let Some(first) = tokens.iter().find(|token| token.text(text) != "(") else {
         return Ok(());
@@ -89,9 +90,15 @@ pub(crate) fn check(text: &str, tokens: &[Token], dialect: &Dialect) -> Result<(
     }
     let is_pivot = *dialect == Dialect::Duckdb && PIVOTS.contains(&word.as_str());
     if first.kind != Kind::Word || !(is_pivot || QUERIES.contains(&word.as_str())) {
-        let message = format!("a statement begins with SELECT, VALUES or WITH, not with `{}`", shown(text, first));
+        let message = format!(
+            "a statement begins with SELECT, VALUES or WITH, not with `{}`",
+            shown(text, first)
+        );
         let near = nearest(&word, ["SELECT", "VALUES", "WITH"]);
-        return Err(SqlError::new(SqlErrorKind::Syntax, message).at(position(first)).rule("read-only").suggest(near));
+        return Err(SqlError::new(SqlErrorKind::Syntax, message)
+            .at(position(first))
+            .rule("read-only")
+            .suggest(near));
     }
     if word == "WITH" {
         return check_main(text, tokens);
@@ -99,8 +106,8 @@ pub(crate) fn check(text: &str, tokens: &[Token], dialect: &Dialect) -> Result<(
     Ok(())
 }
 
-/// Looks for the first verb after the common table expressions. A verb's word may also be the name of one of them: then `AS` or a list of
-/// columns follows.
+/// Looks for the first verb after the common table expressions. A verb's word may also be the name
+/// of one of them: then `AS` or a list of columns follows.
 fn check_main(text: &str, tokens: &[Token]) -> Result<(), SqlError> {
     let mut depth = 0_usize;
     for (index, token) in tokens.iter().enumerate() {
@@ -112,7 +119,9 @@ fn check_main(text: &str, tokens: &[Token]) -> Result<(), SqlError> {
                     let next = next.text(text);
                     next == "(" || next.eq_ignore_ascii_case("as")
                 });
-                let is_any = |verbs: &[&str]| !named && verbs.iter().any(|verb| verb.eq_ignore_ascii_case(word));
+                let is_any = |verbs: &[&str]| {
+                    !named && verbs.iter().any(|verb| verb.eq_ignore_ascii_case(word))
+                };
                 if is_any(&WRITES) {
                     return Err(write_refused(text, token));
                 }
@@ -128,11 +137,13 @@ fn check_main(text: &str, tokens: &[Token]) -> Result<(), SqlError> {
 
 fn write_refused(text: &str, token: &Token) -> SqlError {
     let verb = token.text(text).to_ascii_uppercase();
-    let message = format!("`{verb}` is refused: only queries may run (SELECT, VALUES, WITH … SELECT)");
+    let message =
+        format!("`{verb}` is refused: only queries may run (SELECT, VALUES, WITH … SELECT)");
     SqlError::new(SqlErrorKind::WriteRefused, message).at(position(token)).rule("read-only")
 }
 
-/// A token as an error may show it: names and keywords whole, with invisible characters as their codes, and never a literal's text.
+/// A token as an error may show it: names and keywords whole, with invisible characters as their
+/// codes, and never a literal's text.
 pub(crate) fn shown<'t>(text: &'t str, token: &Token) -> Cow<'t, str> {
     match token.kind {
         Kind::Text => Cow::Borrowed("a string"),

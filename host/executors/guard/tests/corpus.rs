@@ -1,5 +1,5 @@
-//! The corpora of statements for engines without an authorizer: hostile ones are refused, benign ones pass, and what passes is admitted again
-//! as it is, also after it was changed at random.
+//! The corpora of statements for engines without an authorizer: hostile ones are refused, benign
+//! ones pass, and what passes is admitted again as it is, also after it was changed at random.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use std::path::{Path, PathBuf};
@@ -40,7 +40,10 @@ fn catalog(dialect: Dialect) -> Catalog {
     let table = |name: &str, columns: &[&str]| Table {
         schema_name: Some(schema.to_owned()),
         name: name.to_owned(),
-        columns: columns.iter().map(|name| Column { name: (*name).to_owned(), ..Column::default() }).collect(),
+        columns: columns
+            .iter()
+            .map(|name| Column { name: (*name).to_owned(), ..Column::default() })
+            .collect(),
         ..Table::default()
     };
     let tables = vec![
@@ -65,11 +68,16 @@ fn wrong(dialect: &Dialect, lines: &[Value], must_pass: bool) -> Vec<String> {
             Ok(admitted) if must_pass => {
                 let again = admit(&admitted.sql, &granted, &Bounds::default());
                 let is_same = again.as_ref().is_ok_and(|again| again.sql == admitted.sql);
-                (!is_same).then(|| format!("{}: {text}\n  as {}\n  again {again:?}", line["id"], admitted.sql))
+                (!is_same).then(|| {
+                    format!("{}: {text}\n  as {}\n  again {again:?}", line["id"], admitted.sql)
+                })
             }
             Ok(admitted) => Some(format!("{}: {text}\n  passes as {}", line["id"], admitted.sql)),
             Err(error) if must_pass => Some(format!("{}: {text}\n  {error:?}", line["id"])),
-            Err(error) => error.rule.is_none().then(|| format!("{}: {text}\n  without a rule: {error:?}", line["id"])),
+            Err(error) => error
+                .rule
+                .is_none()
+                .then(|| format!("{}: {text}\n  without a rule: {error:?}", line["id"])),
         }
     };
     lines.iter().filter_map(verdict).collect()
@@ -79,8 +87,14 @@ fn wrong(dialect: &Dialect, lines: &[Value], must_pass: bool) -> Vec<String> {
 fn own_hostile_statements_are_refused_and_benign_ones_pass() {
     let mut found = Vec::new();
     for (engine, dialect) in &ENGINES[..3] {
-        let (hostile, benign) = (lines(&own("hostile.jsonl"), engine), lines(&own("benign.jsonl"), engine));
-        assert!(hostile.len() >= 80 && benign.len() >= 50, "{engine}: {} and {}", hostile.len(), benign.len());
+        let (hostile, benign) =
+            (lines(&own("hostile.jsonl"), engine), lines(&own("benign.jsonl"), engine));
+        assert!(
+            hostile.len() >= 80 && benign.len() >= 50,
+            "{engine}: {} and {}",
+            hostile.len(),
+            benign.len()
+        );
         found.extend(wrong(dialect, &hostile, false));
         found.extend(wrong(dialect, &benign, true));
     }
@@ -94,14 +108,23 @@ fn each_form_is_read_or_refused_as_the_table_says() {
     for (engine, dialect) in &ENGINES {
         let forms = lines(&own("forms.jsonl"), engine);
         assert!(forms.len() >= 20, "{engine}: {}", forms.len());
-        let (read, refused): (Vec<Value>, Vec<Value>) = forms.into_iter().partition(|line| line["reading"] == "read");
+        let (read, refused): (Vec<Value>, Vec<Value>) =
+            forms.into_iter().partition(|line| line["reading"] == "read");
         for line in &read {
-            let text = if *dialect == Dialect::Postgres { readable(sql(line)) } else { sql(line).to_owned() };
+            let text = if *dialect == Dialect::Postgres {
+                readable(sql(line))
+            } else {
+                sql(line).to_owned()
+            };
             match facts(&text, &[], &catalog(dialect.clone())) {
                 Ok(facts) => {
-                    let is_missing = |table: &&str| text.contains(*table) && !facts.tables.iter().any(|t| t == table);
+                    let is_missing = |table: &&str| {
+                        text.contains(*table) && !facts.tables.iter().any(|t| t == table)
+                    };
                     let missing = ["customers", "orders", "events"].into_iter().filter(is_missing);
-                    found.extend(missing.map(|table| format!("{engine}: {text}\n  does not read {table}")));
+                    found.extend(
+                        missing.map(|table| format!("{engine}: {text}\n  does not read {table}")),
+                    );
                 }
                 Err(error) => found.push(format!("{engine}: {text}\n  has no facts: {error:?}")),
             }
@@ -112,7 +135,10 @@ fn each_form_is_read_or_refused_as_the_table_says() {
             assert!(line["reading"] == "refused" && line["why"].is_string(), "{line}");
             let error = admit(sql(&line), &granted(dialect.clone()), &Bounds::default()).err();
             let message = error.map(|error| error.message).unwrap_or_default();
-            if ["Word(", "Token", "{", "parser", "quote_style"].iter().any(|part| message.contains(part)) {
+            if ["Word(", "Token", "{", "parser", "quote_style"]
+                .iter()
+                .any(|part| message.contains(part))
+            {
                 found.push(format!("{engine}: {}\n  {message}", sql(&line)));
             }
         }
@@ -120,13 +146,15 @@ fn each_form_is_read_or_refused_as_the_table_says() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// The check of the verified optimizer does not know the forms that are carried through the parser's tree.
+/// The check of the verified optimizer does not know the forms that are carried through the
+/// parser's tree.
 #[test]
 fn what_the_parser_lacks_is_not_taken_for_deterministic() {
     let catalog = catalog(Dialect::Postgres);
     let is_carried = |line: &Value| {
         let form = line["form"].as_str().unwrap();
-        line["reading"] == "read" && ["EXCLUDE", "SEARCH", "CYCLE", "within"].iter().any(|word| form.contains(word))
+        line["reading"] == "read"
+            && ["EXCLUDE", "SEARCH", "CYCLE", "within"].iter().any(|word| form.contains(word))
     };
     let mut forms = lines(&own("forms.jsonl"), "postgres");
     forms.retain(is_carried);
@@ -151,7 +179,10 @@ fn marks_are_no_names() {
             "SELECT \"\0comprehension\" x FOR x IN l] FROM orders",
             "SELECT U&\"\\0000pivot\"(id) FROM orders",
         ] {
-            assert!(admit(text, &granted(dialect.clone()), &Bounds::default()).is_err(), "{engine}: {text}");
+            assert!(
+                admit(text, &granted(dialect.clone()), &Bounds::default()).is_err(),
+                "{engine}: {text}"
+            );
             let _ = facts(text, &[], &catalog(dialect.clone()));
         }
     }

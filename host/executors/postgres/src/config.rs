@@ -1,5 +1,6 @@
-//! What a database is opened with, and what its connection string means: URLs and `key=value` pairs, the variables that `psql` reads and its file
-//! of passwords. The caller gives the variables: nothing here reads the environment.
+//! What a database is opened with, and what its connection string means: URLs and `key=value`
+//! pairs, the variables that `psql` reads and its file of passwords. The caller gives the
+//! variables: nothing here reads the environment.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,12 +14,14 @@ use syrch_core::ports::DatabaseError;
 /// How to open a PostgreSQL database.
 #[derive(Clone)]
 pub struct PostgresConfig {
-    /// The connection string, as `psql` takes it: `postgres://user@host/database?sslmode=require` or `host=… dbname=…`.
+    /// The connection string, as `psql` takes it: `postgres://user@host/database?sslmode=require`
+    /// or `host=… dbname=…`.
     pub url: SecretString,
-    /// Whether the connection string stands on the command line, where other users of the machine can read a password in it.
+    /// Whether the connection string stands on the command line, where other users of the machine
+    /// can read a password in it.
     pub is_on_command_line: bool,
-    /// Whether the connection string may be somebody else's. Then passwords of variables and files are sent to a server of this machine, or to
-    /// the one that `PGHOST` names, and to no other.
+    /// Whether the connection string may be somebody else's. Then passwords of variables and files
+    /// are sent to a server of this machine, or to the one that `PGHOST` names, and to no other.
     pub is_untrusted: bool,
     /// The environment's variables that begin with `PG`.
     pub variables: BTreeMap<String, String>,
@@ -26,8 +29,8 @@ pub struct PostgresConfig {
     pub os_user: Option<String>,
     /// The user's home folder, where `.pgpass` and `.postgresql/root.crt` are.
     pub home: Option<PathBuf>,
-    /// Patterns of the tables and views that may be seen, matched with `name` and with `schema.name`, letter case aside. If there are none, all
-    /// may be seen.
+    /// Patterns of the tables and views that may be seen, matched with `name` and with
+    /// `schema.name`, letter case aside. If there are none, all may be seen.
     pub tables: Vec<String>,
     /// Whether foreign tables, which read files or other servers, may be seen.
     pub foreign_tables: bool,
@@ -105,7 +108,8 @@ impl Endpoint {
     /// Whether what is sent stays on this machine.
     pub(crate) fn is_local(&self) -> bool {
         let address = self.address.as_deref().unwrap_or(&self.host);
-        let is_loopback = address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
+        let is_loopback =
+            address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
         self.socket().is_some() || is_loopback || address == "localhost"
     }
 }
@@ -137,7 +141,8 @@ impl Target {
     }
 }
 
-/// The parameters of a connection string that are understood, and the variable that stands for each.
+/// The parameters of a connection string that are understood, and the variable that stands for
+/// each.
 const PARAMETERS: [(&str, &str); 13] = [
     ("application_name", "PGAPPNAME"),
     ("connect_timeout", "PGCONNECT_TIMEOUT"),
@@ -169,19 +174,24 @@ const CONNECT: Duration = Duration::from_secs(10);
 pub(crate) fn target(config: &PostgresConfig) -> Result<Target, DatabaseError> {
     let given = given(config.url.expose_secret()).map_err(invalid)?;
     let value = |name: &str| -> Option<String> {
-        let variable = PARAMETERS.iter().find(|(known, _)| *known == name).map(|(_, variable)| *variable);
+        let variable =
+            PARAMETERS.iter().find(|(known, _)| *known == name).map(|(_, variable)| *variable);
         let given = given.get(name).cloned().or_else(|| config.variables.get(variable?).cloned());
         given.filter(|value| !value.is_empty())
     };
-    for (name, variable, default) in
-        [("options", "PGOPTIONS", None), ("target_session_attrs", "PGTARGETSESSIONATTRS", Some("any"))]
-    {
+    for (name, variable, default) in [
+        ("options", "PGOPTIONS", None),
+        ("target_session_attrs", "PGTARGETSESSIONATTRS", Some("any")),
+    ] {
         if value(name).is_some_and(|value| Some(value.as_str()) != default) {
-            return Err(invalid(format!("`{name}` is not supported: remove it from the address, or unset {variable}")));
+            return Err(invalid(format!(
+                "`{name}` is not supported: remove it from the address, or unset {variable}"
+            )));
         }
     }
     let user = value("user").or_else(|| config.os_user.clone());
-    let user = user.ok_or_else(|| invalid("no user is given (`postgres://user@host/database`)".to_owned()))?;
+    let user = user
+        .ok_or_else(|| invalid("no user is given (`postgres://user@host/database`)".to_owned()))?;
     let database = value("dbname").unwrap_or_else(|| user.clone());
     let endpoints = endpoints(value("host"), value("hostaddr"), value("port")).map_err(invalid)?;
     let is_system = value("sslrootcert").as_deref() == Some("system");
@@ -216,7 +226,9 @@ pub(crate) fn target(config: &PostgresConfig) -> Result<Target, DatabaseError> {
         Some(text) => match text.parse::<u64>() {
             Ok(0) => Duration::from_secs(3_600),
             Ok(seconds) => Duration::from_secs(seconds.max(2)),
-            Err(_) => return Err(invalid("`connect_timeout` is not a number of seconds".to_owned())),
+            Err(_) => {
+                return Err(invalid("`connect_timeout` is not a number of seconds".to_owned()));
+            }
         },
     };
     let mut warnings = Vec::new();
@@ -224,13 +236,17 @@ pub(crate) fn target(config: &PostgresConfig) -> Result<Target, DatabaseError> {
         warnings.push("the password stands on the command line, where other users of this machine can read it: use `.pgpass` or PGPASSWORD".to_owned());
     }
     // A file from elsewhere may choose neither the server nor how it is checked.
-    let names_server =
-        ["host", "hostaddr", "port", "sslmode", "sslrootcert"].iter().any(|name| given.contains_key(*name));
-    let may_send = !config.is_untrusted || !names_server || endpoints.iter().all(Endpoint::is_local);
+    let names_server = ["host", "hostaddr", "port", "sslmode", "sslrootcert"]
+        .iter()
+        .any(|name| given.contains_key(*name));
+    let may_send =
+        !config.is_untrusted || !names_server || endpoints.iter().all(Endpoint::is_local);
     let password = if may_send { value("password") } else { given.get("password").cloned() };
     let mut password = password.filter(|password| !password.is_empty()).map(SecretString::from);
     if password.is_none() && may_send {
-        let file = value("passfile").map(PathBuf::from).or_else(|| Some(config.home.as_ref()?.join(".pgpass")));
+        let file = value("passfile")
+            .map(PathBuf::from)
+            .or_else(|| Some(config.home.as_ref()?.join(".pgpass")));
         if let Some(file) = file {
             password = from_file(&file, &endpoints[0], &database, &user, &mut warnings);
         }
@@ -244,12 +260,16 @@ fn invalid(reason: String) -> DatabaseError {
 
 /// The parameters of a connection string.
 fn given(text: &str) -> Result<BTreeMap<String, String>, String> {
-    let parameters = match text.strip_prefix("postgres://").or_else(|| text.strip_prefix("postgresql://")) {
-        Some(rest) => from_url(rest)?,
-        None => from_pairs(text)?,
-    };
+    let parameters =
+        match text.strip_prefix("postgres://").or_else(|| text.strip_prefix("postgresql://")) {
+            Some(rest) => from_url(rest)?,
+            None => from_pairs(text)?,
+        };
     match parameters.keys().find(|name| !PARAMETERS.iter().any(|(known, _)| known == name)) {
-        Some(name) => Err(format!("`{}` is not supported in a connection string", syrch_core::text::clip(name, 32))),
+        Some(name) => Err(format!(
+            "`{}` is not supported in a connection string",
+            syrch_core::text::clip(name, 32)
+        )),
         None => Ok(parameters),
     }
 }
@@ -258,7 +278,8 @@ fn from_url(rest: &str) -> Result<BTreeMap<String, String>, String> {
     let mut parameters = BTreeMap::new();
     let (rest, query) = rest.split_once('?').map_or((rest, ""), |(rest, query)| (rest, query));
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-    let (user, hosts) = authority.rsplit_once('@').map_or((None, authority), |(user, hosts)| (Some(user), hosts));
+    let (user, hosts) =
+        authority.rsplit_once('@').map_or((None, authority), |(user, hosts)| (Some(user), hosts));
     let mut add = |name: &str, value: &str| -> Result<(), String> {
         if !value.is_empty() {
             parameters.insert(name.to_owned(), decoded(value)?);
@@ -302,14 +323,18 @@ fn decoded(text: &str) -> Result<String, String> {
             continue;
         }
         let code = tail.get(..2).and_then(|code| std::str::from_utf8(code).ok());
-        let byte = code.and_then(|code| u8::from_str_radix(code, 16).ok()).filter(|byte| *byte != 0);
-        bytes.push(byte.ok_or("the URL has a `%` without two hexadecimal digits; write `%25` for a percent sign")?);
+        let byte =
+            code.and_then(|code| u8::from_str_radix(code, 16).ok()).filter(|byte| *byte != 0);
+        bytes.push(byte.ok_or(
+            "the URL has a `%` without two hexadecimal digits; write `%25` for a percent sign",
+        )?);
         rest = &tail[2..];
     }
     String::from_utf8(bytes).map_err(|_| "the URL is not UTF-8".to_owned())
 }
 
-/// `key=value` pairs, whose values may stand in single quotes with backslashes; a text without `=` is the name of a database.
+/// `key=value` pairs, whose values may stand in single quotes with backslashes; a text without `=`
+/// is the name of a database.
 fn from_pairs(text: &str) -> Result<BTreeMap<String, String>, String> {
     let mut parameters = BTreeMap::new();
     let mut rest = text.trim_start();
@@ -318,8 +343,7 @@ fn from_pairs(text: &str) -> Result<BTreeMap<String, String>, String> {
         return Ok(parameters);
     }
     while !rest.is_empty() {
-        let wrong =
-            "a connection string is `postgres://user@host/database` or pairs such as `host=localhost dbname=shop`";
+        let wrong = "a connection string is `postgres://user@host/database` or pairs such as `host=localhost dbname=shop`";
         let (name, after) = rest.split_once('=').ok_or(wrong)?;
         let after = after.trim_start();
         let (is_quoted, mut value) = (after.starts_with('\''), String::new());
@@ -330,7 +354,9 @@ fn from_pairs(text: &str) -> Result<BTreeMap<String, String>, String> {
                 Some((at, '\'')) if is_quoted => break at + 1,
                 Some((at, letter)) if !is_quoted && letter.is_whitespace() => break at,
                 Some((_, letter)) => value.push(letter),
-                None if is_quoted => return Err("a value in the connection string has no closing quote".to_owned()),
+                None if is_quoted => {
+                    return Err("a value in the connection string has no closing quote".to_owned());
+                }
                 None => break after.len(),
             }
         };
@@ -340,9 +366,15 @@ fn from_pairs(text: &str) -> Result<BTreeMap<String, String>, String> {
     Ok(parameters)
 }
 
-fn endpoints(host: Option<String>, address: Option<String>, port: Option<String>) -> Result<Vec<Endpoint>, String> {
+fn endpoints(
+    host: Option<String>,
+    address: Option<String>,
+    port: Option<String>,
+) -> Result<Vec<Endpoint>, String> {
     let list = |text: &Option<String>| -> Vec<String> {
-        text.as_deref().map(|text| text.split(',').map(|part| part.trim().to_owned()).collect()).unwrap_or_default()
+        text.as_deref()
+            .map(|text| text.split(',').map(|part| part.trim().to_owned()).collect())
+            .unwrap_or_default()
     };
     let (hosts, addresses, ports) = (list(&host), list(&address), list(&port));
     let count = hosts.len().max(addresses.len()).max(1);
@@ -354,12 +386,15 @@ fn endpoints(host: Option<String>, address: Option<String>, port: Option<String>
         let port = ports.get(index).or(if ports.len() == 1 { ports.first() } else { None });
         let port = match port.filter(|port| !port.is_empty()) {
             None => PORT,
-            Some(text) => text.parse().map_err(|_| "a port is not a number from 1 to 65535".to_owned())?,
+            Some(text) => {
+                text.parse().map_err(|_| "a port is not a number from 1 to 65535".to_owned())?
+            }
         };
         let address = addresses.get(index).filter(|address| !address.is_empty()).cloned();
         let host = hosts.get(index).filter(|host| !host.is_empty()).cloned();
         let host = host.or_else(|| address.clone()).unwrap_or_else(|| {
-            let is_there = |folder: &&&str| Path::new(folder).join(format!(".s.PGSQL.{port}")).exists();
+            let is_there =
+                |folder: &&&str| Path::new(folder).join(format!(".s.PGSQL.{port}")).exists();
             SOCKETS.iter().find(is_there).map_or("localhost", |folder| folder).to_owned()
         });
         Ok(Endpoint { host, address, port })
@@ -367,7 +402,8 @@ fn endpoints(host: Option<String>, address: Option<String>, port: Option<String>
     (0..count).map(endpoint).collect()
 }
 
-/// The password of the first line of a file of passwords that fits. A file that others may read is not used.
+/// The password of the first line of a file of passwords that fits. A file that others may read is
+/// not used.
 fn from_file(
     file: &Path,
     endpoint: &Endpoint,
@@ -392,7 +428,9 @@ fn from_file(
     let port = endpoint.port.to_string();
     text.lines().filter(|line| !line.starts_with('#')).find_map(|line| {
         let fields = fields(line);
-        let fits = |index: usize, wanted: &str| fields.get(index).is_some_and(|field| field == "*" || field == wanted);
+        let fits = |index: usize, wanted: &str| {
+            fields.get(index).is_some_and(|field| field == "*" || field == wanted)
+        };
         let is_it = fits(0, host) && fits(1, &port) && fits(2, database) && fits(3, user);
         fields.get(4).filter(|_| is_it).map(|password| SecretString::from(password.clone()))
     })
@@ -426,10 +464,17 @@ mod tests {
     #[test]
     fn connection_strings_mean_what_they_mean_to_psql() {
         let read = |text: &str| target(&PostgresConfig::new(text)).unwrap();
-        let one = read("postgres://ada:p%40ss@db.example:6000/shop?sslmode=require&connect_timeout=5");
-        assert_eq!((one.user.as_str(), one.database.as_str(), one.ssl), ("ada", "shop", SslMode::Require));
+        let one =
+            read("postgres://ada:p%40ss@db.example:6000/shop?sslmode=require&connect_timeout=5");
+        assert_eq!(
+            (one.user.as_str(), one.database.as_str(), one.ssl),
+            ("ada", "shop", SslMode::Require)
+        );
         assert_eq!((password(&one), one.timeout), (Some("p@ss"), Duration::from_secs(5)));
-        assert_eq!(one.endpoints, [Endpoint { host: "db.example".into(), address: None, port: 6000 }]);
+        assert_eq!(
+            one.endpoints,
+            [Endpoint { host: "db.example".into(), address: None, port: 6000 }]
+        );
         assert_eq!(one.shown(), "postgres://ada@db.example:6000/shop");
         let many = read("postgresql://ada@one,[::1]:7000/");
         assert_eq!(many.database, "ada");
@@ -493,6 +538,9 @@ mod tests {
         config.url = SecretString::from("postgres://x:y@db/z".to_owned());
         config.is_on_command_line = true;
         let given = target(&config).unwrap();
-        assert_eq!((password(&given), given.user.as_str(), given.warnings.len()), (Some("y"), "x", 1));
+        assert_eq!(
+            (password(&given), given.user.as_str(), given.warnings.len()),
+            (Some("y"), "x", 1)
+        );
     }
 }

@@ -50,7 +50,8 @@ impl Connector {
     /// # Errors
     /// When the root certificates cannot be read.
     pub(crate) fn new(target: Target) -> Result<Self, DatabaseError> {
-        let tls = tls::config(&target).map_err(|reason| DatabaseError::Encryption { path: target.shown(), reason })?;
+        let tls = tls::config(&target)
+            .map_err(|reason| DatabaseError::Encryption { path: target.shown(), reason })?;
         Ok(Self { target, tls })
     }
 
@@ -59,7 +60,8 @@ impl Connector {
     /// # Errors
     /// Why the last of them does not.
     pub(crate) async fn connect(&self) -> Result<Link, DatabaseError> {
-        let unreachable = |reason: String| DatabaseError::Unreachable { path: self.target.shown(), reason };
+        let unreachable =
+            |reason: String| DatabaseError::Unreachable { path: self.target.shown(), reason };
         let mut failure = unreachable("no server is given".to_owned());
         for endpoint in &self.target.endpoints {
             match tokio::time::timeout(self.target.timeout, self.link(endpoint)).await {
@@ -106,17 +108,27 @@ impl Connector {
         config.ssl_mode(match mode {
             SslMode::Disable | SslMode::Allow => tokio_postgres::config::SslMode::Disable,
             SslMode::Prefer => tokio_postgres::config::SslMode::Prefer,
-            SslMode::Require | SslMode::VerifyCa | SslMode::VerifyFull => tokio_postgres::config::SslMode::Require,
+            SslMode::Require | SslMode::VerifyCa | SslMode::VerifyFull => {
+                tokio_postgres::config::SslMode::Require
+            }
         });
         let begun = Arc::new(AtomicBool::new(false));
-        let tls = Handshake { inner: self.tls_for(endpoint).map_err(Failure::Socket)?, begun: Arc::clone(&begun) };
+        let tls = Handshake {
+            inner: self.tls_for(endpoint).map_err(Failure::Socket)?,
+            begun: Arc::clone(&begun),
+        };
         let (client, connection) = config.connect_raw(wire, tls).await.map_err(|error| {
             let wants_tls = config.get_ssl_mode() == tokio_postgres::config::SslMode::Require;
-            Failure::connecting(error, wants_tls && !begun.load(Ordering::Relaxed), self.target.password.is_some())
+            Failure::connecting(
+                error,
+                wants_tls && !begun.load(Ordering::Relaxed),
+                self.target.password.is_some(),
+            )
         })?;
         let notices = Arc::new(Notices::default());
         let task = tokio::spawn(drive(connection, Arc::clone(&notices)));
-        let mut link = Link { client, left, endpoint: endpoint.clone(), is_encrypted: false, notices, task };
+        let mut link =
+            Link { client, left, endpoint: endpoint.clone(), is_encrypted: false, notices, task };
         let row = link
             .client
             .query_typed_one(
@@ -129,9 +141,13 @@ impl Connector {
         Ok(link)
     }
 
-    fn tls_for(&self, endpoint: &Endpoint) -> io::Result<<MakeRustlsConnect as MakeTlsConnect<Wire>>::TlsConnect> {
+    fn tls_for(
+        &self,
+        endpoint: &Endpoint,
+    ) -> io::Result<<MakeRustlsConnect as MakeTlsConnect<Wire>>::TlsConnect> {
         let mut make = MakeRustlsConnect::new(self.tls.clone());
-        MakeTlsConnect::<Wire>::make_tls_connect(&mut make, &endpoint.host).map_err(io::Error::other)
+        MakeTlsConnect::<Wire>::make_tls_connect(&mut make, &endpoint.host)
+            .map_err(io::Error::other)
     }
 
     /// Asks the server to end what a connection runs.
@@ -200,7 +216,8 @@ enum Failure {
 }
 
 impl Failure {
-    /// What an error while connecting means. `is_plain`: encryption was asked for and did not begin.
+    /// What an error while connecting means. `is_plain`: encryption was asked for and did not
+    /// begin.
     fn connecting(error: Error, is_plain: bool, has_password: bool) -> Self {
         if error.as_db_error().is_some() {
             return Self::Server(error);
@@ -208,18 +225,20 @@ impl Failure {
         let cause = std::error::Error::source(&error);
         let io = cause.and_then(|cause| cause.downcast_ref::<io::Error>());
         match io {
-            Some(io) => match io.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
-                Some(error) => Self::Handshake(error.clone()),
-                None => Self::Server(error),
-            },
+            Some(io) => {
+                match io.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+                    Some(error) => Self::Handshake(error.clone()),
+                    None => Self::Server(error),
+                }
+            }
             None if is_plain => Self::Plain,
             None if !has_password => Self::NoPassword,
             None => Self::Server(error),
         }
     }
 
-    /// Converts the failure to an error for the user. `may_send` is [`Target::may_send`]: it decides what the message about a missing password
-    /// says.
+    /// Converts the failure to an error for the user. `may_send` is [`Target::may_send`]: it
+    /// decides what the message about a missing password says.
     fn describe(&self, shown: &str, may_send: bool) -> DatabaseError {
         let path = shown.to_owned();
         match self {
@@ -231,7 +250,9 @@ impl Failure {
                 };
                 DatabaseError::Unreachable { path, reason }
             }
-            Self::Plain => DatabaseError::Encryption { path, reason: "the server has no TLS".to_owned() },
+            Self::Plain => {
+                DatabaseError::Encryption { path, reason: "the server has no TLS".to_owned() }
+            }
             Self::Handshake(error) => DatabaseError::Encryption { path, reason: error.to_string() },
             Self::NoPassword => {
                 let reason = match may_send {

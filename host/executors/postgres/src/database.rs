@@ -1,5 +1,6 @@
-//! The implementation of `Database`. Each call takes a permit and a pooled session and ends by its deadline; a session returns to the pool only
-//! if the check after the statement finds it unchanged.
+//! The implementation of `Database`. Each call takes a permit and a pooled session and ends by its
+//! deadline; a session returns to the pool only if the check after the statement finds it
+//! unchanged.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,8 +10,8 @@ use futures::future::BoxFuture;
 use sha2::{Digest, Sha256};
 use syrch_arrow_engine::{Reader, ValueIndex, globs, port_error, resolve, samples};
 use syrch_core::ports::{
-    Bench, BenchLimits, CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, OVERRUN, Plan, PortError,
-    Sample, SqlQuery,
+    Bench, BenchLimits, CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, OVERRUN,
+    Plan, PortError, Sample, SqlQuery,
 };
 use syrch_core::{Catalog, Dialect, Hit, Limits, ResultSet, SqlError, SqlErrorKind, blocking};
 use syrch_guard::admission::{Admitted, Granted, admit, readable};
@@ -40,8 +41,9 @@ const FRESH: Duration = Duration::from_secs(10);
 /// The oldest version of the server, as it counts them.
 const OLDEST: i32 = 130_000;
 
-/// Equal as long as no transaction has ended in between that could have changed anything: the snapshot has all that are in progress, and
-/// numbers of transactions are not used again while the server runs.
+/// Equal as long as no transaction has ended in between that could have changed anything: the
+/// snapshot has all that are in progress, and numbers of transactions are not used again while the
+/// server runs.
 const IDENTITY: &str = "SELECT pg_current_snapshot()::text, pg_postmaster_start_time()::text, current_database()::text, \
      (SELECT oid::text FROM pg_database WHERE datname = current_database()), current_user::text, \
      current_setting('TimeZone'), EXISTS (SELECT FROM pg_foreign_table)";
@@ -67,33 +69,52 @@ impl PostgresDatabase {
     /// Connects to a server and reads the catalog.
     ///
     /// # Errors
-    /// [`DatabaseError::Address`] for a wrong connection string, [`DatabaseError::Unreachable`], [`DatabaseError::LoginRefused`] and
-    /// [`DatabaseError::Encryption`] where there is no connection, [`DatabaseError::Missing`] for a database that the server lacks,
-    /// [`DatabaseError::NothingGranted`] where the patterns leave no table, and [`DatabaseError::Unavailable`] for a server that is too old.
+    /// [`DatabaseError::Address`] for a wrong connection string, [`DatabaseError::Unreachable`],
+    /// [`DatabaseError::LoginRefused`] and [`DatabaseError::Encryption`] where there is no
+    /// connection, [`DatabaseError::Missing`] for a database that the server lacks,
+    /// [`DatabaseError::NothingGranted`] where the patterns leave no table, and
+    /// [`DatabaseError::Unavailable`] for a server that is too old.
     pub async fn open(config: PostgresConfig) -> Result<Self, DatabaseError> {
         let target = config::target(&config)?;
-        let (places, warnings) = (Semaphore::new(config.limits.sql_in_flight.max(1)), target.warnings.clone());
+        let (places, warnings) =
+            (Semaphore::new(config.limits.sql_in_flight.max(1)), target.warnings.clone());
         let connector = Arc::new(Connector::new(target)?);
         let (idle, snapshot) = (Mutex::new(Vec::new()), tokio::sync::Mutex::new(None));
         let index = ValueIndex::default();
         let mut database = Self { config, connector, places, idle, snapshot, index, warnings };
         let (session, path) = database.connect().await?;
-        let version = session.link.client.query_typed_one("SELECT current_setting('server_version_num')::int4", &[]);
-        let version: i32 =
-            version.await.and_then(|row| row.try_get(0)).map_err(|error| database.unavailable(&error))?;
+        let version = session
+            .link
+            .client
+            .query_typed_one("SELECT current_setting('server_version_num')::int4", &[]);
+        let version: i32 = version
+            .await
+            .and_then(|row| row.try_get(0))
+            .map_err(|error| database.unavailable(&error))?;
         if version < OLDEST {
-            let reason =
-                format!("the server has version {}; use version {} or newer", version / 10_000, OLDEST / 10_000);
+            let reason = format!(
+                "the server has version {}; use version {} or newer",
+                version / 10_000,
+                OLDEST / 10_000
+            );
             return Err(DatabaseError::Unavailable { path: database.shown(), reason });
         }
         let target = &database.connector.target;
-        if target.password.is_some() && !session.link.is_encrypted && !session.link.endpoint.is_local() {
+        if target.password.is_some()
+            && !session.link.is_encrypted
+            && !session.link.endpoint.is_local()
+        {
             database.warnings.push("the connection is not encrypted, so that others on the network can read what is sent: add `sslmode=require`".to_owned());
         }
         let snapshot = database.read(&session, path).await?;
-        let columns =
-            snapshot.catalog.tables.iter().flat_map(|table| table.columns.iter().map(move |column| (table, column)));
-        if let Some((table, column)) = columns.into_iter().find(|(_, column)| column.sql_type.ends_with("citext")) {
+        let columns = snapshot
+            .catalog
+            .tables
+            .iter()
+            .flat_map(|table| table.columns.iter().map(move |column| (table, column)));
+        if let Some((table, column)) =
+            columns.into_iter().find(|(_, column)| column.sql_type.ends_with("citext"))
+        {
             let shown = format!("{}.{}", table.name, column.name);
             database.warnings.push(format!(
                 "columns of type `citext`, such as `{shown}`, are compared with letter case here: operators of extensions are not used"
@@ -104,14 +125,20 @@ impl PostgresDatabase {
         Ok(database)
     }
 
-    /// The server's version, such as `15.8`, and how the connection is made: `TLS`, `socket` or `not encrypted`.
+    /// The server's version, such as `15.8`, and how the connection is made: `TLS`, `socket` or
+    /// `not encrypted`.
     ///
     /// # Errors
     /// When the server cannot be asked.
     pub async fn server(&self) -> Result<(String, &'static str), DatabaseError> {
         let (session, _) = self.session().await?;
-        let row = session.link.client.query_typed_one("SELECT current_setting('server_version')", &[]).await;
-        let version: String = row.and_then(|row| row.try_get(0)).map_err(|error| self.unavailable(&error))?;
+        let row = session
+            .link
+            .client
+            .query_typed_one("SELECT current_setting('server_version')", &[])
+            .await;
+        let version: String =
+            row.and_then(|row| row.try_get(0)).map_err(|error| self.unavailable(&error))?;
         let how = match &session.link {
             link if link.is_encrypted => "TLS",
             link if link.endpoint.socket().is_some() => "socket",
@@ -122,14 +149,16 @@ impl PostgresDatabase {
         Ok((version.split_whitespace().next().unwrap_or_default().to_owned(), how))
     }
 
-    /// The rights beyond reading that were found, a sentence for each. Attributes and memberships of the role, tables, schemas, temporary tables
-    /// and functions are checked; rights that everybody has (`PUBLIC`) count.
+    /// The rights beyond reading that were found, a sentence for each. Attributes and memberships
+    /// of the role, tables, schemas, temporary tables and functions are checked; rights that
+    /// everybody has (`PUBLIC`) count.
     ///
     /// # Errors
     /// When the server cannot be asked.
     pub async fn role_findings(&self) -> Result<Vec<String>, DatabaseError> {
         let (session, _) = self.session().await?;
-        let findings = role::findings(&session.link.client).await.map_err(|error| self.unavailable(&error))?;
+        let findings =
+            role::findings(&session.link.client).await.map_err(|error| self.unavailable(&error))?;
         self.give_back(session);
         Ok(findings)
     }
@@ -176,13 +205,16 @@ impl PostgresDatabase {
     async fn read(&self, session: &Session, path: Vec<String>) -> Result<Snapshot, DatabaseError> {
         let shown = self.shown();
         let globs = globs(&self.config.tables, &shown)?;
-        let read = introspect::read(&session.link.client, globs.as_ref(), self.config.foreign_tables);
-        let Schema { tables, left_out, names } = read.await.map_err(|error| self.unavailable(&error))?;
+        let read =
+            introspect::read(&session.link.client, globs.as_ref(), self.config.foreign_tables);
+        let Schema { tables, left_out, names } =
+            read.await.map_err(|error| self.unavailable(&error))?;
         if tables.is_empty() && globs.is_some() {
             let patterns = self.config.tables.clone();
             return Err(DatabaseError::NothingGranted { path: shown, patterns, tables: names });
         }
-        let mut catalog = Catalog { database: self.name().to_owned(), dialect: Dialect::Postgres, tables };
+        let mut catalog =
+            Catalog { database: self.name().to_owned(), dialect: Dialect::Postgres, tables };
         catalog.mark_schemas(&path);
         let mut granted = Granted::new(&catalog, path);
         for (schema, name, reason) in left_out {
@@ -200,8 +232,10 @@ impl PostgresDatabase {
         // The search path comes with a connection.
         let (session, path) = self.connect().await?;
         let read = timeout(self.config.limits.sql_deadline, self.read(&session, path)).await;
-        let late =
-            DatabaseError::Unavailable { path: self.shown(), reason: "its catalog was not read in time".to_owned() };
+        let late = DatabaseError::Unavailable {
+            path: self.shown(),
+            reason: "its catalog was not read in time".to_owned(),
+        };
         let snapshot = Arc::new(read.unwrap_or(Err(late))?);
         *cached = Some((Instant::now(), Arc::clone(&snapshot)));
         self.give_back(session);
@@ -223,7 +257,8 @@ impl PostgresDatabase {
     fn admitted(&self, query: &SqlQuery, snapshot: &Snapshot) -> Result<Admitted, SqlError> {
         let spliced = self.composed(query)?;
         admit(&spliced.text, &snapshot.granted, &self.bounds()).map_err(|mut error| {
-            error.position = error.position.and_then(|position| spliced.original(position as usize));
+            error.position =
+                error.position.and_then(|position| spliced.original(position as usize));
             error
         })
     }
@@ -235,7 +270,12 @@ impl PostgresDatabase {
             return Err(unavailable("the database is busy with other statements"));
         };
         let (session, _) = self.session().await.map_err(|error| unavailable(error.to_string()))?;
-        Ok(Lease { session: Some(session), connector: Arc::clone(&self.connector), database: self, _place: place })
+        Ok(Lease {
+            session: Some(session),
+            connector: Arc::clone(&self.connector),
+            database: self,
+            _place: place,
+        })
     }
 
     async fn current(&self) -> Result<Arc<Snapshot>, SqlError> {
@@ -247,7 +287,8 @@ fn unavailable(reason: impl Into<String>) -> SqlError {
     SqlError::new(SqlErrorKind::Unavailable, reason)
 }
 
-/// A session at work. Dropped before [`Lease::settle`], it cancels what runs and closes the connection.
+/// A session at work. Dropped before [`Lease::settle`], it cancels what runs and closes the
+/// connection.
 struct Lease<'a> {
     session: Option<Session>,
     connector: Arc<Connector>,
@@ -256,7 +297,8 @@ struct Lease<'a> {
 }
 
 impl Lease<'_> {
-    /// Works with the session until the deadline, and returns it to the pool if it is as it was before.
+    /// Works with the session until the deadline, and returns it to the pool if it is as it was
+    /// before.
     async fn settle<T>(
         mut self,
         work: impl for<'s> FnOnce(&'s mut Session) -> BoxFuture<'s, Result<T, SqlError>>,
@@ -276,7 +318,10 @@ impl Lease<'_> {
         let checked = timeout(CANCELLED, session.is_clean()).await;
         match worked {
             Err(_) if checked.is_err() => {
-                tracing::warn!(database = self.database.name(), "a statement has not ended although its time is over");
+                tracing::warn!(
+                    database = self.database.name(),
+                    "a statement has not ended although its time is over"
+                );
                 let message = "the statement did not end 1 s after its deadline";
                 Err(SqlError::new(SqlErrorKind::Timeout, message).rule(OVERRUN))
             }
@@ -293,7 +338,8 @@ impl Lease<'_> {
 
     /// Asks the server to end what the session runs, without waiting for it.
     fn cancel(&self) {
-        let (Some(session), Ok(runtime)) = (&self.session, tokio::runtime::Handle::try_current()) else {
+        let (Some(session), Ok(runtime)) = (&self.session, tokio::runtime::Handle::try_current())
+        else {
             return;
         };
         let (token, endpoint) = (session.link.client.cancel_token(), session.link.endpoint.clone());
@@ -336,7 +382,10 @@ impl Database for PostgresDatabase {
             }
             let mut hasher = Sha256::new();
             let target = &self.connector.target;
-            hasher.update(format!("{:?}\n{}\n{:?}\n", target.endpoints, target.user, self.config.tables));
+            hasher.update(format!(
+                "{:?}\n{}\n{:?}\n",
+                target.endpoints, target.user, self.config.tables
+            ));
             for column in 0..6 {
                 hasher.update(row.try_get::<_, &str>(column).ok()?);
                 hasher.update([0]);
@@ -370,7 +419,13 @@ impl Database for PostgresDatabase {
             Ok(facts) => Ok(facts),
             Err(Unresolved::Unparsed(_) | Unresolved::Refused(_)) => {
                 let Admitted { sql, tables, functions } = admitted;
-                Ok(Facts { tables, functions, normalized: sql.clone(), skeleton: sql, ..Facts::default() })
+                Ok(Facts {
+                    tables,
+                    functions,
+                    normalized: sql.clone(),
+                    skeleton: sql,
+                    ..Facts::default()
+                })
             }
         }
     }
@@ -390,21 +445,30 @@ impl Database for PostgresDatabase {
     async fn run(&self, query: &SqlQuery) -> Result<ResultSet, SqlError> {
         let snapshot = self.current().await?;
         let sql = self.admitted(query, &snapshot)?.sql;
-        let mut result = self.running(sql, &self.config.limits, self.config.limits.sql_deadline, &snapshot).await?;
+        let mut result = self
+            .running(sql, &self.config.limits, self.config.limits.sql_deadline, &snapshot)
+            .await?;
         // As it was written: the guard's spelling of it means the same.
         result.sql = self.compose(query)?;
         Ok(result)
     }
 
-    async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
-        let (table, columns) = resolve(&self.current().await.map_err(port_error)?.catalog, table, columns)?;
+    async fn column_stats(
+        &self,
+        table: &str,
+        columns: &[String],
+    ) -> Result<Vec<ColumnStats>, PortError> {
+        let (table, columns) =
+            resolve(&self.current().await.map_err(port_error)?.catalog, table, columns)?;
         let (schema, table) = (table.schema_name.unwrap_or_default(), table.name);
         let lease = self.lease().await.map_err(port_error)?;
         let limit = self.config.limits.sql_deadline;
         let stats = lease.settle(
             |session| {
                 Box::pin(async move {
-                    let stats = introspect::column_stats(&session.link.client, &schema, &table, &columns).await;
+                    let stats =
+                        introspect::column_stats(&session.link.client, &schema, &table, &columns)
+                            .await;
                     stats.map_err(|error| error::statement(&error, "", true, limit))
                 })
             },
@@ -424,7 +488,10 @@ impl PostgresDatabase {
     ///
     /// # Errors
     /// Why there is no connection.
-    pub(crate) async fn pinned_bench(&self, limits: BenchLimits) -> Result<PostgresBench, DatabaseError> {
+    pub(crate) async fn pinned_bench(
+        &self,
+        limits: BenchLimits,
+    ) -> Result<PostgresBench, DatabaseError> {
         let snapshot = self.snapshot().await?;
         PostgresBench::open(Arc::clone(&self.connector), snapshot, self.bounds(), limits).await
     }
@@ -436,7 +503,8 @@ impl PostgresDatabase {
         limit: Duration,
         snapshot: &Snapshot,
     ) -> Result<T, SqlError> {
-        let result = blocking::awaited(async { self.lease().await?.settle(work, limit).await }).await;
+        let result =
+            blocking::awaited(async { self.lease().await?.settle(work, limit).await }).await;
         result.map_err(|error| error::with_nearest(error, &snapshot.catalog))
     }
 
@@ -448,14 +516,23 @@ impl PostgresDatabase {
         snapshot: &Snapshot,
     ) -> Result<ResultSet, SqlError> {
         let limits = limits.clone();
-        self.work(|session| Box::pin(async move { Running::new(session, &sql, &limits).run().await }), time, snapshot)
-            .await
+        self.work(
+            |session| Box::pin(async move { Running::new(session, &sql, &limits).run().await }),
+            time,
+            snapshot,
+        )
+        .await
     }
 }
 
 #[async_trait]
 impl Reader for PostgresDatabase {
-    async fn select(&self, sql: &str, limits: &Limits, time: Duration) -> Result<ResultSet, SqlError> {
+    async fn select(
+        &self,
+        sql: &str,
+        limits: &Limits,
+        time: Duration,
+    ) -> Result<ResultSet, SqlError> {
         let snapshot = self.current().await?;
         let sql = self.admitted(&SqlQuery::new(sql), &snapshot)?.sql;
         self.running(sql, limits, time, &snapshot).await
@@ -464,12 +541,23 @@ impl Reader for PostgresDatabase {
 
 #[async_trait]
 impl CellIndex for PostgresDatabase {
-    async fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError> {
-        let (table, columns) = resolve(&self.current().await.map_err(port_error)?.catalog, table, columns)?;
+    async fn samples(
+        &self,
+        table: &str,
+        columns: &[String],
+        limit: u32,
+    ) -> Result<Vec<Sample>, PortError> {
+        let (table, columns) =
+            resolve(&self.current().await.map_err(port_error)?.catalog, table, columns)?;
         samples(self, &table, &columns, limit, &Dialect::Postgres, &self.config.limits).await
     }
 
-    async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+    async fn find(
+        &self,
+        phrases: &[String],
+        how: Match,
+        limit: u32,
+    ) -> Result<Vec<Vec<Hit>>, PortError> {
         let catalog = Arc::clone(&self.current().await.map_err(port_error)?.catalog);
         self.index.find(self, &catalog, &self.config.limits, (phrases, how, limit)).await
     }

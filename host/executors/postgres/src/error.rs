@@ -1,4 +1,5 @@
-//! The server's errors in the contract's kinds, by their SQLSTATE, with what a model needs to repair the statement and without text of cells.
+//! The server's errors in the contract's kinds, by their SQLSTATE, with what a model needs to
+//! repair the statement and without text of cells.
 
 use syrch_core::ports::DatabaseError;
 use syrch_core::text::nearest;
@@ -11,7 +12,9 @@ pub(crate) fn plain(error: &Error) -> String {
     match error.as_db_error() {
         Some(error) => error.message().to_owned(),
         None => {
-            let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
+            let cause = std::error::Error::source(error)
+                .map(|cause| format!(": {cause}"))
+                .unwrap_or_default();
             format!("{error}{cause}")
         }
     }
@@ -23,14 +26,18 @@ pub(crate) fn opening(error: &Error, path: String) -> DatabaseError {
     match error.as_db_error().map(|error| error.code().code()) {
         Some("3D000") => DatabaseError::Missing { path, similar: Vec::new() },
         Some(code) if code.starts_with("28") => DatabaseError::LoginRefused { path, reason },
-        // It is starting, stopping, or has no place for a further connection; or it ended the connection.
-        Some(code) if code.starts_with("57") || code.starts_with("53") => DatabaseError::Unreachable { path, reason },
+        // It is starting, stopping, or has no place for a further connection; or it ended the
+        // connection.
+        Some(code) if code.starts_with("57") || code.starts_with("53") => {
+            DatabaseError::Unreachable { path, reason }
+        }
         Some(_) => DatabaseError::Unavailable { path, reason },
         None => DatabaseError::Unreachable { path, reason },
     }
 }
 
-/// How the message of a label begins that an enumeration does not have; the name of the enumeration follows, and then the label.
+/// How the message of a label begins that an enumeration does not have; the name of the enumeration
+/// follows, and then the label.
 const WRONG_LABEL: &str = "invalid input value for enum ";
 
 /// The error of a statement whose time is over.
@@ -39,9 +46,14 @@ pub(crate) fn deadline(limit: std::time::Duration) -> SqlError {
     SqlError::new(SqlErrorKind::Timeout, message).rule("deadline")
 }
 
-/// The error of a statement while it is prepared (`is_running` false: messages speak of names and of its own text) or runs (they may quote
-/// cells, and all but their beginning is dropped).
-pub(crate) fn statement(error: &Error, sql: &str, is_running: bool, limit: std::time::Duration) -> SqlError {
+/// The error of a statement while it is prepared (`is_running` false: messages speak of names and
+/// of its own text) or runs (they may quote cells, and all but their beginning is dropped).
+pub(crate) fn statement(
+    error: &Error,
+    sql: &str,
+    is_running: bool,
+    limit: std::time::Duration,
+) -> SqlError {
     let Some(error) = error.as_db_error() else {
         return SqlError::new(
             SqlErrorKind::Unavailable,
@@ -77,7 +89,8 @@ fn beginning(message: &str) -> &str {
     message[..end].trim_end()
 }
 
-/// The word of the statement where the server noticed the error, where that is a name or an operator.
+/// The word of the statement where the server noticed the error, where that is a name or an
+/// operator.
 fn token<'t>(error: &DbError, sql: &'t str) -> Option<&'t str> {
     let Some(ErrorPosition::Original(position)) = error.position() else {
         return None;
@@ -89,7 +102,9 @@ fn token<'t>(error: &DbError, sql: &'t str) -> Option<&'t str> {
     if first == '\'' || first.is_ascii_digit() || rest.starts_with("E'") {
         return None;
     }
-    let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',')).unwrap_or(rest.len());
+    let end = rest
+        .find(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | ','))
+        .unwrap_or(rest.len());
     Some(syrch_core::text::clip(&rest[..end], 64)).filter(|token| !token.is_empty())
 }
 
@@ -101,30 +116,44 @@ fn kind(code: &str) -> (SqlErrorKind, Option<&'static str>) {
         "42P01" => (K::UnknownTable, None),
         "42703" => (K::UnknownColumn, None),
         "42702" | "42725" | "42P09" => (K::AmbiguousName, None),
-        "42883" | "42804" | "42846" | "42P18" | "22P02" | "22007" | "22008" => (K::TypeMismatch, None),
+        "42883" | "42804" | "42846" | "42P18" | "22P02" | "22007" | "22008" => {
+            (K::TypeMismatch, None)
+        }
         "42501" => (K::Denied, Some("granted-tables")),
         "25006" => (K::WriteRefused, Some("read-only")),
         "53400" | "53100" | "53200" => (K::TooLarge, Some("memory")),
         _ if code.starts_with("54") => (K::TooLarge, Some("statement-size")),
-        _ if code.starts_with("08") || code.starts_with("57") || code.starts_with("53") || code.starts_with("55") => {
+        _ if code.starts_with("08")
+            || code.starts_with("57")
+            || code.starts_with("53")
+            || code.starts_with("55") =>
+        {
             (K::Unavailable, None)
         }
         _ => (K::Other, None),
     }
 }
 
-/// An error with the nearest names, where it is about a name, or with the labels, where it is about one.
+/// An error with the nearest names, where it is about a name, or with the labels, where it is about
+/// one.
 pub(crate) fn with_nearest(error: SqlError, catalog: &Catalog) -> SqlError {
     if let Some(enumeration) = error.message.strip_prefix(WRONG_LABEL) {
         let mut columns = catalog.tables.iter().flat_map(|table| &table.columns);
-        let labels = columns.find(|column| column.is_of_enumeration(enumeration)).and_then(Column::values_in_words);
+        let labels = columns
+            .find(|column| column.is_of_enumeration(enumeration))
+            .and_then(Column::values_in_words);
         let labels = labels.map(|labels| format!(": {labels}")).unwrap_or_default();
         return SqlError { message: format!("{}{labels}", error.message), ..error };
     }
     if error.kind != SqlErrorKind::UnknownColumn {
         return error;
     }
-    let name = error.message.split('"').nth(1).or_else(|| error.message.split_whitespace().nth(1)).unwrap_or_default();
+    let name = error
+        .message
+        .split('"')
+        .nth(1)
+        .or_else(|| error.message.split_whitespace().nth(1))
+        .unwrap_or_default();
     let plain = name.rsplit('.').next().unwrap_or_default();
     let columns = catalog.tables.iter().flat_map(|table| &table.columns);
     let near = nearest(plain, columns.map(|column| column.name.as_str()));
@@ -138,7 +167,10 @@ mod tests {
     #[test]
     fn messages_at_run_time_end_before_they_quote() {
         for (message, expected) in [
-            ("invalid input syntax for type integer: \"sk-SECRET\"", "invalid input syntax for type integer"),
+            (
+                "invalid input syntax for type integer: \"sk-SECRET\"",
+                "invalid input syntax for type integer",
+            ),
             ("division by zero", "division by zero"),
             ("value \"x\" is out of range", "value"),
         ] {

@@ -1,4 +1,5 @@
-//! Running one admitted statement in a transaction of its own, which only reads and is always rolled back, into a result within its caps.
+//! Running one admitted statement in a transaction of its own, which only reads and is always
+//! rolled back, into a result within its caps.
 
 use std::collections::HashMap;
 use std::pin::pin;
@@ -17,7 +18,8 @@ use crate::error;
 use crate::session::Session;
 use crate::value::{ColumnBuilder, Form, Raw, name};
 
-/// What a cell counts for besides its contents: whoever prints a result needs memory for each, even for a NULL.
+/// What a cell counts for besides its contents: whoever prints a result needs memory for each, even
+/// for a NULL.
 const CELL: usize = 24;
 /// Bytes of a result's column names at most, with their types: lines and documents repeat them.
 const NAMES: usize = 128 << 10;
@@ -33,7 +35,11 @@ pub(crate) struct Running<'a> {
 
 impl<'a> Running<'a> {
     pub(crate) fn new(session: &'a mut Session, sql: &'a str, limits: &'a Limits) -> Self {
-        let allowed = limits.result_bytes.saturating_add(limits.cell_bytes).saturating_mul(2).saturating_add(OWN);
+        let allowed = limits
+            .result_bytes
+            .saturating_add(limits.cell_bytes)
+            .saturating_mul(2)
+            .saturating_add(OWN);
         session.link.left.store(allowed, Ordering::Relaxed);
         Self { session, sql, limits }
     }
@@ -42,7 +48,8 @@ impl<'a> Running<'a> {
     pub(crate) async fn check(self) -> Result<(), SqlError> {
         let (sql, limits) = (self.sql, self.limits);
         let preparing = |error: &Error| error::statement(error, sql, false, limits.sql_deadline);
-        let transaction = begin(&mut self.session.link.client).await.map_err(|error| preparing(&error))?;
+        let transaction =
+            begin(&mut self.session.link.client).await.map_err(|error| preparing(&error))?;
         let statement = transaction.prepare(sql).await.map_err(|error| preparing(&error))?;
         columns(&statement)?;
         transaction.rollback().await.map_err(|error| preparing(&error))
@@ -53,7 +60,8 @@ impl<'a> Running<'a> {
         let limits = self.limits;
         let sql = format!("EXPLAIN {}", self.sql);
         let failed = |error: &Error| error::statement(error, &sql, false, limits.sql_deadline);
-        let transaction = begin(&mut self.session.link.client).await.map_err(|error| failed(&error))?;
+        let transaction =
+            begin(&mut self.session.link.client).await.map_err(|error| failed(&error))?;
         let rows = transaction.query(&sql, &[]).await.map_err(|error| failed(&error))?;
         let plan = read_plan(&rows).map_err(|error| failed(&error))?;
         transaction.rollback().await.map_err(|error| failed(&error))?;
@@ -75,7 +83,8 @@ impl<'a> Running<'a> {
         }
         let portal = transaction.bind(&statement, &[]).await.map_err(|error| running(&error))?;
         let most = i32::try_from(limits.rows.saturating_add(1)).unwrap_or(i32::MAX);
-        let rows = transaction.query_portal_raw(&portal, most).await.map_err(|error| running(&error))?;
+        let rows =
+            transaction.query_portal_raw(&portal, most).await.map_err(|error| running(&error))?;
         let mut fetch = Fetch::new(columns, limits);
         let mut rows = pin!(rows);
         // Until all that the server sends was read.
@@ -103,10 +112,12 @@ impl<'a> Running<'a> {
     }
 }
 
-/// A transaction that only reads, with its snapshot taken, so that nothing can make it write any more.
+/// A transaction that only reads, with its snapshot taken, so that nothing can make it write any
+/// more.
 async fn begin(client: &mut Client) -> Result<Transaction<'_>, Error> {
     let builder = client.build_transaction();
-    let transaction = builder.isolation_level(IsolationLevel::RepeatableRead).read_only(true).start().await?;
+    let transaction =
+        builder.isolation_level(IsolationLevel::RepeatableRead).read_only(true).start().await?;
     transaction.query_typed("SELECT 1", &[]).await?;
     Ok(transaction)
 }
@@ -116,12 +127,14 @@ async fn begin(client: &mut Client) -> Result<Transaction<'_>, Error> {
 /// # Errors
 /// When they are not text.
 pub(crate) fn read_plan(rows: &[Row]) -> Result<Plan, Error> {
-    let lines = rows.iter().map(|row| row.try_get::<_, String>(0)).collect::<Result<Vec<_>, _>>()?;
+    let lines =
+        rows.iter().map(|row| row.try_get::<_, String>(0)).collect::<Result<Vec<_>, _>>()?;
     // The first line ends in `(cost=0.00..35.50 rows=2550 width=4)`.
     let first = lines.first().map_or("", String::as_str);
     let after = |key: &str| first.rsplit_once(key).map(|(_, rest)| rest);
     let number = |text: &str| text.split([' ', ')']).next().and_then(|number| number.parse().ok());
-    let cost = after("cost=").and_then(|rest| rest.split_once("..")).and_then(|(_, total)| number(total));
+    let cost =
+        after("cost=").and_then(|rest| rest.split_once("..")).and_then(|(_, total)| number(total));
     let rows = after(" rows=").and_then(number);
     Ok(Plan { format: "postgres-explain".to_owned(), text: lines.join("\n"), cost, rows })
 }
@@ -135,9 +148,11 @@ struct Output {
 
 fn columns(statement: &Statement) -> Result<Vec<Output>, SqlError> {
     if !statement.params().is_empty() {
-        return Err(
-            SqlError::new(SqlErrorKind::Denied, "parameters cannot be bound: write the value").rule("parameters")
-        );
+        return Err(SqlError::new(
+            SqlErrorKind::Denied,
+            "parameters cannot be bound: write the value",
+        )
+        .rule("parameters"));
     }
     let output = |column: &tokio_postgres::Column| Output {
         name: column.name().to_owned(),
@@ -145,14 +160,18 @@ fn columns(statement: &Statement) -> Result<Vec<Output>, SqlError> {
         form: Form::of(column.type_()),
     };
     let columns: Vec<Output> = statement.columns().iter().map(output).collect();
-    if columns.iter().map(|column| column.name.len() + column.sql_type.len()).sum::<usize>() > NAMES {
-        let message = format!("the names of the columns have more than {NAMES} bytes; give them shorter ones by AS");
+    if columns.iter().map(|column| column.name.len() + column.sql_type.len()).sum::<usize>() > NAMES
+    {
+        let message = format!(
+            "the names of the columns have more than {NAMES} bytes; give them shorter ones by AS"
+        );
         return Err(SqlError::new(SqlErrorKind::TooLarge, message).rule("column-names"));
     }
     Ok(columns)
 }
 
-/// The statement with the columns cast to text that are read as the server spells them; `None` if no column is.
+/// The statement with the columns cast to text that are read as the server spells them; `None` if
+/// no column is.
 fn spelled(sql: &str, columns: &[Output]) -> Option<String> {
     if !columns.iter().any(|column| column.form.is_cast()) {
         return None;
@@ -162,7 +181,11 @@ fn spelled(sql: &str, columns: &[Output]) -> Option<String> {
         true => format!("{name}::pg_catalog.text"),
         false => name.clone(),
     });
-    Some(format!("SELECT {} FROM ({sql}) AS syrch({})", read.collect::<Vec<_>>().join(", "), names.join(", ")))
+    Some(format!(
+        "SELECT {} FROM ({sql}) AS syrch({})",
+        read.collect::<Vec<_>>().join(", "),
+        names.join(", ")
+    ))
 }
 
 /// A result under construction.
@@ -188,11 +211,18 @@ impl<'a> Fetch<'a> {
             self.cut(format!("only the first {} rows were read", self.limits.rows));
             return Ok(false);
         }
-        let unread = || SqlError::new(SqlErrorKind::Other, "the server sent a value that its type does not have");
+        let unread = || {
+            SqlError::new(
+                SqlErrorKind::Other,
+                "the server sent a value that its type does not have",
+            )
+        };
         let mut bytes = 0;
-        // Each cell goes straight to its column. Those of a row that does not fit are cut off at the end.
+        // Each cell goes straight to its column. Those of a row that does not fit are cut off at
+        // the end.
         for (index, column) in self.columns.iter_mut().enumerate() {
-            let cell = row.try_get::<_, Option<Raw<'_>>>(index).map_err(|_| unread())?.map(|raw| raw.0);
+            let cell =
+                row.try_get::<_, Option<Raw<'_>>>(index).map_err(|_| unread())?.map(|raw| raw.0);
             let size = cell.map_or(0, <[u8]>::len);
             if size > self.limits.cell_bytes {
                 return Err(large_cell(Some(size), self.limits));
@@ -202,7 +232,10 @@ impl<'a> Fetch<'a> {
         // A column's text is addressed with 32 bits.
         let most = self.limits.result_bytes.min(1 << 30);
         if self.bytes + bytes > most {
-            self.cut(format!("only the first {} rows were read: the result has more than {most} bytes", self.rows));
+            self.cut(format!(
+                "only the first {} rows were read: the result has more than {most} bytes",
+                self.rows
+            ));
             return Ok(false);
         }
         self.bytes += bytes;
@@ -227,7 +260,8 @@ impl<'a> Fetch<'a> {
 
     fn finish(self, sql: String) -> Result<ResultSet, SqlError> {
         let rows = usize::try_from(self.rows).unwrap_or(usize::MAX);
-        let arrays: Vec<ArrayRef> = self.columns.into_iter().map(|column| column.finish(rows)).collect();
+        let arrays: Vec<ArrayRef> =
+            self.columns.into_iter().map(|column| column.finish(rows)).collect();
         let fields: Vec<Field> = self
             .outputs
             .into_iter()

@@ -1,5 +1,6 @@
-//! Views whose definitions do more than read: they are left out. The server runs what a view calls with the rights of the view's owner, and
-//! `syrch_guard::admission` sees only the view's name in a statement.
+//! Views whose definitions do more than read: they are left out. The server runs what a view calls
+//! with the rights of the view's owner, and `syrch_guard::admission` sees only the view's name in a
+//! statement.
 
 use std::collections::HashMap;
 
@@ -8,12 +9,14 @@ use tokio_postgres::{Client, Error};
 /// The first object id that is not the server's own.
 const FIRST_OF_USERS: &str = "16384";
 
-/// The tables that have a foreign table as a partition or a child, at any depth, as a query of their object ids.
+/// The tables that have a foreign table as a partition or a child, at any depth, as a query of
+/// their object ids.
 pub(crate) const FOREIGN_BELOW: &str = "WITH RECURSIVE above(oid) AS (\
     SELECT i.inhparent FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE c.relkind = 'f' \
     UNION SELECT i.inhparent FROM pg_inherits i JOIN above ON above.oid = i.inhrelid) SELECT oid FROM above";
 
-/// Views with what they use that users made: functions, operators, domains, foreign tables, other views.
+/// Views with what they use that users made: functions, operators, domains, foreign tables, other
+/// views.
 fn uses() -> String {
     format!(
         "SELECT r.ev_class, u.relkind::text, u.oid, \
@@ -33,7 +36,9 @@ fn uses() -> String {
 
 /// All views of users, also those that the role may not read: one that it may read can read them.
 fn definitions() -> String {
-    format!("SELECT oid, pg_get_viewdef(oid) FROM pg_class WHERE relkind = 'v' AND oid >= {FIRST_OF_USERS}")
+    format!(
+        "SELECT oid, pg_get_viewdef(oid) FROM pg_class WHERE relkind = 'v' AND oid >= {FIRST_OF_USERS}"
+    )
 }
 
 /// Why each view is left out that does more than read, by its object id.
@@ -69,7 +74,8 @@ pub(crate) async fn unsafe_views(client: &Client) -> Result<HashMap<u32, String>
     Ok(reasons)
 }
 
-/// Why a view is left out whose definition calls functions of the server that a statement may not call.
+/// Why a view is left out whose definition calls functions of the server that a statement may not
+/// call.
 fn refusal(definition: Option<&str>) -> Option<String> {
     match syrch_guard::admission::definition(definition.unwrap_or_default()) {
         Ok(definition) => definition.unlisted.first().map(|call| format!("it calls `{call}`")),

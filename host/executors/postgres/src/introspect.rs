@@ -1,5 +1,5 @@
-//! The catalog: what the role may read of the tables and views that the grant covers, with keys, indexes, comments and estimates, in a few
-//! queries over the server's own tables.
+//! The catalog: what the role may read of the tables and views that the grant covers, with keys,
+//! indexes, comments and estimates, in a few queries over the server's own tables.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +12,8 @@ use tokio_postgres::{Client, Error, Row};
 
 use crate::guard;
 
-/// Tables and views of the database that the role may read. Partitions are read through their table.
+/// Tables and views of the database that the role may read. Partitions are read through their
+/// table.
 const TABLES: &str = "SELECT c.oid, n.nspname::text, c.relname::text, c.relkind::text, c.reltuples::float8, \
      obj_description(c.oid, 'pg_class') \
      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
@@ -76,7 +77,11 @@ pub(crate) struct Schema {
 ///
 /// # Errors
 /// Those of the server, and a lost connection.
-pub(crate) async fn read(client: &Client, globs: Option<&GlobSet>, foreign_tables: bool) -> Result<Schema, Error> {
+pub(crate) async fn read(
+    client: &Client,
+    globs: Option<&GlobSet>,
+    foreign_tables: bool,
+) -> Result<Schema, Error> {
     let unsafe_views = guard::unsafe_views(client).await?;
     let mut foreign_below: HashSet<u32> = HashSet::new();
     for row in client.query_typed(guard::FOREIGN_BELOW, &[]).await? {
@@ -85,7 +90,8 @@ pub(crate) async fn read(client: &Client, globs: Option<&GlobSet>, foreign_table
     let mut schema = Schema::default();
     let mut oids: Vec<u32> = Vec::new();
     for row in client.query_typed(TABLES, &[]).await? {
-        let (namespace, name, kind): (String, String, String) = (row.try_get(1)?, row.try_get(2)?, row.try_get(3)?);
+        let (namespace, name, kind): (String, String, String) =
+            (row.try_get(1)?, row.try_get(2)?, row.try_get(3)?);
         let full = format!("{namespace}.{name}");
         let is_granted = globs.is_none_or(|globs| globs.is_match(&name) || globs.is_match(&full));
         schema.names.push(full);
@@ -112,7 +118,8 @@ pub(crate) async fn read(client: &Client, globs: Option<&GlobSet>, foreign_table
             }
         }
     }
-    let places: HashMap<u32, usize> = oids.iter().enumerate().map(|(place, oid)| (*oid, place)).collect();
+    let places: HashMap<u32, usize> =
+        oids.iter().enumerate().map(|(place, oid)| (*oid, place)).collect();
     columns(client, &oids, &places, &mut schema.tables).await?;
     close_sets(client, &oids, &places, &mut schema.tables).await?;
     keys(client, &oids, &places, &mut schema.tables).await?;
@@ -161,7 +168,8 @@ async fn columns(
     Ok(())
 }
 
-/// Notes the only texts that columns can have: the labels of enumerations, and what constraints allow.
+/// Notes the only texts that columns can have: the labels of enumerations, and what constraints
+/// allow.
 async fn close_sets(
     client: &Client,
     oids: &Vec<u32>,
@@ -176,7 +184,10 @@ async fn close_sets(
     }
     let types: HashSet<u32> = made_of.iter().map(|(_, _, oid)| *oid).collect();
     let mut labels: HashMap<u32, (String, Vec<String>, usize)> = HashMap::new();
-    for row in client.query_typed(LABELS, &[(&types.into_iter().collect::<Vec<_>>(), Type::OID_ARRAY)]).await? {
+    for row in client
+        .query_typed(LABELS, &[(&types.into_iter().collect::<Vec<_>>(), Type::OID_ARRAY)])
+        .await?
+    {
         let first: Vec<String> = row.try_get(2)?;
         let count = usize::try_from(row.try_get::<_, i64>(3)?).unwrap_or(0);
         let more = count.saturating_sub(first.len());
@@ -190,12 +201,15 @@ async fn close_sets(
         }
     }
     for row in client.query_typed(CHECKS, &[(oids, Type::OID_ARRAY)]).await? {
-        let (Some(place), Some(condition)) = (places.get(&row.try_get(0)?), row.try_get::<_, Option<String>>(1)?)
+        let (Some(place), Some(condition)) =
+            (places.get(&row.try_get(0)?), row.try_get::<_, Option<String>>(1)?)
         else {
             continue;
         };
         for (name, values) in sets::read_condition(&condition, &Dialect::Postgres) {
-            if let Some(column) = tables[*place].columns.iter_mut().find(|column| column.name == name) {
+            if let Some(column) =
+                tables[*place].columns.iter_mut().find(|column| column.name == name)
+            {
                 column.set_values(values, 0);
             }
         }
@@ -211,11 +225,13 @@ async fn keys(
     tables: &mut [Table],
 ) -> Result<(), Error> {
     for row in client.query_typed(KEYS, &[(oids, Type::OID_ARRAY)]).await? {
-        let (Some(place), kind) = (places.get(&row.try_get(0)?), row.try_get::<_, String>(1)?) else {
+        let (Some(place), kind) = (places.get(&row.try_get(0)?), row.try_get::<_, String>(1)?)
+        else {
             continue;
         };
         let columns: Vec<String> = row.try_get::<_, Option<Vec<String>>>(3)?.unwrap_or_default();
-        let has = |table: &Table, names: &[String]| names.iter().all(|name| table.column(name).is_some());
+        let has =
+            |table: &Table, names: &[String]| names.iter().all(|name| table.column(name).is_some());
         if !has(&tables[*place], &columns) {
             continue;
         }
@@ -223,8 +239,11 @@ async fn keys(
             tables[*place].primary_key = columns;
             continue;
         }
-        let ref_columns: Vec<String> = row.try_get::<_, Option<Vec<String>>>(4)?.unwrap_or_default();
-        let Some(other) = places.get(&row.try_get(2)?).filter(|other| has(&tables[**other], &ref_columns)) else {
+        let ref_columns: Vec<String> =
+            row.try_get::<_, Option<Vec<String>>>(4)?.unwrap_or_default();
+        let Some(other) =
+            places.get(&row.try_get(2)?).filter(|other| has(&tables[**other], &ref_columns))
+        else {
             continue;
         };
         let other = &tables[*other];
@@ -247,14 +266,22 @@ async fn indexes(
     for row in client.query_typed(INDEXES, &[(oids, Type::OID_ARRAY)]).await? {
         let Some(place) = places.get(&row.try_get(0)?) else { continue };
         let columns: Vec<String> = row.try_get(5)?;
-        let columns = columns.into_iter().map(|name| name.trim_matches('"').replace("\"\"", "\"")).collect();
+        let columns =
+            columns.into_iter().map(|name| name.trim_matches('"').replace("\"\"", "\"")).collect();
         let (name, is_unique, method) = (row.try_get(1)?, row.try_get(2)?, row.try_get(3)?);
-        tables[*place].indexes.push(Index { name, columns, is_unique, method, predicate: row.try_get(4)? });
+        tables[*place].indexes.push(Index {
+            name,
+            columns,
+            is_unique,
+            method,
+            predicate: row.try_get(4)?,
+        });
     }
     Ok(())
 }
 
-/// The planner's statistics of columns; its most common values and bounds are cells, and are not read.
+/// The planner's statistics of columns; its most common values and bounds are cells, and are not
+/// read.
 ///
 /// # Errors
 /// What the server says.
@@ -273,13 +300,16 @@ pub(crate) async fn column_stats(
         }
         // A negative number is a share of the rows.
         let (distinct, rows): (Option<f64>, f64) = (row.try_get(1)?, row.try_get(5)?);
-        let distinct = distinct.map(|distinct| if distinct < 0.0 { -distinct * rows } else { distinct });
+        let distinct =
+            distinct.map(|distinct| if distinct < 0.0 { -distinct * rows } else { distinct });
         found.push(ColumnStats {
             column,
             distinct: distinct.filter(|distinct| *distinct > 0.0),
             null_fraction: row.try_get(2)?,
             correlation: row.try_get(3)?,
-            average_width: row.try_get::<_, Option<i32>>(4)?.and_then(|width| u32::try_from(width).ok()),
+            average_width: row
+                .try_get::<_, Option<i32>>(4)?
+                .and_then(|width| u32::try_from(width).ok()),
         });
     }
     found.sort_by_key(|stats| columns.iter().position(|column| *column == stats.column));

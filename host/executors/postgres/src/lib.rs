@@ -1,5 +1,5 @@
-//! The PostgreSQL executor, for servers from version 13 on. Statements are rewritten by the guard and run read-only, in sessions with fixed
-//! settings, within a deadline and caps.
+//! The PostgreSQL executor, for servers from version 13 on. Statements are rewritten by the guard
+//! and run read-only, in sessions with fixed settings, within a deadline and caps.
 
 mod bench;
 mod config;

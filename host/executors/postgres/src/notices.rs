@@ -1,4 +1,5 @@
-//! What the server reports beside its answers. Nothing of it is retained, except while a bench waits for the analysis of a statement.
+//! What the server reports beside its answers. Nothing of it is retained, except while a bench
+//! waits for the analysis of a statement.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -1,4 +1,5 @@
-//! The role to connect as: the statements that make one which only reads, and what a connected role could do beyond reading.
+//! The role to connect as: the statements that make one which only reads, and what a connected role
+//! could do beyond reading.
 
 use syrch_core::Dialect;
 use syrch_core::ports::DatabaseError;
@@ -17,14 +18,16 @@ pub fn role_sql_of(config: &PostgresConfig, schemas: &[String]) -> Result<String
     Ok(role_sql(ROLE, &config::target(config)?.database, schemas))
 }
 
-/// The statements that an administrator runs to make a role which only reads the tables of these schemas. Its password is set apart from them, by
-/// `\password` in `psql`.
+/// The statements that an administrator runs to make a role which only reads the tables of these
+/// schemas. Its password is set apart from them, by `\password` in `psql`.
 #[must_use]
 pub fn role_sql(role: &str, database: &str, schemas: &[String]) -> String {
     let quoted = |name: &str| Dialect::Postgres.quoted(name);
     let (role, database) = (quoted(role), quoted(database));
     let mut lines = vec![
-        format!("CREATE ROLE {role} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS;"),
+        format!(
+            "CREATE ROLE {role} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS;"
+        ),
         format!("GRANT CONNECT ON DATABASE {database} TO {role};"),
         format!("REVOKE TEMPORARY ON DATABASE {database} FROM PUBLIC;"),
     ];
@@ -33,7 +36,9 @@ pub fn role_sql(role: &str, database: &str, schemas: &[String]) -> String {
         lines.push(format!("REVOKE CREATE ON SCHEMA {schema} FROM PUBLIC;"));
         lines.push(format!("GRANT USAGE ON SCHEMA {schema} TO {role};"));
         lines.push(format!("GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {role};"));
-        lines.push(format!("ALTER DEFAULT PRIVILEGES IN SCHEMA {schema} GRANT SELECT ON TABLES TO {role};"));
+        lines.push(format!(
+            "ALTER DEFAULT PRIVILEGES IN SCHEMA {schema} GRANT SELECT ON TABLES TO {role};"
+        ));
     }
     for (name, value) in [
         ("default_transaction_read_only", "on"),
@@ -89,6 +94,9 @@ mod tests {
     fn names_are_quoted() {
         let sql = super::role_sql("re\"ader", "shop", &["public".into()]);
         assert!(sql.starts_with("CREATE ROLE \"re\"\"ader\" LOGIN NOSUPERUSER"), "{sql}");
-        assert!(sql.contains("GRANT SELECT ON ALL TABLES IN SCHEMA \"public\" TO \"re\"\"ader\";\n"), "{sql}");
+        assert!(
+            sql.contains("GRANT SELECT ON ALL TABLES IN SCHEMA \"public\" TO \"re\"\"ader\";\n"),
+            "{sql}"
+        );
     }
 }

@@ -7,7 +7,8 @@ use tokio_postgres::{Error, Statement};
 
 use crate::connect::Link;
 
-/// What every session sets: names are searched in `pg_catalog` only, nothing is written, and values have one spelling.
+/// What every session sets: names are searched in `pg_catalog` only, nothing is written, and values
+/// have one spelling.
 const SETTINGS: [(&str, &str); 13] = [
     ("search_path", "pg_catalog"),
     ("default_transaction_read_only", "on"),
@@ -24,8 +25,8 @@ const SETTINGS: [(&str, &str); 13] = [
     ("backslash_quote", "safe_encoding"),
 ];
 
-/// What a statement could leave behind: advisory locks, temporary objects, cursors, channels, another role, or changed settings. The cursor
-/// without a name is that of this very query.
+/// What a statement could leave behind: advisory locks, temporary objects, cursors, channels,
+/// another role, or changed settings. The cursor without a name is that of this very query.
 const TRACES: &str = "SELECT NOT EXISTS (SELECT FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = 'advisory') \
      AND pg_my_temp_schema() = 0 \
      AND NOT EXISTS (SELECT FROM pg_cursors WHERE name <> '') \
@@ -44,7 +45,8 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Hardens a connection; returned with the role's own search path. `further` settings take the place of those of every session.
+    /// Hardens a connection; returned with the role's own search path. `further` settings take the
+    /// place of those of every session.
     ///
     /// # Errors
     /// What the server says.
@@ -54,11 +56,16 @@ impl Session {
         further: &[(&str, &str)],
     ) -> Result<(Self, Vec<String>), Error> {
         let client = &link.client;
-        let row = client.query_typed_one("SELECT pg_catalog.current_schemas(false)::pg_catalog.text[]", &[]).await?;
+        let row = client
+            .query_typed_one("SELECT pg_catalog.current_schemas(false)::pg_catalog.text[]", &[])
+            .await?;
         let path: Vec<String> = row.try_get(0)?;
         let timeout = deadline.as_millis().max(1).to_string();
         let idle = (deadline + Duration::from_secs(30)).as_millis().to_string();
-        let own = [("statement_timeout", timeout.as_str()), ("idle_in_transaction_session_timeout", idle.as_str())];
+        let own = [
+            ("statement_timeout", timeout.as_str()),
+            ("idle_in_transaction_session_timeout", idle.as_str()),
+        ];
         for (name, value) in SETTINGS.into_iter().chain(own).chain(further.iter().copied()) {
             let sql = "SELECT pg_catalog.set_config($1, $2, false)";
             client.query_typed(sql, &[(&name, Type::TEXT), (&value, Type::TEXT)]).await?;
@@ -76,7 +83,9 @@ impl Session {
             return false;
         };
         let is_clean = row.try_get::<_, bool>(0).unwrap_or(false);
-        is_clean && !self.is_spent && row.try_get::<_, String>(1).is_ok_and(|settings| settings == self.settings)
+        is_clean
+            && !self.is_spent
+            && row.try_get::<_, String>(1).is_ok_and(|settings| settings == self.settings)
     }
 }
 

@@ -1,5 +1,6 @@
-//! Encryption as `sslmode` says: `require` encrypts and checks nothing unless there are root certificates, `verify-ca` checks who signed the
-//! server's certificate, `verify-full` also whose it is.
+//! Encryption as `sslmode` says: `require` encrypts and checks nothing unless there are root
+//! certificates, `verify-ca` checks who signed the server's certificate, `verify-full` also whose
+//! it is.
 
 use std::sync::Arc;
 
@@ -8,7 +9,9 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+};
 
 use crate::config::{Roots, SslMode, Target};
 
@@ -24,9 +27,10 @@ pub(crate) fn config(target: &Target) -> Result<ClientConfig, String> {
         }
         (roots, ssl) => {
             let roots = Arc::new(store(roots)?);
-            let verifier = WebPkiServerVerifier::builder_with_provider(roots, Arc::clone(&provider))
-                .build()
-                .map_err(|error| format!("the root certificates cannot be used: {error}"))?;
+            let verifier =
+                WebPkiServerVerifier::builder_with_provider(roots, Arc::clone(&provider))
+                    .build()
+                    .map_err(|error| format!("the root certificates cannot be used: {error}"))?;
             match ssl {
                 SslMode::VerifyFull => verifier,
                 _ => Arc::new(AnyName(verifier)),
@@ -47,8 +51,12 @@ fn store(roots: &Roots) -> Result<RootCertStore, String> {
             store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         }
         Roots::File(file) => {
-            let unreadable = |error: &dyn std::fmt::Display| format!("root certificates `{}`: {error}", file.display());
-            for certificate in CertificateDer::pem_file_iter(file).map_err(|error| unreadable(&error))? {
+            let unreadable = |error: &dyn std::fmt::Display| {
+                format!("root certificates `{}`: {error}", file.display())
+            };
+            for certificate in
+                CertificateDer::pem_file_iter(file).map_err(|error| unreadable(&error))?
+            {
                 let certificate = certificate.map_err(|error| unreadable(&error))?;
                 store.add(certificate).map_err(|error| unreadable(&error))?;
             }
@@ -109,7 +117,8 @@ impl ServerCertVerifier for AnyName {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        match self.0.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
+        match self.0.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+        {
             // The name is checked last.
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },

@@ -1,11 +1,14 @@
-//! From the server's cells to Arrow columns. Truth values, whole and floating-point numbers, texts, bytes, dates and timestamps without a zone
-//! are read in binary form; every other type is read as the server spells it, which loses no digit of a number and no part of a time. Decimal
-//! numbers become Arrow's where they have at most 38 digits. Dates and timestamps become texts as the server spells them: a cast by the server
-//! takes it a fifth longer for a table with one date.
+//! From the server's cells to Arrow columns. Truth values, whole and floating-point numbers, texts,
+//! bytes, dates and timestamps without a zone are read in binary form; every other type is read as
+//! the server spells it, which loses no digit of a number and no part of a time. Decimal numbers
+//! become Arrow's where they have at most 38 digits. Dates and timestamps become texts as the
+//! server spells them: a cast by the server takes it a fifth longer for a table with one date.
 
 use std::error::Error;
 
-use arrow_array::builder::{BinaryBuilder, BooleanBuilder, Float64Builder, Int64Builder, StringBuilder};
+use arrow_array::builder::{
+    BinaryBuilder, BooleanBuilder, Float64Builder, Int64Builder, StringBuilder,
+};
 use arrow_array::{Array, ArrayRef};
 use syrch_arrow_engine::{date, decimals, timestamp};
 use tokio_postgres::types::{FromSql, Kind, Type};
@@ -119,7 +122,8 @@ impl ColumnBuilder {
         Self::Times { texts: StringBuilder::new(), spell, text: String::new() }
     }
 
-    /// Takes the next row's cell, and returns the bytes that it has here; `None` when the server sent what the type does not have.
+    /// Takes the next row's cell, and returns the bytes that it has here; `None` when the server
+    /// sent what the type does not have.
     pub(crate) fn push(&mut self, cell: Option<&[u8]>) -> Option<usize> {
         let Some(cell) = cell else {
             match self {
@@ -127,7 +131,9 @@ impl ColumnBuilder {
                 Self::Integers(cells) | Self::Oids(cells) => cells.append_null(),
                 Self::Reals(cells) => cells.append_null(),
                 Self::Bytes(cells) => cells.append_null(),
-                Self::Decimals(cells) | Self::Texts(cells) | Self::Times { texts: cells, .. } => cells.append_null(),
+                Self::Decimals(cells) | Self::Texts(cells) | Self::Times { texts: cells, .. } => {
+                    cells.append_null()
+                }
             }
             return Some(0);
         };
@@ -137,10 +143,14 @@ impl ColumnBuilder {
                 _ => return None,
             },
             Self::Integers(cells) => cells.append_value(integer(cell)?),
-            Self::Oids(cells) => cells.append_value(u32::from_be_bytes(cell.try_into().ok()?).into()),
+            Self::Oids(cells) => {
+                cells.append_value(u32::from_be_bytes(cell.try_into().ok()?).into())
+            }
             Self::Reals(cells) => cells.append_value(real(cell)?),
             Self::Bytes(cells) => cells.append_value(cell),
-            Self::Decimals(cells) | Self::Texts(cells) => cells.append_value(str::from_utf8(cell).ok()?),
+            Self::Decimals(cells) | Self::Texts(cells) => {
+                cells.append_value(str::from_utf8(cell).ok()?)
+            }
             Self::Times { texts, spell, text } => {
                 text.clear();
                 spell(cell, text)?;
@@ -158,7 +168,9 @@ impl ColumnBuilder {
             Self::Integers(mut cells) | Self::Oids(mut cells) => first(&cells.finish(), rows),
             Self::Reals(mut cells) => first(&cells.finish(), rows),
             Self::Bytes(mut cells) => first(&cells.finish(), rows),
-            Self::Texts(mut cells) | Self::Times { texts: mut cells, .. } => first(&cells.finish(), rows),
+            Self::Texts(mut cells) | Self::Times { texts: mut cells, .. } => {
+                first(&cells.finish(), rows)
+            }
             Self::Decimals(mut cells) => {
                 let cells = cells.finish();
                 decimals(cells.slice(0, rows.min(cells.len())))
@@ -195,7 +207,8 @@ fn spell_timestamp(cell: &[u8], text: &mut String) -> Option<()> {
     match i64::from_be_bytes(cell.try_into().ok()?) {
         i64::MAX => text.push_str("infinity"),
         i64::MIN => text.push_str("-infinity"),
-        value => timestamp(value.div_euclid(DAY) + EPOCH, value.rem_euclid(DAY) * 1_000, "", text).ok()?,
+        value => timestamp(value.div_euclid(DAY) + EPOCH, value.rem_euclid(DAY) * 1_000, "", text)
+            .ok()?,
     }
     Some(())
 }
@@ -226,7 +239,12 @@ mod tests {
         let column = column.finish(4);
         let cells: Vec<Value> = (0..4).map(|row| cell(&column, row)).collect();
         let decimal = |text: &str| Value::Decimal(text.to_owned());
-        let expected = [decimal("1.00"), decimal("-0.05"), decimal("123456789012345678901234567890.50"), Value::Null];
+        let expected = [
+            decimal("1.00"),
+            decimal("-0.05"),
+            decimal("123456789012345678901234567890.50"),
+            Value::Null,
+        ];
         assert_eq!(cells, expected);
     }
 
@@ -242,7 +260,10 @@ mod tests {
         assert_eq!(built(Form::Integer(2), &(-3_i16).to_be_bytes()), Value::Integer(-3));
         assert_eq!(built(Form::Oid, &[255; 4]), Value::Integer(4_294_967_295));
         assert_eq!(built(Form::Real(4), &0.1_f32.to_be_bytes()), Value::Real(0.1));
-        assert_eq!(built(Form::Real(8), &f64::MIN_POSITIVE.to_be_bytes()), Value::Real(f64::MIN_POSITIVE));
+        assert_eq!(
+            built(Form::Real(8), &f64::MIN_POSITIVE.to_be_bytes()),
+            Value::Real(f64::MIN_POSITIVE)
+        );
         assert_eq!(built(Form::Boolean, &[1]), Value::Boolean(true));
         assert_eq!(built(Form::Bytes, &[0, 255]), Value::Bytes(vec![0, 255]));
         assert_eq!(built(Form::Spelled, b"12.50"), Value::Text("12.50".into()));
@@ -250,14 +271,26 @@ mod tests {
         assert_eq!(built(Form::Decimal, b"NaN"), Value::Text("NaN".into()));
         let long = "9".repeat(38);
         assert_eq!(built(Form::Decimal, long.as_bytes()), Value::Decimal(long.clone()));
-        assert_eq!(built(Form::Decimal, format!("{long}9").as_bytes()), Value::Text(format!("{long}9")));
-        assert_eq!(built(Form::Decimal, format!("0.{long}").as_bytes()), Value::Decimal(format!("0.{long}")));
+        assert_eq!(
+            built(Form::Decimal, format!("{long}9").as_bytes()),
+            Value::Text(format!("{long}9"))
+        );
+        assert_eq!(
+            built(Form::Decimal, format!("0.{long}").as_bytes()),
+            Value::Decimal(format!("0.{long}"))
+        );
         assert_eq!(built(Form::Date, &i32::MIN.to_be_bytes()), Value::Text("-infinity".into()));
-        assert_eq!(built(Form::Timestamp, &(-500_000_i64).to_be_bytes()), Value::Text("1999-12-31 23:59:59.5".into()));
+        assert_eq!(
+            built(Form::Timestamp, &(-500_000_i64).to_be_bytes()),
+            Value::Text("1999-12-31 23:59:59.5".into())
+        );
         assert_eq!(ColumnBuilder::new(Form::Date).push(Some(&[0; 4])), Some("2000-01-01".len()));
-        for (form, bytes) in
-            [(Form::Boolean, vec![]), (Form::Text, vec![255]), (Form::Date, vec![0; 8]), (Form::Timestamp, vec![0; 4])]
-        {
+        for (form, bytes) in [
+            (Form::Boolean, vec![]),
+            (Form::Text, vec![255]),
+            (Form::Date, vec![0; 8]),
+            (Form::Timestamp, vec![0; 4]),
+        ] {
             assert_eq!(ColumnBuilder::new(form).push(Some(&bytes)), None, "{form:?}");
         }
     }

@@ -1,4 +1,5 @@
-//! The socket to a server, which reads at most so many bytes for a statement: a single message of the server may have a gigabyte.
+//! The socket to a server, which reads at most so many bytes for a statement: a single message of
+//! the server may have a gigabyte.
 
 use std::io;
 use std::pin::Pin;
@@ -42,9 +43,15 @@ impl Wire {
 }
 
 impl AsyncRead for Wire {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         if self.left.load(Ordering::Relaxed) == 0 {
-            return Poll::Ready(Err(io::Error::other("the server sends more than a statement may return")));
+            return Poll::Ready(Err(io::Error::other(
+                "the server sends more than a statement may return",
+            )));
         }
         let before = buffer.filled().len();
         let result = match &mut self.socket {
@@ -59,7 +66,11 @@ impl AsyncRead for Wire {
 }
 
 impl AsyncWrite for Wire {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         match &mut self.socket {
             Socket::Tcp(stream) => Pin::new(stream).poll_write(cx, bytes),
             Socket::Unix(stream) => Pin::new(stream).poll_write(cx, bytes),

@@ -1,5 +1,5 @@
-//! What a Spark server is named by: the addresses that Spark's own clients take, and the variables that they read. The caller gives the variables:
-//! nothing here reads the environment.
+//! What a Spark server is named by: the addresses that Spark's own clients take, and the variables
+//! that they read. The caller gives the variables: nothing here reads the environment.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,19 +12,22 @@ use syrch_core::text::clip;
 /// How to open the database of a Spark server.
 #[derive(Clone)]
 pub struct SparkConfig {
-    /// The address, as Spark's clients take it: `sc://host:15002/;user_id=ann;use_ssl=true;token=…`. Without a host, as in `sc://`, the
+    /// The address, as Spark's clients take it:
+    /// `sc://host:15002/;user_id=ann;use_ssl=true;token=…`. Without a host, as in `sc://`, the
     /// variable `SPARK_REMOTE` is the address.
     pub address: SecretString,
-    /// Whether the address stands on the command line, where other users of the machine can read a token in it.
+    /// Whether the address stands on the command line, where other users of the machine can read a
+    /// token in it.
     pub is_on_command_line: bool,
     /// Whether the address may be somebody else's. Then no token of a variable is sent there.
     pub is_untrusted: bool,
-    /// The environment's variables that begin with `SPARK_`: `SPARK_REMOTE`, `SPARK_USER` and `SPARK_CONNECT_AUTHENTICATE_TOKEN` count.
+    /// The environment's variables that begin with `SPARK_`: `SPARK_REMOTE`, `SPARK_USER` and
+    /// `SPARK_CONNECT_AUTHENTICATE_TOKEN` count.
     pub variables: BTreeMap<String, String>,
     /// The user's name at the operating system, which is the default user.
     pub os_user: Option<String>,
-    /// Patterns of the tables and views that may be seen, matched with `name` and with `schema.name`, letter case aside. If there are none, all
-    /// may be seen.
+    /// Patterns of the tables and views that may be seen, matched with `name` and with
+    /// `schema.name`, letter case aside. If there are none, all may be seen.
     pub tables: Vec<String>,
     /// Deadline, caps and concurrency of statements.
     pub limits: Limits,
@@ -91,12 +94,16 @@ const FORM: &str = "the address of a Spark server is `sc://host:15002/;name=valu
 /// # Errors
 /// [`DatabaseError::Address`] with what is wrong in it; never with a token.
 pub(crate) fn target(config: &SparkConfig) -> Result<Target, DatabaseError> {
-    let variable = |name: &str| config.variables.get(name).filter(|value| !value.is_empty()).map(String::as_str);
+    let variable = |name: &str| {
+        config.variables.get(name).filter(|value| !value.is_empty()).map(String::as_str)
+    };
     let given = config.address.expose_secret().trim();
     let is_bare = matches!(given, "" | "sc:" | "sc://" | "sc:///");
     let text = match variable("SPARK_REMOTE") {
         Some(remote) if is_bare && !config.is_untrusted => remote,
-        _ if is_bare => return Err(invalid(format!("no server is named, and SPARK_REMOTE is not set: {FORM}"))),
+        _ if is_bare => {
+            return Err(invalid(format!("no server is named, and SPARK_REMOTE is not set: {FORM}")));
+        }
         _ => given,
     };
     let rest = text.strip_prefix("sc://").ok_or_else(|| invalid(FORM.to_owned()))?;
@@ -117,7 +124,8 @@ pub(crate) fn target(config: &SparkConfig) -> Result<Target, DatabaseError> {
         !is_header
     });
     let is_local = host == "localhost" || {
-        let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
+        let address =
+            host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
         address.is_ok_and(|address| address.is_loopback())
     };
     let mut warnings = Vec::new();
@@ -153,10 +161,13 @@ pub(crate) fn target(config: &SparkConfig) -> Result<Target, DatabaseError> {
     if session.as_deref().is_some_and(|session| !is_uuid(session)) {
         return Err(invalid("`session_id` is not a UUID".to_owned()));
     }
-    let user = take("user_id").or_else(|| variable("SPARK_USER").map(str::to_owned)).or_else(|| config.os_user.clone());
+    let user = take("user_id")
+        .or_else(|| variable("SPARK_USER").map(str::to_owned))
+        .or_else(|| config.os_user.clone());
     let user_agent = take("user_agent").unwrap_or_else(|| "syrch-host".to_owned());
     if let Some(name) = parameters.keys().next() {
-        let known = "user_id, user_agent, session_id, use_ssl, token and headers that begin with `x-`";
+        let known =
+            "user_id, user_agent, session_id, use_ssl, token and headers that begin with `x-`";
         return Err(invalid(format!(
             "the parameter `{}` is not supported; the supported ones are {known}",
             clip(name, 32)
@@ -182,8 +193,8 @@ fn server(authority: &str) -> Result<(String, u16), DatabaseError> {
         .strip_prefix('[')
         .and_then(|host| host.strip_suffix(']'))
         .is_some_and(|host| host.parse::<std::net::Ipv6Addr>().is_ok());
-    let is_name =
-        !host.is_empty() && host.bytes().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'.' | b'-' | b'_'));
+    let is_name = !host.is_empty()
+        && host.bytes().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'.' | b'-' | b'_'));
     if !is_address && !is_name {
         return Err(invalid(format!("the name of the server is missing or is none: {FORM}")));
     }
@@ -202,12 +213,15 @@ fn server(authority: &str) -> Result<(String, u16), DatabaseError> {
 fn parameters(list: &str) -> Result<BTreeMap<String, String>, DatabaseError> {
     let mut parameters = BTreeMap::new();
     for pair in list.split(';').filter(|pair| !pair.is_empty()) {
-        let (name, value) = pair.split_once('=').ok_or_else(|| invalid("a parameter has no value".to_owned()))?;
+        let (name, value) =
+            pair.split_once('=').ok_or_else(|| invalid("a parameter has no value".to_owned()))?;
         let value = decoded(value).ok_or_else(|| {
             invalid("the address has a `%` without two hexadecimal digits; write `%25` for a percent sign".to_owned())
         })?;
         if value.len() > PARAMETER || value.bytes().any(|c| c.is_ascii_control()) {
-            return Err(invalid("the value of a parameter is too long or has control characters".to_owned()));
+            return Err(invalid(
+                "the value of a parameter is too long or has control characters".to_owned(),
+            ));
         }
         if parameters.insert(name.to_ascii_lowercase(), value).is_some() {
             return Err(invalid(format!("the parameter `{}` is given twice", clip(name, 32))));
@@ -260,9 +274,17 @@ mod tests {
             ("localhost", 15002, false, None)
         );
         assert_eq!((plain.user.as_str(), plain.warnings.len()), ("syrch", 0));
-        let full = read("sc://Spark.example:9999/;user_id=a%20b;use_ssl=TRUE;token=s%3Bx;x-cluster=7;user_agent=me");
-        assert_eq!((full.host.as_str(), full.port, full.is_encrypted), ("spark.example", 9999, true));
-        assert_eq!((full.user.as_str(), token(&full), full.user_agent.as_str()), ("a b", Some("s;x"), "me"));
+        let full = read(
+            "sc://Spark.example:9999/;user_id=a%20b;use_ssl=TRUE;token=s%3Bx;x-cluster=7;user_agent=me",
+        );
+        assert_eq!(
+            (full.host.as_str(), full.port, full.is_encrypted),
+            ("spark.example", 9999, true)
+        );
+        assert_eq!(
+            (full.user.as_str(), token(&full), full.user_agent.as_str()),
+            ("a b", Some("s;x"), "me")
+        );
         assert_eq!(full.headers[0].0, "x-cluster");
         assert_eq!(full.shown(), "sc://spark.example:9999");
         assert!(read("sc://h.example/;token=x").is_encrypted);

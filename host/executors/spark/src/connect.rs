@@ -1,4 +1,5 @@
-//! The connection to a server and the session there, whose settings make a statement mean what the guard read in it.
+//! The connection to a server and the session there, whose settings make a statement mean what the
+//! guard read in it.
 
 use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,9 +20,11 @@ use proto::spark_connect_service_client::SparkConnectServiceClient;
 
 /// How long connecting to a server may take.
 const CONNECTING: Duration = Duration::from_secs(10);
-/// Time for opening a session, for which a server that has just started loads much, and for ending it.
+/// Time for opening a session, for which a server that has just started loads much, and for ending
+/// it.
 const OPENING: Duration = Duration::from_secs(30);
-/// How often a silent connection is checked while a statement runs, and how long the answer may take.
+/// How often a silent connection is checked while a statement runs, and how long the answer may
+/// take.
 const KEEP_ALIVE: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs(20));
 /// Bytes of the headers of an answer, which hold the server's errors.
 const HEADERS: u32 = 64 << 10;
@@ -51,7 +54,9 @@ pub(crate) struct Headers(Vec<(MetadataKey<Ascii>, MetadataValue<Ascii>)>);
 
 impl Headers {
     fn of(target: &Target) -> Result<Self, DatabaseError> {
-        let wrong = |name: &str| DatabaseError::Address { reason: format!("`{name}` cannot be sent as a header") };
+        let wrong = |name: &str| DatabaseError::Address {
+            reason: format!("`{name}` cannot be sent as a header"),
+        };
         let mut headers = Vec::new();
         let mut add = |name: &str, value: &str| {
             let key = MetadataKey::from_bytes(name.as_bytes()).map_err(|_| wrong(name))?;
@@ -95,7 +100,8 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Connects and opens a session, or joins the one that the target names. `message_bytes` bounds each message of the server.
+    /// Connects and opens a session, or joins the one that the target names. `message_bytes` bounds
+    /// each message of the server.
     ///
     /// # Errors
     /// Why the server cannot be reached, or refuses the user or the session's settings.
@@ -124,8 +130,9 @@ impl Connection {
         Arc::clone(&self.session.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Called when a call in the session `old` failed. Opens another session where that one is gone, and returns whether the call may be tried
-    /// again in the present one. A session that the user named is not replaced.
+    /// Called when a call in the session `old` failed. Opens another session where that one is
+    /// gone, and returns whether the call may be tried again in the present one. A session that the
+    /// user named is not replaced.
     pub(crate) async fn is_renewed(&self, old: &Arc<Session>, failure: &Failure) -> bool {
         if !failure.may_be_lost_session() || self.target.session.is_some() {
             return false;
@@ -138,7 +145,10 @@ impl Connection {
             return false;
         }
         let Ok(id) = uuid() else { return false };
-        let Ok(session) = set(self.client(), &self.target, Session { id, at_server: None }).await else { return false };
+        let Ok(session) = set(self.client(), &self.target, Session { id, at_server: None }).await
+        else {
+            return false;
+        };
         tracing::info!("the server had ended the session; another one is open");
         *self.session.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(session);
         true
@@ -149,7 +159,12 @@ impl Connection {
     }
 
     /// The request to run a plan, under the name by which it can be interrupted.
-    pub(crate) fn execute(&self, session: &Session, plan: proto::Plan, operation: String) -> proto::ExecutePlanRequest {
+    pub(crate) fn execute(
+        &self,
+        session: &Session,
+        plan: proto::Plan,
+        operation: String,
+    ) -> proto::ExecutePlanRequest {
         proto::ExecutePlanRequest {
             session_id: session.id.clone(),
             client_observed_server_side_session_id: session.at_server.clone(),
@@ -174,7 +189,11 @@ impl Connection {
         }
     }
 
-    pub(crate) fn interrupt(&self, session: &Session, operation: String) -> proto::InterruptRequest {
+    pub(crate) fn interrupt(
+        &self,
+        session: &Session,
+        operation: String,
+    ) -> proto::InterruptRequest {
         use proto::interrupt_request::{Interrupt, InterruptType};
         proto::InterruptRequest {
             session_id: session.id.clone(),
@@ -217,7 +236,8 @@ fn client_type() -> Option<String> {
 /// Sets a session's settings, which opens it where it is new.
 async fn set(mut client: Client, target: &Target, session: Session) -> Result<Session, Failure> {
     use proto::config_request::{Operation, Set, operation::OpType};
-    let pairs = SETTINGS.map(|(key, value)| proto::KeyValue { key: key.to_owned(), value: Some(value.to_owned()) });
+    let pairs = SETTINGS
+        .map(|(key, value)| proto::KeyValue { key: key.to_owned(), value: Some(value.to_owned()) });
     let request = proto::ConfigRequest {
         session_id: session.id.clone(),
         client_observed_server_side_session_id: session.at_server.clone(),
@@ -227,14 +247,18 @@ async fn set(mut client: Client, target: &Target, session: Session) -> Result<Se
     };
     let answer = tokio::time::timeout(OPENING, client.config(request)).await;
     let answer = answer.unwrap_or_else(|_| Err(Status::unavailable("no answer within 30 s")));
-    let at_server = answer.map_err(|status| Failure::of(&status))?.into_inner().server_side_session_id;
+    let at_server =
+        answer.map_err(|status| Failure::of(&status))?.into_inner().server_side_session_id;
     Ok(Session { id: session.id, at_server: Some(at_server).filter(|id| !id.is_empty()) })
 }
 
 fn endpoint(target: &Target) -> Result<Endpoint, DatabaseError> {
     let scheme = if target.is_encrypted { "https" } else { "http" };
-    let wrong = |_| DatabaseError::Address { reason: "the server's name or `user_agent` cannot be used".to_owned() };
-    let endpoint = Endpoint::from_shared(format!("{scheme}://{}:{}", target.host, target.port)).map_err(wrong)?;
+    let wrong = |_| DatabaseError::Address {
+        reason: "the server's name or `user_agent` cannot be used".to_owned(),
+    };
+    let endpoint = Endpoint::from_shared(format!("{scheme}://{}:{}", target.host, target.port))
+        .map_err(wrong)?;
     let endpoint = endpoint
         .user_agent(target.user_agent.clone())
         .map_err(wrong)?
@@ -273,7 +297,9 @@ fn refused(target: &Target, error: &tonic::transport::Error) -> DatabaseError {
     }
     let kind = cause.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
     match kind {
-        Some(std::io::ErrorKind::ConnectionRefused) => unreachable(target, "no server listens there"),
+        Some(std::io::ErrorKind::ConnectionRefused) => {
+            unreachable(target, "no server listens there")
+        }
         _ => unreachable(target, &cause.to_string()),
     }
 }

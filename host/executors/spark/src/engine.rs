@@ -8,7 +8,9 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use async_trait::async_trait;
 use globset::GlobSet;
-use proto::analyze_plan_request::{Analyze, Explain, Schema as Analysis, SparkVersion, explain::ExplainMode};
+use proto::analyze_plan_request::{
+    Analyze, Explain, Schema as Analysis, SparkVersion, explain::ExplainMode,
+};
 use proto::analyze_plan_response::Result as Analyzed;
 use syrch_arrow_engine::{ArrowDatabase, ArrowEngine, BatchSink, Schema, deadline_error};
 use syrch_core::ports::{DatabaseError, Plan};
@@ -49,18 +51,24 @@ impl SparkEngine {
     /// Connects and opens a session.
     ///
     /// # Errors
-    /// [`DatabaseError::Address`] for an address that is none, and why the server cannot be reached or refuses the user.
+    /// [`DatabaseError::Address`] for an address that is none, and why the server cannot be reached
+    /// or refuses the user.
     pub async fn connect(config: &SparkConfig) -> Result<Self, DatabaseError> {
         let target = target(config)?;
         let globs = syrch_arrow_engine::globs(&config.tables, &target.shown())?;
         let limits = config.limits.clone();
-        let bytes = limits.result_bytes.saturating_add(limits.cell_bytes).saturating_mul(2).saturating_add(OWN);
+        let bytes = limits
+            .result_bytes
+            .saturating_add(limits.cell_bytes)
+            .saturating_mul(2)
+            .saturating_add(OWN);
         let connection = Arc::new(Connection::open(target, bytes).await?);
         let name = introspect::current(&connection).await?;
         Ok(Self { connection, name, globs, limits })
     }
 
-    /// The version of Spark, `None` where the server does not say it, and how the connection is made.
+    /// The version of Spark, `None` where the server does not say it, and how the connection is
+    /// made.
     ///
     /// # Errors
     /// When the connection is lost.
@@ -78,18 +86,29 @@ impl SparkEngine {
     }
 
     /// The server's analysis of a plan, which does not run.
-    async fn analyzed(&self, analyze: Analyze, deadline: Instant) -> Result<Option<Analyzed>, Stopped> {
+    async fn analyzed(
+        &self,
+        analyze: Analyze,
+        deadline: Instant,
+    ) -> Result<Option<Analyzed>, Stopped> {
         let session = self.connection.session();
         let first = self.connection.analyze(&session, analyze.clone());
         match self.asked(first, deadline).await {
-            Err(Stopped::Server(failure)) if self.connection.is_renewed(&session, &failure).await => {
-                self.asked(self.connection.analyze(&self.connection.session(), analyze), deadline).await
+            Err(Stopped::Server(failure))
+                if self.connection.is_renewed(&session, &failure).await =>
+            {
+                self.asked(self.connection.analyze(&self.connection.session(), analyze), deadline)
+                    .await
             }
             outcome => outcome,
         }
     }
 
-    async fn asked(&self, request: proto::AnalyzePlanRequest, deadline: Instant) -> Result<Option<Analyzed>, Stopped> {
+    async fn asked(
+        &self,
+        request: proto::AnalyzePlanRequest,
+        deadline: Instant,
+    ) -> Result<Option<Analyzed>, Stopped> {
         let mut client = self.connection.client();
         match timeout_at(deadline, client.analyze_plan(request)).await {
             Ok(Ok(answer)) => Ok(answer.into_inner().result),
@@ -154,7 +173,8 @@ impl ArrowEngine for SparkEngine {
     }
 
     async fn explain(&self, sql: &str, deadline: Instant) -> Result<Plan, SqlError> {
-        let explain = Explain { plan: Some(query(sql, None)), explain_mode: ExplainMode::Simple.into() };
+        let explain =
+            Explain { plan: Some(query(sql, None)), explain_mode: ExplainMode::Simple.into() };
         let analyzed = self.analyzed(Analyze::Explain(explain), deadline).await;
         let text = match analyzed.map_err(|stopped| self.analysing(stopped))? {
             Some(Analyzed::Explain(plan)) => plan.explain_string,
@@ -163,10 +183,16 @@ impl ArrowEngine for SparkEngine {
         Ok(Plan { format: "spark-explain".to_owned(), text, cost: None, rows: None })
     }
 
-    async fn execute(&self, sql: &str, deadline: Instant, sink: &mut BatchSink) -> Result<(), SqlError> {
+    async fn execute(
+        &self,
+        sql: &str,
+        deadline: Instant,
+        sink: &mut BatchSink,
+    ) -> Result<(), SqlError> {
         let limits = sink.limits();
         let (rows, limit) = (limits.rows.saturating_add(1), limits.sql_deadline);
-        let outcome = run(&self.connection, &query(sql, Some(rows)), deadline, &mut Sink(sink)).await;
+        let outcome =
+            run(&self.connection, &query(sql, Some(rows)), deadline, &mut Sink(sink)).await;
         match outcome {
             Ok(()) => Ok(()),
             // Its message may quote cells, unless it is the analysis that fails, which reads none.

@@ -1,4 +1,5 @@
-//! The server's errors in the contract's kinds, by Spark's error classes and SQLSTATE, without text of cells.
+//! The server's errors in the contract's kinds, by Spark's error classes and SQLSTATE, without text
+//! of cells.
 
 use prost::Message;
 use syrch_core::ports::DatabaseError;
@@ -20,7 +21,8 @@ pub(crate) struct Failure {
     /// Spark's error class, such as `UNRESOLVED_COLUMN.WITH_SUGGESTION`.
     class: Option<String>,
     state: Option<String>,
-    /// The classes of the exception, the most specific first; empty when the call failed on its way.
+    /// The classes of the exception, the most specific first; empty when the call failed on its
+    /// way.
     exceptions: Vec<String>,
 }
 
@@ -34,9 +36,13 @@ impl Failure {
             exceptions: Vec::new(),
         };
         let details = google_rpc::Status::decode(status.details()).unwrap_or_default().details;
-        let info = details.into_iter().find(|detail| detail.type_url.ends_with("/google.rpc.ErrorInfo"));
-        if let Some(info) = info.and_then(|info| google_rpc::ErrorInfo::decode(info.value.as_slice()).ok()) {
-            let value = |name: &str| info.metadata.get(name).filter(|value| !value.is_empty()).cloned();
+        let info =
+            details.into_iter().find(|detail| detail.type_url.ends_with("/google.rpc.ErrorInfo"));
+        if let Some(info) =
+            info.and_then(|info| google_rpc::ErrorInfo::decode(info.value.as_slice()).ok())
+        {
+            let value =
+                |name: &str| info.metadata.get(name).filter(|value| !value.is_empty()).cloned();
             failure.class = value("errorClass").or(failure.class);
             failure.state = value("sqlState");
             let list = value("classes").unwrap_or_default();
@@ -53,19 +59,23 @@ impl Failure {
         !self.exceptions.is_empty()
     }
 
-    /// Whether the server says that the session is gone: it was idle for too long, or the server was started again. Servers other than Spark
-    /// name no error class, so theirs may mean that.
+    /// Whether the server says that the session is gone: it was idle for too long, or the server
+    /// was started again. Servers other than Spark name no error class, so theirs may mean that.
     pub(crate) fn may_be_lost_session(&self) -> bool {
-        self.is_answer() && self.class.as_ref().is_none_or(|class| class.starts_with("INVALID_HANDLE"))
+        self.is_answer()
+            && self.class.as_ref().is_none_or(|class| class.starts_with("INVALID_HANDLE"))
     }
 
     /// Whether the message speaks of names and of the statement's own text alone.
     fn is_analysis(&self) -> bool {
-        let is_one = |name: &String| name.ends_with(".AnalysisException") || name.ends_with(".ParseException");
+        let is_one = |name: &String| {
+            name.ends_with(".AnalysisException") || name.ends_with(".ParseException")
+        };
         self.state.is_some() && self.class.is_some() && self.exceptions.iter().any(is_one)
     }
 
-    /// Whether a statement failed while it ran for a reason that the server did not name by a class.
+    /// Whether a statement failed while it ran for a reason that the server did not name by a
+    /// class.
     pub(crate) fn is_unnamed(&self) -> bool {
         self.is_answer() && self.state.is_none()
     }
@@ -80,7 +90,8 @@ impl Failure {
         if self.is_analysis() || !self.is_answer() {
             return self.analysing();
         }
-        let exception = self.exceptions.first().map(|name| name.rsplit('.').next().unwrap_or_default());
+        let exception =
+            self.exceptions.first().map(|name| name.rsplit('.').next().unwrap_or_default());
         let name = self.class.as_deref().or(exception).unwrap_or("an error");
         self.error(format!("the statement failed while it ran: {}", clip(name, 128)))
     }
@@ -89,9 +100,12 @@ impl Failure {
         use SqlErrorKind as K;
         let (kind, rule) = self.kind();
         let message = match kind {
-            K::Unavailable if !self.is_answer() => format!("the connection to the server was lost: {message}"),
+            K::Unavailable if !self.is_answer() => {
+                format!("the connection to the server was lost: {message}")
+            }
             K::TooLarge if !self.is_answer() => {
-                "a batch of rows is too large: select fewer columns, or shorten their values".to_owned()
+                "a batch of rows is too large: select fewer columns, or shorten their values"
+                    .to_owned()
             }
             _ => message,
         };
@@ -108,7 +122,9 @@ impl Failure {
         let state = self.state.as_deref().unwrap_or_default();
         match class.split('.').next().unwrap_or_default() {
             "TABLE_OR_VIEW_NOT_FOUND" | "SCHEMA_NOT_FOUND" => return (K::UnknownTable, None),
-            "UNRESOLVED_COLUMN" | "UNRESOLVED_FIELD" | "FIELD_NOT_FOUND" => return (K::UnknownColumn, None),
+            "UNRESOLVED_COLUMN" | "UNRESOLVED_FIELD" | "FIELD_NOT_FOUND" => {
+                return (K::UnknownColumn, None);
+            }
             "AMBIGUOUS_REFERENCE" | "AMBIGUOUS_COLUMN_OR_FIELD" => return (K::AmbiguousName, None),
             "OPERATION_CANCELED" => return (K::Cancelled, None),
             _ => {}
@@ -134,7 +150,9 @@ impl Failure {
     pub(crate) fn opening(&self, path: String) -> DatabaseError {
         let reason = self.message.clone();
         match self.code {
-            Code::Unauthenticated | Code::PermissionDenied => DatabaseError::LoginRefused { path, reason },
+            Code::Unauthenticated | Code::PermissionDenied => {
+                DatabaseError::LoginRefused { path, reason }
+            }
             Code::Unimplemented => {
                 let reason = "what answers there does not speak Spark Connect".to_owned();
                 DatabaseError::NotADatabase { path, reason }
@@ -150,12 +168,15 @@ fn class(message: &str) -> Option<&str> {
     let is_class = |text: &&str| {
         text.len() > 4
             && text.starts_with(|c: char| c.is_ascii_uppercase())
-            && text.bytes().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || matches!(c, b'_' | b'.'))
+            && text
+                .bytes()
+                .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || matches!(c, b'_' | b'.'))
     };
     message.split('[').skip(1).filter_map(|rest| Some(rest.split_once(']')?.0)).find(is_class)
 }
 
-/// The first line of a message, without error class, SQLSTATE and place: `[CLASS] Text. SQLSTATE: 42P01; line 1 pos 14;`.
+/// The first line of a message, without error class, SQLSTATE and place: `[CLASS] Text. SQLSTATE:
+/// 42P01; line 1 pos 14;`.
 fn line(message: &str) -> String {
     let message = message.trim_start();
     let line = message.lines().next().unwrap_or_default();
@@ -174,8 +195,10 @@ mod tests {
     use super::*;
 
     fn status(message: &str, metadata: &[(&str, &str)]) -> Status {
-        let metadata: HashMap<String, String> =
-            metadata.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let metadata: HashMap<String, String> = metadata
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
         let info = google_rpc::ErrorInfo { reason: "x".into(), domain: String::new(), metadata };
         let any = google_rpc::Any {
             type_url: "type.googleapis.com/google.rpc.ErrorInfo".into(),
@@ -187,8 +210,12 @@ mod tests {
 
     fn spark(class: &str, state: &str, exception: &str, message: &str) -> Failure {
         let exceptions = format!("[\"{exception}\",\"java.lang.Object\"]");
-        let message = format!("[{class}] {message} SQLSTATE: {state}; line 1 pos 14;\n'Project [*]");
-        Failure::of(&status(&message, &[("errorClass", class), ("sqlState", state), ("classes", &exceptions)]))
+        let message =
+            format!("[{class}] {message} SQLSTATE: {state}; line 1 pos 14;\n'Project [*]");
+        Failure::of(&status(
+            &message,
+            &[("errorClass", class), ("sqlState", state), ("classes", &exceptions)],
+        ))
     }
 
     const ANALYSIS: &str = "org.apache.spark.sql.AnalysisException";
@@ -214,26 +241,48 @@ mod tests {
 
     #[test]
     fn messages_are_one_line_without_plans() {
-        let failure = spark("TABLE_OR_VIEW_NOT_FOUND", "42P01", ANALYSIS, "The table `nope` cannot be found.");
+        let failure = spark(
+            "TABLE_OR_VIEW_NOT_FOUND",
+            "42P01",
+            ANALYSIS,
+            "The table `nope` cannot be found.",
+        );
         assert_eq!(failure.running().message, "The table `nope` cannot be found");
         let other = "Table not found: [TABLE_OR_VIEW_NOT_FOUND] Table or view not found: nope";
-        let other = Failure::of(&status(other, &[("classes", "[\"org.apache.spark.sql.AnalysisException\"]")]));
+        let other = Failure::of(&status(
+            other,
+            &[("classes", "[\"org.apache.spark.sql.AnalysisException\"]")],
+        ));
         let error = other.analysing();
-        assert_eq!((error.kind, error.message.as_str()), (SqlErrorKind::UnknownTable, "Table or view not found: nope"));
+        assert_eq!(
+            (error.kind, error.message.as_str()),
+            (SqlErrorKind::UnknownTable, "Table or view not found: nope")
+        );
         assert!(Failure::of(&Status::internal("x".repeat(100_000))).message.len() <= MESSAGE);
     }
 
     #[test]
     fn messages_at_run_time_quote_nothing() {
-        let failure =
-            spark("CAST_INVALID_INPUT", "22018", "org.apache.spark.SparkNumberFormatException", "The value 'sk-1'");
+        let failure = spark(
+            "CAST_INVALID_INPUT",
+            "22018",
+            "org.apache.spark.SparkNumberFormatException",
+            "The value 'sk-1'",
+        );
         let error = failure.running();
         assert_eq!(error.kind, SqlErrorKind::TypeMismatch);
         assert_eq!(error.message, "the statement failed while it ran: CAST_INVALID_INPUT");
-        let raised = spark("USER_RAISED_EXCEPTION", "P0001", "org.apache.spark.SparkRuntimeException", "sk-1");
+        let raised = spark(
+            "USER_RAISED_EXCEPTION",
+            "P0001",
+            "org.apache.spark.SparkRuntimeException",
+            "sk-1",
+        );
         assert!(!raised.running().message.contains("sk-1"));
-        let plain =
-            Failure::of(&status("Cannot cast 'sk-1'", &[("classes", "[\"org.apache.spark.sql.AnalysisException\"]")]));
+        let plain = Failure::of(&status(
+            "Cannot cast 'sk-1'",
+            &[("classes", "[\"org.apache.spark.sql.AnalysisException\"]")],
+        ));
         assert_eq!(plain.running().message, "the statement failed while it ran: AnalysisException");
         assert!(plain.is_unnamed() && !failure.is_unnamed());
         for list in ["", "not json", "[]"] {
@@ -246,8 +295,12 @@ mod tests {
     fn failures_on_the_way_are_told_from_the_servers() {
         let lost = Failure::of(&Status::unknown("h2 protocol error")).running();
         assert_eq!(lost.kind, SqlErrorKind::Unavailable);
-        let large = Failure::of(&Status::out_of_range("decoded message length too large")).running();
-        assert_eq!((large.kind, large.rule.as_deref()), (SqlErrorKind::TooLarge, Some("result-bytes")));
+        let large =
+            Failure::of(&Status::out_of_range("decoded message length too large")).running();
+        assert_eq!(
+            (large.kind, large.rule.as_deref()),
+            (SqlErrorKind::TooLarge, Some("result-bytes"))
+        );
         let refused = Failure::of(&Status::unauthenticated("no")).opening("sc://h".into());
         assert!(matches!(refused, DatabaseError::LoginRefused { .. }), "{refused:?}");
     }

@@ -1,4 +1,5 @@
-//! Running one query, whose batches are handed on as they arrive. It is interrupted at the server when nobody waits for it any more.
+//! Running one query, whose batches are handed on as they arrive. It is interrupted at the server
+//! when nobody waits for it any more.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -21,8 +22,8 @@ const INTERRUPTING: Duration = Duration::from_millis(500);
 /// Time for the server to end a statement that nobody waits for.
 const ABANDONED: Duration = Duration::from_secs(30);
 
-/// A statement as a plan that only a query can be: in parentheses, in which Spark's grammar has no commands. `rows` bounds its result at the
-/// server, after its ORDER BY.
+/// A statement as a plan that only a query can be: in parentheses, in which Spark's grammar has no
+/// commands. `rows` bounds its result at the server, after its ORDER BY.
 pub(crate) fn query(sql: &str, rows: Option<u64>) -> proto::Plan {
     let sql = proto::Sql { query: format!("({sql}\n)") };
     let query = relation(1, proto::relation::RelType::Sql(sql));
@@ -39,7 +40,10 @@ pub(crate) fn catalog(question: proto::catalog::CatType) -> proto::Plan {
 }
 
 fn relation(plan_id: i64, rel_type: proto::relation::RelType) -> proto::Relation {
-    proto::Relation { common: Some(proto::RelationCommon { plan_id: Some(plan_id) }), rel_type: Some(rel_type) }
+    proto::Relation {
+        common: Some(proto::RelationCommon { plan_id: Some(plan_id) }),
+        rel_type: Some(rel_type),
+    }
 }
 
 fn plan(root: proto::Relation) -> proto::Plan {
@@ -73,7 +77,8 @@ pub(crate) trait Receiver: Send {
     fn push(&mut self, batch: &RecordBatch) -> Result<ControlFlow<()>, SqlError>;
 }
 
-/// Runs a plan until `receiver` has all or breaks. Where the session is gone, it runs in another one.
+/// Runs a plan until `receiver` has all or breaks. Where the session is gone, it runs in another
+/// one.
 pub(crate) async fn run(
     connection: &Arc<Connection>,
     plan: &proto::Plan,
@@ -83,7 +88,9 @@ pub(crate) async fn run(
     let session = connection.session();
     let (outcome, has_begun) = attempt(connection, &session, plan, deadline, receiver).await;
     match outcome {
-        Err(Stopped::Server(failure)) if !has_begun && connection.is_renewed(&session, &failure).await => {
+        Err(Stopped::Server(failure))
+            if !has_begun && connection.is_renewed(&session, &failure).await =>
+        {
             attempt(connection, &connection.session(), plan, deadline, receiver).await.0
         }
         outcome => outcome,
@@ -100,7 +107,9 @@ async fn attempt(
 ) -> (Result<(), Stopped>, bool) {
     let operation = match uuid() {
         Ok(operation) => operation,
-        Err(reason) => return (Err(Stopped::Client(SqlError::new(SqlErrorKind::Unavailable, reason))), false),
+        Err(reason) => {
+            return (Err(Stopped::Client(SqlError::new(SqlErrorKind::Unavailable, reason))), false);
+        }
     };
     let mut running = Running { connection, session, operation, is_over: false };
     let mut schema = None;
@@ -153,7 +162,10 @@ impl Running<'_> {
         self.is_over = true;
         // A server other than Spark may end an interrupted stream like this.
         schema.as_ref().map(|_| ()).ok_or_else(|| {
-            Stopped::Client(SqlError::new(SqlErrorKind::Unavailable, "the server ended the statement without a result"))
+            Stopped::Client(SqlError::new(
+                SqlErrorKind::Unavailable,
+                "the server ended the statement without a result",
+            ))
         })
     }
 
@@ -185,7 +197,9 @@ impl Drop for Running<'_> {
             let mut client = connection.client();
             match timeout(ABANDONED, client.interrupt(request)).await {
                 Ok(Ok(_)) => {}
-                Ok(Err(status)) => tracing::debug!(code = ?status.code(), "a statement could not be interrupted"),
+                Ok(Err(status)) => {
+                    tracing::debug!(code = ?status.code(), "a statement could not be interrupted")
+                }
                 Err(_) => tracing::warn!("a statement could not be interrupted in time"),
             }
         });
@@ -200,7 +214,9 @@ mod tests {
     fn a_plan_has_the_statement_in_parentheses_under_the_limit() {
         let plan = query("SELECT 1 -- x", Some(u64::MAX));
         let Some(proto::plan::OpType::Root(root)) = plan.op_type else { panic!("{plan:?}") };
-        let Some(proto::relation::RelType::Limit(limit)) = root.rel_type else { panic!("no limit") };
+        let Some(proto::relation::RelType::Limit(limit)) = root.rel_type else {
+            panic!("no limit")
+        };
         assert_eq!(limit.limit, i32::MAX);
         let below = limit.input.unwrap().rel_type;
         let Some(proto::relation::RelType::Sql(sql)) = below else { panic!("no statement") };

@@ -103,9 +103,10 @@ impl Reader<'_> {
         match stopped {
             Stopped::Server(failure) => failure.opening(path),
             Stopped::Client(error) => DatabaseError::Unavailable { path, reason: error.message },
-            Stopped::Deadline => {
-                DatabaseError::Unavailable { path, reason: "its catalog could not be read in time".to_owned() }
-            }
+            Stopped::Deadline => DatabaseError::Unavailable {
+                path,
+                reason: "its catalog could not be read in time".to_owned(),
+            },
         }
     }
 
@@ -131,7 +132,8 @@ impl Reader<'_> {
         let schema: Arc<str> = schema.into();
         for (batch, row) in answer.rows() {
             let Some(name) = Answer::text(batch, 0, row).map(str::to_owned) else { continue };
-            let namespace = batch.columns().get(2).map(|column| texts(column, row)).unwrap_or_default();
+            let namespace =
+                batch.columns().get(2).map(|column| texts(column, row)).unwrap_or_default();
             // Temporary views of the session stand in every list.
             let is_temporary = batch.columns().get(5).is_some_and(|column| {
                 matches!(column.data_type(), DataType::Boolean) && column.as_boolean().value(row)
@@ -144,14 +146,17 @@ impl Reader<'_> {
                 left_out.push(LeftOut { schema: namespace.join("."), name, reason });
                 continue;
             }
-            let comment = Answer::text(batch, 3, row).filter(|comment| !comment.is_empty()).map(str::to_owned);
+            let comment = Answer::text(batch, 3, row)
+                .filter(|comment| !comment.is_empty())
+                .map(str::to_owned);
             let is_view = Answer::text(batch, 4, row) == Some("VIEW");
             tables.push(Listed { schema: Arc::clone(&schema), name, comment, is_view });
         }
         Ok((tables, left_out))
     }
 
-    /// The columns of a table, by a query that reads no row. A table that no pattern names gets none.
+    /// The columns of a table, by a query that reads no row. A table that no pattern names gets
+    /// none.
     async fn described(&self, listed: Listed) -> Result<Result<Table, LeftOut>, DatabaseError> {
         let Listed { schema, name, comment: own, is_view } = listed;
         let schema = schema.to_string();
@@ -179,8 +184,16 @@ impl Reader<'_> {
                 Err(stopped) => return Err(self.failed(stopped)),
             }
         }
-        let extra = is_view.then(|| ("kind".to_owned(), "\"view\"".to_owned())).into_iter().collect();
-        Ok(Ok(Table { schema_name: Some(schema), name, columns, comment: own, extra, ..Table::default() }))
+        let extra =
+            is_view.then(|| ("kind".to_owned(), "\"view\"".to_owned())).into_iter().collect();
+        Ok(Ok(Table {
+            schema_name: Some(schema),
+            name,
+            columns,
+            comment: own,
+            extra,
+            ..Table::default()
+        }))
     }
 }
 
@@ -192,7 +205,8 @@ pub(crate) async fn current(connection: &Arc<Connection>) -> Result<String, Data
     let reader = Reader { connection, globs: None, until: Instant::now() + QUESTION };
     let answer = reader.ask(&catalog(CatType::CurrentDatabase(proto::CurrentDatabase {}))).await;
     let answer = answer.map_err(|stopped| reader.failed(stopped))?;
-    let name = answer.rows().find_map(|(batch, row)| Answer::text(batch, 0, row).map(str::to_owned));
+    let name =
+        answer.rows().find_map(|(batch, row)| Answer::text(batch, 0, row).map(str::to_owned));
     name.ok_or_else(|| {
         let reason = "the server names no current database".to_owned();
         DatabaseError::Unavailable { path: connection.target.shown(), reason }
@@ -203,7 +217,10 @@ pub(crate) async fn current(connection: &Arc<Connection>) -> Result<String, Data
 ///
 /// # Errors
 /// When the server cannot be asked, or the catalog is too large.
-pub(crate) async fn read(connection: &Arc<Connection>, globs: Option<&GlobSet>) -> Result<Schema, DatabaseError> {
+pub(crate) async fn read(
+    connection: &Arc<Connection>,
+    globs: Option<&GlobSet>,
+) -> Result<Schema, DatabaseError> {
     let reader = Reader { connection, globs, until: Instant::now() + ALL };
     let large = |what: String| DatabaseError::Unavailable {
         path: connection.target.shown(),
@@ -211,18 +228,23 @@ pub(crate) async fn read(connection: &Arc<Connection>, globs: Option<&GlobSet>) 
     };
     let databases = reader.ask(&catalog(CatType::ListDatabases(proto::ListDatabases {}))).await;
     let databases = databases.map_err(|stopped| reader.failed(stopped))?;
-    let names: Vec<String> =
-        databases.rows().filter_map(|(batch, row)| Answer::text(batch, 0, row).map(str::to_owned)).collect();
+    let names: Vec<String> = databases
+        .rows()
+        .filter_map(|(batch, row)| Answer::text(batch, 0, row).map(str::to_owned))
+        .collect();
     drop(databases);
     if names.iter().any(|name| name.len() > NAME) {
         return Err(large(format!("the name of a database has more than {} KiB", NAME >> 10)));
     }
-    let mut lists = stream::iter(names.into_iter().map(|name| reader.tables(name))).buffered(AT_ONCE);
+    let mut lists =
+        stream::iter(names.into_iter().map(|name| reader.tables(name))).buffered(AT_ONCE);
     let (mut listed, mut schema) = (Vec::new(), Schema::default());
     let mut bytes = 0;
     while let Some((tables, left_out)) = lists.try_next().await? {
-        bytes +=
-            tables.iter().map(|table| table.name.len() + table.comment.as_ref().map_or(0, String::len)).sum::<usize>();
+        bytes += tables
+            .iter()
+            .map(|table| table.name.len() + table.comment.as_ref().map_or(0, String::len))
+            .sum::<usize>();
         bytes += left_out.iter().map(left_out_size).sum::<usize>();
         listed.extend(tables);
         schema.left_out.extend(left_out);
@@ -234,7 +256,8 @@ pub(crate) async fn read(connection: &Arc<Connection>, globs: Option<&GlobSet>) 
         }
     }
     drop(lists);
-    let mut described = stream::iter(listed.into_iter().map(|table| reader.described(table))).buffered(AT_ONCE);
+    let mut described =
+        stream::iter(listed.into_iter().map(|table| reader.described(table))).buffered(AT_ONCE);
     let mut bytes = 0;
     while let Some(found) = described.try_next().await? {
         match found {
@@ -262,7 +285,10 @@ fn size(table: &Table) -> usize {
         + table.name.len()
         + table.comment.as_ref().map_or(0, String::len);
     let column = |column: &Column| {
-        ENTRY + column.name.len() + column.sql_type.len() + column.comment.as_ref().map_or(0, String::len)
+        ENTRY
+            + column.name.len()
+            + column.sql_type.len()
+            + column.comment.as_ref().map_or(0, String::len)
     };
     own + table.columns.iter().map(column).sum::<usize>()
 }
@@ -282,11 +308,15 @@ mod tests {
     fn rows_that_cost_a_server_no_bytes_are_counted() {
         let batch = |rows| {
             let options = RecordBatchOptions::new().with_row_count(Some(rows));
-            RecordBatch::try_new_with_options(Arc::new(ArrowSchema::empty()), Vec::new(), &options).unwrap()
+            RecordBatch::try_new_with_options(Arc::new(ArrowSchema::empty()), Vec::new(), &options)
+                .unwrap()
         };
         let mut answer = Answer::default();
         assert!(answer.push(&batch(TABLES)).is_ok());
         assert_eq!(answer.push(&batch(1)).unwrap_err().kind, SqlErrorKind::TooLarge);
-        assert_eq!(Answer::default().push(&batch(usize::MAX)).unwrap_err().kind, SqlErrorKind::TooLarge);
+        assert_eq!(
+            Answer::default().push(&batch(usize::MAX)).unwrap_err().kind,
+            SqlErrorKind::TooLarge
+        );
     }
 }

@@ -1,5 +1,6 @@
-//! The Spark executor, over Spark Connect (gRPC). Statements are rewritten by the guard and sent as queries, never as commands; they run in a
-//! session with fixed settings, within a deadline and caps, and are interrupted when nobody waits for them any more.
+//! The Spark executor, over Spark Connect (gRPC). Statements are rewritten by the guard and sent as
+//! queries, never as commands; they run in a session with fixed settings, within a deadline and
+//! caps, and are interrupted when nobody waits for them any more.
 
 mod config;
 mod connect;

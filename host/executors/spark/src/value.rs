@@ -1,4 +1,5 @@
-//! Arrow as servers send it: bytes of an IPC stream, names of types, and texts of the catalog's answers.
+//! Arrow as servers send it: bytes of an IPC stream, names of types, and texts of the catalog's
+//! answers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -31,7 +32,8 @@ fn unreadable() -> SqlError {
     SqlError::new(SqlErrorKind::Other, "the server sent rows that are not valid Arrow data")
 }
 
-/// A schema whose fields say which type of Spark's they have, in place of the server's own metadata.
+/// A schema whose fields say which type of Spark's they have, in place of the server's own
+/// metadata.
 pub(crate) fn named(schema: &Schema) -> SchemaRef {
     let fields = schema.fields().iter().map(|field| {
         let metadata = HashMap::from([(SQL_TYPE.to_owned(), sql_type(field.data_type()))]);
@@ -46,7 +48,8 @@ pub(crate) fn named(schema: &Schema) -> SchemaRef {
 /// When its columns have other types than those of the first batch.
 pub(crate) fn under(schema: &SchemaRef, batch: &RecordBatch) -> Result<RecordBatch, SqlError> {
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-    RecordBatch::try_new_with_options(Arc::clone(schema), batch.columns().to_vec(), &options).map_err(|_| unreadable())
+    RecordBatch::try_new_with_options(Arc::clone(schema), batch.columns().to_vec(), &options)
+        .map_err(|_| unreadable())
 }
 
 /// A type as Spark's SQL writes it.
@@ -79,7 +82,9 @@ pub(crate) fn sql_type(of: &DataType) -> String {
             return format!("MAP<{}>", parts.join(", "));
         }
         DataType::Struct(fields) => {
-            let parts = fields.iter().map(|field| format!("{}: {}", field.name(), sql_type(field.data_type())));
+            let parts = fields
+                .iter()
+                .map(|field| format!("{}: {}", field.name(), sql_type(field.data_type())));
             return format!("STRUCT<{}>", parts.collect::<Vec<_>>().join(", "));
         }
         other => return other.to_string(),
@@ -96,7 +101,8 @@ pub(crate) fn comment(field: &Field) -> Option<String> {
     spark.or_else(|| field.metadata().get("comment").cloned()).filter(|comment| !comment.is_empty())
 }
 
-/// A text of an answer of the catalog; `None` if it is NULL or of another type, or if there is no such row.
+/// A text of an answer of the catalog; `None` if it is NULL or of another type, or if there is no
+/// such row.
 pub(crate) fn text(column: &dyn Array, row: usize) -> Option<&str> {
     if row >= column.len() || column.is_null(row) {
         return None;
@@ -130,10 +136,14 @@ mod tests {
     use super::*;
 
     fn stream() -> Vec<u8> {
-        let schema =
-            Arc::new(Schema::new(vec![Field::new("n", DataType::Int32, false), Field::new("t", DataType::Utf8, true)]));
-        let columns: Vec<Arc<dyn Array>> =
-            vec![Arc::new(Int32Array::from(vec![1, 2])), Arc::new(StringArray::from(vec![Some("é"), None]))];
+        let schema = Arc::new(Schema::new(vec![
+            Field::new("n", DataType::Int32, false),
+            Field::new("t", DataType::Utf8, true),
+        ]));
+        let columns: Vec<Arc<dyn Array>> = vec![
+            Arc::new(Int32Array::from(vec![1, 2])),
+            Arc::new(StringArray::from(vec![Some("é"), None])),
+        ];
         let batch = RecordBatch::try_new(Arc::clone(&schema), columns).unwrap();
         let mut bytes = Vec::new();
         let mut writer = StreamWriter::try_new(&mut bytes, &schema).unwrap();
@@ -149,7 +159,10 @@ mod tests {
         let schema = named(&schema);
         assert_eq!(schema.field(0).metadata()[SQL_TYPE], "INT");
         let batch = under(&schema, &batches[0]).unwrap();
-        assert_eq!((batch.num_rows(), text(batch.column(1), 0), text(batch.column(1), 1)), (2, Some("é"), None));
+        assert_eq!(
+            (batch.num_rows(), text(batch.column(1), 0), text(batch.column(1), 1)),
+            (2, Some("é"), None)
+        );
         let other = named(&Schema::new(vec![Field::new("n", DataType::Utf8, true)]));
         assert!(under(&other, &batch).is_err());
     }
@@ -169,7 +182,9 @@ mod tests {
     #[test]
     fn types_are_written_as_spark_writes_them() {
         let field = |name: &str, of: DataType| Arc::new(Field::new(name, of, true));
-        let pair = DataType::Struct(vec![field("key", DataType::Utf8), field("value", DataType::Date32)].into());
+        let pair = DataType::Struct(
+            vec![field("key", DataType::Utf8), field("value", DataType::Date32)].into(),
+        );
         for (of, name) in [
             (DataType::Decimal128(10, 2), "DECIMAL(10,2)"),
             (DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())), "TIMESTAMP"),
@@ -189,7 +204,10 @@ mod tests {
                     .with_metadata(HashMap::from([(name.to_owned(), text.to_owned())])),
             )
         };
-        assert_eq!(with("SPARK::metadata::json", r#"{"comment":"the id"}"#).as_deref(), Some("the id"));
+        assert_eq!(
+            with("SPARK::metadata::json", r#"{"comment":"the id"}"#).as_deref(),
+            Some("the id")
+        );
         assert_eq!(with("comment", "the id").as_deref(), Some("the id"));
         assert_eq!(with("SPARK::metadata::json", "{"), None);
     }

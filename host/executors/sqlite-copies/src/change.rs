@@ -17,7 +17,8 @@ const MOVED: f64 = 0.7;
 const COPIED: (f64, f64) = (0.4, 0.15);
 /// How likely some of a column's cells change a little, and how many of them do.
 const ALTERED: (f64, f64) = (0.4, 0.2);
-/// How many of the cells that change become a constant of the expected statements, or come near one.
+/// How many of the cells that change become a constant of the expected statements, or come near
+/// one.
 const NEAR: f64 = 0.4;
 /// Rows that stand twice, at most.
 const REPEATED: f64 = 0.3;
@@ -36,8 +37,10 @@ impl Changes<'_> {
         }
         let fixed = self.fixed();
         for column in (0..self.table.columns.len()).filter(|column| !fixed.contains(column)) {
-            let values: HashSet<String> = self.table.rows.iter().filter_map(|row| spelled(row, &[column])).collect();
-            let is_measure = values.len() * 3 > self.table.rows.len() && !self.keys.refers(self.table, column);
+            let values: HashSet<String> =
+                self.table.rows.iter().filter_map(|row| spelled(row, &[column])).collect();
+            let is_measure =
+                values.len() * 3 > self.table.rows.len() && !self.keys.refers(self.table, column);
             let is_repeated = values.len() < self.table.rows.len();
             if random.random_bool(COPIED.0) && is_repeated {
                 self.copy(column, random);
@@ -51,7 +54,8 @@ impl Changes<'_> {
         }
         for at in 0..self.table.foreign_keys.len() {
             let columns = self.table.foreign_keys[at].columns.clone();
-            if random.random_bool(MOVED) && columns.iter().all(|column| !self.is_referred(*column)) {
+            if random.random_bool(MOVED) && columns.iter().all(|column| !self.is_referred(*column))
+            {
                 self.shuffle(&columns, random);
             }
         }
@@ -63,7 +67,14 @@ impl Changes<'_> {
         let table = &*self.table;
         let foreign = table.foreign_keys.iter().flat_map(|key| &key.columns);
         let referred = table.seen.keys().flatten();
-        table.primary_key.iter().chain(table.unique.iter().flatten()).chain(foreign).chain(referred).copied().collect()
+        table
+            .primary_key
+            .iter()
+            .chain(table.unique.iter().flatten())
+            .chain(foreign)
+            .chain(referred)
+            .copied()
+            .collect()
     }
 
     /// Whether others may refer to a column.
@@ -76,7 +87,8 @@ impl Changes<'_> {
         let mut order: Vec<usize> = (0..self.table.rows.len()).collect();
         order.shuffle(random);
         for column in columns {
-            let cells: Vec<Value> = order.iter().map(|row| self.table.rows[*row][*column].clone()).collect();
+            let cells: Vec<Value> =
+                order.iter().map(|row| self.table.rows[*row][*column].clone()).collect();
             self.table.rows.iter_mut().zip(cells).for_each(|(row, cell)| row[*column] = cell);
         }
     }
@@ -104,12 +116,19 @@ impl Changes<'_> {
         }
     }
 
-    /// Lets some rows stand twice where no key forbids it: with a key of one whole number, the second gets a number of its own.
+    /// Lets some rows stand twice where no key forbids it: with a key of one whole number, the
+    /// second gets a number of its own.
     fn repeat(&mut self, random: &mut Pcg64) {
         let key = self.table.primary_key.as_slice();
-        let is_reference = self.table.foreign_keys.iter().any(|other| key.iter().any(|at| other.columns.contains(at)));
+        let is_reference = self
+            .table
+            .foreign_keys
+            .iter()
+            .any(|other| key.iter().any(|at| other.columns.contains(at)));
         let numbers: Option<Vec<f64>> = match key {
-            [column] if !is_reference => self.table.rows.iter().map(|row| whole(&row[*column])).collect(),
+            [column] if !is_reference => {
+                self.table.rows.iter().map(|row| whole(&row[*column])).collect()
+            }
             _ => None,
         };
         if !self.table.unique.is_empty() || (!key.is_empty() && numbers.is_none()) {
@@ -142,9 +161,12 @@ impl<'a> Near<'a> {
         let values: Vec<f64> = cells.iter().filter_map(number).collect();
         let least = values.iter().copied().fold(f64::INFINITY, f64::min);
         let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let numbers = retained.numbers().filter(|constant| (least..=most).contains(constant)).collect();
+        let numbers =
+            retained.numbers().filter(|constant| (least..=most).contains(constant)).collect();
         let text = |cell: &'a Value| match cell {
-            Value::Text(text) if text.len() <= 200 && number(cell).is_none() && retained.holds(cell) => {
+            Value::Text(text)
+                if text.len() <= 200 && number(cell).is_none() && retained.holds(cell) =>
+            {
                 Some(text.as_str())
             }
             _ => None,
@@ -177,7 +199,9 @@ fn whole(cell: &Value) -> Option<f64> {
     let value = match cell {
         Value::Integer(value) => *value as f64,
         Value::Real(value) => *value,
-        Value::Text(text) if text.parse::<i64>().is_ok_and(|value| value.to_string() == *text) => text.parse().ok()?,
+        Value::Text(text) if text.parse::<i64>().is_ok_and(|value| value.to_string() == *text) => {
+            text.parse().ok()?
+        }
         _ => return None,
     };
     (value.fract() == 0.0 && value.abs() < 1e15).then_some(value)
@@ -192,13 +216,14 @@ fn like(cell: &Value, number: f64) -> Value {
     }
 }
 
-/// A value a little apart: whole numbers by a twentieth, reals too with the decimals that they have, words by a letter. `None` if it has a
-/// form of its own, as dates and codes have.
+/// A value a little apart: whole numbers by a twentieth, reals too with the decimals that they
+/// have, words by a letter. `None` if it has a form of its own, as dates and codes have.
 fn altered(cell: &Value, random: &mut Pcg64) -> Option<Value> {
     match cell {
         Value::Null | Value::Blob(_) => None,
         Value::Real(value) if value.fract() != 0.0 => {
-            let decimals = number_text(*value).split_once('.').map_or(0, |(_, part)| part.len()).min(12);
+            let decimals =
+                number_text(*value).split_once('.').map_or(0, |(_, part)| part.len()).min(12);
             let apart = value * (1.0 + random.random_range(-0.05..0.05));
             format!("{apart:.decimals$}").parse().ok().map(Value::Real)
         }
@@ -214,7 +239,8 @@ fn altered(cell: &Value, random: &mut Pcg64) -> Option<Value> {
 
 /// A word or several with a letter twice.
 fn word(text: &str, random: &mut Pcg64) -> Option<Value> {
-    let letters: Vec<(usize, char)> = text.char_indices().filter(|(_, c)| c.is_alphabetic()).collect();
+    let letters: Vec<(usize, char)> =
+        text.char_indices().filter(|(_, c)| c.is_alphabetic()).collect();
     let is_plain = text.chars().all(|c| c.is_alphabetic() || c == ' ' || c == '\'' || c == '-');
     if !is_plain || letters.len() < 3 || text.len() > 200 {
         return None;

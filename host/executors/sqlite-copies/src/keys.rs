@@ -13,7 +13,8 @@ use crate::source::{Reference, Sampled};
 /// Bytes of a key's text; a longer one is replaced by its digest.
 const LONG: usize = 200;
 
-/// The tables' places in an order in which each comes after those that it refers to, as far as they refer to each other without a circle.
+/// The tables' places in an order in which each comes after those that it refers to, as far as they
+/// refer to each other without a circle.
 pub(crate) fn parents_first(tables: &[Sampled]) -> Vec<usize> {
     let mut order: Vec<usize> = Vec::new();
     while order.len() < tables.len() {
@@ -22,15 +23,19 @@ pub(crate) fn parents_first(tables: &[Sampled]) -> Vec<usize> {
             let name = tables[other].name.to_lowercase();
             at != other && tables[at].foreign_keys.iter().any(|key| key.table == name)
         };
-        let free: Vec<usize> = left.iter().copied().filter(|at| !left.iter().any(|other| waits(*at, *other))).collect();
+        let free: Vec<usize> = left
+            .iter()
+            .copied()
+            .filter(|at| !left.iter().any(|other| waits(*at, *other)))
+            .collect();
         // In a circle, the first breaks it.
         order.extend(if free.is_empty() { left[..1].to_vec() } else { free });
     }
     order
 }
 
-/// The cells of a key as text, equal where the engine's comparison by affinity finds them equal; `None` if one is NULL. Long ones are
-/// digests.
+/// The cells of a key as text, equal where the engine's comparison by affinity finds them equal;
+/// `None` if one is NULL. Long ones are digests.
 pub(crate) fn spelled(row: &[Value], columns: &[usize]) -> Option<String> {
     let mut text = String::new();
     for column in columns {
@@ -39,7 +44,9 @@ pub(crate) fn spelled(row: &[Value], columns: &[usize]) -> Option<String> {
             Value::Integer(value) => text.push_str(&value.to_string()),
             Value::Real(value) => text.push_str(&number_text(*value)),
             Value::Text(value) => text.push_str(value),
-            Value::Blob(bytes) => bytes.iter().for_each(|byte| text.push_str(&format!("\\{byte:02x}"))),
+            Value::Blob(bytes) => {
+                bytes.iter().for_each(|byte| text.push_str(&format!("\\{byte:02x}")))
+            }
         }
         text.push('\u{1f}');
     }
@@ -94,12 +101,15 @@ impl Keys {
     /// Whether every cell of a column is a key of another table, declared or not.
     pub(crate) fn refers(&self, table: &Sampled, column: usize) -> bool {
         let name = table.name.to_lowercase();
-        let texts: HashSet<String> = table.rows.iter().filter_map(|row| spelled(row, &[column])).collect();
-        let mut others = self.0.iter().filter(|((other, columns), _)| *other != name && columns.len() == 1);
+        let texts: HashSet<String> =
+            table.rows.iter().filter_map(|row| spelled(row, &[column])).collect();
+        let mut others =
+            self.0.iter().filter(|((other, columns), _)| *other != name && columns.len() == 1);
         !texts.is_empty() && others.any(|(_, key)| texts.is_subset(&key.seen))
     }
 
-    /// Makes the foreign keys of a table point to rows where they did in the source; those to the table itself last, when its rows stand.
+    /// Makes the foreign keys of a table point to rows where they did in the source; those to the
+    /// table itself last, when its rows stand.
     pub(crate) fn repair(&mut self, table: &mut Sampled, random: &mut Pcg64) {
         let name = table.name.to_lowercase();
         let (own, others): (Vec<usize>, Vec<usize>) =
@@ -118,15 +128,18 @@ impl Keys {
 }
 
 impl Key {
-    /// Makes columns of a table point here. Where they are a key themselves, each row is pointed to once at most, and the rows for which
-    /// none is left are dropped.
+    /// Makes columns of a table point here. Where they are a key themselves, each row is pointed to
+    /// once at most, and the rows for which none is left are dropped.
     fn point(&self, table: &mut Sampled, columns: &[usize], random: &mut Pcg64) {
-        let is_own = |key: &Vec<usize>| !key.is_empty() && key.iter().all(|column| columns.contains(column));
+        let is_own =
+            |key: &Vec<usize>| !key.is_empty() && key.iter().all(|column| columns.contains(column));
         let is_unique = is_own(&table.primary_key) || table.unique.iter().any(is_own);
-        let taken: HashSet<String> = table.rows.iter().filter_map(|row| spelled(row, columns)).collect();
+        let taken: HashSet<String> =
+            table.rows.iter().filter_map(|row| spelled(row, columns)).collect();
         let places: Vec<usize> = (0..columns.len()).collect();
-        let is_free =
-            |cells: &&Vec<Value>| !is_unique || spelled(cells, &places).is_some_and(|text| !taken.contains(&text));
+        let is_free = |cells: &&Vec<Value>| {
+            !is_unique || spelled(cells, &places).is_some_and(|text| !taken.contains(&text))
+        };
         let mut free: Vec<&Vec<Value>> = self.cells.iter().filter(is_free).collect();
         let mut used: HashSet<String> = HashSet::new();
         table.rows.retain_mut(|row| {
@@ -147,6 +160,7 @@ impl Key {
 }
 
 fn id(table: &Sampled, columns: &[usize]) -> (String, Vec<String>) {
-    let names = columns.iter().filter_map(|at| table.columns.get(*at)).map(|name| name.to_lowercase());
+    let names =
+        columns.iter().filter_map(|at| table.columns.get(*at)).map(|name| name.to_lowercase());
     (table.name.to_lowercase(), names.collect())
 }

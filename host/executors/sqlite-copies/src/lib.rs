@@ -1,6 +1,7 @@
-//! Variants of a database: the same schema with a changed content, for telling a right statement from one that is right by luck (Zhong, Yu,
-//! Klein 2020, "Semantic evaluation for text-to-SQL with distilled test suites"). The executor never writes; this crate writes a new file, and
-//! opens the database itself as a search does, to read it.
+//! Variants of a database: the same schema with a changed content, for telling a right statement
+//! from one that is right by luck (Zhong, Yu, Klein 2020, "Semantic evaluation for text-to-SQL with
+//! distilled test suites"). The executor never writes; this crate writes a new file, and opens the
+//! database itself as a search does, to read it.
 
 mod change;
 mod keys;
@@ -38,8 +39,8 @@ const MEMORY: usize = 256 << 20;
 pub struct VariantConfig {
     /// Rows of a table at most.
     pub rows: usize,
-    /// What stays findable where it stands: cells with these contents, letter case aside, and with `%` or `_` cells like these patterns.
-    /// See [`literals`].
+    /// What stays findable where it stands: cells with these contents, letter case aside, and with
+    /// `%` or `_` cells like these patterns. See [`literals`].
     pub keep: Vec<String>,
 }
 
@@ -56,7 +57,8 @@ pub struct Variant {
     pub tables: BTreeMap<String, u64>,
     /// Rows that a key or a condition of the schema forbade.
     pub left_out: u64,
-    /// What was not taken over: virtual tables with their content, and what the schema of a damaged or doctored file states wrongly.
+    /// What was not taken over: virtual tables with their content, and what the schema of a damaged
+    /// or doctored file states wrongly.
     pub skipped: Vec<String>,
 }
 
@@ -98,18 +100,26 @@ pub enum VariantError {
     },
 }
 
-/// Makes a variant of `source` as the new file `target`: the schema without its triggers and virtual tables, and of the content
-/// a sample of each table's rows, in which values have changed places within their columns, some have become others of their column or have
-/// changed a little, and some rows stand twice. Keys stay unique, foreign keys that pointed to a row point to a row, what the schema
-/// forbids is left out, and what [`VariantConfig::keep`] names stays where it can be found. The same source, seed and config make the same
-/// content.
+/// Makes a variant of `source` as the new file `target`: the schema without its triggers and
+/// virtual tables, and of the content a sample of each table's rows, in which values have changed
+/// places within their columns, some have become others of their column or have changed a little,
+/// and some rows stand twice. Keys stay unique, foreign keys that pointed to a row point to a row,
+/// what the schema forbids is left out, and what [`VariantConfig::keep`] names stays where it can
+/// be found. The same source, seed and config make the same content.
 ///
-/// Blocks; bounded by the rows that are read (100,000 of a table), by the bytes that are retained of them (256 MiB of all tables, beyond
-/// which rows are left out), by a minute for reading, by two for all of it, and by half a GiB for the file.
+/// Blocks; bounded by the rows that are read (100,000 of a table), by the bytes that are retained
+/// of them (256 MiB of all tables, beyond which rows are left out), by a minute for reading, by two
+/// for all of it, and by half a GiB for the file.
 ///
 /// # Errors
-/// When the source cannot be read, or the target exists or cannot be written within its bounds. Nothing is left behind then.
-pub fn make_variant(source: &Path, target: &Path, seed: u64, config: &VariantConfig) -> Result<Variant, VariantError> {
+/// When the source cannot be read, or the target exists or cannot be written within its bounds.
+/// Nothing is left behind then.
+pub fn make_variant(
+    source: &Path,
+    target: &Path,
+    seed: u64,
+    config: &VariantConfig,
+) -> Result<Variant, VariantError> {
     let mut source = Source::open(source)?;
     let target = Target::create(target, DEADLINE, MEMORY)?;
     let made = write(&mut source, &target, seed, config);
@@ -124,11 +134,18 @@ pub fn make_variant(source: &Path, target: &Path, seed: u64, config: &VariantCon
     }
 }
 
-fn write(source: &mut Source, target: &Target, seed: u64, config: &VariantConfig) -> Result<Variant, VariantError> {
+fn write(
+    source: &mut Source,
+    target: &Target,
+    seed: u64,
+    config: &VariantConfig,
+) -> Result<Variant, VariantError> {
     let mut variant = Variant::default();
     let skipped = target.make_tables(source.declarations())?;
     let retained = RetainedLiterals::new(&config.keep);
-    let random = |what: &str, table: &str| Pcg64::seed_from_u64(seed ^ digest64(&[what, &table.to_lowercase()]));
+    let random = |what: &str, table: &str| {
+        Pcg64::seed_from_u64(seed ^ digest64(&[what, &table.to_lowercase()]))
+    };
     let mut tables = source.tables(&retained, config.rows, |table| random("rows", table))?;
     tables.retain(|table| !skipped.contains(&table.name));
     let mut keys = Keys::of(&tables);

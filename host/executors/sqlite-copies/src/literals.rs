@@ -9,8 +9,9 @@ use syrch_guard::{Kind, lex};
 /// Patterns shorter than this, without their wildcards, fit too many cells to be retained.
 const PATTERN: usize = 3;
 
-/// The constants of statements, for [`crate::VariantConfig::keep`]: strings without their quotes, numbers, and quoted names, which SQLite
-/// takes for strings where no column has the name. Sorted, each once. A text that cannot be lexed has none.
+/// The constants of statements, for [`crate::VariantConfig::keep`]: strings without their quotes,
+/// numbers, and quoted names, which SQLite takes for strings where no column has the name. Sorted,
+/// each once. A text that cannot be lexed has none.
 #[must_use]
 pub fn literals<'a>(statements: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut found = BTreeSet::new();
@@ -19,7 +20,9 @@ pub fn literals<'a>(statements: impl IntoIterator<Item = &'a str>) -> Vec<String
             let text = token.text(sql);
             let constant = match token.kind {
                 Kind::Number => Some(text.to_owned()),
-                Kind::Text => text.get(1..text.len().saturating_sub(1)).map(|inner| inner.replace("''", "'")),
+                Kind::Text => {
+                    text.get(1..text.len().saturating_sub(1)).map(|inner| inner.replace("''", "'"))
+                }
                 Kind::Quoted => token.name(sql),
                 _ => None,
             };
@@ -71,7 +74,11 @@ impl RetainedLiterals {
             Value::Text(text) => text.to_lowercase(),
             Value::Null | Value::Blob(_) => return Vec::new(),
         };
-        let parts = self.parts.iter().filter(|(part, _)| text.contains(part.as_str())).map(|(_, number)| *number);
+        let parts = self
+            .parts
+            .iter()
+            .filter(|(part, _)| text.contains(part.as_str()))
+            .map(|(_, number)| *number);
         self.whole.get(&text).copied().into_iter().chain(parts).collect()
     }
 
@@ -91,18 +98,29 @@ mod tests {
 
     #[test]
     fn constants_are_found() {
-        let sql = r#"SELECT a, 7 FROM t WHERE b = 'O''Hara' AND c LIKE '%Hey%' AND d = "Aruba" -- 'no'"#;
-        assert_eq!(literals([sql, "SELECT 7.5 FROM t WHERE b = ''"]), ["%Hey%", "7", "7.5", "Aruba", "O'Hara"]);
+        let sql =
+            r#"SELECT a, 7 FROM t WHERE b = 'O''Hara' AND c LIKE '%Hey%' AND d = "Aruba" -- 'no'"#;
+        assert_eq!(
+            literals([sql, "SELECT 7.5 FROM t WHERE b = ''"]),
+            ["%Hey%", "7", "7.5", "Aruba", "O'Hara"]
+        );
         assert!(literals(["SELECT 'unfinished"]).is_empty());
     }
 
     #[test]
     fn cells_are_like_constants() {
-        let retained =
-            RetainedLiterals::new(&["%Hey%".to_owned(), "7.0".to_owned(), "Aruba".to_owned(), "%a%".to_owned()]);
+        let retained = RetainedLiterals::new(&[
+            "%Hey%".to_owned(),
+            "7.0".to_owned(),
+            "Aruba".to_owned(),
+            "%a%".to_owned(),
+        ]);
         let text = |text: &str| Value::Text(text.to_owned());
         assert_eq!(retained.of(&text("oh, hey you")), [0]);
-        assert_eq!((retained.of(&Value::Integer(7)), retained.of(&Value::Real(7.0))), (vec![1], vec![1]));
+        assert_eq!(
+            (retained.of(&Value::Integer(7)), retained.of(&Value::Real(7.0))),
+            (vec![1], vec![1])
+        );
         assert_eq!(retained.of(&text("ARUBA")), [2]);
         assert!(!retained.holds(&text("a")) && !retained.holds(&Value::Null));
     }

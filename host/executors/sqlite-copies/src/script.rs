@@ -26,14 +26,20 @@ const MESSAGE: usize = 400;
 /// What messages call the database.
 const SHOWN: &str = "the database of the script";
 
-/// Runs a script on a new private file and opens the file as a search does, under that name. The file is removed with the database. The script
-/// may be anybody's: it reaches no other file, and its time, its memory and the size of the file are bounded. An empty script makes a database
+/// Runs a script on a new private file and opens the file as a search does, under that name. The
+/// file is removed with the database. The script may be anybody's: it reaches no other file, and
+/// its time, its memory and the size of the file are bounded. An empty script makes a database
 /// without tables.
 ///
 /// # Errors
 /// When a statement fails, is not allowed, or takes too much.
-pub fn open_script(script: &str, name: &str, limits: Limits) -> Result<SqliteDatabase, DatabaseError> {
-    let unavailable = |reason: String| DatabaseError::Unavailable { path: SHOWN.to_owned(), reason };
+pub fn open_script(
+    script: &str,
+    name: &str,
+    limits: Limits,
+) -> Result<SqliteDatabase, DatabaseError> {
+    let unavailable =
+        |reason: String| DatabaseError::Unavailable { path: SHOWN.to_owned(), reason };
     if script.len() > SCRIPT_BYTES {
         return Err(unavailable(format!("the script has more than {} MiB", SCRIPT_BYTES >> 20)));
     }
@@ -71,14 +77,19 @@ fn open(path: &Path) -> rusqlite::Result<(Connection, Bounds)> {
     count_memory();
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
-    connection.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY;")?;
+    connection.execute_batch(
+        "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY;",
+    )?;
     connection.query_row(&format!("PRAGMA max_page_count = {PAGES}"), [], |_| Ok(()))?;
     // A file without tables gets its header, too.
     connection.execute_batch("PRAGMA user_version = 1")?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     let bounds = Bounds::set(&mut connection, DEADLINE, MEMORY, judge)?;
-    connection.set_limit(Limit::SQLITE_LIMIT_SQL_LENGTH, i32::try_from(SCRIPT_BYTES).unwrap_or(i32::MAX))?;
+    connection.set_limit(
+        Limit::SQLITE_LIMIT_SQL_LENGTH,
+        i32::try_from(SCRIPT_BYTES).unwrap_or(i32::MAX),
+    )?;
     connection.set_limit(Limit::SQLITE_LIMIT_COMPOUND_SELECT, 500)?;
     Ok((connection, bounds))
 }
@@ -90,7 +101,9 @@ fn judge(context: &AuthContext<'_>) -> Authorization {
         | AuthAction::Detach { .. }
         | AuthAction::Pragma { .. }
         | AuthAction::CreateVtable { .. } => Authorization::Deny,
-        AuthAction::Function { function_name } if !is_listed_function(function_name) => Authorization::Deny,
+        AuthAction::Function { function_name } if !is_listed_function(function_name) => {
+            Authorization::Deny
+        }
         _ => Authorization::Allow,
     }
 }
@@ -111,7 +124,9 @@ mod tests {
     fn scripts_make_databases_also_without_tables() {
         assert!(opened("").is_ok());
         assert!(opened("BEGIN; CREATE TABLE t(a); INSERT INTO t VALUES (1), (2); DELETE FROM t WHERE a = 1;").is_ok());
-        assert!(opened("CREATE TABLE t(a); CREATE VIEW v AS SELECT a FROM t; DROP TABLE t").is_ok());
+        assert!(
+            opened("CREATE TABLE t(a); CREATE VIEW v AS SELECT a FROM t; DROP TABLE t").is_ok()
+        );
     }
 
     #[test]

@@ -42,11 +42,13 @@ pub(crate) struct Sampled {
     /// Without what is generated.
     pub(crate) columns: Vec<String>,
     pub(crate) primary_key: Vec<usize>,
-    /// Columns of each other unique index; with an expression none of them is known, and the list is empty.
+    /// Columns of each other unique index; with an expression none of them is known, and the list
+    /// is empty.
     pub(crate) unique: Vec<Vec<usize>>,
     pub(crate) foreign_keys: Vec<Reference>,
     pub(crate) rows: Vec<Vec<Value>>,
-    /// What stood in the keys that others may refer to, over all rows that were looked at: by columns, their cells as [`spelled`].
+    /// What stood in the keys that others may refer to, over all rows that were looked at: by
+    /// columns, their cells as [`spelled`].
     pub(crate) seen: BTreeMap<Vec<usize>, HashSet<String>>,
 }
 
@@ -62,7 +64,9 @@ pub(crate) struct Reference {
 impl Sampled {
     /// The places of columns by their names; `None` if one is missing.
     pub(crate) fn places(&self, names: &[String]) -> Option<Vec<usize>> {
-        let place = |name: &String| self.columns.iter().position(|column| column.eq_ignore_ascii_case(name));
+        let place = |name: &String| {
+            self.columns.iter().position(|column| column.eq_ignore_ascii_case(name))
+        };
         names.iter().map(place).collect()
     }
 }
@@ -79,10 +83,12 @@ pub(crate) struct Source {
 impl Source {
     pub(crate) fn open(path: &Path) -> Result<Self, VariantError> {
         let OpenFile { path, connection, tables, internal } = OpenFile::open(path, READING)?;
-        let declarations =
-            declarations(&connection, &internal).map_err(|source| VariantError::Read { path: path.clone(), source })?;
-        let (schema, others): (Vec<Table>, Vec<Table>) = tables.into_iter().partition(|table| table.extra.is_empty());
-        let skipped = others.into_iter().filter(|table| !table.is_view()).map(|table| table.name).collect();
+        let declarations = declarations(&connection, &internal)
+            .map_err(|source| VariantError::Read { path: path.clone(), source })?;
+        let (schema, others): (Vec<Table>, Vec<Table>) =
+            tables.into_iter().partition(|table| table.extra.is_empty());
+        let skipped =
+            others.into_iter().filter(|table| !table.is_view()).map(|table| table.name).collect();
         Ok(Self { path, connection, declarations, schema, skipped })
     }
 
@@ -105,13 +111,24 @@ impl Source {
         let mut space = Space(RETAINED);
         for table in &self.schema {
             let mut sampled = empty(table);
-            // Keys that somebody refers to, and all that are one column: what refers to them may not be declared.
+            // Keys that somebody refers to, and all that are one column: what refers to them may
+            // not be declared.
             let of_others = self.schema.iter().flat_map(|other| &other.foreign_keys);
             let referred = of_others.filter(|key| key.ref_table.eq_ignore_ascii_case(&table.name));
             let names = referred.map(|key| &key.ref_columns).chain([&table.primary_key]);
-            sampled.seen = names.filter_map(|names| sampled.places(names)).map(|at| (at, HashSet::new())).collect();
+            sampled.seen = names
+                .filter_map(|names| sampled.places(names))
+                .map(|at| (at, HashSet::new()))
+                .collect();
             sampled.seen.remove(&Vec::new());
-            let read = read_rows(&self.connection, &mut sampled, retained, limit, &mut space, &mut random(&table.name));
+            let read = read_rows(
+                &self.connection,
+                &mut sampled,
+                retained,
+                limit,
+                &mut space,
+                &mut random(&table.name),
+            );
             read.map_err(|source| VariantError::Read { path: self.path.clone(), source })?;
             tables.push(sampled);
         }
@@ -119,8 +136,12 @@ impl Source {
     }
 }
 
-/// The declarations, without those of virtual tables and of the tables in which these store their content, and without what is not UTF-8.
-fn declarations(connection: &Connection, internal: &HashSet<String>) -> rusqlite::Result<Vec<Declaration>> {
+/// The declarations, without those of virtual tables and of the tables in which these store their
+/// content, and without what is not UTF-8.
+fn declarations(
+    connection: &Connection,
+    internal: &HashSet<String>,
+) -> rusqlite::Result<Vec<Declaration>> {
     let sql = "SELECT type, name, sql, tbl_name FROM sqlite_schema WHERE sql IS NOT NULL \
                AND type IN ('table', 'index', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid";
     let mut statement = connection.prepare(sql)?;
@@ -139,7 +160,11 @@ fn declarations(connection: &Connection, internal: &HashSet<String>) -> rusqlite
 
 fn empty(table: &Table) -> Sampled {
     let is_generated = |extra: &[(String, String)]| extra.iter().any(|(key, _)| key == "generated");
-    let columns = table.columns.iter().filter(|column| !is_generated(&column.extra)).map(|column| column.name.clone());
+    let columns = table
+        .columns
+        .iter()
+        .filter(|column| !is_generated(&column.extra))
+        .map(|column| column.name.clone());
     let mut sampled = Sampled {
         name: table.name.clone(),
         columns: columns.collect(),
@@ -151,11 +176,16 @@ fn empty(table: &Table) -> Sampled {
     };
     sampled.primary_key = sampled.places(&table.primary_key).unwrap_or_default();
     let unique = table.indexes.iter().filter(|index| index.is_unique);
-    sampled.unique = unique.map(|index| sampled.places(&index.columns).unwrap_or_default()).collect();
+    sampled.unique =
+        unique.map(|index| sampled.places(&index.columns).unwrap_or_default()).collect();
     sampled.unique.retain(|columns| *columns != sampled.primary_key);
     let reference = |key: &ForeignKey| {
         let others = key.ref_columns.iter().map(|name| name.to_lowercase()).collect();
-        Some(Reference { columns: sampled.places(&key.columns)?, table: key.ref_table.to_lowercase(), others })
+        Some(Reference {
+            columns: sampled.places(&key.columns)?,
+            table: key.ref_table.to_lowercase(),
+            others,
+        })
     };
     sampled.foreign_keys = table.foreign_keys.iter().filter_map(reference).collect();
     sampled
@@ -188,8 +218,8 @@ fn bytes(row: &[Value]) -> usize {
     row.iter().map(|cell| CELL + of(cell)).sum()
 }
 
-/// Fills in rows: a uniform sample (reservoir sampling, Vitter 1985) of those that are looked at, and those with constants. Rows and keys
-/// for which there is no space are left out.
+/// Fills in rows: a uniform sample (reservoir sampling, Vitter 1985) of those that are looked at,
+/// and those with constants. Rows and keys for which there is no space are left out.
 fn read_rows(
     connection: &Connection,
     table: &mut Sampled,
@@ -201,14 +231,22 @@ fn read_rows(
     if table.columns.is_empty() {
         return Ok(());
     }
-    let columns = table.columns.iter().map(|name| Dialect::Sqlite.quoted(name)).collect::<Vec<_>>().join(", ");
-    let sql = format!("SELECT {columns} FROM {} LIMIT {SCANNED}", Dialect::Sqlite.quoted(&table.name));
+    let columns = table
+        .columns
+        .iter()
+        .map(|name| Dialect::Sqlite.quoted(name))
+        .collect::<Vec<_>>()
+        .join(", ");
+    let sql =
+        format!("SELECT {columns} FROM {} LIMIT {SCANNED}", Dialect::Sqlite.quoted(&table.name));
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query([])?;
     let (mut found, mut sample, mut constants) = (BTreeMap::new(), Vec::new(), Vec::new());
     let (mut place, mut ordinary) = (0_usize, 0_usize);
     while let Some(row) = rows.next()? {
-        let cells = (0..table.columns.len()).map(|at| row.get_ref(at).map(owned)).collect::<Result<Vec<_>, _>>()?;
+        let cells = (0..table.columns.len())
+            .map(|at| row.get_ref(at).map(owned))
+            .collect::<Result<Vec<_>, _>>()?;
         for (columns, seen) in &mut table.seen {
             if let Some(key) = spelled(&cells, columns)
                 && !seen.contains(&key)
@@ -255,7 +293,11 @@ fn read_rows(
 }
 
 /// Whether a row holds a constant of which its column has not enough yet.
-fn is_wanted(cells: &[Value], retained: &RetainedLiterals, found: &mut BTreeMap<(usize, usize), u32>) -> bool {
+fn is_wanted(
+    cells: &[Value],
+    retained: &RetainedLiterals,
+    found: &mut BTreeMap<(usize, usize), u32>,
+) -> bool {
     let mut is_wanted = false;
     for (column, cell) in cells.iter().enumerate() {
         for constant in retained.of(cell) {
@@ -299,7 +341,8 @@ mod tests {
             rows: Vec::new(),
             seen: [(vec![0], HashSet::new()), (vec![1], HashSet::new())].into(),
         };
-        let (retained, mut space, mut random) = (RetainedLiterals::new(&[]), Space(bytes), Pcg64::seed_from_u64(1));
+        let (retained, mut space, mut random) =
+            (RetainedLiterals::new(&[]), Space(bytes), Pcg64::seed_from_u64(1));
         read_rows(&connection, &mut table, &retained, 100, &mut space, &mut random).unwrap();
         table
     }
@@ -322,7 +365,13 @@ mod tests {
     #[test]
     fn space_is_taken_and_swapped() {
         let mut space = Space(10);
-        assert!(space.take(6) && !space.take(5) && space.swap(6, 10) && !space.take(1) && !space.swap(10, 11));
+        assert!(
+            space.take(6)
+                && !space.take(5)
+                && space.swap(6, 10)
+                && !space.take(1)
+                && !space.swap(10, 11)
+        );
         assert!(space.swap(10, 0) && space.take(10));
     }
 }

@@ -31,9 +31,15 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Makes the file. The time counts from now: whoever made the database wrote the conditions, generated columns and indexes that run here.
-    pub(crate) fn create(path: &Path, deadline: Duration, memory: usize) -> Result<Self, VariantError> {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    /// Makes the file. The time counts from now: whoever made the database wrote the conditions,
+    /// generated columns and indexes that run here.
+    pub(crate) fn create(
+        path: &Path,
+        deadline: Duration,
+        memory: usize,
+    ) -> Result<Self, VariantError> {
+        let name =
+            path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let part = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
         for file in [path, &part] {
             if fs::symlink_metadata(file).is_ok() {
@@ -43,7 +49,9 @@ impl Target {
         let made = OpenOptions::new().write(true).create_new(true).open(&part);
         made.map_err(|source| VariantError::Make { path: path.to_owned(), source })?;
         match open(&part, PAGES, deadline, memory) {
-            Ok((connection, bounds)) => Ok(Self { path: path.to_owned(), part, connection, bounds }),
+            Ok((connection, bounds)) => {
+                Ok(Self { path: path.to_owned(), part, connection, bounds })
+            }
             Err(source) => {
                 drop(fs::remove_file(&part));
                 Err(VariantError::Write { path: path.to_owned(), source })
@@ -58,29 +66,43 @@ impl Target {
     }
 
     /// Makes the tables, and the unique indexes. The names of those that the engine does not take.
-    pub(crate) fn make_tables(&self, declarations: &[Declaration]) -> Result<Vec<String>, VariantError> {
+    pub(crate) fn make_tables(
+        &self,
+        declarations: &[Declaration],
+    ) -> Result<Vec<String>, VariantError> {
         self.connection.execute_batch("BEGIN").map_err(|error| self.failed(error))?;
-        let is_first = |declaration: &&Declaration| declaration.kind == "table" || is_unique(declaration);
+        let is_first =
+            |declaration: &&Declaration| declaration.kind == "table" || is_unique(declaration);
         self.declare(declarations.iter().filter(is_first))
     }
 
     /// Makes everything else: indexes and views, which nobody looks into here.
-    pub(crate) fn make_others(&self, declarations: &[Declaration]) -> Result<Vec<String>, VariantError> {
-        let is_other = |declaration: &&Declaration| declaration.kind != "table" && !is_unique(declaration);
+    pub(crate) fn make_others(
+        &self,
+        declarations: &[Declaration],
+    ) -> Result<Vec<String>, VariantError> {
+        let is_other =
+            |declaration: &&Declaration| declaration.kind != "table" && !is_unique(declaration);
         let skipped = self.declare(declarations.iter().filter(is_other))?;
         self.connection.execute_batch("COMMIT").map_err(|error| self.failed(error))?;
         Ok(skipped)
     }
 
-    /// Declarations come from the file's own text, which may have been tampered with: only the first statement of each is compiled, and the
-    /// authorizer lets it make nothing but what it declares.
-    fn declare<'a>(&self, declarations: impl Iterator<Item = &'a Declaration>) -> Result<Vec<String>, VariantError> {
+    /// Declarations come from the file's own text, which may have been tampered with: only the
+    /// first statement of each is compiled, and the authorizer lets it make nothing but what it
+    /// declares.
+    fn declare<'a>(
+        &self,
+        declarations: impl Iterator<Item = &'a Declaration>,
+    ) -> Result<Vec<String>, VariantError> {
         let mut skipped = Vec::new();
         for Declaration { name, sql, .. } in declarations {
             match self.connection.execute(sql, []) {
                 Ok(_) => {}
                 // It ended half way, and without a journal nothing of it is taken back.
-                Err(error) if self.bounds.is_over() || is_bound(&error) => return Err(self.failed(error)),
+                Err(error) if self.bounds.is_over() || is_bound(&error) => {
+                    return Err(self.failed(error));
+                }
                 Err(_) => skipped.push(name.clone()),
             }
         }
@@ -89,9 +111,17 @@ impl Target {
 
     /// Inserts the rows of a table; for each, whether the schema took it.
     pub(crate) fn insert(&self, table: &Sampled) -> Result<Vec<bool>, VariantError> {
-        let names = table.columns.iter().map(|name| Dialect::Sqlite.quoted(name)).collect::<Vec<_>>().join(", ");
+        let names = table
+            .columns
+            .iter()
+            .map(|name| Dialect::Sqlite.quoted(name))
+            .collect::<Vec<_>>()
+            .join(", ");
         let places = vec!["?"; table.columns.len()].join(", ");
-        let sql = format!("INSERT OR IGNORE INTO {} ({names}) VALUES ({places})", Dialect::Sqlite.quoted(&table.name));
+        let sql = format!(
+            "INSERT OR IGNORE INTO {} ({names}) VALUES ({places})",
+            Dialect::Sqlite.quoted(&table.name)
+        );
         if table.rows.is_empty() {
             return Ok(Vec::new());
         }
@@ -101,7 +131,9 @@ impl Target {
             Ok(_) if self.bounds.is_over() => Err(self.failed(over())),
             Ok(count) => Ok(count > 0),
             // What IGNORE does not cover, such as the types of a strict table.
-            Err(error) if error_code(&error) == Some(rusqlite::ErrorCode::ConstraintViolation) => Ok(false),
+            Err(error) if error_code(&error) == Some(rusqlite::ErrorCode::ConstraintViolation) => {
+                Ok(false)
+            }
             Err(error) => Err(self.failed(error)),
         };
         table.rows.iter().map(|row| insert(row.iter())).collect()
@@ -110,7 +142,9 @@ impl Target {
     /// Closes the file and gives it its name.
     pub(crate) fn finish(self) -> Result<(), VariantError> {
         let Self { path, part, connection, .. } = self;
-        let closed = connection.close().map_err(|(_, source)| VariantError::Write { path: path.clone(), source });
+        let closed = connection
+            .close()
+            .map_err(|(_, source)| VariantError::Write { path: path.clone(), source });
         // A link, unlike a new name, never replaces a file.
         let named = closed.and_then(|()| {
             fs::hard_link(&part, &path).map_err(|source| match source.kind() {
@@ -131,7 +165,8 @@ impl Target {
 
 fn is_unique(declaration: &Declaration) -> bool {
     let mut words = declaration.sql.split_whitespace().skip(1);
-    declaration.kind == "index" && words.next().is_some_and(|word| word.eq_ignore_ascii_case("unique"))
+    declaration.kind == "index"
+        && words.next().is_some_and(|word| word.eq_ignore_ascii_case("unique"))
 }
 
 /// What ends the work from outside.
@@ -147,10 +182,18 @@ fn is_bound(error: &rusqlite::Error) -> bool {
 }
 
 /// Opens the file with the bounds that any statement has, and with those of time and size.
-fn open(part: &Path, pages: u32, deadline: Duration, memory: usize) -> rusqlite::Result<(Connection, Bounds)> {
+fn open(
+    part: &Path,
+    pages: u32,
+    deadline: Duration,
+    memory: usize,
+) -> rusqlite::Result<(Connection, Bounds)> {
     count_memory();
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-    let mut connection = Connection::open_with_flags(fs::canonicalize(part).as_deref().unwrap_or(part), flags)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let mut connection =
+        Connection::open_with_flags(fs::canonicalize(part).as_deref().unwrap_or(part), flags)?;
     connection.execute_batch(
         "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY;",
     )?;
@@ -174,7 +217,9 @@ fn judge(context: &AuthContext<'_>) -> Authorization {
         | AuthAction::CreateVtable { .. }
         | AuthAction::DropTable { .. }
         | AuthAction::Delete { .. } => Authorization::Deny,
-        AuthAction::Function { function_name } if !is_listed_function(function_name) => Authorization::Deny,
+        AuthAction::Function { function_name } if !is_listed_function(function_name) => {
+            Authorization::Deny
+        }
         _ => Authorization::Allow,
     }
 }
@@ -188,10 +233,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let part = folder.path().join("part");
         fs::write(&part, []).unwrap();
-        let (connection, _bounds) = open(&part, 16, Duration::from_secs(3_600), usize::MAX).unwrap();
+        let (connection, _bounds) =
+            open(&part, 16, Duration::from_secs(3_600), usize::MAX).unwrap();
         connection.execute_batch("CREATE TABLE t(a)").unwrap();
         connection.execute("INSERT INTO t VALUES (zeroblob(20000))", []).unwrap();
         let error = connection.execute("INSERT INTO t VALUES (zeroblob(100000))", []).unwrap_err();
-        assert!(is_bound(&error) && error.sqlite_error_code() == Some(ErrorCode::DiskFull), "{error}");
+        assert!(
+            is_bound(&error) && error.sqlite_error_code() == Some(ErrorCode::DiskFull),
+            "{error}"
+        );
     }
 }

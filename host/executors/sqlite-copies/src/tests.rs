@@ -43,12 +43,16 @@ fn shop(folder: &TempDir) -> PathBuf {
 }
 
 fn number(path: &Path, sql: &str) -> i64 {
-    let connection = Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    let connection =
+        Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
     connection.query_row(sql, [], |row| row.get(0)).unwrap_or_else(|error| panic!("{sql}: {error}"))
 }
 
 fn keeping(constants: &[&str]) -> VariantConfig {
-    VariantConfig { keep: constants.iter().map(|constant| (*constant).to_owned()).collect(), ..Default::default() }
+    VariantConfig {
+        keep: constants.iter().map(|constant| (*constant).to_owned()).collect(),
+        ..Default::default()
+    }
 }
 
 #[test]
@@ -60,12 +64,16 @@ fn a_variant_has_the_schema_and_another_content() {
     let variant = make_variant(&source, &target, 1, &VariantConfig::default()).unwrap();
     assert_eq!(fs::read(&source).unwrap(), before, "the database is only read");
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "nothing else is left");
-    assert_eq!(variant.tables.keys().collect::<Vec<_>>(), ["cards", "countries", "customers", "log", "orders"]);
+    assert_eq!(
+        variant.tables.keys().collect::<Vec<_>>(),
+        ["cards", "countries", "customers", "log", "orders"]
+    );
     assert!(variant.skipped.is_empty(), "{variant:?}");
     for (table, rows) in &variant.tables {
         assert_eq!(number(&target, &format!("SELECT count(*) FROM {table}")), *rows as i64);
     }
-    let objects = "SELECT count(*) FROM sqlite_schema WHERE type IN ('view', 'index') AND sql IS NOT NULL";
+    let objects =
+        "SELECT count(*) FROM sqlite_schema WHERE type IN ('view', 'index') AND sql IS NOT NULL";
     assert_eq!((number(&target, objects), number(&source, objects)), (3, 3));
     assert_eq!(number(&target, "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'"), 0);
     assert!(number(&target, "SELECT count(*) FROM rich") > 0);
@@ -78,7 +86,8 @@ fn the_schema_holds_and_joins_find_their_rows() {
     for seed in 0..20 {
         let target = folder.path().join(format!("{seed}.sqlite"));
         make_variant(&source, &target, seed, &VariantConfig::default()).unwrap();
-        // The one country that stands nowhere is the only key without a row, in the source as in the variant.
+        // The one country that stands nowhere is the only key without a row, in the source as in
+        // the variant.
         let lost = "SELECT count(*) FROM pragma_foreign_key_check AS k WHERE NOT (k.\"table\" = 'customers')";
         assert_eq!((number(&source, lost), number(&target, lost)), (0, 0), "{seed}");
         assert_eq!(
@@ -88,7 +97,13 @@ fn the_schema_holds_and_joins_find_their_rows() {
             ),
             0
         );
-        assert_eq!(number(&target, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'"), 0);
+        assert_eq!(
+            number(
+                &target,
+                "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'"
+            ),
+            0
+        );
         assert_eq!(number(&target, "SELECT count(*) FROM orders WHERE doubled <> total * 2"), 0);
         assert!(
             number(
@@ -137,7 +152,8 @@ fn constants_stay_findable() {
 fn great_tables_are_sampled() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("great.sqlite");
-    let script = "CREATE TABLE t(id INTEGER PRIMARY KEY, word TEXT); CREATE TABLE u(t INT REFERENCES t);
+    let script =
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, word TEXT); CREATE TABLE u(t INT REFERENCES t);
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
         INSERT INTO t SELECT i, 'w' || i FROM n;
         INSERT INTO u SELECT id FROM t;";
@@ -146,7 +162,10 @@ fn great_tables_are_sampled() {
     let config = VariantConfig { rows: 500, keep: vec!["w19999".to_owned()] };
     let variant = make_variant(&source, &target, 3, &config).unwrap();
     // Sampled first, then some rows stand twice.
-    assert!((250..=600).contains(&variant.tables["t"]) && variant.tables["u"] <= 600, "{variant:?}");
+    assert!(
+        (250..=600).contains(&variant.tables["t"]) && variant.tables["u"] <= 600,
+        "{variant:?}"
+    );
     assert_eq!(number(&target, "SELECT count(*) FROM u WHERE t NOT IN (SELECT id FROM t)"), 0);
     assert!(number(&target, "SELECT count(*) FROM t WHERE word = 'w19999'") > 0);
 }
@@ -161,7 +180,9 @@ fn nothing_is_ever_overwritten_or_left_behind() {
     let error = make_variant(&source, &nowhere, 1, &VariantConfig::default()).unwrap_err();
     assert!(matches!(error, VariantError::Make { .. }), "{error}");
     let missing = folder.path().join("shap.sqlite");
-    let error = make_variant(&missing, &folder.path().join("2.sqlite"), 1, &VariantConfig::default()).unwrap_err();
+    let error =
+        make_variant(&missing, &folder.path().join("2.sqlite"), 1, &VariantConfig::default())
+            .unwrap_err();
     assert!(matches!(error, VariantError::Source(DatabaseError::Missing { .. })), "{error}");
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
 }
@@ -170,8 +191,7 @@ fn nothing_is_ever_overwritten_or_left_behind() {
 fn virtual_tables_are_left_out_and_said_so() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("text.sqlite");
-    let script =
-        "CREATE TABLE t(a TEXT); INSERT INTO t VALUES ('x'), ('y'), ('z'); CREATE VIRTUAL TABLE docs USING fts5(body);";
+    let script = "CREATE TABLE t(a TEXT); INSERT INTO t VALUES ('x'), ('y'), ('z'); CREATE VIRTUAL TABLE docs USING fts5(body);";
     Connection::open(&source).unwrap().execute_batch(script).unwrap();
     let target = folder.path().join("1.sqlite");
     let variant = make_variant(&source, &target, 1, &VariantConfig::default()).unwrap();
@@ -187,7 +207,9 @@ fn a_doctored_schema_declares_and_nothing_else() {
     let connection = Connection::open(&source).unwrap();
     connection.execute_batch("PRAGMA writable_schema = 1").unwrap();
     let attach = format!("ATTACH '{}' AS other", elsewhere.display());
-    connection.execute("UPDATE sqlite_schema SET sql = ?1 WHERE name = 'totals'", [&attach]).unwrap();
+    connection
+        .execute("UPDATE sqlite_schema SET sql = ?1 WHERE name = 'totals'", [&attach])
+        .unwrap();
     drop(connection);
     let made = make_variant(&source, &folder.path().join("1.sqlite"), 1, &VariantConfig::default());
     assert!(!elsewhere.exists(), "{made:?}");
@@ -200,7 +222,9 @@ fn doctored(folder: &TempDir, script: &str, old: &str, new: &str) -> PathBuf {
     let connection = Connection::open(&source).unwrap();
     connection.execute_batch(script).unwrap();
     connection.execute_batch("PRAGMA writable_schema = 1").unwrap();
-    let changed = connection.execute("UPDATE sqlite_schema SET sql = replace(sql, ?1, ?2)", [old, new]).unwrap();
+    let changed = connection
+        .execute("UPDATE sqlite_schema SET sql = replace(sql, ?1, ?2)", [old, new])
+        .unwrap();
     assert!(changed > 0);
     source
 }
@@ -210,18 +234,27 @@ fn what_a_schema_makes_of_a_row_is_bounded() {
     let folder = tempfile::tempdir().unwrap();
     let script = "CREATE TABLE t(a INT, b AS (zeroblob(1)) STORED); INSERT INTO t VALUES (1), (2), (3), (4);";
     let source = doctored(&folder, script, "zeroblob(1)", "zeroblob(9000000)");
-    let error = make_variant(&source, &folder.path().join("1.sqlite"), 1, &VariantConfig::default()).unwrap_err();
-    let is_too_big = |source: &rusqlite::Error| source.sqlite_error_code() == Some(rusqlite::ErrorCode::TooBig);
-    assert!(matches!(&error, VariantError::Write { source, .. } if is_too_big(source)), "{error:?}");
+    let error =
+        make_variant(&source, &folder.path().join("1.sqlite"), 1, &VariantConfig::default())
+            .unwrap_err();
+    let is_too_big =
+        |source: &rusqlite::Error| source.sqlite_error_code() == Some(rusqlite::ErrorCode::TooBig);
+    assert!(
+        matches!(&error, VariantError::Write { source, .. } if is_too_big(source)),
+        "{error:?}"
+    );
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "nothing is left behind");
 }
 
 #[test]
 fn what_a_schema_calls_is_listed() {
     let folder = tempfile::tempdir().unwrap();
-    let script = "CREATE TABLE t(a INT CHECK (abs(a) >= 0)); CREATE TABLE u(a INT CHECK (abs(a) > -1));";
+    let script =
+        "CREATE TABLE t(a INT CHECK (abs(a) >= 0)); CREATE TABLE u(a INT CHECK (abs(a) > -1));";
     let source = doctored(&folder, script, "abs(a) >= 0", "sqlite_version() > 0");
-    let variant = make_variant(&source, &folder.path().join("1.sqlite"), 1, &VariantConfig::default()).unwrap();
+    let variant =
+        make_variant(&source, &folder.path().join("1.sqlite"), 1, &VariantConfig::default())
+            .unwrap();
     assert_eq!((variant.skipped, variant.tables.len()), (vec!["t".to_owned()], 1));
 }
 

@@ -1,5 +1,11 @@
-//! What the executor costs: a small statement, a check, and finding values. A million rows are measured by `tests/bench`.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a benchmark may fail loudly")]
+//! What the executor costs: a small statement, a check, and finding values. A million rows are
+//! measured by `tests/bench`.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a benchmark may fail loudly"
+)]
 
 use divan::Bencher;
 use rusqlite::Connection;
@@ -22,12 +28,12 @@ fn open(rows: u32) -> (TempDir, Runtime, SqliteDatabase) {
          INSERT INTO t SELECT n, n % 7, n * 3, n / 2.0, n * 1.5, 'name ' || (n % 5000), 'city ' || (n % 100), 'x', n % 2, 0.5 FROM r;"
     );
     Connection::open(&path).unwrap().execute_batch(&script).unwrap();
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     (folder, runtime, SqliteDatabase::open(SqliteConfig::new(path)).unwrap())
 }
 
-const JOIN: &str =
-    "SELECT x.f, count(*) AS n FROM t AS x JOIN t AS y ON y.id = x.id WHERE x.e = 'name 7' GROUP BY 1 ORDER BY n DESC";
+const JOIN: &str = "SELECT x.f, count(*) AS n FROM t AS x JOIN t AS y ON y.id = x.id WHERE x.e = 'name 7' GROUP BY 1 ORDER BY n DESC";
 
 #[divan::bench]
 fn one_small_statement(bencher: Bencher<'_, '_>) {
@@ -52,5 +58,6 @@ fn thirty_phrases(bencher: Bencher<'_, '_>, how: &str) {
         "ngram" => Match::Ngram,
         _ => Match::Fuzzy,
     };
-    bencher.bench_local(|| runtime.block_on(database.find(&phrases, how.clone(), 5)).unwrap().len());
+    bencher
+        .bench_local(|| runtime.block_on(database.find(&phrases, how.clone(), 5)).unwrap().len());
 }

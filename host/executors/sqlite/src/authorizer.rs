@@ -1,5 +1,5 @@
-//! Registers an authorizer with the engine. Names in a database file may be any bytes, which the wrapper of the engine's interface does not
-//! expect: it panics.
+//! Registers an authorizer with the engine. Names in a database file may be any bytes, which the
+//! wrapper of the engine's interface does not expect: it panics.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,7 +17,8 @@ pub(crate) trait Judge: Send + 'static {
 #[allow(unsafe_code)]
 pub(crate) fn authorize<J: Judge>(connection: &Connection, judge: J) -> rusqlite::Result<()> {
     let data = Box::into_raw(Box::new(judge)).cast::<c_void>();
-    // SAFETY: the connection owns the judge from here on, and frees it when it is closed or when there is no memory for it.
+    // SAFETY: the connection owns the judge from here on, and frees it when it is closed or when
+    // there is no memory for it.
     let code = unsafe {
         let db = connection.handle();
         match ffi::sqlite3_set_clientdata(db, c"syrch_authorizer".as_ptr(), data, Some(free::<J>)) {
@@ -47,11 +48,18 @@ unsafe extern "C" fn ask<J: Judge>(
     accessor: *const c_char,
 ) -> c_int {
     // SAFETY: the judge lives as long as its connection, and the names as long as this call.
-    let (judge, names) = unsafe { (&*data.cast::<J>(), [first, second, database, accessor].map(|name| text(name))) };
+    let (judge, names) =
+        unsafe { (&*data.cast::<J>(), [first, second, database, accessor].map(|name| text(name))) };
     let [first, second, database_name, accessor] = names;
     // Of what is read the table decides, and more is known of it.
-    let second = if code == ffi::SQLITE_READ { second.or(Ok::<_, Utf8Error>(Some("\u{fffd}"))) } else { second };
-    let (Ok(first), Ok(second), Ok(database_name), Ok(accessor)) = (first, second, database_name, accessor) else {
+    let second = if code == ffi::SQLITE_READ {
+        second.or(Ok::<_, Utf8Error>(Some("\u{fffd}")))
+    } else {
+        second
+    };
+    let (Ok(first), Ok(second), Ok(database_name), Ok(accessor)) =
+        (first, second, database_name, accessor)
+    else {
         return answer(catch_unwind(AssertUnwindSafe(|| judge.judge(None))));
     };
     let context = AuthContext { action: action(code, first, second), database_name, accessor };
@@ -82,17 +90,25 @@ fn action<'a>(code: c_int, first: Option<&'a str>, second: Option<&'a str>) -> A
     match (code, first, second) {
         (ffi::SQLITE_SELECT, ..) => AuthAction::Select,
         (ffi::SQLITE_RECURSIVE, ..) => AuthAction::Recursive,
-        (ffi::SQLITE_READ, Some(table_name), Some(column_name)) => AuthAction::Read { table_name, column_name },
+        (ffi::SQLITE_READ, Some(table_name), Some(column_name)) => {
+            AuthAction::Read { table_name, column_name }
+        }
         (ffi::SQLITE_FUNCTION, _, Some(function_name)) => AuthAction::Function { function_name },
-        (ffi::SQLITE_PRAGMA, Some(pragma_name), pragma_value) => AuthAction::Pragma { pragma_name, pragma_value },
+        (ffi::SQLITE_PRAGMA, Some(pragma_name), pragma_value) => {
+            AuthAction::Pragma { pragma_name, pragma_value }
+        }
         (ffi::SQLITE_ATTACH, Some(filename), _) => AuthAction::Attach { filename },
         (ffi::SQLITE_ATTACH, None, _) => AuthAction::Attach { filename: "" },
         (ffi::SQLITE_DETACH, Some(database_name), _) => AuthAction::Detach { database_name },
         (ffi::SQLITE_TRANSACTION, ..) => AuthAction::Transaction { operation },
-        (ffi::SQLITE_SAVEPOINT, ..) => AuthAction::Savepoint { operation, savepoint_name: second.unwrap_or_default() },
+        (ffi::SQLITE_SAVEPOINT, ..) => {
+            AuthAction::Savepoint { operation, savepoint_name: second.unwrap_or_default() }
+        }
         (ffi::SQLITE_INSERT, Some(table_name), _) => AuthAction::Insert { table_name },
         (ffi::SQLITE_DELETE, Some(table_name), _) => AuthAction::Delete { table_name },
-        (ffi::SQLITE_UPDATE, Some(table_name), Some(column_name)) => AuthAction::Update { table_name, column_name },
+        (ffi::SQLITE_UPDATE, Some(table_name), Some(column_name)) => {
+            AuthAction::Update { table_name, column_name }
+        }
         (ffi::SQLITE_DROP_TABLE, Some(table_name), _) => AuthAction::DropTable { table_name },
         (ffi::SQLITE_CREATE_VTABLE, Some(table_name), Some(module_name)) => {
             AuthAction::CreateVtable { table_name, module_name }

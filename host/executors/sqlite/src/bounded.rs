@@ -1,5 +1,5 @@
-//! For crates that work with SQLite files besides searches: connections that an untrusted file can neither lead to other
-//! files nor occupy for ever.
+//! For crates that work with SQLite files besides searches: connections that an untrusted file can
+//! neither lead to other files nor occupy for ever.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -35,8 +35,9 @@ pub struct OpenFile {
 }
 
 impl OpenFile {
-    /// Opens a file as searches do. The deadline counts from now and holds for all that is done with the connection on this thread; memory is
-    /// bounded as for a statement. [`release`] ends both.
+    /// Opens a file as searches do. The deadline counts from now and holds for all that is done
+    /// with the connection on this thread; memory is bounded as for a statement. [`release`] ends
+    /// both.
     ///
     /// # Errors
     /// Every [`DatabaseError`] but `NothingGranted`.
@@ -46,12 +47,15 @@ impl OpenFile {
         let failed = |error: rusqlite::Error| connect::opening_error(&error, &config);
         let authorizer = Authorizer::new();
         let state = FileState::read(&path, &config)?;
-        let mut connection = connect::connect(&path, &state, &config, COLUMNS, &authorizer).map_err(failed)?;
-        let ends_at = Deadline::start(Allowance { deadline, memory: config.memory }, &Arc::default());
+        let mut connection =
+            connect::connect(&path, &state, &config, COLUMNS, &authorizer).map_err(failed)?;
+        let ends_at =
+            Deadline::start(Allowance { deadline, memory: config.memory }, &Arc::default());
         deadline::install(&mut connection, &authorizer, &ends_at).map_err(failed)?;
         let tables = introspect::read(&connection, None).map_err(failed)?.tables;
         let internal = introspect::entries(&connection).map_err(failed)?;
-        let internal = internal.into_iter().filter(|entry| matches!(entry.kind, "virtual" | "shadow"));
+        let internal =
+            internal.into_iter().filter(|entry| matches!(entry.kind, "virtual" | "shadow"));
         let internal = internal.map(|entry| entry.name.to_lowercase()).collect();
         Ok(Self { path, connection, tables, internal })
     }
@@ -61,9 +65,11 @@ impl OpenFile {
 pub struct Bounds(Authorizer);
 
 impl Bounds {
-    /// Bounds a connection that another crate opened: what the engine compiles is judged by `judge`, and all that is done with it on this thread
-    /// ends with an error after the deadline, which counts from now, or when the engine holds more than `memory` bytes for it. [`release`] ends
-    /// both. Sizes are bounded as in a search, for tables of up to [`COLUMNS`] columns, and the functions of this executor are added.
+    /// Bounds a connection that another crate opened: what the engine compiles is judged by
+    /// `judge`, and all that is done with it on this thread ends with an error after the deadline,
+    /// which counts from now, or when the engine holds more than `memory` bytes for it. [`release`]
+    /// ends both. Sizes are bounded as in a search, for tables of up to [`COLUMNS`] columns, and
+    /// the functions of this executor are added.
     ///
     /// # Errors
     /// When the engine refuses a setting.
@@ -77,7 +83,11 @@ impl Bounds {
         connect::limit(connection, COLUMNS)?;
         functions::add(connection)?;
         authorize(connection, Bounded { authorizer: authorizer.clone(), judge })?;
-        deadline::install(connection, &authorizer, &Deadline::start(Allowance { deadline, memory }, &Arc::default()))?;
+        deadline::install(
+            connection,
+            &authorizer,
+            &Deadline::start(Allowance { deadline, memory }, &Arc::default()),
+        )?;
         Ok(Self(authorizer))
     }
 
@@ -122,7 +132,8 @@ pub fn error_code(error: &rusqlite::Error) -> Option<ErrorCode> {
     error::code(error)
 }
 
-/// Whether statements may use a function: one of SQLite's that has no effect and needs no file, or one of this executor's.
+/// Whether statements may use a function: one of SQLite's that has no effect and needs no file, or
+/// one of this executor's.
 #[must_use]
 pub fn is_listed_function(name: &str) -> bool {
     functions::is_listed(name)

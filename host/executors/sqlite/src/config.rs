@@ -18,7 +18,8 @@ pub struct SqliteConfig {
     pub shown_as: Option<String>,
     /// What it is called; otherwise as its file, without the ending.
     pub name: Option<String>,
-    /// Patterns of the tables and views that may be seen, letter case aside. If there are none, all may be seen.
+    /// Patterns of the tables and views that may be seen, letter case aside. If there are none, all
+    /// may be seen.
     pub tables: Vec<String>,
     /// Comments of the catalog, for which the engine has no place.
     pub comments: Vec<Comment>,
@@ -86,10 +87,11 @@ impl SqliteConfig {
         }
         let mut set = GlobSetBuilder::new();
         for pattern in &self.tables {
-            let glob = GlobBuilder::new(pattern).case_insensitive(true).literal_separator(false).build();
-            set.add(
-                glob.map_err(|error| self.unavailable(format!("pattern `{pattern}` for tables: {}", error.kind())))?,
-            );
+            let glob =
+                GlobBuilder::new(pattern).case_insensitive(true).literal_separator(false).build();
+            set.add(glob.map_err(|error| {
+                self.unavailable(format!("pattern `{pattern}` for tables: {}", error.kind()))
+            })?);
         }
         set.build().map(Some).map_err(|error| self.unavailable(error.to_string()))
     }

@@ -1,5 +1,5 @@
-//! Opening: what the path names is found out before the engine touches it, nothing is ever created, and every connection is hardened
-//! before it sees a statement.
+//! Opening: what the path names is found out before the engine touches it, nothing is ever created,
+//! and every connection is hardened before it sees a statement.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
@@ -50,7 +50,10 @@ pub(crate) const SCHEMA: Duration = Duration::from_secs(10);
 /// # Errors
 /// Every [`DatabaseError`] but `Corrupt` and `Locked`, which only the engine can detect.
 pub(crate) fn locate(config: &SqliteConfig) -> Result<PathBuf, DatabaseError> {
-    let not_a = |reason: &str| DatabaseError::NotADatabase { path: config.shown(), reason: reason.to_owned() };
+    let not_a = |reason: &str| DatabaseError::NotADatabase {
+        path: config.shown(),
+        reason: reason.to_owned(),
+    };
     let path = fs::canonicalize(&config.path).map_err(|error| unreachable_path(config, &error))?;
     let metadata = fs::metadata(&path).map_err(|error| unreachable_path(config, &error))?;
     if metadata.is_dir() {
@@ -92,7 +95,10 @@ fn unreachable_path(config: &SqliteConfig, error: &std::io::Error) -> DatabaseEr
 /// Names in the folder of a path that nearly match its own.
 #[must_use]
 pub fn similar(path: &Path) -> Vec<String> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or_else(|| Path::new("."));
     let Some(wanted) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else {
         return Vec::new();
     };
@@ -118,13 +124,16 @@ pub(crate) fn connect(
     authorizer: &Authorizer,
 ) -> rusqlite::Result<Connection> {
     memory::count_memory();
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let mut connection = if state.is_at_rest() {
-        // Reading in WAL mode would make a log and its index beside the file. Nobody uses it now, so its content is all in
-        // it; that it stays so is checked after every statement.
+        // Reading in WAL mode would make a log and its index beside the file. Nobody uses it now,
+        // so its content is all in it; that it stays so is checked after every statement.
         Connection::open_with_flags(immutable(path), flags | OpenFlags::SQLITE_OPEN_URI)?
     } else {
-        // The path is absolute, so the engine cannot take it for a URI, and without links, so nobody can redirect it.
+        // The path is absolute, so the engine cannot take it for a URI, and without links, so
+        // nobody can redirect it.
         Connection::open_with_flags(path, flags)?
     };
     connection.busy_timeout(config.busy)?;
@@ -141,7 +150,9 @@ fn immutable(path: &Path) -> String {
     let mut uri = String::from("file:");
     for byte in path.as_os_str().as_encoded_bytes() {
         match byte {
-            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => uri.push(char::from(*byte)),
+            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+                uri.push(char::from(*byte))
+            }
             _ => uri.push_str(&format!("%{byte:02X}")),
         }
     }
@@ -160,8 +171,8 @@ fn harden(connection: &Connection) -> rusqlite::Result<()> {
     ] {
         connection.set_db_config(setting, value)?;
     }
-    // For the whole process. Where statements' memory is not counted, nothing else ends the compiling of views that double: it asks nobody
-    // but the allocator.
+    // For the whole process. Where statements' memory is not counted, nothing else ends the
+    // compiling of views that double: it asks nobody but the allocator.
     connection.query_row(&format!("PRAGMA hard_heap_limit = {}", memory::HEAP), [], |_| Ok(()))?;
     connection.execute_batch(
         "PRAGMA query_only = 1; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0; PRAGMA cell_size_check = 1; \
@@ -195,13 +206,15 @@ pub(crate) fn limit_values(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_limit(Limit::SQLITE_LIMIT_VDBE_OP, 50_000).map(|_| ())
 }
 
-/// Says whether a name in double quotes that nothing has is a text, as it is to the engine by itself, and in the texts that made views.
+/// Says whether a name in double quotes that nothing has is a text, as it is to the engine by
+/// itself, and in the texts that made views.
 pub(crate) fn read_names_as_texts(connection: &Connection, are_read: bool) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, are_read).map(|_| ())
 }
 
-/// Reads the schema and connects the virtual tables, whose modules then run statements of their own: later, while a guest's is being
-/// compiled, the authorizer could not distinguish these from the guest's.
+/// Reads the schema and connects the virtual tables, whose modules then run statements of their
+/// own: later, while a guest's is being compiled, the authorizer could not distinguish these from
+/// the guest's.
 ///
 /// Whoever made the file wrote what runs here, so that it ends like a statement does.
 pub(crate) fn read_schema(
@@ -209,7 +222,8 @@ pub(crate) fn read_schema(
     authorizer: &Authorizer,
     config: &SqliteConfig,
 ) -> rusqlite::Result<()> {
-    let ends_at = Deadline::start(Allowance { deadline: SCHEMA, memory: config.memory }, &Arc::default());
+    let ends_at =
+        Deadline::start(Allowance { deadline: SCHEMA, memory: config.memory }, &Arc::default());
     deadline::install(connection, authorizer, &ends_at)?;
     let result = connect_tables(connection);
     deadline::remove(connection, authorizer)?;
@@ -217,19 +231,29 @@ pub(crate) fn read_schema(
 }
 
 fn connect_tables(connection: &Connection) -> rusqlite::Result<()> {
-    let mut tables = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage = 0")?;
-    let names = tables.query_map([], |row| Ok(name(row, 0)?.ok()))?.collect::<rusqlite::Result<Vec<_>>>()?;
+    let mut tables = connection
+        .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage = 0")?;
+    let names = tables
+        .query_map([], |row| Ok(name(row, 0)?.ok()))?
+        .collect::<rusqlite::Result<Vec<_>>>()?;
     for name in names.into_iter().flatten() {
-        // One that cannot be connected, for want of its module or because it is damaged, cannot be read later either.
-        let _ = connection.prepare(&format!("SELECT 1 FROM {} LIMIT 0", Dialect::Sqlite.quoted(&name)));
+        // One that cannot be connected, for want of its module or because it is damaged, cannot be
+        // read later either.
+        let _ =
+            connection.prepare(&format!("SELECT 1 FROM {} LIMIT 0", Dialect::Sqlite.quoted(&name)));
     }
     Ok(())
 }
 
 /// A name in the schema; as an error, one that is not UTF-8 as messages show it.
-pub(crate) fn name(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Result<String, String>> {
+pub(crate) fn name(
+    row: &rusqlite::Row<'_>,
+    column: usize,
+) -> rusqlite::Result<Result<String, String>> {
     let bytes = row.get_ref(column)?.as_bytes_or_null()?.unwrap_or_default();
-    Ok(std::str::from_utf8(bytes).map(str::to_owned).map_err(|_| String::from_utf8_lossy(bytes).into_owned()))
+    Ok(std::str::from_utf8(bytes)
+        .map(str::to_owned)
+        .map_err(|_| String::from_utf8_lossy(bytes).into_owned()))
 }
 
 /// What an engine's error at opening means.

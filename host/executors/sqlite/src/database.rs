@@ -1,5 +1,5 @@
-//! The database as the rest of the host sees it: each call takes a permit and a pooled connection, works on a thread that may block, and
-//! is interrupted when its future is dropped.
+//! The database as the rest of the host sees it: each call takes a permit and a pooled connection,
+//! works on a thread that may block, and is interrupted when its future is dropped.
 
 use std::any::Any;
 use std::collections::HashSet;
@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use syrch_core::ports::{
-    Bench, BenchLimits, CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, OVERRUN, Plan, PortError,
-    Sample, SqlQuery, current_search,
+    Bench, BenchLimits, CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, OVERRUN,
+    Plan, PortError, Sample, SqlQuery, current_search,
 };
 use syrch_core::{Catalog, Dialect, Hit, ResultSet, SqlError, SqlErrorKind, blocking};
 use syrch_guard::values::Phrase;
@@ -51,7 +51,8 @@ pub(crate) struct Inner {
     idle: Mutex<Vec<Session>>,
     slots: Slots,
     pub(crate) index: ValueIndex,
-    /// What has to live as long as the database, such as a file that is removed after it. It is dropped after all connections.
+    /// What has to live as long as the database, such as a file that is removed after it. It is
+    /// dropped after all connections.
     _held: Box<dyn Any + Send + Sync>,
 }
 
@@ -64,22 +65,29 @@ impl SqliteDatabase {
         Self::open_holding(config, Box::new(()))
     }
 
-    /// [`Self::open`] with something that is dropped when the database and all work on it have ended.
+    /// [`Self::open`] with something that is dropped when the database and all work on it have
+    /// ended.
     ///
     /// # Errors
     /// Every [`DatabaseError`].
-    pub fn open_holding(config: SqliteConfig, held: Box<dyn Any + Send + Sync>) -> Result<Self, DatabaseError> {
+    pub fn open_holding(
+        config: SqliteConfig,
+        held: Box<dyn Any + Send + Sync>,
+    ) -> Result<Self, DatabaseError> {
         let path = connect::locate(&config)?;
-        let stem = || path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let stem =
+            || path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let name = config.name.clone().unwrap_or_else(stem);
         let mut watch = Watch::open(&path, &config)?;
         watch.snapshot(&path, &name, &config)?;
         let slots = Slots::new(config.limits.sql_in_flight);
-        let (watch, idle, index) = (Mutex::new(watch), Mutex::new(Vec::new()), ValueIndex::default());
+        let (watch, idle, index) =
+            (Mutex::new(watch), Mutex::new(Vec::new()), ValueIndex::default());
         Ok(Self(Arc::new(Inner { config, path, name, watch, idle, slots, index, _held: held })))
     }
 
-    /// A digest of the file's place and state: equal, in every process, as long as the content cannot have changed.
+    /// A digest of the file's place and state: equal, in every process, as long as the content
+    /// cannot have changed.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -102,18 +110,24 @@ impl SqliteDatabase {
         splice(&query.text, &query.relations, &Dialect::Sqlite, &bounds)
     }
 
-    /// Works with a connection, off the async threads. Waiting for its turn may take as long as a statement may run. One for which others
-    /// leave no memory is tried once more when some of them have ended, within its deadline.
+    /// Works with a connection, off the async threads. Waiting for its turn may take as long as a
+    /// statement may run. One for which others leave no memory is tried once more when some of them
+    /// have ended, within its deadline.
     async fn with_session<T: Send + 'static>(
         &self,
         work: impl Fn(&Inner, &Session, &Snapshot) -> Result<T, SqlError> + Send + Sync + 'static,
     ) -> Result<T, SqlError> {
-        let (work, started, deadline) = (Arc::new(work), Instant::now(), self.0.config.limits.sql_deadline);
+        let (work, started, deadline) =
+            (Arc::new(work), Instant::now(), self.0.config.limits.sql_deadline);
         let result = blocking::awaited(self.attempt(&work, deadline)).await;
         if !result.as_ref().is_err_and(|error| error.rule.as_deref() == Some(CROWDED)) {
             return result;
         }
-        memory::wait_for_space(self.0.config.memory, deadline.saturating_sub(started.elapsed()) / 2).await;
+        memory::wait_for_space(
+            self.0.config.memory,
+            deadline.saturating_sub(started.elapsed()) / 2,
+        )
+        .await;
         match deadline.saturating_sub(started.elapsed()) {
             Duration::ZERO => result,
             left => blocking::awaited(self.attempt(&work, left)).await,
@@ -122,7 +136,9 @@ impl SqliteDatabase {
 
     async fn attempt<T: Send + 'static>(
         &self,
-        work: &Arc<impl Fn(&Inner, &Session, &Snapshot) -> Result<T, SqlError> + Send + Sync + 'static>,
+        work: &Arc<
+            impl Fn(&Inner, &Session, &Snapshot) -> Result<T, SqlError> + Send + Sync + 'static,
+        >,
         deadline: Duration,
     ) -> Result<T, SqlError> {
         let slot = match self.0.slots.take(current_search(), deadline).await {
@@ -132,9 +148,12 @@ impl SqliteDatabase {
                     "{count} statements of this process have not ended although their time is over; no other starts until one of them ends"
                 )));
             }
-            Err(NoSlot::Busy) => return Err(unavailable("the database is busy with other statements".to_owned())),
+            Err(NoSlot::Busy) => {
+                return Err(unavailable("the database is busy with other statements".to_owned()));
+            }
         };
-        let (inner, cancel, work) = (Arc::clone(&self.0), Arc::new(Cancel::of(&slot)), Arc::clone(work));
+        let (inner, cancel, work) =
+            (Arc::clone(&self.0), Arc::new(Cancel::of(&slot)), Arc::clone(work));
         let guard = LeaveOnDrop::new(&cancel, &slot);
         // Made here: where there is no thread, the place is given back at once.
         let occupied = Occupied::new(Arc::clone(&slot));
@@ -146,26 +165,37 @@ impl SqliteDatabase {
             slot.charge(threads::cpu_time().saturating_sub(before));
             result
         });
-        let job = job.map_err(|error| unavailable(format!("no thread for the statement: {error}")))?;
+        let job =
+            job.map_err(|error| unavailable(format!("no thread for the statement: {error}")))?;
         let result = tokio::time::timeout(deadline + GRACE_PERIOD, job).await;
         drop(guard);
         match result {
             Ok(Ok(result)) => result,
             Ok(Err(_)) => Err(SqlError::new(SqlErrorKind::Other, "the statement's thread failed")),
             Err(_) => {
-                tracing::warn!(database = self.0.name, "a statement has not ended although its time is over");
-                let message = format!("the statement did not end {} s after its deadline", GRACE_PERIOD.as_secs());
+                tracing::warn!(
+                    database = self.0.name,
+                    "a statement has not ended although its time is over"
+                );
+                let message = format!(
+                    "the statement did not end {} s after its deadline",
+                    GRACE_PERIOD.as_secs()
+                );
                 Err(SqlError::new(SqlErrorKind::Timeout, message).rule(OVERRUN))
             }
         }
     }
 
-    /// As [`Self::with_session`], for the ports that have errors of their own. Each column is worked on once, however often it is named.
+    /// As [`Self::with_session`], for the ports that have errors of their own. Each column is
+    /// worked on once, however often it is named.
     async fn with_table<T: Send + 'static>(
         &self,
         table: &str,
         columns: &[String],
-        work: impl Fn(&Session, &Snapshot, &str, &[String]) -> Result<T, SqlError> + Send + Sync + 'static,
+        work: impl Fn(&Session, &Snapshot, &str, &[String]) -> Result<T, SqlError>
+        + Send
+        + Sync
+        + 'static,
     ) -> Result<T, PortError> {
         let (table, wanted) = (table.to_owned(), spellings(columns)?);
         self.with_session(move |_, session, snapshot| {
@@ -189,7 +219,9 @@ impl SqliteDatabase {
     async fn snapshot(&self) -> Result<Arc<Snapshot>, DatabaseError> {
         let inner = Arc::clone(&self.0);
         let failed = self.0.config.unavailable("the thread that reads the catalog failed");
-        blocking::awaited(tokio::task::spawn_blocking(move || inner.snapshot())).await.unwrap_or(Err(failed))
+        blocking::awaited(tokio::task::spawn_blocking(move || inner.snapshot()))
+            .await
+            .unwrap_or(Err(failed))
     }
 }
 
@@ -228,7 +260,8 @@ impl Inner {
         lock(&self.watch).snapshot(&self.path, &self.name, &self.config)
     }
 
-    /// Works until the result is one of a file that stayed as it was. All of it is within the deadline, the schema's reading too.
+    /// Works until the result is one of a file that stayed as it was. All of it is within the
+    /// deadline, the schema's reading too.
     fn work<T>(
         &self,
         cancel: &Arc<Cancel>,
@@ -241,18 +274,25 @@ impl Inner {
                 return Err(deadline::deadline_error(deadline));
             }
             let snapshot = self.snapshot().map_err(|error| unavailable(error.to_string()))?;
-            let mut session = self.session(&snapshot).map_err(|error| crate::error::running(&error))?;
-            let allowance =
-                Allowance { deadline: deadline.saturating_sub(started.elapsed()), memory: self.config.memory };
-            let result = session.within(allowance, cancel, |session| work(self, session, &snapshot));
+            let mut session =
+                self.session(&snapshot).map_err(|error| crate::error::running(&error))?;
+            let allowance = Allowance {
+                deadline: deadline.saturating_sub(started.elapsed()),
+                memory: self.config.memory,
+            };
+            let result =
+                session.within(allowance, cancel, |session| work(self, session, &snapshot));
             // The error names the whole time, not what was left of it.
             let is_late = |error: &SqlError| error.kind == SqlErrorKind::Timeout;
-            let result =
-                result.map_err(|error| if is_late(&error) { deadline::deadline_error(deadline) } else { error });
+            let result = result.map_err(|error| {
+                if is_late(&error) { deadline::deadline_error(deadline) } else { error }
+            });
             self.give_back(session);
             let file = snapshot.version.file;
             // Only a file at rest is read without locks.
-            if !file.is_at_rest() || FileState::read(&self.path, &self.config).is_ok_and(|now| now == file) {
+            if !file.is_at_rest()
+                || FileState::read(&self.path, &self.config).is_ok_and(|now| now == file)
+            {
                 return result;
             }
         }
@@ -278,8 +318,13 @@ impl Inner {
             Some(session) => session,
             None => {
                 let authorizer = Authorizer::new();
-                let connection =
-                    connect::connect(&self.path, &snapshot.version.file, &self.config, snapshot.columns, &authorizer)?;
+                let connection = connect::connect(
+                    &self.path,
+                    &snapshot.version.file,
+                    &self.config,
+                    snapshot.columns,
+                    &authorizer,
+                )?;
                 return Ok(Session { connection, authorizer, version: snapshot.version });
             }
         };
@@ -312,7 +357,8 @@ impl Database for SqliteDatabase {
         let inner = Arc::clone(&self.0);
         // What a search may see is part of what it gets.
         let tables = inner.config.tables.join(",");
-        let state = tokio::task::spawn_blocking(move || state::identity(&inner.path, &inner.config));
+        let state =
+            tokio::task::spawn_blocking(move || state::identity(&inner.path, &inner.config));
         let state = blocking::awaited(state).await.ok()?.ok()?;
         Some(format!("{state} {tables}"))
     }
@@ -334,13 +380,16 @@ impl Database for SqliteDatabase {
             let seen = session.authorizer.seen();
             match syrch_guard::facts(&query.text, &query.relations, &snapshot.catalog) {
                 Ok(mut facts) => {
-                    // Of finished tasks the engine reads the tables, too, which are not this statement's.
+                    // Of finished tasks the engine reads the tables, too, which are not this
+                    // statement's.
                     if query.relations.is_empty() {
                         seen.add_tables(&mut facts);
                     }
                     Ok(facts)
                 }
-                Err(Unresolved::Unparsed(_) | Unresolved::Refused(_)) => Ok(seen.facts(&query.text)),
+                Err(Unresolved::Unparsed(_) | Unresolved::Refused(_)) => {
+                    Ok(seen.facts(&query.text))
+                }
             }
         })
         .await
@@ -357,12 +406,20 @@ impl Database for SqliteDatabase {
     async fn run(&self, query: &SqlQuery) -> Result<ResultSet, SqlError> {
         let (spliced, query) = (self.composed(query)?, query.clone());
         self.with_session(move |inner, session, snapshot| {
-            Composed { query: &query, spliced: &spliced }.run(session, snapshot, &inner.config.limits)
+            Composed { query: &query, spliced: &spliced }.run(
+                session,
+                snapshot,
+                &inner.config.limits,
+            )
         })
         .await
     }
 
-    async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
+    async fn column_stats(
+        &self,
+        table: &str,
+        columns: &[String],
+    ) -> Result<Vec<ColumnStats>, PortError> {
         self.with_table(table, columns, cells::column_stats).await
     }
 
@@ -373,23 +430,36 @@ impl Database for SqliteDatabase {
 
 #[async_trait]
 impl CellIndex for SqliteDatabase {
-    async fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError> {
+    async fn samples(
+        &self,
+        table: &str,
+        columns: &[String],
+        limit: u32,
+    ) -> Result<Vec<Sample>, PortError> {
         self.with_table(table, columns, move |session, snapshot, table, columns| {
             cells::samples(session, snapshot, table, columns, limit)
         })
         .await
     }
 
-    async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+    async fn find(
+        &self,
+        phrases: &[String],
+        how: Match,
+        limit: u32,
+    ) -> Result<Vec<Vec<Hit>>, PortError> {
         if !matches!(how, Match::Exact | Match::Ngram | Match::Fuzzy) {
             return Err(PortError::Unsupported);
         }
         let phrases = Phrase::all(phrases)?;
-        let snapshot = self.snapshot().await.map_err(|error| PortError::Unavailable(error.to_string()))?;
+        let snapshot =
+            self.snapshot().await.map_err(|error| PortError::Unavailable(error.to_string()))?;
         let index = blocking::awaited(self.0.values(snapshot)).await?;
-        self.with_session(move |_, session, _| index.find(&phrases, &how, limit as usize, || session.check_deadline()))
-            .await
-            .map_err(port_error)
+        self.with_session(move |_, session, _| {
+            index.find(&phrases, &how, limit as usize, || session.check_deadline())
+        })
+        .await
+        .map_err(port_error)
     }
 
     fn is_repeatable(&self) -> bool {
@@ -440,10 +510,14 @@ mod tests {
         drop(writer);
         let database = SqliteDatabase::open(SqliteConfig::new(path.clone())).unwrap();
         let inner = database.inner();
-        let (cancel, deadline, rounds) = (Arc::new(Cancel::default()), Duration::from_secs(2), Mutex::new(0));
+        let (cancel, deadline, rounds) =
+            (Arc::new(Cancel::default()), Duration::from_secs(2), Mutex::new(0));
         let work = |_: &Inner, _: &Session, _: &Snapshot| {
             *lock(&rounds) += 1;
-            rusqlite::Connection::open(&path).unwrap().execute_batch("INSERT INTO t VALUES ('Ben')").unwrap();
+            rusqlite::Connection::open(&path)
+                .unwrap()
+                .execute_batch("INSERT INTO t VALUES ('Ben')")
+                .unwrap();
             std::thread::sleep(deadline);
             Ok(())
         };
@@ -473,7 +547,10 @@ mod tests {
                     }
                 })
                 .await;
-            assert_eq!((result.is_ok(), tries.load(std::sync::atomic::Ordering::Relaxed)), (is_ok, 2));
+            assert_eq!(
+                (result.is_ok(), tries.load(std::sync::atomic::Ordering::Relaxed)),
+                (is_ok, 2)
+            );
         }
     }
 
@@ -495,9 +572,11 @@ mod tests {
                 if is_cancelled {
                     cancel.cancel();
                 }
-                let found =
-                    index.find(&phrases, &Match::Exact, 5, || session.check_deadline()).map(|found| found[0].len());
-                let samples = cells::samples(session, &snapshot, "t", &columns, 5).map(|samples| samples.len());
+                let found = index
+                    .find(&phrases, &Match::Exact, 5, || session.check_deadline())
+                    .map(|found| found[0].len());
+                let samples = cells::samples(session, &snapshot, "t", &columns, 5)
+                    .map(|samples| samples.len());
                 assert_eq!((found.is_err(), samples.is_err()), (is_cancelled, is_cancelled));
                 found
             };

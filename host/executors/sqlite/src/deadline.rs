@@ -1,5 +1,6 @@
-//! What ends the engine's work from outside: a deadline, a cap on memory, or a caller that no longer waits. The progress handler checks
-//! it while statements run, the authorizer while they are compiled, and our own loops between two statements.
+//! What ends the engine's work from outside: a deadline, a cap on memory, or a caller that no
+//! longer waits. The progress handler checks it while statements run, the authorizer while they are
+//! compiled, and our own loops between two statements.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,13 +14,14 @@ use crate::memory;
 use crate::slots::Slot;
 use crate::threads::{self, Neighbours};
 
-/// Virtual machine steps between two checks of the deadline. One step may be a function that works on the longest value for milliseconds.
+/// Virtual machine steps between two checks of the deadline. One step may be a function that works
+/// on the longest value for milliseconds.
 const STEPS: i32 = 100;
 
 /// CPU time of a statement before it gives way.
 const SLOW: Duration = Duration::from_millis(30);
-/// CPU time of a statement before it gives way where statements wait for a place, or where its search has used as much before and a statement
-/// of another search is in progress.
+/// CPU time of a statement before it gives way where statements wait for a place, or where its
+/// search has used as much before and a statement of another search is in progress.
 pub(crate) const SLOW_BESIDE_OTHERS: Duration = Duration::from_millis(2);
 
 const RUNNING: u8 = 0;
@@ -27,7 +29,8 @@ const CANCELLED: u8 = 1;
 const DEADLINE: u8 = 2;
 const MEMORY: u8 = 3;
 
-/// Cancels a statement from outside. Cancelling one that has ended does nothing, not even to the connection's next statement.
+/// Cancels a statement from outside. Cancelling one that has ended does nothing, not even to the
+/// connection's next statement.
 #[derive(Debug, Default)]
 pub(crate) struct Cancel {
     why: AtomicU8,
@@ -115,8 +118,10 @@ impl Deadline {
     pub(crate) fn is_over(&self) -> bool {
         let mut now = Instant::now();
         if self.check_slow(now) {
-            let neighbours = || self.cancel.slot.as_ref().map_or(Neighbours::Some, |slot| slot.neighbours());
-            let has_waited = threads::give_way(&neighbours, self.until, &|| self.cancel.is_stopped());
+            let neighbours =
+                || self.cancel.slot.as_ref().map_or(Neighbours::Some, |slot| slot.neighbours());
+            let has_waited =
+                threads::give_way(&neighbours, self.until, &|| self.cancel.is_stopped());
             if let Some(slot) = self.cancel.slot.as_ref().filter(|_| has_waited) {
                 slot.charge(threads::cpu_time().saturating_sub(self.started.1));
             }

@@ -1,5 +1,5 @@
-//! What a declaration in the schema makes, by the rules of the engine: whatever else the schema's own table states of it may be false in a
-//! file that was made to deceive.
+//! What a declaration in the schema makes, by the rules of the engine: whatever else the schema's
+//! own table states of it may be false in a file that was made to deceive.
 
 use syrch_core::Dialect;
 use syrch_guard::{Kind, LexError, Token, lex};
@@ -29,10 +29,14 @@ pub(crate) fn read(sql: &str) -> Option<Declaration> {
     };
     let tokens: Vec<&Token> = tokens.iter().filter(|token| token.is_significant()).collect();
     let has = |at: usize, word: &str| {
-        tokens.get(at).is_some_and(|token| token.kind == Kind::Word && token.text(sql).eq_ignore_ascii_case(word))
+        tokens.get(at).is_some_and(|token| {
+            token.kind == Kind::Word && token.text(sql).eq_ignore_ascii_case(word)
+        })
     };
     let identifier = |at: usize| {
-        let token = tokens.get(at).filter(|token| matches!(token.kind, Kind::Word | Kind::Quoted | Kind::Text))?;
+        let token = tokens
+            .get(at)
+            .filter(|token| matches!(token.kind, Kind::Word | Kind::Quoted | Kind::Text))?;
         Some(name(token, sql))
     };
     let is_special = ["temp", "temporary", "unique"].iter().any(|word| has(1, word));
@@ -67,8 +71,8 @@ pub(crate) fn name(token: &Token, sql: &str) -> String {
     token.name(sql).unwrap_or_else(string)
 }
 
-/// Names that a full-text table may take its content from (`content='name'`), in lower case. The engine also accepts the beginning of an
-/// option's name, so that every value of an option counts.
+/// Names that a full-text table may take its content from (`content='name'`), in lower case. The
+/// engine also accepts the beginning of an option's name, so that every value of an option counts.
 pub(crate) fn contents(sql: &str) -> Vec<String> {
     let mut tokens = lex(sql, &Dialect::Sqlite, usize::MAX).unwrap_or_default();
     tokens.retain(Token::is_significant);
@@ -86,8 +90,9 @@ mod tests {
 
     #[test]
     fn declarations_make_what_the_engine_makes_of_them() {
-        let virtual_table =
-            |name: &str, is_whole| Some((name.to_owned(), "virtual", Some("fts5".to_owned()), is_whole));
+        let virtual_table = |name: &str, is_whole| {
+            Some((name.to_owned(), "virtual", Some("fts5".to_owned()), is_whole))
+        };
         let plain = |name: &str, kind| Some((name.to_owned(), kind, None, true));
         for (sql, expected) in [
             ("CREATE TABLE t(a)", plain("t", "table")),
@@ -111,7 +116,9 @@ mod tests {
 
     #[test]
     fn every_value_of_an_option_may_be_the_content() {
-        for sql in ["fts5(content, content='It''s')", "fts4(x, content=\"it's\")", "fts5(x, con = `it's`)"] {
+        for sql in
+            ["fts5(content, content='It''s')", "fts4(x, content=\"it's\")", "fts5(x, con = `it's`)"]
+        {
             let sql = format!("CREATE VIRTUAL TABLE d USING {sql}");
             assert_eq!(contents(&sql), ["it's"], "{sql}");
         }

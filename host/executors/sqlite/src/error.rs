@@ -1,4 +1,5 @@
-//! The engine's errors in the contract's kinds, with what a model needs to repair the statement and without text of cells.
+//! The engine's errors in the contract's kinds, with what a model needs to repair the statement and
+//! without text of cells.
 
 use rusqlite::{Error, ErrorCode};
 use syrch_core::ports::SqlQuery;
@@ -50,10 +51,12 @@ const LIMITS: [(&str, &str); 13] = [
     ("query aborted", "statement-size"),
 ];
 
-/// How the engine's message of a name in double quotes ends that nothing has, and that it would otherwise take for a text.
+/// How the engine's message of a name in double quotes ends that nothing has, and that it would
+/// otherwise take for a text.
 const NO_TEXT: &str = " - should this be a string literal in single-quotes?";
 
-/// Whether a name that is no text may stand in a view: the engine knows no place of it in the statement.
+/// Whether a name that is no text may stand in a view: the engine knows no place of it in the
+/// statement.
 pub(crate) fn may_be_text_in_view(error: &Error) -> bool {
     matches!(error, Error::SqliteFailure(_, Some(message)) if message.ends_with(NO_TEXT))
 }
@@ -62,10 +65,15 @@ pub(crate) fn may_be_text_in_view(error: &Error) -> bool {
 pub(crate) fn compiling(error: &Error, context: &Context<'_>) -> SqlError {
     let mut classified = classify(error);
     if let Error::SqlInputError { offset, .. } = error {
-        classified.position = usize::try_from(*offset).ok().and_then(|offset| context.spliced.original(offset));
+        classified.position =
+            usize::try_from(*offset).ok().and_then(|offset| context.spliced.original(offset));
     }
-    let is_name =
-        |kind| matches!(kind, SqlErrorKind::UnknownTable | SqlErrorKind::UnknownColumn | SqlErrorKind::AmbiguousName);
+    let is_name = |kind| {
+        matches!(
+            kind,
+            SqlErrorKind::UnknownTable | SqlErrorKind::UnknownColumn | SqlErrorKind::AmbiguousName
+        )
+    };
     if !is_name(classified.kind) {
         return classified;
     }
@@ -76,7 +84,8 @@ pub(crate) fn compiling(error: &Error, context: &Context<'_>) -> SqlError {
     }
 }
 
-/// How the engine's messages at run time begin, where that is more specific than their code. What follows may quote cells and is dropped.
+/// How the engine's messages at run time begin, where that is more specific than their code. What
+/// follows may quote cells and is dropped.
 const WORDS: [&str; 24] = [
     "malformed JSON",
     "bad JSON path",
@@ -104,22 +113,29 @@ const WORDS: [&str; 24] = [
     "the pattern of REGEXP is too large once compiled",
 ];
 
-/// An error while it runs. The engine's messages may quote the arguments of functions, which are cells: every text is a fixed one.
+/// An error while it runs. The engine's messages may quote the arguments of functions, which are
+/// cells: every text is a fixed one.
 pub(crate) fn running(error: &Error) -> SqlError {
     use SqlErrorKind::{Denied, Other, TooLarge, TypeMismatch, Unavailable, WriteRefused};
     let Some(code) = self::code(error) else {
         return SqlError::new(Other, "a cell cannot be read");
     };
     match code {
-        ErrorCode::TooBig => SqlError::new(TooLarge, "a text or blob grew over the engine's limit").rule("length"),
+        ErrorCode::TooBig => {
+            SqlError::new(TooLarge, "a text or blob grew over the engine's limit").rule("length")
+        }
         ErrorCode::OutOfMemory => out_of_memory(),
         ErrorCode::AuthorizationForStatementDenied => {
             SqlError::new(Denied, "the statement would do what is not granted").rule("read-only")
         }
-        ErrorCode::ReadOnly => SqlError::new(WriteRefused, "the statement would change something").rule("read-only"),
+        ErrorCode::ReadOnly => {
+            SqlError::new(WriteRefused, "the statement would change something").rule("read-only")
+        }
         ErrorCode::TypeMismatch => SqlError::new(TypeMismatch, "a value has the wrong type"),
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => locked(),
-        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => SqlError::new(Unavailable, "the database is damaged"),
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => {
+            SqlError::new(Unavailable, "the database is damaged")
+        }
         ErrorCode::SchemaChanged => SqlError::new(Unavailable, "the schema changes all the time"),
         ErrorCode::Unknown | ErrorCode::ConstraintViolation => {
             let text = message(error);
@@ -144,13 +160,16 @@ fn out_of_memory() -> SqlError {
             SqlError::new(SqlErrorKind::Unavailable, message).rule(CROWDED)
         }
         Some(Refused::Places(most)) => places_error(most),
-        None => SqlError::new(SqlErrorKind::TooLarge, "the engine ran out of memory").rule("memory"),
+        None => {
+            SqlError::new(SqlErrorKind::TooLarge, "the engine ran out of memory").rule("memory")
+        }
     }
 }
 
 /// The error of a full-text search that finds too much in one row.
 pub(crate) fn places_error(most: usize) -> SqlError {
-    let message = format!("a row has more than {most} places where the words of the full-text search stand");
+    let message =
+        format!("a row has more than {most} places where the words of the full-text search stand");
     SqlError::new(SqlErrorKind::TooLarge, message).rule("full-text")
 }
 
@@ -173,7 +192,9 @@ fn classify(error: &Error) -> SqlError {
         ErrorCode::AuthorizationForStatementDenied => SqlError::new(Denied, text).rule("read-only"),
         ErrorCode::ReadOnly => SqlError::new(WriteRefused, text).rule("read-only"),
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => locked(),
-        ErrorCode::DatabaseCorrupt => SqlError::new(Unavailable, format!("the database is damaged: {text}")),
+        ErrorCode::DatabaseCorrupt => {
+            SqlError::new(Unavailable, format!("the database is damaged: {text}"))
+        }
         ErrorCode::Unknown => by_message(text),
         _ => SqlError::new(Unavailable, text),
     }
@@ -211,10 +232,14 @@ fn by_message(text: String) -> SqlError {
 fn with_nearest(error: SqlError, catalog: &Catalog) -> SqlError {
     let name = match error.message.split_once('"') {
         Some((_, name)) => name.trim_end_matches('"'),
-        None => error.message.rsplit([' ', '.']).next().unwrap_or_default().trim_matches(['\'', '`']),
+        None => {
+            error.message.rsplit([' ', '.']).next().unwrap_or_default().trim_matches(['\'', '`'])
+        }
     };
     let near = match error.kind {
-        SqlErrorKind::UnknownTable => nearest(name, catalog.tables.iter().map(|table| table.name.as_str())),
+        SqlErrorKind::UnknownTable => {
+            nearest(name, catalog.tables.iter().map(|table| table.name.as_str()))
+        }
         _ => {
             let columns = catalog.tables.iter().flat_map(|table| &table.columns);
             nearest(name, columns.map(|column| column.name.as_str()))

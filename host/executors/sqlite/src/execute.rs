@@ -19,12 +19,15 @@ use crate::session::Session;
 use crate::value::{ColumnBuilder, size};
 use crate::watch::Snapshot;
 
-/// What a cell counts for besides its contents: whoever prints a result needs memory for each, even for a NULL.
+/// What a cell counts for besides its contents: whoever prints a result needs memory for each, even
+/// for a NULL.
 const CELL: usize = 24;
-/// A batch ends once its cells count for this many bytes, since a buffer is copied each time that it grows. It also keeps the texts of a column,
-/// which a batch addresses with 32 bits, far from that limit.
+/// A batch ends once its cells count for this many bytes, since a buffer is copied each time that
+/// it grows. It also keeps the texts of a column, which a batch addresses with 32 bits, far from
+/// that limit.
 const BATCH: usize = 4 << 20;
-/// Bytes of a result's column names at most, with the types that the columns were declared with: lines and documents repeat them.
+/// Bytes of a result's column names at most, with the types that the columns were declared with:
+/// lines and documents repeat them.
 const NAMES: usize = 128 << 10;
 
 /// A composed statement that the pre-lexer let through.
@@ -34,12 +37,22 @@ pub(crate) struct Composed<'a> {
 }
 
 impl Composed<'_> {
-    pub(crate) fn compile<'s>(&self, session: &'s Session, snapshot: &Snapshot) -> Result<Statement<'s>, SqlError> {
+    pub(crate) fn compile<'s>(
+        &self,
+        session: &'s Session,
+        snapshot: &Snapshot,
+    ) -> Result<Statement<'s>, SqlError> {
         self.compile_as(&self.spliced.text, session, snapshot)
     }
 
-    fn compile_as<'s>(&self, sql: &str, session: &'s Session, snapshot: &Snapshot) -> Result<Statement<'s>, SqlError> {
-        let context = Context { query: self.query, spliced: self.spliced, catalog: &snapshot.catalog };
+    fn compile_as<'s>(
+        &self,
+        sql: &str,
+        session: &'s Session,
+        snapshot: &Snapshot,
+    ) -> Result<Statement<'s>, SqlError> {
+        let context =
+            Context { query: self.query, spliced: self.spliced, catalog: &snapshot.catalog };
         session.compile(sql, &snapshot.grant, &context)
     }
 
@@ -51,7 +64,8 @@ impl Composed<'_> {
         let mut rows = statement.raw_query();
         let (mut text, mut depths) = (String::new(), HashMap::<i64, usize>::new());
         while let Some(row) = rows.next().map_err(|error| session.step_error(&error))? {
-            let (id, parent, detail) = plan_line(row).map_err(|error| session.step_error(&error))?;
+            let (id, parent, detail) =
+                plan_line(row).map_err(|error| session.step_error(&error))?;
             let depth = depths.get(&parent).map_or(0, |depth| depth + 1);
             depths.insert(id, depth);
             let _ = writeln!(text, "{}{detail}", "  ".repeat(depth));
@@ -60,7 +74,12 @@ impl Composed<'_> {
     }
 
     /// The result, cut at the caps.
-    pub(crate) fn run(&self, session: &Session, snapshot: &Snapshot, limits: &Limits) -> Result<ResultSet, SqlError> {
+    pub(crate) fn run(
+        &self,
+        session: &Session,
+        snapshot: &Snapshot,
+        limits: &Limits,
+    ) -> Result<ResultSet, SqlError> {
         let mut statement = self.compile(session, snapshot)?;
         let names = names(&statement)?;
         let mut fetch = Fetch::new(names.len(), limits);
@@ -85,8 +104,9 @@ pub(crate) fn names(statement: &Statement<'_>) -> Result<Vec<(String, Option<Str
         let (name, declared) = (column.name(), column.decl_type());
         bytes += name.len() + declared.map_or(0, str::len);
         if bytes > NAMES {
-            let message =
-                format!("the names of the columns have more than {NAMES} bytes; give them shorter ones by AS");
+            let message = format!(
+                "the names of the columns have more than {NAMES} bytes; give them shorter ones by AS"
+            );
             return Err(SqlError::new(SqlErrorKind::TooLarge, message).rule("column-names"));
         }
         Ok((name.to_owned(), declared.map(str::to_owned)))
@@ -107,7 +127,11 @@ fn counted(cell: &ValueRef<'_>, limits: &Limits) -> Result<usize, RowError> {
 
 fn plan_line(row: &Row<'_>) -> rusqlite::Result<(i64, i64, String)> {
     // It may name an index whose name is not UTF-8.
-    Ok((row.get(0)?, row.get(1)?, String::from_utf8_lossy(row.get_ref(3)?.as_bytes()?).into_owned()))
+    Ok((
+        row.get(0)?,
+        row.get(1)?,
+        String::from_utf8_lossy(row.get_ref(3)?.as_bytes()?).into_owned(),
+    ))
 }
 
 /// Why a row was not taken.
@@ -143,7 +167,16 @@ impl<'a> Fetch<'a> {
     fn new(width: usize, limits: &'a Limits) -> Self {
         let columns = (0..width).map(|_| ColumnBuilder::new()).collect();
         let warnings = Vec::new();
-        Self { columns, limits, rows: 0, bytes: 0, batches: vec![0], batch_bytes: 0, warnings, truncated: false }
+        Self {
+            columns,
+            limits,
+            rows: 0,
+            bytes: 0,
+            batches: vec![0],
+            batch_bytes: 0,
+            warnings,
+            truncated: false,
+        }
     }
 
     /// Takes a row; false when a cap cuts the result before it.
@@ -181,7 +214,10 @@ impl<'a> Fetch<'a> {
                 cells.push(cell);
             }
             if self.bytes + bytes > most {
-                self.cut(format!("only the first {} rows were read: the result has more than {most} bytes", self.rows));
+                self.cut(format!(
+                    "only the first {} rows were read: the result has more than {most} bytes",
+                    self.rows
+                ));
                 return Ok(false);
             }
             for (column, cell) in self.columns.iter_mut().zip(cells) {
@@ -202,21 +238,32 @@ impl<'a> Fetch<'a> {
         self.warnings.push(warning);
     }
 
-    fn finish(mut self, names: Vec<(String, Option<String>)>, sql: String) -> Result<ResultSet, SqlError> {
+    fn finish(
+        mut self,
+        names: Vec<(String, Option<String>)>,
+        sql: String,
+    ) -> Result<ResultSet, SqlError> {
         let (columns, replaced): (Vec<Vec<ArrayRef>>, Vec<u64>) =
             self.columns.into_iter().map(|column| column.finish(&self.batches)).unzip();
         let replaced: u64 = replaced.iter().sum();
         if replaced > 0 {
-            self.warnings.push(format!("{replaced} cells held text that is not UTF-8; the broken bytes were replaced"));
+            self.warnings.push(format!(
+                "{replaced} cells held text that is not UTF-8; the broken bytes were replaced"
+            ));
         }
         let fields: Vec<Field> = names
             .into_iter()
             .zip(&columns)
             .map(|((name, declared), column)| {
-                let field =
-                    Field::new(name, column.first().map_or(DataType::Null, |batch| batch.data_type().clone()), true);
+                let field = Field::new(
+                    name,
+                    column.first().map_or(DataType::Null, |batch| batch.data_type().clone()),
+                    true,
+                );
                 match declared {
-                    Some(declared) => field.with_metadata(HashMap::from([(SQL_TYPE.to_owned(), declared)])),
+                    Some(declared) => {
+                        field.with_metadata(HashMap::from([(SQL_TYPE.to_owned(), declared)]))
+                    }
                     None => field,
                 }
             })
@@ -228,8 +275,9 @@ impl<'a> Fetch<'a> {
             let arrays = columns.iter_mut().filter_map(Iterator::next).collect();
             if rows > 0 {
                 let options = RecordBatchOptions::new().with_row_count(Some(rows));
-                let batch = RecordBatch::try_new_with_options(Arc::clone(&schema), arrays, &options)
-                    .map_err(|error| SqlError::new(SqlErrorKind::Other, error.to_string()))?;
+                let batch =
+                    RecordBatch::try_new_with_options(Arc::clone(&schema), arrays, &options)
+                        .map_err(|error| SqlError::new(SqlErrorKind::Other, error.to_string()))?;
                 batches.push(batch);
             }
         }

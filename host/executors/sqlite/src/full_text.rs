@@ -1,5 +1,6 @@
-//! Full-text search. The engine checks no deadline between the words of a search in one row, so a search takes its words from the statement's
-//! text, where they can be counted: words that a statement computes could be any number.
+//! Full-text search. The engine checks no deadline between the words of a search in one row, so a
+//! search takes its words from the statement's text, where they can be counted: words that a
+//! statement computes could be any number.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -18,7 +19,8 @@ const BYTES: usize = 512;
 const FUNCTIONS: [&str; 4] = ["bm25", "highlight", "offsets", "snippet"];
 
 /// Words that may follow the last table of a list, and none of its columns.
-const AFTER_TABLES: [&str; 9] = ["WHERE", "ON", "JOIN", "LEFT", "INNER", "CROSS", "GROUP", "ORDER", "LIMIT"];
+const AFTER_TABLES: [&str; 9] =
+    ["WHERE", "ON", "JOIN", "LEFT", "INNER", "CROSS", "GROUP", "ORDER", "LIMIT"];
 
 /// The tables of a schema that can be searched; names in lower case.
 #[derive(Debug, Clone, Default)]
@@ -78,21 +80,26 @@ impl Search {
         self.has_pattern && self.reads_trigrams
     }
 
-    /// Refuses words that cannot be counted, or too many. `views` are those that the statement reads: their text is not its own.
+    /// Refuses words that cannot be counted, or too many. `views` are those that the statement
+    /// reads: their text is not its own.
     pub(crate) fn check(&self, sql: &str, views: usize) -> Result<(), SqlError> {
         if !self.is_one() {
             return Ok(());
         }
         if views > 0 {
-            return Err(refused("a statement that reads a full-text table cannot also read views", None));
+            return Err(refused(
+                "a statement that reads a full-text table cannot also read views",
+                None,
+            ));
         }
-        let unreadable = |_| refused("the words of the full-text search cannot be found in the statement", None);
+        let unreadable =
+            |_| refused("the words of the full-text search cannot be found in the statement", None);
         let mut tokens = syrch_guard::lex(sql, &Dialect::Sqlite, usize::MAX).map_err(unreadable)?;
         tokens.retain(Token::is_significant);
         let text = Text { sql, tokens: &tokens, words: Cell::new(0) };
         for (at, token) in tokens.iter().enumerate() {
-            let is_search =
-                text.is_word(at, &["MATCH"]) || self.searches_patterns() && text.is_word(at, &["LIKE", "GLOB"]);
+            let is_search = text.is_word(at, &["MATCH"])
+                || self.searches_patterns() && text.is_word(at, &["LIKE", "GLOB"]);
             if is_search && !text.is_searched_for(at + 1)? {
                 return Err(text.computed(at));
             }
@@ -120,7 +127,8 @@ impl Text<'_> {
         self.tokens.get(at).map_or("", |token| token.text(self.sql))
     }
 
-    /// Whether one of these words or names stands here: the operator `MATCH` is a function that may also be called by its name.
+    /// Whether one of these words or names stands here: the operator `MATCH` is a function that may
+    /// also be called by its name.
     fn is_word(&self, at: usize, words: &[&str]) -> bool {
         let name = self.tokens.get(at).and_then(|token| token.name(self.sql));
         name.is_some_and(|name| words.iter().any(|word| name.eq_ignore_ascii_case(word)))
@@ -136,9 +144,12 @@ impl Text<'_> {
 
     /// Whether a short text stands here.
     fn counted(&self, at: usize) -> Result<bool, SqlError> {
-        let Some(token) = self.tokens.get(at).filter(|token| token.kind == Kind::Text) else { return Ok(false) };
+        let Some(token) = self.tokens.get(at).filter(|token| token.kind == Kind::Text) else {
+            return Ok(false);
+        };
         let text = token.text(self.sql);
-        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).count();
+        let words =
+            text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).count();
         self.words.set(self.words.get() + words);
         if text.len() > BYTES || words > WORDS || self.words.get() > ALL_WORDS {
             let message = format!(
@@ -149,15 +160,16 @@ impl Text<'_> {
         Ok(true)
     }
 
-    /// Whether the expression that ends before this place is not part of a larger one that binds more.
+    /// Whether the expression that ends before this place is not part of a larger one that binds
+    /// more.
     fn ends(&self, at: usize) -> bool {
-        self.tokens
-            .get(at)
-            .is_none_or(|token| token.kind == Kind::Word || [")", ",", ";"].contains(&token.text(self.sql)))
+        self.tokens.get(at).is_none_or(|token| {
+            token.kind == Kind::Word || [")", ",", ";"].contains(&token.text(self.sql))
+        })
     }
 
-    /// Whether the name of a table that is searched stands here for the table, or before `MATCH`: compared in other ways it searches for
-    /// whatever it is compared with.
+    /// Whether the name of a table that is searched stands here for the table, or before `MATCH`:
+    /// compared in other ways it searches for whatever it is compared with.
     fn names_a_table(&self, at: usize) -> bool {
         let next = self.token(at + 1);
         if self.tokens[at].kind == Kind::Text || next == "." || self.is_word(at + 1, &["MATCH"]) {
@@ -168,10 +180,13 @@ impl Text<'_> {
             first -= 2;
         }
         let Some(before) = first.checked_sub(1) else { return false };
-        let is_argument = self.token(before) == "(" && first >= 2 && self.is_word(first - 2, &FUNCTIONS);
-        let is_last_of_list =
-            self.token(before) == "," && (["", ";"].contains(&next) || self.is_word(at + 1, &AFTER_TABLES));
-        self.is_word(before, &["FROM", "JOIN"]) || is_last_of_list || (is_argument && [")", ","].contains(&next))
+        let is_argument =
+            self.token(before) == "(" && first >= 2 && self.is_word(first - 2, &FUNCTIONS);
+        let is_last_of_list = self.token(before) == ","
+            && (["", ";"].contains(&next) || self.is_word(at + 1, &AFTER_TABLES));
+        self.is_word(before, &["FROM", "JOIN"])
+            || is_last_of_list
+            || (is_argument && [")", ","].contains(&next))
     }
 
     /// Whether the arguments that begin here are short texts.
@@ -259,20 +274,33 @@ mod tests {
             "SELECT 1 FROM docs JOIN t USING (docs)",
             "SELECT 1 FROM docs, 'it''s'('a' || 'b')",
         ] {
-            assert!(check(sql).is_err_and(|error| error.rule.as_deref() == Some("full-text")), "{sql}");
+            assert!(
+                check(sql).is_err_and(|error| error.rule.as_deref() == Some("full-text")),
+                "{sql}"
+            );
         }
     }
 
     #[test]
     fn words_are_counted() {
         let text = |count: usize| vec!["a"; count].join(" ");
-        let matched = |count: usize| check(&format!("SELECT 1 FROM docs WHERE docs MATCH '{}'", text(count)));
+        let matched =
+            |count: usize| check(&format!("SELECT 1 FROM docs WHERE docs MATCH '{}'", text(count)));
         let argument = |count: usize| check(&format!("SELECT 1 FROM docs('{}')", text(count)));
         assert!(matched(WORDS).is_ok() && argument(WORDS).is_ok());
-        assert!(matched(WORDS + 1).is_err_and(|error| error.position == Some(36)) && argument(WORDS + 1).is_err());
-        assert!(check(&format!("SELECT 1 FROM docs WHERE docs MATCH '{}'", "a".repeat(BYTES))).is_err());
-        assert!(check(&format!("SELECT 1 FROM docs WHERE docs MATCH '\"{}\"'", "a_".repeat(WORDS + 1))).is_err());
-        let many = |count: usize| vec![format!("docs MATCH '{}'", text(WORDS)); count].join(" AND ");
+        assert!(
+            matched(WORDS + 1).is_err_and(|error| error.position == Some(36))
+                && argument(WORDS + 1).is_err()
+        );
+        assert!(
+            check(&format!("SELECT 1 FROM docs WHERE docs MATCH '{}'", "a".repeat(BYTES))).is_err()
+        );
+        assert!(
+            check(&format!("SELECT 1 FROM docs WHERE docs MATCH '\"{}\"'", "a_".repeat(WORDS + 1)))
+                .is_err()
+        );
+        let many =
+            |count: usize| vec![format!("docs MATCH '{}'", text(WORDS)); count].join(" AND ");
         assert!(check(&format!("SELECT 1 FROM docs WHERE {}", many(4))).is_ok());
         assert!(check(&format!("SELECT 1 FROM docs WHERE {}", many(5))).is_err());
     }

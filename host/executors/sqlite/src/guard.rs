@@ -1,5 +1,5 @@
-//! The allow-list authorizer: the engine asks it about everything that a statement would do, view by view and column by column, and
-//! what it does not list is refused.
+//! The allow-list authorizer: the engine asks it about everything that a statement would do, view
+//! by view and column by column, and what it does not list is refused.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -109,7 +109,11 @@ impl Seen {
     pub(crate) fn facts(self, text: &str) -> Facts {
         Facts {
             tables: self.tables.into_iter().collect(),
-            columns: self.columns.into_iter().map(|(table, column)| format!("{table}.{column}")).collect(),
+            columns: self
+                .columns
+                .into_iter()
+                .map(|(table, column)| format!("{table}.{column}"))
+                .collect(),
             functions: self.functions.into_iter().collect(),
             normalized: text.to_owned(),
             skeleton: text.to_owned(),
@@ -175,7 +179,8 @@ impl Authorizer {
         std::mem::take(&mut self.state().seen)
     }
 
-    /// Checks the full-text search of the statement that was compiled; returns whether there is one.
+    /// Checks the full-text search of the statement that was compiled; returns whether there is
+    /// one.
     pub(crate) fn search(&self, sql: &str) -> Result<bool, SqlError> {
         let state = self.state();
         state.seen.search.check(sql, state.seen.views).map(|()| state.seen.search.is_one())
@@ -210,10 +215,14 @@ impl State {
         match context.action {
             _ if self.phase == Phase::Own => Authorization::Allow,
             AuthAction::Select | AuthAction::Recursive => Authorization::Allow,
-            AuthAction::Read { table_name, column_name } => self.read(table_name, column_name, context),
+            AuthAction::Read { table_name, column_name } => {
+                self.read(table_name, column_name, context)
+            }
             AuthAction::Function { function_name } => self.function(function_name),
             // FTS5 looks whether somebody else wrote.
-            AuthAction::Pragma { pragma_name: "data_version", pragma_value: None } if self.phase == Phase::Step => {
+            AuthAction::Pragma { pragma_name: "data_version", pragma_value: None }
+                if self.phase == Phase::Step =>
+            {
                 Authorization::Allow
             }
             other => {
@@ -227,7 +236,8 @@ impl State {
     fn read(&mut self, table: &str, column: &str, context: &AuthContext<'_>) -> Authorization {
         let name = table.to_lowercase();
         // Of a view of which no column is used, the engine asks only about what it reads.
-        let through = context.accessor.is_some_and(|view| self.grant.views.contains(&view.to_lowercase()));
+        let through =
+            context.accessor.is_some_and(|view| self.grant.views.contains(&view.to_lowercase()));
         self.seen.views += usize::from(through && self.phase == Phase::Compile);
         let is_main = matches!(context.database_name, None | Some("main"));
         if is_main && self.grant.tables.contains(&name) {
@@ -250,18 +260,23 @@ impl State {
         if functions::TABLES.contains(&name.as_str()) && !self.grant.others.contains(&name) {
             return Authorization::Allow;
         }
-        // A common table expression or subquery of which no column is used: the engine asks about its name alone.
+        // A common table expression or subquery of which no column is used: the engine asks about
+        // its name alone.
         if column.is_empty() && !self.is_known(&name) {
             return Authorization::Allow;
         }
-        let through = context.accessor.map(|view| format!(", which `{view}` reads,")).unwrap_or_default();
+        let through =
+            context.accessor.map(|view| format!(", which `{view}` reads,")).unwrap_or_default();
         let message = match self.grant.unreadable.get(&name) {
             Some(reason) => format!("table `{table}`{through} cannot be read: {reason}"),
             None => format!("table `{table}`{through} is not granted"),
         };
         let near = nearest(table, self.grant.tables.iter().map(String::as_str));
         let token = context.accessor.unwrap_or(table).to_owned();
-        self.refuse(&token, SqlError::new(SqlErrorKind::Denied, message).suggest(near).rule("granted-tables"))
+        self.refuse(
+            &token,
+            SqlError::new(SqlErrorKind::Denied, message).suggest(near).rule("granted-tables"),
+        )
     }
 
     fn is_known(&self, name: &str) -> bool {
@@ -280,13 +295,17 @@ impl State {
             return Authorization::Allow;
         }
         let near = nearest(name, functions::LISTED.iter().copied());
-        let error = SqlError::new(SqlErrorKind::FunctionRefused, format!("function `{name}` is not listed"));
+        let error = SqlError::new(
+            SqlErrorKind::FunctionRefused,
+            format!("function `{name}` is not listed"),
+        );
         self.refuse(name, error.suggest(near).rule("function"))
     }
 
     fn refuse(&mut self, token: &str, error: SqlError) -> Authorization {
         let refusal = match self.phase {
-            // What a virtual table compiles may be made of the arguments it got, which are cells, and so may the name.
+            // What a virtual table compiles may be made of the arguments it got, which are cells,
+            // and so may the name.
             Phase::Step => Refusal {
                 token: String::new(),
                 error: SqlError {
@@ -305,15 +324,23 @@ impl State {
 /// What an action is called in a message.
 fn describe(action: &AuthAction<'_>) -> (SqlErrorKind, String) {
     let (kind, what) = match action {
-        AuthAction::Pragma { pragma_name, .. } => (SqlErrorKind::Denied, format!("PRAGMA {pragma_name}")),
+        AuthAction::Pragma { pragma_name, .. } => {
+            (SqlErrorKind::Denied, format!("PRAGMA {pragma_name}"))
+        }
         AuthAction::Attach { .. } => (SqlErrorKind::Denied, "ATTACH".to_owned()),
         AuthAction::Detach { .. } => (SqlErrorKind::Denied, "DETACH".to_owned()),
         AuthAction::Transaction { .. } | AuthAction::Savepoint { .. } => {
             (SqlErrorKind::Denied, "a transaction".to_owned())
         }
-        AuthAction::Insert { table_name } => (SqlErrorKind::WriteRefused, format!("INSERT INTO {table_name}")),
-        AuthAction::Delete { table_name } => (SqlErrorKind::WriteRefused, format!("DELETE FROM {table_name}")),
-        AuthAction::Update { table_name, .. } => (SqlErrorKind::WriteRefused, format!("UPDATE {table_name}")),
+        AuthAction::Insert { table_name } => {
+            (SqlErrorKind::WriteRefused, format!("INSERT INTO {table_name}"))
+        }
+        AuthAction::Delete { table_name } => {
+            (SqlErrorKind::WriteRefused, format!("DELETE FROM {table_name}"))
+        }
+        AuthAction::Update { table_name, .. } => {
+            (SqlErrorKind::WriteRefused, format!("UPDATE {table_name}"))
+        }
         _ => (SqlErrorKind::WriteRefused, "a change of the schema".to_owned()),
     };
     (kind, what)

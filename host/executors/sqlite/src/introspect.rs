@@ -1,4 +1,5 @@
-//! The catalog: tables, views and virtual tables that the grant covers, read with pragmas in one go.
+//! The catalog: tables, views and virtual tables that the grant covers, read with pragmas in one
+//! go.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
@@ -78,7 +79,8 @@ fn size<'a>(names: impl IntoIterator<Item = &'a String>) -> usize {
 #[derive(Default)]
 pub(crate) struct Entry {
     pub(crate) name: String,
-    /// `table`, `view`, `virtual`, or `shadow` for a table in which a virtual table stores its content.
+    /// `table`, `view`, `virtual`, or `shadow` for a table in which a virtual table stores its
+    /// content.
     pub(crate) kind: &'static str,
     /// The SQL text that declares it, from the schema's table.
     sql: String,
@@ -92,29 +94,39 @@ impl Entry {
     fn is_without_rowid(&self) -> bool {
         let has_word = self.sql.to_ascii_lowercase().contains("without");
         has_word
-            && words(&self.sql).rev().take_while(|word| *word != ")").any(|word| word.eq_ignore_ascii_case("without"))
+            && words(&self.sql)
+                .rev()
+                .take_while(|word| *word != ")")
+                .any(|word| word.eq_ignore_ascii_case("without"))
     }
 }
 
 /// Tables of a schema whose rows are counted where there are no statistics of them.
 const ESTIMATED: usize = 2_000;
 
-/// Reads the schema. Views are granted by name here; whether what they read is granted too is for the authorizer to say.
-/// A view has no columns here: the engine would have to compile it.
+/// Reads the schema. Views are granted by name here; whether what they read is granted too is for
+/// the authorizer to say. A view has no columns here: the engine would have to compile it.
 pub(crate) fn read(connection: &Connection, globs: Option<&GlobSet>) -> rusqlite::Result<Schema> {
     // Otherwise each of many short statements would take and give back the file's lock.
     let _reading = connection.unchecked_transaction()?;
     let entries = entries(connection)?;
     let is_shadow = |entry: &&Entry| entry.kind == "shadow";
     let visible: Vec<&Entry> = entries.iter().filter(|entry| !is_shadow(entry)).collect();
-    let granted: Vec<&Entry> =
-        visible.iter().copied().filter(|entry| globs.is_none_or(|globs| globs.is_match(&entry.name))).collect();
+    let granted: Vec<&Entry> = visible
+        .iter()
+        .copied()
+        .filter(|entry| globs.is_none_or(|globs| globs.is_match(&entry.name)))
+        .collect();
     let mut grant = Grant::default();
     let (statistics, declared) = (statistics(connection)?, declared_indexes(connection)?);
-    let (mut tables, mut estimates, mut space) = (Vec::with_capacity(granted.len()), ESTIMATED, Space(CATALOG));
+    let (mut tables, mut estimates, mut space) =
+        (Vec::with_capacity(granted.len()), ESTIMATED, Space(CATALOG));
     for entry in granted {
         if !entry.is_as_declared {
-            grant.refuse(&entry.name, "what the file says of it is not what its declaration makes".to_owned());
+            grant.refuse(
+                &entry.name,
+                "what the file says of it is not what its declaration makes".to_owned(),
+            );
             continue;
         }
         let before = space;
@@ -134,28 +146,46 @@ pub(crate) fn read(connection: &Connection, globs: Option<&GlobSet>) -> rusqlite
             grant.others.insert(name);
         }
     }
-    grant.views = entries.iter().filter(|entry| entry.kind == "view").map(|entry| entry.name.to_lowercase()).collect();
-    for entry in entries.iter().filter(|entry| entry.module.as_ref().is_some_and(|module| module.starts_with("fts"))) {
+    grant.views = entries
+        .iter()
+        .filter(|entry| entry.kind == "view")
+        .map(|entry| entry.name.to_lowercase())
+        .collect();
+    for entry in entries
+        .iter()
+        .filter(|entry| entry.module.as_ref().is_some_and(|module| module.starts_with("fts")))
+    {
         grant.full_text.add(&entry.name, &entry.sql);
         if declaration::contents(&entry.sql).iter().any(|name| grant.views.contains(name)) {
             let name = entry.name.to_lowercase();
             if grant.tables.remove(&name) {
-                grant.refuse(&entry.name, "its content is a view, whose searches nothing bounds".to_owned());
+                grant.refuse(
+                    &entry.name,
+                    "its content is a view, whose searches nothing bounds".to_owned(),
+                );
             }
             grant.others.insert(name);
         }
     }
-    let owned = |entry: &&Entry| owner(&entry.name).is_some_and(|(owner, _)| grant.tables.contains(&owner));
-    grant.shadows = entries.iter().filter(is_shadow).filter(owned).map(|entry| entry.name.to_lowercase()).collect();
+    let owned =
+        |entry: &&Entry| owner(&entry.name).is_some_and(|(owner, _)| grant.tables.contains(&owner));
+    grant.shadows = entries
+        .iter()
+        .filter(is_shadow)
+        .filter(owned)
+        .map(|entry| entry.name.to_lowercase())
+        .collect();
     close_keys(&mut tables, &mut space);
     let names = visible.iter().map(|entry| entry.name.clone()).collect();
     Ok(Schema { tables, grant, columns: width(connection, &entries)?, names, space })
 }
 
-/// Tables and views in the order of their making. The schema's own table is read for it: the engine's list of the tables compiles each view
-/// only to count its columns, and is a program whose size is in proportion to the number of tables.
+/// Tables and views in the order of their making. The schema's own table is read for it: the
+/// engine's list of the tables compiles each view only to count its columns, and is a program whose
+/// size is in proportion to the number of tables.
 ///
-/// The engine compares kind and name with the declaration, letter case aside, and otherwise goes by the declaration alone.
+/// The engine compares kind and name with the declaration, letter case aside, and otherwise goes by
+/// the declaration alone.
 pub(crate) fn entries(connection: &Connection) -> rusqlite::Result<Vec<Entry>> {
     let sql = "SELECT CAST(name AS TEXT), CAST(type AS TEXT), CAST(rootpage AS INTEGER), CAST(sql AS TEXT) FROM sqlite_schema \
                WHERE lower(CAST(type AS TEXT)) IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid";
@@ -174,7 +204,8 @@ pub(crate) fn entries(connection: &Connection) -> rusqlite::Result<Vec<Entry>> {
         let has_pages = row.get::<_, Option<i64>>(2)?.is_some_and(|page| page != 0);
         let declared = declaration::read(&sql);
         let made = declared.as_ref().map_or("", |declared| declared.kind);
-        let is_named_so = |declared: &Declaration| declared.is_whole && declared.name.eq_ignore_ascii_case(&name);
+        let is_named_so =
+            |declared: &Declaration| declared.is_whole && declared.name.eq_ignore_ascii_case(&name);
         let is_kind = match made {
             "table" => kind == "table" && has_pages,
             "virtual" => kind == "table" && !has_pages,
@@ -185,12 +216,22 @@ pub(crate) fn entries(connection: &Connection) -> rusqlite::Result<Vec<Entry>> {
             // The engine's own word: it knows no views by this.
             && connection.table_exists(Some("main"), name.as_str())? == (made != "view");
         let kind = if matches!(made, "view" | "virtual") { made } else { "table" };
-        entries.push(Entry { name, kind, sql, module: declared.and_then(|declared| declared.module), is_as_declared });
+        entries.push(Entry {
+            name,
+            kind,
+            sql,
+            module: declared.and_then(|declared| declared.module),
+            is_as_declared,
+        });
     }
-    let modules: HashMap<String, String> =
-        entries.iter().filter_map(|entry| Some((entry.name.to_lowercase(), entry.module.clone()?))).collect();
+    let modules: HashMap<String, String> = entries
+        .iter()
+        .filter_map(|entry| Some((entry.name.to_lowercase(), entry.module.clone()?)))
+        .collect();
     let is_shadow = |entry: &Entry| {
-        owner(&entry.name).and_then(|(owner, suffix)| Some(shadows(modules.get(&owner)?).contains(&suffix.as_str())))
+        owner(&entry.name).and_then(|(owner, suffix)| {
+            Some(shadows(modules.get(&owner)?).contains(&suffix.as_str()))
+        })
     };
     for entry in entries.iter_mut().filter(|entry| entry.kind == "table") {
         if is_shadow(entry) == Some(true) {
@@ -200,7 +241,8 @@ pub(crate) fn entries(connection: &Connection) -> rusqlite::Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// The virtual table that a shadow table with this name would belong to, and the rest of the name, in lower case.
+/// The virtual table that a shadow table with this name would belong to, and the rest of the name,
+/// in lower case.
 fn owner(name: &str) -> Option<(String, String)> {
     let (owner, suffix) = name.rsplit_once('_')?;
     Some((owner.to_lowercase(), suffix.to_lowercase()))
@@ -216,24 +258,32 @@ fn shadows(module: &str) -> &'static [&'static str] {
     }
 }
 
-/// The columns of the widest table, granted or not, where that can be more than is allowed anyway. Views are left out.
+/// The columns of the widest table, granted or not, where that can be more than is allowed anyway.
+/// Views are left out.
 fn width(connection: &Connection, entries: &[Entry]) -> rusqlite::Result<i32> {
-    // A column takes two bytes of a declaration at least. A virtual table may have a few more than the table that it is about.
-    let may_be_wide = |entry: &&Entry| entry.kind != "view" && entry.sql.len() >= 2 * COLUMNS as usize;
+    // A column takes two bytes of a declaration at least. A virtual table may have a few more than
+    // the table that it is about.
+    let may_be_wide =
+        |entry: &&Entry| entry.kind != "view" && entry.sql.len() >= 2 * COLUMNS as usize;
     let mut widest = 0;
     let mut count = connection.prepare("SELECT count(*) FROM pragma_table_xinfo(?1, 'main')")?;
     for entry in entries.iter().filter(may_be_wide) {
-        widest = widest.max(unless_broken(entry, count.query_row([&entry.name], |row| row.get::<_, i32>(0)))?);
+        widest = widest
+            .max(unless_broken(entry, count.query_row([&entry.name], |row| row.get::<_, i32>(0)))?);
     }
     Ok(widest.saturating_add(8))
 }
 
 /// The tokens of a declaration.
 fn words(sql: &str) -> impl DoubleEndedIterator<Item = &str> {
-    syrch_guard::lex(sql, &Dialect::Sqlite, usize::MAX).unwrap_or_default().into_iter().map(|token| token.text(sql))
+    syrch_guard::lex(sql, &Dialect::Sqlite, usize::MAX)
+        .unwrap_or_default()
+        .into_iter()
+        .map(|token| token.text(sql))
 }
 
-/// Modules of virtual tables, which can be read by their own names; those that read only their arguments left out.
+/// Modules of virtual tables, which can be read by their own names; those that read only their
+/// arguments left out.
 fn modules(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let name = |row: &Row<'_>| text(row, 0).map(|name| name.to_lowercase());
     let mut names: Vec<String> = connection
@@ -290,7 +340,8 @@ fn table(
     if table.columns.is_empty() {
         return Ok(Err("the schema of the file is damaged there".to_owned()));
     }
-    // The engine is asked only where there is something to report: a schema may have very many tables.
+    // The engine is asked only where there is something to report: a schema may have very many
+    // tables.
     if entry.sql.to_ascii_lowercase().contains("references") {
         table.foreign_keys = foreign_keys(connection, &entry.name, space)?;
     }
@@ -316,7 +367,8 @@ fn table(
 /// Notes the only texts that columns can have, by the constraints of the declaration.
 fn close_sets(table: &mut Table, sql: &str, space: &mut Space) {
     for (name, values) in sets::read_declaration(sql) {
-        let column = table.columns.iter_mut().find(|column| column.name.eq_ignore_ascii_case(&name));
+        let column =
+            table.columns.iter_mut().find(|column| column.name.eq_ignore_ascii_case(&name));
         if let Some(column) = column.filter(|_| space.take(size(&values)).is_ok()) {
             column.set_values(values, 0);
         }
@@ -331,7 +383,8 @@ pub(crate) fn declaration(connection: &Connection, view: &str) -> rusqlite::Resu
 
 /// The columns of a view that was compiled, or why it cannot be read.
 ///
-/// One for which there is no space takes all of it: the engine holds the columns of each view that it has compiled, so no other is tried.
+/// One for which there is no space takes all of it: the engine holds the columns of each view that
+/// it has compiled, so no other is tried.
 pub(crate) fn view_columns(
     connection: &Connection,
     name: &str,
@@ -344,24 +397,32 @@ pub(crate) fn view_columns(
 /// The columns of a table, and the names of those of its primary key in its order.
 type Columns = (Vec<Column>, Vec<String>);
 
-/// What was read of a table or view: nothing of a virtual table that cannot be connected, of a view that cannot be compiled, and of what is
-/// damaged in the file. Any other error may be gone when the schema is read again.
+/// What was read of a table or view: nothing of a virtual table that cannot be connected, of a view
+/// that cannot be compiled, and of what is damaged in the file. Any other error may be gone when
+/// the schema is read again.
 fn unless_broken<T: Default>(entry: &Entry, read: rusqlite::Result<T>) -> rusqlite::Result<T> {
     let is_damaged = |error| error::code(error) == Some(ErrorCode::DatabaseCorrupt);
     match read {
-        Err(error) if matches!(entry.kind, "view" | "virtual") || is_damaged(&error) => Ok(T::default()),
+        Err(error) if matches!(entry.kind, "view" | "virtual") || is_damaged(&error) => {
+            Ok(T::default())
+        }
         read => read,
     }
 }
 
 /// The columns, or why they cannot be read. What is broken has none.
-fn columns(connection: &Connection, entry: &Entry, space: &mut Space) -> rusqlite::Result<Result<Columns, String>> {
+fn columns(
+    connection: &Connection,
+    entry: &Entry,
+    space: &mut Space,
+) -> rusqlite::Result<Result<Columns, String>> {
     let mut reason = None;
     let read = unless_broken(entry, lines(connection, entry, space, &mut reason))?;
     Ok(reason.map_or_else(|| Ok(described(entry, read)), Err))
 }
 
-/// A column as the engine lists it: name, declared type, whether it excludes NULL, place in the primary key, and whether it is hidden.
+/// A column as the engine lists it: name, declared type, whether it excludes NULL, place in the
+/// primary key, and whether it is hidden.
 type Line = (String, String, bool, u32, u8);
 
 /// The columns as far as they can be read; what is not readable for us is the `reason`.
@@ -410,17 +471,25 @@ fn described(entry: &Entry, lines: Vec<Line>) -> Columns {
     let has_descending = words(&entry.sql).any(|word| word.eq_ignore_ascii_case("desc"));
     let column = |(name, declared, not_null, position, hidden): Line| {
         let sql_type = declared.trim_end_matches("GENERATED ALWAYS").trim_end().to_owned();
-        // Only a rowid's other name and the key of a table without one exclude NULL on their own. A descending key is no other name.
-        let is_rowid = single && position > 0 && sql_type.eq_ignore_ascii_case("integer") && !has_descending;
+        // Only a rowid's other name and the key of a table without one exclude NULL on their own. A
+        // descending key is no other name.
+        let is_rowid =
+            single && position > 0 && sql_type.eq_ignore_ascii_case("integer") && !has_descending;
         let nullable = !(not_null || is_rowid || (is_without_rowid && position > 0));
-        let extra = if hidden > 1 { vec![("generated".to_owned(), "true".to_owned())] } else { Vec::new() };
+        let extra =
+            if hidden > 1 { vec![("generated".to_owned(), "true".to_owned())] } else { Vec::new() };
         Column { name, sql_type, nullable, comment: None, extra }
     };
     (lines.into_iter().map(column).collect(), key.into_iter().map(|(_, name)| name).collect())
 }
 
-/// Different foreign keys; columns that the key leaves out are empty until [`close_keys`] knows the other table.
-fn foreign_keys(connection: &Connection, table: &str, space: &mut Space) -> rusqlite::Result<Vec<ForeignKey>> {
+/// Different foreign keys; columns that the key leaves out are empty until [`close_keys`] knows the
+/// other table.
+fn foreign_keys(
+    connection: &Connection,
+    table: &str,
+    space: &mut Space,
+) -> rusqlite::Result<Vec<ForeignKey>> {
     // The engine lists the last one first, and would have to hold all of them to sort them.
     let sql = "SELECT id, \"table\", \"from\", \"to\" FROM pragma_foreign_key_list(?1, 'main')";
     let mut statement = connection.prepare_cached(sql)?;
@@ -439,7 +508,11 @@ fn foreign_keys(connection: &Connection, table: &str, space: &mut Space) -> rusq
         };
         let id: i64 = row.get(0)?;
         if last.replace(id) != Some(id) {
-            let next = ForeignKey { columns: Vec::new(), ref_table: text(row, 1)?, ref_columns: Vec::new() };
+            let next = ForeignKey {
+                columns: Vec::new(),
+                ref_table: text(row, 1)?,
+                ref_columns: Vec::new(),
+            };
             if let Err(reason) = keys.add(key.replace(next), space) {
                 tracing::warn!(table, reason, "foreign keys are left out");
                 key = None;
@@ -471,7 +544,8 @@ struct Keys {
 impl Keys {
     fn add(&mut self, key: Option<ForeignKey>, space: &mut Space) -> Result<(), String> {
         let Some(key) = key else { return Ok(()) };
-        if self.seen.insert(self.hasher.hash_one((&key.columns, &key.ref_table, &key.ref_columns))) {
+        if self.seen.insert(self.hasher.hash_one((&key.columns, &key.ref_table, &key.ref_columns)))
+        {
             let names = size(&key.columns) + size(&key.ref_columns) + key.ref_table.len();
             space.take(size_of::<ForeignKey>() + names)?;
             self.all.push(key);
@@ -480,7 +554,8 @@ impl Keys {
     }
 }
 
-/// Drops keys to tables that are not granted, takes over their spelling, and fills in primary keys that a declaration only implies.
+/// Drops keys to tables that are not granted, takes over their spelling, and fills in primary keys
+/// that a declaration only implies.
 fn close_keys(tables: &mut [Table], space: &mut Space) {
     let keys: HashMap<String, (String, Vec<String>)> = tables
         .iter()
@@ -537,11 +612,15 @@ fn indexes(
     declared: &Declared,
     space: &mut Space,
 ) -> rusqlite::Result<Vec<Index>> {
-    let sql = "SELECT name, \"unique\", partial FROM pragma_index_list(?1, 'main') ORDER BY seq DESC";
+    let sql =
+        "SELECT name, \"unique\", partial FROM pragma_index_list(?1, 'main') ORDER BY seq DESC";
     let mut statement = connection.prepare_cached(sql)?;
-    let line = |row: &Row<'_>| Ok((connect::name(row, 0)?, row.get::<_, bool>(1)?, row.get::<_, bool>(2)?));
+    let line = |row: &Row<'_>| {
+        Ok((connect::name(row, 0)?, row.get::<_, bool>(1)?, row.get::<_, bool>(2)?))
+    };
     let lines = statement.query_map([table], line)?.collect::<rusqlite::Result<Vec<_>>>()?;
-    let mut columns = connection.prepare_cached("SELECT name FROM pragma_index_info(?1, 'main') ORDER BY seqno")?;
+    let mut columns = connection
+        .prepare_cached("SELECT name FROM pragma_index_info(?1, 'main') ORDER BY seqno")?;
     let mut indexes = Vec::with_capacity(lines.len());
     for (name, is_unique, partial) in lines {
         // No statement can name an index whose name is not UTF-8, and none needs to.
@@ -552,7 +631,9 @@ fn indexes(
         };
         let columns = columns.query_map([&name], column)?.collect::<rusqlite::Result<Vec<_>>>()?;
         let predicate = declared.sql.get(&name).filter(|_| partial).and_then(|sql| condition(sql));
-        if let Err(reason) = space.take(size_of::<Index>() + size(columns.iter().chain([&name]).chain(&predicate))) {
+        if let Err(reason) =
+            space.take(size_of::<Index>() + size(columns.iter().chain([&name]).chain(&predicate)))
+        {
             tracing::warn!(table, reason, "indexes are left out");
             break;
         }
@@ -564,17 +645,21 @@ fn indexes(
 /// The condition of a partial index, from its declaration.
 fn condition(sql: &str) -> Option<String> {
     let tokens = syrch_guard::lex(sql, &Dialect::Sqlite, usize::MAX).ok()?;
-    let is_where =
-        |token: &&syrch_guard::Token| token.kind == Kind::Word && token.text(sql).eq_ignore_ascii_case("where");
+    let is_where = |token: &&syrch_guard::Token| {
+        token.kind == Kind::Word && token.text(sql).eq_ignore_ascii_case("where")
+    };
     tokens.iter().find(is_where).map(|token| sql[token.end..].trim().to_owned())
 }
 
-/// How many rows, counted as far as that is cheap. Never the greatest rowid: where the key is an integer that is a cell, and the catalog
-/// is shown without the grant of rows.
+/// How many rows, counted as far as that is cheap. Never the greatest rowid: where the key is an
+/// integer that is a cell, and the catalog is shown without the grant of rows.
 fn estimate(connection: &Connection, entry: &Entry) -> rusqlite::Result<Option<u64>> {
     const COUNTED: u64 = 10_000;
-    let sql =
-        format!("SELECT count(*) FROM (SELECT 1 FROM {} LIMIT {})", Dialect::Sqlite.quoted(&entry.name), COUNTED + 1);
+    let sql = format!(
+        "SELECT count(*) FROM (SELECT 1 FROM {} LIMIT {})",
+        Dialect::Sqlite.quoted(&entry.name),
+        COUNTED + 1
+    );
     let rows: i64 = connection.query_row(&sql, [], |row| row.get(0))?;
     Ok(u64::try_from(rows).ok().filter(|rows| *rows <= COUNTED))
 }
@@ -605,7 +690,8 @@ mod tests {
         };
         for is_interrupted in [true, false] {
             connection.progress_handler(1, Some(move || is_interrupted)).unwrap();
-            let expected = if is_interrupted { Err(Some(ErrorCode::OperationInterrupted)) } else { Ok(1) };
+            let expected =
+                if is_interrupted { Err(Some(ErrorCode::OperationInterrupted)) } else { Ok(1) };
             assert_eq!(columns(&connection, "table"), expected);
             assert_eq!(columns(&connection, "virtual"), Ok(usize::from(!is_interrupted)));
         }

@@ -17,8 +17,8 @@ pub enum Journal {
 }
 
 impl Journal {
-    /// Reads it from a file's header: byte 18 is 2 for a write-ahead log (the SQLite file format, "file format version numbers"). A file that
-    /// cannot be read has a rollback journal.
+    /// Reads it from a file's header: byte 18 is 2 for a write-ahead log (the SQLite file format,
+    /// "file format version numbers"). A file that cannot be read has a rollback journal.
     #[must_use]
     pub fn of(path: &Path) -> Self {
         let mut head = [0; 20];
@@ -28,7 +28,9 @@ impl Journal {
         }
         let mut log = path.as_os_str().to_owned();
         log.push("-wal");
-        Self::WriteAhead { bytes: std::fs::metadata(PathBuf::from(log)).map_or(0, |data| data.len()) }
+        Self::WriteAhead {
+            bytes: std::fs::metadata(PathBuf::from(log)).map_or(0, |data| data.len()),
+        }
     }
 }
 

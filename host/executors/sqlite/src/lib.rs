@@ -1,5 +1,5 @@
-//! The SQLite executor: a file that is only ever read, by statements that an allow-list authorizer let through, within a deadline and
-//! caps, and its catalog, plans, statistics and values.
+//! The SQLite executor: a file that is only ever read, by statements that an allow-list authorizer
+//! let through, within a deadline and caps, and its catalog, plans, statistics and values.
 
 mod authorizer;
 mod bench;

@@ -1,9 +1,10 @@
-//! Counts the engine's memory by thread. A statement runs on one thread from beginning to end, so what its thread takes is what the statement
-//! takes, and a statement that takes too much fails alone: the engine's own limit, `hard_heap_limit`, holds for the whole process and
-//! fails whichever statement asks next.
+//! Counts the engine's memory by thread. A statement runs on one thread from beginning to end, so
+//! what its thread takes is what the statement takes, and a statement that takes too much fails
+//! alone: the engine's own limit, `hard_heap_limit`, holds for the whole process and fails
+//! whichever statement asks next.
 //!
-//! Large requests for memory also check the deadline, since the engine does so only when it jumps back in a program: thousands of calls
-//! of functions in one row make none.
+//! Large requests for memory also check the deadline, since the engine does so only when it jumps
+//! back in a program: thousands of calls of functions in one row make none.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -17,14 +18,14 @@ use tokio::sync::Notify;
 
 /// Bytes that the engine may hold in the whole process.
 pub(crate) const HEAP: usize = 1 << 30;
-/// From here on in the whole process, only statements that hold less than [`SMALL`] get more memory: a few large statements do not fail
-/// all others.
+/// From here on in the whole process, only statements that hold less than [`SMALL`] get more
+/// memory: a few large statements do not fail all others.
 const CROWDED: usize = HEAP / 4 * 3;
 const SMALL: usize = 64 << 20;
 /// Bytes of a request from which on the clock is read.
 const LARGE: usize = 64 << 10;
-/// Places in one row that a full-text search may find, where a function asks for them, and the bytes of each: `snippet` takes 15 ns for each
-/// pair of them.
+/// Places in one row that a full-text search may find, where a function asks for them, and the
+/// bytes of each: `snippet` takes 15 ns for each pair of them.
 const PLACES: usize = 1 << 13;
 const PLACE: usize = 12;
 
@@ -41,7 +42,8 @@ pub(crate) enum Refused {
 
 /// What the statement on this thread may take.
 struct Account {
-    /// Negative where the thread frees more than it took, such as another statement's pages of the same connection.
+    /// Negative where the thread frees more than it took, such as another statement's pages of the
+    /// same connection.
     held: Cell<isize>,
     most: Cell<isize>,
     until: Cell<Option<Instant>>,
@@ -75,9 +77,10 @@ struct Methods {
     size: unsafe extern "C" fn(*mut c_void) -> c_int,
 }
 
-/// Counts the memory of each statement from here on. Opening a database does this by itself; a program that also uses SQLite for its own
-/// purposes calls it before that, since the engine's allocator can be replaced only before its first use. Returns `false` if it is too late:
-/// then a statement may end for the memory that others take.
+/// Counts the memory of each statement from here on. Opening a database does this by itself; a
+/// program that also uses SQLite for its own purposes calls it before that, since the engine's
+/// allocator can be replaced only before its first use. Returns `false` if it is too late: then a
+/// statement may end for the memory that others take.
 pub fn count_memory() -> bool {
     ENGINE.get_or_init(install).is_some()
 }
@@ -86,16 +89,29 @@ pub fn count_memory() -> bool {
 fn install() -> Option<Methods> {
     let mut methods = MaybeUninit::<ffi::sqlite3_mem_methods>::zeroed();
     // SAFETY: the engine fills in the methods, and refuses to while it is in use.
-    let (code, engine) =
-        unsafe { (ffi::sqlite3_config(ffi::SQLITE_CONFIG_GETMALLOC, methods.as_mut_ptr()), methods.assume_init()) };
+    let (code, engine) = unsafe {
+        (
+            ffi::sqlite3_config(ffi::SQLITE_CONFIG_GETMALLOC, methods.as_mut_ptr()),
+            methods.assume_init(),
+        )
+    };
     if code != ffi::SQLITE_OK {
         return None;
     }
-    let original =
-        Methods { malloc: engine.xMalloc?, free: engine.xFree?, realloc: engine.xRealloc?, size: engine.xSize? };
-    let counted =
-        ffi::sqlite3_mem_methods { xMalloc: Some(malloc), xFree: Some(free), xRealloc: Some(realloc), ..engine };
-    // SAFETY: the engine copies the methods, which fulfil its contract: they call its own ones and count.
+    let original = Methods {
+        malloc: engine.xMalloc?,
+        free: engine.xFree?,
+        realloc: engine.xRealloc?,
+        size: engine.xSize?,
+    };
+    let counted = ffi::sqlite3_mem_methods {
+        xMalloc: Some(malloc),
+        xFree: Some(free),
+        xRealloc: Some(realloc),
+        ..engine
+    };
+    // SAFETY: the engine copies the methods, which fulfil its contract: they call its own ones and
+    // count.
     let code = unsafe { ffi::sqlite3_config(ffi::SQLITE_CONFIG_MALLOC, &raw const counted) };
     (code == ffi::SQLITE_OK).then_some(original)
 }
@@ -130,7 +146,9 @@ unsafe extern "C" fn realloc(block: *mut c_void, bytes: c_int) -> *mut c_void {
     }
     let before = size(block);
     let more = bytes.saturating_sub(c_int::try_from(before).unwrap_or(c_int::MAX));
-    let Some(engine) = engine().filter(|_| more <= 0 || may_grow(more)) else { return std::ptr::null_mut() };
+    let Some(engine) = engine().filter(|_| more <= 0 || may_grow(more)) else {
+        return std::ptr::null_mut();
+    };
     // SAFETY: the engine's own method, called as the engine would.
     let moved = unsafe { (engine.realloc)(block, bytes) };
     if !moved.is_null() {
@@ -139,8 +157,9 @@ unsafe extern "C" fn realloc(block: *mut c_void, bytes: c_int) -> *mut c_void {
     moved
 }
 
-/// Whether a request is for the list of places in a row that full-text search found, and longer than [`PLACES`]. FTS5 doubles the list, of
-/// three numbers a place, whenever it is full; `snippet` compares each of its places with each, and nothing checks the time.
+/// Whether a request is for the list of places in a row that full-text search found, and longer
+/// than [`PLACES`]. FTS5 doubles the list, of three numbers a place, whenever it is full; `snippet`
+/// compares each of its places with each, and nothing checks the time.
 fn lists_places(account: &Account, bytes: c_int) -> bool {
     let bytes = usize::try_from(bytes).unwrap_or(0);
     let is_list = bytes > PLACES * PLACE && bytes % PLACE == 0 && (bytes / PLACE).is_power_of_two();
@@ -159,7 +178,9 @@ fn size(block: *mut c_void) -> usize {
 fn count(more: usize, less: usize) {
     TOTAL.fetch_add(more, Ordering::Relaxed);
     TOTAL.fetch_sub(less, Ordering::Relaxed);
-    ACCOUNT.with(|account| account.held.set(account.held.get() + more.cast_signed() - less.cast_signed()));
+    ACCOUNT.with(|account| {
+        account.held.set(account.held.get() + more.cast_signed() - less.cast_signed())
+    });
 }
 
 /// Whether the statement on this thread may have so many bytes more.
@@ -178,11 +199,13 @@ fn may_grow(bytes: c_int) -> bool {
         if refused.is_some() {
             account.refused.set(refused);
         }
-        refused.is_none() && !(more >= LARGE && account.until.get().is_some_and(|until| Instant::now() >= until))
+        refused.is_none()
+            && !(more >= LARGE && account.until.get().is_some_and(|until| Instant::now() >= until))
     })
 }
 
-/// Bytes that the engine holds in the whole process; `None` where each statement's memory is counted.
+/// Bytes that the engine holds in the whole process; `None` where each statement's memory is
+/// counted.
 pub(crate) fn of_process() -> Option<usize> {
     if engine().is_some() {
         return None;
@@ -219,7 +242,8 @@ pub(crate) fn end() {
     ENDED.notify_waiters();
 }
 
-/// Why the statement on this thread was last refused memory, if that happened since it began or since the last call.
+/// Why the statement on this thread was last refused memory, if that happened since it began or
+/// since the last call.
 pub(crate) fn refused() -> Option<Refused> {
     ACCOUNT.with(|account| account.refused.take())
 }
@@ -234,7 +258,8 @@ pub(crate) fn is_late() -> bool {
     ACCOUNT.with(|account| account.until.get()).is_some_and(|until| Instant::now() >= until)
 }
 
-/// Waits until statements have ended and there is space for `bytes` in the process, but no longer than `patience`.
+/// Waits until statements have ended and there is space for `bytes` in the process, but no longer
+/// than `patience`.
 pub(crate) async fn wait_for_space(bytes: usize, patience: Duration) {
     let wait = async {
         loop {

@@ -1,5 +1,6 @@
-//! A queue for places. Of the statements that wait, the first of the search that has used the least CPU time is next, so that a search that
-//! asks for little does not wait behind others that ask for much.
+//! A queue for places. Of the statements that wait, the first of the search that has used the least
+//! CPU time is next, so that a search that asks for little does not wait behind others that ask for
+//! much.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -15,7 +16,8 @@ use crate::deadline::SLOW_BESIDE_OTHERS;
 /// Searches whose time is known; with more, all begin anew.
 const KNOWN: usize = 4_096;
 
-/// CPU time is compared in whole steps of this length; searches with equally many steps are served in the order in which they came.
+/// CPU time is compared in whole steps of this length; searches with equally many steps are served
+/// in the order in which they came.
 const STEP: Duration = SLOW_BESIDE_OTHERS;
 
 #[derive(Debug)]
@@ -46,7 +48,12 @@ pub(crate) struct Place {
 impl Queue {
     /// That many places, at least one.
     pub(crate) fn new(places: usize) -> Arc<Self> {
-        let state = State { free: places.max(1), waiting: Vec::new(), used: HashMap::new(), taken: HashMap::new() };
+        let state = State {
+            free: places.max(1),
+            waiting: Vec::new(),
+            used: HashMap::new(),
+            taken: HashMap::new(),
+        };
         Arc::new(Self { state: Mutex::new(state), waiting: AtomicUsize::new(0) })
     }
 
@@ -84,8 +91,9 @@ impl Queue {
         *known = known.saturating_add(time);
     }
 
-    /// Whether a statement of this search is to give way early: others wait for a place, or the search has used a step of CPU time and a
-    /// statement of another search is in progress. The second does not hold for [`NO_SEARCH`], under which unrelated work is counted together.
+    /// Whether a statement of this search is to give way early: others wait for a place, or the
+    /// search has used a step of CPU time and a statement of another search is in progress. The
+    /// second does not hold for [`NO_SEARCH`], under which unrelated work is counted together.
     pub(crate) fn should_give_way(&self, search: u64) -> bool {
         self.waiting.load(Ordering::Relaxed) > 0
             || search != NO_SEARCH && {
@@ -95,8 +103,8 @@ impl Queue {
             }
     }
 
-    /// Whether a statement beside a slow one of this search waits or is in progress, but for those of the search itself. Under [`NO_SEARCH`]
-    /// every other is unrelated.
+    /// Whether a statement beside a slow one of this search waits or is in progress, but for those
+    /// of the search itself. Under [`NO_SEARCH`] every other is unrelated.
     pub(crate) fn has_others(&self, search: u64) -> bool {
         self.waiting.load(Ordering::Relaxed) > 0
             || self.state().taken.keys().any(|other| *other != search || search == NO_SEARCH)
@@ -132,7 +140,8 @@ impl Queue {
 }
 
 impl State {
-    /// The CPU time of a search in whole steps of [`STEP`], and one step for each place that it has.
+    /// The CPU time of a search in whole steps of [`STEP`], and one step for each place that it
+    /// has.
     fn steps_of(&self, search: u64) -> u128 {
         let used = self.used.get(&search).map_or(0, |used| used.as_nanos() / STEP.as_nanos());
         used + self.taken.get(&search).map_or(0, |taken| *taken as u128)
@@ -225,7 +234,11 @@ mod tests {
         assert!(!queue.should_give_way(1));
         queue.charge(1, STEP);
         queue.charge(NO_SEARCH, STEP);
-        assert!(queue.should_give_way(1) && !queue.should_give_way(2) && !queue.should_give_way(NO_SEARCH));
+        assert!(
+            queue.should_give_way(1)
+                && !queue.should_give_way(2)
+                && !queue.should_give_way(NO_SEARCH)
+        );
         drop(other);
         assert!(!queue.should_give_way(1));
         drop(one);

@@ -1,5 +1,5 @@
-//! One statement on one connection: compiled under the authorizer, in which a name in double quotes is never a text, run under the progress handler, and interrupted when its future
-//! is gone.
+//! One statement on one connection: compiled under the authorizer, in which a name in double quotes
+//! is never a text, run under the progress handler, and interrupted when its future is gone.
 
 use std::sync::Arc;
 
@@ -51,7 +51,8 @@ impl Session {
         })
     }
 
-    /// Fails once the work is over: for loops whose single statements are too short to be interrupted.
+    /// Fails once the work is over: for loops whose single statements are too short to be
+    /// interrupted.
     pub(crate) fn check_deadline(&self) -> Result<(), SqlError> {
         if self.authorizer.is_over() { Err(interrupt_marker()) } else { Ok(()) }
     }
@@ -90,7 +91,8 @@ impl Session {
     ) -> Result<Statement<'s>, SqlError> {
         let mut compiled = self.compile_within(PROGRAM, LENGTH, sql, grant);
         if compiled.as_ref().is_err_and(|error| is_program(error) && !self.authorizer.is_over()) {
-            compiled = self.compile_within(LONG_PROGRAM, LENGTH / (LONG_PROGRAM / PROGRAM), sql, grant);
+            compiled =
+                self.compile_within(LONG_PROGRAM, LENGTH / (LONG_PROGRAM / PROGRAM), sql, grant);
         }
         let statement = compiled.map_err(|error| match self.authorizer.refusal() {
             Some(refusal) => located(refusal, &context.query.text),
@@ -99,10 +101,14 @@ impl Session {
             None => error::compiling(&error, context),
         })?;
         if !statement.readonly() || statement.column_count() == 0 {
-            return Err(SqlError::new(SqlErrorKind::WriteRefused, "the statement is not a query").rule("read-only"));
+            return Err(SqlError::new(SqlErrorKind::WriteRefused, "the statement is not a query")
+                .rule("read-only"));
         }
         if statement.parameter_count() > 0 {
-            let error = SqlError::new(SqlErrorKind::Denied, "the statement has parameters, and none can be bound");
+            let error = SqlError::new(
+                SqlErrorKind::Denied,
+                "the statement has parameters, and none can be bound",
+            );
             return Err(error.rule("parameters"));
         }
         let located = |error: SqlError| {
@@ -126,7 +132,8 @@ impl Session {
     }
 }
 
-/// The statement with backticks for double quotes: names that the engine never takes for texts, while views keep the meaning that they have.
+/// The statement with backticks for double quotes: names that the engine never takes for texts,
+/// while views keep the meaning that they have.
 fn with_backticks(sql: &str) -> Option<String> {
     let tokens = syrch_guard::lex(sql, &Dialect::Sqlite, usize::MAX).ok()?;
     let is_name = |token: &&Token| token.kind == Kind::Quoted && token.text(sql).starts_with('"');
@@ -142,8 +149,8 @@ fn with_backticks(sql: &str) -> Option<String> {
 
 /// Steps of a program over values of any allowed length.
 const PROGRAM: i32 = 3_000;
-/// Steps of any program. The values of a longer one are shorter in proportion, since thousands of functions can stand in one row, and the
-/// engine checks no deadline between them.
+/// Steps of any program. The values of a longer one are shorter in proportion, since thousands of
+/// functions can stand in one row, and the engine checks no deadline between them.
 const LONG_PROGRAM: i32 = 48_000;
 
 /// Whether a program is too long, which the engine calls a lack of memory.
@@ -165,7 +172,9 @@ fn interrupt_marker() -> SqlError {
 /// A refusal with the place of the name that it is about.
 fn located(refusal: Refusal, text: &str) -> SqlError {
     let tokens = syrch_guard::lex(text, &Dialect::Sqlite, usize::MAX).unwrap_or_default();
-    let is_it = |token: &&Token| token.name(text).is_some_and(|name| name.eq_ignore_ascii_case(&refusal.token));
+    let is_it = |token: &&Token| {
+        token.name(text).is_some_and(|name| name.eq_ignore_ascii_case(&refusal.token))
+    };
     let position = tokens.iter().find(is_it).and_then(|token| u32::try_from(token.start).ok());
     SqlError { position, ..refusal.error }
 }

@@ -1,5 +1,6 @@
-//! How many threads work on statements at once. A thread that nobody waits for any more gives up its slot, so that one that does not end,
-//! because the engine or the file system hangs, blocks nobody; but only so many of the process may do so, or threads would pile up.
+//! How many threads work on statements at once. A thread that nobody waits for any more gives up
+//! its slot, so that one that does not end, because the engine or the file system hangs, blocks
+//! nobody; but only so many of the process may do so, or threads would pile up.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -92,7 +93,9 @@ impl Slots {
 
     /// Waits for a slot on behalf of a search, for at most `patience`.
     pub(crate) async fn take(&self, search: u64, patience: Duration) -> Result<Slot, NoSlot> {
-        let place = tokio::time::timeout(patience, self.queue.take(search)).await.map_err(|_| NoSlot::Busy)?;
+        let place = tokio::time::timeout(patience, self.queue.take(search))
+            .await
+            .map_err(|_| NoSlot::Busy)?;
         if tokio::time::timeout(MOMENT, self.abandoned.are_few()).await.is_err() {
             return Err(NoSlot::Stuck(self.abandoned.count.load(Ordering::Relaxed)));
         }
@@ -116,7 +119,8 @@ impl Slot {
         }
     }
 
-    /// Charges the search the CPU time that the statement has used so far, without what it was charged before.
+    /// Charges the search the CPU time that the statement has used so far, without what it was
+    /// charged before.
     pub(crate) fn charge(&self, used: Duration) {
         let mut charged = self.charged.lock().unwrap_or_else(PoisonError::into_inner);
         let more = used.saturating_sub(*charged);
@@ -129,12 +133,14 @@ impl Slot {
         self.slow.get().is_some()
     }
 
-    /// Marks the statement, which runs on this thread, as slow after `used` of CPU time, charges its search, and gives its slot to others.
-    /// Slow statements do not pile up, since the statements that a search has in progress are bounded in number, and a call of a guest has
+    /// Marks the statement, which runs on this thread, as slow after `used` of CPU time, charges
+    /// its search, and gives its slot to others. Slow statements do not pile up, since the
+    /// statements that a search has in progress are bounded in number, and a call of a guest has
     /// one check at a time.
     pub(crate) fn mark_slow(&self, used: Duration) {
         self.slow.get_or_init(std::thread::current);
-        // Charged before the slot goes to others, so that the search's next statements come after theirs.
+        // Charged before the slot goes to others, so that the search's next statements come after
+        // theirs.
         self.charge(used);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if matches!(*state, State::Taken { .. }) {

@@ -1,4 +1,5 @@
-//! The state of the file as the file system reports it: which file it is, how it must be opened, and an identity for caches.
+//! The state of the file as the file system reports it: which file it is, how it must be opened,
+//! and an identity for caches.
 
 use std::fs::{File, Metadata};
 use std::io::ErrorKind;
@@ -16,7 +17,8 @@ use crate::config::SqliteConfig;
 pub(crate) struct FileState {
     device: u64,
     inode: u64,
-    /// For a file in WAL mode that nobody uses: when it was changed last, its size and its header's counter of changes.
+    /// For a file in WAL mode that nobody uses: when it was changed last, its size and its header's
+    /// counter of changes.
     at_rest: Option<(i64, i64, u64, u32)>,
 }
 
@@ -37,8 +39,10 @@ impl FileState {
                  open it once with a program that may write to it, or copy all of its files while nobody uses it",
             ));
         }
-        let changes = head.get(24..28).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_be_bytes);
-        let at_rest = (is_wal && !log).then(|| (metadata.mtime(), metadata.mtime_nsec(), metadata.size(), changes));
+        let changes =
+            head.get(24..28).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_be_bytes);
+        let at_rest = (is_wal && !log)
+            .then(|| (metadata.mtime(), metadata.mtime_nsec(), metadata.size(), changes));
         Ok(Self { device: metadata.dev(), inode: metadata.ino(), at_rest })
     }
 
@@ -61,8 +65,9 @@ const HEAD: usize = 100;
 /// Files whose descriptor stays open at most.
 const MOST_HELD: usize = 256;
 
-/// The files whose header was read, by device and inode. They stay open: by POSIX, closing any descriptor of a file gives up all locks that
-/// the process has on it, also those of the engine in the middle of a statement (see "How To Corrupt An SQLite Database File", 2.2).
+/// The files whose header was read, by device and inode. They stay open: by POSIX, closing any
+/// descriptor of a file gives up all locks that the process has on it, also those of the engine in
+/// the middle of a statement (see "How To Corrupt An SQLite Database File", 2.2).
 static HELD: Mutex<Vec<(u64, u64, File)>> = Mutex::new(Vec::new());
 
 fn head(path: &Path, config: &SqliteConfig) -> Result<Vec<u8>, DatabaseError> {
@@ -105,8 +110,9 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// A digest that changes whenever the content may have changed, equal in every process: path, file, size, time, and the counters of the
-/// header; and the log beside it, where commits in WAL mode go first.
+/// A digest that changes whenever the content may have changed, equal in every process: path, file,
+/// size, time, and the counters of the header; and the log beside it, where commits in WAL mode go
+/// first.
 pub(crate) fn identity(path: &Path, config: &SqliteConfig) -> Result<String, DatabaseError> {
     let mut hasher = Sha256::new();
     hasher.update(path.as_os_str().as_encoded_bytes());

@@ -1,7 +1,8 @@
-//! The threads on which statements run. One whose statement is slow beside others gives way to all of them for the rest of its life: it takes
-//! the lowest priority, and ends with the statement, since only the system's administrator could raise it again. Alone it retains its
-//! priority: other programs of a busy machine would leave it no time within its deadline. As many of them as there are cores
-//! compute at once, each for a while in turn.
+//! The threads on which statements run. One whose statement is slow beside others gives way to all
+//! of them for the rest of its life: it takes the lowest priority, and ends with the statement,
+//! since only the system's administrator could raise it again. Alone it retains its priority: other
+//! programs of a busy machine would leave it no time within its deadline. As many of them as there
+//! are cores compute at once, each for a while in turn.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -18,8 +19,8 @@ const IDLE: Duration = Duration::from_secs(10);
 /// How long a slow thread computes before others have their turn.
 const TURN: Duration = Duration::from_millis(20);
 
-/// The longest time that a thread is parked. It then checks itself whether its work was stopped, should the wake-up have come before it was
-/// parked.
+/// The longest time that a thread is parked. It then checks itself whether its work was stopped,
+/// should the wake-up have come before it was parked.
 const LONGEST_PARK: Duration = Duration::from_secs(1);
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -92,7 +93,8 @@ fn serve(mut job: Job) {
     }
 }
 
-/// The slow threads: those that wait for a turn, in order, and those that have one, with when it began.
+/// The slow threads: those that wait for a turn, in order, and those that have one, with when it
+/// began.
 struct Turns {
     waiting: VecDeque<Thread>,
     running: Vec<(ThreadId, Instant)>,
@@ -107,7 +109,8 @@ fn turns() -> MutexGuard<'static, Turns> {
 }
 
 impl Turns {
-    /// How many cores are taken. A step of the engine that takes long does not come back to end its turn: the others wait for it no longer.
+    /// How many cores are taken. A step of the engine that takes long does not come back to end its
+    /// turn: the others wait for it no longer.
     fn taken(&self) -> usize {
         self.running.iter().filter(|(_, started)| started.elapsed() < TURN * 5).count()
     }
@@ -124,7 +127,8 @@ impl Turns {
 struct Turn(Instant);
 
 impl Turn {
-    /// Waits for a turn. Returns `None` at the instant `until`, or when the work is stopped; whoever stops it unparks the thread.
+    /// Waits for a turn. Returns `None` at the instant `until`, or when the work is stopped;
+    /// whoever stops it unparks the thread.
     fn begin(until: Instant, is_stopped: &dyn Fn() -> bool) -> Option<Self> {
         let own = std::thread::current();
         turns().waiting.push_back(own.clone());
@@ -144,7 +148,8 @@ impl Turn {
                 return Some(Self(now));
             }
             drop(turns);
-            // The end of a turn that lasts too long wakes nobody, so the first in the queue checks again by itself.
+            // The end of a turn that lasts too long wakes nobody, so the first in the queue checks
+            // again by itself.
             std::thread::park_timeout(if is_next { TURN } else { (until - now).min(LONGEST_PARK) });
         }
     }
@@ -166,10 +171,15 @@ pub(crate) enum Neighbours {
     Some,
 }
 
-/// Makes this thread take turns with other slow ones and, once there are neighbours at the beginning of a turn, give way to all others for
-/// good. Call it repeatedly while the statement runs: when its turn is over, it waits for the next one, until `until` at most or until the
-/// work is stopped. Whoever stops the work must unpark the thread. Returns whether it needed a new turn.
-pub(crate) fn give_way(neighbours: &dyn Fn() -> Neighbours, until: Instant, is_stopped: &dyn Fn() -> bool) -> bool {
+/// Makes this thread take turns with other slow ones and, once there are neighbours at the
+/// beginning of a turn, give way to all others for good. Call it repeatedly while the statement
+/// runs: when its turn is over, it waits for the next one, until `until` at most or until the work
+/// is stopped. Whoever stops the work must unpark the thread. Returns whether it needed a new turn.
+pub(crate) fn give_way(
+    neighbours: &dyn Fn() -> Neighbours,
+    until: Instant,
+    is_stopped: &dyn Fn() -> bool,
+) -> bool {
     if IS_FOR_ALL.get() {
         return false;
     }
@@ -195,12 +205,16 @@ pub(crate) fn for_all<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// The CPU time of this thread; where the system does not report it, the time of the process's life.
+/// The CPU time of this thread; where the system does not report it, the time of the process's
+/// life.
 pub(crate) fn cpu_time() -> Duration {
     #[cfg(unix)]
     {
         let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-        Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
+        Duration::new(
+            u64::try_from(time.tv_sec).unwrap_or(0),
+            u32::try_from(time.tv_nsec).unwrap_or(0),
+        )
     }
     #[cfg(not(unix))]
     {

@@ -1,11 +1,14 @@
-//! From the engine's cells to Arrow columns. A column takes the type of the storage classes seen in it: whole and real numbers
-//! together are real where that loses nothing, every other mixture is text.
+//! From the engine's cells to Arrow columns. A column takes the type of the storage classes seen in
+//! it: whole and real numbers together are real where that loses nothing, every other mixture is
+//! text.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow_array::builder::{BinaryBuilder, Float64Builder, Int64Builder};
-use arrow_array::{Array, ArrayRef, BinaryArray, Float64Array, NullArray, StringArray, new_null_array};
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, Float64Array, NullArray, StringArray, new_null_array,
+};
 use arrow_schema::DataType;
 use rusqlite::types::ValueRef;
 use syrch_core::Value;
@@ -16,10 +19,12 @@ const EXACT: u64 = 1 << 53;
 
 /// One column under construction.
 pub(crate) struct ColumnBuilder {
-    /// The arrays of the batches that have ended. All have one type, or the type Null where no value had come.
+    /// The arrays of the batches that have ended. All have one type, or the type Null where no
+    /// value had come.
     batches: Vec<ArrayRef>,
     cells: Cells,
-    /// How many cells held text that is not UTF-8. Those of `Texts` are counted when their batch ends.
+    /// How many cells held text that is not UTF-8. Those of `Texts` are counted when their batch
+    /// ends.
     replaced: u64,
 }
 
@@ -27,7 +32,8 @@ enum Cells {
     Nulls(usize),
     Integers(Int64Builder),
     Reals(Float64Builder),
-    /// The bytes are checked to be UTF-8 once for a batch, which takes less time than to check each cell.
+    /// The bytes are checked to be UTF-8 once for a batch, which takes less time than to check each
+    /// cell.
     Texts(BinaryBuilder),
     Blobs(BinaryBuilder),
     /// The slow way, for a column of several storage classes: the cells of all batches.
@@ -39,7 +45,8 @@ impl ColumnBuilder {
         Self { batches: Vec::new(), cells: Cells::Nulls(0), replaced: 0 }
     }
 
-    /// Takes the next row's cell: by reference, since copying one that was just written stalls for longer than the rest takes.
+    /// Takes the next row's cell: by reference, since copying one that was just written stalls for
+    /// longer than the rest takes.
     #[inline]
     pub(crate) fn push(&mut self, value: &ValueRef<'_>) {
         match (&mut self.cells, *value) {
@@ -70,7 +77,10 @@ impl ColumnBuilder {
             self.end_batch();
             let batches = std::mem::take(&mut self.batches);
             return Cells::Mixed(
-                batches.iter().flat_map(|batch| (0..batch.len()).map(|row| cell(batch, row))).collect(),
+                batches
+                    .iter()
+                    .flat_map(|batch| (0..batch.len()).map(|row| cell(batch, row)))
+                    .collect(),
             );
         };
         // To append no NULL would make a validity buffer, which slows down every later cell.
@@ -109,8 +119,8 @@ impl ColumnBuilder {
         self.batches.push(batch);
     }
 
-    /// Returns the column's batches, whose lengths are `rows`, and how many cells held text that is not UTF-8. All batches but the last must have
-    /// been ended.
+    /// Returns the column's batches, whose lengths are `rows`, and how many cells held text that is
+    /// not UTF-8. All batches but the last must have been ended.
     pub(crate) fn finish(mut self, rows: &[usize]) -> (Vec<ArrayRef>, u64) {
         self.end_batch();
         if let Cells::Mixed(cells) = self.cells {
@@ -119,8 +129,10 @@ impl ColumnBuilder {
             let batch = |rows: &usize| mixed(cells.by_ref().take(*rows), is_real);
             return (rows.iter().map(batch).collect(), self.replaced);
         }
-        // A builder has its type from batch to batch, so the last batch has the column's even if all of its cells are NULL.
-        let data_type = self.batches.last().map_or(DataType::Null, |batch| batch.data_type().clone());
+        // A builder has its type from batch to batch, so the last batch has the column's even if
+        // all of its cells are NULL.
+        let data_type =
+            self.batches.last().map_or(DataType::Null, |batch| batch.data_type().clone());
         for batch in self.batches.iter_mut().filter(|batch| *batch.data_type() != data_type) {
             *batch = new_null_array(&data_type, batch.len());
         }
@@ -168,9 +180,10 @@ fn spelled(value: Value) -> Option<String> {
         Value::Integer(value) => Some(value.to_string()),
         Value::Real(value) => Some(format!("{value:?}")),
         Value::Text(text) => Some(text),
-        Value::Bytes(bytes) => {
-            Some(format!("X'{}'", bytes.iter().map(|byte| format!("{byte:02X}")).collect::<String>()))
-        }
+        Value::Bytes(bytes) => Some(format!(
+            "X'{}'",
+            bytes.iter().map(|byte| format!("{byte:02X}")).collect::<String>()
+        )),
         _ => None,
     }
 }
@@ -250,8 +263,14 @@ mod tests {
 
     #[test]
     fn broken_text_is_mended_and_counted() {
-        let texts = [ValueRef::Text(b"a\xffb"), ValueRef::Null, ValueRef::Text(b"\xfe"), ValueRef::Text(b"b")];
-        // A text of a column of several storage classes, and one before and one after the other class came.
+        let texts = [
+            ValueRef::Text(b"a\xffb"),
+            ValueRef::Null,
+            ValueRef::Text(b"\xfe"),
+            ValueRef::Text(b"b"),
+        ];
+        // A text of a column of several storage classes, and one before and one after the other
+        // class came.
         let mixed = [texts[0], ValueRef::Integer(1), texts[2]];
         for (cells, last) in [(&texts[..], "b"), (&mixed[..], "\u{fffd}")] {
             let (mut column, replaced) = built_in(cells, usize::MAX);
@@ -270,14 +289,17 @@ mod tests {
         let text = [b'a'; 100];
         let mut cells = vec![ValueRef::Text(&text); 1_000];
         cells[0] = ValueRef::Integer(1);
-        let memory =
-            |most| -> usize { built_in(&cells, most).0.iter().map(|batch| batch.get_array_memory_size()).sum() };
+        let memory = |most| -> usize {
+            built_in(&cells, most).0.iter().map(|batch| batch.get_array_memory_size()).sum()
+        };
         assert!(memory(100) < 2 * memory(usize::MAX));
     }
 
     #[test]
     fn a_column_without_nulls_has_no_validity_buffer() {
-        for cell in [ValueRef::Integer(1), ValueRef::Real(1.5), ValueRef::Text(b"a"), ValueRef::Blob(b"a")] {
+        for cell in
+            [ValueRef::Integer(1), ValueRef::Real(1.5), ValueRef::Text(b"a"), ValueRef::Blob(b"a")]
+        {
             assert!(built(&[cell, cell]).nulls().is_none(), "{cell:?}");
             assert_eq!(built(&[ValueRef::Null, cell]).null_count(), 1, "{cell:?}");
         }

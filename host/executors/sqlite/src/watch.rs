@@ -1,4 +1,5 @@
-//! The state of the file: what other processes do to it is noticed before each statement, and the catalog follows.
+//! The state of the file: what other processes do to it is noticed before each statement, and the
+//! catalog follows.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -19,7 +20,8 @@ use crate::state::FileState;
 /// Time to compile one view. All of them together have [`connect::SCHEMA`].
 const VIEW: Duration = Duration::from_secs(1);
 
-/// Equal as long as nothing changed. `schema` and `data` are the engine's counters, the latter meaningful on one connection only.
+/// Equal as long as nothing changed. `schema` and `data` are the engine's counters, the latter
+/// meaningful on one connection only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SchemaVersion {
     pub(crate) file: FileState,
@@ -63,7 +65,8 @@ pub(crate) struct Watch {
     authorizer: Authorizer,
     file: FileState,
     snapshot: Option<Arc<Snapshot>>,
-    /// Views of the snapshot's schema that cannot be read, lower case, with the reason where it is known: trying them again may take long.
+    /// Views of the snapshot's schema that cannot be read, lower case, with the reason where it is
+    /// known: trying them again may take long.
     hidden: HashMap<String, Option<String>>,
 }
 
@@ -73,7 +76,8 @@ impl Watch {
         let file = FileState::read(path, config)?;
         let authorizer = Authorizer::new();
         // As wide as the engine allows: how wide the tables are is not known yet.
-        let connection = connect::connect(path, &file, config, 32_767, &authorizer).map_err(failed)?;
+        let connection =
+            connect::connect(path, &file, config, 32_767, &authorizer).map_err(failed)?;
         Ok(Self { connection, authorizer, file, snapshot: None, hidden: HashMap::new() })
     }
 
@@ -90,26 +94,33 @@ impl Watch {
         }
         let failed = |error: rusqlite::Error| connect::opening_error(&error, config);
         let version = self.version().map_err(failed)?;
-        if let Some(snapshot) = self.snapshot.as_ref().filter(|snapshot| snapshot.version == version) {
+        if let Some(snapshot) =
+            self.snapshot.as_ref().filter(|snapshot| snapshot.version == version)
+        {
             return Ok(Arc::clone(snapshot));
         }
-        if !self.snapshot.as_ref().is_some_and(|snapshot| snapshot.version.is_same_schema(&version)) {
+        if !self.snapshot.as_ref().is_some_and(|snapshot| snapshot.version.is_same_schema(&version))
+        {
             self.hidden.clear();
         }
         let globs = config.globs()?;
         connect::read_schema(&mut self.connection, &self.authorizer, config).map_err(failed)?;
         let read = |watch: &Self| introspect::read(&watch.connection, globs.as_ref());
-        let mut schema = self.ending(connect::SCHEMA, config, read).and_then(|schema| schema).map_err(failed)?;
+        let mut schema =
+            self.ending(connect::SCHEMA, config, read).and_then(|schema| schema).map_err(failed)?;
         if schema.tables.is_empty() && globs.is_some() {
             let (patterns, tables) = (config.tables.clone(), schema.names);
             return Err(DatabaseError::NothingGranted { path: config.shown(), patterns, tables });
         }
         self.hidden = self.read_views(&mut schema, config).map_err(failed)?;
         schema.hide(self.hidden.keys());
-        let views = schema.tables.iter().filter(|table| table.is_view()).map(|view| view.columns.len());
-        let columns = views.filter_map(|width| i32::try_from(width).ok()).fold(schema.columns, i32::max);
+        let views =
+            schema.tables.iter().filter(|table| table.is_view()).map(|view| view.columns.len());
+        let columns =
+            views.filter_map(|width| i32::try_from(width).ok()).fold(schema.columns, i32::max);
         config.comments.iter().for_each(|comment| comment.write(&mut schema.tables));
-        let catalog = Catalog { database: name.to_owned(), dialect: Dialect::Sqlite, tables: schema.tables };
+        let catalog =
+            Catalog { database: name.to_owned(), dialect: Dialect::Sqlite, tables: schema.tables };
         let snapshot = Arc::new(Snapshot {
             catalog: Arc::new(catalog),
             grant: Arc::new(schema.grant),
@@ -122,7 +133,8 @@ impl Watch {
 
     fn version(&self) -> rusqlite::Result<SchemaVersion> {
         // Asked before each statement, so they are prepared but once.
-        let number = |pragma: &str| self.connection.prepare_cached(pragma)?.query_row([], |row| row.get(0));
+        let number =
+            |pragma: &str| self.connection.prepare_cached(pragma)?.query_row([], |row| row.get(0));
         Ok(SchemaVersion {
             file: self.file,
             schema: number("PRAGMA schema_version")?,
@@ -137,7 +149,8 @@ impl Watch {
         config: &SqliteConfig,
         work: impl FnOnce(&Self) -> T,
     ) -> rusqlite::Result<T> {
-        let ends_at = Deadline::start(Allowance { deadline, memory: config.memory }, &Arc::default());
+        let ends_at =
+            Deadline::start(Allowance { deadline, memory: config.memory }, &Arc::default());
         deadline::install(&mut self.connection, &self.authorizer, &ends_at)?;
         let result = work(self);
         self.authorizer.own();
@@ -145,8 +158,8 @@ impl Watch {
         Ok(result)
     }
 
-    /// Reads the columns of views, and returns which are to be hidden: those that read what is not granted, call what is not listed, are
-    /// broken, or take too long to compile.
+    /// Reads the columns of views, and returns which are to be hidden: those that read what is not
+    /// granted, call what is not listed, are broken, or take too long to compile.
     fn read_views(
         &mut self,
         schema: &mut introspect::Schema,
@@ -168,7 +181,10 @@ impl Watch {
                 None
             } else {
                 let (columns, is_over) = self.ending(VIEW, config, |watch| {
-                    (watch.view_columns(&table.name, &grant, &mut schema.space), watch.authorizer.is_over())
+                    (
+                        watch.view_columns(&table.name, &grant, &mut schema.space),
+                        watch.authorizer.is_over(),
+                    )
                 })?;
                 if is_over {
                     endless.insert(name.clone());
@@ -194,13 +210,23 @@ impl Watch {
     fn names_any(&self, view: &str, names: &HashSet<String>) -> bool {
         let sql = introspect::declaration(&self.connection, view).unwrap_or_default();
         let tokens = syrch_guard::lex(&sql, &Dialect::Sqlite, usize::MAX).unwrap_or_default();
-        tokens.iter().any(|token| token.name(&sql).is_some_and(|name| names.contains(&name.to_lowercase())))
+        tokens
+            .iter()
+            .any(|token| token.name(&sql).is_some_and(|name| names.contains(&name.to_lowercase())))
     }
 
     /// The columns of a view that can be compiled, or why it cannot be read even so.
-    fn view_columns(&self, name: &str, grant: &Arc<Grant>, space: &mut Space) -> Option<Result<Vec<Column>, String>> {
+    fn view_columns(
+        &self,
+        name: &str,
+        grant: &Arc<Grant>,
+        space: &mut Space,
+    ) -> Option<Result<Vec<Column>, String>> {
         self.authorizer.compile(grant);
-        let readable = self.connection.prepare(&format!("SELECT * FROM {}", Dialect::Sqlite.quoted(name))).is_ok();
+        let readable = self
+            .connection
+            .prepare(&format!("SELECT * FROM {}", Dialect::Sqlite.quoted(name)))
+            .is_ok();
         self.authorizer.own();
         if !readable {
             return None;

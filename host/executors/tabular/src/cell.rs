@@ -59,7 +59,8 @@ pub(crate) fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// Whether the letters are those of a whole number that is written in no other way: `007` and `+7` are texts, since they would not come back.
+/// Whether the letters are those of a whole number that is written in no other way: `007` and `+7`
+/// are texts, since they would not come back.
 fn is_plain(digits: &str) -> bool {
     let digits = digits.strip_prefix('-').unwrap_or(digits);
     !digits.is_empty()
@@ -97,16 +98,22 @@ pub(crate) fn real(text: &str) -> Option<f64> {
 pub(crate) fn is_date(text: &str) -> bool {
     let bytes = text.as_bytes();
     let shape = bytes.len() == 10 && bytes[4] == b'-' && bytes[7] == b'-';
-    let (Some(year), Some(month), Some(day)) = (digits(bytes, 0, 4), digits(bytes, 5, 2), digits(bytes, 8, 2)) else {
+    let (Some(year), Some(month), Some(day)) =
+        (digits(bytes, 0, 4), digits(bytes, 5, 2), digits(bytes, 8, 2))
+    else {
         return false;
     };
-    shape && chrono::NaiveDate::from_ymd_opt(i32::try_from(year).unwrap_or_default(), month, day).is_some()
+    shape
+        && chrono::NaiveDate::from_ymd_opt(i32::try_from(year).unwrap_or_default(), month, day)
+            .is_some()
 }
 
 /// The number that these decimal digits are; `None` where other bytes stand.
 fn digits(bytes: &[u8], from: usize, count: usize) -> Option<u32> {
     let bytes = bytes.get(from..from + count)?;
-    bytes.iter().try_fold(0, |number, byte| byte.is_ascii_digit().then(|| number * 10 + u32::from(byte - b'0')))
+    bytes.iter().try_fold(0, |number, byte| {
+        byte.is_ascii_digit().then(|| number * 10 + u32::from(byte - b'0'))
+    })
 }
 
 #[cfg(test)]
@@ -117,9 +124,13 @@ mod tests {
 
     #[test]
     fn a_day_is_one_of_the_calendar() {
-        for (text, expected) in
-            [("2024-02-29", true), ("2023-02-29", false), ("2024-2-29", false), ("2024-02-29 ", false), ("", false)]
-        {
+        for (text, expected) in [
+            ("2024-02-29", true),
+            ("2023-02-29", false),
+            ("2024-2-29", false),
+            ("2024-02-29 ", false),
+            ("", false),
+        ] {
             assert_eq!(is_date(text), expected, "{text}");
         }
     }

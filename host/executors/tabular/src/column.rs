@@ -1,7 +1,8 @@
-//! Decides from all values of a column which type it has and how its values are read, and notes what that changes.
+//! Decides from all values of a column which type it has and how its values are read, and notes
+//! what that changes.
 //!
-//! A column is read as a type only if every value that is not absent fits one reading. Otherwise it stays text, with a note where two
-//! readings fit.
+//! A column is read as a type only if every value that is not absent fits one reading. Otherwise it
+//! stays text, with a note where two readings fit.
 
 mod date;
 mod marker;
@@ -100,7 +101,8 @@ impl Column {
         self.dates.close();
     }
 
-    /// A text of a typed file is no number and no truth value, but may be a date, for which such a file has no type.
+    /// A text of a typed file is no number and no truth value, but may be a date, for which such a
+    /// file has no type.
     fn add_text(&mut self, text: &str, is_untyped: bool, options: &ReadOptions) {
         if is_given(text, options) {
             self.given += 1;
@@ -137,13 +139,16 @@ impl Column {
         match self {
             Self { values: 0, .. } => Class::Empty,
             Self { boolean: true, .. } => Class::Boolean,
-            Self { integer, real, numbers, .. } if *integer || *real || numbers.is_open() => Class::Number,
+            Self { integer, real, numbers, .. } if *integer || *real || numbers.is_open() => {
+                Class::Number
+            }
             Self { dates, .. } if dates.is_open() => Class::Date,
             _ => Class::Text,
         }
     }
 
-    /// Whether a value is one like the others; `None` if it is absent, or they are texts, which any value is like.
+    /// Whether a value is one like the others; `None` if it is absent, or they are texts, which any
+    /// value is like.
     pub(crate) fn is_like(&self, cell: &Cell<'_>, options: &ReadOptions) -> Option<bool> {
         let class = self.class();
         if matches!(class, Class::Empty | Class::Text) {
@@ -152,21 +157,29 @@ impl Column {
         let mut with = self.clone();
         with.add(cell, options);
         // A year above values that are none is the name of a column.
-        let is_name = !self.is_years && matches!(cell, Cell::Untyped(text) if is_year(stripped(text)));
+        let is_name =
+            !self.is_years && matches!(cell, Cell::Untyped(text) if is_year(stripped(text)));
         (with.values > self.values).then_some(with.class() == class && !is_name)
     }
 
     /// Whether a decimal comma is the only reading of its numbers.
     fn has_decimal_comma(&self) -> bool {
-        !self.real && matches!(self.numbers.decide(), Some(Ok(decided)) if decided.decimal == Decimal::Comma)
+        !self.real
+            && matches!(self.numbers.decide(), Some(Ok(decided)) if decided.decimal == Decimal::Comma)
     }
 
-    /// The readings of numbers of which none is the right one so far: with a point and with a comma before decimals.
+    /// The readings of numbers of which none is the right one so far: with a point and with a comma
+    /// before decimals.
     pub(crate) fn undecided(&self) -> &'static [Decimal] {
-        if self.values > 0 && self.numbers.is_open_both_ways() { &[Decimal::Point, Decimal::Comma] } else { &[] }
+        if self.values > 0 && self.numbers.is_open_both_ways() {
+            &[Decimal::Point, Decimal::Comma]
+        } else {
+            &[]
+        }
     }
 
-    /// The decision about the column. A file with a decimal comma in another column has no decimal point here.
+    /// The decision about the column. A file with a decimal comma in another column has no decimal
+    /// point here.
     fn decide(&self, options: &ReadOptions, has_comma: bool) -> Decision {
         let plain = |kind: ColumnType| Ok((kind, Reading::Plain, Vec::new()));
         let typed = match self {
@@ -178,22 +191,32 @@ impl Column {
             }
             Self { real: true, .. } => plain(ColumnType::Real),
             Self { numbers, dates, .. } => match (numbers.decide(), dates.decide()) {
-                (Some(Ok(decided)), _) => Ok((decided.kind, Reading::Number(decided.decimal), decided.notes)),
+                (Some(Ok(decided)), _) => {
+                    Ok((decided.kind, Reading::Number(decided.decimal), decided.notes))
+                }
                 (Some(Err(note)), _) | (None, Some(Err(note))) => Err(Some(note)),
                 (None, Some(Ok(decided))) => {
-                    let kind = if decided.has_times { ColumnType::Timestamp } else { ColumnType::Date };
+                    let kind =
+                        if decided.has_times { ColumnType::Timestamp } else { ColumnType::Date };
                     Ok((kind, Reading::Date(decided.order), decided.notes))
                 }
                 (None, None) => Err(None),
             },
         };
         let mut decision = match typed {
-            Ok((kind, reading, notes)) => Decision { kind, reading, notes, has_nulls: !options.nulls.is_empty() },
+            Ok((kind, reading, notes)) => {
+                Decision { kind, reading, notes, has_nulls: !options.nulls.is_empty() }
+            }
             Err(note) => {
                 let is_led = self.values > 0 && self.is_led && self.padded > 0;
                 let reading = if is_led { Reading::Stripped } else { Reading::Text };
                 let notes = note.into_iter().collect();
-                Decision { kind: ColumnType::Text, reading, notes, has_nulls: !options.nulls.is_empty() }
+                Decision {
+                    kind: ColumnType::Text,
+                    reading,
+                    notes,
+                    has_nulls: !options.nulls.is_empty(),
+                }
             }
         };
         decision.notes.extend(self.notes(&decision));
@@ -204,7 +227,9 @@ impl Column {
     fn notes(&self, decision: &Decision) -> Vec<String> {
         let mut notes = Vec::new();
         if decision.kind == ColumnType::Text {
-            if let (Some(listed), Some(first)) = (self.markers.listed(marker::PLAIN), self.markers.first()) {
+            if let (Some(listed), Some(first)) =
+                (self.markers.listed(marker::PLAIN), self.markers.first())
+            {
                 notes.push(format!("{listed}: text, not NULL; `--null {first}` makes it NULL"));
             }
         } else if let Some(listed) = self.markers.listed(usize::MAX) {
@@ -214,7 +239,8 @@ impl Column {
         if self.given > 0 {
             notes.push(format!("{} NULL by `--null`", values(self.given)));
         }
-        let is_stripped = decision.kind != ColumnType::Text || decision.reading == Reading::Stripped;
+        let is_stripped =
+            decision.kind != ColumnType::Text || decision.reading == Reading::Stripped;
         if self.padded > 0 && is_stripped {
             notes.push("blanks around values are left out".to_owned());
         }
@@ -223,7 +249,8 @@ impl Column {
 }
 
 fn is_given(text: &str, options: &ReadOptions) -> bool {
-    !options.nulls.is_empty() && options.nulls.iter().any(|null| null == text || null == stripped(text))
+    !options.nulls.is_empty()
+        && options.nulls.iter().any(|null| null == text || null == stripped(text))
 }
 
 fn is_year(text: &str) -> bool {
@@ -291,7 +318,8 @@ impl Decision {
             return None;
         }
         let value = stripped(text);
-        if value.is_empty() || (self.reading != Reading::Stripped && marker::find(value).is_some()) {
+        if value.is_empty() || (self.reading != Reading::Stripped && marker::find(value).is_some())
+        {
             return Some(Cell::Null);
         }
         let is_padded = value.len() < text.len();

@@ -24,7 +24,8 @@ pub struct TabularConfig {
     pub caps: ImportCaps,
     /// What the user knows of the files.
     pub options: ReadOptions,
-    /// The folder of private databases. `None` if the database is temporary and removed when it is closed.
+    /// The folder of private databases. `None` if the database is temporary and removed when it is
+    /// closed.
     pub folder: Option<PathBuf>,
     /// Bytes of all private databases at most, but for those in use.
     pub retained_bytes: u64,

@@ -23,7 +23,8 @@ pub enum ImportError {
     /// A file's content is wrong.
     #[error("`{file}`{}: {reason}", place(*.line))]
     Content {
-        /// The name of the file, without its folder; the given path where it may be any of its files.
+        /// The name of the file, without its folder; the given path where it may be any of its
+        /// files.
         file: String,
         /// The line, from 1; `None` if it is a Parquet file.
         line: Option<u64>,
@@ -51,7 +52,11 @@ fn place(line: Option<u64>) -> String {
 }
 
 impl ImportError {
-    pub(crate) fn content(file: &str, line: impl Into<Option<u64>>, reason: impl Into<String>) -> Self {
+    pub(crate) fn content(
+        file: &str,
+        line: impl Into<Option<u64>>,
+        reason: impl Into<String>,
+    ) -> Self {
         Self::Content { file: file.to_owned(), line: line.into(), reason: reason.into() }
     }
 
@@ -67,7 +72,9 @@ impl ImportError {
         match self {
             Self::Missing(_) => DatabaseError::Missing { path, similar },
             Self::NoTables { reason, .. } => DatabaseError::NotADatabase { path, reason },
-            error @ Self::Content { line: Some(_), .. } => DatabaseError::Malformed { path, reason: error.to_string() },
+            error @ Self::Content { line: Some(_), .. } => {
+                DatabaseError::Malformed { path, reason: error.to_string() }
+            }
             error => DatabaseError::Unavailable { path, reason: error.to_string() },
         }
     }

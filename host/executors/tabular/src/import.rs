@@ -23,14 +23,20 @@ const GROWTH: u64 = 2;
 /// Bytes of a small database, whatever is read.
 const SMALL: u64 = 64 << 20;
 
-/// Opens the database of a file, of a folder of files or of a pattern. The files are only read, and nothing is written beside them. It blocks.
+/// Opens the database of a file, of a folder of files or of a pattern. The files are only read, and
+/// nothing is written beside them. It blocks.
 ///
 /// Where `cancelled` becomes true, reading ends soon.
 ///
 /// # Errors
-/// When there is no file, one cannot be read or there is too much in them, with the file's name and, where it has lines, the line.
-pub fn open(config: &TabularConfig, cancelled: &AtomicBool) -> Result<SqliteDatabase, DatabaseError> {
-    let Filled { path, notes, held } = filled(config, cancelled).map_err(|error| error.of_database(&config.path))?;
+/// When there is no file, one cannot be read or there is too much in them, with the file's name
+/// and, where it has lines, the line.
+pub fn open(
+    config: &TabularConfig,
+    cancelled: &AtomicBool,
+) -> Result<SqliteDatabase, DatabaseError> {
+    let Filled { path, notes, held } =
+        filled(config, cancelled).map_err(|error| error.of_database(&config.path))?;
     let sqlite = SqliteConfig {
         tables: config.tables.clone(),
         limits: config.limits.clone(),
@@ -65,21 +71,32 @@ fn filled(config: &TabularConfig, cancelled: &AtomicBool) -> Result<Filled, Impo
         let notes = import(config, &sources, path, cancelled)?;
         match sources::identity(&config.path, &sources, &config.options)? == identity {
             true => Ok(notes),
-            false => Err(ImportError::content(&shown(config), None, "it changed while it was read; try again")),
+            false => Err(ImportError::content(
+                &shown(config),
+                None,
+                "it changed while it was read; try again",
+            )),
         }
     };
     let wrong = |error: std::io::Error| ImportError::Write(error.to_string());
     // Without a folder that can be written the database is temporary.
     let place = config.folder.as_deref().and_then(|folder| Place::open(folder, &identity).ok());
     let Some(place) = place else {
-        let file = tempfile::Builder::new().prefix("syrch-").suffix(".sqlite").tempfile().map_err(wrong)?;
+        let file = tempfile::Builder::new()
+            .prefix("syrch-")
+            .suffix(".sqlite")
+            .tempfile()
+            .map_err(wrong)?;
         let notes = write(file.path())?;
         let path = file.into_temp_path();
         return Ok(Filled { path: path.to_path_buf(), notes, held: Box::new(path) });
     };
     let fill = |path: &Path| write(path)?.write(&place.notes()).map_err(wrong);
     if place.fill(fill, wrong, cancelled)? {
-        config.folder.iter().for_each(|folder| store::prune(folder, config.retained, config.retained_bytes));
+        config
+            .folder
+            .iter()
+            .for_each(|folder| store::prune(folder, config.retained, config.retained_bytes));
     }
     let notes = Notes::read(&place.notes()).map_err(wrong)?;
     Ok(Filled { path: place.path().to_owned(), notes, held: Box::new(place) })
@@ -98,9 +115,11 @@ fn import(
 ) -> Result<Notes, ImportError> {
     // All files are looked at before the first is written.
     let work = Work::new(config.caps, &config.options, cancelled);
-    let shapes = sources.iter().map(|source| read::shape(source, &work)).collect::<Result<Vec<_>, _>>()?;
+    let shapes =
+        sources.iter().map(|source| read::shape(source, &work)).collect::<Result<Vec<_>, _>>()?;
     let work = Work::new(config.caps, &config.options, cancelled);
-    let target = Target::create(path, config.caps.bytes.saturating_mul(GROWTH).saturating_add(SMALL))?;
+    let target =
+        Target::create(path, config.caps.bytes.saturating_mul(GROWTH).saturating_add(SMALL))?;
     let mut taken = HashSet::new();
     let mut notes = Notes::default();
     for (source, shape) in sources.iter().zip(shapes) {
@@ -126,7 +145,14 @@ fn import(
 
 fn imported(source: &Source, table: String, shape: Shape, rows: u64) -> Imported {
     let columns = shape.names.into_iter().zip(shape.types.iter().map(|kind| kind.name())).collect();
-    Imported { file: source.name.clone(), table, columns, rows, nested: shape.nested, notes: shape.notes }
+    Imported {
+        file: source.name.clone(),
+        table,
+        columns,
+        rows,
+        nested: shape.nested,
+        notes: shape.notes,
+    }
 }
 
 fn report(config: &TabularConfig, progress: Progress<'_>) {
@@ -135,10 +161,12 @@ fn report(config: &TabularConfig, progress: Progress<'_>) {
     }
 }
 
-/// The name of a file's table: its letters, digits and underscores, with an underscore for what stands between them.
+/// The name of a file's table: its letters, digits and underscores, with an underscore for what
+/// stands between them.
 fn table_name(stem: &str, taken: &mut HashSet<String>) -> String {
-    let mut words =
-        stem.split(|letter: char| !letter.is_alphanumeric() && letter != '_').filter(|word| !word.is_empty());
+    let mut words = stem
+        .split(|letter: char| !letter.is_alphanumeric() && letter != '_')
+        .filter(|word| !word.is_empty());
     let mut name = words.next().unwrap_or("table").to_owned();
     for word in words {
         name.push('_');

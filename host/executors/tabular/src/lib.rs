@@ -1,5 +1,6 @@
-//! Files of rows as a database: comma-separated values, tab-separated values, JSON Lines and Parquet, one file or many, are read into a private
-//! SQLite file, each a table. It is used again while the files are unchanged.
+//! Files of rows as a database: comma-separated values, tab-separated values, JSON Lines and
+//! Parquet, one file or many, are read into a private SQLite file, each a table. It is used again
+//! while the files are unchanged.
 
 mod cell;
 mod column;

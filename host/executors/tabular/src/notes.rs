@@ -1,4 +1,5 @@
-//! Notes about what reading a file changed. They are stored beside the private database, and its catalog has them as comments.
+//! Notes about what reading a file changed. They are stored beside the private database, and its
+//! catalog has them as comments.
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -40,7 +41,8 @@ impl Notes {
 
     /// Writes them to a file that only its owner reads.
     pub(crate) fn write(&self, path: &Path) -> io::Result<()> {
-        let mut file = private(OpenOptions::new().write(true).create(true).truncate(true)).open(path)?;
+        let mut file =
+            private(OpenOptions::new().write(true).create(true).truncate(true)).open(path)?;
         file.write_all(&serde_json::to_vec(self)?)
     }
 

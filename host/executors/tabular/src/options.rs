@@ -14,7 +14,8 @@ pub struct ReadOptions {
     pub nulls: Vec<String>,
     /// The mark before the decimals of a number; `None` if the values of a column decide.
     pub decimal: Option<Decimal>,
-    /// The order of day, month and year where all three are numbers; `None` if the values of a column decide.
+    /// The order of day, month and year where all three are numbers; `None` if the values of a
+    /// column decide.
     pub date_order: Option<DateOrder>,
 }
 
@@ -91,7 +92,10 @@ impl FromStr for Decimal {
     type Err = UnknownWord;
 
     fn from_str(text: &str) -> Result<Self, UnknownWord> {
-        [Self::Point, Self::Comma].into_iter().find(|mark| text == mark.mark().to_string()).ok_or(UnknownWord)
+        [Self::Point, Self::Comma]
+            .into_iter()
+            .find(|mark| text == mark.mark().to_string())
+            .ok_or(UnknownWord)
     }
 }
 

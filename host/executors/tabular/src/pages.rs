@@ -1,6 +1,8 @@
-//! Looks at the pages of a Parquet file before they are unpacked: how large they say to be, which decides what unpacking costs.
+//! Looks at the pages of a Parquet file before they are unpacked: how large they say to be, which
+//! decides what unpacking costs.
 //!
-//! The headers are structures of Thrift's compact protocol, as `parquet.thrift` of the Parquet project describes them.
+//! The headers are structures of Thrift's compact protocol, as `parquet.thrift` of the Parquet
+//! project describes them.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
@@ -22,7 +24,8 @@ const DEPTH: u32 = 16;
 /// `DELTA_BYTE_ARRAY`: each value repeats a part of the one before.
 const DELTA_BYTE_ARRAY: i64 = 7;
 
-/// Looks at all pages. Returns how many bytes a row may have at most in columns whose values repeat parts of others.
+/// Looks at all pages. Returns how many bytes a row may have at most in columns whose values repeat
+/// parts of others.
 ///
 /// # Errors
 /// Why unpacking would cost too much, or that the file is damaged.
@@ -69,7 +72,9 @@ fn column_pages(file: &File, column: &ColumnChunkMetaData) -> Result<Pages, Stri
             | Compression::ZSTD(_)
             | Compression::LZ4_RAW
     ) {
-        return Err(format!("column `{name}` is compressed by {packing}; write it with Zstandard, Snappy or gzip"));
+        return Err(format!(
+            "column `{name}` is compressed by {packing}; write it with Zstandard, Snappy or gzip"
+        ));
     }
     let number = |number: i64| u64::try_from(number).map_err(|_| damaged());
     let (begin, size) = (first_page(column), number(column.compressed_size())?);
@@ -81,10 +86,14 @@ fn column_pages(file: &File, column: &ColumnChunkMetaData) -> Result<Pages, Stri
             return Ok(pages);
         }
         file.seek(SeekFrom::Start(at)).map_err(|error| error.to_string())?;
-        let mut reader = Thrift { inner: BufReader::with_capacity(4_096, file.take(HEADER)), read: 0 };
+        let mut reader =
+            Thrift { inner: BufReader::with_capacity(4_096, file.take(HEADER)), read: 0 };
         let header = reader.page_header().ok_or_else(damaged)?;
         if header.unpacked > PAGE {
-            return Err(format!("a page of column `{name}` has {} bytes, {PAGE} at most are read", header.unpacked));
+            return Err(format!(
+                "a page of column `{name}` has {} bytes, {PAGE} at most are read",
+                header.unpacked
+            ));
         }
         let begin = at + reader.read;
         if matches!(packing, Compression::GZIP(_))
@@ -102,7 +111,8 @@ fn column_pages(file: &File, column: &ColumnChunkMetaData) -> Result<Pages, Stri
     Err(format!("column `{name}` has more than {PAGES} pages in a group of rows"))
 }
 
-/// Whether a page that is packed by gzip has more bytes than its header says, which the unpacking does not look at.
+/// Whether a page that is packed by gzip has more bytes than its header says, which the unpacking
+/// does not look at.
 fn is_larger(mut file: &File, begin: u64, header: &Header) -> std::io::Result<bool> {
     file.seek(SeekFrom::Start(begin.saturating_add(header.levels)))?;
     let packed = file.take(header.packed.saturating_sub(header.levels));
@@ -177,8 +187,13 @@ impl<R: Read> Thrift<R> {
         Some(i64::try_from(value >> 1).ok()? ^ -i64::from(value & 1 == 1))
     }
 
-    /// The fields of a structure: each number with its type. `take` reads the value of a field, or returns `None` to have it skipped.
-    fn fields(&mut self, depth: u32, mut take: impl FnMut(&mut Self, i64, u8) -> Option<Option<()>>) -> Option<()> {
+    /// The fields of a structure: each number with its type. `take` reads the value of a field, or
+    /// returns `None` to have it skipped.
+    fn fields(
+        &mut self,
+        depth: u32,
+        mut take: impl FnMut(&mut Self, i64, u8) -> Option<Option<()>>,
+    ) -> Option<()> {
         let mut number = 0_i64;
         loop {
             let head = self.byte()?;
@@ -221,13 +236,15 @@ impl<R: Read> Thrift<R> {
     }
 
     fn pass(&mut self, bytes: u64) -> Option<()> {
-        let passed = std::io::copy(&mut self.inner.by_ref().take(bytes), &mut std::io::sink()).ok()?;
+        let passed =
+            std::io::copy(&mut self.inner.by_ref().take(bytes), &mut std::io::sink()).ok()?;
         self.read += passed;
         (passed == bytes).then_some(())
     }
 
     fn page_header(&mut self) -> Option<Header> {
-        let (mut kind, mut unpacked, mut packed, mut encoding, mut levels) = (None, None, None, 0, 0_u64);
+        let (mut kind, mut unpacked, mut packed, mut encoding, mut levels) =
+            (None, None, None, 0, 0_u64);
         self.fields(DEPTH, |thrift, number, _| {
             // The fields of the two headers for pages of values that hold the encoding.
             let (encoding_field, level_fields) = match number {
@@ -247,7 +264,9 @@ impl<R: Read> Thrift<R> {
             thrift.fields(DEPTH, |thrift, number, _| {
                 match number {
                     _ if number == encoding_field => encoding = thrift.integer()?,
-                    _ if level_fields.contains(&number) => levels += u64::from(u32::try_from(thrift.integer()?).ok()?),
+                    _ if level_fields.contains(&number) => {
+                        levels += u64::from(u32::try_from(thrift.integer()?).ok()?)
+                    }
                     _ => return Some(None),
                 }
                 Some(Some(()))
@@ -275,10 +294,11 @@ mod tests {
     fn sizes_and_encoding_are_read_and_the_rest_is_passed_over() {
         // type 0, 300 bytes, 20 packed, a checksum, values of encoding 7 with statistics {1: "ab"}.
         let bytes = [
-            0x15, 0, 0x15, 0xd8, 4, 0x15, 40, 0x15, 2, 0x1c, 0x15, 8, 0x15, 14, 0x15, 6, 0x15, 6, 0x1c, 0x18, 2, b'a',
-            b'b', 0, 0, 0,
+            0x15, 0, 0x15, 0xd8, 4, 0x15, 40, 0x15, 2, 0x1c, 0x15, 8, 0x15, 14, 0x15, 6, 0x15, 6,
+            0x1c, 0x18, 2, b'a', b'b', 0, 0, 0,
         ];
-        let expected = Header { unpacked: 300, packed: 20, levels: 0, is_dictionary: false, repeats: true };
+        let expected =
+            Header { unpacked: 300, packed: 20, levels: 0, is_dictionary: false, repeats: true };
         assert_eq!(header(&bytes), Some((expected, bytes.len() as u64)));
         let dictionary = [0x15, 4, 0x15, 20, 0x15, 20, 0x4c, 0x15, 2, 0x15, 0, 0x12, 0, 0];
         let (read, _) = header(&dictionary).unwrap();

@@ -45,7 +45,8 @@ impl Shape {
     fn new(names: Vec<String>, decisions: Vec<Decision>) -> Self {
         let types = decisions.iter().map(|decision| decision.kind).collect();
         let note = |(name, decision): (&String, &Decision)| {
-            let notes: Vec<Note> = decision.notes.iter().map(|text| Note::new(name.clone(), text.clone())).collect();
+            let notes: Vec<Note> =
+                decision.notes.iter().map(|text| Note::new(name.clone(), text.clone())).collect();
             notes
         };
         let notes = names.iter().zip(&decisions).flat_map(note).collect();
@@ -66,7 +67,12 @@ pub(crate) fn shape(source: &Source, work: &Work<'_>) -> Result<Shape, ImportErr
 }
 
 /// Reads all rows of a file that has these columns. Returns notes about what was found only then.
-pub(crate) fn rows(source: &Source, shape: &Shape, work: &Work<'_>, sink: Sink<'_>) -> Result<Vec<Note>, ImportError> {
+pub(crate) fn rows(
+    source: &Source,
+    shape: &Shape,
+    work: &Work<'_>,
+    sink: Sink<'_>,
+) -> Result<Vec<Note>, ImportError> {
     match source.format {
         Format::Csv | Format::Tsv => csv::rows(source, shape, work, sink).map(|()| Vec::new()),
         Format::JsonLines => json_lines::rows(source, shape, work, sink).map(|()| Vec::new()),
@@ -84,7 +90,11 @@ pub(crate) struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    pub(crate) fn new(caps: ImportCaps, options: &'a ReadOptions, cancelled: &'a AtomicBool) -> Self {
+    pub(crate) fn new(
+        caps: ImportCaps,
+        options: &'a ReadOptions,
+        cancelled: &'a AtomicBool,
+    ) -> Self {
         Self { caps, options, bytes: Counter::new(0), rows: Counter::new(0), cancelled }
     }
 
@@ -136,7 +146,8 @@ struct Counted<'a> {
     work: &'a Work<'a>,
     /// Bytes of the row that is being read.
     row: &'a Counter<usize>,
-    /// The error that ended reading: a limit or a cancellation. The reader itself can pass on only an `io::Error`.
+    /// The error that ended reading: a limit or a cancellation. The reader itself can pass on only
+    /// an `io::Error`.
     ended: &'a Counter<Option<ImportError>>,
 }
 
@@ -153,14 +164,19 @@ impl Read for Counted<'_> {
             io::Error::other("the bytes are used up")
         })?;
         match self.row.get() > ROW_BYTES + BUFFER {
-            true => Err(io::Error::other(format!("a row has more than {ROW_BYTES} bytes; is a quote not closed?"))),
+            true => Err(io::Error::other(format!(
+                "a row has more than {ROW_BYTES} bytes; is a quote not closed?"
+            ))),
             false => Ok(read),
         }
     }
 }
 
 /// The names of columns: no two are alike, and none is empty.
-fn names<'n>(source: &Source, written: impl Iterator<Item = &'n str>) -> Result<Vec<String>, ImportError> {
+fn names<'n>(
+    source: &Source,
+    written: impl Iterator<Item = &'n str>,
+) -> Result<Vec<String>, ImportError> {
     let mut names: Vec<String> = Vec::new();
     let mut taken = std::collections::HashSet::new();
     for (at, name) in written.enumerate() {

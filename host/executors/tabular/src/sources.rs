@@ -10,7 +10,8 @@ use crate::column;
 use crate::error::ImportError;
 use crate::options::ReadOptions;
 
-/// What the names of files end with that can be read, without the dot; each but Parquet also with `.gz` after it.
+/// What the names of files end with that can be read, without the dot; each but Parquet also with
+/// `.gz` after it.
 pub const ENDINGS: [&str; 5] = ["csv", "tsv", "jsonl", "ndjson", "parquet"];
 
 /// Files of one database at most.
@@ -55,7 +56,8 @@ impl Source {
             (".ndjson", Format::JsonLines),
             (".parquet", Format::Parquet),
         ];
-        let (stem, format) = known.iter().find_map(|(ending, format)| Some((name_of(ending)?, *format)))?;
+        let (stem, format) =
+            known.iter().find_map(|(ending, format)| Some((name_of(ending)?, *format)))?;
         let is_odd = stem.is_empty() || (is_packed && format == Format::Parquet);
         (!is_odd).then(|| Self { path: path.to_owned(), name, stem, format })
     }
@@ -72,14 +74,17 @@ fn without<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
     end.eq_ignore_ascii_case(ending).then_some(stem)
 }
 
-/// Whether a path is read as files of rows: it ends like one, is a folder, or is a pattern that names no file.
+/// Whether a path is read as files of rows: it ends like one, is a folder, or is a pattern that
+/// names no file.
 #[must_use]
 pub fn is_tabular(path: &Path) -> bool {
-    let is_pattern = || path.to_string_lossy().contains(['*', '?', '[']) && fs::symlink_metadata(path).is_err();
+    let is_pattern =
+        || path.to_string_lossy().contains(['*', '?', '[']) && fs::symlink_metadata(path).is_err();
     Source::of(path).is_some() || path.is_dir() || is_pattern()
 }
 
-/// What the database of a path is called: as the file or folder; of a pattern as the folder that it looks in.
+/// What the database of a path is called: as the file or folder; of a pattern as the folder that it
+/// looks in.
 #[must_use]
 pub fn name(path: &Path) -> String {
     let called = |path: &Path| Some(path.file_name()?.to_string_lossy().into_owned());
@@ -96,47 +101,63 @@ pub fn name(path: &Path) -> String {
 /// The files that are read for a path, sorted; empty if it names nothing. It blocks.
 #[must_use]
 pub fn sources(path: &Path) -> Vec<PathBuf> {
-    found(path).map(|found| found.into_iter().map(|source| source.path).collect()).unwrap_or_default()
+    found(path)
+        .map(|found| found.into_iter().map(|source| source.path).collect())
+        .unwrap_or_default()
 }
 
-/// The files that are read for a path: itself, those of the folder, or those that match the pattern.
+/// The files that are read for a path: itself, those of the folder, or those that match the
+/// pattern.
 pub(crate) fn found(path: &Path) -> Result<Vec<Source>, ImportError> {
-    let nothing = |reason: &str| ImportError::NoTables { path: path.to_owned(), reason: reason.to_owned() };
+    let nothing =
+        |reason: &str| ImportError::NoTables { path: path.to_owned(), reason: reason.to_owned() };
     let names: Vec<PathBuf> = match fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => {
-            let own = Source::of(path).ok_or_else(|| nothing(&format!("its name does not end with {}", endings())))?;
+            let own = Source::of(path)
+                .ok_or_else(|| nothing(&format!("its name does not end with {}", endings())))?;
             return Ok(vec![own]);
         }
         Ok(metadata) if metadata.is_dir() => {
-            let entries =
-                fs::read_dir(path).map_err(|error| nothing(&format!("the folder cannot be read: {error}")))?;
+            let entries = fs::read_dir(path)
+                .map_err(|error| nothing(&format!("the folder cannot be read: {error}")))?;
             entries.take(MOST_NAMES).filter_map(|entry| Some(entry.ok()?.path())).collect()
         }
         Ok(_) => return Err(nothing("it is a special file, such as a pipe or a device")),
         Err(_) => {
             let pattern = path.to_str().filter(|text| text.contains(['*', '?', '[']));
             let pattern = pattern.ok_or_else(|| ImportError::Missing(path.to_owned()))?;
-            let matches = glob::glob(pattern).map_err(|error| nothing(&format!("it is no pattern: {}", error.msg)))?;
+            let matches = glob::glob(pattern)
+                .map_err(|error| nothing(&format!("it is no pattern: {}", error.msg)))?;
             matches.take(MOST_NAMES).filter_map(Result::ok).collect()
         }
     };
-    let is_file = |source: &Source| fs::metadata(&source.path).is_ok_and(|metadata| metadata.is_file());
-    let mut found: Vec<Source> = names.iter().filter_map(|name| Source::of(name)).filter(is_file).collect();
+    let is_file =
+        |source: &Source| fs::metadata(&source.path).is_ok_and(|metadata| metadata.is_file());
+    let mut found: Vec<Source> =
+        names.iter().filter_map(|name| Source::of(name)).filter(is_file).collect();
     found.sort_by(|one, other| one.path.cmp(&other.path));
     match found.len() {
         0 => Err(nothing(&format!("it has no file that ends with {}", endings()))),
-        count if count > MOST_FILES => Err(nothing(&format!("it has {count} files, {MOST_FILES} at most are read"))),
+        count if count > MOST_FILES => {
+            Err(nothing(&format!("it has {count} files, {MOST_FILES} at most are read")))
+        }
         _ => Ok(found),
     }
 }
 
 fn endings() -> String {
-    let (last, others) = ENDINGS.split_last().map_or(("", &[][..]), |(last, others)| (*last, others));
+    let (last, others) =
+        ENDINGS.split_last().map_or(("", &[][..]), |(last, others)| (*last, others));
     format!(".{} or .{last}, or with .gz after one of the others", others.join(", ."))
 }
 
-/// A digest of where the files are and of their state: equal as long as their content cannot have changed.
-pub(crate) fn identity(path: &Path, sources: &[Source], options: &ReadOptions) -> Result<String, ImportError> {
+/// A digest of where the files are and of their state: equal as long as their content cannot have
+/// changed.
+pub(crate) fn identity(
+    path: &Path,
+    sources: &[Source],
+    options: &ReadOptions,
+) -> Result<String, ImportError> {
     let mut hasher = Sha256::new();
     let mut add = |bytes: &[u8]| {
         hasher.update((bytes.len() as u64).to_le_bytes());
@@ -152,7 +173,9 @@ pub(crate) fn identity(path: &Path, sources: &[Source], options: &ReadOptions) -
         for number in [metadata.dev(), metadata.ino(), metadata.size()] {
             add(&number.to_le_bytes());
         }
-        for time in [metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec()] {
+        for time in
+            [metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec()]
+        {
             add(&time.to_le_bytes());
         }
     }
@@ -192,11 +215,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         touch(folder.path(), &["b.csv", "a.csv", "c.txt", "a.sqlite"]);
         fs::create_dir(folder.path().join("d.csv")).unwrap();
-        let names = |path: &Path| -> Vec<String> { found(path).unwrap().into_iter().map(|each| each.name).collect() };
+        let names = |path: &Path| -> Vec<String> {
+            found(path).unwrap().into_iter().map(|each| each.name).collect()
+        };
         assert_eq!(names(folder.path()), ["a.csv", "b.csv"]);
         assert_eq!(names(&folder.path().join("b*")), ["b.csv"]);
         assert_eq!(names(&folder.path().join("a.csv")), ["a.csv"]);
-        assert!(is_tabular(folder.path()) && is_tabular(Path::new("x/*.csv")) && !is_tabular(Path::new("x.sqlite")));
+        assert!(
+            is_tabular(folder.path())
+                && is_tabular(Path::new("x/*.csv"))
+                && !is_tabular(Path::new("x.sqlite"))
+        );
         for (path, wrong) in [
             ("c.txt", "does not end with .csv"),
             ("none.csv", "there is no file"),
@@ -222,7 +251,10 @@ mod tests {
             ReadOptions { decimal: Some(crate::Decimal::Comma), ..plain.clone() },
             ReadOptions { date_order: Some(crate::DateOrder::DayMonthYear), ..plain.clone() },
         ] {
-            assert_ne!(one, identity(folder.path(), &found(folder.path()).unwrap(), &options).unwrap());
+            assert_ne!(
+                one,
+                identity(folder.path(), &found(folder.path()).unwrap(), &options).unwrap()
+            );
         }
         fs::write(folder.path().join("b.csv"), "a\n2\n").unwrap();
         let changed = of(folder.path());

@@ -1,5 +1,6 @@
-//! The folder of private databases, where indexes of values are stored as well. Each database has a lock beside it, which whoever uses the
-//! database holds together with others, and which is as old as its last use.
+//! The folder of private databases, where indexes of values are stored as well. Each database has a
+//! lock beside it, which whoever uses the database holds together with others, and which is as old
+//! as its last use.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -43,8 +44,8 @@ impl Place {
     pub(crate) fn open(folder: &Path, name: &str) -> io::Result<Self> {
         make_folder(folder)?;
         let path = folder.join(name).with_extension(DATABASE);
-        let lock =
-            private(OpenOptions::new().write(true).create(true).truncate(false)).open(path.with_extension(LOCK))?;
+        let lock = private(OpenOptions::new().write(true).create(true).truncate(false))
+            .open(path.with_extension(LOCK))?;
         // While somebody writes the database, `fill` waits for it.
         match lock.try_lock_shared() {
             Err(TryLockError::Error(error)) => return Err(error),
@@ -69,8 +70,8 @@ impl Place {
         self.path.is_file()
     }
 
-    /// Has the database written by `write` to a new file of another name, unless it is there or somebody else does it meanwhile. Returns
-    /// whether it was written here.
+    /// Has the database written by `write` to a new file of another name, unless it is there or
+    /// somebody else does it meanwhile. Returns whether it was written here.
     pub(crate) fn fill<E>(
         &self,
         write: impl FnOnce(&Path) -> Result<(), E>,
@@ -99,7 +100,11 @@ impl Place {
         Ok(is_written)
     }
 
-    fn write<E>(&self, write: impl FnOnce(&Path) -> Result<(), E>, wrong: fn(io::Error) -> E) -> Result<(), E> {
+    fn write<E>(
+        &self,
+        write: impl FnOnce(&Path) -> Result<(), E>,
+        wrong: fn(io::Error) -> E,
+    ) -> Result<(), E> {
         let part = self.path.with_extension(format!("{}.{PART}", std::process::id()));
         let made = private(OpenOptions::new().write(true).create(true).truncate(true)).open(&part);
         let written = made.map_err(wrong).and_then(|_| write(&part));
@@ -108,7 +113,8 @@ impl Place {
     }
 }
 
-/// How many private databases and indexes of values a folder has, and how large they are. It blocks.
+/// How many private databases and indexes of values a folder has, and how large they are. It
+/// blocks.
 ///
 /// # Errors
 /// When the folder cannot be read; one that does not exist has none.
@@ -117,16 +123,21 @@ pub fn stored(folder: &Path) -> io::Result<Stored> {
     Ok(Stored { count: sizes.len(), bytes: sizes.iter().sum() })
 }
 
-/// Removes the private databases of a folder that nobody uses now and all indexes of values, and returns which. It blocks.
+/// Removes the private databases of a folder that nobody uses now and all indexes of values, and
+/// returns which. It blocks.
 ///
 /// # Errors
 /// When the folder cannot be read.
 pub fn clear(folder: &Path) -> io::Result<Stored> {
     let removed = entries(folder)?.into_iter().filter(Entry::remove);
-    Ok(removed.fold(Stored::default(), |sum, entry| Stored { count: sum.count + 1, bytes: sum.bytes + entry.bytes }))
+    Ok(removed.fold(Stored::default(), |sum, entry| Stored {
+        count: sum.count + 1,
+        bytes: sum.bytes + entry.bytes,
+    }))
 }
 
-/// Removes what nobody used for so long, and the longest unused while all of them take more than so many bytes.
+/// Removes what nobody used for so long, and the longest unused while all of them take more than so
+/// many bytes.
 pub(crate) fn prune(folder: &Path, retained: Duration, bytes: u64) {
     let Ok(mut entries) = entries(folder) else { return };
     entries.sort_by_key(|entry| entry.used);
@@ -150,7 +161,11 @@ impl Entry {
     /// Removes it, unless somebody uses it.
     fn remove(&self) -> bool {
         // The name of a part has the number of its process before the ending.
-        let stem = self.path.file_name().and_then(|name| name.to_str()?.split('.').next()).unwrap_or_default();
+        let stem = self
+            .path
+            .file_name()
+            .and_then(|name| name.to_str()?.split('.').next())
+            .unwrap_or_default();
         let lock_path = self.path.with_file_name(stem).with_extension(LOCK);
         let lock = OpenOptions::new().write(true).open(&lock_path);
         let is_free = lock.as_ref().map_or(true, |lock| lock.try_lock().is_ok());
@@ -170,8 +185,9 @@ fn entries(folder: &Path) -> io::Result<Vec<Entry>> {
     };
     let entry = |path: PathBuf| {
         let ending = path.extension()?.to_str()?.to_owned();
-        let metadata =
-            fs::symlink_metadata(&path).ok().filter(|_| [DATABASE, INDEX, PART].contains(&ending.as_str()))?;
+        let metadata = fs::symlink_metadata(&path)
+            .ok()
+            .filter(|_| [DATABASE, INDEX, PART].contains(&ending.as_str()))?;
         let locked = fs::metadata(path.with_extension(LOCK)).ok();
         let used = locked.as_ref().unwrap_or(&metadata).modified().ok()?;
         metadata.is_file().then_some(Entry { path, bytes: metadata.len(), used })
@@ -190,7 +206,9 @@ mod tests {
     }
 
     fn names(folder: &Path) -> Vec<String> {
-        let all = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let all = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap());
         let mut all: Vec<String> = all.collect();
         all.sort();
         all
@@ -205,10 +223,20 @@ mod tests {
         let again = Place::open(&folder, "one").unwrap();
         assert!(again.is_filled());
         // Not written twice, and whoever comes second does not wait for the first to end.
-        again.fill(|_| Err(io::Error::other("written twice")), |error| error, &AtomicBool::new(false)).unwrap();
+        again
+            .fill(
+                |_| Err(io::Error::other("written twice")),
+                |error| error,
+                &AtomicBool::new(false),
+            )
+            .unwrap();
         drop(again);
         for name in ["one.sqlite", "one.lock"] {
-            assert_eq!(fs::metadata(folder.join(name)).unwrap().permissions().mode() & 0o777, 0o600, "{name}");
+            assert_eq!(
+                fs::metadata(folder.join(name)).unwrap().permissions().mode() & 0o777,
+                0o600,
+                "{name}"
+            );
         }
         assert_eq!(stored(&folder).unwrap(), Stored { count: 1, bytes: 4 });
         assert_eq!(clear(&folder).unwrap(), Stored::default());
@@ -242,7 +270,10 @@ mod tests {
         }
         fs::write(folder.path().join("dead.77.part"), "half").unwrap();
         prune(folder.path(), hour * 40, u64::MAX);
-        assert_eq!(names(folder.path()), ["dead.77.part", "new.lock", "new.sqlite", "old.lock", "old.sqlite"]);
+        assert_eq!(
+            names(folder.path()),
+            ["dead.77.part", "new.lock", "new.sqlite", "old.lock", "old.sqlite"]
+        );
         prune(folder.path(), hour * 40, 8);
         assert_eq!(names(folder.path()), ["dead.77.part", "new.lock", "new.sqlite"]);
     }

@@ -1,4 +1,5 @@
-//! Writes the private SQLite file on a thread of its own, so that reading and writing share two cores.
+//! Writes the private SQLite file on a thread of its own, so that reading and writing share two
+//! cores.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -60,10 +61,12 @@ enum Stored {
 }
 
 impl Target {
-    /// Opens a new, empty file, which is to have at most so many bytes. Nobody else reads it yet, so nothing of it has to be taken back.
+    /// Opens a new, empty file, which is to have at most so many bytes. Nobody else reads it yet,
+    /// so nothing of it has to be taken back.
     pub(crate) fn create(path: &Path, bytes: u64) -> Result<Self, ImportError> {
         count_memory();
-        let pages = u32::try_from(bytes / u64::from(PAGE)).unwrap_or(u32::MAX - 1).clamp(16, u32::MAX - 1);
+        let pages =
+            u32::try_from(bytes / u64::from(PAGE)).unwrap_or(u32::MAX - 1).clamp(16, u32::MAX - 1);
         let open = || -> rusqlite::Result<Connection> {
             let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
             connection.pragma_update(None, "page_size", PAGE)?;
@@ -75,9 +78,11 @@ impl Target {
             Ok(connection)
         };
         let wrong = |error: String| ImportError::Write(error);
-        let file = WrittenFile { connection: open().map_err(|error| wrong(error.to_string()))?, pages };
+        let file =
+            WrittenFile { connection: open().map_err(|error| wrong(error.to_string()))?, pages };
         let (parts, written) = sync_channel(WAITING);
-        let thread = thread::Builder::new().name("import".to_owned()).spawn(move || file.write(&written));
+        let thread =
+            thread::Builder::new().name("import".to_owned()).spawn(move || file.write(&written));
         let thread = thread.map_err(|error| wrong(error.to_string()))?;
         Ok(Self { parts: Some(parts), thread: RefCell::new(Some(thread)) })
     }
@@ -85,10 +90,12 @@ impl Target {
     /// Makes a table, and returns what takes its rows.
     pub(crate) fn table(&self, name: &str, shape: &Shape) -> Result<Rows<'_>, ImportError> {
         let columns = shape.names.iter().zip(&shape.types);
-        let columns: Vec<_> =
-            columns.map(|(name, kind)| format!("{} {}", Dialect::Sqlite.quoted(name), kind.name())).collect();
+        let columns: Vec<_> = columns
+            .map(|(name, kind)| format!("{} {}", Dialect::Sqlite.quoted(name), kind.name()))
+            .collect();
         let places = vec!["?"; columns.len()].join(", ");
-        let make = format!("CREATE TABLE {} ({})", Dialect::Sqlite.quoted(name), columns.join(", "));
+        let make =
+            format!("CREATE TABLE {} ({})", Dialect::Sqlite.quoted(name), columns.join(", "));
         let insert = format!("INSERT INTO {} VALUES ({places})", Dialect::Sqlite.quoted(name));
         self.send(Part::Table { make, insert, columns: columns.len() })?;
         Ok(Rows { target: self, batch: Batch::default(), types: shape.types.clone() })
@@ -139,19 +146,28 @@ impl WrittenFile {
         for part in parts {
             match part {
                 Part::Table { make, insert, columns } => {
-                    let made = self.connection.execute_batch(&make).and_then(|()| self.connection.prepare(&insert));
+                    let made = self
+                        .connection
+                        .execute_batch(&make)
+                        .and_then(|()| self.connection.prepare(&insert));
                     table = Some((made.map_err(|error| self.failed(&error))?, columns));
                 }
                 Part::Rows(batch) => {
                     if let Some((insert, columns)) = &mut table {
-                        insert_rows(insert, *columns, &batch).map_err(|error| self.failed(&error))?;
+                        insert_rows(insert, *columns, &batch)
+                            .map_err(|error| self.failed(&error))?;
                     }
                 }
                 Part::Finish => {
                     drop(table);
-                    let done = self.connection.execute_batch("COMMIT; PRAGMA analysis_limit = 1000; ANALYZE");
+                    let done = self
+                        .connection
+                        .execute_batch("COMMIT; PRAGMA analysis_limit = 1000; ANALYZE");
                     done.map_err(|error| self.failed(&error))?;
-                    return self.connection.close().map_err(|(_, error)| ImportError::Write(error.to_string()));
+                    return self
+                        .connection
+                        .close()
+                        .map_err(|(_, error)| ImportError::Write(error.to_string()));
                 }
             }
         }
@@ -269,7 +285,9 @@ fn value<'c>(cell: &'c Cell<'_>, kind: ColumnType) -> ToSqlOutput<'c> {
         }
         Cell::Text(written) => text(written),
         // A column of several kinds of values is one of texts.
-        Cell::Boolean(truth) if kind == ColumnType::Text => text(if *truth { "true" } else { "false" }),
+        Cell::Boolean(truth) if kind == ColumnType::Text => {
+            text(if *truth { "true" } else { "false" })
+        }
         Cell::Boolean(truth) => owned(Value::Integer((*truth).into())),
         Cell::Integer(number) => owned(Value::Integer(*number)),
         Cell::Real(number) => owned(Value::Real(*number)),

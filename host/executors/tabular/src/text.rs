@@ -14,7 +14,8 @@ use crate::sources::Source;
 /// Bytes that are read at once.
 pub(crate) const BUFFER: usize = 64 << 10;
 
-/// Opens the text of a file. Its first bytes tell whether it is packed by gzip, and whether it is UTF-16.
+/// Opens the text of a file. Its first bytes tell whether it is packed by gzip, and whether it is
+/// UTF-16.
 pub(crate) fn open(source: &Source, options: &ReadOptions) -> Result<Box<dyn Read>, ImportError> {
     let (mut head, rest) = unpacked(source)?;
     let marked = encoding_rs::Encoding::for_bom(&head);
@@ -22,7 +23,9 @@ pub(crate) fn open(source: &Source, options: &ReadOptions) -> Result<Box<dyn Rea
         head.drain(..mark);
     }
     let marked = marked.map(|(encoding, _)| encoding);
-    let encoding = marked.or(options.encoding.map(|Encoding(encoding)| encoding)).filter(|found| *found != UTF_8);
+    let encoding = marked
+        .or(options.encoding.map(|Encoding(encoding)| encoding))
+        .filter(|found| *found != UTF_8);
     let bytes = io::Cursor::new(head).chain(rest);
     Ok(match encoding {
         None => Box::new(bytes),
@@ -72,7 +75,9 @@ pub(crate) fn unmarked_utf16(head: &[u8]) -> Option<String> {
         (even, _) if half > 0 && even * 2 > half => "be",
         _ => return None,
     };
-    Some(format!("the text is probably UTF-16 without its mark: `--encoding utf-16{order}` reads it"))
+    Some(format!(
+        "the text is probably UTF-16 without its mark: `--encoding utf-16{order}` reads it"
+    ))
 }
 
 /// Bytes of another encoding as UTF-8.
@@ -113,8 +118,11 @@ impl<R: Read> Decoded<R> {
             self.at = 0;
             self.is_last = read == 0;
         }
-        let (result, read) =
-            self.decoder.decode_to_string_without_replacement(&self.input[self.at..], &mut self.output, self.is_last);
+        let (result, read) = self.decoder.decode_to_string_without_replacement(
+            &self.input[self.at..],
+            &mut self.output,
+            self.is_last,
+        );
         self.at += read;
         match result {
             DecoderResult::Malformed(..) => {

@@ -10,7 +10,8 @@ use crate::stats::reliability;
 const BANDS: u32 = 10;
 /// A database has a band of its own, which is quoted, only with so many answers.
 pub const LEAST_OF_DATABASE: u64 = 10;
-/// Databases that have bands of their own at most, those with the most answers: a strategy file has to hold them, and its size is bounded.
+/// Databases that have bands of their own at most, those with the most answers: a strategy file has
+/// to hold them, and its size is bounded.
 const MOST_DATABASES: usize = 100;
 
 /// The answers with a confidence from `low` up to `high`; the last band holds 1 too.
@@ -33,7 +34,8 @@ pub struct Bands {
     pub databases: u64,
     /// Over all databases, without the empty ones.
     pub all: Vec<Band>,
-    /// By database, those with at least [`LEAST_OF_DATABASE`] answers; of more than a hundred databases the hundred with the most answers.
+    /// By database, those with at least [`LEAST_OF_DATABASE`] answers; of more than a hundred
+    /// databases the hundred with the most answers.
     pub by_database: BTreeMap<String, Vec<Band>>,
 }
 
@@ -46,7 +48,8 @@ pub fn bands<'a>(answers: impl IntoIterator<Item = (&'a str, f64, bool)>) -> Ban
     }
     let all: Vec<(f64, bool)> = scored.values().flatten().copied().collect();
     let own = |(database, scored): (&&str, &Vec<(f64, bool)>)| {
-        let enough: Vec<Band> = counted(scored).into_iter().filter(|band| band.answers >= LEAST_OF_DATABASE).collect();
+        let enough: Vec<Band> =
+            counted(scored).into_iter().filter(|band| band.answers >= LEAST_OF_DATABASE).collect();
         (!enough.is_empty()).then(|| ((*database).to_owned(), enough))
     };
     let mut largest: Vec<(&&str, &Vec<(f64, bool)>)> = scored.iter().collect();
@@ -57,7 +60,8 @@ pub fn bands<'a>(answers: impl IntoIterator<Item = (&'a str, f64, bool)>) -> Ban
 
 fn counted(scored: &[(f64, bool)]) -> Vec<Band> {
     let bins = reliability(scored, BANDS).into_iter();
-    bins.map(|bin| Band { low: bin.low, high: bin.high, answers: bin.answers, right: bin.right }).collect()
+    bins.map(|bin| Band { low: bin.low, high: bin.high, answers: bin.answers, right: bin.right })
+        .collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Isotonic, Logistic, Point, isotonic, logistic};
 
-/// How much of the confidence itself is mixed in: enough to keep the order where a curve is level, too little to be seen.
+/// How much of the confidence itself is mixed in: enough to keep the order where a curve is level,
+/// too little to be seen.
 const GRAIN: f64 = 1e-6;
 
 /// A way to calibrate.
@@ -56,8 +57,9 @@ impl Curve {
         }
     }
 
-    /// The calibrated confidence, 0 to 1. A millionth of the confidence itself is mixed in, so that a greater confidence always stays the
-    /// greater one: the curve changes how sure an answer is, never which answer is the surest.
+    /// The calibrated confidence, 0 to 1. A millionth of the confidence itself is mixed in, so that
+    /// a greater confidence always stays the greater one: the curve changes how sure an answer is,
+    /// never which answer is the surest.
     #[must_use]
     pub fn apply(&self, confidence: f64) -> f64 {
         let confidence = if confidence.is_nan() { 0.0 } else { confidence.clamp(0.0, 1.0) };
@@ -87,7 +89,8 @@ mod tests {
     fn every_curve_keeps_the_order_and_the_range() {
         for method in Method::ALL {
             let curve = Curve::fit(method, &points());
-            let values: Vec<f64> = (0..=1_000).map(|at| curve.apply(f64::from(at) / 1_000.0)).collect();
+            let values: Vec<f64> =
+                (0..=1_000).map(|at| curve.apply(f64::from(at) / 1_000.0)).collect();
             assert!(values.windows(2).all(|pair| pair[0] < pair[1]), "{method:?}");
             assert!(values.iter().all(|value| (0.0..=1.0).contains(value)), "{method:?}");
             assert!((0.0..=1.0).contains(&curve.apply(f64::NAN)));

@@ -15,12 +15,15 @@ pub struct Isotonic {
 
 /// The curve that never falls and is nearest to what came true, by pool adjacent violators.
 ///
-/// M. Ayer, H. D. Brunk, G. M. Ewing, W. T. Reid and E. Silverman, "An empirical distribution function for sampling with incomplete
-/// information", Annals of Mathematical Statistics 26 (1955), 641–647; for probabilities B. Zadrozny and C. Elkan, "Transforming
-/// classifier scores into accurate multiclass probability estimates", KDD 2002. Answers of the same confidence are one point with their
-/// mean, corners inside a level stretch are left out, and confidences beyond the ends count as the ends: as scikit-learn's
-/// `IsotonicRegression(out_of_bounds="clip")` does. A step whose answers are all right or all wrong does not promise 1 or 0, but by Laplace's
-/// rule of succession (n + 1)/(n + 2) or 1/(n + 2) of its n answers (P.-S. Laplace, "Essai philosophique sur les probabilités", 1814).
+/// M. Ayer, H. D. Brunk, G. M. Ewing, W. T. Reid and E. Silverman, "An empirical distribution
+/// function for sampling with incomplete information", Annals of Mathematical Statistics 26 (1955),
+/// 641–647; for probabilities B. Zadrozny and C. Elkan, "Transforming classifier scores into
+/// accurate multiclass probability estimates", KDD 2002. Answers of the same confidence are one
+/// point with their mean, corners inside a level stretch are left out, and confidences beyond the
+/// ends count as the ends: as scikit-learn's `IsotonicRegression(out_of_bounds="clip")` does. A
+/// step whose answers are all right or all wrong does not promise 1 or 0, but by Laplace's rule of
+/// succession (n + 1)/(n + 2) or 1/(n + 2) of its n answers (P.-S. Laplace, "Essai philosophique
+/// sur les probabilités", 1814).
 #[must_use]
 pub fn isotonic(points: &[Point]) -> Isotonic {
     let at = distinct(points);
@@ -46,7 +49,8 @@ struct Tie {
 }
 
 fn distinct(points: &[Point]) -> Vec<Tie> {
-    let mut sorted: Vec<(f64, bool)> = points.iter().map(|point| (point.confidence, point.right)).collect();
+    let mut sorted: Vec<(f64, bool)> =
+        points.iter().map(|point| (point.confidence, point.right)).collect();
     sorted.sort_by(|one, other| one.0.total_cmp(&other.0));
     let tie = |same: &[(f64, bool)]| Tie {
         confidence: same[0].0,
@@ -67,15 +71,19 @@ fn pooled(at: &[Tie]) -> Vec<f64> {
     for tie in at {
         let mut block = Block { right: tie.right, answers: tie.answers, ties: 1 };
         // Counts are whole numbers: products compare shares exactly.
-        while let Some(before) = blocks.pop_if(|before| before.right * block.answers >= block.right * before.answers) {
+        while let Some(before) =
+            blocks.pop_if(|before| before.right * block.answers >= block.right * before.answers)
+        {
             block.right += before.right;
             block.answers += before.answers;
             block.ties += before.ties;
         }
         blocks.push(block);
     }
-    let mut values: Vec<f64> = blocks.iter().map(|block| bounded(block.right, block.answers)).collect();
-    // Shares rise from step to step, so that only the outer ones are all wrong or all right: few answers must not take them over the next.
+    let mut values: Vec<f64> =
+        blocks.iter().map(|block| bounded(block.right, block.answers)).collect();
+    // Shares rise from step to step, so that only the outer ones are all wrong or all right: few
+    // answers must not take them over the next.
     if let ([wrong, ..], [first, next, ..]) = (blocks.as_slice(), values.as_mut_slice())
         && wrong.right == 0.0
     {
@@ -86,7 +94,11 @@ fn pooled(at: &[Tie]) -> Vec<f64> {
     {
         *last = last.max(*before);
     }
-    blocks.iter().zip(values).flat_map(|(block, value)| std::iter::repeat_n(value, block.ties)).collect()
+    blocks
+        .iter()
+        .zip(values)
+        .flat_map(|(block, value)| std::iter::repeat_n(value, block.ties))
+        .collect()
 }
 
 /// The share of right answers, as near to 0 and 1 as so many answers can show it.
@@ -103,7 +115,9 @@ impl Isotonic {
         match (above.checked_sub(1).and_then(corner), corner(above)) {
             (None, None) => confidence,
             (Some((_, value)), None) | (None, Some((_, value))) => value,
-            (Some((from, low)), Some((to, high))) => low + (high - low) * (confidence - from) / (to - from),
+            (Some((from, low)), Some((to, high))) => {
+                low + (high - low) * (confidence - from) / (to - from)
+            }
         }
     }
 }
@@ -125,7 +139,8 @@ mod tests {
 
     #[test]
     fn violators_are_pooled_and_the_rest_kept() {
-        let curve = isotonic(&points(&[(0.2, false), (0.4, true), (0.6, false), (0.8, true), (0.9, true)]));
+        let curve =
+            isotonic(&points(&[(0.2, false), (0.4, true), (0.6, false), (0.8, true), (0.9, true)]));
         assert_eq!(curve.thresholds, [0.2, 0.4, 0.6, 0.8, 0.9]);
         assert_eq!(curve.values, [1.0 / 3.0, 0.5, 0.5, 0.75, 0.75]);
         assert!((curve.apply(0.3) - 5.0 / 12.0).abs() < 1e-12);
@@ -134,9 +149,11 @@ mod tests {
 
     #[test]
     fn few_answers_promise_neither_0_nor_1() {
-        // One wrong answer is less evidence than the twenty above it, of which one is right: it is no reason to be surer.
+        // One wrong answer is less evidence than the twenty above it, of which one is right: it is
+        // no reason to be surer.
         let twenty = (0..20).map(|at| (0.5, at == 0));
-        let curve = isotonic(&points(&[(0.2, false)].into_iter().chain(twenty).collect::<Vec<_>>()));
+        let curve =
+            isotonic(&points(&[(0.2, false)].into_iter().chain(twenty).collect::<Vec<_>>()));
         assert_eq!(curve, Isotonic { thresholds: vec![0.2, 0.5], values: vec![0.05, 0.05] });
         let sure: Vec<(f64, bool)> = (0..18).map(|at| (0.9, at < 18)).collect();
         assert_eq!(isotonic(&points(&sure)).apply(1.0), 0.95);
@@ -158,11 +175,13 @@ mod tests {
     #[test]
     fn a_step_of_few_answers_does_not_move_its_neighbour() {
         // Seven of eight are right, and the one above them is.
-        let all = [(0.0, true); 7].into_iter().chain([(0.4, false), (1.0, true)]).collect::<Vec<_>>();
+        let all =
+            [(0.0, true); 7].into_iter().chain([(0.4, false), (1.0, true)]).collect::<Vec<_>>();
         let curve = isotonic(&points(&all));
         assert_eq!([0.0, 0.4, 1.0].map(|confidence| curve.apply(confidence)), [0.875; 3]);
         // One of eight is right, and the one below them is not.
-        let all = [(0.6, true), (0.0, false)].into_iter().chain([(1.0, false); 7]).collect::<Vec<_>>();
+        let all =
+            [(0.6, true), (0.0, false)].into_iter().chain([(1.0, false); 7]).collect::<Vec<_>>();
         let curve = isotonic(&points(&all));
         assert_eq!([0.0, 0.6, 1.0].map(|confidence| curve.apply(confidence)), [0.125; 3]);
     }
@@ -175,7 +194,8 @@ mod tests {
             proptest::prop_assert!(curve.values.is_sorted() && curve.thresholds.is_sorted());
             let mean = all.iter().map(|(confidence, _)| curve.apply(*confidence)).sum::<f64>() / all.len() as f64;
             let share = all.iter().filter(|(_, right)| *right).count() as f64 / all.len() as f64;
-            // Of n answers that are all right, or all wrong, n/(n + 2) are given away: less than one.
+            // Of n answers that are all right, or all wrong, n/(n + 2) are given away: less than
+            // one.
             proptest::prop_assert!((mean - share).abs() < 2.0 / all.len() as f64);
             proptest::prop_assert!(curve.values.iter().all(|value| *value > 0.0 && *value < 1.0));
             if curve.values.iter().all(|value| (0.34..0.66).contains(value)) {

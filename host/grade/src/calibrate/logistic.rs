@@ -12,7 +12,8 @@ const STEPS: u32 = 100;
 /// σ(`slope` · logit(confidence) + `intercept`).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Logistic {
-    /// At least 0, so that the ranking stays. Under 1 claims are too far apart, over 1 too close together.
+    /// At least 0, so that the ranking stays. Under 1 claims are too far apart, over 1 too close
+    /// together.
     pub slope: f64,
     /// Under 0 claims are too high, over 0 too low.
     pub intercept: f64,
@@ -20,16 +21,21 @@ pub struct Logistic {
 
 /// The most likely curve, on the logit of the confidence.
 ///
-/// J. Platt, "Probabilistic outputs for support vector machines and comparisons to regularized likelihood methods" (1999), with his
-/// targets (n₊ + 1)/(n₊ + 2) and 1/(n₋ + 2) in place of 1 and 0; Newton's method with halved steps after H.-T. Lin, C.-J. Lin and
-/// R. C. Weng, "A note on Platt's probabilistic outputs for support vector machines", Machine Learning 68 (2007). Confidences are clamped 0.001
-/// away from 0 and 1. Where more confident answers are less often right the slope is 0: such confidences carry no information.
+/// J. Platt, "Probabilistic outputs for support vector machines and comparisons to regularized
+/// likelihood methods" (1999), with his targets (n₊ + 1)/(n₊ + 2) and 1/(n₋ + 2) in place of 1 and
+/// 0; Newton's method with halved steps after H.-T. Lin, C.-J. Lin and R. C. Weng, "A note on
+/// Platt's probabilistic outputs for support vector machines", Machine Learning 68 (2007).
+/// Confidences are clamped 0.001 away from 0 and 1. Where more confident answers are less often
+/// right the slope is 0: such confidences carry no information.
 #[must_use]
 pub fn logistic(points: &[Point]) -> Logistic {
     let right = points.iter().filter(|point| point.right).count() as f64;
     let wrong = points.len() as f64 - right;
     let (high, low) = ((right + 1.0) / (right + 2.0), 1.0 / (wrong + 2.0));
-    let sample = |point: &Point| Sample { x: logit(point.confidence), target: if point.right { high } else { low } };
+    let sample = |point: &Point| Sample {
+        x: logit(point.confidence),
+        target: if point.right { high } else { low },
+    };
     let samples: Vec<Sample> = points.iter().map(sample).collect();
     let found = newton(&samples);
     if found.slope > 0.0 || samples.is_empty() {
@@ -46,7 +52,8 @@ struct Sample {
 }
 
 fn logit(confidence: f64) -> f64 {
-    let confidence = if confidence.is_nan() { SUREST } else { confidence.clamp(SUREST, 1.0 - SUREST) };
+    let confidence =
+        if confidence.is_nan() { SUREST } else { confidence.clamp(SUREST, 1.0 - SUREST) };
     (confidence / (1.0 - confidence)).ln()
 }
 
@@ -60,8 +67,10 @@ fn newton(samples: &[Sample]) -> Logistic {
         }
         let mut share = 1.0;
         let better = loop {
-            let next =
-                Logistic { slope: at.slope + share * down.slope, intercept: at.intercept + share * down.intercept };
+            let next = Logistic {
+                slope: at.slope + share * down.slope,
+                intercept: at.intercept + share * down.intercept,
+            };
             let there = next.loss(samples);
             if there < loss {
                 break Some((next, there));
@@ -113,7 +122,10 @@ impl Logistic {
             b += error;
         }
         let determinant = aa * bb - ab * ab;
-        let step = Self { slope: -(bb * a - ab * b) / determinant, intercept: -(aa * b - ab * a) / determinant };
+        let step = Self {
+            slope: -(bb * a - ab * b) / determinant,
+            intercept: -(aa * b - ab * a) / determinant,
+        };
         (step, a.hypot(b))
     }
 }
@@ -136,7 +148,8 @@ mod tests {
     #[test]
     fn overconfidence_is_taken_back() {
         // 60 % right where 0.9 is claimed, 30 % where 0.5 is.
-        let all = (0..200).map(|at| if at % 2 == 0 { (0.9, at % 10 < 6) } else { (0.5, at % 20 < 6) });
+        let all =
+            (0..200).map(|at| if at % 2 == 0 { (0.9, at % 10 < 6) } else { (0.5, at % 20 < 6) });
         let curve = logistic(&points(all));
         assert!((curve.apply(0.9) - 0.6).abs() < 0.02, "{}", curve.apply(0.9));
         assert!((curve.apply(0.5) - 0.3).abs() < 0.02, "{}", curve.apply(0.5));
@@ -158,10 +171,14 @@ mod tests {
 
     #[test]
     fn nonsense_and_nothing_stay_in_range() {
-        for all in [vec![], vec![(f64::NAN, true)], vec![(1.0, true); 5], vec![(-3.0, false), (7.0, true)]] {
+        for all in
+            [vec![], vec![(f64::NAN, true)], vec![(1.0, true); 5], vec![(-3.0, false), (7.0, true)]]
+        {
             let curve = logistic(&points(all));
             assert!(
-                [f64::NAN, 0.0, 0.5, 1.0].into_iter().all(|at| (0.0..=1.0).contains(&curve.apply(at))),
+                [f64::NAN, 0.0, 0.5, 1.0]
+                    .into_iter()
+                    .all(|at| (0.0..=1.0).contains(&curve.apply(at))),
                 "{curve:?}"
             );
         }

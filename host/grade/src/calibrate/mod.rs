@@ -1,5 +1,6 @@
-//! Fitting calibrators on graded answers: a curve from the calibrator's own confidence to how often answers with it were right, whether it
-//! holds on databases that it was not fitted on, and the bands that an answer's footer quotes.
+//! Fitting calibrators on graded answers: a curve from the calibrator's own confidence to how often
+//! answers with it were right, whether it holds on databases that it was not fitted on, and the
+//! bands that an answer's footer quotes.
 //!
 //! ```
 //! use syrch_grade::calibrate::{Method, Point, cross_validate};
@@ -25,18 +26,22 @@ pub use bands::{Band, Bands, LEAST_OF_DATABASE, bands};
 pub use curve::{Curve, Method};
 pub use isotonic::{Isotonic, isotonic};
 pub use logistic::{Logistic, logistic};
-pub use validate::{Against, LEAST_ANSWERS, LEAST_ISOTONIC, Measured, Report, Shares, cross_validate};
+pub use validate::{
+    Against, LEAST_ANSWERS, LEAST_ISOTONIC, Measured, Report, Shares, cross_validate,
+};
 
 /// One graded answer, as calibration sees it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point {
-    /// The database: answers on one database are right and wrong together, so that a curve is tried on others than it was fitted on.
+    /// The database: answers on one database are right and wrong together, so that a curve is tried
+    /// on others than it was fitted on.
     pub database: String,
     /// What the calibrator gave the answer's statement, 0 to 1: where the curve will be applied.
     pub confidence: f64,
     /// What was printed after the aggregator's doubts, 0 to 1: what the curve has to beat.
     pub printed: f64,
-    /// How much of a calibrated confidence the aggregator will leave, 0 to 1: 1 when it takes off no doubts any more.
+    /// How much of a calibrated confidence the aggregator will leave, 0 to 1: 1 when it takes off
+    /// no doubts any more.
     pub left: f64,
     /// Whether the answer is right.
     pub right: bool,

@@ -9,8 +9,9 @@ use crate::stats::{auroc, brier, expected_calibration_error, log_loss, reliabili
 
 /// Answers that a fit takes at least.
 pub const LEAST_ANSWERS: usize = 20;
-/// Answers that [`Method::Isotonic`] takes at least: its corners follow every chance of fewer ones. A. Niculescu-Mizil and R. Caruana,
-/// "Predicting good probabilities with supervised learning", ICML 2005, found it behind the logistic curve below some hundreds of them.
+/// Answers that [`Method::Isotonic`] takes at least: its corners follow every chance of fewer ones.
+/// A. Niculescu-Mizil and R. Caruana, "Predicting good probabilities with supervised learning",
+/// ICML 2005, found it behind the logistic curve below some hundreds of them.
 pub const LEAST_ISOTONIC: usize = 100;
 /// Parts at most; each is held out once.
 const FOLDS: usize = 10;
@@ -22,13 +23,15 @@ const BINS: u32 = 10;
 pub struct Report {
     /// The parts that were held out, one after the other.
     pub folds: usize,
-    /// Whether a part is whole databases; with one database alone it is every so-manieth of its answers.
+    /// Whether a part is whole databases; with one database alone it is every so-manieth of its
+    /// answers.
     pub by_database: bool,
     /// Answers and right ones of each database.
     pub databases: BTreeMap<String, Shares>,
     /// The ways, in the order of [`Method::ALL`]; the first is what was printed in the run.
     pub measured: Vec<Measured>,
-    /// The one with the lowest Brier score of those that nothing speaks [`Against`]; [`Method::None`] unless another is better.
+    /// The one with the lowest Brier score of those that nothing speaks [`Against`];
+    /// [`Method::None`] unless another is better.
     pub chosen: Method,
 }
 
@@ -69,7 +72,8 @@ impl Against {
 pub struct Measured {
     /// The method that was tried.
     pub method: Method,
-    /// What would be printed for each answer, in the order of the points, by a curve that was fitted without its part.
+    /// What would be printed for each answer, in the order of the points, by a curve that was
+    /// fitted without its part.
     pub held_out: Vec<f64>,
     /// Brier score of these.
     pub brier: f64,
@@ -83,11 +87,13 @@ pub struct Measured {
     pub against: Option<Against>,
 }
 
-/// Tries each method on held-out answers: one database at a time is left out of the fit, or groups of databases of about the same size when
-/// there are more than ten; with one database alone, every tenth answer.
+/// Tries each method on held-out answers: one database at a time is left out of the fit, or groups
+/// of databases of about the same size when there are more than ten; with one database alone, every
+/// tenth answer.
 ///
-/// M. Stone, "Cross-validatory choice and assessment of statistical predictions", Journal of the Royal Statistical Society B 36 (1974),
-/// 111–147. The parts are databases because answers on one database are alike: a curve that saw some of them does too well on the others.
+/// M. Stone, "Cross-validatory choice and assessment of statistical predictions", Journal of the
+/// Royal Statistical Society B 36 (1974), 111–147. The parts are databases because answers on one
+/// database are alike: a curve that saw some of them does too well on the others.
 ///
 /// # Errors
 /// With fewer than [`LEAST_ANSWERS`] answers, or when all of them are right or all wrong.
@@ -102,7 +108,8 @@ pub fn cross_validate(points: &[Point]) -> Result<Report, CalibrateError> {
     }
     let databases = shares(points);
     let fold = folds(points, &databases);
-    let mut measured: Vec<Measured> = Method::ALL.into_iter().map(|method| measure(method, points, &fold)).collect();
+    let mut measured: Vec<Measured> =
+        Method::ALL.into_iter().map(|method| measure(method, points, &fold)).collect();
     let printed: Vec<f64> = points.iter().map(|point| point.printed).collect();
     for way in &mut measured {
         way.against = against(way, &printed, points);
@@ -133,17 +140,22 @@ fn folds(points: &[Point], databases: &BTreeMap<String, Shares>) -> Vec<usize> {
     if databases.len() < 2 {
         return (0..points.len()).map(|at| at % FOLDS).collect();
     }
-    let mut by_size: Vec<(&String, u64)> = databases.iter().map(|(name, shares)| (name, shares.answers)).collect();
+    let mut by_size: Vec<(&String, u64)> =
+        databases.iter().map(|(name, shares)| (name, shares.answers)).collect();
     by_size.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(other.0)));
     let mut sizes = vec![0_u64; databases.len().min(FOLDS)];
     let mut fold_of: BTreeMap<&str, usize> = BTreeMap::new();
     for (name, answers) in by_size {
         // Always into the smallest part, the first of equal ones.
-        let smallest = sizes.iter().enumerate().min_by_key(|(_, size)| **size).map_or(0, |(at, _)| at);
+        let smallest =
+            sizes.iter().enumerate().min_by_key(|(_, size)| **size).map_or(0, |(at, _)| at);
         sizes[smallest] += answers;
         fold_of.insert(name, smallest);
     }
-    points.iter().map(|point| fold_of.get(point.database.as_str()).copied().unwrap_or_default()).collect()
+    points
+        .iter()
+        .map(|point| fold_of.get(point.database.as_str()).copied().unwrap_or_default())
+        .collect()
 }
 
 fn measure(method: Method, points: &[Point], fold: &[usize]) -> Measured {
@@ -166,7 +178,8 @@ fn measure(method: Method, points: &[Point], fold: &[usize]) -> Measured {
 }
 
 fn against(way: &Measured, printed: &[f64], points: &[Point]) -> Option<Against> {
-    let worse = |loss: fn(&[(f64, bool)]) -> Option<f64>| is_worse(&way.held_out, printed, points, loss);
+    let worse =
+        |loss: fn(&[(f64, bool)]) -> Option<f64>| is_worse(&way.held_out, printed, points, loss);
     match way.method {
         Method::None => None,
         Method::Isotonic if points.len() < LEAST_ISOTONIC => Some(Against::TooFew),
@@ -176,12 +189,19 @@ fn against(way: &Measured, printed: &[f64], points: &[Point]) -> Option<Against>
     }
 }
 
-/// Whether the loss is greater than that of what was printed by more than one standard error of the answers' differences: as L. Breiman,
-/// J. Friedman, R. Olshen and C. Stone, "Classification and Regression Trees" (1984), tell worse from noise.
-fn is_worse(held_out: &[f64], printed: &[f64], points: &[Point], loss: fn(&[(f64, bool)]) -> Option<f64>) -> bool {
+/// Whether the loss is greater than that of what was printed by more than one standard error of the
+/// answers' differences: as L. Breiman, J. Friedman, R. Olshen and C. Stone, "Classification and
+/// Regression Trees" (1984), tell worse from noise.
+fn is_worse(
+    held_out: &[f64],
+    printed: &[f64],
+    points: &[Point],
+    loss: fn(&[(f64, bool)]) -> Option<f64>,
+) -> bool {
     let of = |confidence: f64, right: bool| loss(&[(confidence, right)]).unwrap_or_default();
     let both = held_out.iter().zip(printed).zip(points);
-    let more: Vec<f64> = both.map(|((new, old), point)| of(*new, point.right) - of(*old, point.right)).collect();
+    let more: Vec<f64> =
+        both.map(|((new, old), point)| of(*new, point.right) - of(*old, point.right)).collect();
     let answers = more.len() as f64;
     let mean = more.iter().sum::<f64>() / answers;
     let variance = more.iter().map(|more| (more - mean).powi(2)).sum::<f64>() / (answers - 1.0);
@@ -191,8 +211,12 @@ fn is_worse(held_out: &[f64], printed: &[f64], points: &[Point], loss: fn(&[(f64
 fn held_out(method: Method, points: &[Point], fold: &[usize]) -> Vec<f64> {
     let mut confidences = vec![0.0; points.len()];
     for part in 0..fold.iter().max().map_or(0, |last| last + 1) {
-        let seen: Vec<Point> =
-            points.iter().zip(fold).filter(|(_, of)| **of != part).map(|(point, _)| point.clone()).collect();
+        let seen: Vec<Point> = points
+            .iter()
+            .zip(fold)
+            .filter(|(_, of)| **of != part)
+            .map(|(point, _)| point.clone())
+            .collect();
         let curve = Curve::fit(method, &seen);
         for (at, point) in points.iter().enumerate().filter(|(at, _)| fold[*at] == part) {
             confidences[at] = curve.apply(point.confidence) * point.left;
@@ -208,7 +232,8 @@ mod tests {
 
     use super::*;
 
-    const NAMES: [&str; 14] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n"];
+    const NAMES: [&str; 14] =
+        ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n"];
 
     /// Answers of a model that claims `claim(p)` where it is right with probability p.
     fn answers(databases: usize, claim: impl Fn(f64) -> f64) -> Vec<Point> {
@@ -217,7 +242,13 @@ mod tests {
             let p = random.random_range(0.05..0.95);
             let confidence = claim(p);
             let database = NAMES[at % databases].to_owned();
-            Point { database, confidence, printed: confidence, left: 1.0, right: random.random_bool(p) }
+            Point {
+                database,
+                confidence,
+                printed: confidence,
+                left: 1.0,
+                right: random.random_bool(p),
+            }
         };
         (0..800).map(&mut point).collect()
     }
@@ -229,7 +260,11 @@ mod tests {
         assert_ne!(report.chosen, Method::None);
         let [raw, isotonic, logistic] = &report.measured[..] else { panic!("three ways") };
         assert!(isotonic.brier < raw.brier - 0.05 && logistic.brier < raw.brier - 0.05);
-        assert!(raw.calibration_error > 0.2 && isotonic.calibration_error < 0.06 && logistic.calibration_error < 0.06);
+        assert!(
+            raw.calibration_error > 0.2
+                && isotonic.calibration_error < 0.06
+                && logistic.calibration_error < 0.06
+        );
         assert!(isotonic.log_loss < raw.log_loss && (logistic.auroc - raw.auroc).abs() < 0.01);
     }
 
@@ -242,10 +277,13 @@ mod tests {
     fn a_curve_never_sees_what_it_is_tried_on() {
         let points = answers(3, |p| 0.6 + 0.4 * p);
         let report = cross_validate(&points).unwrap();
-        let others: Vec<Point> = points.iter().filter(|point| point.database != "b").cloned().collect();
+        let others: Vec<Point> =
+            points.iter().filter(|point| point.database != "b").cloned().collect();
         for (at, measured) in [(1, Method::Isotonic), (2, Method::Logistic)] {
             let curve = Curve::fit(measured, &others);
-            for (place, point) in points.iter().enumerate().filter(|(_, point)| point.database == "b") {
+            for (place, point) in
+                points.iter().enumerate().filter(|(_, point)| point.database == "b")
+            {
                 assert_eq!(report.measured[at].held_out[place], curve.apply(point.confidence));
             }
         }
@@ -264,7 +302,8 @@ mod tests {
 
     #[test]
     fn a_lower_brier_score_is_not_bought_with_a_worse_log_loss() {
-        // Nine databases are right throughout, the tenth is wrong throughout: a curve that was fitted without it is surer there than the claims.
+        // Nine databases are right throughout, the tenth is wrong throughout: a curve that was
+        // fitted without it is surer there than the claims.
         let point = |database: &str, right: bool| Point {
             database: database.to_owned(),
             confidence: 0.9,
@@ -277,14 +316,19 @@ mod tests {
         let report = cross_validate(&points).unwrap();
         let [raw, isotonic, logistic] = &report.measured[..] else { panic!("three ways") };
         assert!(isotonic.brier < raw.brier && logistic.brier < raw.brier);
-        assert_eq!((isotonic.against, logistic.against), (Some(Against::LogLoss), Some(Against::LogLoss)));
+        assert_eq!(
+            (isotonic.against, logistic.against),
+            (Some(Against::LogLoss), Some(Against::LogLoss))
+        );
         assert_eq!(report.chosen, Method::None);
     }
 
     #[test]
     fn what_the_aggregator_takes_off_is_taken_off() {
-        let points: Vec<Point> =
-            answers(3, |p| 0.6 + 0.4 * p).into_iter().map(|point| Point { left: 0.5, ..point }).collect();
+        let points: Vec<Point> = answers(3, |p| 0.6 + 0.4 * p)
+            .into_iter()
+            .map(|point| Point { left: 0.5, ..point })
+            .collect();
         let measured = &cross_validate(&points).unwrap().measured;
         assert!(measured[1].held_out.iter().all(|confidence| *confidence <= 0.5));
         assert_eq!(measured[0].held_out[7], points[7].printed);
@@ -308,9 +352,13 @@ mod tests {
     fn too_little_is_said_so() {
         let points = answers(2, |p| p);
         assert_eq!(cross_validate(&points[..7]), Err(CalibrateError::TooFew { answers: 7 }));
-        let right: Vec<Point> = points.iter().map(|point| Point { right: true, ..point.clone() }).collect();
+        let right: Vec<Point> =
+            points.iter().map(|point| Point { right: true, ..point.clone() }).collect();
         let error = cross_validate(&right).unwrap_err();
         assert_eq!(error, CalibrateError::OneSided { answers: 800, right: true });
-        assert_eq!(error.to_string(), "all 800 answers are right: confidences have nothing to distinguish");
+        assert_eq!(
+            error.to_string(),
+            "all 800 answers are right: confidences have nothing to distinguish"
+        );
     }
 }

@@ -1,5 +1,6 @@
-//! HTML pages that stand alone, for every command that writes one: no script, no request, one style sheet, one content security policy and one
-//! escape. Whatever is no constant of this program is added as text or as a number, so none of it can become markup.
+//! HTML pages that stand alone, for every command that writes one: no script, no request, one style
+//! sheet, one content security policy and one escape. Whatever is no constant of this program is
+//! added as text or as a number, so none of it can become markup.
 
 use serde_json::Value;
 use syrch_core::text::escape::{clipped, html as escape};
@@ -15,7 +16,8 @@ const POLICY: &str = "<meta http-equiv=\"Content-Security-Policy\" \
 /// The style of all pages; that of the pictures follows it.
 const STYLE: &str = include_str!("style.css");
 
-/// The content of a page, or a part of one, to which markup and texts are added one after the other.
+/// The content of a page, or a part of one, to which markup and texts are added one after the
+/// other.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Html {
     text: String,
@@ -54,7 +56,8 @@ impl Html {
         self
     }
 
-    /// Adds another part, such as a drawing that was made apart. It must hold no pictures: their ids are unique within one part only.
+    /// Adds another part, such as a drawing that was made apart. It must hold no pictures: their
+    /// ids are unique within one part only.
     pub fn add(&mut self, other: &Self) -> &mut Self {
         self.text.push_str(&other.text);
         self
@@ -71,7 +74,8 @@ impl Html {
         self.pictures += 1;
         self.raw("<figure>\n");
         self.text.push_str(&picture.element(&format!("p{}", self.pictures)));
-        self.tagged("<figcaption><strong>", &picture.title, "</strong><br>").text(&picture.description);
+        self.tagged("<figcaption><strong>", &picture.title, "</strong><br>")
+            .text(&picture.description);
         self.raw("</figcaption>\n");
         for table in tables {
             self.fold(&table.title, |html| _ = html.table(&table.columns, &table.rows));
@@ -86,7 +90,8 @@ impl Html {
         self.raw("</details>\n")
     }
 
-    /// Adds a table. Numbers are aligned to the right, a null is an empty cell, and rows are as wide as `columns`.
+    /// Adds a table. Numbers are aligned to the right, a null is an empty cell, and rows are as
+    /// wide as `columns`.
     pub fn table(&mut self, columns: &[String], rows: &[Vec<Value>]) -> &mut Self {
         self.raw("<div class=\"wide\"><table><thead><tr>");
         for column in columns {
@@ -111,7 +116,8 @@ impl Html {
     #[must_use]
     pub fn page(&self, title: &str) -> String {
         let mut page = Self::default();
-        page.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n").raw(POLICY);
+        page.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
+            .raw(POLICY);
         page.raw("<meta name=\"referrer\" content=\"no-referrer\">\n");
         page.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
         page.tagged("<title>", title, "</title>\n").raw("<style>\n").raw(STYLE).raw(picture::STYLE);

@@ -11,32 +11,60 @@ use crate::report::BudgetPoint;
 #[must_use]
 pub fn budget(arms: &[(&str, &[BudgetPoint])]) -> Option<Picture> {
     let arms = arms.get(..ARMS.min(arms.len())).unwrap_or_default();
-    let most = arms.iter().flat_map(|(_, points)| *points).map(|point| point.calls).max().filter(|most| *most > 0)?;
-    let best = arms.iter().flat_map(|(_, points)| *points).filter_map(|point| point.share).reduce(f64::max)?;
+    let most = arms
+        .iter()
+        .flat_map(|(_, points)| *points)
+        .map(|point| point.calls)
+        .max()
+        .filter(|most| *most > 0)?;
+    let best = arms
+        .iter()
+        .flat_map(|(_, points)| *points)
+        .filter_map(|point| point.share)
+        .reduce(f64::max)?;
     let mut svg = Svg::default();
     let names: Vec<&str> = arms.iter().map(|(name, _)| *name).collect();
     let top = 16.0 + marks::legend(&mut svg, &names, (4.0, 12.0), 540.0, true) + 22.0;
     let frame = Frame { left: 56.0, top, right: 560.0, bottom: top + 280.0 };
     let x = Scale::new((0.0, most as f64), (frame.left, frame.right));
     let y = Scale::rounded((0.0, best.max(0.05)), (frame.bottom, frame.top), 5);
-    frame.axes(&mut svg, (&x, Unit::Plain, "model calls a question at most"), (&y, Unit::Percent, "right answers"));
+    frame.axes(
+        &mut svg,
+        (&x, Unit::Plain, "model calls a question at most"),
+        (&y, Unit::Percent, "right answers"),
+    );
     for (arm, (name, points)) in arms.iter().enumerate() {
-        let places: Vec<(f64, f64)> =
-            points.iter().filter_map(|point| Some((x.at(point.calls as f64), y.at(point.share?)))).collect();
+        let places: Vec<(f64, f64)> = points
+            .iter()
+            .filter_map(|point| Some((x.at(point.calls as f64), y.at(point.share?))))
+            .collect();
         svg.open(name);
-        let line = svg.element("polyline").classes(["line", stroke(arm)]).is("stroke-dasharray", dash(arm));
+        let line = svg
+            .element("polyline")
+            .classes(["line", stroke(arm)])
+            .is("stroke-dasharray", dash(arm));
         line.points("points", &steps(&places, frame.right)).end();
         for (point, at) in points.iter().filter(|point| point.share.is_some()).zip(places) {
             let mark = match marks::outline(arm, at, 4.0) {
                 Some(outline) => svg.element("polygon").points("points", &outline),
                 None => svg.element("circle").at("cx", at.0).at("cy", at.1).at("r", 4.0),
             };
-            let mark = mark.class(marks::fill(arm)).named("data-arm", name).count("data-calls", point.calls);
-            mark.count("data-right", point.right).count("data-of", point.of).data_if("data-share", point.share).end();
+            let mark = mark
+                .class(marks::fill(arm))
+                .named("data-arm", name)
+                .count("data-calls", point.calls);
+            mark.count("data-right", point.right)
+                .count("data-of", point.of)
+                .data_if("data-share", point.share)
+                .end();
         }
         svg.close();
     }
     let description = "A question that took more calls than the budget counts as wrong. Where a curve is flat, more calls buy \
          nothing.";
-    Some(svg.finish("Right answers within a budget", description, (frame.right + 24.0, frame.bottom + 46.0)))
+    Some(svg.finish(
+        "Right answers within a budget",
+        description,
+        (frame.right + 24.0, frame.bottom + 46.0),
+    ))
 }

@@ -22,11 +22,15 @@ struct Point<'a> {
     share: f64,
 }
 
-/// Right answers against calls, against money where it is known, and against the median time: a picture each.
+/// Right answers against calls, against money where it is known, and against the median time: a
+/// picture each.
 #[must_use]
 pub fn cost(report: &CompareReport) -> Vec<Picture> {
-    let sets =
-        [(Paid::Calls, &report.pareto.calls), (Paid::Dollars, &report.pareto.usd), (Paid::Time, &report.pareto.p50_ms)];
+    let sets = [
+        (Paid::Calls, &report.pareto.calls),
+        (Paid::Dollars, &report.pareto.usd),
+        (Paid::Time, &report.pareto.p50_ms),
+    ];
     sets.into_iter().filter_map(|(paid, edge)| draw(report, paid, edge.as_ref()?)).collect()
 }
 
@@ -63,7 +67,9 @@ fn draw(report: &CompareReport, paid: Paid, edge: &[String]) -> Option<Picture> 
         .arms
         .iter()
         .enumerate()
-        .filter_map(|(place, arm)| Some(Point { place, arm, cost: paid.of(arm)?, share: arm.figures.share.share? }))
+        .filter_map(|(place, arm)| {
+            Some(Point { place, arm, cost: paid.of(arm)?, share: arm.figures.share.share? })
+        })
         .collect();
     let dearest = points.iter().map(|point| point.cost).reduce(f64::max)?;
     if dearest <= 0.0 {
@@ -76,7 +82,11 @@ fn draw(report: &CompareReport, paid: Paid, edge: &[String]) -> Option<Picture> 
     let x = Scale::rounded((0.0, dearest * 1.05), (frame.left, frame.right), 6);
     let y = Scale::rounded((lowest, highest), (frame.bottom, frame.top), 5);
     let mut svg = Svg::default();
-    frame.axes(&mut svg, (&x, paid.unit(dearest), paid.name()), (&y, Unit::Percent, "right answers (95 % interval)"));
+    frame.axes(
+        &mut svg,
+        (&x, paid.unit(dearest), paid.name()),
+        (&y, Unit::Percent, "right answers (95 % interval)"),
+    );
     draw_edge(&mut svg, &points, edge, (&x, &y), &frame);
     let mut taken = Vec::new();
     for point in &points {
@@ -94,7 +104,13 @@ fn draw(report: &CompareReport, paid: Paid, edge: &[String]) -> Option<Picture> 
     Some(svg.finish(title, description, (frame.right + 40.0, frame.bottom + 46.0)))
 }
 
-fn draw_edge(svg: &mut Svg, points: &[Point], edge: &[String], (x, y): (&Scale, &Scale), frame: &Frame) {
+fn draw_edge(
+    svg: &mut Svg,
+    points: &[Point],
+    edge: &[String],
+    (x, y): (&Scale, &Scale),
+    frame: &Frame,
+) {
     let mut best: Vec<(f64, f64)> = points
         .iter()
         .filter(|point| edge.contains(&point.arm.arm.name))
@@ -110,7 +126,12 @@ fn draw_point(svg: &mut Svg, point: &Point, is_best: bool, (x, y): (&Scale, &Sca
     let at = (x.at(point.cost), y.at(point.share));
     svg.open(&format!("{}: {} of {} right", point.arm.arm.name, share.right, share.of));
     let whisker = svg.element("line").classes(["whisker", stroke(point.place)]);
-    whisker.at("x1", at.0).at("y1", y.at(share.interval.low)).at("x2", at.0).at("y2", y.at(share.interval.high)).end();
+    whisker
+        .at("x1", at.0)
+        .at("y1", y.at(share.interval.low))
+        .at("x2", at.0)
+        .at("y2", y.at(share.interval.high))
+        .end();
     let mark = match marks::outline(point.place, at, 6.0) {
         Some(outline) => svg.element("polygon").points("points", &outline),
         None => svg.element("circle").at("cx", at.0).at("cy", at.1).at("r", 6.0),
@@ -126,7 +147,8 @@ fn draw_point(svg: &mut Svg, point: &Point, is_best: bool, (x, y): (&Scale, &Sca
     svg.close();
 }
 
-/// Names beside the marks: to the right where there is space, else to the left, and lower or higher where another name stands.
+/// Names beside the marks: to the right where there is space, else to the left, and lower or higher
+/// where another name stands.
 fn names(svg: &mut Svg, points: &[Point], marks: &[(f64, f64)], frame: &Frame) {
     let mut taken: Vec<(f64, f64, f64, f64)> =
         marks.iter().map(|(x, y)| (x - 7.0, y - 7.0, x + 7.0, y + 7.0)).collect();
@@ -140,8 +162,9 @@ fn names(svg: &mut Svg, points: &[Point], marks: &[(f64, f64)], frame: &Frame) {
                 && left + wide <= frame.right + 22.0
                 && top >= frame.top - 12.0
                 && top + 14.0 <= frame.bottom;
-            let free =
-                |one: &(f64, f64, f64, f64)| left + wide < one.0 || left > one.2 || top + 14.0 < one.1 || top > one.3;
+            let free = |one: &(f64, f64, f64, f64)| {
+                left + wide < one.0 || left > one.2 || top + 14.0 < one.1 || top > one.3
+            };
             inside && taken.iter().all(free)
         };
         let places = shifts.iter().flat_map(|shift| sides.map(|left| (left, y + shift)));

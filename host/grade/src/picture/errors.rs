@@ -20,7 +20,8 @@ struct Class {
     counts: Vec<u64>,
 }
 
-/// What became of the questions of at most eight arms: right, wrong, and why there is no answer. `None` if there are no questions.
+/// What became of the questions of at most eight arms: right, wrong, and why there is no answer.
+/// `None` if there are no questions.
 #[must_use]
 pub fn errors(arms: &[(&str, &Figures)]) -> Option<Picture> {
     let arms = arms.get(..ARMS.min(arms.len())).unwrap_or_default();
@@ -31,11 +32,18 @@ pub fn errors(arms: &[(&str, &Figures)]) -> Option<Picture> {
     let classes = classes(arms);
     let names: Vec<&str> = arms.iter().map(|(name, _)| *name).collect();
     let mut svg = Svg::default();
-    let top = if names.len() > 1 { 8.0 + marks::legend(&mut svg, &names, (4.0, 12.0), 540.0, false) } else { 8.0 };
+    let top = if names.len() > 1 {
+        8.0 + marks::legend(&mut svg, &names, (4.0, 12.0), 540.0, false)
+    } else {
+        8.0
+    };
     let label = classes.iter().map(|class| width(&class.name)).fold(60.0, f64::max).min(LABEL);
     let left = label + 12.0;
-    let part = |count: u64, arm: usize| count as f64 / totals.get(arm).copied().unwrap_or(0).max(1) as f64;
-    let shares = classes.iter().flat_map(|class| class.counts.iter().enumerate().map(|(arm, count)| part(*count, arm)));
+    let part =
+        |count: u64, arm: usize| count as f64 / totals.get(arm).copied().unwrap_or(0).max(1) as f64;
+    let shares = classes
+        .iter()
+        .flat_map(|class| class.counts.iter().enumerate().map(|(arm, count)| part(*count, arm)));
     let scale = Scale::new((0.0, shares.fold(0.01, f64::max)), (left, left + PLOT));
     let mut y = top;
     for class in &classes {
@@ -68,7 +76,8 @@ pub fn errors(arms: &[(&str, &Figures)]) -> Option<Picture> {
     Some(svg.finish("What became of the questions", description, (left + PLOT + 120.0, y + 4.0)))
 }
 
-/// The outcomes, of which each question has one, then the classes of errors, which are parts of those without an answer.
+/// The outcomes, of which each question has one, then the classes of errors, which are parts of
+/// those without an answer.
 fn classes(arms: &[(&str, &Figures)]) -> Vec<Class> {
     let of = |name: &str, count: &dyn Fn(&Figures) -> u64| Class {
         name: name.to_owned(),
@@ -86,7 +95,9 @@ fn classes(arms: &[(&str, &Figures)]) -> Vec<Class> {
         of("failed", &|figures| figures.outcomes.failed),
     ];
     for class in errors {
-        all.push(of(&format!("error: {class}"), &|figures| figures.errors.get(class).copied().unwrap_or(0)));
+        all.push(of(&format!("error: {class}"), &|figures| {
+            figures.errors.get(class).copied().unwrap_or(0)
+        }));
     }
     all.retain(|class| class.name == "right" || class.counts.iter().any(|count| *count > 0));
     all

@@ -51,7 +51,11 @@ pub fn differences(pair: &PairReport) -> Picture {
         figures: format!("{} ({})", points(value), point_interval(interval)),
     };
     let mut rows = vec![row("", "all questions", pair.questions, pair.difference, pair.interval)];
-    rows.extend(pair.rules.iter().map(|rule| row("rule", &rule.rule, rule.questions, rule.difference, rule.interval)));
+    rows.extend(
+        pair.rules
+            .iter()
+            .map(|rule| row("rule", &rule.rule, rule.questions, rule.difference, rule.interval)),
+    );
     let several = several(pair.slices.iter().map(|slice| slice.field.as_str()));
     for slice in pair.slices.iter().filter(|slice| several.contains(&slice.field.as_str())) {
         let value = slice.value.as_deref().unwrap_or("(none)");
@@ -59,7 +63,9 @@ pub fn differences(pair: &PairReport) -> Picture {
     }
     let widest = rows
         .iter()
-        .flat_map(|row| [row.value, row.interval.map(|one| one.low), row.interval.map(|one| one.high)])
+        .flat_map(|row| {
+            [row.value, row.interval.map(|one| one.low), row.interval.map(|one| one.high)]
+        })
         .flatten()
         .fold(0.01_f64, |widest, value| widest.max(value.abs()));
     draw(&Plot {
@@ -77,7 +83,8 @@ pub fn differences(pair: &PairReport) -> Picture {
     })
 }
 
-/// The share of right answers: in all, under every rule, and by every field with more than one value.
+/// The share of right answers: in all, under every rule, and by every field with more than one
+/// value.
 #[must_use]
 pub fn shares(report: &BenchmarkReport) -> Picture {
     let figures = &report.figures;
@@ -127,7 +134,8 @@ fn draw(plot: &Plot) -> Picture {
     let counts = label + 60.0;
     let left = counts + 24.0;
     let right = left + PLOT;
-    let figures = plot.rows.iter().map(|row| width(&row.figures)).fold(width(plot.figures), f64::max);
+    let figures =
+        plot.rows.iter().map(|row| width(&row.figures)).fold(width(plot.figures), f64::max);
     let top = if plot.sides.is_some() { 44.0 } else { 26.0 };
     let groups = plot.rows.windows(2).filter(|two| two[0].group != two[1].group).count();
     let bottom = top + ROW * (plot.rows.len() + groups) as f64 + 6.0;
@@ -147,8 +155,16 @@ fn draw(plot: &Plot) -> Picture {
     svg.text("middle", ((left + right) / 2.0, bottom + 34.0), &plot.axis);
     if let Some((first, second)) = &plot.sides {
         let space = PLOT / 2.0 - 24.0;
-        svg.text("right faint", (scale.at(0.0) - 8.0, top - 8.0), &format!("← {}", fitted(first, space)));
-        svg.text("faint", (scale.at(0.0) + 8.0, top - 8.0), &format!("{} →", fitted(second, space)));
+        svg.text(
+            "right faint",
+            (scale.at(0.0) - 8.0, top - 8.0),
+            &format!("← {}", fitted(first, space)),
+        );
+        svg.text(
+            "faint",
+            (scale.at(0.0) + 8.0, top - 8.0),
+            &format!("{} →", fitted(second, space)),
+        );
     }
     let mut y = top + ROW / 2.0 + 3.0;
     let mut group = plot.rows.first().map_or("", |row| row.group);
@@ -161,10 +177,20 @@ fn draw(plot: &Plot) -> Picture {
         draw_row(&mut svg, row, &scale, y, (counts, right + 16.0, label));
         y += ROW;
     }
-    svg.finish(plot.title.clone(), plot.description.clone(), (right + 16.0 + figures + 4.0, bottom + 42.0))
+    svg.finish(
+        plot.title.clone(),
+        plot.description.clone(),
+        (right + 16.0 + figures + 4.0, bottom + 42.0),
+    )
 }
 
-fn draw_row(svg: &mut Svg, row: &Row, scale: &Scale, y: f64, (counts, figures, label): (f64, f64, f64)) {
+fn draw_row(
+    svg: &mut Svg,
+    row: &Row,
+    scale: &Scale,
+    y: f64,
+    (counts, figures, label): (f64, f64, f64),
+) {
     let questions = count(row.questions, "question", "questions");
     svg.open(&format!("{} {}: {}, {questions}", row.group, row.label, row.figures));
     let class = if row.group.is_empty() { "strong" } else { "" };
@@ -180,7 +206,8 @@ fn draw_row(svg: &mut Svg, row: &Row, scale: &Scale, y: f64, (counts, figures, l
         let at = scale.at(value);
         // The summary is a diamond, as forest plots have it.
         let mark = if row.group.is_empty() {
-            svg.element("polygon").points("points", &[(at, y - 7.0), (at + 7.0, y), (at, y + 7.0), (at - 7.0, y)])
+            svg.element("polygon")
+                .points("points", &[(at, y - 7.0), (at + 7.0, y), (at, y + 7.0), (at - 7.0, y)])
         } else {
             svg.element("circle").at("cx", at).at("cy", y).at("r", 4.0)
         };

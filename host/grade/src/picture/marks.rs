@@ -3,8 +3,8 @@
 use super::svg::Svg;
 use super::width::{fitted, width};
 
-/// Colours; the style has them twice, for light and dark. They are those of Okabe and Ito, "Color Universal Design", made darker where they
-/// would be too pale on paper.
+/// Colours; the style has them twice, for light and dark. They are those of Okabe and Ito, "Color
+/// Universal Design", made darker where they would be too pale on paper.
 const COLOURS: usize = 6;
 const STROKES: [&str; COLOURS] = ["s0", "s1", "s2", "s3", "s4", "s5"];
 const FILLS: [&str; COLOURS] = ["f0", "f1", "f2", "f3", "f4", "f5"];
@@ -27,9 +27,12 @@ pub(crate) fn dash(arm: usize) -> &'static str {
     DASHES.get(form(arm)).copied().unwrap_or("none")
 }
 
-/// The outline of an arm's shape around a place: disc (`None`), square, triangle, diamond, cross, triangle on its head.
+/// The outline of an arm's shape around a place: disc (`None`), square, triangle, diamond, cross,
+/// triangle on its head.
 pub(crate) fn outline(arm: usize, (x, y): (f64, f64), size: f64) -> Option<Vec<(f64, f64)>> {
-    let around = |places: &[(f64, f64)]| Some(places.iter().map(|(dx, dy)| (x + dx * size, y + dy * size)).collect());
+    let around = |places: &[(f64, f64)]| {
+        Some(places.iter().map(|(dx, dy)| (x + dx * size, y + dy * size)).collect())
+    };
     match form(arm) {
         1 => around(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]),
         2 => around(&[(0.0, -1.2), (1.1, 0.9), (-1.1, 0.9)]),
@@ -57,12 +60,21 @@ pub(crate) fn outline(arm: usize, (x, y): (f64, f64), size: f64) -> Option<Vec<(
 pub(crate) fn shape(svg: &mut Svg, arm: usize, at: (f64, f64), size: f64) {
     match outline(arm, at, size) {
         Some(points) => svg.element("polygon").class(fill(arm)).points("points", &points).end(),
-        None => svg.element("circle").class(fill(arm)).at("cx", at.0).at("cy", at.1).at("r", size).end(),
+        None => {
+            svg.element("circle").class(fill(arm)).at("cx", at.0).at("cy", at.1).at("r", size).end()
+        }
     }
 }
 
-/// A line of names with their shapes and dashes, broken where it would be too wide; returns its height.
-pub(crate) fn legend(svg: &mut Svg, names: &[&str], at: (f64, f64), space: f64, with_lines: bool) -> f64 {
+/// A line of names with their shapes and dashes, broken where it would be too wide; returns its
+/// height.
+pub(crate) fn legend(
+    svg: &mut Svg,
+    names: &[&str],
+    at: (f64, f64),
+    space: f64,
+    with_lines: bool,
+) -> f64 {
     let key = if with_lines { 34.0 } else { 18.0 };
     let (mut x, mut y) = at;
     for (arm, name) in names.iter().enumerate() {
@@ -73,7 +85,10 @@ pub(crate) fn legend(svg: &mut Svg, names: &[&str], at: (f64, f64), space: f64, 
         }
         svg.open(name);
         if with_lines {
-            let line = svg.element("line").classes(["line", stroke(arm)]).is("stroke-dasharray", dash(arm));
+            let line = svg
+                .element("line")
+                .classes(["line", stroke(arm)])
+                .is("stroke-dasharray", dash(arm));
             line.at("x1", x).at("y1", y).at("x2", x + 28.0).at("y2", y).end();
         }
         shape(svg, arm, (x + (key - 6.0) / 2.0, y), 4.5);

@@ -1,6 +1,8 @@
-//! Pictures of a report, as SVG that needs nothing else: readable in print, without colours, and by programs.
+//! Pictures of a report, as SVG that needs nothing else: readable in print, without colours, and by
+//! programs.
 //!
-//! Every mark carries the document's numbers in its `data-…` attributes, unrounded, so that picture and JSON can be compared. A picture is the same, byte for byte, for the same document.
+//! Every mark carries the document's numbers in its `data-…` attributes, unrounded, so that picture
+//! and JSON can be compared. A picture is the same, byte for byte, for the same document.
 
 mod budget;
 mod chart;

@@ -15,15 +15,30 @@ pub fn reliability(arm: &str, calibration: &Calibration) -> Picture {
     let x = Scale::new((0.0, 1.0), (frame.left, frame.right));
     let y = Scale::new((0.0, 1.0), (frame.bottom, frame.top));
     let mut svg = Svg::default();
-    frame.axes(&mut svg, (&x, Unit::Plain, "confidence"), (&y, Unit::Percent, "right answers (95 % interval)"));
+    frame.axes(
+        &mut svg,
+        (&x, Unit::Plain, "confidence"),
+        (&y, Unit::Percent, "right answers (95 % interval)"),
+    );
     svg.line("axis dashed", (x.at(0.0), y.at(0.0)), (x.at(1.0), y.at(1.0)));
     let most = calibration.bins.iter().map(|bin| bin.answers).max().unwrap_or(1).max(1);
     let base = frame.bottom + 50.0 + COUNTS;
     for bin in &calibration.bins {
-        let (at, high) = ((x.at(bin.mean_confidence), y.at(bin.share)), COUNTS * bin.answers as f64 / most as f64);
-        svg.open(&format!("{:.1} to {:.1}: {} of {} right", bin.low, bin.high, bin.right, bin.answers));
+        let (at, high) = (
+            (x.at(bin.mean_confidence), y.at(bin.share)),
+            COUNTS * bin.answers as f64 / most as f64,
+        );
+        svg.open(&format!(
+            "{:.1} to {:.1}: {} of {} right",
+            bin.low, bin.high, bin.right, bin.answers
+        ));
         let whisker = svg.element("line").class("whisker s0");
-        whisker.at("x1", at.0).at("y1", y.at(bin.interval.low)).at("x2", at.0).at("y2", y.at(bin.interval.high)).end();
+        whisker
+            .at("x1", at.0)
+            .at("y1", y.at(bin.interval.low))
+            .at("x2", at.0)
+            .at("y2", y.at(bin.interval.high))
+            .end();
         svg.element("circle")
             .class("f0")
             .at("cx", at.0)
@@ -40,7 +55,10 @@ pub fn reliability(arm: &str, calibration: &Calibration) -> Picture {
             .end();
         let (left, right) = (x.at(bin.low) + 1.0, x.at(bin.high) - 1.0);
         let rect = svg.element("rect").class("both").at("x", left).at("y", base - high);
-        rect.at("width", (right - left).max(1.0)).at("height", high).count("data-answers", bin.answers).end();
+        rect.at("width", (right - left).max(1.0))
+            .at("height", high)
+            .count("data-answers", bin.answers)
+            .end();
         svg.text("middle faint", ((left + right) / 2.0, base + 14.0), &bin.answers.to_string());
         svg.close();
     }

@@ -22,7 +22,11 @@ pub fn risk(arms: &[(&str, Option<&Calibration>)]) -> Option<Picture> {
     let names: Vec<&str> = with.iter().map(|(name, _)| *name).collect();
     let top = 16.0 + marks::legend(&mut svg, &names, (4.0, 12.0), 540.0, true) + 22.0;
     let frame = Frame { left: 56.0, top, right: 560.0, bottom: top + 280.0 };
-    let worst = with.iter().flat_map(|(_, one)| &one.risk_coverage).map(|point| point.risk).fold(0.02, f64::max);
+    let worst = with
+        .iter()
+        .flat_map(|(_, one)| &one.risk_coverage)
+        .map(|point| point.risk)
+        .fold(0.02, f64::max);
     let x = Scale::new((0.0, 1.0), (frame.left, frame.right));
     let y = Scale::rounded((0.0, worst), (frame.bottom, frame.top), 5);
     frame.axes(
@@ -31,23 +35,36 @@ pub fn risk(arms: &[(&str, Option<&Calibration>)]) -> Option<Picture> {
         (&y, Unit::Percent, "wrong of the answers given"),
     );
     for (arm, (name, calibration)) in with.iter().enumerate() {
-        let points: Vec<(f64, f64)> =
-            calibration.risk_coverage.iter().map(|point| (x.at(point.coverage), y.at(point.risk))).collect();
+        let points: Vec<(f64, f64)> = calibration
+            .risk_coverage
+            .iter()
+            .map(|point| (x.at(point.coverage), y.at(point.risk)))
+            .collect();
         svg.open(name);
-        let line = svg.element("polyline").classes(["line", stroke(arm)]).is("stroke-dasharray", dash(arm));
-        line.points("points", &points).named("data-arm", name).named("data-points", &data(calibration)).end();
+        let line = svg
+            .element("polyline")
+            .classes(["line", stroke(arm)])
+            .is("stroke-dasharray", dash(arm));
+        line.points("points", &points)
+            .named("data-arm", name)
+            .named("data-points", &data(calibration))
+            .end();
         for at in crate::report::thinned(&points, SHAPES) {
             marks::shape(&mut svg, arm, at, 4.0);
         }
         svg.close();
     }
-    let description = "Lower is better: from left to right less sure answers are given too, until all are.";
+    let description =
+        "Lower is better: from left to right less sure answers are given too, until all are.";
     Some(svg.finish("Risk and coverage", description, (frame.right + 24.0, frame.bottom + 46.0)))
 }
 
 /// Coverage and risk of every point, whole.
 fn data(calibration: &Calibration) -> String {
-    let points: Vec<String> =
-        calibration.risk_coverage.iter().map(|point| format!("{},{}", point.coverage, point.risk)).collect();
+    let points: Vec<String> = calibration
+        .risk_coverage
+        .iter()
+        .map(|point| format!("{},{}", point.coverage, point.risk))
+        .collect();
     points.join(" ")
 }

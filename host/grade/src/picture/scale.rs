@@ -12,9 +12,11 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// Values from `low` to `high` at the places from `from` to `to`. A domain without width gets one.
+    /// Values from `low` to `high` at the places from `from` to `to`. A domain without width gets
+    /// one.
     pub(crate) fn new((low, high): (f64, f64), (from, to): (f64, f64)) -> Self {
-        let (low, high) = if low.is_finite() && high.is_finite() { (low, high) } else { (0.0, 1.0) };
+        let (low, high) =
+            if low.is_finite() && high.is_finite() { (low, high) } else { (0.0, 1.0) };
         let high = if high > low { high } else { low + if low == 0.0 { 1.0 } else { low.abs() } };
         Self { low, high, from, to, step: None }
     }
@@ -23,7 +25,8 @@ impl Scale {
     pub(crate) fn rounded((low, high): (f64, f64), places: (f64, f64), ticks: u32) -> Self {
         let tight = Self::new((low, high), places);
         let step = tight.step(ticks);
-        let (low, high) = ((tight.low / step + 1e-9).floor() * step, (tight.high / step - 1e-9).ceil() * step);
+        let (low, high) =
+            ((tight.low / step + 1e-9).floor() * step, (tight.high / step - 1e-9).ceil() * step);
         Self { low, high, step: Some(step), ..tight }
     }
 
@@ -48,7 +51,8 @@ impl Scale {
     fn step(&self, about: u32) -> f64 {
         let rough = (self.high - self.low) / f64::from(about.max(1));
         let power = 10_f64.powf(rough.log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0].into_iter().find(|step| step * power >= rough * (1.0 - 1e-9));
+        let step =
+            [1.0, 2.0, 5.0, 10.0].into_iter().find(|step| step * power >= rough * (1.0 - 1e-9));
         step.unwrap_or(10.0) * power
     }
 }

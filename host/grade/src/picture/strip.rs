@@ -45,7 +45,8 @@ impl Outcome {
     }
 }
 
-/// Who is right on which question, of a comparison's answers. Questions that do not count for both are left out, and beyond 2,000 the last.
+/// Who is right on which question, of a comparison's answers. Questions that do not count for both
+/// are left out, and beyond 2,000 the last.
 #[must_use]
 pub fn strip(pair: &PairReport, results: &[ResultRow]) -> Picture {
     let cells = cells(pair, results);
@@ -86,10 +87,14 @@ pub fn strip(pair: &PairReport, results: &[ResultRow]) -> Picture {
 }
 
 /// The questions that count for both, by database: those that only one has right first.
-fn cells<'a>(pair: &PairReport, results: &'a [ResultRow]) -> BTreeMap<&'a str, Vec<(&'a ResultRow, Outcome)>> {
+fn cells<'a>(
+    pair: &PairReport,
+    results: &'a [ResultRow],
+) -> BTreeMap<&'a str, Vec<(&'a ResultRow, Outcome)>> {
     let counting = |arm: &str| -> BTreeMap<(u64, &'a str), &'a ResultRow> {
-        let rows =
-            results.iter().filter(|row| row.arm == arm && matches!(row.verdict, Some(Verdict::Right | Verdict::Wrong)));
+        let rows = results.iter().filter(|row| {
+            row.arm == arm && matches!(row.verdict, Some(Verdict::Right | Verdict::Wrong))
+        });
         rows.map(|row| ((row.place, row.id.as_str()), row)).collect()
     };
     let (first, second) = (counting(&pair.first), counting(&pair.second));
@@ -126,20 +131,35 @@ fn legend(svg: &mut Svg, pair: &PairReport) -> f64 {
 
 fn cell(svg: &mut Svg, row: &ResultRow, outcome: Outcome, at: (f64, f64)) {
     let inner = CELL - 2.0;
-    let rect =
-        svg.element("rect").class(outcome.name()).at("x", at.0).at("y", at.1).at("width", inner).at("height", inner);
+    let rect = svg
+        .element("rect")
+        .class(outcome.name())
+        .at("x", at.0)
+        .at("y", at.1)
+        .at("width", inner)
+        .at("height", inner);
     let title = format!("{} ({}): {}", row.id, row.db, outcome.name());
-    rect.named("data-id", &row.id).named("data-db", &row.db).is("data-outcome", outcome.name()).title(&title);
+    rect.named("data-id", &row.id)
+        .named("data-db", &row.db)
+        .is("data-outcome", outcome.name())
+        .title(&title);
     sign(svg, outcome, at);
 }
 
 fn symbol(svg: &mut Svg, outcome: Outcome, at: (f64, f64)) {
     let inner = CELL - 2.0;
-    svg.element("rect").class(outcome.name()).at("x", at.0).at("y", at.1).at("width", inner).at("height", inner).end();
+    svg.element("rect")
+        .class(outcome.name())
+        .at("x", at.0)
+        .at("y", at.1)
+        .at("width", inner)
+        .at("height", inner)
+        .end();
     sign(svg, outcome, at);
 }
 
-/// The mark that distinguishes the cells without colours: a plus for the second, a stroke for the first.
+/// The mark that distinguishes the cells without colours: a plus for the second, a stroke for the
+/// first.
 fn sign(svg: &mut Svg, outcome: Outcome, (x, y): (f64, f64)) {
     let (low, middle, high) = (2.0, (CELL - 2.0) / 2.0, CELL - 4.0);
     if matches!(outcome, Outcome::First | Outcome::Second) {

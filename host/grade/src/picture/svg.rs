@@ -1,4 +1,5 @@
-//! Drawings as SVG. Markup is a constant of this program; everything else is added as text or as a number.
+//! Drawings as SVG. Markup is a constant of this program; everything else is added as text or as a
+//! number.
 
 use std::fmt::Write as _;
 
@@ -20,7 +21,8 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// The `svg` element for a page with [`STYLE`]. `id` is unique on the page, and plain: letters, digits and `-`.
+    /// The `svg` element for a page with [`STYLE`]. `id` is unique on the page, and plain: letters,
+    /// digits and `-`.
     #[must_use]
     pub fn element(&self, id: &str) -> String {
         self.markup(id, "")
@@ -67,15 +69,26 @@ impl Svg {
     }
 
     pub(crate) fn line(&mut self, class: &'static str, from: (f64, f64), to: (f64, f64)) {
-        self.element("line").class(class).at("x1", from.0).at("y1", from.1).at("x2", to.0).at("y2", to.1).end();
+        self.element("line")
+            .class(class)
+            .at("x1", from.0)
+            .at("y1", from.1)
+            .at("x2", to.0)
+            .at("y2", to.1)
+            .end();
     }
 
     /// A text that begins, ends or has its middle at a place, as its class says.
     pub(crate) fn text(&mut self, class: &'static str, at: (f64, f64), text: &str) {
-        self.element("text").class(class).at("x", at.0).at("y", at.1).text(&text.replace(['\n', '\t'], " "));
+        self.element("text")
+            .class(class)
+            .at("x", at.0)
+            .at("y", at.1)
+            .text(&text.replace(['\n', '\t'], " "));
     }
 
-    /// Opens a group with a title, which a browser shows beside the pointer; [`Svg::close`] ends it.
+    /// Opens a group with a title, which a browser shows beside the pointer; [`Svg::close`] ends
+    /// it.
     pub(crate) fn open(&mut self, title: &str) {
         self.body.push_str("<g><title>");
         self.body.push_str(&escape(title));
@@ -86,7 +99,12 @@ impl Svg {
         self.body.push_str("</g>\n");
     }
 
-    pub(crate) fn finish(self, title: impl Into<String>, description: impl Into<String>, size: (f64, f64)) -> Picture {
+    pub(crate) fn finish(
+        self,
+        title: impl Into<String>,
+        description: impl Into<String>,
+        size: (f64, f64),
+    ) -> Picture {
         Picture {
             title: title.into(),
             description: description.into(),

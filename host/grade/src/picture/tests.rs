@@ -1,4 +1,5 @@
-//! Pictures of constructed runs: their numbers are those of the documents, and they equal the snapshots.
+//! Pictures of constructed runs: their numbers are those of the documents, and they equal the
+//! snapshots.
 
 use std::collections::BTreeMap;
 
@@ -32,12 +33,20 @@ impl Made {
     }
 
     fn risk(&self) -> Picture {
-        let all: Vec<_> = self.figures().into_iter().map(|(name, one)| (name, one.calibration.as_ref())).collect();
+        let all: Vec<_> = self
+            .figures()
+            .into_iter()
+            .map(|(name, one)| (name, one.calibration.as_ref()))
+            .collect();
         risk(&all).unwrap()
     }
 
     fn budget(&self) -> Picture {
-        let all: Vec<_> = self.figures().into_iter().map(|(name, one)| (name, one.budget_curve.as_slice())).collect();
+        let all: Vec<_> = self
+            .figures()
+            .into_iter()
+            .map(|(name, one)| (name, one.budget_curve.as_slice()))
+            .collect();
         budget(&all).unwrap()
     }
 }
@@ -76,10 +85,17 @@ fn pictures_look_as_they_did() {
 fn the_forest_has_the_differences() {
     let made = Made::of(200);
     let pair = &made.compare.pairs[0];
-    let mut expected = vec![("all questions".to_owned(), pair.questions, pair.difference, pair.interval)];
-    expected.extend(pair.rules.iter().map(|one| (one.rule.clone(), one.questions, one.difference, one.interval)));
+    let mut expected =
+        vec![("all questions".to_owned(), pair.questions, pair.difference, pair.interval)];
     expected.extend(
-        pair.slices.iter().map(|one| (one.value.clone().unwrap(), one.questions, one.difference, one.interval)),
+        pair.rules
+            .iter()
+            .map(|one| (one.rule.clone(), one.questions, one.difference, one.interval)),
+    );
+    expected.extend(
+        pair.slices
+            .iter()
+            .map(|one| (one.value.clone().unwrap(), one.questions, one.difference, one.interval)),
     );
     let drawn = marks(&differences(pair), "data-value");
     assert_eq!(drawn.len(), expected.len());
@@ -100,9 +116,15 @@ fn the_forest_has_the_differences() {
 fn the_forest_of_shares_has_the_shares() {
     let made = Made::of(200);
     let figures = &made.benchmark.figures;
-    let shares_of = figures.rules.iter().map(|one| &one.share).chain(figures.slices.iter().map(|one| &one.share));
-    let expected: Vec<_> =
-        std::iter::once(&figures.share).chain(shares_of).map(|share| (share.share, Some(share.interval.low))).collect();
+    let shares_of = figures
+        .rules
+        .iter()
+        .map(|one| &one.share)
+        .chain(figures.slices.iter().map(|one| &one.share));
+    let expected: Vec<_> = std::iter::once(&figures.share)
+        .chain(shares_of)
+        .map(|share| (share.share, Some(share.interval.low)))
+        .collect();
     let drawn: Vec<_> = marks(&shares(&made.benchmark), "data-value")
         .iter()
         .map(|mark| (number(mark, "data-value"), number(mark, "data-low")))
@@ -115,11 +137,15 @@ fn the_strip_has_every_question() {
     let made = Made::of(200);
     for pair in &made.compare.pairs {
         let cells = marks(&strip(pair, &made.compare.results), "data-outcome");
-        let count = |outcome: &str| cells.iter().filter(|cell| cell["data-outcome"] == outcome).count() as u64;
+        let count = |outcome: &str| {
+            cells.iter().filter(|cell| cell["data-outcome"] == outcome).count() as u64
+        };
         let counts = ["first", "second", "both", "neither"].map(count);
         assert_eq!(counts, [pair.b, pair.c, pair.both_right, pair.both_wrong]);
-        let flipped: BTreeMap<&str, &str> =
-            cells.iter().map(|cell| (cell["data-id"].as_str(), cell["data-outcome"].as_str())).collect();
+        let flipped: BTreeMap<&str, &str> = cells
+            .iter()
+            .map(|cell| (cell["data-id"].as_str(), cell["data-outcome"].as_str()))
+            .collect();
         for one in &pair.flipped {
             let right = serde_json::to_value(one.right).unwrap();
             assert_eq!(right, flipped[one.id.as_str()], "{}", one.id);
@@ -160,7 +186,10 @@ fn costs_have_the_means_and_the_edge() {
         assert_eq!(mark["data-pareto"] == "yes", edge.contains(&arm.arm.name));
     }
     for (mark, arm) in marks(&pictures[2], "data-cost").iter().zip(&made.compare.arms) {
-        assert_eq!(number(mark, "data-cost"), arm.figures.costs.latency.map(|latency| latency.p50_ms));
+        assert_eq!(
+            number(mark, "data-cost"),
+            arm.figures.costs.latency.map(|latency| latency.p50_ms)
+        );
     }
 }
 
@@ -201,11 +230,18 @@ fn risk_has_every_point() {
     let drawn = marks(&made.risk(), "data-points");
     for (mark, (name, figures)) in drawn.iter().zip(made.figures()) {
         let pair = |text: &str| {
-            text.split_once(',').map(|(coverage, risk)| (coverage.parse().unwrap(), risk.parse().unwrap()))
+            text.split_once(',')
+                .map(|(coverage, risk)| (coverage.parse().unwrap(), risk.parse().unwrap()))
         };
         let points: Vec<(f64, f64)> = mark["data-points"].split(' ').filter_map(pair).collect();
-        let expected: Vec<_> =
-            figures.calibration.as_ref().unwrap().risk_coverage.iter().map(|one| (one.coverage, one.risk)).collect();
+        let expected: Vec<_> = figures
+            .calibration
+            .as_ref()
+            .unwrap()
+            .risk_coverage
+            .iter()
+            .map(|one| (one.coverage, one.risk))
+            .collect();
         assert_eq!((mark["data-arm"].as_str(), points), (name, expected));
     }
     assert_eq!((drawn.len(), risk(&[("a", None)])), (3, None));
@@ -230,7 +266,9 @@ fn errors_have_every_outcome() {
         for (class, expected) in &figures.errors {
             assert_eq!(count(&format!("error: {class}")), Some(*expected));
         }
-        let own = drawn.iter().filter(|bar| bar["data-arm"] == name && !bar["data-class"].starts_with("error: "));
+        let own = drawn
+            .iter()
+            .filter(|bar| bar["data-arm"] == name && !bar["data-class"].starts_with("error: "));
         assert_eq!(own.map(|bar| number(bar, "data-count").unwrap()).sum::<f64>(), 200.0);
     }
 }
@@ -243,12 +281,17 @@ fn budgets_have_every_point() {
         .figures()
         .iter()
         .flat_map(|(name, figures)| {
-            figures.budget_curve.iter().map(|one| ((*name).to_owned(), Some(one.calls as f64), one.share))
+            figures
+                .budget_curve
+                .iter()
+                .map(|one| ((*name).to_owned(), Some(one.calls as f64), one.share))
         })
         .collect();
     let marks: Vec<_> = drawn
         .iter()
-        .map(|mark| (mark["data-arm"].clone(), number(mark, "data-calls"), number(mark, "data-share")))
+        .map(|mark| {
+            (mark["data-arm"].clone(), number(mark, "data-calls"), number(mark, "data-share"))
+        })
         .collect();
     assert_eq!(marks, expected);
 }
@@ -258,7 +301,12 @@ fn pictures_say_what_they_are_and_hold_their_marks() {
     let made = Made::of(522);
     let pair = &made.compare.pairs[0];
     let mut all = cost(&made.compare);
-    all.extend([differences(pair), shares(&made.benchmark), strip(pair, &made.compare.results), made.reliability()]);
+    all.extend([
+        differences(pair),
+        shares(&made.benchmark),
+        strip(pair, &made.compare.results),
+        made.reliability(),
+    ]);
     all.extend([made.risk(), errors(&made.figures()).unwrap(), made.budget()]);
     for picture in all {
         let elements = markup::elements(&picture.file());
@@ -271,7 +319,9 @@ fn pictures_say_what_they_are_and_hold_their_marks() {
         let size: Vec<f64> = svg["viewBox"].split(' ').map(|part| part.parse().unwrap()).collect();
         for (_, attributes) in &elements[1..] {
             for (x, y) in [("x", "y"), ("cx", "cy"), ("x1", "y1"), ("x2", "y2")] {
-                let (Some(x), Some(y)) = (number(attributes, x), number(attributes, y)) else { continue };
+                let (Some(x), Some(y)) = (number(attributes, x), number(attributes, y)) else {
+                    continue;
+                };
                 assert!(
                     (0.0..=size[2]).contains(&x) && (0.0..=size[3]).contains(&y),
                     "{}: {attributes:?}",
@@ -286,15 +336,23 @@ fn pictures_say_what_they_are_and_hold_their_marks() {
 fn texts_end_inside_their_picture() {
     let made = Made::of(522);
     let pair = &made.compare.pairs[0];
-    for picture in
-        [differences(pair), shares(&made.benchmark), strip(pair, &made.compare.results), made.risk(), made.budget()]
-    {
+    for picture in [
+        differences(pair),
+        shares(&made.benchmark),
+        strip(pair, &made.compare.results),
+        made.risk(),
+        made.budget(),
+    ] {
         let file = picture.file();
         let size: f64 = markup::elements(&file)[0].1["width"].parse().unwrap();
         for line in file.lines().filter(|line| line.starts_with("<text")) {
             let elements = markup::elements(line);
-            let text = line.split_once('>').and_then(|(_, rest)| rest.strip_suffix("</text>")).unwrap();
-            let (x, wide) = (number(&elements[0].1, "x").unwrap(), super::width::width(&markup::unescaped(text)));
+            let text =
+                line.split_once('>').and_then(|(_, rest)| rest.strip_suffix("</text>")).unwrap();
+            let (x, wide) = (
+                number(&elements[0].1, "x").unwrap(),
+                super::width::width(&markup::unescaped(text)),
+            );
             let class = elements[0].1.get("class").map_or("", String::as_str);
             let (left, right) = match class {
                 class if class.contains("right") => (x - wide, x),
@@ -314,12 +372,15 @@ fn texts_end_inside_their_picture() {
 fn nothing_is_drawn_of_nothing() {
     let (header, _) = made::run(&SKILLS, 0);
     let compare = CompareReport::new(&header, &[], "bag-v1", &CompareOptions::default());
-    let figures: Vec<_> = compare.arms.iter().map(|arm| (arm.arm.name.as_str(), &arm.figures)).collect();
+    let figures: Vec<_> =
+        compare.arms.iter().map(|arm| (arm.arm.name.as_str(), &arm.figures)).collect();
     assert_eq!((errors(&figures), cost(&compare).len(), budget(&[("a", &[])])), (None, 0, None));
     let forest = differences(&compare.pairs[0]);
     assert!(
-        marks(&forest, "data-value").is_empty() && marks(&strip(&compare.pairs[0], &[]), "data-outcome").is_empty()
+        marks(&forest, "data-value").is_empty()
+            && marks(&strip(&compare.pairs[0], &[]), "data-outcome").is_empty()
     );
-    let counts = |verdict| compare.results.iter().filter(|row| row.verdict == Some(verdict)).count();
+    let counts =
+        |verdict| compare.results.iter().filter(|row| row.verdict == Some(verdict)).count();
     assert_eq!(counts(Verdict::Right), 0);
 }

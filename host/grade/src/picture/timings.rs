@@ -20,8 +20,8 @@ pub struct TimedPair {
     pub after_ms: f64,
 }
 
-/// The pairs in the order in which they were measured, at most 100. `None` without any. Where all is well, every mark of the second statement
-/// is to the left of that of the first.
+/// The pairs in the order in which they were measured, at most 100. `None` without any. Where all
+/// is well, every mark of the second statement is to the left of that of the first.
 #[must_use]
 pub fn timings(title: &str, pairs: &[TimedPair]) -> Option<Picture> {
     let shown = pairs.get(..pairs.len().min(PAIRS)).filter(|shown| !shown.is_empty())?;
@@ -30,7 +30,10 @@ pub fn timings(title: &str, pairs: &[TimedPair]) -> Option<Picture> {
     let right = left + PLOT;
     let top = 16.0 + marks::legend(&mut svg, &["before", "after"], (4.0, 12.0), PLOT, false) + 6.0;
     let bottom = top + ROW * shown.len() as f64 + 4.0;
-    let slowest = shown.iter().flat_map(|pair| [pair.before_ms, pair.after_ms]).filter(|time| time.is_finite());
+    let slowest = shown
+        .iter()
+        .flat_map(|pair| [pair.before_ms, pair.after_ms])
+        .filter(|time| time.is_finite());
     // From 0 on, so that twice as fast is half as far.
     let scale = Scale::rounded((0.0, slowest.fold(0.001, f64::max)), (left, right), 6);
     let (ticks, decimals) = scale.ticks(6);
@@ -56,7 +59,10 @@ pub fn timings(title: &str, pairs: &[TimedPair]) -> Option<Picture> {
 
 fn row(svg: &mut Svg, number: usize, pair: TimedPair, scale: &Scale, (label, y): (f64, f64)) {
     let (before, after) = (scale.at(pair.before_ms), scale.at(pair.after_ms));
-    svg.open(&format!("pair {number}: {:.3} ms before, {:.3} ms after", pair.before_ms, pair.after_ms));
+    svg.open(&format!(
+        "pair {number}: {:.3} ms before, {:.3} ms after",
+        pair.before_ms, pair.after_ms
+    ));
     svg.text("right faint", (label, y + 4.0), &format!("pair {number}"));
     svg.element("line")
         .class("bar")
@@ -91,12 +97,19 @@ mod tests {
     #[test]
     fn every_pair_has_its_numbers_and_the_quicker_mark_is_to_the_left() {
         let picture = timings("t", &pairs()).unwrap();
-        assert!(picture.description.contains("In 3 of 4 pairs the second"), "{}", picture.description);
+        assert!(
+            picture.description.contains("In 3 of 4 pairs the second"),
+            "{}",
+            picture.description
+        );
         let rows = markup::with(&markup::elements(&picture.file()), "data-before-ms");
         assert_eq!(rows.len(), 4);
         for (row, pair) in rows.iter().zip(pairs()) {
             let number = |name: &str| row[name].parse::<f64>().unwrap();
-            assert_eq!((number("data-before-ms"), number("data-after-ms")), (pair.before_ms, pair.after_ms));
+            assert_eq!(
+                (number("data-before-ms"), number("data-after-ms")),
+                (pair.before_ms, pair.after_ms)
+            );
             assert_eq!(number("x2") < number("x1"), pair.after_ms < pair.before_ms);
         }
     }
@@ -107,9 +120,9 @@ mod tests {
         let strange = TimedPair { before_ms: f64::NAN, after_ms: f64::INFINITY };
         assert!(!timings("t", &[strange]).unwrap().file().contains("NaN \""));
         let many = timings("t", &[TimedPair { before_ms: 2.0, after_ms: 1.0 }; 250]).unwrap();
-        assert!(
-            many.description.ends_with("In 250 of 250 pairs the second statement is faster. The first 100 are shown.")
-        );
+        assert!(many.description.ends_with(
+            "In 250 of 250 pairs the second statement is faster. The first 100 are shown."
+        ));
         assert_eq!(markup::with(&markup::elements(&many.file()), "data-before-ms").len(), PAIRS);
     }
 }

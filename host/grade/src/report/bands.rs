@@ -1,4 +1,5 @@
-//! Figures under several seeds: a figure of a simulated model, or of recorded answers in a seeded order, is one draw of many.
+//! Figures under several seeds: a figure of a simulated model, or of recorded answers in a seeded
+//! order, is one draw of many.
 
 use std::collections::BTreeMap;
 
@@ -35,10 +36,14 @@ pub(crate) fn seeds<'a>(header: &Header, graded: &'a [Graded], arm: &str) -> Vec
     std::iter::once(arm).chain(header.again(arm)).map(|name| of_arm(graded, name)).collect()
 }
 
-/// Of these lists of answers, those to the questions that all of them have: a list that was cut short would differ for its questions' sake.
+/// Of these lists of answers, those to the questions that all of them have: a list that was cut
+/// short would differ for its questions' sake.
 fn common<'a>(lists: &[Vec<&'a Graded>]) -> Vec<Vec<&'a Graded>> {
     let mut counts: BTreeMap<(u64, &str), usize> = BTreeMap::new();
-    lists.iter().flatten().for_each(|one| *counts.entry((one.place, one.id.as_str())).or_default() += 1);
+    lists
+        .iter()
+        .flatten()
+        .for_each(|one| *counts.entry((one.place, one.id.as_str())).or_default() += 1);
     let in_all = |one: &&&Graded| counts.get(&(one.place, one.id.as_str())) == Some(&lists.len());
     lists.iter().map(|list| list.iter().filter(in_all).copied().collect()).collect()
 }
@@ -49,8 +54,13 @@ pub(crate) fn of_share(seeds: &[Vec<&Graded>], rule: &str) -> Option<Band> {
     Band::over(seeds.iter().filter_map(|answers| Share::of(answers.iter().copied(), rule).share))
 }
 
-/// The band of the difference between two arms, each seed of the one against the same of the other, over the questions that all have.
-pub(crate) fn of_difference(first: &[Vec<&Graded>], second: &[Vec<&Graded>], rule: &str) -> Option<Band> {
+/// The band of the difference between two arms, each seed of the one against the same of the other,
+/// over the questions that all have.
+pub(crate) fn of_difference(
+    first: &[Vec<&Graded>],
+    second: &[Vec<&Graded>],
+    rule: &str,
+) -> Option<Band> {
     let all = common(&[first, second].concat());
     let (first, second) = all.split_at(first.len().min(all.len()));
     let difference = |(first, second): (&Vec<&Graded>, &Vec<&Graded>)| {
@@ -91,7 +101,8 @@ mod tests {
     use super::*;
     use crate::Verdict;
 
-    /// `a` and `b` with two seeds more each; `right` are the right answers of four, in the order of the arms.
+    /// `a` and `b` with two seeds more each; `right` are the right answers of four, in the order of
+    /// the arms.
     fn run(right: [u64; 6]) -> (Header, Vec<Graded>) {
         let names = ["a", "b", "a #8", "b #8", "a #9", "b #9"];
         let mut header = header(&names, 4);
@@ -101,7 +112,9 @@ mod tests {
         let verdict = |is_right| if is_right { Verdict::Right } else { Verdict::Wrong };
         let of = |(name, right): (&str, u64)| {
             let name = name.to_owned();
-            (0..4).map(move |place| answer(&name, place, verdict(place < right))).collect::<Vec<_>>()
+            (0..4)
+                .map(move |place| answer(&name, place, verdict(place < right)))
+                .collect::<Vec<_>>()
         };
         (header, names.into_iter().zip(right).flat_map(of).collect())
     }
@@ -111,12 +124,22 @@ mod tests {
         let (header, graded) = run([2, 3, 1, 4, 3, 3]);
         let report = BenchmarkReport::new(&header, &graded, "bag-v1");
         assert_eq!(report.band, Some(Band { low: 0.25, high: 0.75, seeds: 3 }));
-        assert_eq!((report.figures.share.right, report.results.len(), report.basis.partial.is_none()), (2, 4, true));
+        assert_eq!(
+            (report.figures.share.right, report.results.len(), report.basis.partial.is_none()),
+            (2, 4, true)
+        );
         let expected = "over 3 seeds `a` has 25.0 to 75.0 % right: its figures here are those of the first seed";
-        assert!(report.basis.warnings.iter().any(|warning| warning == expected), "{:?}", report.basis.warnings);
+        assert!(
+            report.basis.warnings.iter().any(|warning| warning == expected),
+            "{:?}",
+            report.basis.warnings
+        );
         let report = CompareReport::new(&header, &graded, "bag-v1", &CompareOptions::default());
         let names: Vec<_> = report.arms.iter().map(|arm| arm.arm.name.as_str()).collect();
-        assert_eq!((names.as_slice(), report.pairs.len(), report.results.len()), (["a", "b"].as_slice(), 1, 8));
+        assert_eq!(
+            (names.as_slice(), report.pairs.len(), report.results.len()),
+            (["a", "b"].as_slice(), 1, 8)
+        );
         assert_eq!(report.arms[1].band, Some(Band { low: 0.75, high: 1.0, seeds: 3 }));
         assert_eq!(report.pairs[0].band, Some(Band { low: 0.0, high: 0.75, seeds: 3 }));
     }
@@ -134,17 +157,20 @@ mod tests {
         assert_eq!(report.pairs[0].band, Some(Band { low: 0.0, high: 0.0, seeds: 3 }));
         graded.retain(|one| one.arm != "a #9");
         let benchmark = BenchmarkReport::new(&header, &graded, "bag-v1");
-        assert_eq!(benchmark.basis.partial.map(|partial| (partial.done, partial.of)), Some((8, 12)));
+        assert_eq!(
+            benchmark.basis.partial.map(|partial| (partial.done, partial.of)),
+            Some((8, 12))
+        );
     }
 
     #[test]
     fn of_many_arms_the_widest_band_is_reported() {
         let band = |high| Band { low: 0.25, high, seeds: 3 };
-        let mut arms = vec![("a", band(0.5)), ("b", band(0.75)), ("c", band(0.5)), ("d", band(0.5))];
+        let mut arms =
+            vec![("a", band(0.5)), ("b", band(0.75)), ("c", band(0.5)), ("d", band(0.5))];
         assert_eq!(notes(&arms).len(), 4);
         arms.push(("e", band(0.5)));
-        let expected =
-            "over 3 seeds shares differ by up to 50.0 points (`b`): the figures here are those of the first seed";
+        let expected = "over 3 seeds shares differ by up to 50.0 points (`b`): the figures here are those of the first seed";
         assert_eq!((notes(&arms), notes(&[])), (vec![expected.to_owned()], Vec::new()));
     }
 

@@ -29,8 +29,8 @@ pub struct BenchmarkReport {
     /// The share of right answers over several seeds. `None` if there is one seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub band: Option<Band>,
-    /// How quick the right answers are against the expected statements, in percent (R-VES, BIRD's mini-dev). `None` if they were not timed.
-    /// `without_times` removes it.
+    /// How quick the right answers are against the expected statements, in percent (R-VES, BIRD's
+    /// mini-dev). `None` if they were not timed. `without_times` removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub r_ves: Option<f64>,
     /// How often each pair of statements was timed. `None` if none was.
@@ -65,7 +65,8 @@ impl BenchmarkReport {
         }
     }
 
-    /// Adds what a timed pass found: the R-VES of the arms by name, in percent, each pair of statements timed so many times.
+    /// Adds what a timed pass found: the R-VES of the arms by name, in percent, each pair of
+    /// statements timed so many times.
     pub fn with_timings(&mut self, r_ves: &BTreeMap<String, f64>, repeats: u32) {
         self.r_ves = r_ves.get(&self.arm.name).copied().filter(|r_ves| r_ves.is_finite());
         self.timed_repeats = self.r_ves.map(|_| repeats);
@@ -79,7 +80,8 @@ impl BenchmarkReport {
         }
     }
 
-    /// Removes what differs between equal runs: times, durations, counts of calls with their costs, and the id of the run.
+    /// Removes what differs between equal runs: times, durations, counts of calls with their costs,
+    /// and the id of the run.
     pub fn without_times(&mut self) {
         self.head.without_times();
         self.basis.without_times();
@@ -91,5 +93,11 @@ impl BenchmarkReport {
 
 /// The arm of a run that has none.
 fn no_arm() -> Arm {
-    Arm { name: String::new(), strategy: String::new(), plugins: Vec::new(), settings: Value::Null, again: None }
+    Arm {
+        name: String::new(),
+        strategy: String::new(),
+        plugins: Vec::new(),
+        settings: Value::Null,
+        again: None,
+    }
 }

@@ -12,7 +12,8 @@ use crate::stats::Interval;
 /// Points of a curve at most.
 const POINTS: usize = 50;
 
-/// What is right within a budget. A question that took more calls counts as wrong: stopped there, it would have had no answer.
+/// What is right within a budget. A question that took more calls counts as wrong: stopped there,
+/// it would have had no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct BudgetPoint {
     /// Model calls that a question may take, sent or from a cache.

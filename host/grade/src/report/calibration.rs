@@ -12,7 +12,8 @@ const BINS: u32 = 10;
 /// Points of the risk–coverage curve at most.
 const POINTS: usize = 200;
 
-/// How an arm's confidence compares with its right answers, over the answers that have a confidence and count under the rule.
+/// How an arm's confidence compares with its right answers, over the answers that have a confidence
+/// and count under the rule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
     /// The number of answers that have a confidence and count under the rule.
@@ -25,9 +26,11 @@ pub struct Calibration {
     pub ece: f64,
     /// The Brier score, 0 to 1, less is better.
     pub brier: Option<f64>,
-    /// The area under the ROC curve: how often a right answer is surer than a wrong one; `None` if all are right or all wrong.
+    /// The area under the ROC curve: how often a right answer is surer than a wrong one; `None` if
+    /// all are right or all wrong.
     pub auroc: Option<f64>,
-    /// The share of wrong answers when only the surest are given, surest first; at most 200 points of it, with both ends.
+    /// The share of wrong answers when only the surest are given, surest first; at most 200 points
+    /// of it, with both ends.
     pub risk_coverage: Vec<RiskCoveragePoint>,
 }
 
@@ -66,7 +69,8 @@ impl Calibration {
     pub(crate) fn of(graded: &[&Graded], rule: &str) -> Option<Self> {
         let counted = graded.iter().filter(|one| one.end == End::Answered).filter_map(|one| {
             let verdict = one.verdict(rule).filter(|verdict| *verdict != Verdict::Excluded)?;
-            let confidence = one.confidence.filter(|sure| sure.is_finite()).map(|sure| sure.clamp(0.0, 1.0));
+            let confidence =
+                one.confidence.filter(|sure| sure.is_finite()).map(|sure| sure.clamp(0.0, 1.0));
             Some((confidence, verdict.is_right()))
         });
         let (mut scored, mut without_confidence) = (Vec::new(), 0);
@@ -82,7 +86,11 @@ impl Calibration {
         let bins = stats::reliability(&scored, BINS);
         let points: Vec<_> = stats::risk_coverage(&scored)
             .into_iter()
-            .map(|point| RiskCoveragePoint { coverage: point.coverage, risk: point.risk, threshold: point.threshold })
+            .map(|point| RiskCoveragePoint {
+                coverage: point.coverage,
+                risk: point.risk,
+                threshold: point.threshold,
+            })
             .collect();
         Some(Self {
             answers: scored.len() as u64,

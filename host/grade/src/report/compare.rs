@@ -52,7 +52,8 @@ pub struct CompareReport {
     pub timed_repeats: Option<u32>,
     /// The arms, as on the command line.
     pub arms: Vec<ArmReport>,
-    /// The pairs: every arm with every later one, or with more than four arms every one with the first.
+    /// The pairs: every arm with every later one, or with more than four arms every one with the
+    /// first.
     pub pairs: Vec<PairReport>,
     /// The arms that no other beats in right answers without costing more.
     pub pareto: ParetoSets,
@@ -72,8 +73,8 @@ pub struct ArmReport {
     /// The share of right answers over several seeds. `None` if there is one seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub band: Option<Band>,
-    /// How quick its right answers are against the expected statements, in percent (R-VES, BIRD's mini-dev); `None` if they were not timed. Left
-    /// out by `without_times`.
+    /// How quick its right answers are against the expected statements, in percent (R-VES, BIRD's
+    /// mini-dev); `None` if they were not timed. Left out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub r_ves: Option<f64>,
     /// The figures of the arm.
@@ -89,7 +90,8 @@ pub struct ParetoSets {
     pub calls: Option<Vec<String>>,
     /// Right answers against money; `None` if a price is not known, or nothing was paid at all.
     pub usd: Option<Vec<String>>,
-    /// Right answers against the median time; `None` if more than a tenth of an arm's calls came from a cache. Left out by `without_times`.
+    /// Right answers against the median time; `None` if more than a tenth of an arm's calls came
+    /// from a cache. Left out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p50_ms: Option<Vec<String>>,
 }
@@ -122,23 +124,34 @@ impl CompareReport {
     pub fn new(header: &Header, graded: &[Graded], rule: &str, options: &CompareOptions) -> Self {
         let (own, all) = (header.own(), header);
         let header = &own;
-        let answers: Vec<Vec<&Graded>> = header.arms.iter().map(|arm| result::of_arm(graded, &arm.name)).collect();
-        let seeds: Vec<_> = header.arms.iter().map(|arm| bands::seeds(all, graded, &arm.name)).collect();
-        let report = |((arm, answers), seeds): ((&Arm, &Vec<&Graded>), &Vec<Vec<&Graded>>)| ArmReport {
-            arm: arm.clone(),
-            band: bands::of_share(seeds, rule),
-            r_ves: None,
-            figures: Figures::of(answers, rule),
-        };
-        let arms: Vec<ArmReport> = header.arms.iter().zip(&answers).zip(&seeds).map(report).collect();
+        let answers: Vec<Vec<&Graded>> =
+            header.arms.iter().map(|arm| result::of_arm(graded, &arm.name)).collect();
+        let seeds: Vec<_> =
+            header.arms.iter().map(|arm| bands::seeds(all, graded, &arm.name)).collect();
+        let report =
+            |((arm, answers), seeds): ((&Arm, &Vec<&Graded>), &Vec<Vec<&Graded>>)| ArmReport {
+                arm: arm.clone(),
+                band: bands::of_share(seeds, rule),
+                r_ves: None,
+                figures: Figures::of(answers, rule),
+            };
+        let arms: Vec<ArmReport> =
+            header.arms.iter().zip(&answers).zip(&seeds).map(report).collect();
         let mut basis = Basis::new(header, &seeds, rule);
         let mut pairs = pairs(header, &answers, rule, options);
         for pair in &mut pairs {
-            let of = |name: &str| arms.iter().position(|arm| arm.arm.name == name).and_then(|at| seeds.get(at));
-            pair.band = of(&pair.first).zip(of(&pair.second)).and_then(|(a, b)| bands::of_difference(a, b, rule));
+            let of = |name: &str| {
+                arms.iter().position(|arm| arm.arm.name == name).and_then(|at| seeds.get(at))
+            };
+            pair.band = of(&pair.first)
+                .zip(of(&pair.second))
+                .and_then(|(a, b)| bands::of_difference(a, b, rule));
         }
         if nothing_paid(&arms) {
-            pairs.iter_mut().filter_map(|pair| pair.cost_of_one_more_right.as_mut()).for_each(|cost| cost.usd = None);
+            pairs
+                .iter_mut()
+                .filter_map(|pair| pair.cost_of_one_more_right.as_mut())
+                .for_each(|cost| cost.usd = None);
         }
         judge(&mut pairs, &arms, header, basis.partial.as_ref());
         if header.stop_early && pairs.iter().any(|pair| pair.e_process.stopped_at.is_some()) {
@@ -158,7 +171,8 @@ impl CompareReport {
         }
     }
 
-    /// Adds what a timed pass found: the R-VES of the arms by name, in percent, each pair of statements timed so many times.
+    /// Adds what a timed pass found: the R-VES of the arms by name, in percent, each pair of
+    /// statements timed so many times.
     pub fn with_timings(&mut self, r_ves: &BTreeMap<String, f64>, repeats: u32) {
         for arm in &mut self.arms {
             arm.r_ves = r_ves.get(&arm.arm.name).copied().filter(|r_ves| r_ves.is_finite());
@@ -176,7 +190,8 @@ impl CompareReport {
         }
     }
 
-    /// Removes what differs between equal runs: times, durations, counts of calls with their costs, and the id of the run.
+    /// Removes what differs between equal runs: times, durations, counts of calls with their costs,
+    /// and the id of the run.
     pub fn without_times(&mut self) {
         self.head.without_times();
         self.basis.without_times();
@@ -192,18 +207,30 @@ impl CompareReport {
     }
 }
 
-fn pairs(header: &Header, answers: &[Vec<&Graded>], rule: &str, options: &CompareOptions) -> Vec<PairReport> {
+fn pairs(
+    header: &Header,
+    answers: &[Vec<&Graded>],
+    rule: &str,
+    options: &CompareOptions,
+) -> Vec<PairReport> {
     let drawing = Drawing {
         seed: options.seed.unwrap_or(header.seed),
         resamples: options.resamples,
         stop_early: header.stop_early,
     };
-    let arms: Vec<(&str, &Vec<&Graded>)> = header.arms.iter().map(|arm| arm.name.as_str()).zip(answers).collect();
+    let arms: Vec<(&str, &Vec<&Graded>)> =
+        header.arms.iter().map(|arm| arm.name.as_str()).zip(answers).collect();
     let firsts = if arms.len() <= ALL_PAIRS { arms.len() } else { 1 };
     let mut pairs = Vec::new();
     for (place, (first, firsts_answers)) in arms.iter().enumerate().take(firsts) {
         for (second, seconds_answers) in arms.iter().skip(place + 1) {
-            pairs.push(PairReport::of(firsts_answers, seconds_answers, (first, second), rule, drawing));
+            pairs.push(PairReport::of(
+                firsts_answers,
+                seconds_answers,
+                (first, second),
+                rule,
+                drawing,
+            ));
         }
     }
     pairs
@@ -212,19 +239,24 @@ fn pairs(header: &Header, answers: &[Vec<&Graded>], rule: &str, options: &Compar
 /// Adjusts the tests of all pairs, and decides each pair with its sentence.
 fn judge(pairs: &mut [PairReport], arms: &[ArmReport], header: &Header, partial: Option<&Partial>) {
     let adjusted = stats::holm(&pairs.iter().map(|pair| pair.mcnemar).collect::<Vec<_>>());
-    let by_e = stats::holm(&pairs.iter().map(|pair| (1.0 / pair.e_process.value).min(1.0)).collect::<Vec<_>>());
+    let by_e = stats::holm(
+        &pairs.iter().map(|pair| (1.0 / pair.e_process.value).min(1.0)).collect::<Vec<_>>(),
+    );
     let of_all = pairs.len();
     for (pair, (adjusted, by_e)) in pairs.iter_mut().zip(adjusted.into_iter().zip(by_e)) {
         pair.holm = adjusted;
-        let of_pair = arms.iter().filter(|arm| [&pair.first, &pair.second].contains(&&arm.arm.name));
-        let failures: Vec<String> = of_pair.filter_map(|arm| arm.figures.failure(&arm.arm.name)).collect();
+        let of_pair =
+            arms.iter().filter(|arm| [&pair.first, &pair.second].contains(&&arm.arm.name));
+        let failures: Vec<String> =
+            of_pair.filter_map(|arm| arm.figures.failure(&arm.arm.name)).collect();
         let about = Circumstances {
             simulated: header.simulated.as_deref(),
             unfinished: partial.map(|partial| (partial.done, partial.of)),
             pairs: of_all,
             failures: &failures,
         };
-        pair.decision = if failures.is_empty() { sentence::decide(pair, by_e) } else { Decision::Unsure };
+        pair.decision =
+            if failures.is_empty() { sentence::decide(pair, by_e) } else { Decision::Unsure };
         pair.verdict = sentence::sentence(pair, about);
     }
 }
@@ -233,7 +265,11 @@ impl ParetoSets {
     fn of(arms: &[ArmReport]) -> Self {
         Self {
             calls: pareto(arms, |figures| figures.costs.calls_mean),
-            usd: if nothing_paid(arms) { None } else { pareto(arms, |figures| figures.costs.usd_mean) },
+            usd: if nothing_paid(arms) {
+                None
+            } else {
+                pareto(arms, |figures| figures.costs.usd_mean)
+            },
             p50_ms: if arms.iter().any(|arm| arm.figures.costs.is_cached()) {
                 None
             } else {
@@ -249,7 +285,8 @@ fn nothing_paid(arms: &[ArmReport]) -> bool {
         && arms.iter().all(|arm| arm.figures.costs.usd.is_some())
 }
 
-/// The names of the arms on the Pareto edge. `None` if the cost of an arm with answers is not known.
+/// The names of the arms on the Pareto edge. `None` if the cost of an arm with answers is not
+/// known.
 fn pareto(arms: &[ArmReport], cost: impl Fn(&Figures) -> Option<f64>) -> Option<Vec<String>> {
     let mut points = Vec::new();
     for arm in arms {
@@ -272,7 +309,12 @@ fn equal_budget(header: &Header, answers: &[Vec<&Graded>], rule: &str) -> Vec<Bu
     };
     let row = |calls| BudgetRow {
         calls,
-        arms: header.arms.iter().zip(answers).map(|(arm, answers)| share(&arm.name, answers, calls)).collect(),
+        arms: header
+            .arms
+            .iter()
+            .zip(answers)
+            .map(|(arm, answers)| share(&arm.name, answers, calls))
+            .collect(),
     };
     budgets.into_iter().map(row).collect()
 }

@@ -10,8 +10,8 @@ use crate::run::{EarlierTries, Graded};
 pub struct Costs {
     /// Questions that were asked.
     pub questions: u64,
-    /// Model calls, sent or answered by a cache: what the search takes wherever it runs. Left out by `without_times`, as are the next
-    /// three.
+    /// Model calls, sent or answered by a cache: what the search takes wherever it runs. Left out
+    /// by `without_times`, as are the next three.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<u64>,
     /// Those that were sent.
@@ -23,8 +23,8 @@ pub struct Costs {
     /// `calls` a question; `None` if there are no questions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls_mean: Option<f64>,
-    /// Tokens of prompts. Left out by `without_times`, as is all that follows: a call that was under way when a run was killed is made, and
-    /// paid, again.
+    /// Tokens of prompts. Left out by `without_times`, as is all that follows: a call that was
+    /// under way when a run was killed is made, and paid, again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
     /// Tokens of the models' replies. Left out by `without_times`.
@@ -32,7 +32,8 @@ pub struct Costs {
     pub output_tokens: Option<u64>,
     /// Tokens of both a question; `None` if there are no questions.
     pub tokens_mean: Option<f64>,
-    /// Money in dollars; `None` if the price of any question is not known. A question that called no model costs nothing.
+    /// Money in dollars; `None` if the price of any question is not known. A question that called
+    /// no model costs nothing.
     pub usd: Option<f64>,
     /// Money a question; `None` if `usd` is.
     pub usd_mean: Option<f64>,
@@ -47,7 +48,8 @@ pub struct Costs {
     /// How long a question took. Left out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Latency>,
-    /// What tries cost beside all this that failed and were made again; `None` if there were none. Left out by `without_times`.
+    /// What tries cost beside all this that failed and were made again; `None` if there were none.
+    /// Left out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub earlier_tries: Option<EarlierTries>,
 }
@@ -66,12 +68,15 @@ pub struct Latency {
 impl Costs {
     /// Adds up what these answers cost.
     pub(crate) fn of(graded: &[&Graded]) -> Self {
-        let sum = |count: fn(&Graded) -> u64| graded.iter().map(|one| count(one)).fold(0, u64::saturating_add);
+        let sum = |count: fn(&Graded) -> u64| {
+            graded.iter().map(|one| count(one)).fold(0, u64::saturating_add)
+        };
         let questions = graded.len() as u64;
         let each = |total: u64| (questions > 0).then(|| total as f64 / questions as f64);
         let sent = sum(|one| u64::from(one.cost.calls));
         let cached = sum(|one| u64::from(one.cost.cached));
-        let (input_tokens, output_tokens) = (sum(|one| one.cost.input_tokens), sum(|one| one.cost.output_tokens));
+        let (input_tokens, output_tokens) =
+            (sum(|one| one.cost.input_tokens), sum(|one| one.cost.output_tokens));
         let sql_runs = sum(|one| u64::from(one.cost.sql_runs));
         let prices: Vec<Option<f64>> = graded.iter().map(|one| price(one)).collect();
         let usd = prices.iter().try_fold(0.0, |sum, price| price.map(|price| sum + price));
@@ -94,7 +99,8 @@ impl Costs {
         }
     }
 
-    /// Whether more than a tenth of the calls came from a cache, so that times say little of an endpoint.
+    /// Whether more than a tenth of the calls came from a cache, so that times say little of an
+    /// endpoint.
     pub(crate) fn is_cached(&self) -> bool {
         self.cached.unwrap_or(0).saturating_mul(10) > self.calls.unwrap_or(0)
     }
@@ -129,8 +135,8 @@ impl Latency {
     }
 }
 
-/// The quantile of sorted values, between two of them by proportion: type 7 of Hyndman and Fan, "Sample Quantiles in Statistical
-/// Packages", 1996, which is numpy's default.
+/// The quantile of sorted values, between two of them by proportion: type 7 of Hyndman and Fan,
+/// "Sample Quantiles in Statistical Packages", 1996, which is numpy's default.
 fn quantile(sorted: &[f64], part: f64) -> Option<f64> {
     let place = part * sorted.len().checked_sub(1)? as f64;
     let below = *sorted.get(place.floor() as usize)?;

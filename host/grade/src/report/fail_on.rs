@@ -13,8 +13,8 @@ pub enum FailOn {
     Regression,
     /// `difference`: an arm is better or worse than the first beyond chance.
     Difference,
-    /// `below:POINTS`: an arm's difference to the first is below so many points of a hundred, chance or not. `below:-2` allows a loss
-    /// of two.
+    /// `below:POINTS`: an arm's difference to the first is below so many points of a hundred,
+    /// chance or not. `below:-2` allows a loss of two.
     Below(f64),
     /// `not-better`: an arm is not better than the first beyond chance.
     NotBetter,
@@ -42,7 +42,9 @@ impl FromStr for FailOn {
             "difference" => Ok(Self::Difference),
             "not-better" => Ok(Self::NotBetter),
             _ => {
-                let points = text.strip_prefix("below:").ok_or_else(|| FailOnError::Unknown(text.to_owned()))?;
+                let points = text
+                    .strip_prefix("below:")
+                    .ok_or_else(|| FailOnError::Unknown(text.to_owned()))?;
                 let number: Option<f64> = points.trim().parse().ok();
                 let number = number.filter(|points| (-100.0..=100.0).contains(points));
                 number.map(Self::Below).ok_or_else(|| FailOnError::Points(points.to_owned()))
@@ -67,23 +69,28 @@ impl FailOn {
         match self {
             Self::Regression => pair.decision == Decision::Worse,
             Self::Difference => matches!(pair.decision, Decision::Better | Decision::Worse),
-            // A tolerance of one question in a million, so that 2 of 100 are not below 2 points by rounding.
-            Self::Below(points) => pair.difference.is_none_or(|difference| difference * 100.0 < points - 1e-9),
+            // A tolerance of one question in a million, so that 2 of 100 are not below 2 points by
+            // rounding.
+            Self::Below(points) => {
+                pair.difference.is_none_or(|difference| difference * 100.0 < points - 1e-9)
+            }
             Self::NotBetter => pair.decision != Decision::Better,
         }
     }
 }
 
-/// Whether the comparison fails the gate: whether the condition holds for any arm against the first. Where nothing was compared, `below`
-/// and `not-better` fail, which ask for something to be shown. Every gate fails when a tenth of an arm's searches or more failed: then the
-/// figures are those of the failures, and no gate may pass by them.
+/// Whether the comparison fails the gate: whether the condition holds for any arm against the
+/// first. Where nothing was compared, `below` and `not-better` fail, which ask for something to be
+/// shown. Every gate fails when a tenth of an arm's searches or more failed: then the figures are
+/// those of the failures, and no gate may pass by them.
 #[must_use]
 pub fn fail_on(report: &CompareReport, condition: FailOn) -> bool {
     if failing(report).next().is_some() {
         return true;
     }
     let first = report.arms.first().map(|arm| arm.arm.name.as_str());
-    let mut against = report.pairs.iter().filter(|pair| Some(pair.first.as_str()) == first).peekable();
+    let mut against =
+        report.pairs.iter().filter(|pair| Some(pair.first.as_str()) == first).peekable();
     if against.peek().is_none() {
         return matches!(condition, FailOn::Below(_) | FailOn::NotBetter);
     }
@@ -114,7 +121,10 @@ mod tests {
                 .starts_with("`worse` is no condition; the conditions are")
         );
         for points in ["", "two", "NaN", "inf", "101"] {
-            assert_eq!(format!("below:{points}").parse::<FailOn>(), Err(FailOnError::Points(points.to_owned())));
+            assert_eq!(
+                format!("below:{points}").parse::<FailOn>(),
+                Err(FailOnError::Points(points.to_owned()))
+            );
         }
     }
 

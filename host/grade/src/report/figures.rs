@@ -13,7 +13,8 @@ use super::slices::{self, Slice};
 use crate::Verdict;
 use crate::run::{End, Graded};
 
-/// The share of failed searches from which the figures depend more on the failures than on the arm: a report warns, and no gate passes.
+/// The share of failed searches from which the figures depend more on the failures than on the arm:
+/// a report warns, and no gate passes.
 const MANY: f64 = 0.1;
 /// The share of failed searches from which the figures mean nothing.
 const MOST: f64 = 0.5;
@@ -26,21 +27,25 @@ pub struct Figures {
     /// The right answers under the rule of the report.
     #[serde(flatten)]
     pub share: Share,
-    /// The right answers under every rule, by name. Rules disagree on one pair of statements in twenty, which can change the order of arms.
+    /// The right answers under every rule, by name. Rules disagree on one pair of statements in
+    /// twenty, which can change the order of arms.
     pub rules: Vec<RuleShare>,
-    /// The mean soft-F1 (BIRD mini-dev) of the answers that count, 0 to 1, no answer being 0; `None` if nothing counts.
+    /// The mean soft-F1 (BIRD mini-dev) of the answers that count, 0 to 1, no answer being 0;
+    /// `None` if nothing counts.
     pub soft_f1: Option<f64>,
     /// How the searches ended.
     pub ends: Ends,
     /// The outcomes of the questions, each counted once.
     pub outcomes: Outcomes,
-    /// The number of errors of each class where there is no answer; `unknown` where no class is recorded.
+    /// The number of errors of each class where there is no answer; `unknown` where no class is
+    /// recorded.
     pub errors: BTreeMap<String, u64>,
     /// The right answers by every field with at most 20 values.
     pub slices: Vec<Slice>,
     /// The costs of the searches.
     pub costs: Costs,
-    /// How well confidences agree with shares of right answers. `None` if no answer that counts has a confidence.
+    /// How well confidences agree with shares of right answers. `None` if no answer that counts has
+    /// a confidence.
     pub calibration: Option<Calibration>,
     /// Judges against the truth. Empty where no statement was judged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -73,7 +78,8 @@ pub struct Ends {
     pub failed: u64,
 }
 
-/// The outcomes of the questions, each counted once. The share of right answers is `right` by the sum of all but `excluded` and `not_graded`.
+/// The outcomes of the questions, each counted once. The share of right answers is `right` by the
+/// sum of all but `excluded` and `not_graded`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Outcomes {
     /// Answers that the rule judges right.
@@ -88,7 +94,8 @@ pub struct Outcomes {
     pub clarify: u64,
     /// Searches that ended with an error.
     pub failed: u64,
-    /// Questions without a verdict, however the search ended: the expected answer is not available, or the rule is not stored.
+    /// Questions without a verdict, however the search ended: the expected answer is not available,
+    /// or the rule is not stored.
     pub not_graded: u64,
 }
 
@@ -110,7 +117,8 @@ impl Figures {
         }
     }
 
-    /// The most frequent class of error when at least half of the searches failed: then the figures mean nothing. `None` otherwise.
+    /// The most frequent class of error when at least half of the searches failed: then the figures
+    /// mean nothing. `None` otherwise.
     #[must_use]
     pub fn most_failed(&self) -> Option<&str> {
         self.ends.most_failed().then(|| most(&self.errors))
@@ -149,7 +157,8 @@ impl Ends {
         self.answered + self.no_answer + self.clarify + self.failed
     }
 
-    /// Whether a tenth of the searches or more ended with an error: then the figures depend more on the failures than on the arm.
+    /// Whether a tenth of the searches or more ended with an error: then the figures depend more on
+    /// the failures than on the arm.
     #[must_use]
     pub fn many_failed(&self) -> bool {
         self.failed_from(MANY)
@@ -176,7 +185,8 @@ impl Ends {
 /// A run whose searches all failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AllFailed<'a> {
-    /// The class of error that most of them failed with, of equally frequent ones the first by name; `unknown` where no class is recorded.
+    /// The class of error that most of them failed with, of equally frequent ones the first by
+    /// name; `unknown` where no class is recorded.
     pub class: &'a str,
     /// Searches that failed with it.
     pub count: u64,
@@ -184,8 +194,8 @@ pub struct AllFailed<'a> {
     pub message: Option<&'a str>,
 }
 
-/// The errors of these searches, those of every arm under every seed, if all of them failed. `None` if one ended otherwise, or there is no
-/// search.
+/// The errors of these searches, those of every arm under every seed, if all of them failed. `None`
+/// if one ended otherwise, or there is no search.
 #[must_use]
 pub fn all_failed(graded: &[Graded]) -> Option<AllFailed<'_>> {
     if graded.is_empty() || graded.iter().any(|one| one.end != End::Failed) {
@@ -193,8 +203,10 @@ pub fn all_failed(graded: &[Graded]) -> Option<AllFailed<'_>> {
     }
     let errors = errors(&graded.iter().collect::<Vec<_>>());
     let (class, count) = (most(&errors), errors.values().copied().max().unwrap_or(0));
-    let fault = graded.iter().filter_map(|one| one.fault.as_ref()).find(|fault| fault.class == class);
-    let (class, message) = fault.map_or((UNKNOWN, None), |fault| (fault.class.as_str(), Some(fault.message.as_str())));
+    let fault =
+        graded.iter().filter_map(|one| one.fault.as_ref()).find(|fault| fault.class == class);
+    let (class, message) =
+        fault.map_or((UNKNOWN, None), |fault| (fault.class.as_str(), Some(fault.message.as_str())));
     Some(AllFailed { class, count, message })
 }
 
@@ -224,12 +236,21 @@ pub(crate) fn rules<'a>(graded: &[&'a Graded]) -> BTreeSet<&'a str> {
 /// The right answers under every rule that any of these answers was graded under.
 pub(crate) fn by_rule(graded: &[&Graded]) -> Vec<RuleShare> {
     let share = |rule: &str| Share::of(graded.iter().copied(), rule);
-    rules(graded).into_iter().map(|rule| RuleShare { rule: rule.to_owned(), share: share(rule) }).collect()
+    rules(graded)
+        .into_iter()
+        .map(|rule| RuleShare { rule: rule.to_owned(), share: share(rule) })
+        .collect()
 }
 
 fn soft_f1(graded: &[&Graded], rule: &str) -> Option<f64> {
-    let counts = |one: &&&Graded| one.verdict(rule).is_some_and(|verdict| verdict != Verdict::Excluded);
-    mean(graded.iter().filter(counts).map(|one| one.soft_f1.filter(|score| score.is_finite()).unwrap_or(0.0)))
+    let counts =
+        |one: &&&Graded| one.verdict(rule).is_some_and(|verdict| verdict != Verdict::Excluded);
+    mean(
+        graded
+            .iter()
+            .filter(counts)
+            .map(|one| one.soft_f1.filter(|score| score.is_finite()).unwrap_or(0.0)),
+    )
 }
 
 /// The class that comes most often; of equally frequent ones the first by name.

@@ -36,11 +36,12 @@ pub struct GridReport {
     pub timed_repeats: Option<u32>,
     /// The cells, in the order of the run's arms.
     pub cells: Vec<Cell>,
-    /// The name of the best cell: with the most right answers, then with the fewest calls, then the first.
-    /// Where no cell has an answer that counts, because nothing was expected, the surest answers come before the fewest calls. `None`
-    /// if there are no cells.
+    /// The name of the best cell: with the most right answers, then with the fewest calls, then the
+    /// first. Where no cell has an answer that counts, because nothing was expected, the surest
+    /// answers come before the fewest calls. `None` if there are no cells.
     pub best: Option<String>,
-    /// Cells whose paired difference to the best is not significant (exact McNemar after Holm), the best not among them.
+    /// Cells whose paired difference to the best is not significant (exact McNemar after Holm), the
+    /// best not among them.
     pub ties: Vec<String>,
 }
 
@@ -60,20 +61,22 @@ pub struct Cell {
     /// The right answers under every rule, by name, and on the fuzzed suite, where there is one.
     #[serde(default)]
     pub rules: Vec<RuleShare>,
-    /// How quick its right answers are against the expected statements, in percent (R-VES, BIRD's mini-dev); `None` if they were not timed. Left
-    /// out by `without_times`.
+    /// How quick its right answers are against the expected statements, in percent (R-VES, BIRD's
+    /// mini-dev); `None` if they were not timed. Left out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub r_ves: Option<f64>,
     /// The mean confidence of its answers, 0 to 1; `None` if none has one.
     pub mean_confidence: Option<f64>,
     /// The costs of the cell.
     pub costs: Costs,
-    /// The exact two-sided p of McNemar's test against the best, after Holm over the other cells; `None` if it is the best itself.
+    /// The exact two-sided p of McNemar's test against the best, after Holm over the other cells;
+    /// `None` if it is the best itself.
     pub p_to_best: Option<f64>,
 }
 
 impl GridReport {
-    /// Reports on the cells of a run, which are its arms; `settings` by the arm's name. Arms under further seeds are no cells of their own.
+    /// Reports on the cells of a run, which are its arms; `settings` by the arm's name. Arms under
+    /// further seeds are no cells of their own.
     #[must_use]
     pub fn new(
         header: &Header,
@@ -83,8 +86,10 @@ impl GridReport {
     ) -> Self {
         let (own, all) = (header.own(), header);
         let header = &own;
-        let seeds: Vec<_> = header.arms.iter().map(|arm| bands::seeds(all, graded, &arm.name)).collect();
-        let answers: Vec<Vec<&Graded>> = header.arms.iter().map(|arm| result::of_arm(graded, &arm.name)).collect();
+        let seeds: Vec<_> =
+            header.arms.iter().map(|arm| bands::seeds(all, graded, &arm.name)).collect();
+        let answers: Vec<Vec<&Graded>> =
+            header.arms.iter().map(|arm| result::of_arm(graded, &arm.name)).collect();
         let mut cells: Vec<Cell> = header
             .arms
             .iter()
@@ -97,7 +102,9 @@ impl GridReport {
                 band: bands::of_share(seeds, rule),
                 rules: figures::by_rule(answers),
                 r_ves: None,
-                mean_confidence: mean(answers.iter().filter_map(|one| one.confidence).filter(|sure| sure.is_finite())),
+                mean_confidence: mean(
+                    answers.iter().filter_map(|one| one.confidence).filter(|sure| sure.is_finite()),
+                ),
                 costs: Costs::of(answers),
                 p_to_best: None,
             })
@@ -106,7 +113,10 @@ impl GridReport {
         if let Some(best) = best {
             test_against(&mut cells, &answers, rule, best);
         }
-        let ties = cells.iter().filter(|cell| cell.p_to_best.is_some_and(|p| p >= LEVEL)).map(|cell| cell.name.clone());
+        let ties = cells
+            .iter()
+            .filter(|cell| cell.p_to_best.is_some_and(|p| p >= LEVEL))
+            .map(|cell| cell.name.clone());
         let all: Vec<&Graded> = answers.iter().flatten().copied().collect();
         Self {
             head: ReportHead::new(GRID_FORMAT, header, &all),
@@ -118,7 +128,8 @@ impl GridReport {
         }
     }
 
-    /// Adds what a timed pass found: the R-VES of the cells by name, in percent, each pair of statements timed so many times.
+    /// Adds what a timed pass found: the R-VES of the cells by name, in percent, each pair of
+    /// statements timed so many times.
     pub fn with_timings(&mut self, r_ves: &BTreeMap<String, f64>, repeats: u32) {
         for cell in &mut self.cells {
             cell.r_ves = r_ves.get(&cell.name).copied().filter(|r_ves| r_ves.is_finite());
@@ -149,7 +160,8 @@ impl GridReport {
         self.cells.iter().find(|cell| Some(&cell.name) == self.best.as_ref())
     }
 
-    /// Removes what differs between equal runs: times, durations, counts of calls with their costs, and the id of the run. The best cell stays.
+    /// Removes what differs between equal runs: times, durations, counts of calls with their costs,
+    /// and the id of the run. The best cell stays.
     pub fn without_times(&mut self) {
         self.head.without_times();
         self.basis.without_times();
@@ -160,18 +172,20 @@ impl GridReport {
         }
     }
 
-    /// Adapts the report on one question without an expected answer: nothing was right or wrong, so the best cell is that with the surest
-    /// answer, and there are no tests.
+    /// Adapts the report on one question without an expected answer: nothing was right or wrong, so
+    /// the best cell is that with the surest answer, and there are no tests.
     pub fn without_expected(&mut self) {
         self.basis.warnings.retain(|warning| *warning != notes::uncounted(1));
         self.head.suite.gold_faults = 0;
         self.ties.clear();
         self.cells.iter_mut().for_each(|cell| cell.p_to_best = None);
-        let warning = "nothing was expected of the answers: the best cell is that with the surest one";
+        let warning =
+            "nothing was expected of the answers: the best cell is that with the surest one";
         self.basis.warnings.push(warning.to_owned());
     }
 
-    /// The files of a grid with the names that syrch 0.1.2 gives them: `config.json`, `results.json`, `best.json` and `summary.md`.
+    /// The files of a grid with the names that syrch 0.1.2 gives them: `config.json`,
+    /// `results.json`, `best.json` and `summary.md`.
     #[must_use]
     pub fn files(&self) -> [(&'static str, String); 4] {
         [
@@ -182,7 +196,8 @@ impl GridReport {
         ]
     }
 
-    /// The document of the tried settings: each with its values in the order of the cells, the suite and the rule.
+    /// The document of the tried settings: each with its values in the order of the cells, the
+    /// suite and the rule.
     fn config(&self) -> Value {
         let mut values: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
         for (key, value) in self.cells.iter().flat_map(|cell| &cell.settings) {
@@ -207,22 +222,29 @@ fn pretty(value: &Value) -> String {
     format!("{value:#}\n")
 }
 
-/// Compares two of these cells; the one ahead is less: that with more right answers, then the surer one where nothing counts, then that with
-/// fewer calls.
+/// Compares two of these cells; the one ahead is less: that with more right answers, then the surer
+/// one where nothing counts, then that with fewer calls.
 fn ahead(cells: &[Cell]) -> impl Fn(&Cell, &Cell) -> Ordering + use<> {
     let nothing_counts = cells.iter().all(|cell| cell.share.of == 0);
-    let surety = move |cell: &Cell| if nothing_counts { cell.mean_confidence.unwrap_or(0.0) } else { 0.0 };
+    let surety =
+        move |cell: &Cell| if nothing_counts { cell.mean_confidence.unwrap_or(0.0) } else { 0.0 };
     move |one, other| {
         let by_right = other.share.right.cmp(&one.share.right);
         // Which cell pays the tokens of a call that several share is chance.
-        by_right.then(surety(other).total_cmp(&surety(one))).then(one.costs.calls.cmp(&other.costs.calls))
+        by_right
+            .then(surety(other).total_cmp(&surety(one)))
+            .then(one.costs.calls.cmp(&other.costs.calls))
     }
 }
 
 /// The place of the best cell.
 fn best(cells: &[Cell]) -> Option<usize> {
     let ahead = ahead(cells);
-    cells.iter().enumerate().min_by(|(_, one), (_, other)| ahead(one, other)).map(|(place, _)| place)
+    cells
+        .iter()
+        .enumerate()
+        .min_by(|(_, one), (_, other)| ahead(one, other))
+        .map(|(place, _)| place)
 }
 
 /// Tests every cell against the best.

@@ -1,6 +1,7 @@
 //! The head of every report: the run, the suite, and what its figures are based on.
 //!
-//! These are two structures, since the document of a benchmark has the arm between them. Both are flattened into the documents.
+//! These are two structures, since the document of a benchmark has the arm between them. Both are
+//! flattened into the documents.
 
 use std::collections::BTreeSet;
 
@@ -107,9 +108,13 @@ impl Basis {
 
 impl SuiteOfReport {
     fn of(header: &Header, graded: &[&Graded]) -> Self {
-        let asked: BTreeSet<(u64, &str)> = graded.iter().map(|one| (one.place, one.id.as_str())).collect();
-        let faulty: BTreeSet<(u64, &str)> =
-            graded.iter().filter(|one| one.gold_fault.is_some()).map(|one| (one.place, one.id.as_str())).collect();
+        let asked: BTreeSet<(u64, &str)> =
+            graded.iter().map(|one| (one.place, one.id.as_str())).collect();
+        let faulty: BTreeSet<(u64, &str)> = graded
+            .iter()
+            .filter(|one| one.gold_fault.is_some())
+            .map(|one| (one.place, one.id.as_str()))
+            .collect();
         Self {
             path: header.suite.path.clone(),
             digest: header.suite.digest.clone(),

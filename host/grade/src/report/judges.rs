@@ -6,10 +6,12 @@ use crate::Verdict;
 use crate::run::{Graded, Judgement};
 use crate::stats::{Interval, wilson};
 
-/// How a judge's words compare with the verdicts of a rule, over the statements that it judged and that count under the rule.
+/// How a judge's words compare with the verdicts of a rule, over the statements that it judged and
+/// that count under the rule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JudgeReport {
-    /// Who judged: `reward` for the reward plugin, `model` for model calls that judge statements or choose among them.
+    /// Who judged: `reward` for the reward plugin, `model` for model calls that judge statements or
+    /// choose among them.
     pub judge: String,
     /// Right statements to which it said yes.
     pub yes_right: u64,
@@ -47,7 +49,12 @@ pub(crate) fn judges(graded: &[&Graded], rule: &str) -> Vec<JudgeReport> {
     reward.into_iter().chain(model).collect()
 }
 
-fn of(judge: &str, graded: &[&Graded], rule: &str, word: impl Fn(&Judgement) -> Option<bool>) -> Option<JudgeReport> {
+fn of(
+    judge: &str,
+    graded: &[&Graded],
+    rule: &str,
+    word: impl Fn(&Judgement) -> Option<bool>,
+) -> Option<JudgeReport> {
     let (mut yes_right, mut yes_wrong, mut no_right, mut no_wrong) = (0, 0, 0, 0);
     for judgement in graded.iter().flat_map(|one| &one.judgements) {
         match (word(judgement), judgement.verdicts.get(rule)) {
@@ -77,7 +84,12 @@ mod tests {
     use super::*;
 
     fn judgement(reward: Option<bool>, model: Option<bool>, verdict: Verdict) -> Judgement {
-        Judgement { sql: "SELECT 1".into(), reward, model, verdicts: BTreeMap::from([("bag-v1".to_owned(), verdict)]) }
+        Judgement {
+            sql: "SELECT 1".into(),
+            reward,
+            model,
+            verdicts: BTreeMap::from([("bag-v1".to_owned(), verdict)]),
+        }
     }
 
     #[test]
@@ -92,7 +104,9 @@ mod tests {
         graded[1].judgements = vec![judgement(Some(true), None, Verdict::Right)];
         let all: Vec<&Graded> = graded.iter().take(2).collect();
         let found = judges(&all, "bag-v1");
-        let counts = |report: &JudgeReport| (report.yes_right, report.yes_wrong, report.no_right, report.no_wrong);
+        let counts = |report: &JudgeReport| {
+            (report.yes_right, report.yes_wrong, report.no_right, report.no_wrong)
+        };
         assert_eq!((found[0].judge.as_str(), counts(&found[0])), ("reward", (2, 1, 0, 1)));
         assert_eq!((found[0].passed.share, found[0].refused.share), (Some(0.5), Some(0.0)));
         assert_eq!(found[0].passed.interval, wilson(1, 2));

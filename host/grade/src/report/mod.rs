@@ -1,7 +1,8 @@
 //! Reports on graded runs: documents for programs, and what is rendered from them for people.
 //!
-//! A document is made from a run's header and its graded answers alone, so it can be made again, under another rule too, without running
-//! anything. Equal runs make equal documents, byte for byte, once [`BenchmarkReport::without_times`] has taken out what differs by chance.
+//! A document is made from a run's header and its graded answers alone, so it can be made again,
+//! under another rule too, without running anything. Equal runs make equal documents, byte for
+//! byte, once [`BenchmarkReport::without_times`] has taken out what differs by chance.
 
 mod bands;
 mod benchmark;
@@ -32,7 +33,9 @@ pub use bands::Band;
 pub use benchmark::{BENCHMARK_FORMAT, BenchmarkReport};
 pub use budget::BudgetPoint;
 pub use calibration::{Calibration, ReliabilityBin, RiskCoveragePoint};
-pub use compare::{ArmReport, BudgetRow, COMPARE_FORMAT, CompareOptions, CompareReport, ParetoSets, ShareOfArm};
+pub use compare::{
+    ArmReport, BudgetRow, COMPARE_FORMAT, CompareOptions, CompareReport, ParetoSets, ShareOfArm,
+};
 pub use costs::{Costs, Latency};
 pub use fail_on::{FailOn, FailOnError, fail_on, failing};
 pub use figures::{AllFailed, Ends, Figures, Outcomes, RuleShare, all_failed};
@@ -40,8 +43,8 @@ pub use grid::{Cell, GRID_FORMAT, GridReport};
 pub use head::{Basis, Partial, ReportHead, SuiteOfReport};
 pub use judges::{JudgeReport, Rate};
 pub use pair::{
-    Clusters, CostOfOneMoreRight, Decision, Drawn, EProcess, Flipped, PairReport, RightOne, RuleDifference,
-    SliceDifference,
+    Clusters, CostOfOneMoreRight, Decision, Drawn, EProcess, Flipped, PairReport, RightOne,
+    RuleDifference, SliceDifference,
 };
 pub use result::{Metrics, ResultRow};
 pub use run_report::RunReport;

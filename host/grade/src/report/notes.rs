@@ -16,31 +16,40 @@ use super::share::Share;
 use crate::Verdict;
 use crate::run::{Arm, EarlierTries, End, Graded, Header};
 
-/// With fewer databases than this, an interval over databases is too narrow (Cameron, Gelbach and Miller, "Bootstrap-Based Improvements for
-/// Inference with Clustered Errors", 2008, find too many rejections with five to ten clusters and many with fewer).
+/// With fewer databases than this, an interval over databases is too narrow (Cameron, Gelbach and
+/// Miller, "Bootstrap-Based Improvements for Inference with Clustered Errors", 2008, find too many
+/// rejections with five to ten clusters and many with fewer).
 pub(crate) const FEW_DATABASES: u64 = 5;
 /// The beginning of a warning about shared calls, which differs between equal runs.
 const SHARED: &str = "calls from the cache: ";
 /// The beginning of a warning about the times of cached calls.
-const CACHED_TIMES: &str = "more than a tenth of the calls came from a cache, so times are partly those of a cache: ";
+const CACHED_TIMES: &str =
+    "more than a tenth of the calls came from a cache, so times are partly those of a cache: ";
 /// The beginning of a warning about a timed pass.
 const TIMED: &str = "R-VES: ";
 /// The beginning of a warning about tries that were repeated.
 const EARLIER: &str = "tries that failed and were repeated cost more than the figures show: ";
 
-/// How much of a run is there, by the answers of each arm under each seed. `None` if it is complete.
+/// How much of a run is there, by the answers of each arm under each seed. `None` if it is
+/// complete.
 pub(crate) fn partial(header: &Header, seeds: &[Vec<Vec<&Graded>>]) -> Option<Partial> {
-    let questions = header.shard.map_or(header.suite.questions, |shard| shard.share(header.suite.questions));
+    let questions =
+        header.shard.map_or(header.suite.questions, |shard| shard.share(header.suite.questions));
     let of = questions.saturating_mul(seeds.iter().flatten().count() as u64);
     let done = seeds.iter().flatten().map(|answers| answers.len() as u64).sum();
     (done < of).then(|| Partial { done, of, why: "the run is not finished".to_owned() })
 }
 
-/// The warnings about the answers of each arm under each seed, its own first, in the order of the arms. Fewer answers than arms are those of
-/// the first arms.
-pub(crate) fn warnings<'a>(header: &'a Header, seeds: &[Vec<Vec<&Graded>>], rule: &str) -> Vec<String> {
+/// The warnings about the answers of each arm under each seed, its own first, in the order of the
+/// arms. Fewer answers than arms are those of the first arms.
+pub(crate) fn warnings<'a>(
+    header: &'a Header,
+    seeds: &[Vec<Vec<&Graded>>],
+    rule: &str,
+) -> Vec<String> {
     let mut notes = Vec::new();
-    let answers: Vec<Vec<&Graded>> = seeds.iter().map(|seeds| seeds.first().cloned().unwrap_or_default()).collect();
+    let answers: Vec<Vec<&Graded>> =
+        seeds.iter().map(|seeds| seeds.first().cloned().unwrap_or_default()).collect();
     let all: Vec<&Graded> = answers.iter().flatten().copied().collect();
     if let Some(shard) = header.shard {
         notes.push(format!("this is shard {}/{} of the suite", shard.index, shard.of));
@@ -48,20 +57,33 @@ pub(crate) fn warnings<'a>(header: &'a Header, seeds: &[Vec<Vec<&Graded>>], rule
     let rules = figures::rules(&all);
     if !rules.is_empty() && !rules.contains(rule) {
         let stored: Vec<&str> = rules.into_iter().collect();
-        notes.push(format!("no verdict under the rule `{rule}` is stored; there are {}", text::few(stored)));
+        notes.push(format!(
+            "no verdict under the rule `{rule}` is stored; there are {}",
+            text::few(stored)
+        ));
     }
-    let faulty: BTreeSet<u64> = all.iter().filter(|one| one.gold_fault.is_some()).map(|one| one.place).collect();
+    let faulty: BTreeSet<u64> =
+        all.iter().filter(|one| one.gold_fault.is_some()).map(|one| one.place).collect();
     if !faulty.is_empty() {
         notes.push(uncounted(faulty.len() as u64));
     }
-    notes.extend(header.arms.iter().zip(&answers).filter_map(|(arm, answers)| many_failed(&arm.name, answers)));
-    let cached =
-        |(arm, answers): (&Arm, &Vec<&Graded>)| Costs::of(answers).is_cached().then(|| format!("`{}`", arm.name));
+    notes.extend(
+        header
+            .arms
+            .iter()
+            .zip(&answers)
+            .filter_map(|(arm, answers)| many_failed(&arm.name, answers)),
+    );
+    let cached = |(arm, answers): (&Arm, &Vec<&Graded>)| {
+        Costs::of(answers).is_cached().then(|| format!("`{}`", arm.name))
+    };
     let cached: Vec<String> = header.arms.iter().zip(&answers).filter_map(cached).collect();
     if !cached.is_empty() {
         notes.push(format!("{CACHED_TIMES}{}", text::few(cached)));
     }
-    let band = |(arm, seeds): (&'a Arm, &Vec<Vec<&Graded>>)| Some((arm.name.as_str(), bands::of_share(seeds, rule)?));
+    let band = |(arm, seeds): (&'a Arm, &Vec<Vec<&Graded>>)| {
+        Some((arm.name.as_str(), bands::of_share(seeds, rule)?))
+    };
     notes.extend(bands::notes(&header.arms.iter().zip(seeds).filter_map(band).collect::<Vec<_>>()));
     if header.simulated.is_some() {
         notes.extend(too_good(header, seeds, rule));
@@ -81,27 +103,37 @@ fn too_good(header: &Header, seeds: &[Vec<Vec<&Graded>>], rule: &str) -> Vec<Str
     for (arm, seeds) in header.arms.iter().zip(seeds) {
         let name = &arm.name;
         let share = Share::of(seeds.iter().flatten().copied(), rule);
-        why.extend(beyond_reach(share.right, share.of).map(|reason| format!("of `{name}`, {reason}")));
-        // One arm under several seeds: its samples do not follow from each other, as those of arms that share them would.
+        why.extend(
+            beyond_reach(share.right, share.of).map(|reason| format!("of `{name}`, {reason}")),
+        );
+        // One arm under several seeds: its samples do not follow from each other, as those of arms
+        // that share them would.
         let grouped = by_question(seeds.iter().flatten(), rule);
         let found = plausible(grouped.values().map(Vec::as_slice)).too_good;
         why.extend(found.into_iter().map(|reason| format!("of `{name}`, {reason}")));
     }
     if seeds.iter().all(|seeds| seeds.len() == 1) {
-        // Arms that share samples agree more often than others would, which looks more plausible. So what is found nevertheless is real.
+        // Arms that share samples agree more often than others would, which looks more plausible.
+        // So what is found nevertheless is real.
         let grouped = by_question(seeds.iter().flatten().flatten(), rule);
         why.extend(plausible(grouped.values().map(Vec::as_slice)).too_good);
     }
     why.into_iter().map(|why| format!("too good for a real model: {why}")).collect()
 }
 
-fn by_question<'a>(answers: impl Iterator<Item = &'a &'a Graded>, rule: &str) -> BTreeMap<u64, Vec<Sampled<'a>>> {
+fn by_question<'a>(
+    answers: impl Iterator<Item = &'a &'a Graded>,
+    rule: &str,
+) -> BTreeMap<u64, Vec<Sampled<'a>>> {
     let mut by_question: BTreeMap<u64, Vec<Sampled>> = BTreeMap::new();
     for one in answers {
-        let Some(judged) = one.verdicts.get(rule).filter(|judged| judged.verdict != Verdict::Excluded) else {
+        let Some(judged) =
+            one.verdicts.get(rule).filter(|judged| judged.verdict != Verdict::Excluded)
+        else {
             continue;
         };
-        let sampled = Sampled { result: judged.fingerprint.as_deref(), is_right: judged.verdict.is_right() };
+        let sampled =
+            Sampled { result: judged.fingerprint.as_deref(), is_right: judged.verdict.is_right() };
         by_question.entry(one.place).or_default().push(sampled);
     }
     by_question
@@ -131,19 +163,32 @@ pub(crate) fn of_comparison(arms: &[ArmReport], pairs: &[PairReport]) -> Vec<Str
     if arms.iter().any(|arm| cached(arm) > 0) {
         let each: Vec<String> = arms
             .iter()
-            .map(|arm| format!("{} of {} for `{}`", cached(arm), arm.figures.costs.calls.unwrap_or(0), arm.arm.name))
+            .map(|arm| {
+                format!(
+                    "{} of {} for `{}`",
+                    cached(arm),
+                    arm.figures.costs.calls.unwrap_or(0),
+                    arm.arm.name
+                )
+            })
             .collect();
         notes.push(format!(
             "{SHARED}{}; which arm paid for a shared call in tokens and money is chance",
             text::few(each)
         ));
     }
-    let fewest = pairs.iter().filter(|pair| pair.clusters.of == Drawn::Databases).map(|pair| pair.clusters.count).min();
+    let fewest = pairs
+        .iter()
+        .filter(|pair| pair.clusters.of == Drawn::Databases)
+        .map(|pair| pair.clusters.count)
+        .min();
     if let Some(count) = fewest.filter(|count| *count < FEW_DATABASES) {
         notes.push(format!("{count} databases are few: intervals over so few are too narrow"));
     }
     if pairs.iter().any(|pair| pair.clusters.of == Drawn::Questions && pair.questions > 0) {
-        notes.push("all questions are of one database: the results may not hold for others".to_owned());
+        notes.push(
+            "all questions are of one database: the results may not hold for others".to_owned(),
+        );
     }
     notes
 }
@@ -163,5 +208,7 @@ pub(crate) fn timed(what: &str) -> String {
 
 /// Removes the warnings that differ between equal runs.
 pub(crate) fn without_times(notes: &mut Vec<String>) {
-    notes.retain(|note| ![SHARED, CACHED_TIMES, TIMED, EARLIER].iter().any(|beginning| note.starts_with(beginning)));
+    notes.retain(|note| {
+        ![SHARED, CACHED_TIMES, TIMED, EARLIER].iter().any(|beginning| note.starts_with(beginning))
+    });
 }

@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::bands::Band;
 use super::notes::FEW_DATABASES;
-use super::pairing::{Both, Tally, clusters, counting, e_process, interval, is_right, meet, one_more};
+use super::pairing::{
+    Both, Tally, clusters, counting, e_process, interval, is_right, meet, one_more,
+};
 use super::{figures, slices};
 use crate::run::Graded;
 use crate::stats::{self, Interval};
@@ -28,9 +30,11 @@ pub struct PairReport {
     pub b: u64,
     /// Questions that only the second answers right: its `c`.
     pub c: u64,
-    /// The part of the questions that only one answers right, 0 to 1; `None` if there are no questions.
+    /// The part of the questions that only one answers right, 0 to 1; `None` if there are no
+    /// questions.
     pub discordance: Option<f64>,
-    /// The second's share of right answers minus the first's, −1 to 1; `None` if there are no questions.
+    /// The second's share of right answers minus the first's, −1 to 1; `None` if there are no
+    /// questions.
     pub difference: Option<f64>,
     /// Its 95 % interval, by bootstrap over `clusters`; `None` if there are fewer than two of them.
     pub interval: Option<Interval>,
@@ -43,8 +47,8 @@ pub struct PairReport {
     pub mcnemar: f64,
     /// The same after Holm's adjustment over all pairs of the report.
     pub holm: f64,
-    /// The least difference, 0 to 1, that so many questions with so much discordance find with 80 % power (two-sided 5 %); `None` if no
-    /// difference would be found, or nothing differs.
+    /// The least difference, 0 to 1, that so many questions with so much discordance find with 80 %
+    /// power (two-sided 5 %); `None` if no difference would be found, or nothing differs.
     pub minimum_detectable: Option<f64>,
     /// The test that may be evaluated after every question.
     pub e_process: EProcess,
@@ -65,7 +69,8 @@ pub struct PairReport {
 /// What the bootstrap draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Clusters {
-    /// `databases`, or `questions` where all are of one database: then the results may not hold for other databases.
+    /// `databases`, or `questions` where all are of one database: then the results may not hold for
+    /// other databases.
     pub of: Drawn,
     /// The number of clusters.
     pub count: u64,
@@ -81,18 +86,20 @@ pub enum Drawn {
     Questions,
 }
 
-/// The betting e-process on the questions that only one answers right. It may be evaluated after every question: it reaches 20 by chance in
-/// at most 5 % of all comparisons, however often it is evaluated.
+/// The betting e-process on the questions that only one answers right. It may be evaluated after
+/// every question: it reaches 20 by chance in at most 5 % of all comparisons, however often it is
+/// evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct EProcess {
     /// The e-value over all questions of the pair; at most 1e300.
     pub value: f64,
     /// The e-value from which the difference counts as real.
     pub threshold: f64,
-    /// The number of questions, in the order of the suite, after which the threshold was first reached. `None` if it never was.
+    /// The number of questions, in the order of the suite, after which the threshold was first
+    /// reached. `None` if it never was.
     pub stopped_at: Option<u64>,
-    /// Whether the run was started with early stopping. Then the e-process decides, and McNemar's test, which is for a fixed number of
-    /// questions, is only reported.
+    /// Whether the run was started with early stopping. Then the e-process decides, and McNemar's
+    /// test, which is for a fixed number of questions, is only reported.
     pub decides: bool,
 }
 
@@ -115,7 +122,8 @@ pub enum Decision {
 pub struct CostOfOneMoreRight {
     /// How many more right answers the second has.
     pub right: u64,
-    /// More model calls for each of them, sent or from a cache; below zero when it takes fewer. Left out by `without_times`.
+    /// More model calls for each of them, sent or from a cache; below zero when it takes fewer.
+    /// Left out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<f64>,
     /// More dollars for each of them; `None` if a price is not known, or no arm paid anything.
@@ -141,7 +149,8 @@ pub struct RuleDifference {
     pub mcnemar: f64,
 }
 
-/// The difference on the questions with one value of one field. There are many slices, so one that stands out is a hint and no finding.
+/// The difference on the questions with one value of one field. There are many slices, so one that
+/// stands out is a hint and no finding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SliceDifference {
     /// The name of the suite's field.
@@ -200,8 +209,15 @@ pub(crate) struct Drawing {
 }
 
 impl PairReport {
-    /// Compares two arms, whose answers are in the suite's order; Holm's adjustment, the decision and the sentence come with all pairs.
-    pub(crate) fn of(first: &[&Graded], second: &[&Graded], names: (&str, &str), rule: &str, drawing: Drawing) -> Self {
+    /// Compares two arms, whose answers are in the suite's order; Holm's adjustment, the decision
+    /// and the sentence come with all pairs.
+    pub(crate) fn of(
+        first: &[&Graded],
+        second: &[&Graded],
+        names: (&str, &str),
+        rule: &str,
+        drawing: Drawing,
+    ) -> Self {
         let met = meet(first, second);
         let both = counting(&met, rule);
         let tally = Tally::of(&both, rule);
@@ -223,7 +239,8 @@ impl PairReport {
             clusters: clusters(&both),
             mcnemar,
             holm: mcnemar,
-            minimum_detectable: discordance.and_then(|discordance| stats::minimum_detectable(questions, discordance)),
+            minimum_detectable: discordance
+                .and_then(|discordance| stats::minimum_detectable(questions, discordance)),
             e_process: e_process(&both, rule, drawing.stop_early),
             decision: Decision::None,
             verdict: String::new(),
@@ -267,7 +284,8 @@ fn by_slice(both: &[Both], rule: &str, seed: u64) -> Vec<SliceDifference> {
     let mut all = Vec::new();
     for (field, values) in slices::fields(&first) {
         for (value, places) in values {
-            let part: Vec<Both> = places.iter().filter_map(|place| both.get(*place)).copied().collect();
+            let part: Vec<Both> =
+                places.iter().filter_map(|place| both.get(*place)).copied().collect();
             let (tally, questions) = (Tally::of(&part, rule), part.len() as u64);
             let of_part = clusters(&part);
             let drawn = if of_part.count < FEW_DATABASES { Drawn::Questions } else { of_part.of };

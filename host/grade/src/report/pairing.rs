@@ -24,12 +24,16 @@ pub(crate) fn discordant(first: &[&Graded], second: &[&Graded], rule: &str) -> (
 pub(crate) fn meet<'a>(first: &[&'a Graded], second: &[&'a Graded]) -> Vec<Both<'a>> {
     let by_key: BTreeMap<(u64, &str), &Graded> =
         second.iter().map(|one| ((one.place, one.id.as_str()), *one)).collect();
-    first.iter().filter_map(|one| Some((*one, *by_key.get(&(one.place, one.id.as_str()))?))).collect()
+    first
+        .iter()
+        .filter_map(|one| Some((*one, *by_key.get(&(one.place, one.id.as_str()))?)))
+        .collect()
 }
 
 /// Of these, what counts for both under a rule.
 pub(crate) fn counting<'a>(met: &[Both<'a>], rule: &str) -> Vec<Both<'a>> {
-    let counts = |one: &Graded| one.verdict(rule).is_some_and(|verdict| verdict != Verdict::Excluded);
+    let counts =
+        |one: &Graded| one.verdict(rule).is_some_and(|verdict| verdict != Verdict::Excluded);
     met.iter().filter(|(first, second)| counts(first) && counts(second)).copied().collect()
 }
 
@@ -71,11 +75,21 @@ pub(crate) fn clusters(both: &[Both]) -> Clusters {
     }
 }
 
-pub(crate) fn interval(both: &[Both], rule: &str, drawn: Drawn, seed: u64, resamples: u32) -> Option<Interval> {
+pub(crate) fn interval(
+    both: &[Both],
+    rule: &str,
+    drawn: Drawn,
+    seed: u64,
+    resamples: u32,
+) -> Option<Interval> {
     let score = |one: &Graded| f64::from(u8::from(is_right(one, rule)));
     let pairs: Vec<Pair> = both
         .iter()
-        .map(|(first, second)| Pair { cluster: &first.db, first: score(first), second: score(second) })
+        .map(|(first, second)| Pair {
+            cluster: &first.db,
+            first: score(first),
+            second: score(second),
+        })
         .collect();
     match drawn {
         Drawn::Databases => stats::bootstrap_difference(&pairs, seed, resamples),
@@ -101,7 +115,12 @@ pub(crate) fn e_process(both: &[Both], rule: &str, decides: bool) -> EProcess {
 pub(crate) fn one_more(both: &[Both], tally: &Tally) -> Option<CostOfOneMoreRight> {
     let right = tally.c.checked_sub(tally.b).filter(|more| *more > 0)?;
     let each = |total: f64| total / right as f64;
-    let calls: f64 = both.iter().map(|(first, second)| f64::from(second.calls()) - f64::from(first.calls())).sum();
-    let usd = both.iter().try_fold(0.0, |sum, (first, second)| Some(sum + (price(second)? - price(first)?)));
+    let calls: f64 = both
+        .iter()
+        .map(|(first, second)| f64::from(second.calls()) - f64::from(first.calls()))
+        .sum();
+    let usd = both
+        .iter()
+        .try_fold(0.0, |sum, (first, second)| Some(sum + (price(second)? - price(first)?)));
     Some(CostOfOneMoreRight { right, calls: Some(each(calls)), usd: usd.map(each) })
 }

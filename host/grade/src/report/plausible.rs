@@ -1,19 +1,22 @@
-//! Whether figures are as good as real ones can be. Real systems' mistakes are alike: a question is hard for all samples of it, and two wrong
-//! answers are often the same wrong answer, so that votes go wrong too. A model that was simulated without this makes every search look
-//! perfect; its figures are recognised here.
+//! Whether figures are as good as real ones can be. Real systems' mistakes are alike: a question is
+//! hard for all samples of it, and two wrong answers are often the same wrong answer, so that votes
+//! go wrong too. A model that was simulated without this makes every search look perfect; its
+//! figures are recognised here.
 
 use serde::Serialize;
 
 use crate::stats::wilson;
 
-/// The share of pairs of wrong results to the same question that are the same result, among 16 recorded systems of different families; it
-/// is 0.70 within a family.
+/// The share of pairs of wrong results to the same question that are the same result, among 16
+/// recorded systems of different families; it is 0.70 within a family.
 pub const SAME_WRONG: f64 = 0.54;
-/// The share of questions that at least one of 16 recorded systems answered rightly, over 522 of Spider's questions (0.958 over 919): no
-/// way to choose among answers gets beyond it.
+/// The share of questions that at least one of 16 recorded systems answered rightly, over 522 of
+/// Spider's questions (0.958 over 919): no way to choose among answers gets beyond it.
 pub const SOLVED: f64 = 0.975;
-/// How often the result was right that so many of 15 recorded systems agreed on, over 919 of Spider's questions; up to 5 of them, 0.38.
-pub const RIGHT_BY_AGREEMENT: [f64; 11] = [0.38, 0.46, 0.55, 0.68, 0.69, 0.76, 0.73, 0.87, 0.95, 0.94, 0.99];
+/// How often the result was right that so many of 15 recorded systems agreed on, over 919 of
+/// Spider's questions; up to 5 of them, 0.38.
+pub const RIGHT_BY_AGREEMENT: [f64; 11] =
+    [0.38, 0.46, 0.55, 0.68, 0.69, 0.76, 0.73, 0.87, 0.95, 0.94, 0.99];
 
 /// The least number of pairs of wrong results for a finding about them.
 const PAIRS: u64 = 30;
@@ -46,12 +49,13 @@ pub struct Plausibility {
     pub majority_right: Option<f64>,
     /// How often it would be right if it were as for the recorded systems with as much agreement.
     pub majority_expected: Option<f64>,
-    /// The reasons why the figures are too good to be those of a real system, a sentence each. Empty if they are plausible.
+    /// The reasons why the figures are too good to be those of a real system, a sentence each.
+    /// Empty if they are plausible.
     pub too_good: Vec<String>,
 }
 
-/// Measures several results for each question: those of several arms, seeds or samples. They must be independent: two arms that share a
-/// cache give the same sample twice.
+/// Measures several results for each question: those of several arms, seeds or samples. They must
+/// be independent: two arms that share a cache give the same sample twice.
 #[must_use]
 pub fn plausible<'a>(questions: impl IntoIterator<Item = &'a [Sampled<'a>]>) -> Plausibility {
     let mut tally = Tally::default();
@@ -59,7 +63,8 @@ pub fn plausible<'a>(questions: impl IntoIterator<Item = &'a [Sampled<'a>]>) -> 
     tally.end()
 }
 
-/// Why a share of right answers is more than anybody could reach by choosing among recorded answers; `None` if it is not.
+/// Why a share of right answers is more than anybody could reach by choosing among recorded
+/// answers; `None` if it is not.
 #[must_use]
 pub fn beyond_reach(right: u64, of: u64) -> Option<String> {
     let low = wilson(right, of).low;
@@ -72,7 +77,8 @@ pub fn beyond_reach(right: u64, of: u64) -> Option<String> {
     })
 }
 
-/// The share that is expected of a result that so large a part of the results agrees on, between the measured points by straight lines.
+/// The share that is expected of a result that so large a part of the results agrees on, between
+/// the measured points by straight lines.
 fn expected(part: f64) -> f64 {
     let place = (part.clamp(0.0, 1.0) * 15.0 - 5.0).max(0.0);
     let below = place.floor();
@@ -94,7 +100,10 @@ impl Tally {
         let mut groups: Vec<(&str, bool, u64)> = Vec::new();
         for one in results {
             let Some(result) = one.result else { continue };
-            match groups.iter_mut().find(|(known, is_right, _)| *known == result && *is_right == one.is_right) {
+            match groups
+                .iter_mut()
+                .find(|(known, is_right, _)| *known == result && *is_right == one.is_right)
+            {
                 Some((.., count)) => *count += 1,
                 None => groups.push((result, one.is_right, 1)),
             }
@@ -125,7 +134,8 @@ impl Tally {
             majority_expected: share(self.expected, self.voted),
             too_good: Vec::new(),
         };
-        found.too_good = found.unlike_mistakes().into_iter().chain(found.right_majorities(self.right)).collect();
+        found.too_good =
+            found.unlike_mistakes().into_iter().chain(found.right_majorities(self.right)).collect();
         found
     }
 }
@@ -133,7 +143,8 @@ impl Tally {
 impl Plausibility {
     /// That wrong answers are too seldom the same.
     fn unlike_mistakes(&self) -> Option<String> {
-        let same = self.same_wrong.filter(|same| self.wrong_pairs >= PAIRS && *same < SAME_WRONG / 2.0)?;
+        let same =
+            self.same_wrong.filter(|same| self.wrong_pairs >= PAIRS && *same < SAME_WRONG / 2.0)?;
         Some(format!(
             "of {} pairs of wrong answers to one question {:.0} % are the same, and {:.0} % for recorded systems",
             self.wrong_pairs,
@@ -175,7 +186,10 @@ mod tests {
             .map(|group| {
                 group
                     .iter()
-                    .map(|(result, is_right)| Sampled { result: result.as_deref(), is_right: *is_right })
+                    .map(|(result, is_right)| Sampled {
+                        result: result.as_deref(),
+                        is_right: *is_right,
+                    })
                     .collect()
             })
             .collect();
@@ -204,7 +218,11 @@ mod tests {
     /// Independent samples, no two wrong answers alike.
     fn naive(samples: u32, rng: &mut impl Rng) -> Owned {
         let mut one = |at: u32| {
-            if rng.random_bool(0.82) { (Some("right".to_owned()), true) } else { (Some(at.to_string()), false) }
+            if rng.random_bool(0.82) {
+                (Some("right".to_owned()), true)
+            } else {
+                (Some(at.to_string()), false)
+            }
         };
         (0..522).map(|_| (0..samples).map(&mut one).collect()).collect()
     }
@@ -229,9 +247,15 @@ mod tests {
             assert_eq!(found.too_good.len(), 2, "{found:?}");
             assert_eq!(found.same_wrong, Some(0.0));
             // The sentences contain the figures.
-            let pairs = format!("of {} pairs of wrong answers to one question 0 % are the same", found.wrong_pairs);
-            let majorities =
-                format!("is right for {:.1} % of {} questions", found.majority_right.unwrap() * 100.0, found.voted);
+            let pairs = format!(
+                "of {} pairs of wrong answers to one question 0 % are the same",
+                found.wrong_pairs
+            );
+            let majorities = format!(
+                "is right for {:.1} % of {} questions",
+                found.majority_right.unwrap() * 100.0,
+                found.voted
+            );
             assert!(found.too_good[0].starts_with(&pairs), "{found:?}");
             assert!(found.too_good[1].contains(&majorities), "{found:?}");
         }
@@ -254,14 +278,17 @@ mod tests {
 
     #[test]
     fn more_right_answers_than_anybody_could_choose_are_too_good() {
-        // The naive model's vote of five over 522 questions, and the best result of votes over recorded answers.
+        // The naive model's vote of five over 522 questions, and the best result of votes over
+        // recorded answers.
         assert!(beyond_reach(520, 522).unwrap().contains("520 of 522"));
         assert_eq!((beyond_reach(475, 522), beyond_reach(509, 522)), (None, None));
     }
 
     #[test]
     fn agreement_lies_between_the_measured_points() {
-        for (part, right) in [(0.0, 0.38), (5.0 / 15.0, 0.38), (0.4, 0.46), (1.0, 0.99), (12.5 / 15.0, 0.91)] {
+        for (part, right) in
+            [(0.0, 0.38), (5.0 / 15.0, 0.38), (0.4, 0.46), (1.0, 0.99), (12.5 / 15.0, 0.91)]
+        {
             assert!((expected(part) - right).abs() < 1e-9, "{part}: {}", expected(part));
         }
     }

@@ -1,4 +1,5 @@
-//! One line of a report's results: what one arm answered to one question. The CSV and Parquet files are these lines.
+//! One line of a report's results: what one arm answered to one question. The CSV and Parquet files
+//! are these lines.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +33,8 @@ pub struct ResultRow {
     pub metrics: Metrics,
     /// How sure the answer is, 0 to 1.
     pub confidence: Option<f64>,
-    /// What the calibrator made of the answer's candidate, 0 to 1, before the aggregator had its say.
+    /// What the calibrator made of the answer's candidate, 0 to 1, before the aggregator had its
+    /// say.
     pub candidate_confidence: Option<f64>,
     /// Rows of the answer.
     pub rows: Option<u64>,
@@ -87,7 +89,8 @@ pub struct ResultRow {
 /// How near the answer is, with the names that the benchmark of syrch 0.1.2 has for it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Metrics {
-    /// Whether it is right under the report's rule; `None` if the rule excludes it or the expected answer is not available.
+    /// Whether it is right under the report's rule; `None` if the rule excludes it or the expected
+    /// answer is not available.
     pub exact_match: Option<bool>,
     /// Whether it has as many rows as expected; `None` if either is not known.
     pub row_count_match: Option<bool>,
@@ -111,9 +114,15 @@ impl ResultRow {
             fields: graded.fields.clone(),
             end: graded.end,
             verdict,
-            verdicts: graded.verdicts.iter().map(|(rule, judged)| (rule.clone(), judged.verdict)).collect(),
+            verdicts: graded
+                .verdicts
+                .iter()
+                .map(|(rule, judged)| (rule.clone(), judged.verdict))
+                .collect(),
             metrics: Metrics {
-                exact_match: verdict.filter(|verdict| *verdict != Verdict::Excluded).map(Verdict::is_right),
+                exact_match: verdict
+                    .filter(|verdict| *verdict != Verdict::Excluded)
+                    .map(Verdict::is_right),
                 row_count_match: row_counts.map(|(rows, expected)| rows == expected),
                 soft_f1: graded.soft_f1,
             },
@@ -142,7 +151,8 @@ impl ResultRow {
     }
 
     pub(crate) fn without_times(&mut self) {
-        (self.calls, self.cached, self.duration, self.run, self.run_id) = (None, None, None, None, None);
+        (self.calls, self.cached, self.duration, self.run, self.run_id) =
+            (None, None, None, None, None);
         (self.input_tokens, self.output_tokens, self.usd, self.sql_runs) = (None, None, None, None);
     }
 
@@ -153,7 +163,8 @@ impl ResultRow {
     }
 }
 
-/// One arm's answers in the order of the suite, each question once: of a question that was tried again, the last try.
+/// One arm's answers in the order of the suite, each question once: of a question that was tried
+/// again, the last try.
 pub(crate) fn of_arm<'a>(graded: &'a [Graded], arm: &str) -> Vec<&'a Graded> {
     let mut last: BTreeMap<(u64, &str), &Graded> = BTreeMap::new();
     for one in graded.iter().filter(|one| one.arm == arm) {

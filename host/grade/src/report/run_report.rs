@@ -31,7 +31,8 @@ impl From<CompareReport> for RunReport {
 }
 
 impl RunReport {
-    /// Reports on the graded answers of a run under a rule. `options` apply when the run has several arms.
+    /// Reports on the graded answers of a run under a rule. `options` apply when the run has
+    /// several arms.
     #[must_use]
     pub fn new(record: &RunRecord, rule: &str, options: &CompareOptions) -> Self {
         let (header, graded) = (&record.header, &record.graded);
@@ -100,7 +101,9 @@ impl RunReport {
     pub(crate) fn arms(&self) -> Vec<(&Arm, &Figures)> {
         match self {
             Self::Benchmark(report) => vec![(&report.arm, &report.figures)],
-            Self::Compare(report) => report.arms.iter().map(|arm| (&arm.arm, &arm.figures)).collect(),
+            Self::Compare(report) => {
+                report.arms.iter().map(|arm| (&arm.arm, &arm.figures)).collect()
+            }
         }
     }
 }

@@ -1,9 +1,10 @@
-//! The sections of the report on a run. Each renderer matches all of them, so the compiler names every place that a new section needs.
+//! The sections of the report on a run. Each renderer matches all of them, so the compiler names
+//! every place that a new section needs.
 
 macro_rules! sections {
     ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// A section of the report on a run. A renderer that shows a section elsewhere, or not at all, says so in its `match`. The CSV and
-        /// Parquet files hold [`Section::Answers`] alone.
+        /// A section of the report on a run. A renderer that shows a section elsewhere, or not at
+        /// all, says so in its `match`. The CSV and Parquet files hold [`Section::Answers`] alone.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Section {
             $($(#[$doc])* $name,)*
@@ -35,7 +36,8 @@ sections! {
     Ends,
     /// Of one arm: calls, tokens, money and time.
     Costs,
-    /// Of one arm: the questions that took the most tokens, and the failed ones that took the most calls and the most time.
+    /// Of one arm: the questions that took the most tokens, and the failed ones that took the most
+    /// calls and the most time.
     Expensive,
     /// Of every two arms: what one more right answer costs.
     OneMoreRight,
@@ -58,8 +60,9 @@ sections! {
 }
 
 impl Section {
-    /// The top-level keys of the JSON documents `syrch.benchmark/1` and `syrch.compare/1` that hold the section. Several sections may share a
-    /// key, as all that is said of two arms is below `pairs`.
+    /// The top-level keys of the JSON documents `syrch.benchmark/1` and `syrch.compare/1` that hold
+    /// the section. Several sections may share a key, as all that is said of two arms is below
+    /// `pairs`.
     #[must_use]
     pub fn keys(self) -> &'static [&'static str] {
         match self {
@@ -97,11 +100,16 @@ mod tests {
         (benchmark.r_ves, benchmark.timed_repeats, benchmark.band) = (Some(1.0), Some(1), None);
         let options = CompareOptions { seed: None, resamples: 100 };
         let compare = CompareReport::new(&header, &graded, "bag-v1", &options);
-        let documents = [serde_json::to_value(benchmark).unwrap(), serde_json::to_value(compare).unwrap()];
-        let written = documents.iter().flat_map(|document| document.as_object().unwrap().keys().map(String::as_str));
-        // One seed has no band, and no statement of these answers was judged: both are left out then.
+        let documents =
+            [serde_json::to_value(benchmark).unwrap(), serde_json::to_value(compare).unwrap()];
+        let written = documents
+            .iter()
+            .flat_map(|document| document.as_object().unwrap().keys().map(String::as_str));
+        // One seed has no band, and no statement of these answers was judged: both are left out
+        // then.
         let written: BTreeSet<&str> = written.chain(["band", "judges"]).collect();
-        let held: BTreeSet<&str> = Section::ALL.iter().flat_map(|section| section.keys()).copied().collect();
+        let held: BTreeSet<&str> =
+            Section::ALL.iter().flat_map(|section| section.keys()).copied().collect();
         assert_eq!(held, written);
     }
 }

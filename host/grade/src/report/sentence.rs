@@ -21,12 +21,14 @@ pub(crate) struct Circumstances<'a> {
 
 /// A simulated model as what comes after "simulated": its label without that word, in brackets.
 pub(crate) fn in_brackets(model: &str) -> String {
-    let label = model.strip_prefix("simulated").and_then(|rest| rest.strip_prefix(", ")).unwrap_or(model);
+    let label =
+        model.strip_prefix("simulated").and_then(|rest| rest.strip_prefix(", ")).unwrap_or(model);
     if label.is_empty() || label == "simulated" { String::new() } else { format!(" ({label})") }
 }
 
-/// Whether the second is better. Decided by the adjusted test and the interval over databases together; by the e-process alone where the
-/// run was started with early stopping, whose p is 1/E (Ville's inequality), adjusted as `e_holm`.
+/// Whether the second is better. Decided by the adjusted test and the interval over databases
+/// together; by the e-process alone where the run was started with early stopping, whose p is 1/E
+/// (Ville's inequality), adjusted as `e_holm`.
 pub(crate) fn decide(pair: &PairReport, e_holm: f64) -> Decision {
     let towards = if pair.c > pair.b { Decision::Better } else { Decision::Worse };
     if pair.e_process.decides {
@@ -36,7 +38,8 @@ pub(crate) fn decide(pair: &PairReport, e_holm: f64) -> Decision {
     let by_interval = pair.interval.map(|interval| interval.low > 0.0 || interval.high < 0.0);
     match (by_test, by_interval) {
         (true, Some(true)) => towards,
-        // One question or one cluster has no interval; the test alone cannot be significant on so little.
+        // One question or one cluster has no interval; the test alone cannot be significant on so
+        // little.
         (true, Some(false) | None) | (false, Some(true)) => Decision::Unsure,
         (false, Some(false) | None) => Decision::None,
     }
@@ -47,9 +50,14 @@ pub(crate) fn sentence(pair: &PairReport, about: Circumstances) -> String {
     let (first, second) = (&pair.first, &pair.second);
     let mut text = match (pair.difference, pair.decision) {
         _ if !about.failures.is_empty() => return about.failures.join("; "),
-        (None, _) => format!("no comparison is possible: no question counts for both `{first}` and `{second}`"),
+        (None, _) => format!(
+            "no comparison is possible: no question counts for both `{first}` and `{second}`"
+        ),
         (Some(_), _) if pair.b + pair.c == 0 => {
-            format!("no difference was found: `{first}` and `{second}` agree on all of {}", questions(pair.questions))
+            format!(
+                "no difference was found: `{first}` and `{second}` agree on all of {}",
+                questions(pair.questions)
+            )
         }
         (Some(difference), decision) => compared(pair, difference, decision, about.pairs),
     };
@@ -79,7 +87,12 @@ fn compared(pair: &PairReport, difference: f64, decision: Decision, pairs: usize
 
 fn head(pair: &PairReport, difference: f64) -> String {
     let way = if difference < 0.0 { "fewer" } else { "more" };
-    format!("`{}` answers {} points {way} questions right than `{}`", pair.second, points(difference.abs()), pair.first)
+    format!(
+        "`{}` answers {} points {way} questions right than `{}`",
+        pair.second,
+        points(difference.abs()),
+        pair.first
+    )
 }
 
 fn found(pair: &PairReport, decision: Decision) -> &'static str {
@@ -89,18 +102,24 @@ fn found(pair: &PairReport, decision: Decision) -> &'static str {
             Drawn::Databases => {
                 "the test confirms it on these questions, but the databases disagree: not sure for others"
             }
-            Drawn::Questions => "the test confirms it, but the interval does not leave out zero: not sure",
+            Drawn::Questions => {
+                "the test confirms it, but the interval does not leave out zero: not sure"
+            }
         },
-        Decision::Unsure => "the interval leaves out zero, but the exact test does not confirm it: not sure",
+        Decision::Unsure => {
+            "the interval leaves out zero, but the exact test does not confirm it: not sure"
+        }
         Decision::Better | Decision::Worse | Decision::None => "the difference is real",
     }
 }
 
 fn facts(pair: &PairReport, difference: f64, pairs: usize) -> String {
     let interval = pair.interval.map(|interval| {
-        // "3 points fewer" goes with an interval of "fewer", unless nothing was found and the difference keeps its sign.
+        // "3 points fewer" goes with an interval of "fewer", unless nothing was found and the
+        // difference keeps its sign.
         let turned = difference < 0.0 && pair.decision != Decision::None;
-        let (low, high) = if turned { (-interval.high, -interval.low) } else { (interval.low, interval.high) };
+        let (low, high) =
+            if turned { (-interval.high, -interval.low) } else { (interval.low, interval.high) };
         let over = match pair.clusters.of {
             Drawn::Databases => format!("over {} databases", pair.clusters.count),
             Drawn::Questions => "over the questions of one database".to_owned(),
@@ -118,8 +137,11 @@ fn test(pair: &PairReport, pairs: usize) -> String {
     if !pair.e_process.decides {
         return fixed;
     }
-    let interval =
-        if pair.interval.is_some() { "the interval is that of a fixed number of questions, and " } else { "" };
+    let interval = if pair.interval.is_some() {
+        "the interval is that of a fixed number of questions, and "
+    } else {
+        ""
+    };
     let e = e_value(pair.e_process.value);
     format!("E = {e} {}; {interval}without stopping early it would be {fixed}", stopped(pair))
 }
@@ -136,7 +158,10 @@ fn seen(pair: &PairReport) -> String {
     let differ = pair.discordance.unwrap_or(0.0) * 100.0;
     let least = match pair.minimum_detectable {
         Some(least) => format!("only {} points or more would have been seen", points(least)),
-        None => "even the largest possible difference would be missed in more than 1 of 5 such runs".to_owned(),
+        None => {
+            "even the largest possible difference would be missed in more than 1 of 5 such runs"
+                .to_owned()
+        }
     };
     format!("with {} of which {differ:.0} % differ, {least}", questions(pair.questions))
 }

@@ -13,7 +13,8 @@ pub struct Share {
     pub right: u64,
     /// Answers that count: right and wrong ones. Searches that ended without an answer are wrong.
     pub of: u64,
-    /// Answers that the rule excludes, because the expected result does not distinguish right from wrong ones.
+    /// Answers that the rule excludes, because the expected result does not distinguish right from
+    /// wrong ones.
     pub excluded: u64,
     /// `right` by `of`, 0 to 1; `None` if nothing counts.
     pub share: Option<f64>,
@@ -22,7 +23,8 @@ pub struct Share {
 }
 
 impl Share {
-    /// Counts the verdicts of one rule. Questions without a verdict, whose expected answer could not be had, are not among them.
+    /// Counts the verdicts of one rule. Questions without a verdict, whose expected answer could
+    /// not be had, are not among them.
     pub(crate) fn of<'a>(graded: impl IntoIterator<Item = &'a Graded>, rule: &str) -> Self {
         let (mut right, mut wrong, mut excluded) = (0, 0, 0);
         for verdict in graded.into_iter().filter_map(|one| one.verdict(rule)) {
@@ -44,7 +46,8 @@ impl Share {
 
 /// The mean; `None` if there are no values.
 pub(crate) fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
-    let (sum, count) = values.into_iter().fold((0.0, 0_u64), |(sum, count), value| (sum + value, count + 1));
+    let (sum, count) =
+        values.into_iter().fold((0.0, 0_u64), |(sum, count), value| (sum + value, count + 1));
     (count > 0).then(|| sum / count as f64)
 }
 

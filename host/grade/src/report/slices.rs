@@ -25,11 +25,16 @@ pub struct Slice {
 /// A field's values with the places of their questions; the questions without the field come last.
 pub(crate) type Values = Vec<(Option<String>, Vec<usize>)>;
 
-/// The fields by which these questions can be sliced, `db` first, with the places of the questions of each value.
+/// The fields by which these questions can be sliced, `db` first, with the places of the questions
+/// of each value.
 pub(crate) fn fields(graded: &[&Graded]) -> Vec<(String, Values)> {
-    let names: BTreeSet<&str> = graded.iter().flat_map(|one| one.fields.keys().map(String::as_str)).collect();
+    let names: BTreeSet<&str> =
+        graded.iter().flat_map(|one| one.fields.keys().map(String::as_str)).collect();
     let own = names.into_iter().filter(|name| *name != "db");
-    std::iter::once("db").chain(own).filter_map(|name| Some((name.to_owned(), values(graded, name)?))).collect()
+    std::iter::once("db")
+        .chain(own)
+        .filter_map(|name| Some((name.to_owned(), values(graded, name)?)))
+        .collect()
 }
 
 fn values(graded: &[&Graded], name: &str) -> Option<Values> {
@@ -46,7 +51,13 @@ fn values(graded: &[&Graded], name: &str) -> Option<Values> {
         }
     }
     let last = (!without.is_empty()).then_some((None, without));
-    Some(by_value.into_iter().map(|(value, places)| (Some(value.to_owned()), places)).chain(last).collect())
+    Some(
+        by_value
+            .into_iter()
+            .map(|(value, places)| (Some(value.to_owned()), places))
+            .chain(last)
+            .collect(),
+    )
 }
 
 /// What is right in each slice.
@@ -54,7 +65,8 @@ pub(crate) fn shares(graded: &[&Graded], rule: &str) -> Vec<Slice> {
     let mut slices = Vec::new();
     for (field, values) in fields(graded) {
         for (value, places) in values {
-            let share = Share::of(places.iter().filter_map(|place| graded.get(*place)).copied(), rule);
+            let share =
+                Share::of(places.iter().filter_map(|place| graded.get(*place)).copied(), rule);
             slices.push(Slice { field: field.clone(), value, share });
         }
     }

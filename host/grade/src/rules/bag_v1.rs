@@ -1,6 +1,7 @@
-//! `bag-v1`, the default rule: rows as a multiset, columns in any order, numbers to a relative 1e-6, NULL equal to NULL; the order
-//! of rows counts only when the question asks for one. Where no expected result has rows the question is excluded, whatever the answer is:
-//! an empty result is no information, since almost any wrong statement has one.
+//! `bag-v1`, the default rule: rows as a multiset, columns in any order, numbers to a relative
+//! 1e-6, NULL equal to NULL; the order of rows counts only when the question asks for one. Where no
+//! expected result has rows the question is excluded, whatever the answer is: an empty result is no
+//! information, since almost any wrong statement has one.
 
 use syrch_core::ResultSet;
 
@@ -22,18 +23,28 @@ pub(super) const BAG_V1: RuleDef = RuleDef {
 };
 
 fn compare(pair: &Pair<'_>, facts: Facts) -> Verdict {
-    Verdict::right_if(columns_match(pair, facts.ordered, &Same { pool: &pair.pool, tolerance: TOLERANCE }))
+    Verdict::right_if(columns_match(
+        pair,
+        facts.ordered,
+        &Same { pool: &pair.pool, tolerance: TOLERANCE },
+    ))
 }
 
-/// Compares a prediction with one expected result by [`Rule::BAG_V1`]. `ordered`: the question asks for an order of rows.
+/// Compares a prediction with one expected result by [`Rule::BAG_V1`]. `ordered`: the question asks
+/// for an order of rows.
 #[must_use]
 pub fn bag_v1(gold: &ResultSet, predicted: &ResultSet, ordered: bool) -> Verdict {
     Rule::BAG_V1.compare(gold, predicted, Facts { ordered, ..Facts::default() })
 }
 
-/// Compares a prediction with several expected results: any one suffices. Excluded when none of them has rows.
+/// Compares a prediction with several expected results: any one suffices. Excluded when none of
+/// them has rows.
 #[must_use]
-pub fn bag_v1_any<'a>(golds: impl IntoIterator<Item = &'a ResultSet>, predicted: &ResultSet, ordered: bool) -> Verdict {
+pub fn bag_v1_any<'a>(
+    golds: impl IntoIterator<Item = &'a ResultSet>,
+    predicted: &ResultSet,
+    ordered: bool,
+) -> Verdict {
     let facts = Facts { ordered, ..Facts::default() };
     Rule::BAG_V1.any(golds.into_iter().map(|gold| (gold, facts)), predicted)
 }
@@ -50,7 +61,12 @@ mod tests {
 
     /// A result of columns of numbers.
     fn numbers(columns: &[Vec<Option<i64>>]) -> ResultSet {
-        result(columns.iter().map(|column| Arc::new(Int64Array::from(column.clone())) as ArrayRef).collect())
+        result(
+            columns
+                .iter()
+                .map(|column| Arc::new(Int64Array::from(column.clone())) as ArrayRef)
+                .collect(),
+        )
     }
 
     fn column(cells: &[i64]) -> Vec<Option<i64>> {
@@ -81,7 +97,10 @@ mod tests {
     #[test]
     fn rows_may_be_set_apart_by_the_tolerance() {
         let pair = |a: f64, b: f64| -> ResultSet {
-            result(vec![Arc::new(Float64Array::from(vec![a, b])), Arc::new(Int64Array::from(vec![1, 2]))])
+            result(vec![
+                Arc::new(Float64Array::from(vec![a, b])),
+                Arc::new(Int64Array::from(vec![1, 2])),
+            ])
         };
         assert_eq!(bag_v1(&pair(1.0, 1.000_000_1), &pair(1.000_000_1, 1.0), false), Verdict::Right);
     }
@@ -113,7 +132,8 @@ mod tests {
 
     #[test]
     fn many_columns_of_the_same_cells_are_bounded() {
-        let turned = |by: usize| column(&(0..40).map(|i| ((i + by) % 40) as i64).collect::<Vec<_>>());
+        let turned =
+            |by: usize| column(&(0..40).map(|i| ((i + by) % 40) as i64).collect::<Vec<_>>());
         let gold: Vec<_> = (0..24).map(turned).collect();
         // Every column a rotation of every other, and the last one crossed: no assignment fits.
         let mut predicted = gold.clone();

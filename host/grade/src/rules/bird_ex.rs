@@ -1,6 +1,6 @@
-//! `bird-ex`: execution accuracy as BIRD counts it (Li et al. 2023; `evaluation.py`, in its mini-dev `evaluation_ex.py`): the rows as a
-//! set, the columns by position, cells equal as Python compares them. Sets without rows are equal, however many columns the statements
-//! name.
+//! `bird-ex`: execution accuracy as BIRD counts it (Li et al. 2023; `evaluation.py`, in its
+//! mini-dev `evaluation_ex.py`): the rows as a set, the columns by position, cells equal as Python
+//! compares them. Sets without rows are equal, however many columns the statements name.
 
 use super::cells::{Grid, Pair};
 use super::fingerprint::{self, Rounding};
@@ -32,7 +32,11 @@ mod tests {
     use super::super::{Facts, Rule, Verdict};
 
     fn verdict_of(gold: &syrch_core::ResultSet, predicted: &syrch_core::ResultSet) -> Verdict {
-        Rule::BIRD_EX.compare(gold, predicted, Facts { ordered: true, gold_has_order_by: true, ..Facts::default() })
+        Rule::BIRD_EX.compare(
+            gold,
+            predicted,
+            Facts { ordered: true, gold_has_order_by: true, ..Facts::default() },
+        )
     }
 
     #[test]
@@ -45,10 +49,15 @@ mod tests {
 
     #[test]
     fn numbers_are_exact_and_are_no_texts() {
-        let third = |value: f64| table(vec![std::sync::Arc::new(arrow_array::Float64Array::from(vec![value]))]);
+        let third = |value: f64| {
+            table(vec![std::sync::Arc::new(arrow_array::Float64Array::from(vec![value]))])
+        };
         assert_eq!(verdict_of(&third(1.0), &table(vec![ints(&[1])])), Verdict::Right);
         assert_eq!(verdict_of(&third(0.333_333_3), &third(0.333_333_4)), Verdict::Wrong);
-        assert_eq!(verdict_of(&table(vec![texts(&["1"])]), &table(vec![ints(&[1])])), Verdict::Wrong);
+        assert_eq!(
+            verdict_of(&table(vec![texts(&["1"])]), &table(vec![ints(&[1])])),
+            Verdict::Wrong
+        );
     }
 
     #[test]

@@ -1,17 +1,22 @@
-//! Cells as the rules compare them. Those of the results in hand are numbered in their order, so that the rules compare and sort small
-//! numbers, and a result of many rows costs four bytes a cell beside its own.
+//! Cells as the rules compare them. Those of the results in hand are numbered in their order, so
+//! that the rules compare and sort small numbers, and a result of many rows costs four bytes a cell
+//! beside its own.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use arrow_array::{Array, ArrayRef, BinaryArray, BooleanArray, Decimal128Array, Float64Array, Int64Array, StringArray};
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, BooleanArray, Decimal128Array, Float64Array, Int64Array,
+    StringArray,
+};
 use arrow_schema::DataType;
 use syrch_core::ResultSet;
 
 /// 2^63: reals below it and not below its negative fit `i64` when they are whole.
 const WHOLE: f64 = 9_223_372_036_854_775_808.0;
 
-/// A cell. Two are the same when Python calls them equal: 1, 1.0 and true are, 1 and '1' are not, and NULL is NULL.
+/// A cell. Two are the same when Python calls them equal: 1, 1.0 and true are, 1 and '1' are not,
+/// and NULL is NULL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Cell<'a> {
     Null,
@@ -40,14 +45,24 @@ impl<'a> Cell<'a> {
         }
         let any = column.as_any();
         match column.data_type() {
-            DataType::Utf8 => any.downcast_ref::<StringArray>().map(|cells| Self::Text(cells.value(row))),
-            DataType::Int64 => any.downcast_ref::<Int64Array>().map(|cells| Self::Whole(cells.value(row))),
-            DataType::Float64 => any.downcast_ref::<Float64Array>().map(|cells| Self::real(cells.value(row))),
-            DataType::Decimal128(_, scale) => {
-                any.downcast_ref::<Decimal128Array>().map(|cells| Self::decimal(cells.value(row), *scale))
+            DataType::Utf8 => {
+                any.downcast_ref::<StringArray>().map(|cells| Self::Text(cells.value(row)))
             }
-            DataType::Boolean => any.downcast_ref::<BooleanArray>().map(|cells| Self::Whole(cells.value(row).into())),
-            DataType::Binary => any.downcast_ref::<BinaryArray>().map(|cells| Self::Bytes(cells.value(row))),
+            DataType::Int64 => {
+                any.downcast_ref::<Int64Array>().map(|cells| Self::Whole(cells.value(row)))
+            }
+            DataType::Float64 => {
+                any.downcast_ref::<Float64Array>().map(|cells| Self::real(cells.value(row)))
+            }
+            DataType::Decimal128(_, scale) => any
+                .downcast_ref::<Decimal128Array>()
+                .map(|cells| Self::decimal(cells.value(row), *scale)),
+            DataType::Boolean => {
+                any.downcast_ref::<BooleanArray>().map(|cells| Self::Whole(cells.value(row).into()))
+            }
+            DataType::Binary => {
+                any.downcast_ref::<BinaryArray>().map(|cells| Self::Bytes(cells.value(row)))
+            }
             // Results have no other types.
             _ => None,
         }
@@ -95,8 +110,12 @@ impl Ord for Cell<'_> {
         match (self, other) {
             (Self::Whole(a), Self::Whole(b)) => a.cmp(b),
             // Only 2^63 and what rounds to it can tie here, and the whole number is the smaller.
-            (Self::Whole(a), Self::Real(b)) => (*a as f64).total_cmp(&b.value()).then(Ordering::Less),
-            (Self::Real(a), Self::Whole(b)) => a.value().total_cmp(&(*b as f64)).then(Ordering::Greater),
+            (Self::Whole(a), Self::Real(b)) => {
+                (*a as f64).total_cmp(&b.value()).then(Ordering::Less)
+            }
+            (Self::Real(a), Self::Whole(b)) => {
+                a.value().total_cmp(&(*b as f64)).then(Ordering::Greater)
+            }
             (Self::Real(a), Self::Real(b)) => a.value().total_cmp(&b.value()),
             (Self::Text(a), Self::Text(b)) => a.cmp(b),
             (Self::Bytes(a), Self::Bytes(b)) => a.cmp(b),
@@ -168,7 +187,8 @@ impl<'a> Interner<'a> {
 
     fn read(&mut self, result: &'a ResultSet) -> Grid {
         let height = usize::try_from(result.row_count()).unwrap_or(usize::MAX);
-        let mut columns: Vec<Vec<u32>> = result.schema().fields().iter().map(|_| Vec::with_capacity(height)).collect();
+        let mut columns: Vec<Vec<u32>> =
+            result.schema().fields().iter().map(|_| Vec::with_capacity(height)).collect();
         for batch in result.batches() {
             for (column, array) in columns.iter_mut().zip(batch.columns()) {
                 column.extend((0..batch.num_rows()).map(|row| self.number(Cell::of(array, row))));

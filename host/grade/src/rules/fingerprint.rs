@@ -1,11 +1,14 @@
-//! Digests of results, one for each way to compare them: results that a rule calls equal have equal digests, so that a run can be graded
-//! under another rule, or against another expected result, without running a statement again.
+//! Digests of results, one for each way to compare them: results that a rule calls equal have equal
+//! digests, so that a run can be graded under another rule, or against another expected result,
+//! without running a statement again.
 //!
-//! Numbers within a tolerance are rounded first, to six significant digits or two decimals. Two that are equal within the tolerance and lie
-//! on different sides of a rounding edge then have different fingerprints although they are equal by the rule.
+//! Numbers within a tolerance are rounded first, to six significant digits or two decimals. Two
+//! that are equal within the tolerance and lie on different sides of a rounding edge then have
+//! different fingerprints although they are equal by the rule.
 //!
-//! Where columns may stand in any order, rows and columns are coloured by each other in turn (Weisfeiler and Leman 1968): the digest does
-//! not depend on either order, and results that differ have, but for contrived ones, different colours.
+//! Where columns may stand in any order, rows and columns are coloured by each other in turn
+//! (Weisfeiler and Leman 1968): the digest does not depend on either order, and results that differ
+//! have, but for contrived ones, different colours.
 
 use sha2::{Digest, Sha256};
 use syrch_basics::{Random, fnv1a, mixed};
@@ -37,28 +40,33 @@ pub(super) fn of_set(sheet: &Sheet<'_>, rounding: Rounding) -> String {
 /// Rows in sequence, columns by position and name.
 pub(super) fn of_sequence(sheet: &Sheet<'_>) -> String {
     let fields = sheet.result.schema().fields();
-    let names: Vec<u64> = fields.iter().map(|field| text(b'c', field.name().to_lowercase().as_bytes())).collect();
+    let names: Vec<u64> =
+        fields.iter().map(|field| text(b'c', field.name().to_lowercase().as_bytes())).collect();
     digest(sheet, &[&names, &rows(sheet, Rounding::None)])
 }
 
 /// Each column on its own, its cells sorted; equal columns once.
 pub(super) fn of_columns(sheet: &Sheet<'_>) -> String {
     let marks = marks(sheet, Rounding::Decimals);
-    let sum = |cells: &Vec<u32>| cells.iter().fold(0, |sum: u64, cell| sum.wrapping_add(mixed(marks[*cell as usize])));
+    let sum = |cells: &Vec<u32>| {
+        cells.iter().fold(0, |sum: u64, cell| sum.wrapping_add(mixed(marks[*cell as usize])))
+    };
     let mut columns: Vec<u64> = sheet.grid.columns.iter().map(sum).collect();
     columns.sort_unstable();
     columns.dedup();
     digest(sheet, &[&[sheet.grid.height as u64], &columns])
 }
 
-/// Rows as a multiset, or in sequence, and columns in any order. Without rows, columns do not count.
+/// Rows as a multiset, or in sequence, and columns in any order. Without rows, columns do not
+/// count.
 pub(super) fn of_bag(sheet: &Sheet<'_>, rounding: Rounding, ordered: bool) -> String {
     let (height, width) = (sheet.grid.height, sheet.grid.width());
     if height == 0 {
         return digest(sheet, &[]);
     }
     let marks = marks(sheet, rounding);
-    let mut rows: Vec<u64> = (0..height as u64).map(|row| if ordered { row + 1 } else { 0 }).collect();
+    let mut rows: Vec<u64> =
+        (0..height as u64).map(|row| if ordered { row + 1 } else { 0 }).collect();
     let mut columns = vec![0_u64; width];
     for _ in 0..ROUNDS {
         let mut sums = vec![0_u64; height];

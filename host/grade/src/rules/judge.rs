@@ -8,17 +8,23 @@ use super::cells::{Pair, Sheet};
 use super::{Facts, RULES, Rule, Verdict, cut};
 use crate::run::Judged;
 
-/// The verdict of every rule on a prediction, by name: the best over the expected results, each with its own facts. Without a prediction,
-/// because there was no answer or its statement failed, every verdict is wrong, or excluded where no expected result is informative. Empty
-/// without an expected result.
+/// The verdict of every rule on a prediction, by name: the best over the expected results, each
+/// with its own facts. Without a prediction, because there was no answer or its statement failed,
+/// every verdict is wrong, or excluded where no expected result is informative. Empty without an
+/// expected result.
 ///
 /// Fingerprints are made with the facts of the first expected result.
 #[must_use]
-pub fn judge_all(golds: &[(ResultSet, Facts)], predicted: Option<&ResultSet>) -> BTreeMap<String, Judged> {
+pub fn judge_all(
+    golds: &[(ResultSet, Facts)],
+    predicted: Option<&ResultSet>,
+) -> BTreeMap<String, Judged> {
     let Some((_, facts)) = golds.first() else { return BTreeMap::new() };
     let verdicts = match predicted {
         Some(predicted) => verdicts(golds, predicted),
-        None => RULES.map(|rule| if can_tell(rule, golds) { Verdict::Wrong } else { Verdict::Excluded }),
+        None => {
+            RULES.map(|rule| if can_tell(rule, golds) { Verdict::Wrong } else { Verdict::Excluded })
+        }
     };
     let sheet = predicted.map(Sheet::of);
     let judged = RULES.iter().zip(verdicts).map(|(rule, verdict)| {
@@ -35,7 +41,8 @@ fn can_tell(rule: Rule, golds: &[(ResultSet, Facts)]) -> bool {
 /// The verdict of each rule; the cells of each pair are read once for all of them.
 fn verdicts(golds: &[(ResultSet, Facts)], predicted: &ResultSet) -> [Verdict; RULES.len()] {
     let all_blank = |rule: Rule| golds.iter().all(|(gold, _)| rule.is_blank(gold));
-    let mut best = RULES.map(|rule| if all_blank(rule) { Verdict::Excluded } else { Verdict::Wrong });
+    let mut best =
+        RULES.map(|rule| if all_blank(rule) { Verdict::Excluded } else { Verdict::Wrong });
     for (gold, facts) in golds {
         if let Some(verdict) = cut(gold, predicted) {
             best = best.map(|best| best.or(verdict));
@@ -58,7 +65,8 @@ mod tests {
 
     #[test]
     fn all_rules_judge_at_once_as_they_do_alone() {
-        let facts = [Facts::default(), Facts { ordered: true, gold_has_order_by: true, unnamed: false }];
+        let facts =
+            [Facts::default(), Facts { ordered: true, gold_has_order_by: true, unnamed: false }];
         let results = [
             table(vec![ints(&[1, 2, 2]), texts(&["a", "b", "c"])]),
             table(vec![texts(&["b", "a", "c"]), ints(&[2, 1, 2])]),
@@ -69,14 +77,19 @@ mod tests {
         for predicted in &results {
             for facts in facts {
                 for golds in [&[0, 1, 3][..], &[3], &[3, 3], &[3, 2], &[4], &[3, 4], &[4, 2]] {
-                    let golds: Vec<_> = golds.iter().map(|at| (results[*at].clone(), facts)).collect();
+                    let golds: Vec<_> =
+                        golds.iter().map(|at| (results[*at].clone(), facts)).collect();
                     let judged = judge_all(&golds, Some(predicted));
                     assert_eq!(judged.len(), Rule::all().len());
                     for rule in Rule::all() {
-                        let alone = rule.any(golds.iter().map(|(gold, facts)| (gold, *facts)), predicted);
+                        let alone =
+                            rule.any(golds.iter().map(|(gold, facts)| (gold, *facts)), predicted);
                         let judged = &judged[rule.name()];
                         assert_eq!(judged.verdict, alone, "{rule}");
-                        assert_eq!(judged.fingerprint.as_deref(), Some(rule.fingerprint(predicted, facts).as_str()));
+                        assert_eq!(
+                            judged.fingerprint.as_deref(),
+                            Some(rule.fingerprint(predicted, facts).as_str())
+                        );
                     }
                 }
             }
@@ -88,7 +101,11 @@ mod tests {
         let gold = [(table(vec![ints(&[1])]), Facts::default())];
         let judged = judge_all(&gold, None);
         assert_eq!(judged.len(), 5);
-        assert!(judged.values().all(|judged| judged.verdict == Verdict::Wrong && judged.fingerprint.is_none()));
+        assert!(
+            judged
+                .values()
+                .all(|judged| judged.verdict == Verdict::Wrong && judged.fingerprint.is_none())
+        );
         assert!(judge_all(&[], Some(&gold[0].0)).is_empty());
     }
 
@@ -97,9 +114,11 @@ mod tests {
     fn what_is_expected_alone_decides_whether_a_question_counts() {
         let facts = Facts::default();
         let (blank, rows) = ((empty(&["a"]), facts), (table(vec![ints(&[1])]), facts));
-        let answers = [None, Some(empty(&["b"])), Some(rows.0.clone()), Some(cut(vec![ints(&[1])]))];
+        let answers =
+            [None, Some(empty(&["b"])), Some(rows.0.clone()), Some(cut(vec![ints(&[1])]))];
         for answer in &answers {
-            let verdict_of = |golds: &[(ResultSet, Facts)]| judge_all(golds, answer.as_ref())["bag-v1"].verdict;
+            let verdict_of =
+                |golds: &[(ResultSet, Facts)]| judge_all(golds, answer.as_ref())["bag-v1"].verdict;
             assert_eq!(verdict_of(std::slice::from_ref(&blank)), Verdict::Excluded);
             assert_ne!(verdict_of(&[blank.clone(), rows.clone()]), Verdict::Excluded);
             let strict = judge_all(std::slice::from_ref(&blank), answer.as_ref())["strict"].verdict;

@@ -19,12 +19,12 @@ enum Cells {
 impl Cells {
     fn array(&self) -> ArrayRef {
         match self {
-            Self::Numbers(cells) => {
-                Arc::new(Float64Array::from_iter(cells.iter().map(|cell| cell.map(|cell| f64::from(cell) / 2.0))))
-            }
-            Self::Texts(cells) => {
-                Arc::new(StringArray::from_iter(cells.iter().map(|cell| cell.map(|cell| cell.to_string()))))
-            }
+            Self::Numbers(cells) => Arc::new(Float64Array::from_iter(
+                cells.iter().map(|cell| cell.map(|cell| f64::from(cell) / 2.0)),
+            )),
+            Self::Texts(cells) => Arc::new(StringArray::from_iter(
+                cells.iter().map(|cell| cell.map(|cell| cell.to_string())),
+            )),
         }
     }
 
@@ -44,20 +44,20 @@ fn result(columns: &[Cells]) -> ResultSet {
 fn columns(width: usize, height: usize) -> impl Strategy<Value = Vec<Cells>> {
     let cell = || proptest::option::weighted(0.9, 0..3_u8);
     let cells = proptest::collection::vec(cell(), height);
-    let column = (any::<bool>(), cells).prop_map(
-        |(is_text, cells)| {
-            if is_text { Cells::Texts(cells) } else { Cells::Numbers(cells) }
-        },
-    );
+    let column = (any::<bool>(), cells).prop_map(|(is_text, cells)| {
+        if is_text { Cells::Texts(cells) } else { Cells::Numbers(cells) }
+    });
     proptest::collection::vec(column, width)
 }
 
 /// Two tables, often of the same shape.
 fn two() -> impl Strategy<Value = (Vec<Cells>, Vec<Cells>)> {
-    (1..4_usize, 0..4_usize, 1..4_usize, 0..4_usize, any::<bool>()).prop_flat_map(|(width, height, w, h, is_same)| {
-        let (w, h) = if is_same { (width, height) } else { (w, h) };
-        (columns(width, height), columns(w, h))
-    })
+    (1..4_usize, 0..4_usize, 1..4_usize, 0..4_usize, any::<bool>()).prop_flat_map(
+        |(width, height, w, h, is_same)| {
+            let (w, h) = if is_same { (width, height) } else { (w, h) };
+            (columns(width, height), columns(w, h))
+        },
+    )
 }
 
 /// A table, with an order of its rows and one of its columns.
@@ -143,7 +143,8 @@ proptest! {
         prop_assert!(Rule::BIRD_EX.compare(&one, &by_rows, FACTS[1]).is_right());
     }
 
-    /// On exact cells, equal digests mean equal results and the other way round; for `spider2`, equal both ways.
+    /// On exact cells, equal digests mean equal results and the other way round; for `spider2`,
+    /// equal both ways.
     #[test]
     fn fingerprints_agree_with_the_comparison((a, b) in two()) {
         let (a, b) = (result(&a), result(&b));
@@ -163,7 +164,8 @@ proptest! {
         }
     }
 
-    /// Noise far below the tolerance changes nothing where one is allowed, the digests included, and everything where none is.
+    /// Noise far below the tolerance changes nothing where one is allowed, the digests included,
+    /// and everything where none is.
     #[test]
     fn the_tolerance_is_the_rules_own(cells in proptest::collection::vec(1..1_000_u32, 1..8), at in 0..8_usize) {
         let halves: Vec<f64> = cells.iter().map(|cell| f64::from(*cell) / 4.0).collect();
@@ -186,11 +188,16 @@ fn fingerprints_see_which_cells_share_a_row() {
     let straight = table(vec![ints(&[1, 2, 3]), texts(&["a", "b", "c"])]);
     let crossed = table(vec![ints(&[1, 2, 3]), texts(&["b", "a", "c"])]);
     for rule in [Rule::BAG_V1, Rule::SPIDER_EX, Rule::BIRD_EX, Rule::STRICT] {
-        assert_ne!(rule.fingerprint(&straight, FACTS[0]), rule.fingerprint(&crossed, FACTS[0]), "{rule}");
+        assert_ne!(
+            rule.fingerprint(&straight, FACTS[0]),
+            rule.fingerprint(&crossed, FACTS[0]),
+            "{rule}"
+        );
     }
 }
 
-/// As much as the caps let through, in another order of rows and columns, and with one cell changed.
+/// As much as the caps let through, in another order of rows and columns, and with one cell
+/// changed.
 #[test]
 fn great_results_are_compared() {
     const ROWS: i64 = 30_000;
@@ -198,7 +205,9 @@ fn great_results_are_compared() {
     let cell = |row: i64, column: i64| ((row + (column % 2) * 7_919) % ROWS) * (column / 2 + 1);
     let of = |columns: &[i64], rows: &dyn Fn(i64) -> i64, changed: i64| {
         let cells = |column: &i64| -> Vec<i64> {
-            (0..ROWS).map(|row| cell(rows(row), *column) + if row == 5 { changed } else { 0 }).collect()
+            (0..ROWS)
+                .map(|row| cell(rows(row), *column) + if row == 5 { changed } else { 0 })
+                .collect()
         };
         table(columns.iter().map(|column| ints(&cells(column))).collect())
     };

@@ -1,5 +1,6 @@
-//! The search for an order of a prediction's columns under which its rows are the expected ones, for the rules that let columns stand in
-//! any order. Its work is bounded: columns are distinguished by their own cells first, so that only columns with the same cells are ever
+//! The search for an order of a prediction's columns under which its rows are the expected ones,
+//! for the rules that let columns stand in any order. Its work is bounded: columns are
+//! distinguished by their own cells first, so that only columns with the same cells are ever
 //! exchanged, and a result that needs more is wrong for all practical purposes.
 
 use std::cmp::Ordering;
@@ -27,7 +28,9 @@ impl Same<'_> {
     }
 
     fn near(&self, a: u32, b: u32) -> bool {
-        let (Some(a), Some(b)) = (self.pool.cell(a).number(), self.pool.cell(b).number()) else { return false };
+        let (Some(a), Some(b)) = (self.pool.cell(a).number(), self.pool.cell(b).number()) else {
+            return false;
+        };
         a.total_cmp(&b) == Ordering::Equal || (a - b).abs() <= self.tolerance * a.abs().max(b.abs())
     }
 
@@ -36,7 +39,8 @@ impl Same<'_> {
     }
 }
 
-/// Whether the predicted columns can be put in an order under which both results have the same rows: as a multiset, or in their sequence.
+/// Whether the predicted columns can be put in an order under which both results have the same
+/// rows: as a multiset, or in their sequence.
 pub(super) fn columns_match(pair: &Pair<'_>, ordered: bool, same: &Same<'_>) -> bool {
     let (gold, predicted) = (&pair.gold, &pair.predicted);
     if gold.height != predicted.height || gold.width() != predicted.width() {
@@ -53,7 +57,8 @@ pub(super) fn columns_match(pair: &Pair<'_>, ordered: bool, same: &Same<'_>) -> 
     let rows = Classes { gold: start(), predicted: start() };
     let twins = firsts(&predicted.columns);
     let (attempts, visits) = (ATTEMPTS, VISITS);
-    Search { pair, ordered, same, candidates, order, twins, assigned: Vec::new(), attempts, visits }.extend(&rows)
+    Search { pair, ordered, same, candidates, order, twins, assigned: Vec::new(), attempts, visits }
+        .extend(&rows)
 }
 
 /// For each expected column, the predicted ones that hold the same cells.
@@ -72,7 +77,9 @@ fn candidates(gold: &Grid, predicted: &Grid, ordered: bool, same: &Same<'_>) -> 
         let pair = (firsts_of_gold[column], firsts_of_predicted[at]);
         *known.entry(pair).or_insert_with(|| same.all(&gold[pair.0], &predicted[pair.1]))
     };
-    (0..gold.len()).map(|column| (0..predicted.len()).filter(|at| fits(column, *at)).collect()).collect()
+    (0..gold.len())
+        .map(|column| (0..predicted.len()).filter(|at| fits(column, *at)).collect())
+        .collect()
 }
 
 /// How many columns want one of these: more than there are, and no assignment exists.
@@ -86,7 +93,8 @@ fn firsts(columns: &[Vec<u32>]) -> Vec<usize> {
     columns.iter().enumerate().map(|(at, column)| *seen.entry(column).or_insert(at)).collect()
 }
 
-/// For each row of both results, its place among the different rows over the columns assigned so far.
+/// For each row of both results, its place among the different rows over the columns assigned so
+/// far.
 struct Classes {
     gold: Vec<u32>,
     predicted: Vec<u32>,
@@ -98,7 +106,8 @@ struct Search<'a> {
     same: &'a Same<'a>,
     candidates: Vec<Vec<usize>>,
     order: Vec<usize>,
-    /// For each predicted column the first with the same cells in the same sequence: exchanging the two changes nothing.
+    /// For each predicted column the first with the same cells in the same sequence: exchanging the
+    /// two changes nothing.
     twins: Vec<usize>,
     /// Expected and predicted columns, in [`Search::order`].
     assigned: Vec<(usize, usize)>,
@@ -107,7 +116,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Assigns the next column and those after it; the rows over the columns assigned so far already agree.
+    /// Assigns the next column and those after it; the rows over the columns assigned so far
+    /// already agree.
     fn extend(&mut self, rows: &Classes) -> bool {
         let Some(column) = self.order.get(self.assigned.len()).copied() else { return true };
         let mut tried = Vec::new();
@@ -140,24 +150,30 @@ impl Search<'_> {
         can
     }
 
-    /// The rows over one more column, when they agree: a wrong assignment is noticed as soon as it is made.
+    /// The rows over one more column, when they agree: a wrong assignment is noticed as soon as it
+    /// is made.
     fn refined(&mut self, rows: &Classes) -> Option<Classes> {
         if self.ordered {
-            // In sequence, single columns are all there is to compare, and that was done when the candidates were chosen.
+            // In sequence, single columns are all there is to compare, and that was done when the
+            // candidates were chosen.
             return Some(Classes { gold: Vec::new(), predicted: Vec::new() });
         }
         let (column, candidate) = self.assigned.last().copied()?;
         let (gold_order, gold) = sorted(&rows.gold, &self.pair.gold.columns[column]);
         let (order, predicted) = sorted(&rows.predicted, &self.pair.predicted.columns[candidate]);
         let agree = self.assigned.iter().all(|(column, candidate)| {
-            let (column, candidate) = (&self.pair.gold.columns[*column], &self.pair.predicted.columns[*candidate]);
-            gold_order.iter().zip(&order).all(|(a, b)| self.same.holds(column[*a as usize], candidate[*b as usize]))
+            let (column, candidate) =
+                (&self.pair.gold.columns[*column], &self.pair.predicted.columns[*candidate]);
+            gold_order
+                .iter()
+                .zip(&order)
+                .all(|(a, b)| self.same.holds(column[*a as usize], candidate[*b as usize]))
         });
         (agree || self.loosely()).then_some(Classes { gold, predicted })
     }
 
-    /// Sorting may set rows apart whose first numbers differ only within the tolerance: then each row looks for its equal. Only small
-    /// results can afford it, and only they are worth it.
+    /// Sorting may set rows apart whose first numbers differ only within the tolerance: then each
+    /// row looks for its equal. Only small results can afford it, and only they are worth it.
     fn loosely(&mut self) -> bool {
         let Pair { pool, gold, predicted, .. } = self.pair;
         let is_real = |(column, _): &(usize, usize)| {
@@ -176,7 +192,9 @@ impl Search<'_> {
         (0..gold.height).all(|row| {
             let equals = |other: usize| {
                 let mut columns = self.assigned.iter();
-                columns.all(|(a, b)| self.same.holds(gold.columns[*a][row], predicted.columns[*b][other]))
+                columns.all(|(a, b)| {
+                    self.same.holds(gold.columns[*a][row], predicted.columns[*b][other])
+                })
             };
             let found = (0..predicted.height).find(|other| free[*other] && equals(*other));
             found.is_some_and(|other| std::mem::replace(&mut free[other], false))
@@ -184,10 +202,15 @@ impl Search<'_> {
     }
 }
 
-/// The rows sorted by their classes and, within these, by one more column; and their classes with it.
+/// The rows sorted by their classes and, within these, by one more column; and their classes with
+/// it.
 fn sorted(classes: &[u32], column: &[u32]) -> (Vec<u32>, Vec<u32>) {
-    let mut keys: Vec<(u32, u32, u32)> =
-        classes.iter().zip(column).zip(0..).map(|((class, cell), row)| (*class, *cell, row)).collect();
+    let mut keys: Vec<(u32, u32, u32)> = classes
+        .iter()
+        .zip(column)
+        .zip(0..)
+        .map(|((class, cell), row)| (*class, *cell, row))
+        .collect();
     keys.sort_unstable();
     let (mut refined, mut class, mut last) = (vec![0; keys.len()], 0, None);
     for (before, cell, row) in &keys {

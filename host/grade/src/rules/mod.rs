@@ -1,4 +1,5 @@
-//! Comparison rules, named and versioned: a report names the rule that it was made under. One file each, and a line in [`RULES`].
+//! Comparison rules, named and versioned: a report names the rule that it was made under. One file
+//! each, and a line in [`RULES`].
 
 mod bag_v1;
 mod bird_ex;
@@ -31,7 +32,8 @@ pub use r_ves::{r_ves, reward, time_ratio};
 pub use soft_f1::{soft_f1, soft_f1_any};
 
 /// All rules, the default first.
-const RULES: [Rule; 5] = [Rule::BAG_V1, Rule::BIRD_EX, Rule::SPIDER_EX, Rule::SPIDER2, Rule::STRICT];
+const RULES: [Rule; 5] =
+    [Rule::BAG_V1, Rule::BIRD_EX, Rule::SPIDER_EX, Rule::SPIDER2, Rule::STRICT];
 
 /// What a rule says about one prediction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -41,8 +43,9 @@ pub enum Verdict {
     Right,
     /// The result differs from the expected one, or there is none.
     Wrong,
-    /// The expected result cannot distinguish right from wrong answers: no expected result has rows, as almost any wrong statement has
-    /// none, or a cap cut them. It counts neither way, whatever the answer is: the model does not change how many questions count.
+    /// The expected result cannot distinguish right from wrong answers: no expected result has
+    /// rows, as almost any wrong statement has none, or a cap cut them. It counts neither way,
+    /// whatever the answer is: the model does not change how many questions count.
     Excluded,
 }
 
@@ -74,12 +77,14 @@ pub struct Facts {
     pub ordered: bool,
     /// Whether the expected statement says ORDER BY, anywhere.
     pub gold_has_order_by: bool,
-    /// Whether the expected rows have no column names of their own, as an expected text has none: then names are not compared.
+    /// Whether the expected rows have no column names of their own, as an expected text has none:
+    /// then names are not compared.
     pub unnamed: bool,
 }
 
 impl Facts {
-    /// The facts of a question of that kind with that expected statement. ORDER BY is looked for as Spider's test suites do: as text.
+    /// The facts of a question of that kind with that expected statement. ORDER BY is looked for as
+    /// Spider's test suites do: as text.
     #[must_use]
     pub fn new(ordered: bool, gold_sql: Option<&str>) -> Self {
         let gold_has_order_by = gold_sql.is_some_and(|sql| sql.to_lowercase().contains("order by"));
@@ -134,14 +139,16 @@ impl Rule {
         self.0.summary
     }
 
-    /// Whether a right answer that has rows has as many columns as expected. Of results without rows some rules do not ask for it.
+    /// Whether a right answer that has rows has as many columns as expected. Of results without
+    /// rows some rules do not ask for it.
     #[must_use]
     pub fn counts_columns(self) -> bool {
         self.0.counts_columns
     }
 
-    /// The verdict on a prediction. Excluded when a limit cut the expected result, and under `bag-v1` when it has no rows. A
-    /// prediction that a cap cut is not the answer, whatever part of it is there: wrong.
+    /// The verdict on a prediction. Excluded when a limit cut the expected result, and under
+    /// `bag-v1` when it has no rows. A prediction that a cap cut is not the answer, whatever part
+    /// of it is there: wrong.
     #[must_use]
     pub fn compare(self, gold: &ResultSet, predicted: &ResultSet, facts: Facts) -> Verdict {
         if self.is_blank(gold) {
@@ -150,11 +157,16 @@ impl Rule {
         cut(gold, predicted).unwrap_or_else(|| (self.0.compare)(&Pair::of(gold, predicted), facts))
     }
 
-    /// The best that it says over several expected results, each with its own facts; wrong over none. Under `bag-v1` those without rows are
-    /// passed over where another has some.
+    /// The best that it says over several expected results, each with its own facts; wrong over
+    /// none. Under `bag-v1` those without rows are passed over where another has some.
     #[must_use]
-    pub fn any<'a>(self, golds: impl IntoIterator<Item = (&'a ResultSet, Facts)>, predicted: &ResultSet) -> Verdict {
-        let (blank, telling): (Vec<_>, Vec<_>) = golds.into_iter().partition(|(gold, _)| self.is_blank(gold));
+    pub fn any<'a>(
+        self,
+        golds: impl IntoIterator<Item = (&'a ResultSet, Facts)>,
+        predicted: &ResultSet,
+    ) -> Verdict {
+        let (blank, telling): (Vec<_>, Vec<_>) =
+            golds.into_iter().partition(|(gold, _)| self.is_blank(gold));
         if telling.is_empty() && !blank.is_empty() {
             return Verdict::Excluded;
         }
@@ -173,10 +185,11 @@ impl Rule {
         !self.0.empty_is_informative && gold.row_count() == 0 && !gold.truncated()
     }
 
-    /// A digest of a result: equal for results that the rule calls equal, the same on every machine and in every run. Numbers within the
-    /// rule's tolerance are rounded first, to six significant digits or two decimals, so that two on different sides of a rounding edge
-    /// have different digests although the rule calls them equal. Under `spider2`, which asks for less than equality, the results that are
-    /// equal are those that answer the same.
+    /// A digest of a result: equal for results that the rule calls equal, the same on every machine
+    /// and in every run. Numbers within the rule's tolerance are rounded first, to six significant
+    /// digits or two decimals, so that two on different sides of a rounding edge have different
+    /// digests although the rule calls them equal. Under `spider2`, which asks for less than
+    /// equality, the results that are equal are those that answer the same.
     #[must_use]
     pub fn fingerprint(self, predicted: &ResultSet, facts: Facts) -> String {
         (self.0.fingerprint)(&Sheet::of(predicted), facts)
@@ -277,14 +290,19 @@ mod tests {
     fn a_result_that_was_cut_is_never_right() {
         let (whole, part) = (table(vec![ints(&[1, 2])]), cut(vec![ints(&[1, 2])]));
         for rule in Rule::all() {
-            let verdict_of = |gold: &ResultSet, predicted: &ResultSet| rule.compare(gold, predicted, Facts::default());
+            let verdict_of = |gold: &ResultSet, predicted: &ResultSet| {
+                rule.compare(gold, predicted, Facts::default())
+            };
             assert_eq!(verdict_of(&whole, &whole), Verdict::Right);
             assert_eq!(verdict_of(&whole, &part), Verdict::Wrong);
             assert_eq!(verdict_of(&part, &whole), Verdict::Excluded);
             assert_eq!(verdict_of(&part, &part), Verdict::Excluded);
             let facts = Facts::default();
             assert_eq!(rule.any([(&part, facts), (&whole, facts)], &whole), Verdict::Right);
-            assert_eq!(rule.any([(&part, facts), (&whole, facts)], &table(vec![ints(&[3])])), Verdict::Excluded);
+            assert_eq!(
+                rule.any([(&part, facts), (&whole, facts)], &table(vec![ints(&[3])])),
+                Verdict::Excluded
+            );
             assert_ne!(rule.fingerprint(&whole, facts), rule.fingerprint(&part, facts));
         }
     }

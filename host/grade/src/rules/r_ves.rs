@@ -3,36 +3,46 @@
 /// How far from the mean a measurement may lie, in standard deviations.
 const SIGMAS: f64 = 3.0;
 
-/// How many times as quick as the expected statement a prediction is, from repeated measurements of both in seconds, taken in turn: the
-/// mean of the ratios, those three standard deviations or more from their mean left out (`clean_abnormal` and `iterated_execute_sql` in the
-/// `evaluation_ves.py` of BIRD's mini-dev). Above 1 the prediction is the quicker. `None` if there is no pair of positive finite times.
+/// How many times as quick as the expected statement a prediction is, from repeated measurements of
+/// both in seconds, taken in turn: the mean of the ratios, those three standard deviations or more
+/// from their mean left out (`clean_abnormal` and `iterated_execute_sql` in the `evaluation_ves.py`
+/// of BIRD's mini-dev). Above 1 the prediction is the quicker. `None` if there is no pair of
+/// positive finite times.
 ///
-/// Where all ratios are the same the original leaves all of them out and gives nothing; here none is.
+/// Where all ratios are the same the original leaves all of them out and gives nothing; here none
+/// is.
 #[must_use]
 pub fn time_ratio(gold_times: &[f64], predicted_times: &[f64]) -> Option<f64> {
     let is_time = |time: &f64| time.is_finite() && *time > 0.0;
-    let pairs = gold_times.iter().zip(predicted_times).filter(|(gold, predicted)| is_time(gold) && is_time(predicted));
+    let pairs = gold_times
+        .iter()
+        .zip(predicted_times)
+        .filter(|(gold, predicted)| is_time(gold) && is_time(predicted));
     let ratios: Vec<f64> = pairs.map(|(gold, predicted)| gold / predicted).collect();
     let average = mean(&ratios)?;
     let squares: Vec<f64> = ratios.iter().map(|ratio| (ratio - average).powi(2)).collect();
     let reach = SIGMAS * mean(&squares)?.sqrt();
-    let usual: Vec<f64> = ratios.iter().copied().filter(|ratio| (ratio - average).abs() < reach).collect();
+    let usual: Vec<f64> =
+        ratios.iter().copied().filter(|ratio| (ratio - average).abs() < reach).collect();
     mean(&usual).or(Some(average))
 }
 
-/// The reward for one right answer by its [`time_ratio`] (the same source): 1.25 when it is at least twice as quick as the expected
-/// statement, 1 when as quick, 0.75 down to half, 0.5 down to a quarter, else 0.25.
+/// The reward for one right answer by its [`time_ratio`] (the same source): 1.25 when it is at
+/// least twice as quick as the expected statement, 1 when as quick, 0.75 down to half, 0.5 down to
+/// a quarter, else 0.25.
 #[must_use]
 pub fn reward(ratio: f64) -> f64 {
     const STEPS: [(f64, f64); 4] = [(2.0, 1.25), (1.0, 1.0), (0.5, 0.75), (0.25, 0.5)];
     STEPS.iter().find(|(from, _)| ratio >= *from).map_or(0.25, |(_, reward)| *reward)
 }
 
-/// R-VES of a whole run, in percent: the mean over all questions of the square root of each [`reward`] (`compute_ves`, the same source); a
-/// question that was not answered rightly (`None`) has 0. From 0 to 111.8; 0 over no questions.
+/// R-VES of a whole run, in percent: the mean over all questions of the square root of each
+/// [`reward`] (`compute_ves`, the same source); a question that was not answered rightly (`None`)
+/// has 0. From 0 to 111.8; 0 over no questions.
 #[must_use]
 pub fn r_ves(ratios: &[Option<f64>]) -> f64 {
-    let roots: Vec<f64> = ratios.iter().map(|ratio| ratio.map_or(0.0, |ratio| reward(ratio).sqrt())).collect();
+    let roots: Vec<f64> =
+        ratios.iter().map(|ratio| ratio.map_or(0.0, |ratio| reward(ratio).sqrt())).collect();
     mean(&roots).unwrap_or(0.0) * 100.0
 }
 

@@ -6,11 +6,12 @@ use syrch_core::ResultSet;
 
 use super::cells::{Grid, Pair};
 
-/// Soft-F1 as BIRD's mini-dev computes it (`calculate_f1_score` in its `evaluation_f1.py`), from 0 to 1: the different rows of both results
-/// are laid beside each other in the order of their first occurrence; of each pair, the parts of cells that both have, that only the
-/// prediction has, and that only the expected row has are added up as true positives, false positives and false negatives. All parts are of
-/// the expected row's width, and rows without a partner count as 1. Two results without rows have 1. Of a result that a cap cut, what was
-/// kept counts.
+/// Soft-F1 as BIRD's mini-dev computes it (`calculate_f1_score` in its `evaluation_f1.py`), from 0
+/// to 1: the different rows of both results are laid beside each other in the order of their first
+/// occurrence; of each pair, the parts of cells that both have, that only the prediction has, and
+/// that only the expected row has are added up as true positives, false positives and false
+/// negatives. All parts are of the expected row's width, and rows without a partner count as 1. Two
+/// results without rows have 1. Of a result that a cap cut, what was kept counts.
 #[must_use]
 pub fn soft_f1(gold: &ResultSet, predicted: &ResultSet) -> f64 {
     let pair = Pair::of(gold, predicted);
@@ -31,7 +32,10 @@ pub fn soft_f1(gold: &ResultSet, predicted: &ResultSet) -> f64 {
 
 /// The best [`soft_f1`] over several expected results; 0 over none.
 #[must_use]
-pub fn soft_f1_any<'a>(golds: impl IntoIterator<Item = &'a ResultSet>, predicted: &ResultSet) -> f64 {
+pub fn soft_f1_any<'a>(
+    golds: impl IntoIterator<Item = &'a ResultSet>,
+    predicted: &ResultSet,
+) -> f64 {
     golds.into_iter().map(|gold| soft_f1(gold, predicted)).fold(0.0, f64::max)
 }
 
@@ -60,7 +64,8 @@ impl Parts {
 
     fn f1(&self) -> f64 {
         let share = |of: f64| if of > 0.0 { self.matched / of } else { 0.0 };
-        let (precision, recall) = (share(self.matched + self.predicted_only), share(self.matched + self.gold_only));
+        let (precision, recall) =
+            (share(self.matched + self.predicted_only), share(self.matched + self.gold_only));
         if precision + recall > 0.0 { 2.0 * precision * recall / (precision + recall) } else { 0.0 }
     }
 }
@@ -81,15 +86,18 @@ mod tests {
         assert!((found - expected).abs() < 1e-9, "{found} {expected}");
     }
 
-    /// The example of the mini-dev's documentation: three rows of two columns, and of the second and third row only one cell is right.
+    /// The example of the mini-dev's documentation: three rows of two columns, and of the second
+    /// and third row only one cell is right.
     #[test]
     fn parts_of_rows_are_counted() {
         let gold = table(vec![texts(&["Apple", "Orange", "Banana"]), ints(&[325, 191, 119])]);
         let same = table(vec![ints(&[325, 191, 119]), texts(&["Apple", "Orange", "Banana"])]);
         near(soft_f1(&gold, &same), 1.0);
-        let reals: arrow_array::ArrayRef = std::sync::Arc::new(arrow_array::Float64Array::from(vec![191.0]));
+        let reals: arrow_array::ArrayRef =
+            std::sync::Arc::new(arrow_array::Float64Array::from(vec![191.0]));
         let partial = table(vec![ints(&[325, 191])]);
-        // The rows (325) and (191) each hold half of their partner; the third has none: 1 matched, 0 too many, 2 missed.
+        // The rows (325) and (191) each hold half of their partner; the third has none: 1 matched,
+        // 0 too many, 2 missed.
         near(soft_f1(&gold, &partial), 2.0 * (1.0 / 3.0) / (1.0 + 1.0 / 3.0));
         near(soft_f1(&table(vec![ints(&[191])]), &table(vec![reals])), 1.0);
     }
@@ -107,10 +115,12 @@ mod tests {
         near(soft_f1_any([], &two), 0.0);
     }
 
-    /// A predicted row may be wider than the expected one: its surplus counts by the expected width.
+    /// A predicted row may be wider than the expected one: its surplus counts by the expected
+    /// width.
     #[test]
     fn a_wider_row_has_more_than_one_part_too_many() {
-        let (gold, wide) = (table(vec![ints(&[1])]), table(vec![ints(&[1]), ints(&[2]), ints(&[3])]));
+        let (gold, wide) =
+            (table(vec![ints(&[1])]), table(vec![ints(&[1]), ints(&[2]), ints(&[3])]));
         near(soft_f1(&gold, &wide), 2.0 * (1.0 / 3.0) / (1.0 + 1.0 / 3.0));
     }
 }

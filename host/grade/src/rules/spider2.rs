@@ -1,9 +1,11 @@
-//! `spider2`: how Spider 2.0 grades tables (Lei et al. 2024; `compare_pandas_table` of its evaluation suites, with `ignore_order`): each
-//! expected column must be found among the predicted ones, each column sorted on its own, numbers to 0.01, NULL counted as 0. More columns
-//! than expected do no harm, and one may stand for several.
+//! `spider2`: how Spider 2.0 grades tables (Lei et al. 2024; `compare_pandas_table` of its
+//! evaluation suites, with `ignore_order`): each expected column must be found among the predicted
+//! ones, each column sorted on its own, numbers to 0.01, NULL counted as 0. More columns than
+//! expected do no harm, and one may stand for several.
 //!
-//! The original sorts numbers by their spelling, and so misses a few columns that agree within the tolerance; here they are sorted by
-//! value. Its condition columns belong to its suites' files and not to the rule.
+//! The original sorts numbers by their spelling, and so misses a few columns that agree within the
+//! tolerance; here they are sorted by value. Its condition columns belong to its suites' files and
+//! not to the rule.
 
 use super::cells::{Cell, Grid, Pair, Pool};
 use super::fingerprint;
@@ -26,7 +28,10 @@ pub(super) const SPIDER2: RuleDef = RuleDef {
 fn compare(pair: &Pair<'_>, _: Facts) -> Verdict {
     let (gold, predicted) = (columns(&pair.pool, &pair.gold), columns(&pair.pool, &pair.predicted));
     let is_height_same = pair.gold.height == pair.predicted.height;
-    Verdict::right_if(is_height_same && gold.iter().all(|column| predicted.iter().any(|other| column.matches(other))))
+    Verdict::right_if(
+        is_height_same
+            && gold.iter().all(|column| predicted.iter().any(|other| column.matches(other))),
+    )
 }
 
 /// A column's cells, sorted.
@@ -85,18 +90,39 @@ mod tests {
     fn the_expected_columns_are_looked_for_one_by_one() {
         let gold = table(vec![ints(&[1, 2]), texts(&["a", "b"])]);
         let more = table(vec![texts(&["x", "y"]), texts(&["b", "a"]), ints(&[1, 2])]);
-        assert_eq!((verdict_of(&gold, &more), verdict_of(&more, &gold)), (Verdict::Right, Verdict::Wrong));
+        assert_eq!(
+            (verdict_of(&gold, &more), verdict_of(&more, &gold)),
+            (Verdict::Right, Verdict::Wrong)
+        );
         // Columns are not held together by rows, and one stands for two.
-        assert_eq!(verdict_of(&table(vec![ints(&[1, 2]), ints(&[2, 1])]), &table(vec![ints(&[1, 2])])), Verdict::Right);
+        assert_eq!(
+            verdict_of(&table(vec![ints(&[1, 2]), ints(&[2, 1])]), &table(vec![ints(&[1, 2])])),
+            Verdict::Right
+        );
     }
 
     #[test]
     fn numbers_are_near_and_null_is_nought() {
-        assert_eq!(verdict_of(&table(vec![reals(&[9.999, 2.0])]), &table(vec![reals(&[2.0, 10.001])])), Verdict::Right);
-        assert_eq!(verdict_of(&table(vec![reals(&[1.0])]), &table(vec![reals(&[1.02])])), Verdict::Wrong);
-        assert_eq!(verdict_of(&table(vec![reals(&[2e10])]), &table(vec![reals(&[2e10 + 1.0])])), Verdict::Right);
-        assert_eq!(verdict_of(&table(vec![nullable(&[None, Some(1)])]), &table(vec![ints(&[1, 0])])), Verdict::Right);
-        assert_eq!(verdict_of(&table(vec![texts(&["0"])]), &table(vec![ints(&[0])])), Verdict::Wrong);
+        assert_eq!(
+            verdict_of(&table(vec![reals(&[9.999, 2.0])]), &table(vec![reals(&[2.0, 10.001])])),
+            Verdict::Right
+        );
+        assert_eq!(
+            verdict_of(&table(vec![reals(&[1.0])]), &table(vec![reals(&[1.02])])),
+            Verdict::Wrong
+        );
+        assert_eq!(
+            verdict_of(&table(vec![reals(&[2e10])]), &table(vec![reals(&[2e10 + 1.0])])),
+            Verdict::Right
+        );
+        assert_eq!(
+            verdict_of(&table(vec![nullable(&[None, Some(1)])]), &table(vec![ints(&[1, 0])])),
+            Verdict::Right
+        );
+        assert_eq!(
+            verdict_of(&table(vec![texts(&["0"])]), &table(vec![ints(&[0])])),
+            Verdict::Wrong
+        );
     }
 
     #[test]

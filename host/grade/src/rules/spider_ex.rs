@@ -1,9 +1,10 @@
-//! `spider-ex`: execution accuracy as Spider's test suites count it (Zhong, Yu, Klein 2020; `result_eq` in the `exec_eval.py` of
-//! test-suite-sql-eval): rows as a multiset, columns in any order, cells equal as Python compares them; the rows in their sequence when the
-//! expected statement says ORDER BY anywhere. Two results without rows are equal.
+//! `spider-ex`: execution accuracy as Spider's test suites count it (Zhong, Yu, Klein 2020;
+//! `result_eq` in the `exec_eval.py` of test-suite-sql-eval): rows as a multiset, columns in any
+//! order, cells equal as Python compares them; the rows in their sequence when the expected
+//! statement says ORDER BY anywhere. Two results without rows are equal.
 //!
-//! The original throws pairs out early by the spelling of their cells, and so calls a few results of several columns wrong in which 1
-//! stands for 1.0; here they are right.
+//! The original throws pairs out early by the spelling of their cells, and so calls a few results
+//! of several columns wrong in which 1 stands for 1.0; here they are right.
 
 use super::cells::Pair;
 use super::fingerprint::{self, Rounding};
@@ -33,7 +34,8 @@ mod tests {
 
     #[test]
     fn the_order_of_rows_counts_when_the_gold_has_one() {
-        let (gold, turned) = (table(vec![ints(&[1, 2]), ints(&[3, 4])]), table(vec![ints(&[4, 3]), ints(&[2, 1])]));
+        let (gold, turned) =
+            (table(vec![ints(&[1, 2]), ints(&[3, 4])]), table(vec![ints(&[4, 3]), ints(&[2, 1])]));
         let verdict_of = |gold_has_order_by: bool| {
             // What the question asks for is not asked.
             let facts = Facts { ordered: !gold_has_order_by, gold_has_order_by, unnamed: false };
@@ -47,8 +49,12 @@ mod tests {
 
     #[test]
     fn duplicates_count_and_nothing_against_nothing_is_right() {
-        let verdict_of = |a: &ResultSet, b: &ResultSet| Rule::SPIDER_EX.compare(a, b, Facts::default());
-        assert_eq!(verdict_of(&table(vec![ints(&[1, 1, 2])]), &table(vec![ints(&[1, 2, 2])])), Verdict::Wrong);
+        let verdict_of =
+            |a: &ResultSet, b: &ResultSet| Rule::SPIDER_EX.compare(a, b, Facts::default());
+        assert_eq!(
+            verdict_of(&table(vec![ints(&[1, 1, 2])]), &table(vec![ints(&[1, 2, 2])])),
+            Verdict::Wrong
+        );
         assert_eq!(verdict_of(&empty(&["a"]), &empty(&["b", "c"])), Verdict::Right);
     }
 }

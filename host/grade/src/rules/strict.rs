@@ -1,6 +1,7 @@
-//! `strict`: the same rows in the same sequence, the same columns in the same places and under the same names (letter case aside, as
-//! engines have it), numbers exact. Results without rows are the same when their columns are. Names are not
-//! compared where the expected rows have none of their own.
+//! `strict`: the same rows in the same sequence, the same columns in the same places and under the
+//! same names (letter case aside, as engines have it), numbers exact. Results without rows are the
+//! same when their columns are. Names are not compared where the expected rows have none of their
+//! own.
 
 use super::cells::Pair;
 use super::fingerprint;
@@ -19,9 +20,14 @@ fn compare(pair: &Pair<'_>, facts: Facts) -> Verdict {
     let (gold, predicted) = (pair.results.0.schema().fields(), pair.results.1.schema().fields());
     let same_names = || {
         gold.len() == predicted.len()
-            && gold.iter().zip(predicted).all(|(a, b)| a.name().to_lowercase() == b.name().to_lowercase())
+            && gold
+                .iter()
+                .zip(predicted)
+                .all(|(a, b)| a.name().to_lowercase() == b.name().to_lowercase())
     };
-    Verdict::right_if((facts.unnamed || same_names()) && pair.gold.columns == pair.predicted.columns)
+    Verdict::right_if(
+        (facts.unnamed || same_names()) && pair.gold.columns == pair.predicted.columns,
+    )
 }
 
 #[cfg(test)]
@@ -33,16 +39,32 @@ mod tests {
 
     #[test]
     fn everything_counts() {
-        let verdict_of = |a: &ResultSet, b: &ResultSet| Rule::STRICT.compare(a, b, Facts::default());
+        let verdict_of =
+            |a: &ResultSet, b: &ResultSet| Rule::STRICT.compare(a, b, Facts::default());
         let gold = named(&["a", "b"], vec![ints(&[1, 2]), ints(&[3, 4])]);
-        assert_eq!(verdict_of(&gold, &named(&["A", "b"], vec![ints(&[1, 2]), ints(&[3, 4])])), Verdict::Right);
-        assert_eq!(verdict_of(&gold, &named(&["a", "c"], vec![ints(&[1, 2]), ints(&[3, 4])])), Verdict::Wrong);
-        assert_eq!(verdict_of(&gold, &named(&["b", "a"], vec![ints(&[3, 4]), ints(&[1, 2])])), Verdict::Wrong);
-        assert_eq!(verdict_of(&gold, &named(&["a", "b"], vec![ints(&[2, 1]), ints(&[4, 3])])), Verdict::Wrong);
+        assert_eq!(
+            verdict_of(&gold, &named(&["A", "b"], vec![ints(&[1, 2]), ints(&[3, 4])])),
+            Verdict::Right
+        );
+        assert_eq!(
+            verdict_of(&gold, &named(&["a", "c"], vec![ints(&[1, 2]), ints(&[3, 4])])),
+            Verdict::Wrong
+        );
+        assert_eq!(
+            verdict_of(&gold, &named(&["b", "a"], vec![ints(&[3, 4]), ints(&[1, 2])])),
+            Verdict::Wrong
+        );
+        assert_eq!(
+            verdict_of(&gold, &named(&["a", "b"], vec![ints(&[2, 1]), ints(&[4, 3])])),
+            Verdict::Wrong
+        );
         let unnamed = Facts { unnamed: true, ..Facts::default() };
         let others = named(&["x", "y"], vec![ints(&[1, 2]), ints(&[3, 4])]);
         assert_eq!(Rule::STRICT.compare(&gold, &others, unnamed), Verdict::Right);
-        assert_eq!(Rule::STRICT.compare(&gold, &named(&["x"], vec![ints(&[1, 2])]), unnamed), Verdict::Wrong);
+        assert_eq!(
+            Rule::STRICT.compare(&gold, &named(&["x"], vec![ints(&[1, 2])]), unnamed),
+            Verdict::Wrong
+        );
         assert_eq!(verdict_of(&empty(&["a"]), &empty(&["a"])), Verdict::Right);
         assert_eq!(verdict_of(&empty(&["a"]), &empty(&["b"])), Verdict::Wrong);
         assert_eq!(verdict_of(&empty(&["c"]), &table(vec![ints(&[1])])), Verdict::Wrong);

@@ -1,5 +1,6 @@
-//! The state of a run: which items are done, the totals, and whether a comparison is decided. The log and finished items update it in the same
-//! way, so a resumed run has the state of the killed one.
+//! The state of a run: which items are done, the totals, and whether a comparison is decided. The
+//! log and finished items update it in the same way, so a resumed run has the state of the killed
+//! one.
 
 use crate::Verdict;
 
@@ -38,8 +39,8 @@ pub(crate) struct Board {
     race: Option<Race>,
 }
 
-/// A comparison that may stop early. Questions count in the order of the suite, whatever ended first, so that it always stops at the same
-/// one.
+/// A comparison that may stop early. Questions count in the order of the suite, whatever ended
+/// first, so that it always stops at the same one.
 struct Race {
     when: StopEarly,
     /// Questions that have been counted: all before it are done by both arms.
@@ -51,7 +52,10 @@ struct Race {
 
 impl Board {
     pub(crate) fn new(plan: &Plan, rule: &str, early: Option<StopEarly>) -> Self {
-        let arms = plan.arms.iter().map(|arm| ArmProgress { arm: arm.to_string(), ..ArmProgress::default() });
+        let arms = plan
+            .arms
+            .iter()
+            .map(|arm| ArmProgress { arm: arm.to_string(), ..ArmProgress::default() });
         let progress = Progress { of: plan.items(), arms: arms.collect(), ..Progress::default() };
         let race = early.map(|when| Race { when, counted: 0, b: 0, c: 0, decided: None });
         Self { slots: vec![Slot::Open; plan.slots()], rule: rule.to_owned(), progress, race }
@@ -81,13 +85,14 @@ impl Board {
     /// Opens the items that failed. Returns their number.
     pub(crate) fn reopen(&mut self) -> u64 {
         let failed = |slot: &Slot| matches!(slot, Slot::Done { failed: true, .. });
-        let slots: Vec<usize> = (0..self.slots.len()).filter(|at| self.slots.get(*at).is_some_and(failed)).collect();
+        let slots: Vec<usize> =
+            (0..self.slots.len()).filter(|at| self.slots.get(*at).is_some_and(failed)).collect();
         slots.iter().for_each(|slot| self.set(*slot, Slot::Again));
         slots.len() as u64
     }
 
-    /// Counts the questions that both arms have ended, in the order of the suite, until the comparison is decided. Returns the
-    /// decision, if there is one.
+    /// Counts the questions that both arms have ended, in the order of the suite, until the
+    /// comparison is decided. Returns the decision, if there is one.
     pub(crate) fn decide(&mut self, plan: &Plan) -> Option<&Early> {
         let (slots, rule) = (&self.slots, &self.rule);
         let race = self.race.as_mut()?;
@@ -96,16 +101,26 @@ impl Board {
             let Some((at, _)) = plan.questions.get(race.counted) else { break };
             let of_arm = |arm: usize| slots.get(race.counted * arms + arm).copied();
             let (first, second) = (of_arm(race.when.first), of_arm(race.when.second));
-            let (Some(Slot::Done { mark: first, .. }), Some(Slot::Done { mark: second, .. })) = (first, second) else {
+            let (Some(Slot::Done { mark: first, .. }), Some(Slot::Done { mark: second, .. })) =
+                (first, second)
+            else {
                 break;
             };
             race.counted += 1;
             race.b += u64::from((first, second) == (Mark::Right, Mark::Wrong));
             race.c += u64::from((first, second) == (Mark::Wrong, Mark::Right));
             if (race.when.decides)(race.b, race.c) {
-                let name = |arm: usize| plan.arms.get(arm).map(ToString::to_string).unwrap_or_default();
+                let name =
+                    |arm: usize| plan.arms.get(arm).map(ToString::to_string).unwrap_or_default();
                 let (first, second) = (name(race.when.first), name(race.when.second));
-                race.decided = Some(Early { at: *at, first, second, rule: rule.clone(), b: race.b, c: race.c });
+                race.decided = Some(Early {
+                    at: *at,
+                    first,
+                    second,
+                    rule: rule.clone(),
+                    b: race.b,
+                    c: race.c,
+                });
             }
         }
         race.decided.as_ref()
@@ -119,7 +134,8 @@ impl Board {
             .next()
     }
 
-    /// Slots that are to be done: all, or those of the questions that count once a comparison is decided.
+    /// Slots that are to be done: all, or those of the questions that count once a comparison is
+    /// decided.
     pub(crate) fn limit(&self) -> usize {
         let decided = self.race.as_ref().filter(|race| race.decided.is_some());
         decided.map_or(self.slots.len(), |race| race.counted * self.progress.arms.len())
@@ -137,10 +153,15 @@ impl Board {
     /// Sets the state of an item, and updates the totals.
     fn set(&mut self, at: usize, new: Slot) {
         let arms = self.progress.arms.len().max(1);
-        let (Some(slot), Some(arm)) = (self.slots.get_mut(at), self.progress.arms.get_mut(at % arms)) else { return };
+        let (Some(slot), Some(arm)) =
+            (self.slots.get_mut(at), self.progress.arms.get_mut(at % arms))
+        else {
+            return;
+        };
         let old = std::mem::replace(slot, new);
         let right = |slot| u64::from(matches!(slot, Slot::Done { mark: Mark::Right, .. }));
-        let counts = |slot| u64::from(matches!(slot, Slot::Done { mark: Mark::Right | Mark::Wrong, .. }));
+        let counts =
+            |slot| u64::from(matches!(slot, Slot::Done { mark: Mark::Right | Mark::Wrong, .. }));
         let failed = |slot| u64::from(matches!(slot, Slot::Done { failed: true, .. }));
         let done = |slot| u64::from(matches!(slot, Slot::Done { .. }));
         arm.right = arm.right + right(new) - right(old);

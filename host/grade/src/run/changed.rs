@@ -1,4 +1,5 @@
-//! The differences between the recorded start of a run and the current one: a run is resumed only without any.
+//! The differences between the recorded start of a run and the current one: a run is resumed only
+//! without any.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +11,8 @@ use super::header::{Arm, Header, PluginOfArm};
 /// Digits of a digest in a message.
 const SHOWN: usize = 8;
 
-/// The differences, each as a phrase for "the run X cannot be resumed: changed since: …". Empty if it can be resumed. The id of the run and
-/// the path of the suite may differ.
+/// The differences, each as a phrase for "the run X cannot be resumed: changed since: …". Empty if
+/// it can be resumed. The id of the run and the path of the suite may differ.
 #[must_use]
 pub fn changed(recorded: &Header, now: &Header) -> Vec<String> {
     let mut all = Vec::new();
@@ -38,8 +39,11 @@ pub fn changed(recorded: &Header, now: &Header) -> Vec<String> {
     let simulated = recorded.simulated.as_deref().unwrap_or("none");
     note(recorded.simulated != now.simulated, format!("the simulated model (it was {simulated})"));
     note(recorded.fuzz != now.fuzz, "the fuzzed suite".to_owned());
-    let early =
-        if recorded.stop_early { "stopping early (it was requested)" } else { "stopping early (it was not requested)" };
+    let early = if recorded.stop_early {
+        "stopping early (it was requested)"
+    } else {
+        "stopping early (it was not requested)"
+    };
     note(recorded.stop_early != now.stop_early, early.to_owned());
     all.extend(databases(recorded, now));
     all.extend(arms(recorded, now));
@@ -56,18 +60,20 @@ fn short(digest: &str) -> &str {
 
 fn databases(recorded: &Header, now: &Header) -> Vec<String> {
     let names: BTreeSet<&String> = recorded.databases.keys().chain(now.databases.keys()).collect();
-    let differing =
-        names.into_iter().filter_map(|name| match (recorded.databases.get(name), now.databases.get(name)) {
+    let differing = names.into_iter().filter_map(|name| {
+        match (recorded.databases.get(name), now.databases.get(name)) {
             (Some(was), Some(is)) if was == is => None,
             (Some(_), Some(_)) => Some(format!("the database `{name}`")),
             (Some(_), None) => Some(format!("the database `{name}` (it is gone)")),
             _ => Some(format!("the database `{name}` (it is new)")),
-        });
+        }
+    });
     differing.collect()
 }
 
 fn arms(recorded: &Header, now: &Header) -> Vec<String> {
-    let names = |header: &Header| header.arms.iter().map(|arm| arm.name.clone()).collect::<Vec<_>>();
+    let names =
+        |header: &Header| header.arms.iter().map(|arm| arm.name.clone()).collect::<Vec<_>>();
     if names(recorded) != names(now) {
         return vec![format!("the arms (they were {})", text::few(names(recorded)))];
     }
@@ -80,13 +86,16 @@ fn arm(was: &Arm, is: &Arm) -> Vec<String> {
     if was.strategy != is.strategy {
         all.push(format!("the strategy of `{name}` (it was {})", was.strategy));
     }
-    let roles: BTreeSet<&str> = was.plugins.iter().chain(&is.plugins).map(|plugin| plugin.role.as_str()).collect();
+    let roles: BTreeSet<&str> =
+        was.plugins.iter().chain(&is.plugins).map(|plugin| plugin.role.as_str()).collect();
     for role in roles {
         let of_role = |arm: &'_ Arm| -> Vec<PluginOfArm> {
             arm.plugins.iter().filter(|plugin| plugin.role == role).cloned().collect()
         };
         let (was, is) = (of_role(was), of_role(is));
-        let digests = |plugins: &[PluginOfArm]| plugins.iter().map(|plugin| plugin.digest.clone()).collect::<Vec<_>>();
+        let digests = |plugins: &[PluginOfArm]| {
+            plugins.iter().map(|plugin| plugin.digest.clone()).collect::<Vec<_>>()
+        };
         if digests(&was) != digests(&is) {
             all.push(format!("the plugin of the {role} of `{name}` (it was {})", described(&was)));
         }
@@ -100,8 +109,10 @@ fn arm(was: &Arm, is: &Arm) -> Vec<String> {
 }
 
 fn described(plugins: &[PluginOfArm]) -> String {
-    let each: Vec<String> =
-        plugins.iter().map(|plugin| format!("{} {}", plugin.source, short(&plugin.digest))).collect();
+    let each: Vec<String> = plugins
+        .iter()
+        .map(|plugin| format!("{} {}", plugin.source, short(&plugin.digest)))
+        .collect();
     if each.is_empty() { "none".to_owned() } else { text::few(each) }
 }
 
@@ -112,9 +123,14 @@ fn differing(was: &Value, is: &Value) -> Vec<(String, String)> {
             let keys: BTreeSet<&String> = was.keys().chain(is.keys()).collect();
             let mut all = Vec::new();
             for key in keys {
-                let (a, b) = (was.get(key).unwrap_or(&Value::Null), is.get(key).unwrap_or(&Value::Null));
-                let dotted = |inner: &str| if inner.is_empty() { key.clone() } else { format!("{key}.{inner}") };
-                all.extend(differing(a, b).into_iter().map(|(inner, value)| (dotted(&inner), value)));
+                let (a, b) =
+                    (was.get(key).unwrap_or(&Value::Null), is.get(key).unwrap_or(&Value::Null));
+                let dotted = |inner: &str| {
+                    if inner.is_empty() { key.clone() } else { format!("{key}.{inner}") }
+                };
+                all.extend(
+                    differing(a, b).into_iter().map(|(inner, value)| (dotted(&inner), value)),
+                );
             }
             all
         }
@@ -142,7 +158,10 @@ mod tests {
         let arm = |name: &str| Arm {
             name: name.to_owned(),
             strategy: "plain".to_owned(),
-            plugins: vec![plugin("planner", "chase", "1234abcd99"), plugin("solver", "plain", "77")],
+            plugins: vec![
+                plugin("planner", "chase", "1234abcd99"),
+                plugin("solver", "plain", "77"),
+            ],
             settings: json!({"model": {"temperature": 0.7, "name": "m"}, "rows": [1, 2]}),
             again: None,
         };
@@ -150,9 +169,16 @@ mod tests {
             format: RUN_FORMAT.to_owned(),
             id: "1".to_owned(),
             host: "0.1.0".to_owned(),
-            suite: SuiteOfRun { path: "suite.jsonl".into(), digest: "feedc0de00".into(), questions: 12 },
+            suite: SuiteOfRun {
+                path: "suite.jsonl".into(),
+                digest: "feedc0de00".into(),
+                questions: 12,
+            },
             arms: vec![arm("a"), arm("b")],
-            databases: BTreeMap::from([("shop".to_owned(), "x".to_owned()), ("stock".to_owned(), "y".to_owned())]),
+            databases: BTreeMap::from([
+                ("shop".to_owned(), "x".to_owned()),
+                ("stock".to_owned(), "y".to_owned()),
+            ]),
             rule: "bag-v1".to_owned(),
             shard: None,
             seed: 7,
@@ -175,30 +201,57 @@ mod tests {
         assert_eq!(differences_after(|_| {}), none);
         assert_eq!(differences_after(|now| now.id = "2".into()), none);
         assert_eq!(differences_after(|now| now.suite.path = "../suite.jsonl".into()), none);
-        assert_eq!(differences_after(|now| now.format = "x".into()), ["the format (it was syrch.run/1)"]);
+        assert_eq!(
+            differences_after(|now| now.format = "x".into()),
+            ["the format (it was syrch.run/1)"]
+        );
         assert_eq!(differences_after(|now| now.host = "0.2.0".into()), ["the host (it was 0.1.0)"]);
-        let suite = ["the suite's questions or expected answers (it was feedc0de with 12 questions)"];
+        let suite =
+            ["the suite's questions or expected answers (it was feedc0de with 12 questions)"];
         assert_eq!(differences_after(|now| now.suite.digest = "00".into()), suite);
         assert_eq!(differences_after(|now| now.suite.questions = 13), suite);
-        assert_eq!(differences_after(|now| now.rule = "strict".into()), ["the rule (it was bag-v1)"]);
+        assert_eq!(
+            differences_after(|now| now.rule = "strict".into()),
+            ["the rule (it was bag-v1)"]
+        );
         assert_eq!(differences_after(|now| now.seed = 8), ["the seed (it was 7)"]);
-        assert_eq!(differences_after(|now| now.simulated = Some("s".into())), ["the simulated model (it was none)"]);
-        assert_eq!(differences_after(|now| now.stop_early = true), ["stopping early (it was not requested)"]);
+        assert_eq!(
+            differences_after(|now| now.simulated = Some("s".into())),
+            ["the simulated model (it was none)"]
+        );
+        assert_eq!(
+            differences_after(|now| now.stop_early = true),
+            ["stopping early (it was not requested)"]
+        );
         assert_eq!(differences_after(|now| now.fuzz = Some("f".into())), ["the fuzzed suite"]);
         let shard = Some(Shard { index: 1, of: 2 });
-        assert_eq!(differences_after(|now| now.shard = shard), ["the shard (it was the whole suite)"]);
+        assert_eq!(
+            differences_after(|now| now.shard = shard),
+            ["the shard (it was the whole suite)"]
+        );
         let back = changed(&Header { shard, ..header() }, &header());
         assert_eq!(back, ["the shard (it was 1/2)"]);
-        let was = Header { fuzz: Some("f".into()), simulated: Some("s".into()), stop_early: true, ..header() };
+        let was = Header {
+            fuzz: Some("f".into()),
+            simulated: Some("s".into()),
+            stop_early: true,
+            ..header()
+        };
         assert_eq!(
             changed(&was, &header()),
-            ["the simulated model (it was s)", "the fuzzed suite", "stopping early (it was requested)"]
+            [
+                "the simulated model (it was s)",
+                "the fuzzed suite",
+                "stopping early (it was requested)"
+            ]
         );
     }
 
     #[test]
     fn a_header_is_read_as_it_was_written() {
-        let read = |header: &Header| serde_json::from_value::<Header>(serde_json::to_value(header).unwrap()).unwrap();
+        let read = |header: &Header| {
+            serde_json::from_value::<Header>(serde_json::to_value(header).unwrap()).unwrap()
+        };
         assert_eq!(read(&header()), header());
         let mut full = Header {
             shard: Some(Shard { index: 2, of: 3 }),
@@ -218,10 +271,17 @@ mod tests {
 
     #[test]
     fn databases_are_named() {
-        let set = |now: &mut Header, name: &str| now.databases.insert(name.to_owned(), "z".to_owned());
+        let set =
+            |now: &mut Header, name: &str| now.databases.insert(name.to_owned(), "z".to_owned());
         assert_eq!(differences_after(|now| drop(set(now, "shop"))), ["the database `shop`"]);
-        assert_eq!(differences_after(|now| drop(set(now, "new"))), ["the database `new` (it is new)"]);
-        assert_eq!(differences_after(|now| drop(now.databases.remove("stock"))), ["the database `stock` (it is gone)"]);
+        assert_eq!(
+            differences_after(|now| drop(set(now, "new"))),
+            ["the database `new` (it is new)"]
+        );
+        assert_eq!(
+            differences_after(|now| drop(now.databases.remove("stock"))),
+            ["the database `stock` (it is gone)"]
+        );
     }
 
     #[test]
@@ -234,12 +294,18 @@ mod tests {
         assert_eq!(differences_after(|now| now.arms[0].plugins[0].digest = "00".into()), planner);
         assert_eq!(differences_after(|now| drop(now.arms[0].plugins.remove(0))), planner);
         // The same bytes under another name are the same plugin.
-        assert!(differences_after(|now| now.arms[0].plugins[0].source = "plugins/chase.wasm".into()).is_empty());
+        assert!(
+            differences_after(|now| now.arms[0].plugins[0].source = "plugins/chase.wasm".into())
+                .is_empty()
+        );
         let reward = PluginOfArm { role: "reward".into(), source: "r".into(), digest: "1".into() };
         let added = ["the plugin of the reward of `b` (it was none)"];
         assert_eq!(differences_after(|now| now.arms[1].plugins.push(reward)), added);
         let temperature = ["the setting model.temperature of `a` (it was 0.7)"];
-        assert_eq!(differences_after(|now| now.arms[0].settings["model"]["temperature"] = json!(0)), temperature);
+        assert_eq!(
+            differences_after(|now| now.arms[0].settings["model"]["temperature"] = json!(0)),
+            temperature
+        );
         assert_eq!(
             differences_after(|now| now.arms[1].settings["rows"] = json!([1])),
             ["the setting rows of `b` (it was [1,2])"]

@@ -1,4 +1,5 @@
-//! Executes a run: a number of items at once, a line in the log for each that ends, until all are done or something stops the run.
+//! Executes a run: a number of items at once, a line in the log for each that ends, until all are
+//! done or something stops the run.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -28,7 +29,8 @@ const UNEXPECTED: &str = "unexpected";
 /// Executes the items of the plan that the log of the folder does not hold.
 ///
 /// # Errors
-/// When the log is damaged or is not this plan's, or cannot be written; what was written before stays.
+/// When the log is damaged or is not this plan's, or cannot be written; what was written before
+/// stays.
 pub async fn execute<A: SystemUnderTest + ?Sized>(
     plan: &Plan,
     folder: &mut RunFolder,
@@ -152,7 +154,10 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
         while self.under_way.len() < self.options.workers.max(1) {
             let Some((slot, retried)) = self.board.open_from(self.next) else { return };
             self.used_up = self.used_up.or_else(|| self.used_up());
-            let Some(item) = self.plan.item(slot, retried).filter(|_| self.used_up.is_none()) else { return };
+            let Some(item) = self.plan.item(slot, retried).filter(|_| self.used_up.is_none())
+            else {
+                return;
+            };
             self.next = slot + 1;
             let (system, own) = (Arc::clone(&self.system), item.clone());
             let handle = self.running.spawn(async move { system.answer(&own).await });
@@ -181,7 +186,9 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
     /// Writes the result of an item. Returns what stops the run, if the result does.
     fn take(&mut self, ended: Ended<A::Fatal>) -> Result<Option<Stopped<A::Fatal>>, RunError> {
         let id = ended.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
-        let Some(at) = self.under_way.iter().position(|item| item.id == id) else { return Ok(None) };
+        let Some(at) = self.under_way.iter().position(|item| item.id == id) else {
+            return Ok(None);
+        };
         let under_way = self.under_way.swap_remove(at);
         let graded = match ended {
             Ok((_, Answered::Graded(graded))) => *graded,
@@ -192,7 +199,11 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
         self.write(&under_way, graded)
     }
 
-    fn write(&mut self, under_way: &UnderWay, graded: Graded) -> Result<Option<Stopped<A::Fatal>>, RunError> {
+    fn write(
+        &mut self,
+        under_way: &UnderWay,
+        graded: Graded,
+    ) -> Result<Option<Stopped<A::Fatal>>, RunError> {
         let Item { arm_name, question, place, retried, .. } = &under_way.item;
         let (arm, id) = (arm_name.to_string(), question.id.clone());
         let graded = Box::new(Graded { arm, id, place: *place, retried: *retried, ..graded });
@@ -215,7 +226,8 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
 
     /// Whether the endpoint has failed too often.
     fn outage(&mut self, last: &Graded) -> Option<Stopped<A::Fatal>> {
-        let fault = last.fault.as_ref().filter(|fault| last.end == End::Failed && fault.class == MODEL);
+        let fault =
+            last.fault.as_ref().filter(|fault| last.end == End::Failed && fault.class == MODEL);
         let Some(fault) = fault else {
             self.outages = 0;
             return None;
@@ -225,22 +237,30 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
         is_enough.then(|| Stopped::Outage { items: self.outages, message: fault.message.clone() })
     }
 
-    /// Checks whether the comparison is decided. If so, aborts the items beyond the deciding question.
+    /// Checks whether the comparison is decided. If so, aborts the items beyond the deciding
+    /// question.
     fn decide(&mut self) -> Result<(), RunError> {
         let decided = self.board.decide(self.plan).cloned();
         if decided != self.logged {
-            self.folder.append(Line { at: self.elapsed(), entry: Entry::Stopped(decided.clone()) })?;
+            self.folder
+                .append(Line { at: self.elapsed(), entry: Entry::Stopped(decided.clone()) })?;
             self.logged = decided;
         }
         if self.logged.is_some() {
             let limit = self.board.limit();
-            self.under_way.iter().filter(|item| item.slot >= limit).for_each(|item| item.handle.abort());
+            self.under_way
+                .iter()
+                .filter(|item| item.slot >= limit)
+                .for_each(|item| item.handle.abort());
         }
         Ok(())
     }
 
     /// Aborts the running items, writes those that ended meanwhile, and returns the final state.
-    async fn finish(mut self, stopped: Option<Stopped<A::Fatal>>) -> Result<Finished<A::Fatal>, RunError> {
+    async fn finish(
+        mut self,
+        stopped: Option<Stopped<A::Fatal>>,
+    ) -> Result<Finished<A::Fatal>, RunError> {
         self.running.abort_all();
         while let Some(ended) = self.running.join_next_with_id().await {
             self.take(ended)?;
@@ -258,10 +278,15 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
 
 /// Checks that the options fit the run.
 fn check(plan: &Plan, folder: &RunFolder, options: &Options) -> Result<(), RunError> {
-    let unfit = |reason: &str| RunError::Unfit { run: folder.header().id.clone(), reason: reason.to_owned() };
+    let unfit = |reason: &str| RunError::Unfit {
+        run: folder.header().id.clone(),
+        reason: reason.to_owned(),
+    };
     let Some(early) = &options.stop_early else { return Ok(()) };
     if folder.header().shard.is_some() {
-        return Err(unfit("a shard cannot stop early, because it does not see what the others find"));
+        return Err(unfit(
+            "a shard cannot stop early, because it does not see what the others find",
+        ));
     }
     if early.first == early.second || early.first.max(early.second) >= plan.arms.len() {
         return Err(unfit("stopping early takes two different arms of the run"));
@@ -293,7 +318,9 @@ fn read_log(plan: &Plan, folder: &mut RunFolder, board: &mut Board) -> Result<Lo
         };
         let Graded { arm, id, place, retried, .. } = graded.as_ref();
         let slot = plan.slot(arm, *place, id);
-        let slot = slot.ok_or_else(|| format!("the suite has no question `{id}` at place {place} for `{arm}`"))?;
+        let slot = slot.ok_or_else(|| {
+            format!("the suite has no question `{id}` at place {place} for `{arm}`")
+        })?;
         if !board.may_take(slot, *retried) {
             return Err(twice(&graded));
         }
@@ -315,7 +342,10 @@ fn panicked(under_way: &UnderWay, error: JoinError) -> Graded {
         Ok(panic) => panic,
         Err(error) => Box::new(error.to_string()),
     };
-    let text = payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied());
+    let text = payload
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| payload.downcast_ref::<&str>().copied());
     let message = format!("the host panicked: {}", text.unwrap_or("no reason given"));
     let wrong = Judged { verdict: Verdict::Wrong, fingerprint: None };
     Graded {

@@ -1,4 +1,5 @@
-//! The folder of a run: its header, a line for each graded answer, and the journals of running searches.
+//! The folder of a run: its header, a line for each graded answer, and the journals of running
+//! searches.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Seek, SeekFrom, Write};
@@ -20,8 +21,8 @@ const ITEMS: &str = "items";
 const TRIES: u32 = 20;
 const WAIT: Duration = Duration::from_millis(5);
 
-/// The locked folder of a run: one process at a time executes a run. A written line survives any end of the process; only a failing machine can
-/// lose what the system has not yet put on disk.
+/// The locked folder of a run: one process at a time executes a run. A written line survives any
+/// end of the process; only a failing machine can lose what the system has not yet put on disk.
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
@@ -48,7 +49,8 @@ impl RunFolder {
         Ok(Self { path: path.to_owned(), results, header: header.clone(), file })
     }
 
-    /// Resumes a run. Its results are read, and a last line that was cut off is removed, when [`execute`](super::execute) begins.
+    /// Resumes a run. Its results are read, and a last line that was cut off is removed, when
+    /// [`execute`](super::execute) begins.
     ///
     /// # Errors
     /// When it is no run, cannot be read or written, or another process works on it.
@@ -73,19 +75,22 @@ impl RunFolder {
         &self.path
     }
 
-    /// The path of the journal of a running search. The journal is removed when the line of the answer is written, so the journals of a
-    /// resumed run are those of searches that were cut off.
+    /// The path of the journal of a running search. The journal is removed when the line of the
+    /// answer is written, so the journals of a resumed run are those of searches that were cut off.
     #[must_use]
     pub fn item_journal(&self, arm: &str, id: &str) -> PathBuf {
         item_journal(&self.path, arm, id)
     }
 
-    /// Gives each line of the results to `take`, with its number; then truncates the file after its last complete line. Returns the number
-    /// of bytes that were cut off.
+    /// Gives each line of the results to `take`, with its number; then truncates the file after its
+    /// last complete line. Returns the number of bytes that were cut off.
     ///
     /// # Errors
     /// When a line is damaged, `take` refuses it, or the file cannot be read or written.
-    pub(crate) fn replay(&mut self, mut take: impl FnMut(Line) -> Result<(), String>) -> Result<u64, RunError> {
+    pub(crate) fn replay(
+        &mut self,
+        mut take: impl FnMut(Line) -> Result<(), String>,
+    ) -> Result<u64, RunError> {
         let fail = |error| RunError::io(&self.results, error);
         let mut lines = Lines::new(File::open(&self.results).map_err(fail)?, &self.results);
         while let Some(line) = lines.next()? {
@@ -96,7 +101,8 @@ impl RunFolder {
         Ok(lines.torn)
     }
 
-    /// Writes a line. After an error nothing may be written any more: the file may end with a part of a line.
+    /// Writes a line. After an error nothing may be written any more: the file may end with a part
+    /// of a line.
     pub(crate) fn append(&mut self, line: Line) -> Result<(), RunError> {
         let written = line.encode().and_then(|bytes| self.file.write_all(&bytes));
         written.map_err(|error| RunError::io(&self.results, error))
@@ -128,7 +134,8 @@ impl RunFolder {
 /// The same path as [`RunFolder::item_journal`], for callers without the lock.
 #[must_use]
 pub fn item_journal(folder: &Path, arm: &str, id: &str) -> PathBuf {
-    // No name of a suite becomes a name of a file. The length distinguishes (`a`, `bc`) from (`ab`, `c`).
+    // No name of a suite becomes a name of a file. The length distinguishes (`a`, `bc`) from (`ab`,
+    // `c`).
     let digest = Sha256::digest(format!("{}:{arm}{id}", arm.len()));
     let digits: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
     folder.join(ITEMS).join(format!("{digits}.jsonl"))
@@ -141,7 +148,10 @@ pub fn item_journal(folder: &Path, arm: &str, id: &str) -> PathBuf {
 pub fn read_header(folder: &Path) -> Result<Header, RunError> {
     let path = folder.join(HEADER);
     let text = read_within(&path, DOCUMENT).map_err(|error| RunError::io(&path, error))?;
-    let damaged = |error: serde_json::Error| RunError::Header { path: path.clone(), reason: error.to_string() };
+    let damaged = |error: serde_json::Error| RunError::Header {
+        path: path.clone(),
+        reason: error.to_string(),
+    };
     let value: serde_json::Value = serde_json::from_slice(&text).map_err(damaged)?;
     match value.get("format").and_then(serde_json::Value::as_str) {
         Some(RUN_FORMAT) => serde_json::from_value(value).map_err(damaged),
@@ -161,7 +171,9 @@ pub fn is_going_on(folder: &Path) -> bool {
 fn locked(results: &Path, header: &Header) -> Result<File, RunError> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
-    let file = syrch_files::private(&mut options).open(results).map_err(|error| RunError::io(results, error))?;
+    let file = syrch_files::private(&mut options)
+        .open(results)
+        .map_err(|error| RunError::io(results, error))?;
     // A check whether the run is running holds the lock for a moment.
     for _ in 0..TRIES {
         match file.try_lock() {
@@ -186,7 +198,9 @@ fn make(folder: &Path) -> Result<(), RunError> {
 
 fn remove(path: &Path) -> Result<(), RunError> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(RunError::io(path, error)),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(RunError::io(path, error))
+        }
         _ => Ok(()),
     }
 }

@@ -12,7 +12,8 @@ use crate::Verdict;
 pub struct Graded {
     /// The name of the arm that answered.
     pub arm: String,
-    /// The question's id. With the arm it is the key: no run holds it twice, unless [`Graded::retried`].
+    /// The question's id. With the arm it is the key: no run holds it twice, unless
+    /// [`Graded::retried`].
     pub id: String,
     /// The question's place in the suite, from 0. Reports are in this order, whatever ended first.
     pub place: u64,
@@ -31,13 +32,14 @@ pub struct Graded {
     pub sql: Option<String>,
     /// The expected statement, or the first of several. `None` if rows or a text are expected.
     pub gold_sql: Option<String>,
-    /// The verdict of each rule, by its name. Empty only when the expected answer is not available: then [`Graded::gold_fault`] has the reason,
-    /// and the question does not count.
+    /// The verdict of each rule, by its name. Empty only when the expected answer is not available:
+    /// then [`Graded::gold_fault`] has the reason, and the question does not count.
     pub verdicts: BTreeMap<String, Judged>,
     /// The reason why the expected answer is not available.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gold_fault: Option<String>,
-    /// How much of the expected cells the answer holds, 0 to 1: soft-F1 (BIRD mini-dev); `None` if there is no result.
+    /// How much of the expected cells the answer holds, 0 to 1: soft-F1 (BIRD mini-dev); `None` if
+    /// there is no result.
     pub soft_f1: Option<f64>,
     /// Rows of the answer.
     pub rows: Option<u64>,
@@ -45,11 +47,13 @@ pub struct Graded {
     pub gold_rows: Option<u64>,
     /// The confidence of the answer, 0 to 1.
     pub confidence: Option<f64>,
-    /// The calibrated confidence of the answer's candidate, 0 to 1, before the aggregator: calibrators are fitted on it. Not
-    /// `confidence.calibrated` of `syrch.answer/1`, which is [`Graded::confidence`].
+    /// The calibrated confidence of the answer's candidate, 0 to 1, before the aggregator:
+    /// calibrators are fitted on it. Not `confidence.calibrated` of `syrch.answer/1`, which is
+    /// [`Graded::confidence`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub candidate_confidence: Option<f64>,
-    /// The statements that a judge of the search judged and that ran, with what the rules say of them.
+    /// The statements that a judge of the search judged and that ran, with what the rules say of
+    /// them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judgements: Vec<Judgement>,
     /// The cost of the search.
@@ -72,7 +76,8 @@ pub struct Judgement {
     /// Whether the reward accepted it; `None` without a verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reward: Option<bool>,
-    /// Whether the model calls that judge statements or choose among them said yes to it; `None` if there was none, or they were in balance.
+    /// Whether the model calls that judge statements or choose among them said yes to it; `None` if
+    /// there was none, or they were in balance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<bool>,
     /// The verdict of each rule on its result.
@@ -102,12 +107,14 @@ pub struct Fault {
     pub message: String,
 }
 
-/// The verdict of a rule, with the fingerprint of the compared result, so that a report under another rule needs no second run.
+/// The verdict of a rule, with the fingerprint of the compared result, so that a report under
+/// another rule needs no second run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judged {
     /// The verdict: the best over all expected answers.
     pub verdict: Verdict,
-    /// The fingerprint of the answer's result under this rule: equal results have equal fingerprints. `None` if there is no result.
+    /// The fingerprint of the answer's result under this rule: equal results have equal
+    /// fingerprints. `None` if there is no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
 }
@@ -117,7 +124,8 @@ pub struct Judged {
 pub struct Cost {
     /// Model calls that were sent.
     pub calls: u32,
-    /// Model calls that a cache answered. An arm's cost is both together: which arm of a comparison pays for a shared call is chance.
+    /// Model calls that a cache answered. An arm's cost is both together: which arm of a comparison
+    /// pays for a shared call is chance.
     pub cached: u32,
     /// Tokens of prompts, of all calls as if each had been sent.
     pub input_tokens: u64,
@@ -130,7 +138,8 @@ pub struct Cost {
 }
 
 impl Graded {
-    /// A line without an answer, a verdict and a cost: of a question that was not asked, or whose search did not end in order.
+    /// A line without an answer, a verdict and a cost: of a question that was not asked, or whose
+    /// search did not end in order.
     #[must_use]
     pub fn without_answer(item: &Item, end: End) -> Self {
         let question = &item.question;
@@ -160,12 +169,14 @@ impl Graded {
         }
     }
 
-    /// Whether the search failed before the expected answer was read, as where the host panics, so that it was not graded.
+    /// Whether the search failed before the expected answer was read, as where the host panics, so
+    /// that it was not graded.
     pub(crate) fn is_unjudged(&self) -> bool {
         self.end == End::Failed && self.gold_rows.is_none() && self.gold_fault.is_none()
     }
 
-    /// The verdict of a rule. `None` if the expected answer is not available or the rule is not among the verdicts.
+    /// The verdict of a rule. `None` if the expected answer is not available or the rule is not
+    /// among the verdicts.
     #[must_use]
     pub fn verdict(&self, rule: &str) -> Option<Verdict> {
         self.verdicts.get(rule).map(|judged| judged.verdict)

@@ -1,4 +1,5 @@
-//! The recorded start of a run: `run.json` in its folder. A run is resumed only with equal settings.
+//! The recorded start of a run: `run.json` in its folder. A run is resumed only with equal
+//! settings.
 
 use std::collections::BTreeMap;
 
@@ -30,14 +31,16 @@ pub struct Header {
     pub shard: Option<Shard>,
     /// The seed of everything random.
     pub seed: u64,
-    /// The digest of the fuzzed suite on which right answers are run again. `None` if there is none.
+    /// The digest of the fuzzed suite on which right answers are run again. `None` if there is
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fuzz: Option<String>,
-    /// The label of the simulated model that gives the answers, which figures show. `None` if a real one gives them.
+    /// The label of the simulated model that gives the answers, which figures show. `None` if a
+    /// real one gives them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulated: Option<String>,
-    /// Whether the run stops as soon as the e-process shows that its first two arms differ. Then the e-process decides in every report on the
-    /// run, whether it stopped early or not.
+    /// Whether the run stops as soon as the e-process shows that its first two arms differ. Then
+    /// the e-process decides in every report on the run, whether it stopped early or not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stop_early: bool,
 }
@@ -64,8 +67,8 @@ pub struct Arm {
     pub plugins: Vec<PluginOfArm>,
     /// All other settings, without keys and folders; differences are named by their dotted path.
     pub settings: Value,
-    /// The arm that this one repeats under another seed: its answers show how much of that arm's figures is chance. `None` if it is an arm of
-    /// its own.
+    /// The arm that this one repeats under another seed: its answers show how much of that arm's
+    /// figures is chance. `None` if it is an arm of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again: Option<String>,
 }
@@ -81,7 +84,10 @@ impl Header {
 
     /// The names of the arms that repeat this one under other seeds.
     pub fn again<'a>(&'a self, arm: &'a str) -> impl Iterator<Item = &'a str> {
-        self.arms.iter().filter(move |other| other.again.as_deref() == Some(arm)).map(|other| other.name.as_str())
+        self.arms
+            .iter()
+            .filter(move |other| other.again.as_deref() == Some(arm))
+            .map(|other| other.name.as_str())
     }
 }
 
@@ -96,7 +102,8 @@ pub struct PluginOfArm {
     pub digest: String,
 }
 
-/// Part `index` (from 1) of `of` parts: the questions whose place, counted from 1, leaves the remainder `index` mod `of`.
+/// Part `index` (from 1) of `of` parts: the questions whose place, counted from 1, leaves the
+/// remainder `index` mod `of`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Shard {
     /// The number of the part, from 1.

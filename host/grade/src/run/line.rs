@@ -1,7 +1,8 @@
-//! The lines of a run's `results.jsonl`: each has a checksum, so that it is read completely or not at all.
+//! The lines of a run's `results.jsonl`: each has a checksum, so that it is read completely or not
+//! at all.
 //!
-//! `{"sha":"0123456789abcdef","at_ms":1200,"graded":{…}}`: the checksum is the beginning of the SHA-256 of what follows the comma after it,
-//! up to the end of the line.
+//! `{"sha":"0123456789abcdef","at_ms":1200,"graded":{…}}`: the checksum is the beginning of the
+//! SHA-256 of what follows the comma after it, up to the end of the line.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -125,7 +126,8 @@ fn checksum(bytes: &[u8]) -> [u8; DIGITS] {
     digits
 }
 
-/// The whole lines of a file, one by one. A last line without its end was being written when the process ended, and is none of them.
+/// The whole lines of a file, one by one. A last line without its end was being written when the
+/// process ended, and is none of them.
 pub(crate) struct Lines<'a> {
     reader: BufReader<File>,
     path: &'a Path,
@@ -141,7 +143,14 @@ pub(crate) struct Lines<'a> {
 impl<'a> Lines<'a> {
     pub(crate) fn new(file: File, path: &'a Path) -> Self {
         let (number, whole, torn) = (0, 0, 0);
-        Self { reader: BufReader::with_capacity(1 << 16, file), path, buffer: Vec::new(), number, whole, torn }
+        Self {
+            reader: BufReader::with_capacity(1 << 16, file),
+            path,
+            buffer: Vec::new(),
+            number,
+            whole,
+            torn,
+        }
     }
 
     /// The next one; `None` at the end.
@@ -165,16 +174,23 @@ impl<'a> Lines<'a> {
         self.whole += bytes;
         let line = Line::decode(&self.buffer);
         line.map(Some).map_err(|reason| {
-            self.malformed(&format!("{reason}; without this line the run can be resumed, and repeats its item"))
+            self.malformed(&format!(
+                "{reason}; without this line the run can be resumed, and repeats its item"
+            ))
         })
     }
 
     pub(crate) fn malformed(&self, reason: &str) -> RunError {
-        RunError::Malformed { path: self.path.to_owned(), line: self.number, reason: reason.to_owned() }
+        RunError::Malformed {
+            path: self.path.to_owned(),
+            line: self.number,
+            reason: reason.to_owned(),
+        }
     }
 }
 
-/// Reads the results in a file, also of a run that is going on; one that is missing holds none. Whether a last line was cut off.
+/// Reads the results in a file, also of a run that is going on; one that is missing holds none.
+/// Whether a last line was cut off.
 ///
 /// # Errors
 /// When a line is damaged, or the file cannot be read.

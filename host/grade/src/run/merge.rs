@@ -1,4 +1,5 @@
-//! Merges the shards of a run: the same answers in the same order as if one process had given all of them.
+//! Merges the shards of a run: the same answers in the same order as if one process had given all
+//! of them.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +24,10 @@ pub enum MergeError {
         run: String,
     },
     /// The runs were started with different settings.
-    #[error("the runs `{first}` and `{second}` are no shards of one run: they differ in: {}", text::few(differing))]
+    #[error(
+        "the runs `{first}` and `{second}` are no shards of one run: they differ in: {}",
+        text::few(differing)
+    )]
     Different {
         /// The id of the first run.
         first: String,
@@ -55,7 +59,9 @@ pub enum MergeError {
         shard: Shard,
     },
     /// A run holds a question of another shard.
-    #[error("the run `{run}` is shard {shard} and holds the question `{id}`, whose place {place} is not of it")]
+    #[error(
+        "the run `{run}` is shard {shard} and holds the question `{id}`, whose place {place} is not of it"
+    )]
     Foreign {
         /// The id of the run.
         run: String,
@@ -71,14 +77,15 @@ pub enum MergeError {
 /// A run that was merged from its shards.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Merged {
-    /// The run as if one process had executed it. Its id is made from those of the shards, its time is that of the slowest.
+    /// The run as if one process had executed it. Its id is made from those of the shards, its time
+    /// is that of the slowest.
     pub record: RunRecord,
     /// Sentences about missing answers. Empty for a complete run.
     pub warnings: Vec<String>,
 }
 
-/// Merges the shards of one run, in any order. Missing shards are reported by warnings. A single run over the whole suite is returned
-/// unchanged.
+/// Merges the shards of one run, in any order. Missing shards are reported by warnings. A single
+/// run over the whole suite is returned unchanged.
 ///
 /// # Errors
 /// When they are no shards of one run, or overlap.
@@ -104,8 +111,13 @@ pub fn merge(mut runs: Vec<RunRecord>) -> Result<Merged, MergeError> {
         }
     }
     record.header = Header { id: hex(&ids.finalize()), shard: None, ..record.header };
-    let order: BTreeMap<String, usize> =
-        record.header.arms.iter().enumerate().map(|(place, arm)| (arm.name.clone(), place)).collect();
+    let order: BTreeMap<String, usize> = record
+        .header
+        .arms
+        .iter()
+        .enumerate()
+        .map(|(place, arm)| (arm.name.clone(), place))
+        .collect();
     record.graded.sort_by_key(|graded: &Graded| (graded.place, order.get(&graded.arm).copied()));
     Ok(Merged { record, warnings })
 }
@@ -119,7 +131,11 @@ fn check(runs: &[RunRecord]) -> Result<(), MergeError> {
         let header = Header { shard: first.header.shard, ..run.header.clone() };
         let differing = changed(&without_answers(&first.header), &without_answers(&header));
         if !differing.is_empty() {
-            return Err(MergeError::Different { first: first.header.id.clone(), second: id, differing });
+            return Err(MergeError::Different {
+                first: first.header.id.clone(),
+                second: id,
+                differing,
+            });
         }
         if let Some((other, one)) = before {
             let first = other.header.id.clone();

@@ -1,4 +1,5 @@
-//! Runs over a suite: which items are executed in which order, what is written, and how a killed run is resumed.
+//! Runs over a suite: which items are executed in which order, what is written, and how a killed
+//! run is resumed.
 
 mod board;
 mod changed;
@@ -27,7 +28,9 @@ pub use graded::{Cost, End, Fault, Graded, Judged, Judgement};
 pub use header::{Arm, Header, PluginOfArm, RUN_FORMAT, Shard, SuiteOfRun};
 pub use line::Early;
 pub use merge::{MergeError, Merged, merge};
-pub use options::{Answered, Finished, Options, RunBudgets, StopEarly, Stopped, SystemUnderTest, UsedUp};
+pub use options::{
+    Answered, Finished, Options, RunBudgets, StopEarly, Stopped, SystemUnderTest, UsedUp,
+};
 pub use plan::{Item, Plan};
 pub use progress::{ArmProgress, Observer, Progress, Resumed, Silent};
 pub use read::{EarlierTries, RunRecord, read};

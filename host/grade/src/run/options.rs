@@ -17,18 +17,21 @@ pub trait SystemUnderTest: Send + Sync + 'static {
     /// An error that ends the whole run.
     type Fatal: Send + 'static;
 
-    /// Called once for each item, several at a time. It is dropped where it waits when the run is stopped: its journal stays, and the item
-    /// is started again when the run is resumed. So it does not watch the run's own stop: what ended because of that would be taken for an
-    /// answer. A panic is this item's failure and no other's.
+    /// Called once for each item, several at a time. It is dropped where it waits when the run is
+    /// stopped: its journal stays, and the item is started again when the run is resumed. So it
+    /// does not watch the run's own stop: what ended because of that would be taken for an answer.
+    /// A panic is this item's failure and no other's.
     async fn answer(&self, item: &Item) -> Answered<Self::Fatal>;
 }
 
 /// The result of an item.
 #[derive(Debug)]
 pub enum Answered<F> {
-    /// A graded answer, or a failure of this item alone. The engine sets the arm, the id, the place and whether it was repeated.
+    /// A graded answer, or a failure of this item alone. The engine sets the arm, the id, the place
+    /// and whether it was repeated.
     Graded(Box<Graded>),
-    /// An error that all other items would have as well: a database that vanished, a plugin that is refused. It is not written.
+    /// An error that all other items would have as well: a database that vanished, a plugin that is
+    /// refused. It is not written.
     Fatal(F),
 }
 
@@ -39,7 +42,8 @@ pub struct Options {
     pub workers: usize,
     /// The budgets of the whole run.
     pub budgets: RunBudgets,
-    /// The number of items that the model's endpoint fails one after the other, in the order of their ends, until the run stops. 0 means never.
+    /// The number of items that the model's endpoint fails one after the other, in the order of
+    /// their ends, until the run stops. 0 means never.
     pub max_outages: u32,
     /// When to stop a comparison early. `None` means never.
     pub stop_early: Option<StopEarly>,
@@ -52,9 +56,11 @@ impl Default for Options {
     }
 }
 
-/// The budgets of a whole run; one that is `None` has no limit. They are checked before each item begins, so the items that are running then may
-/// exceed them: at most as many as there are workers. The time also ends those that are running, which a resumed run starts again. Items of the log count, whichever process executed them, and so do calls and tokens that a
-/// cache answered.
+/// The budgets of a whole run; one that is `None` has no limit. They are checked before each item
+/// begins, so the items that are running then may exceed them: at most as many as there are
+/// workers. The time also ends those that are running, which a resumed run starts again. Items of
+/// the log count, whichever process executed them, and so do calls and tokens that a cache
+/// answered.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct RunBudgets {
     /// Model calls at most.
@@ -87,14 +93,18 @@ pub struct StopEarly {
     pub first: usize,
     /// The place of the arm with which it is compared.
     pub second: usize,
-    /// Whether so many questions that only the first had right, and so many that only the second had right, decide. Called after each
-    /// question that both have ended, in the order of the suite. A question that one of them cannot be judged by counts for neither.
+    /// Whether so many questions that only the first had right, and so many that only the second
+    /// had right, decide. Called after each question that both have ended, in the order of the
+    /// suite. A question that one of them cannot be judged by counts for neither.
     pub decides: Arc<dyn Fn(u64, u64) -> bool + Send + Sync>,
 }
 
 impl fmt::Debug for StopEarly {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.debug_struct("StopEarly").field("first", &self.first).field("second", &self.second).finish_non_exhaustive()
+        to.debug_struct("StopEarly")
+            .field("first", &self.first)
+            .field("second", &self.second)
+            .finish_non_exhaustive()
     }
 }
 
@@ -114,7 +124,8 @@ pub enum Stopped<F> {
     Interrupted,
     /// A budget was used up.
     Budget(UsedUp),
-    /// The model's endpoint failed for so many items, one after the other. They are in the log as failed.
+    /// The model's endpoint failed for so many items, one after the other. They are in the log as
+    /// failed.
     Outage {
         /// The number of these items.
         items: u32,

@@ -1,5 +1,6 @@
-//! The items of a run: question after question, and for each all arms, one after the other, so that whatever changes meanwhile (a slow
-//! hour of an endpoint, a run that ends early) meets all arms alike.
+//! The items of a run: question after question, and for each all arms, one after the other, so that
+//! whatever changes meanwhile (a slow hour of an endpoint, a run that ends early) meets all arms
+//! alike.
 
 use std::sync::Arc;
 
@@ -33,7 +34,8 @@ pub struct Item {
 }
 
 impl Plan {
-    /// The items of a run. `questions` are those of the whole suite, in order; the header has the arms and the shard.
+    /// The items of a run. `questions` are those of the whole suite, in order; the header has the
+    /// arms and the shard.
     #[must_use]
     pub fn new(header: &Header, questions: impl IntoIterator<Item = Arc<Question>>) -> Self {
         let mine = |place: u64| header.shard.is_none_or(|shard: Shard| shard.holds(place));

@@ -11,7 +11,8 @@ const RECENT: usize = 64;
 /// The progress of a run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Progress {
-    /// Items that are in the log, of all processes that worked on the run; those that failed and are repeated are not.
+    /// Items that are in the log, of all processes that worked on the run; those that failed and
+    /// are repeated are not.
     pub done: u64,
     /// Items in all, of this shard.
     pub of: u64,
@@ -40,7 +41,8 @@ pub struct ArmProgress {
     pub arm: String,
     /// Right answers under the rule of the run.
     pub right: u64,
-    /// Answers that were right or wrong: neither excluded by the rule nor without an expected answer.
+    /// Answers that were right or wrong: neither excluded by the rule nor without an expected
+    /// answer.
     pub of: u64,
 }
 
@@ -87,8 +89,8 @@ impl Estimate {
         self.recent.push_back(took);
     }
 
-    /// The time for a number of items with a number of workers: by the mean of the recent times without the tenth at either end, so that one item that hung
-    /// for minutes does not count.
+    /// The time for a number of items with a number of workers: by the mean of the recent times
+    /// without the tenth at either end, so that one item that hung for minutes does not count.
     pub(crate) fn left(&self, items: u64, workers: usize) -> Option<Duration> {
         let mut times: Vec<f64> = self.recent.iter().map(Duration::as_secs_f64).collect();
         times.sort_by(f64::total_cmp);

@@ -36,7 +36,10 @@ impl EarlierTries {
         Self {
             tries: self.tries + 1,
             calls: self.calls + calls,
-            tokens: self.tokens.saturating_add(cost.input_tokens).saturating_add(cost.output_tokens),
+            tokens: self
+                .tokens
+                .saturating_add(cost.input_tokens)
+                .saturating_add(cost.output_tokens),
             usd: before.zip(price).map(|(before, price)| before + price),
         }
     }
@@ -57,8 +60,8 @@ impl EarlierTries {
 pub struct RunRecord {
     /// The recorded start of the run.
     pub header: Header,
-    /// The answers, by place, and for each place in the order of the arms; of several tries of one the last. Those that ran ahead of an
-    /// early stop are left out.
+    /// The answers, by place, and for each place in the order of the arms; of several tries of one
+    /// the last. Those that ran ahead of an early stop are left out.
     pub graded: Vec<Graded>,
     /// Where it stopped before its end, because it was decided.
     pub stopped: Option<Early>,
@@ -66,7 +69,8 @@ pub struct RunRecord {
     pub ahead: u64,
     /// The time of the run, of all its processes together. Not compared between runs.
     pub elapsed: Duration,
-    /// The cost of tries that failed and were repeated, by arm. Arms without such tries are missing.
+    /// The cost of tries that failed and were repeated, by arm. Arms without such tries are
+    /// missing.
     pub earlier: BTreeMap<String, EarlierTries>,
 }
 
@@ -82,7 +86,10 @@ impl RunRecord {
     /// Whether all answers are there.
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        let of = self.stopped.as_ref().map_or(self.of(), |early| (early.at + 1) * self.header.arms.len() as u64);
+        let of = self
+            .stopped
+            .as_ref()
+            .map_or(self.of(), |early| (early.at + 1) * self.header.arms.len() as u64);
         self.graded.len() as u64 == of
     }
 }
@@ -105,7 +112,9 @@ pub fn read(folder: &Path) -> Result<RunRecord, RunError> {
             Entry::Stopped(early) => stopped = early,
             Entry::Graded(graded) => {
                 let arm = header.arms.iter().position(|arm| arm.name == graded.arm);
-                let arm = arm.ok_or_else(|| lines.malformed(&format!("the run has no arm `{}`", graded.arm)))?;
+                let arm = arm.ok_or_else(|| {
+                    lines.malformed(&format!("the run has no arm `{}`", graded.arm))
+                })?;
                 let key = (graded.place, arm);
                 if !graded.retried && all.contains_key(&key) {
                     return Err(lines.malformed(&twice(&graded)));
@@ -123,21 +132,36 @@ pub fn read(folder: &Path) -> Result<RunRecord, RunError> {
     let counted = |graded: &Graded| last.is_none_or(|last| graded.place <= last);
     let lines = all.len();
     let graded: Vec<Graded> = all.into_values().filter(counted).collect();
-    Ok(RunRecord { header, ahead: (lines - graded.len()) as u64, graded, stopped, elapsed, earlier })
+    Ok(RunRecord {
+        header,
+        ahead: (lines - graded.len()) as u64,
+        graded,
+        stopped,
+        elapsed,
+        earlier,
+    })
 }
 
-/// Grades the answers that were not graded, such as those of a panic, by the other answers to the same question: where the expected answer is
-/// not available or excluded for these, it is for that one as well. So the number of questions that count is the same for all arms.
+/// Grades the answers that were not graded, such as those of a panic, by the other answers to the
+/// same question: where the expected answer is not available or excluded for these, it is for that
+/// one as well. So the number of questions that count is the same for all arms.
 fn settle(all: &mut BTreeMap<(u64, usize), Graded>) {
-    let unjudged: Vec<_> = all.iter().filter(|(_, one)| one.is_unjudged()).map(|(key, _)| *key).collect();
+    let unjudged: Vec<_> =
+        all.iter().filter(|(_, one)| one.is_unjudged()).map(|(key, _)| *key).collect();
     for (place, arm) in unjudged {
-        let others =
-            || all.range((place, 0)..=(place, usize::MAX)).map(|(_, one)| one).filter(|one| !one.is_unjudged());
-        let fault =
-            others().find_map(|one| one.gold_fault.clone()).filter(|_| others().all(|one| one.gold_fault.is_some()));
+        let others = || {
+            all.range((place, 0)..=(place, usize::MAX))
+                .map(|(_, one)| one)
+                .filter(|one| !one.is_unjudged())
+        };
+        let fault = others()
+            .find_map(|one| one.gold_fault.clone())
+            .filter(|_| others().all(|one| one.gold_fault.is_some()));
         let judged = others().flat_map(|one| &one.verdicts);
-        let excluded: BTreeSet<String> =
-            judged.filter(|(_, judged)| judged.verdict == Verdict::Excluded).map(|(rule, _)| rule.clone()).collect();
+        let excluded: BTreeSet<String> = judged
+            .filter(|(_, judged)| judged.verdict == Verdict::Excluded)
+            .map(|(rule, _)| rule.clone())
+            .collect();
         let Some(one) = all.get_mut(&(place, arm)) else { continue };
         one.gold_fault = fault;
         one.verdicts.retain(|_, _| one.gold_fault.is_none());

@@ -82,7 +82,8 @@ impl Runs {
         Ok(entries)
     }
 
-    /// A run, named by its id or by the beginning of it; `last` is the latest; a path is a run's folder, wherever it is.
+    /// A run, named by its id or by the beginning of it; `last` is the latest; a path is a run's
+    /// folder, wherever it is.
     ///
     /// # Errors
     /// When there is none, or several.
@@ -90,7 +91,9 @@ impl Runs {
         let entries = self.list()?;
         match (named(&entries, |entry| &entry.id, run), run.to_owned()) {
             (Ok(entry), _) => Ok(entry.clone()),
-            (Err(Unnamed::Unknown(similar)), run) => entry(Path::new(&run)).ok_or(RunError::Unknown { run, similar }),
+            (Err(Unnamed::Unknown(similar)), run) => {
+                entry(Path::new(&run)).ok_or(RunError::Unknown { run, similar })
+            }
             (Err(Unnamed::Several(matches)), run) => Err(RunError::Several { run, matches }),
         }
     }
@@ -103,7 +106,9 @@ impl RunEntry {
     /// When its header or a line of its results is damaged, or a file cannot be read.
     pub fn summary(&self) -> Result<RunSummary, RunError> {
         let header = read_header(&self.path)?;
-        let questions = header.shard.map_or(header.suite.questions, |shard| shard.share(header.suite.questions));
+        let questions = header
+            .shard
+            .map_or(header.suite.questions, |shard| shard.share(header.suite.questions));
         let of = questions * header.arms.len() as u64;
         let mut done = BTreeSet::new();
         let mut stopped = None;
@@ -113,7 +118,13 @@ impl RunEntry {
             }
             Entry::Stopped(early) => stopped = early,
         })?;
-        Ok(RunSummary { header, done: done.len() as u64, of, stopped, is_going_on: is_going_on(&self.path) })
+        Ok(RunSummary {
+            header,
+            done: done.len() as u64,
+            of,
+            stopped,
+            is_going_on: is_going_on(&self.path),
+        })
     }
 }
 

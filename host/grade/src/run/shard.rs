@@ -27,7 +27,11 @@ impl Shard {
     /// # Errors
     /// When there is no such part.
     pub fn new(index: u32, of: u32) -> Result<Self, ShardError> {
-        if (1..=of).contains(&index) { Ok(Self { index, of }) } else { Err(ShardError::Range { index, of }) }
+        if (1..=of).contains(&index) {
+            Ok(Self { index, of })
+        } else {
+            Err(ShardError::Range { index, of })
+        }
     }
 
     /// Whether the question at this place, from 0, belongs to the shard.
@@ -73,7 +77,9 @@ mod tests {
 
     #[test]
     fn a_shard_is_two_numbers_that_fit() {
-        let read = |text: &str| text.parse::<Shard>().map(|shard| shard.to_string()).map_err(|error| error.to_string());
+        let read = |text: &str| {
+            text.parse::<Shard>().map(|shard| shard.to_string()).map_err(|error| error.to_string())
+        };
         assert_eq!(read(" 2/8 "), Ok("2/8".to_owned()));
         assert_eq!(read("1 / 1"), Ok("1/1".to_owned()));
         let form = "`2` names no shard: write `i/n`, part i of n, such as 2/8";
@@ -81,7 +87,10 @@ mod tests {
         for text in ["", "/", "a/b", "1/2/3", "-1/2", "+1/2", "1/99999999999"] {
             assert!(read(text).unwrap_err().ends_with("such as 2/8"), "{text}");
         }
-        assert_eq!(read("0/4").unwrap_err(), "there is no shard 0 of 4: shards are counted from 1 to their number");
+        assert_eq!(
+            read("0/4").unwrap_err(),
+            "there is no shard 0 of 4: shards are counted from 1 to their number"
+        );
         assert!(read("5/4").is_err() && read("0/0").is_err());
     }
 

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result};
 use std::path::Path;
 
-/// Bytes at most of a document beside the results: the header of a run, the manifest of a fuzzed suite.
+/// Bytes at most of a document beside the results: the header of a run, the manifest of a fuzzed
+/// suite.
 pub const DOCUMENT: u64 = 64 << 20;
 
 /// The content of a plain file of at most that many bytes.
@@ -39,6 +40,9 @@ mod tests {
         File::create(&path).unwrap().set_len(1 << 40).unwrap();
         assert_eq!(read_within(&path, 1_000).unwrap_err().kind(), ErrorKind::FileTooLarge);
         #[cfg(unix)]
-        assert_eq!(read_within(Path::new("/dev/zero"), 1_000).unwrap_err().kind(), ErrorKind::InvalidInput);
+        assert_eq!(
+            read_within(Path::new("/dev/zero"), 1_000).unwrap_err().kind(),
+            ErrorKind::InvalidInput
+        );
     }
 }

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Interval, wilson};
 
-/// Nearer to 0 or 1 no confidence counts in [`log_loss`]: one that was sure and wrong must not outweigh all others.
+/// Nearer to 0 or 1 no confidence counts in [`log_loss`]: one that was sure and wrong must not
+/// outweigh all others.
 const SUREST: f64 = 1e-6;
 
 /// The answers of one range of confidences.
@@ -32,9 +33,11 @@ impl Bin {
     }
 }
 
-/// The points of a reliability diagram: `bins` ranges of equal width from 0 to 1, those without an answer left out.
+/// The points of a reliability diagram: `bins` ranges of equal width from 0 to 1, those without an
+/// answer left out.
 ///
-/// A. Niculescu-Mizil and R. Caruana, "Predicting good probabilities with supervised learning", ICML 2005.
+/// A. Niculescu-Mizil and R. Caruana, "Predicting good probabilities with supervised learning",
+/// ICML 2005.
 #[must_use]
 pub fn reliability(scored: &[(f64, bool)], bins: u32) -> Vec<Bin> {
     let bins = bins.max(1);
@@ -49,14 +52,23 @@ pub fn reliability(scored: &[(f64, bool)], bins: u32) -> Vec<Bin> {
     let edge = |at: usize| at as f64 / f64::from(bins);
     let bin = |(at, (answers, right, sum)): (usize, (u64, u64, f64))| {
         let mean_confidence = sum / answers as f64;
-        Bin { low: edge(at), high: edge(at + 1), answers, right, mean_confidence, interval: wilson(right, answers) }
+        Bin {
+            low: edge(at),
+            high: edge(at + 1),
+            answers,
+            right,
+            mean_confidence,
+            interval: wilson(right, answers),
+        }
     };
     found.into_iter().enumerate().filter(|(_, (answers, ..))| *answers > 0).map(bin).collect()
 }
 
-/// By how much confidence and accuracy differ, on average over the answers: the expected calibration error; 0 without bins.
+/// By how much confidence and accuracy differ, on average over the answers: the expected
+/// calibration error; 0 without bins.
 ///
-/// M. Pakdaman Naeini, G. F. Cooper and M. Hauskrecht, "Obtaining well calibrated probabilities using Bayesian binning", AAAI 2015.
+/// M. Pakdaman Naeini, G. F. Cooper and M. Hauskrecht, "Obtaining well calibrated probabilities
+/// using Bayesian binning", AAAI 2015.
 #[must_use]
 pub fn expected_calibration_error(bins: &[Bin]) -> f64 {
     let answers: u64 = bins.iter().map(|bin| bin.answers).sum();
@@ -64,16 +76,18 @@ pub fn expected_calibration_error(bins: &[Bin]) -> f64 {
     if answers == 0 { 0.0 } else { bins.iter().map(gap).sum::<f64>() / answers as f64 }
 }
 
-/// The mean squared distance of confidences from what came true, 0 to 1, the lower the better; `None` if there are no answers.
+/// The mean squared distance of confidences from what came true, 0 to 1, the lower the better;
+/// `None` if there are no answers.
 ///
-/// G. W. Brier, "Verification of forecasts expressed in terms of probability", Monthly Weather Review 78 (1950), 1–3.
+/// G. W. Brier, "Verification of forecasts expressed in terms of probability", Monthly Weather
+/// Review 78 (1950), 1–3.
 #[must_use]
 pub fn brier(scored: &[(f64, bool)]) -> Option<f64> {
     mean(scored, |confidence, right| (confidence - f64::from(u8::from(right))).powi(2))
 }
 
-/// The mean negative logarithm of the probability that was given to what came true, the lower the better, with confidences clamped a
-/// millionth away from 0 and 1; `None` if there are no answers.
+/// The mean negative logarithm of the probability that was given to what came true, the lower the
+/// better, with confidences clamped a millionth away from 0 and 1; `None` if there are no answers.
 ///
 /// I. J. Good, "Rational decisions", Journal of the Royal Statistical Society B 14 (1952), 107–114.
 #[must_use]

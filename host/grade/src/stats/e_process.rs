@@ -4,15 +4,17 @@ use std::f64::consts::LN_2;
 
 use statrs::function::beta::checked_ln_beta;
 
-/// Where a comparison may stop: under no difference the e-process ever reaches it in at most one comparison of twenty.
+/// Where a comparison may stop: under no difference the e-process ever reaches it in at most one
+/// comparison of twenty.
 pub const E_STOP: f64 = 20.0;
 
-/// The e-value of `b` questions that only the first arm has right against `c` that only the second has: B(b + 1, c + 1) · 2^(b + c).
-/// Infinite when it is beyond a double.
+/// The e-value of `b` questions that only the first arm has right against `c` that only the second
+/// has: B(b + 1, c + 1) · 2^(b + c). Infinite when it is beyond a double.
 ///
-/// It is the wealth of one who bets on each flip with the share of its direction so far (Laplace's rule), starting at 1; under no
-/// difference it is a martingale, so that it exceeds 20 at any time with a chance of at most 1/20 (J. Ville, "Étude critique de la
-/// notion de collectif", 1939). As a test: A. Ramdas, P. Grünwald, V. Vovk and G. Shafer, "Game-theoretic statistics and safe
+/// It is the wealth of one who bets on each flip with the share of its direction so far (Laplace's
+/// rule), starting at 1; under no difference it is a martingale, so that it exceeds 20 at any time
+/// with a chance of at most 1/20 (J. Ville, "Étude critique de la notion de collectif", 1939). As a
+/// test: A. Ramdas, P. Grünwald, V. Vovk and G. Shafer, "Game-theoretic statistics and safe
 /// anytime-valid inference", Statistical Science 38 (2023).
 #[must_use]
 pub fn e_value(b: u64, c: u64) -> f64 {

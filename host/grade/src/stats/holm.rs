@@ -1,8 +1,10 @@
 //! Several comparisons at once.
 
-/// Holm's adjusted p-values, in the given order: a comparison holds at 5 % among all of them when its own is at most 0.05.
+/// Holm's adjusted p-values, in the given order: a comparison holds at 5 % among all of them when
+/// its own is at most 0.05.
 ///
-/// S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6 (1979), 65–70.
+/// S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
+/// Statistics 6 (1979), 65–70.
 #[must_use]
 pub fn holm(p: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).collect();
@@ -22,7 +24,9 @@ mod tests {
 
     #[test]
     fn the_smallest_is_multiplied_by_all_and_none_overtakes() {
-        let close = |one: &[f64], other: &[f64]| one.iter().zip(other).all(|(one, other)| (one - other).abs() < 1e-12);
+        let close = |one: &[f64], other: &[f64]| {
+            one.iter().zip(other).all(|(one, other)| (one - other).abs() < 1e-12)
+        };
         assert!(close(&holm(&[0.01, 0.04, 0.03, 0.005]), &[0.03, 0.06, 0.06, 0.02]));
         assert_eq!(holm(&[]), Vec::<f64>::new());
         assert_eq!(holm(&[0.03]), [0.03]);

@@ -1,12 +1,15 @@
-//! The test of two arms on the same questions: only those count that one has right and the other wrong.
+//! The test of two arms on the same questions: only those count that one has right and the other
+//! wrong.
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 
-/// The exact two-sided p-value of McNemar's test: `b` questions are right in the first arm only, `c` in the second only.
+/// The exact two-sided p-value of McNemar's test: `b` questions are right in the first arm only,
+/// `c` in the second only.
 ///
-/// Under no difference b follows a binomial distribution with b + c tries at ½; the p-value is twice its smaller tail, at most 1.
-/// Q. McNemar, "Note on the sampling error of the difference between correlated proportions", Psychometrika 12 (1947), 153–157, with
-/// the exact tail in place of the chi-square, which is too bold for few flips.
+/// Under no difference b follows a binomial distribution with b + c tries at ½; the p-value is
+/// twice its smaller tail, at most 1. Q. McNemar, "Note on the sampling error of the difference
+/// between correlated proportions", Psychometrika 12 (1947), 153–157, with the exact tail in place
+/// of the chi-square, which is too bold for few flips.
 #[must_use]
 pub fn mcnemar(b: u64, c: u64) -> f64 {
     let Some(tries) = b.checked_add(c) else { return 1.0 };

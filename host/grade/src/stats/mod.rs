@@ -1,5 +1,5 @@
-//! Statistics of graded answers: intervals for a share, tests and intervals for two arms on the same questions, what a suite can find at all,
-//! and how far confidences can be trusted.
+//! Statistics of graded answers: intervals for a share, tests and intervals for two arms on the
+//! same questions, what a suite can find at all, and how far confidences can be trusted.
 //!
 //! Everything is a pure function of its arguments; what is random starts at a given seed.
 

@@ -9,25 +9,29 @@ use super::mcnemar::lower_tail;
 const WANTED: f64 = 0.8;
 /// The test's level, two-sided.
 const LEVEL: f64 = 0.05;
-/// Beyond how many standard deviations (and ten more) a count of flips has no weight: under 1e-15 in all.
+/// Beyond how many standard deviations (and ten more) a count of flips has no weight: under 1e-15
+/// in all.
 const REACH: f64 = 9.0;
 
-/// The chance that exact McNemar at two-sided 5 % finds a difference. `discordance`: the share of questions that one arm has right and the
-/// other wrong; `difference`: by how much of all questions the arms differ, at most the discordance.
+/// The chance that exact McNemar at two-sided 5 % finds a difference. `discordance`: the share of
+/// questions that one arm has right and the other wrong; `difference`: by how much of all questions
+/// the arms differ, at most the discordance.
 ///
-/// Exact and unconditional: the number of flips is binomial in the questions, their direction binomial in the flips, and the rejected
-/// tails are summed over both (S. W. Duffy, "Asymptotic and exact power for the McNemar test and its analogue with R controls per
-/// case", Biometrics 40 (1984), 1005–1015). It is the power of the very test that is reported. The normal approximation
-/// (R. J. Connor, "Sample size for testing differences in proportions for the paired-sample design", Biometrics 43 (1987), 207–211)
-/// promises more with few flips, since the exact test seldom uses its whole 5 %: at 12 % discordance and 5 points it gives 30 % for 100
-/// questions where this gives 21 %, and 71 % for 300 where this gives 66 %.
+/// Exact and unconditional: the number of flips is binomial in the questions, their direction
+/// binomial in the flips, and the rejected tails are summed over both (S. W. Duffy, "Asymptotic and
+/// exact power for the McNemar test and its analogue with R controls per case", Biometrics 40
+/// (1984), 1005–1015). It is the power of the very test that is reported. The normal approximation
+/// (R. J. Connor, "Sample size for testing differences in proportions for the paired-sample
+/// design", Biometrics 43 (1987), 207–211) promises more with few flips, since the exact test
+/// seldom uses its whole 5 %: at 12 % discordance and 5 points it gives 30 % for 100 questions
+/// where this gives 21 %, and 71 % for 300 where this gives 66 %.
 #[must_use]
 pub fn power(questions: u64, discordance: f64, difference: f64) -> f64 {
     Flips::of(questions, discordance).power(difference)
 }
 
-/// The smallest difference, as a share of all questions, that exact McNemar at two-sided 5 % finds with 80 % power; `None` if even flips
-/// that all go one way would not suffice.
+/// The smallest difference, as a share of all questions, that exact McNemar at two-sided 5 % finds
+/// with 80 % power; `None` if even flips that all go one way would not suffice.
 #[must_use]
 pub fn minimum_detectable(questions: u64, discordance: f64) -> Option<f64> {
     let flips = Flips::of(questions, discordance);
@@ -66,7 +70,8 @@ impl Flips {
         let Ok(binomial) = Binomial::new(discordance, questions) else {
             return Self { discordance, counts: Vec::new() };
         };
-        let count = |flips| Some(Count { flips, chance: binomial.pmf(flips), tail: rejected(flips)? });
+        let count =
+            |flips| Some(Count { flips, chance: binomial.pmf(flips), tail: rejected(flips)? });
         Self { discordance, counts: (first..=last).filter_map(count).collect() }
     }
 
@@ -76,14 +81,16 @@ impl Flips {
         }
         let share = (0.5 + 0.5 * difference.abs() / self.discordance).min(1.0);
         let found = |count: &Count| {
-            let tails = lower_tail(count.tail, count.flips, share) + lower_tail(count.tail, count.flips, 1.0 - share);
+            let tails = lower_tail(count.tail, count.flips, share)
+                + lower_tail(count.tail, count.flips, 1.0 - share);
             count.chance * tails
         };
         self.counts.iter().map(found).sum::<f64>().min(1.0)
     }
 }
 
-/// The most flips in one direction, of `flips` in both, at which the test rejects; `None` if it never does.
+/// The most flips in one direction, of `flips` in both, at which the test rejects; `None` if it
+/// never does.
 fn rejected(flips: u64) -> Option<u64> {
     let rejects = |fewer: u64| 2.0 * lower_tail(fewer, flips, 0.5) <= LEVEL;
     let near = (flips as f64 / 2.0 - Z_95 / 2.0 * (flips as f64).sqrt()).max(0.0) as u64;
@@ -102,7 +109,8 @@ mod tests {
         (share * 100.0).round()
     }
 
-    /// The design's figures, from measured flips, are 20, 70 and 75 %; the exact test's own are within 4 points of them.
+    /// The design's figures, from measured flips, are 20, 70 and 75 %; the exact test's own are
+    /// within 4 points of them.
     #[test]
     fn the_powers_of_common_suites() {
         let found = [power(100, 0.12, 0.05), power(300, 0.12, 0.05), power(930, 0.12, 0.03)];
@@ -115,7 +123,8 @@ mod tests {
     #[test]
     fn tails_are_those_that_the_test_rejects() {
         for flips in 0..400 {
-            let by_test = (0..=flips / 2).rfind(|fewer| super::super::mcnemar(*fewer, flips - fewer) <= LEVEL);
+            let by_test = (0..=flips / 2)
+                .rfind(|fewer| super::super::mcnemar(*fewer, flips - fewer) <= LEVEL);
             assert_eq!(rejected(flips), by_test, "{flips} flips");
         }
     }
@@ -143,7 +152,11 @@ mod tests {
         assert_eq!(power(0, 0.5, 0.5), 0.0);
         assert_eq!(power(100, f64::NAN, 0.1), 0.0);
         assert_eq!(power(100, 0.1, f64::NAN), 0.0);
-        assert_eq!(power(100, 0.1, 0.7), power(100, 0.1, 0.1), "arms cannot differ by more than they flip");
+        assert_eq!(
+            power(100, 0.1, 0.7),
+            power(100, 0.1, 0.1),
+            "arms cannot differ by more than they flip"
+        );
         assert_eq!(power(100, 0.1, -0.05), power(100, 0.1, 0.05));
     }
 }

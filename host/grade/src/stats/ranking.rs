@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The chance that a right answer has a higher confidence than a wrong one, ties counted half: the area under the ROC curve. `None` unless
-/// there are both right and wrong answers.
+/// The chance that a right answer has a higher confidence than a wrong one, ties counted half: the
+/// area under the ROC curve. `None` unless there are both right and wrong answers.
 ///
-/// By ranks: J. A. Hanley and B. J. McNeil, "The meaning and use of the area under a receiver operating characteristic (ROC) curve",
-/// Radiology 143 (1982), 29–36.
+/// By ranks: J. A. Hanley and B. J. McNeil, "The meaning and use of the area under a receiver
+/// operating characteristic (ROC) curve", Radiology 143 (1982), 29–36.
 #[must_use]
 pub fn auroc(scored: &[(f64, bool)]) -> Option<f64> {
     let right = scored.iter().filter(|(_, right)| *right).count() as f64;
@@ -35,9 +35,11 @@ pub struct RiskPoint {
     pub threshold: f64,
 }
 
-/// The risk–coverage curve, from the surest answers to all; answers of the same confidence enter together.
+/// The risk–coverage curve, from the surest answers to all; answers of the same confidence enter
+/// together.
 ///
-/// R. El-Yaniv and Y. Wiener, "On the foundations of noise-free selective classification", JMLR 11 (2010), 1605–1641.
+/// R. El-Yaniv and Y. Wiener, "On the foundations of noise-free selective classification", JMLR 11
+/// (2010), 1605–1641.
 #[must_use]
 pub fn risk_coverage(scored: &[(f64, bool)]) -> Vec<RiskPoint> {
     let (mut answered, mut wrong) = (0_usize, 0_usize);
@@ -75,7 +77,8 @@ mod tests {
     #[test]
     fn risk_grows_as_less_sure_answers_enter() {
         let curve = risk_coverage(&[(0.5, false), (0.9, true), (0.7, true), (0.7, false)]);
-        let reported: Vec<(f64, f64, f64)> = curve.iter().map(|at| (at.coverage, at.risk, at.threshold)).collect();
+        let reported: Vec<(f64, f64, f64)> =
+            curve.iter().map(|at| (at.coverage, at.risk, at.threshold)).collect();
         assert_eq!(reported, [(0.25, 0.0, 0.9), (0.75, 1.0 / 3.0, 0.7), (1.0, 0.5, 0.5)]);
         assert_eq!(risk_coverage(&[]), []);
     }

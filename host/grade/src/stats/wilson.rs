@@ -4,8 +4,9 @@ use super::{Interval, Z_95};
 
 /// Wilson's score interval at 95 % for `right` of `of`; 0 to 1 when there is nothing to count.
 ///
-/// E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927), 209–212; recommended for
-/// all sizes by Brown, Cai and DasGupta, "Interval estimation for a binomial proportion", Statistical Science 16 (2001).
+/// E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22
+/// (1927), 209–212; recommended for all sizes by Brown, Cai and DasGupta, "Interval estimation for
+/// a binomial proportion", Statistical Science 16 (2001).
 #[must_use]
 pub fn wilson(right: u64, of: u64) -> Interval {
     if of == 0 {
@@ -44,7 +45,11 @@ mod tests {
         assert_eq!(wilson(0, 10).low, 0.0);
         assert_eq!(wilson(10, 10).high, 1.0);
         assert!(wilson(0, 10).high < 0.28 && wilson(10, 10).low > 0.72);
-        assert_eq!(wilson(11, 10), wilson(10, 10), "more right than asked is a mistake of the caller, not a panic");
+        assert_eq!(
+            wilson(11, 10),
+            wilson(10, 10),
+            "more right than asked is a mistake of the caller, not a panic"
+        );
     }
 
     proptest::proptest! {

@@ -1,4 +1,5 @@
-//! The databases of a suite: the file of each name, beside the suite in the layout of published suites, or in a folder of the user.
+//! The databases of a suite: the file of each name, beside the suite in the layout of published
+//! suites, or in a folder of the user.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -37,7 +38,8 @@ impl Engines {
 /// Folders with a file a database; the empty one is the folder itself.
 const FLAT: [&str; 3] = ["", "db", "databases"];
 /// Folders with a folder a database, as Spider and BIRD have them.
-const NESTED: [&str; 6] = ["database", "databases", "dev_databases", "train_databases", "test_database", ""];
+const NESTED: [&str; 6] =
+    ["database", "databases", "dev_databases", "train_databases", "test_database", ""];
 
 /// The reason why a name has no file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -110,12 +112,18 @@ impl fmt::Display for MissingDatabases {
 impl std::error::Error for MissingDatabases {}
 
 impl Suite {
-    /// The database that a question names: the URL of a server, or a file in the suite's folder by its path or as published suites are laid
-    /// out. `given` is the user's: a server or a file is the database of all questions, a folder is searched before the suite's own.
+    /// The database that a question names: the URL of a server, or a file in the suite's folder by
+    /// its path or as published suites are laid out. `given` is the user's: a server or a file is
+    /// the database of all questions, a folder is searched before the suite's own.
     ///
     /// # Errors
     /// When there is no such file, or the name leads out of the folders. No server is asked.
-    pub fn database(&self, db: &str, given: Option<&DatabaseUrl>, engines: Engines) -> Result<DatabaseUrl, Unresolved> {
+    pub fn database(
+        &self,
+        db: &str,
+        given: Option<&DatabaseUrl>,
+        engines: Engines,
+    ) -> Result<DatabaseUrl, Unresolved> {
         let mut folders = Vec::new();
         if let Some(given) = given {
             let path = given.path();
@@ -139,7 +147,8 @@ impl Suite {
         if engines.is_server(&url) {
             return Ok(url);
         }
-        let looked: Vec<String> = folders.iter().map(|folder| format!("`{}`", folder.shown())).collect();
+        let looked: Vec<String> =
+            folders.iter().map(|folder| format!("`{}`", folder.shown())).collect();
         Err(Unresolved::Missing { db: db.to_owned(), searched: looked.join(" and ") })
     }
 
@@ -179,8 +188,8 @@ impl Suite {
     }
 }
 
-/// The file of a database that lies in that folder, laid out as published suites are. Whoever names it may be untrusted: nothing outside
-/// of the folder is opened, whatever the links in it lead to.
+/// The file of a database that lies in that folder, laid out as published suites are. Whoever names
+/// it may be untrusted: nothing outside of the folder is opened, whatever the links in it lead to.
 ///
 /// # Errors
 /// When there is none, or the name leads out of the folder.
@@ -189,14 +198,16 @@ pub fn database_in(folder: &Path, db: &str, engines: Engines) -> Result<PathBuf,
         return Err(Unresolved::Unnamed);
     }
     let folder = Folder::of_suite(folder);
-    let missing = || Unresolved::Missing { db: db.to_owned(), searched: format!("`{}`", folder.shown()) };
+    let missing =
+        || Unresolved::Missing { db: db.to_owned(), searched: format!("`{}`", folder.shown()) };
     find(&folder, db, engines)?.ok_or_else(missing)
 }
 
 /// The file of a database in one folder; `None` if it is not there.
 fn find(folder: &Folder, db: &str, engines: Engines) -> Result<Option<PathBuf>, Unresolved> {
     for name in candidates(&engines.path_of(db), engines.endings) {
-        let path = folder.file(&name).map_err(|Outside| Unresolved::Outside { db: db.to_owned() })?;
+        let path =
+            folder.file(&name).map_err(|Outside| Unresolved::Outside { db: db.to_owned() })?;
         if path.is_file() {
             return Ok(Some(path));
         }
@@ -206,10 +217,14 @@ fn find(folder: &Folder, db: &str, engines: Engines) -> Result<Option<PathBuf>, 
 
 /// Where a database of that name may lie in a folder, the likeliest first.
 fn candidates(db: &str, endings: &[&str]) -> Vec<String> {
-    let joined = |folder: &str, rest: String| if folder.is_empty() { rest } else { format!("{folder}/{rest}") };
+    let joined = |folder: &str, rest: String| {
+        if folder.is_empty() { rest } else { format!("{folder}/{rest}") }
+    };
     let mut names = vec![db.to_owned()];
     // A path is what it says.
-    let Some(last) = Path::new(db).file_name().filter(|_| !Path::new(db).is_absolute()) else { return names };
+    let Some(last) = Path::new(db).file_name().filter(|_| !Path::new(db).is_absolute()) else {
+        return names;
+    };
     for folder in FLAT {
         names.extend(endings.iter().map(|ending| joined(folder, format!("{db}.{ending}"))));
     }
@@ -224,8 +239,11 @@ fn candidates(db: &str, endings: &[&str]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    const ENGINES: Engines =
-        Engines { endings: &["sqlite", "db"], file_schemes: &["sqlite"], server_schemes: &["postgres"] };
+    const ENGINES: Engines = Engines {
+        endings: &["sqlite", "db"],
+        file_schemes: &["sqlite"],
+        server_schemes: &["postgres"],
+    };
 
     fn database_in(folder: &Path, db: &str) -> Result<PathBuf, Unresolved> {
         super::database_in(folder, db, ENGINES)
@@ -258,7 +276,8 @@ mod tests {
         }
         #[cfg(unix)]
         {
-            std::os::unix::fs::symlink(home.path().join("secret.sqlite"), root.join("link.sqlite")).unwrap();
+            std::os::unix::fs::symlink(home.path().join("secret.sqlite"), root.join("link.sqlite"))
+                .unwrap();
             assert!(matches!(database_in(&root, "link"), Err(Unresolved::Outside { .. })));
         }
     }

@@ -1,4 +1,5 @@
-//! The digest of a suite: of its questions and expected answers in their order, whatever the format.
+//! The digest of a suite: of its questions and expected answers in their order, whatever the
+//! format.
 
 use std::path::Path;
 
@@ -6,7 +7,8 @@ use sha2::{Digest, Sha256};
 
 use super::{Gold, Question};
 
-/// A digest to which questions are added. Every text is preceded by its length, so that different suites give different bytes.
+/// A digest to which questions are added. Every text is preceded by its length, so that different
+/// suites give different bytes.
 pub(super) struct Hasher(Sha256);
 
 impl Hasher {
@@ -29,8 +31,13 @@ impl Hasher {
     }
 
     /// Adds a question; `content` is the digest of a file's content.
-    pub(super) fn question(&mut self, question: &Question, content: impl Fn(&Path) -> Option<[u8; 32]>) {
-        let Question { id, db, engine, question, evidence, golds, ordered, as_of, fields } = question;
+    pub(super) fn question(
+        &mut self,
+        question: &Question,
+        content: impl Fn(&Path) -> Option<[u8; 32]>,
+    ) {
+        let Question { id, db, engine, question, evidence, golds, ordered, as_of, fields } =
+            question;
         // Without an engine a question has the digest that it had when only SQLite was known.
         let engine = engine.as_deref().unwrap_or("sqlite");
         [id, db, engine, question].into_iter().for_each(|text| self.bytes(text.as_bytes()));

@@ -1,4 +1,5 @@
-//! Expected rows and answers as result sets, so that every rule compares them as it compares the rows of a statement.
+//! Expected rows and answers as result sets, so that every rule compares them as it compares the
+//! rows of a statement.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -53,8 +54,9 @@ pub enum GoldError {
 
 /// The expected rows of a gold; `None` if it is a statement, whose rows a database has.
 ///
-/// The first line of a CSV file names the columns. A column holds integers or reals when all of its cells that are not empty are written
-/// as such (`007` is a text), and texts otherwise; empty cells are NULL. An expected answer is one row of one cell, read in the same way.
+/// The first line of a CSV file names the columns. A column holds integers or reals when all of its
+/// cells that are not empty are written as such (`007` is a text), and texts otherwise; empty cells
+/// are NULL. An expected answer is one row of one cell, read in the same way.
 ///
 /// # Errors
 /// When the file cannot be read, is no table, or has more than 100,000 rows or 64 MiB.
@@ -79,25 +81,35 @@ pub(super) fn load(path: &Path) -> Result<Vec<u8>, GoldError> {
     }
     let mut content = Vec::new();
     let file = File::open(path).map_err(|error| unreadable(error.to_string()))?;
-    file.take(BYTES + 1).read_to_end(&mut content).map_err(|error| unreadable(error.to_string()))?;
+    file.take(BYTES + 1)
+        .read_to_end(&mut content)
+        .map_err(|error| unreadable(error.to_string()))?;
     if content.len() as u64 > BYTES {
-        return Err(GoldError::TooLarge { path: path.to_owned(), limit: format!("{} MiB", BYTES >> 20) });
+        return Err(GoldError::TooLarge {
+            path: path.to_owned(),
+            limit: format!("{} MiB", BYTES >> 20),
+        });
     }
     Ok(content)
 }
 
 /// The rows of that content.
 pub(super) fn table(path: &Path, content: &[u8]) -> Result<ResultSet, GoldError> {
-    let malformed = |line, reason: String| GoldError::Malformed { path: path.to_owned(), line, reason };
+    let malformed =
+        |line, reason: String| GoldError::Malformed { path: path.to_owned(), line, reason };
     let content = content.strip_prefix(super::BYTE_ORDER_MARK).unwrap_or(content);
-    let mut reader = csv::ReaderBuilder::new().flexible(true).has_headers(false).from_reader(content);
+    let mut reader =
+        csv::ReaderBuilder::new().flexible(true).has_headers(false).from_reader(content);
     let mut record = csv::StringRecord::new();
     let mut names: Option<Vec<String>> = None;
     let mut columns: Vec<Vec<Option<String>>> = Vec::new();
     loop {
         let start = usize::try_from(reader.position().byte()).unwrap_or(usize::MAX);
         let line = || line_of(content, start);
-        if !reader.read_record(&mut record).map_err(|_| malformed(line(), "is not UTF-8 text".to_owned()))? {
+        if !reader
+            .read_record(&mut record)
+            .map_err(|_| malformed(line(), "is not UTF-8 text".to_owned()))?
+        {
             break;
         }
         let Some(names) = &names else {
@@ -106,17 +118,22 @@ pub(super) fn table(path: &Path, content: &[u8]) -> Result<ResultSet, GoldError>
             continue;
         };
         if record.len() != names.len() {
-            let reason = format!("{} cells, and the first line names {} columns", record.len(), names.len());
+            let reason =
+                format!("{} cells, and the first line names {} columns", record.len(), names.len());
             return Err(malformed(line(), reason));
         }
         if columns.first().is_some_and(|column| column.len() >= ROWS) {
-            return Err(GoldError::TooLarge { path: path.to_owned(), limit: format!("{ROWS} rows") });
+            return Err(GoldError::TooLarge {
+                path: path.to_owned(),
+                limit: format!("{ROWS} rows"),
+            });
         }
         for (column, cell) in columns.iter_mut().zip(&record) {
             column.push(Some(cell.to_owned()).filter(|cell| !cell.is_empty()));
         }
     }
-    let names = names.ok_or_else(|| malformed(1, "it is empty; its first line names the columns".to_owned()))?;
+    let names = names
+        .ok_or_else(|| malformed(1, "it is empty; its first line names the columns".to_owned()))?;
     result(names, columns).map_err(|reason| malformed(1, reason))
 }
 
@@ -131,7 +148,8 @@ fn result(names: Vec<String>, columns: Vec<Vec<Option<String>>>) -> Result<Resul
     let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) =
         names.into_iter().zip(columns).map(|(name, cells)| column(name, cells)).unzip();
     let schema = Arc::new(Schema::new(fields));
-    let batch = RecordBatch::try_new(Arc::clone(&schema), arrays).map_err(|error| error.to_string())?;
+    let batch =
+        RecordBatch::try_new(Arc::clone(&schema), arrays).map_err(|error| error.to_string())?;
     Ok(ResultSet::new(schema, vec![batch], false, Vec::new(), String::new()))
 }
 
@@ -157,11 +175,13 @@ fn column(name: String, cells: Vec<Option<String>>) -> (Field, ArrayRef) {
     }
     let (sql_type, array): (_, ArrayRef) = match kind.filter(|_| is_number) {
         Some(Written::Integer) => {
-            let numbers = cells.into_iter().map(|cell| cell.and_then(|cell| cell.parse::<i64>().ok()));
+            let numbers =
+                cells.into_iter().map(|cell| cell.and_then(|cell| cell.parse::<i64>().ok()));
             ("INTEGER", Arc::new(numbers.collect::<Int64Array>()))
         }
         Some(Written::Real) => {
-            let numbers = cells.into_iter().map(|cell| cell.and_then(|cell| cell.parse::<f64>().ok()));
+            let numbers =
+                cells.into_iter().map(|cell| cell.and_then(|cell| cell.parse::<f64>().ok()));
             ("REAL", Arc::new(numbers.collect::<Float64Array>()))
         }
         None => ("TEXT", Arc::new(cells.into_iter().collect::<StringArray>())),
@@ -171,7 +191,8 @@ fn column(name: String, cells: Vec<Option<String>>) -> (Field, ArrayRef) {
     (Field::new(name, data_type, true).with_metadata(about), array)
 }
 
-/// Whether a cell is written as a number: no sign but `-`, no zeros before other digits, and what fits the type.
+/// Whether a cell is written as a number: no sign but `-`, no zeros before other digits, and what
+/// fits the type.
 fn written(cell: &str) -> Option<Written> {
     let digits = cell.strip_prefix('-').unwrap_or(cell);
     let whole = digits.bytes().take_while(u8::is_ascii_digit).count();
@@ -183,7 +204,10 @@ fn written(cell: &str) -> Option<Written> {
     }
     // What follows digits is read as Rust reads it: a fraction, an exponent, and never a word.
     let is_last_digit = digits.ends_with(|last: char| last.is_ascii_digit());
-    cell.parse::<f64>().ok().filter(|number| number.is_finite() && is_last_digit).map(|_| Written::Real)
+    cell.parse::<f64>()
+        .ok()
+        .filter(|number| number.is_finite() && is_last_digit)
+        .map(|_| Written::Real)
 }
 
 /// Files of expected rows that were read, with their digests: many questions may share one.
@@ -203,7 +227,8 @@ mod tests {
 
     #[test]
     fn columns_are_what_all_of_their_cells_are() {
-        let content = "\u{feff}n,x,code,name,none\r\n1,2,007,\"a,b\",\r\n,1.5,8,,\r\n-3,-1e3,9,12,\r\n";
+        let content =
+            "\u{feff}n,x,code,name,none\r\n1,2,007,\"a,b\",\r\n,1.5,8,,\r\n-3,-1e3,9,12,\r\n";
         let (n, x) = ([1, -3].map(Value::Integer), [2.0, 1.5, -1000.0].map(Value::Real));
         let text = |text: &str| Value::Text(text.to_owned());
         let [one, three] = n;
@@ -217,7 +242,8 @@ mod tests {
             ]
         );
         let result = table(Path::new("gold.csv"), content.as_bytes()).unwrap();
-        let types: Vec<String> = result.columns().into_iter().map(|column| column.sql_type).collect();
+        let types: Vec<String> =
+            result.columns().into_iter().map(|column| column.sql_type).collect();
         assert_eq!(types, ["INTEGER", "REAL", "TEXT", "TEXT", "TEXT"]);
     }
 
@@ -229,9 +255,23 @@ mod tests {
         for real in ["0.5", "-0.25", "1e9", "1.5E-3", "9223372036854775808"] {
             assert_eq!(written(real), Some(Written::Real), "{real}");
         }
-        for text in
-            ["", "-", "007", "00.5", "+1", ".5", "5.", "1e", "inf", "NaN", "0x1", "1 ", "1,5", "1e999", "2024-01-01"]
-        {
+        for text in [
+            "",
+            "-",
+            "007",
+            "00.5",
+            "+1",
+            ".5",
+            "5.",
+            "1e",
+            "inf",
+            "NaN",
+            "0x1",
+            "1 ",
+            "1,5",
+            "1e999",
+            "2024-01-01",
+        ] {
             assert_eq!(written(text), None, "{text}");
         }
     }
@@ -239,7 +279,10 @@ mod tests {
     #[test]
     fn an_answer_is_one_cell() {
         let cell = |text: &str| {
-            expected(&Gold::Text(text.to_owned())).unwrap().map(|result| result.rows(0, 9)).unwrap_or_default()
+            expected(&Gold::Text(text.to_owned()))
+                .unwrap()
+                .map(|result| result.rows(0, 9))
+                .unwrap_or_default()
         };
         assert_eq!(cell("42"), [[Value::Integer(42)]]);
         assert_eq!(cell("France"), [[Value::Text("France".into())]]);
@@ -249,7 +292,10 @@ mod tests {
 
     #[test]
     fn what_is_no_table_is_reported_with_its_line() {
-        assert_eq!(rows("").unwrap_err(), "`gold.csv` line 1: it is empty; its first line names the columns");
+        assert_eq!(
+            rows("").unwrap_err(),
+            "`gold.csv` line 1: it is empty; its first line names the columns"
+        );
         assert_eq!(
             rows("a,b\r\n1,2\r\n\r\n3\r\n").unwrap_err(),
             "`gold.csv` line 4: 1 cells, and the first line names 2 columns"

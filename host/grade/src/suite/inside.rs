@@ -1,5 +1,6 @@
-//! The files that a suite may name. A suite may be untrusted, so its names open files of its own folder and of the folder that the user gives,
-//! and no others: not by an absolute path, not by `..`, not by a link that leads out.
+//! The files that a suite may name. A suite may be untrusted, so its names open files of its own
+//! folder and of the folder that the user gives, and no others: not by an absolute path, not by
+//! `..`, not by a link that leads out.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -34,7 +35,9 @@ impl Folder {
     pub(super) fn file(&self, name: &str) -> Result<PathBuf, Outside> {
         let path = self.root.join(self.within(Path::new(name)).ok_or(Outside)?);
         // What does not exist leads nowhere.
-        let (Ok(real), Ok(root)) = (path.canonicalize(), self.root.canonicalize()) else { return Ok(path) };
+        let (Ok(real), Ok(root)) = (path.canonicalize(), self.root.canonicalize()) else {
+            return Ok(path);
+        };
         if self.follows || real.starts_with(root) { Ok(path) } else { Err(Outside) }
     }
 
@@ -78,13 +81,18 @@ mod tests {
         let root = home.path().join("suite");
         std::fs::create_dir_all(root.join("db")).unwrap();
         let folder = Folder::of_suite(&root);
-        let inside =
-            [("a.csv", "a.csv"), ("db/../a.csv", "a.csv"), ("./db/x", "db/x"), ("sqlite:/etc/x", "sqlite:/etc/x")];
+        let inside = [
+            ("a.csv", "a.csv"),
+            ("db/../a.csv", "a.csv"),
+            ("./db/x", "db/x"),
+            ("sqlite:/etc/x", "sqlite:/etc/x"),
+        ];
         for (name, path) in inside {
             assert_eq!(folder.file(name), Ok(root.join(path)), "{name}");
         }
         assert_eq!(folder.file(&root.join("db/y").display().to_string()), Ok(root.join("db/y")));
-        for name in ["..", "../a", "db/../../a", "/etc/passwd", "//etc/passwd", "a/../../suite2/x"] {
+        for name in ["..", "../a", "db/../../a", "/etc/passwd", "//etc/passwd", "a/../../suite2/x"]
+        {
             assert_eq!(folder.file(name), Err(Outside), "{name}");
         }
     }

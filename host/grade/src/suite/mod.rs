@@ -1,5 +1,6 @@
-//! Suites: questions with expected answers, in the formats that they are published in. A suite is read object by object, and
-//! checked completely before it is returned, since each of its questions may cost money.
+//! Suites: questions with expected answers, in the formats that they are published in. A suite is
+//! read object by object, and checked completely before it is returned, since each of its questions
+//! may cost money.
 
 mod database;
 mod digest;
@@ -85,15 +86,17 @@ pub struct Suite {
     pub questions: Vec<Question>,
     /// The place of each question in the file.
     pub places: Vec<Place>,
-    /// SHA-256 in hexadecimal digits over the questions and expected answers, with the content of CSV files: equal for equal suites in any
-    /// format.
+    /// SHA-256 in hexadecimal digits over the questions and expected answers, with the content of
+    /// CSV files: equal for equal suites in any format.
     pub digest: String,
 }
 
-/// Reads a suite and checks all of it. The format is recognised by the content. A byte order mark and empty lines are skipped.
+/// Reads a suite and checks all of it. The format is recognised by the content. A byte order mark
+/// and empty lines are skipped.
 ///
 /// # Errors
-/// When the file cannot be read or is no suite, and otherwise with everything that is wrong with its questions.
+/// When the file cannot be read or is no suite, and otherwise with everything that is wrong with
+/// its questions.
 pub fn read(path: &Path) -> Result<Suite, SuiteError> {
     let unreadable = |error: std::io::Error| {
         let reason = if path.is_dir() { "it is a folder".to_owned() } else { error.to_string() };
@@ -106,8 +109,10 @@ pub fn read(path: &Path) -> Result<Suite, SuiteError> {
     if head[begin..].trim_ascii().is_empty() && (head.len() as u64) < source::HEAD {
         return Err(SuiteError::Empty { path: path.to_owned() });
     }
-    let container = source::container(&head[begin..])
-        .map_err(|reason| SuiteError::Unknown { path: path.to_owned(), reason: reason.to_owned() })?;
+    let container = source::container(&head[begin..]).map_err(|reason| SuiteError::Unknown {
+        path: path.to_owned(),
+        reason: reason.to_owned(),
+    })?;
     let mut rest = Cursor::new(head);
     rest.set_position(begin as u64);
     let mut reading = Reading::new(path, container);
@@ -190,7 +195,8 @@ impl Reading {
             }
             self.is_suite = true;
         }
-        let format = if self.container == Container::Table { Format::Csv } else { record::format(&object) };
+        let format =
+            if self.container == Container::Table { Format::Csv } else { record::format(&object) };
         let record::Read { id, question } = record::read(object, index, format, &self.root);
         let id = id.as_deref();
         match question {
@@ -219,7 +225,8 @@ impl Reading {
             return;
         }
         let digests = &self.digests;
-        self.hasher.question(&question, |path| digests.get(path).and_then(|digest| digest.clone().ok()));
+        self.hasher
+            .question(&question, |path| digests.get(path).and_then(|digest| digest.clone().ok()));
         // Of a suite with mistakes only these are needed.
         if self.count == 0 {
             self.suite.questions.push(question);

@@ -10,7 +10,8 @@ pub struct Question {
     pub id: String,
     /// The database as the suite names it: a name, or a path.
     pub db: String,
-    /// The engine for which the expected statements are written, such as `sqlite`; `None` for that of the database.
+    /// The engine for which the expected statements are written, such as `sqlite`; `None` for that
+    /// of the database.
     pub engine: Option<String>,
     /// The text of the question.
     pub question: String,
@@ -22,7 +23,8 @@ pub struct Question {
     pub ordered: bool,
     /// The date that counts as today, `YYYY-MM-DD`.
     pub as_of: Option<String>,
-    /// The fields by which results can be sliced: the difficulty, and every other field of the suite that is a short text, a number or a truth value.
+    /// The fields by which results can be sliced: the difficulty, and every other field of the
+    /// suite that is a short text, a number or a truth value.
     pub fields: BTreeMap<String, String>,
 }
 

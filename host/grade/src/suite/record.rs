@@ -1,4 +1,5 @@
-//! One object of a suite as a question. The same names mean the same in every container, so that a suite may be written in any of them.
+//! One object of a suite as a question. The same names mean the same in every container, so that a
+//! suite may be written in any of them.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +12,16 @@ use super::{Format, Gold, Question};
 /// The member that holds the question.
 pub(super) const QUESTION: &str = "question";
 /// The members that hold expected answers.
-pub(super) const GOLDS: [&str; 8] =
-    ["gold_sql", "SQL", "query", "sql", "expected_sql", "gold_alternatives", "expected_data", "expected_answer"];
+pub(super) const GOLDS: [&str; 8] = [
+    "gold_sql",
+    "SQL",
+    "query",
+    "sql",
+    "expected_sql",
+    "gold_alternatives",
+    "expected_data",
+    "expected_answer",
+];
 /// The members that hold one statement, in the order in which they count.
 const STATEMENTS: [&str; 5] = ["gold_sql", "SQL", "query", "sql", "expected_sql"];
 /// The engines of databases with their spellings.
@@ -61,8 +70,14 @@ pub(super) struct Read {
     pub(super) question: Result<Question, Vec<String>>,
 }
 
-/// Reads one object, the `index`-th of its suite, from 0. Its files of expected rows lie in `folder`.
-pub(super) fn read(object: Map<String, Value>, index: u64, format: Format, folder: &Folder) -> Read {
+/// Reads one object, the `index`-th of its suite, from 0. Its files of expected rows lie in
+/// `folder`.
+pub(super) fn read(
+    object: Map<String, Value>,
+    index: u64,
+    format: Format,
+    folder: &Folder,
+) -> Read {
     let mut members = Members { object, wrong: Vec::new() };
     let id = members.id(index, format);
     let question = Question {
@@ -108,7 +123,9 @@ impl Members {
 
     /// A short text or a number, under the first of these names that there is.
     fn short(&mut self, names: &[&str]) -> Option<String> {
-        let name = names.iter().find(|name| self.object.get(**name).is_some_and(|value| !value.is_null()))?;
+        let name = names
+            .iter()
+            .find(|name| self.object.get(**name).is_some_and(|value| !value.is_null()))?;
         let text = match self.take(name)? {
             Value::String(text) => text.trim().to_owned(),
             Value::Number(number) => number.to_string(),
@@ -146,7 +163,10 @@ impl Members {
             None => {
                 let mut known: Vec<&str> = ENGINES.iter().map(|(_, name)| *name).collect();
                 known.dedup();
-                self.is_wrong(format!("the engine `{given}` is unknown; there are {}", known.join(", ")));
+                self.is_wrong(format!(
+                    "the engine `{given}` is unknown; there are {}",
+                    known.join(", ")
+                ));
                 None
             }
         }
@@ -223,7 +243,9 @@ impl Members {
 
     fn answer(&mut self) -> Option<Gold> {
         match self.take("expected_answer")? {
-            Value::String(text) => Some(Gold::Text(text)).filter(|gold| *gold != Gold::Text(String::new())),
+            Value::String(text) => {
+                Some(Gold::Text(text)).filter(|gold| *gold != Gold::Text(String::new()))
+            }
             Value::Number(number) => Some(Gold::Text(number.to_string())),
             _ => {
                 self.is_wrong("`expected_answer` is neither a text nor a number");
@@ -277,9 +299,12 @@ impl Members {
 /// Whether a text is a day of the calendar, `YYYY-MM-DD`.
 #[must_use]
 pub fn is_date(text: &str) -> bool {
-    let is_written =
-        |(place, byte): (usize, u8)| if [4, 7].contains(&place) { byte == b'-' } else { byte.is_ascii_digit() };
-    text.len() == 10 && text.bytes().enumerate().all(is_written) && text.parse::<NaiveDate>().is_ok()
+    let is_written = |(place, byte): (usize, u8)| {
+        if [4, 7].contains(&place) { byte == b'-' } else { byte.is_ascii_digit() }
+    };
+    text.len() == 10
+        && text.bytes().enumerate().all(is_written)
+        && text.parse::<NaiveDate>().is_ok()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
-//! The containers that suites come in: JSON objects a line, a JSON array of objects, comma-separated values. Whichever it is, one object
-//! at a time is in memory, and none may be longer than [`LONGEST`].
+//! The containers that suites come in: JSON objects a line, a JSON array of objects,
+//! comma-separated values. Whichever it is, one object at a time is in memory, and none may be
+//! longer than [`LONGEST`].
 
 use std::cell::Cell;
 use std::fmt;
@@ -39,7 +40,8 @@ pub(super) struct Item {
 /// A function that takes the items one by one, until it breaks.
 pub(super) type Taker<'a> = dyn FnMut(Item) -> ControlFlow<()> + 'a;
 
-/// Recognises the container by the beginning of the content, after the byte order mark. The error describes the content.
+/// Recognises the container by the beginning of the content, after the byte order mark. The error
+/// describes the content.
 pub(super) fn container(head: &[u8]) -> std::result::Result<Container, &'static str> {
     match head.trim_ascii_start().first() {
         Some(b'{') => return Ok(Container::Lines),
@@ -66,7 +68,11 @@ pub(super) fn container(head: &[u8]) -> std::result::Result<Container, &'static 
 ///
 /// # Errors
 /// When the input cannot be read.
-pub(super) fn each(container: Container, input: &mut impl BufRead, take: &mut Taker<'_>) -> Result<()> {
+pub(super) fn each(
+    container: Container,
+    input: &mut impl BufRead,
+    take: &mut Taker<'_>,
+) -> Result<()> {
     match container {
         Container::Lines => lines(input, take),
         Container::Array => array(input, take),
@@ -176,7 +182,9 @@ impl<'de> Visitor<'de> for Items<'_, '_> {
         self.left.set(LONGEST);
         while let Some(value) = items.next_element::<Value>()? {
             *self.count += 1;
-            if (self.take)(Item { place: Place::Item(*self.count), object: object(value) }).is_break() {
+            if (self.take)(Item { place: Place::Item(*self.count), object: object(value) })
+                .is_break()
+            {
                 *self.stopped = true;
                 return Err(serde::de::Error::custom("no more is wanted"));
             }

@@ -1,4 +1,5 @@
-//! Comma-separated values: a header of columns, and a row a question. Cells are texts; empty ones are left out.
+//! Comma-separated values: a header of columns, and a row a question. Cells are texts; empty ones
+//! are left out.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -12,8 +13,8 @@ use super::source::{Granted, Item, LONGEST, Taker, too_long};
 /// Bytes that the reader buffers beyond the current row.
 const AHEAD: usize = 64 << 10;
 
-/// The line breaks that were read and not passed yet. The parser gives the begin of a row in bytes, before the rest of the break and the empty
-/// lines that it skips.
+/// The line breaks that were read and not passed yet. The parser gives the begin of a row in bytes,
+/// before the rest of the break and the empty lines that it skips.
 struct Breaks {
     /// The number of bytes read.
     read: u64,
@@ -85,12 +86,15 @@ pub(super) fn each(input: &mut impl BufRead, take: &mut Taker<'_>) -> Result<()>
                 },
             },
             Err(error) => match error.into_kind() {
-                csv::ErrorKind::Io(error) if error.kind() == ErrorKind::FileTooLarge => Err(too_long()),
+                csv::ErrorKind::Io(error) if error.kind() == ErrorKind::FileTooLarge => {
+                    Err(too_long())
+                }
                 csv::ErrorKind::Io(error) => return Err(error),
                 other => Err(format!("is not CSV: {other:?}")),
             },
         };
-        let is_over = header.is_none() || object.as_ref().is_err_and(|reason| *reason == too_long());
+        let is_over =
+            header.is_none() || object.as_ref().is_err_and(|reason| *reason == too_long());
         let place = Place::Line(breaks.borrow_mut().line(start));
         if take(Item { place, object }).is_break() || is_over {
             return Ok(());
@@ -110,7 +114,10 @@ fn columns(record: &csv::ByteRecord) -> std::result::Result<Vec<String>, String>
     Ok(names)
 }
 
-fn row(names: &[String], record: &csv::ByteRecord) -> std::result::Result<Map<String, Value>, String> {
+fn row(
+    names: &[String],
+    record: &csv::ByteRecord,
+) -> std::result::Result<Map<String, Value>, String> {
     if record.len() != names.len() {
         return Err(format!("has {} cells, and the header {}", record.len(), names.len()));
     }

@@ -81,7 +81,8 @@ fn suites_of_syrch_0_1_2_are_read() {
          {\"id\":\"c\",\"question\":\"?\",\"expected_answer\":\"France\"}",
     );
     let suite = suite.unwrap();
-    let golds: Vec<Vec<Gold>> = suite.questions.iter().map(|question| question.golds.clone()).collect();
+    let golds: Vec<Vec<Gold>> =
+        suite.questions.iter().map(|question| question.golds.clone()).collect();
     assert_eq!(
         golds,
         [
@@ -102,13 +103,19 @@ fn published_suites_are_read_as_arrays_and_as_lines() {
         {"db_id": "shop", "question": "?", "evidence": "e", "SQL": "SELECT 2"}]);
     let spider = json!([{"db_id": "shop", "query": "SELECT 1", "query_toks": ["SELECT", "1"], "question": "?", "question_toks": ["?"],
         "sql": {"from": {}}}, {"db_id": "shop", "query": "SELECT 2", "question": "?"}]);
-    for (format, suite, ids) in
-        [(Format::Bird, bird, ["0", "bird-0001"]), (Format::Spider, spider, ["spider-0000", "spider-0001"])]
-    {
-        let lines: String = suite.as_array().unwrap().iter().map(|item| format!("{item}\n")).collect();
-        let [lines, array] = [lines, format!("{suite:#}")].map(|content| place.read(content).unwrap());
+    for (format, suite, ids) in [
+        (Format::Bird, bird, ["0", "bird-0001"]),
+        (Format::Spider, spider, ["spider-0000", "spider-0001"]),
+    ] {
+        let lines: String =
+            suite.as_array().unwrap().iter().map(|item| format!("{item}\n")).collect();
+        let [lines, array] =
+            [lines, format!("{suite:#}")].map(|content| place.read(content).unwrap());
         assert_eq!((&lines.questions, &lines.digest), (&array.questions, &array.digest));
-        assert_eq!((array.format, array.places.as_slice()), (format, [Place::Item(1), Place::Item(2)].as_slice()));
+        assert_eq!(
+            (array.format, array.places.as_slice()),
+            (format, [Place::Item(1), Place::Item(2)].as_slice())
+        );
         let read: Vec<&str> = array.questions.iter().map(|question| question.id.as_str()).collect();
         assert_eq!(read, ids);
         assert_eq!(array.questions[1].golds, [Gold::Sql("SELECT 2".into())]);
@@ -125,11 +132,17 @@ fn tables_are_read_under_the_same_names() {
     let suite = suite.unwrap();
     assert_eq!((suite.format, suite.places), (Format::Csv, vec![Place::Line(2), Place::Line(5)]));
     let [a, b] = suite.questions.as_slice() else { panic!("{:?}", suite.questions) };
-    assert_eq!((a.question.as_str(), a.statements()), ("How many,\r\n\"really\"?", vec!["SELECT 1", "SELECT 2"]));
+    assert_eq!(
+        (a.question.as_str(), a.statements()),
+        ("How many,\r\n\"really\"?", vec!["SELECT 1", "SELECT 2"])
+    );
     assert_eq!((a.ordered, &a.fields), (true, &fields(&[("difficulty", "easy")])));
     assert_eq!((b.ordered, &b.fields, b.statements()), (false, &BTreeMap::new(), vec!["SELECT 3"]));
     for header in ["id,db,question,sql", "id,db_id,question,query"] {
-        assert_eq!(place.read(format!("{header}\na,shop,?,SELECT 1")).unwrap().questions[0].db, "shop");
+        assert_eq!(
+            place.read(format!("{header}\na,shop,?,SELECT 1")).unwrap().questions[0].db,
+            "shop"
+        );
     }
 }
 
@@ -139,7 +152,8 @@ fn each_fault_is_reported_with_its_place() {
     place.file("odd.csv", "a,b\n1\n");
     let folder = place.0.path().display().to_string();
     let long = format!("{{\"id\": \"{}\"}}", "x".repeat(source::LONGEST));
-    let long_id = format!("{{\"id\": \"{}\", \"question\": \"?\", \"sql\": \"SELECT 1\"}}", "i".repeat(257));
+    let long_id =
+        format!("{{\"id\": \"{}\", \"question\": \"?\", \"sql\": \"SELECT 1\"}}", "i".repeat(257));
     let cases: [(&str, &[&str]); 12] = [
         ("not JSON", &["line 2: is not JSON: expected ident at column 2"]),
         ("[1]", &["line 2: is not a JSON object"]),
@@ -169,15 +183,21 @@ fn each_fault_is_reported_with_its_place() {
         (GOOD, &["line 2, `a`: repeats the id of line 1"]),
         (
             r#"{"id": "c", "question": "?", "expected_data": "none.csv"}"#,
-            &["line 2, `c`: `expected_data`: `none.csv` cannot be read: No such file or directory (os error 2)"],
+            &[
+                "line 2, `c`: `expected_data`: `none.csv` cannot be read: No such file or directory (os error 2)",
+            ],
         ),
         (
             r#"{"id": "d", "question": "?", "expected_data": "odd.csv"}"#,
-            &["line 2, `d`: `expected_data`: `odd.csv` line 2: 1 cells, and the first line names 2 columns"],
+            &[
+                "line 2, `d`: `expected_data`: `odd.csv` line 2: 1 cells, and the first line names 2 columns",
+            ],
         ),
         (
             r#"{"id": "e", "question": "?", "expected_data": "../a.csv"}"#,
-            &["line 2, `e`: `expected_data` is `../a.csv`, which lies outside of the suite's folder `FOLDER`"],
+            &[
+                "line 2, `e`: `expected_data` is `../a.csv`, which lies outside of the suite's folder `FOLDER`",
+            ],
         ),
         (
             r#"{"id": "f", "question": "?", "gold_alternatives": "SELECT 1", "expected_answer": [1]}"#,
@@ -207,14 +227,18 @@ fn of_many_kinds_of_faults_the_first_are_reported() {
         })
         .collect();
     let message = place.wrong(text);
-    assert!(message.starts_with("suite `suite` has 9 faults:\nline 1, `0`: the engine `e0`"), "{message}");
+    assert!(
+        message.starts_with("suite `suite` has 9 faults:\nline 1, `0`: the engine `e0`"),
+        "{message}"
+    );
     assert!(message.ends_with("\nand 4 more"), "{message}");
 }
 
 #[test]
 fn a_fault_that_many_questions_have_is_reported_once() {
     let place = Home::new();
-    let text: String = (0..1_000).map(|at| format!("{{\"id\": {at}, \"question\": \"?\"}}\n")).collect();
+    let text: String =
+        (0..1_000).map(|at| format!("{{\"id\": {at}, \"question\": \"?\"}}\n")).collect();
     let message = place.wrong(text);
     assert_eq!(message.lines().count(), 2, "{message}");
     assert!(message.starts_with("suite `suite` has 1000 faults:\nline 1, `0`: "), "{message}");
@@ -235,7 +259,8 @@ fn errors_in_arrays_name_the_item() {
     assert!(cut.contains("item 2: is not JSON: EOF while parsing a list"), "{cut}");
     let more = place.wrong(format!("[{good}] x"));
     assert!(more.contains("item 2: is not JSON: trailing characters"), "{more}");
-    let long = place.wrong(format!("[{good}, {{\"id\": \"{}\"}}, {good}]", "x".repeat(source::LONGEST)));
+    let long =
+        place.wrong(format!("[{good}, {{\"id\": \"{}\"}}, {good}]", "x".repeat(source::LONGEST)));
     assert_eq!(long, "suite `suite` has 1 fault:\nitem 2: is longer than 1048576 bytes");
     let deep = place.wrong(format!("[{good}, {}", "[".repeat(100_000)));
     assert!(deep.contains("item 2: is not JSON: recursion limit exceeded"), "{deep}");
@@ -263,7 +288,10 @@ fn what_is_no_suite_is_reported_with_the_formats() {
     for (content, reason) in [
         (&b"SQLite format 3\0 and so on"[..], "it is a database"),
         (b"\xff\xfe\x00", "it is not UTF-8 text"),
-        (b"a,b\n1,2\n", "its first line is neither JSON nor a header with `question` and what is expected"),
+        (
+            b"a,b\n1,2\n",
+            "its first line is neither JSON nor a header with `question` and what is expected",
+        ),
         (b"# How to ask\n", "its first line is neither JSON"),
         (b"{\n  \"compilerOptions\": {}\n}\n", "no line or item of it has a question"),
         (b"{\"name\": \"x\", \"version\": \"1\"}", "no line or item of it has a question"),
@@ -301,16 +329,21 @@ fn the_digest_is_of_the_content() {
 #[test]
 fn ten_thousand_questions_are_read() {
     let place = Home::new();
-    let line =
-        |at| json!({"id": at, "db": "shop", "question": format!("How many {at}?"), "gold_sql": format!("SELECT {at}")});
+    let line = |at| json!({"id": at, "db": "shop", "question": format!("How many {at}?"), "gold_sql": format!("SELECT {at}")});
     let lines: String = (0..10_000).map(|at| format!("{}\n", line(at))).collect();
     let array = Value::Array((0..10_000).map(line).collect()).to_string();
     let [lines, array] = [lines, array].map(|content| place.read(content).unwrap());
-    assert_eq!((lines.questions.len(), &lines.questions, &lines.digest), (10_000, &array.questions, &array.digest));
+    assert_eq!(
+        (lines.questions.len(), &lines.questions, &lines.digest),
+        (10_000, &array.questions, &array.digest)
+    );
 }
 
-const ENGINES: Engines =
-    Engines { endings: &["sqlite", "db", "sqlite3"], file_schemes: &["sqlite"], server_schemes: &["postgres"] };
+const ENGINES: Engines = Engines {
+    endings: &["sqlite", "db", "sqlite3"],
+    file_schemes: &["sqlite"],
+    server_schemes: &["postgres"],
+};
 
 #[test]
 fn a_server_is_named_by_its_url_and_nothing_else_is_one() {
@@ -319,13 +352,25 @@ fn a_server_is_named_by_its_url_and_nothing_else_is_one() {
     let server = DatabaseUrl::parse("postgres://localhost/shop");
     assert_eq!(suite.database("postgres://localhost/shop", None, ENGINES), Ok(server.clone()));
     assert_eq!(suite.database("shop", Some(&server), ENGINES), Ok(server));
-    assert!(matches!(suite.database("oracle://localhost/shop", None, ENGINES), Err(Unresolved::Missing { .. })));
+    assert!(matches!(
+        suite.database("oracle://localhost/shop", None, ENGINES),
+        Err(Unresolved::Missing { .. })
+    ));
     // A file of that name comes first, and a scheme leads no path out of the folder.
     #[cfg(unix)]
-    assert_eq!(suite.database("postgres:x", None, ENGINES).unwrap().scheme().as_deref(), Some("postgres"));
+    assert_eq!(
+        suite.database("postgres:x", None, ENGINES).unwrap().scheme().as_deref(),
+        Some("postgres")
+    );
     place.file("postgres:x.sqlite", "x");
-    assert_eq!(suite.database("postgres:x", None, ENGINES).unwrap().path(), place.path("postgres:x.sqlite"));
-    assert!(matches!(suite.database("sqlite:/etc/passwd", None, ENGINES), Err(Unresolved::Outside { .. })));
+    assert_eq!(
+        suite.database("postgres:x", None, ENGINES).unwrap().path(),
+        place.path("postgres:x.sqlite")
+    );
+    assert!(matches!(
+        suite.database("sqlite:/etc/passwd", None, ENGINES),
+        Err(Unresolved::Outside { .. })
+    ));
 }
 
 #[test]
@@ -333,7 +378,9 @@ fn databases_are_found_as_published_suites_lay_them_out() {
     let place = Home::new();
     let suite = place.read(GOOD).unwrap();
     let found = |db: &str| {
-        suite.database(db, None, ENGINES).map(|url| url.path().strip_prefix(place.0.path()).unwrap().to_owned())
+        suite
+            .database(db, None, ENGINES)
+            .map(|url| url.path().strip_prefix(place.0.path()).unwrap().to_owned())
     };
     // Each is preferred to those before it.
     for path in [
@@ -356,7 +403,10 @@ fn databases_are_found_as_published_suites_lay_them_out() {
     assert_eq!(missing, format!("there is no database `shpo` in `{}`", place.0.path().display()));
     for outside in ["/etc/passwd", "../shop", "db/../../shop.sqlite"] {
         let message = found(outside).unwrap_err().to_string();
-        assert_eq!(message, format!("`{outside}` leads out of the suite's folder, where a suite may open nothing"));
+        assert_eq!(
+            message,
+            format!("`{outside}` leads out of the suite's folder, where a suite may open nothing")
+        );
     }
     assert_eq!(found("").unwrap_err(), Unresolved::Unnamed);
 }
@@ -373,9 +423,15 @@ fn the_users_database_comes_first() {
     assert_eq!(suite.database("shop", Some(folder), ENGINES), Ok(file.clone()));
     assert_eq!(suite.database("anything", Some(&file), ENGINES), Ok(file.clone()));
     assert_eq!(suite.database("", Some(&file), ENGINES), Ok(file));
-    assert!(matches!(suite.database("../x", Some(folder), ENGINES), Err(Unresolved::Outside { .. })));
+    assert!(matches!(
+        suite.database("../x", Some(folder), ENGINES),
+        Err(Unresolved::Outside { .. })
+    ));
     fs::remove_dir_all(other.path("databases")).unwrap();
-    assert_eq!(suite.database("shop", Some(folder), ENGINES), Ok(DatabaseUrl::of_path(&place.path("db/shop.sqlite"))));
+    assert_eq!(
+        suite.database("shop", Some(folder), ENGINES),
+        Ok(DatabaseUrl::of_path(&place.path("db/shop.sqlite")))
+    );
     let said = suite.database("shpo", Some(folder), ENGINES).unwrap_err().to_string();
     assert!(said.contains(" and "), "{said}");
     assert!(matches!(
@@ -389,10 +445,14 @@ fn all_missing_databases_are_reported_at_once() {
     let place = Home::new();
     place.file("there.sqlite", "x");
     let line = |id: usize, db: &str| {
-        json!({"id": format!("q{id}"), "db": db, "question": "?", "gold_sql": "SELECT 1"}).to_string() + "\n"
+        json!({"id": format!("q{id}"), "db": db, "question": "?", "gold_sql": "SELECT 1"})
+            .to_string()
+            + "\n"
     };
     let names = ["gone", "there", "gone", "../secret", "gone"];
-    let suite = place.read(names.iter().enumerate().map(|(id, db)| line(id, db)).collect::<String>()).unwrap();
+    let suite = place
+        .read(names.iter().enumerate().map(|(id, db)| line(id, db)).collect::<String>())
+        .unwrap();
     let message = suite
         .databases(None, ENGINES)
         .unwrap_err()
@@ -403,7 +463,8 @@ fn all_missing_databases_are_reported_at_once() {
         "2 databases are missing:\nthere is no database `gone` in `FOLDER`; 3 questions need it, the first is `q0`\n\
          `../secret` leads out of the suite's folder, where a suite may open nothing; `q3` needs it"
     );
-    let none = suite.databases(Some(&DatabaseUrl::parse("none.sqlite")), ENGINES).unwrap_err().to_string();
+    let none =
+        suite.databases(Some(&DatabaseUrl::parse("none.sqlite")), ENGINES).unwrap_err().to_string();
     assert_eq!(none, "`none.sqlite` does not exist; 5 questions need it, the first is `q0`");
     let given = DatabaseUrl::of_path(&place.path("there.sqlite"));
     let all = suite.databases(Some(&given), ENGINES).unwrap();

@@ -1,12 +1,14 @@
-//! What the statistics promise, tried on made-up worlds: how often intervals hold the truth, how often tests cry wolf, and whether the power is
-//! the share of differences that are found. All of it is seeded.
+//! What the statistics promise, tried on made-up worlds: how often intervals hold the truth, how
+//! often tests cry wolf, and whether the power is the share of differences that are found. All of
+//! it is seeded.
 use std::collections::BTreeMap;
 
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Beta, Distribution};
 use rand_pcg::Pcg64;
 use syrch_grade::stats::{
-    E_STOP, Pair, bootstrap_difference, bootstrap_questions, e_value, mcnemar, minimum_detectable, power, wilson,
+    E_STOP, Pair, bootstrap_difference, bootstrap_questions, e_value, mcnemar, minimum_detectable,
+    power, wilson,
 };
 
 /// Two arms on one question: the first alone right, the second alone right, or no difference.
@@ -26,8 +28,9 @@ impl Memo {
     }
 }
 
-/// Wilson's interval is no exact one: over the shares and sizes below it holds 94.3 % on average, and for a given one between 92 and 97.5 %
-/// (exact values: 93.0 to 96.5 %); the tolerance has the simulation's own error besides.
+/// Wilson's interval is no exact one: over the shares and sizes below it holds 94.3 % on average,
+/// and for a given one between 92 and 97.5 % (exact values: 93.0 to 96.5 %); the tolerance has the
+/// simulation's own error besides.
 #[test]
 fn wilson_holds_the_share_as_often_as_it_says() {
     let mut random = Pcg64::seed_from_u64(1);
@@ -65,8 +68,9 @@ fn clustered(random: &mut Pcg64, names: &[String]) -> Vec<(usize, f64)> {
     differences
 }
 
-/// Of 95 % the interval over databases holds about 91 with 20 of them, and about 86 with 8: it is somewhat too narrow, as its documentation says.
-/// Drawing questions where answers are clustered is worse: that is why the headline draws databases.
+/// Of 95 % the interval over databases holds about 91 with 20 of them, and about 86 with 8: it is
+/// somewhat too narrow, as its documentation says. Drawing questions where answers are clustered is
+/// worse: that is why the headline draws databases.
 #[test]
 fn the_clustered_bootstrap_holds_the_difference_about_as_often_as_it_says() {
     const WORLDS: u32 = 400;
@@ -84,7 +88,9 @@ fn the_clustered_bootstrap_holds_the_difference_about_as_often_as_it_says() {
                 second: if *difference > 0.0 { 1.0 } else { 0.0 },
             };
             let pairs: Vec<Pair<'_>> = drawn.iter().map(pair).collect();
-            let holds = |interval: Option<syrch_grade::stats::Interval>| u32::from(interval.unwrap().contains(TRUTH));
+            let holds = |interval: Option<syrch_grade::stats::Interval>| {
+                u32::from(interval.unwrap().contains(TRUTH))
+            };
             by_database += holds(bootstrap_difference(&pairs, u64::from(world), 600));
             by_question += holds(bootstrap_questions(&pairs, u64::from(world), 600));
         }
@@ -92,13 +98,16 @@ fn the_clustered_bootstrap_holds_the_difference_about_as_often_as_it_says() {
     };
     let (of_20, questions_of_20) = coverage(20, 2);
     let (of_8, _) = coverage(8, 3);
-    println!("coverage of 95 %: {of_20} with 20 databases ({questions_of_20} by questions), {of_8} with 8");
+    println!(
+        "coverage of 95 %: {of_20} with 20 databases ({questions_of_20} by questions), {of_8} with 8"
+    );
     assert!((0.89..=0.97).contains(&of_20), "{of_20} with 20 databases");
     assert!((0.82..=0.95).contains(&of_8), "{of_8} with 8 databases");
     assert!(questions_of_20 < of_20 - 0.02, "{questions_of_20} by questions, {of_20} by databases");
 }
 
-/// Looking after every question: the e-process stops wrongly in at most 5 % of comparisons, repeated McNemar in far more.
+/// Looking after every question: the e-process stops wrongly in at most 5 % of comparisons,
+/// repeated McNemar in far more.
 #[test]
 fn the_e_process_may_be_peeked_at_and_mcnemar_may_not() {
     const WORLDS: u32 = 2_000;
@@ -120,7 +129,11 @@ fn the_e_process_may_be_peeked_at_and_mcnemar_may_not() {
         once += u32::from(memo.p(b, c) <= 0.05);
     }
     let share = |count: u32| f64::from(count) / f64::from(WORLDS);
-    println!("false alarms: {} by the e-process, {} by repeated McNemar", share(by_e), share(by_mcnemar));
+    println!(
+        "false alarms: {} by the e-process, {} by repeated McNemar",
+        share(by_e),
+        share(by_mcnemar)
+    );
     assert!(share(by_e) <= 0.05, "{}", share(by_e));
     assert!(share(by_mcnemar) > 0.12, "{}", share(by_mcnemar));
     assert!(share(once) <= 0.05, "a single look: {}", share(once));
@@ -171,5 +184,8 @@ fn power_is_the_share_of_differences_found() {
     }
     let least = minimum_detectable(300, 0.12).unwrap();
     let simulated = found(300, 0.12, least);
-    assert!((simulated - 0.8).abs() <= 3.0 * (0.8_f64 * 0.2 / f64::from(WORLDS)).sqrt(), "{simulated} at {least}");
+    assert!(
+        (simulated - 0.8).abs() <= 3.0 * (0.8_f64 * 0.2 / f64::from(WORLDS)).sqrt(),
+        "{simulated} at {least}"
+    );
 }

@@ -1,19 +1,20 @@
-//! The statistics and the calibration against scipy, statsmodels and scikit-learn: `tests/vectors/statistics.json`, which `statistics.py` beside
-//! it made.
+//! The statistics and the calibration against scipy, statsmodels and scikit-learn:
+//! `tests/vectors/statistics.json`, which `statistics.py` beside it made.
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use syrch_grade::calibrate::{Point, isotonic, logistic};
 use syrch_grade::stats::{
-    auroc, brier, e_value, expected_calibration_error, holm, log_loss, mcnemar, minimum_detectable, power, reliability,
-    wilson,
+    auroc, brier, e_value, expected_calibration_error, holm, log_loss, mcnemar, minimum_detectable,
+    power, reliability, wilson,
 };
 
 /// How near the values have to be, as a part of the greater, or of 1 for those under it.
 const NEAR: f64 = 1e-9;
 
 fn vectors<T: DeserializeOwned>(name: &str) -> T {
-    let all: Value = serde_json::from_str(include_str!("../../../../tests/vectors/statistics.json")).unwrap();
+    let all: Value =
+        serde_json::from_str(include_str!("../../../../tests/vectors/statistics.json")).unwrap();
     serde_json::from_value(all[name].clone()).unwrap()
 }
 
@@ -98,7 +99,12 @@ fn power_is_that_summed_by_scipy() {
     for of in vectors::<Vec<OfPower>>("minimum_detectable") {
         let ours = minimum_detectable(of.questions, of.discordance).unwrap();
         // Ours is halved down to 1e-7.
-        assert_near(ours, of.difference, 2e-7, &format!("least difference of {} questions", of.questions));
+        assert_near(
+            ours,
+            of.difference,
+            2e-7,
+            &format!("least difference of {} questions", of.questions),
+        );
     }
 }
 
@@ -140,8 +146,13 @@ impl OfCalibration {
     }
 
     fn points(&self) -> Vec<Point> {
-        let point =
-            |(confidence, right)| Point { database: String::new(), confidence, printed: confidence, left: 1.0, right };
+        let point = |(confidence, right)| Point {
+            database: String::new(),
+            confidence,
+            printed: confidence,
+            left: 1.0,
+            right,
+        };
         self.scored().into_iter().map(point).collect()
     }
 }
@@ -153,16 +164,27 @@ fn rankings_and_scores_are_those_of_scikit_learn() {
         assert_near(auroc(&scored).unwrap(), of.auroc, NEAR, "area under the curve");
         assert_near(brier(&scored).unwrap(), of.brier, NEAR, "Brier score");
         assert_near(log_loss(&scored).unwrap(), of.log_loss, NEAR, "log loss");
-        let off = |(confidence, _): &(f64, bool)| (confidence * 10.0 - (confidence * 10.0).round()).abs() > 1e-9;
+        let off = |(confidence, _): &(f64, bool)| {
+            (confidence * 10.0 - (confidence * 10.0).round()).abs() > 1e-9
+        };
         let bins = reliability(&scored.into_iter().filter(off).collect::<Vec<_>>(), 10);
         assert_eq!(bins.len(), of.reliability.accuracy.len());
         for (place, bin) in bins.iter().enumerate() {
             assert_near(bin.accuracy(), of.reliability.accuracy[place], NEAR, "accuracy of a bin");
-            assert_near(bin.mean_confidence, of.reliability.mean_confidence[place], NEAR, "mean confidence of a bin");
+            assert_near(
+                bin.mean_confidence,
+                of.reliability.mean_confidence[place],
+                NEAR,
+                "mean confidence of a bin",
+            );
         }
-        let gap = |place: usize| (of.reliability.accuracy[place] - of.reliability.mean_confidence[place]).abs();
+        let gap = |place: usize| {
+            (of.reliability.accuracy[place] - of.reliability.mean_confidence[place]).abs()
+        };
         let answers: u64 = bins.iter().map(|bin| bin.answers).sum();
-        let theirs: f64 = (0..bins.len()).map(|place| gap(place) * bins[place].answers as f64 / answers as f64).sum();
+        let theirs: f64 = (0..bins.len())
+            .map(|place| gap(place) * bins[place].answers as f64 / answers as f64)
+            .sum();
         assert_near(expected_calibration_error(&bins), theirs, NEAR, "calibration error");
     }
 }

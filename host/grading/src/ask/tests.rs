@@ -1,5 +1,5 @@
-//! Searches with a journal: a finished one is returned as it is, one that was cut off is resumed, and one that cannot be resumed starts again
-//! with a warning.
+//! Searches with a journal: a finished one is returned as it is, one that was cut off is resumed,
+//! and one that cannot be resumed starts again with a warning.
 
 use serde_json::json;
 use syrch::plugins::CompileSettings;
@@ -20,11 +20,19 @@ impl World {
         let folder = syrch_kit::scratch();
         let shop = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT); INSERT INTO customers(name) VALUES ('Ada'), ('Ben');";
         syrch_kit::sqlite(folder.path().join("shop.sqlite"), shop);
-        let task = json!({"id": "A", "description": "all of it", "depends_on": [], "is_atomic": true});
+        let task =
+            json!({"id": "A", "description": "all of it", "depends_on": [], "is_atomic": true});
         let well = Script::new()
             .on(["You plan how to answer"], Reply::json(&json!({"subtasks": [task]})))
-            .on(["You answer questions with one"], Reply::sql("SELECT COUNT(*) AS n FROM customers", 0.95));
-        let endpoint = MockEndpoint::start(if is_well { well } else { Script::always(Reply::status(500, "unwell")) });
+            .on(
+                ["You answer questions with one"],
+                Reply::sql("SELECT COUNT(*) AS n FROM customers", 0.95),
+            );
+        let endpoint = MockEndpoint::start(if is_well {
+            well
+        } else {
+            Script::always(Reply::status(500, "unwell"))
+        });
         Self { folder, endpoint }
     }
 
@@ -34,7 +42,10 @@ impl World {
         (settings.model.base_url, settings.model.attempts) = (self.endpoint.url(), 1);
         settings.compile = CompileSettings::in_folder(&self.folder.path().join("compiled"));
         change(&mut settings);
-        let shop = ("shop".to_owned(), syrch_core::DatabaseUrl::of_path(&self.folder.path().join("shop.sqlite")));
+        let shop = (
+            "shop".to_owned(),
+            syrch_core::DatabaseUrl::of_path(&self.folder.path().join("shop.sqlite")),
+        );
         let arena = Arena::new(vec![settings], [shop].into(), Shared::new(), Arc::new(Silent));
         Searches { arena: Arc::new(arena), arms: vec!["a".to_owned()], restarted: Mutex::default() }
     }
@@ -69,13 +80,19 @@ fn reported(asked: &Asked) -> (End, Option<Fault>, Option<String>, Option<f64>, 
 async fn a_search_that_ended_is_not_made_again() {
     let world = World::new(true);
     let first = world.ask(&world.searches(|_| ())).await;
-    assert_eq!((first.end, first.sql.as_deref()), (End::Answered, Some("SELECT COUNT(*) AS n FROM customers")));
+    assert_eq!(
+        (first.end, first.sql.as_deref()),
+        (End::Answered, Some("SELECT COUNT(*) AS n FROM customers"))
+    );
     let asked = world.endpoint.count();
     assert_eq!(first.cost.calls as usize, asked);
     // With other settings, too: its answer is there.
     let searches = world.searches(|settings| settings.policy.max_attempts = 1);
     let again = world.ask(&searches).await;
-    assert_eq!((reported(&again), again.cost, world.endpoint.count()), (reported(&first), first.cost, asked));
+    assert_eq!(
+        (reported(&again), again.cost, world.endpoint.count()),
+        (reported(&first), first.cost, asked)
+    );
     assert_eq!(searches.warnings(), [""; 0]);
 }
 
@@ -86,7 +103,10 @@ async fn a_failure_is_an_end_and_an_interruption_is_none() {
     let asked = world.endpoint.count();
     assert_eq!((first.end, first.fault.clone().unwrap().class.as_str()), (End::Failed, "model"));
     let again = world.ask(&world.searches(|_| ())).await;
-    assert_eq!((reported(&again), again.cost, world.endpoint.count()), (reported(&first), first.cost, asked));
+    assert_eq!(
+        (reported(&again), again.cost, world.endpoint.count()),
+        (reported(&first), first.cost, asked)
+    );
     let text = std::fs::read_to_string(world.journal()).unwrap();
     for class in ["interrupted", ""] {
         let other = text.replace("\"class\":\"model\"", &format!("\"class\":\"{class}\""));
@@ -106,7 +126,11 @@ async fn a_search_that_was_cut_off_goes_on_from_its_journal() {
     let mut before = usize::MAX;
     for length in [lines.len() / 3, lines.len() * 2 / 3, lines.len() - 1] {
         std::fs::write(world.journal(), lines[..length].concat()).unwrap();
-        assert!(ended(&Journal::read(&world.journal()).unwrap()).is_none(), "{length} of {}", lines.len());
+        assert!(
+            ended(&Journal::read(&world.journal()).unwrap()).is_none(),
+            "{length} of {}",
+            lines.len()
+        );
         let (searches, count) = (world.searches(|_| ()), world.endpoint.count());
         let again = world.ask(&searches).await;
         assert_eq!(
@@ -138,9 +162,12 @@ async fn one_that_cannot_go_on_begins_anew_is_reported_and_keeps_what_it_cost() 
     assert_eq!((again.end, again.sql), (first.end, first.sql.clone()));
     assert_eq!(again.cost.calls, 2 * first.cost.calls);
     let warnings = searches.warnings();
-    let reported = "searches that could not be resumed and were started again, 1 in all: q: the run `";
+    let reported =
+        "searches that could not be resumed and were started again, 1 in all: q: the run `";
     assert!(
-        warnings.len() == 1 && warnings[0].starts_with(reported) && warnings[0].contains("max_attempts"),
+        warnings.len() == 1
+            && warnings[0].starts_with(reported)
+            && warnings[0].contains("max_attempts"),
         "{warnings:?}"
     );
 
@@ -152,10 +179,18 @@ async fn one_that_cannot_go_on_begins_anew_is_reported_and_keeps_what_it_cost() 
 
 #[test]
 fn money_is_known_when_both_parts_are_or_one_is_of_nothing() {
-    let cost = |calls: u32, usd: Option<f64>| Cost { calls, usd, input_tokens: u64::from(calls), ..Cost::default() };
+    let cost = |calls: u32, usd: Option<f64>| Cost {
+        calls,
+        usd,
+        input_tokens: u64::from(calls),
+        ..Cost::default()
+    };
     let usd = |one: Cost, other: Cost| sum(one, other).usd;
     assert_eq!(usd(cost(1, Some(0.5)), cost(2, Some(0.25))), Some(0.75));
-    assert_eq!((usd(cost(1, Some(0.5)), cost(2, None)), usd(cost(1, None), cost(2, Some(0.5)))), (None, None));
+    assert_eq!(
+        (usd(cost(1, Some(0.5)), cost(2, None)), usd(cost(1, None), cost(2, Some(0.5)))),
+        (None, None)
+    );
     let without_calls = Cost { sql_runs: 1, ..Cost::default() };
     assert_eq!(
         (usd(cost(1, Some(0.5)), without_calls), usd(without_calls, cost(1, Some(0.5)))),
@@ -178,7 +213,10 @@ async fn what_a_cache_answered_counts_after_a_kill_as_before_it() {
     std::fs::remove_file(world.journal()).unwrap();
     let whole = world.ask(&world.searches(cached)).await.cost;
     assert!(whole.calls == 0 && whole.cached == sent.calls && whole.usd > Some(0.0), "{whole:?}");
-    assert_eq!((whole.input_tokens, whole.output_tokens, whole.usd), (sent.input_tokens, sent.output_tokens, sent.usd));
+    assert_eq!(
+        (whole.input_tokens, whole.output_tokens, whole.usd),
+        (sent.input_tokens, sent.output_tokens, sent.usd)
+    );
     let journal = Journal::read(&world.journal()).unwrap();
     assert_eq!(cost_in(&journal), whole);
 }

@@ -73,7 +73,14 @@ fn record(arms: Vec<Arm>) -> RunRecord {
         stop_early: false,
     };
     let graded = (0..200).map(answer).collect();
-    RunRecord { header, graded, stopped: None, ahead: 0, elapsed: Duration::ZERO, earlier: BTreeMap::new() }
+    RunRecord {
+        header,
+        graded,
+        stopped: None,
+        ahead: 0,
+        elapsed: Duration::ZERO,
+        earlier: BTreeMap::new(),
+    }
 }
 
 fn plain() -> RunRecord {
@@ -87,7 +94,10 @@ fn a_curve_is_fitted_where_it_will_be_applied() {
     assert!((fitted.curve.apply(0.9) - 0.6).abs() < 0.03, "{}", fitted.curve.apply(0.9));
     let brier = |at: usize| fitted.report.measured[at].brier;
     assert!(brier(1) < brier(0) && brier(2) < brier(0));
-    assert_eq!((fitted.run.as_str(), fitted.model.as_str(), fitted.left_out), ("1a2b", "the offline rules", 0));
+    assert_eq!(
+        (fitted.run.as_str(), fitted.model.as_str(), fitted.left_out),
+        ("1a2b", "the offline rules", 0)
+    );
     // 0.9 became 0.6, and 0.7 became 0.3.
     let reported: Vec<(f64, u64, u64)> =
         fitted.bands.all.iter().map(|band| (band.low, band.right, band.answers)).collect();
@@ -97,7 +107,8 @@ fn a_curve_is_fitted_where_it_will_be_applied() {
 
 #[test]
 fn footers_count_what_the_curve_was_not_fitted_on() {
-    // What is claimed with 0.9 is always right over one database, and never over the other: on all of it a curve is at 0.5.
+    // What is claimed with 0.9 is always right over one database, and never over the other: on all
+    // of it a curve is at 0.5.
     let mut record = plain();
     for graded in &mut record.graded {
         let verdict = if graded.db == "shop" { Verdict::Right } else { Verdict::Wrong };
@@ -119,7 +130,12 @@ fn answers_of_a_file_are_nobodys_strategy() {
     let mut record = plain();
     record.header.arms[0].settings = json!({"answers": ["0a1b"]});
     let error = calibrate(&record, None, None).unwrap_err().to_string();
-    assert!(error.ends_with("its answers come from a file (--answers), so no strategy can be made of it"), "{error}");
+    assert!(
+        error.ends_with(
+            "its answers come from a file (--answers), so no strategy can be made of it"
+        ),
+        "{error}"
+    );
 }
 
 #[test]
@@ -127,7 +143,10 @@ fn few_answers_get_no_corners() {
     let mut record = plain();
     record.graded.retain(|graded| graded.place < 30 || (100..130).contains(&graded.place));
     let error = calibrate(&record, None, Some(Method::Isotonic)).unwrap_err().to_string();
-    assert!(error.contains("60 graded answers with a confidence are too few for an isotonic curve"), "{error}");
+    assert!(
+        error.contains("60 graded answers with a confidence are too few for an isotonic curve"),
+        "{error}"
+    );
     assert!(error.ends_with("it takes at least 100, a logistic one 20"), "{error}");
     assert_ne!(calibrate(&record, None, None).unwrap().method, Method::Isotonic);
 }
@@ -145,11 +164,20 @@ fn the_strategy_searches_as_in_the_run() {
     assert_eq!(definition.name, "decompose-fitted");
     assert_eq!(definition.policy["max_attempts"], 7);
     let threshold = definition.policy["high_confidence"].as_f64().unwrap();
-    assert!(threshold <= fitted.curve.apply(0.9) && threshold > fitted.curve.apply(0.899), "{threshold}");
+    assert!(
+        threshold <= fitted.curve.apply(0.9) && threshold > fitted.curve.apply(0.899),
+        "{threshold}"
+    );
     let calibrator = &definition.roles[&Role::Calibrator];
     assert_eq!(calibrator.plugin, PluginSource::Builtin("fitted".to_owned()));
-    assert_eq!((&calibrator.config["empty"], &calibrator.config["method"]), (&json!(0.4), &json!("isotonic")));
-    assert_eq!(definition.roles[&Role::Aggregator].config, *json!({"ambiguity": 0.0, "cap": 0.0}).as_object().unwrap());
+    assert_eq!(
+        (&calibrator.config["empty"], &calibrator.config["method"]),
+        (&json!(0.4), &json!("isotonic"))
+    );
+    assert_eq!(
+        definition.roles[&Role::Aggregator].config,
+        *json!({"ambiguity": 0.0, "cap": 0.0}).as_object().unwrap()
+    );
     assert_eq!(definition.roles[&Role::Solver].plugin, PluginSource::Builtin("refine".to_owned()));
     let basis: Basis = serde_json::from_value(calibrator.config["basis"].clone()).unwrap();
     assert_eq!((basis.run.as_str(), basis.rule.as_str(), basis.databases), ("1a2b", "bag-v1", 2));
@@ -172,9 +200,13 @@ fn each_answer_is_counted_once_in_the_band_that_it_was_held_out_with() {
                 (counted, fitted.bands.databases, fitted.report.by_database),
                 ((200, 90), databases, databases > 1)
             );
-            let measured = fitted.report.measured.iter().find(|measured| measured.method == method).unwrap();
+            let measured =
+                fitted.report.measured.iter().find(|measured| measured.method == method).unwrap();
             for band in bands {
-                let held_out = measured.held_out.iter().filter(|sure| (band.low..band.high).contains(&rounded(**sure)));
+                let held_out = measured
+                    .held_out
+                    .iter()
+                    .filter(|sure| (band.low..band.high).contains(&rounded(**sure)));
                 assert_eq!(held_out.count() as u64, band.answers, "{method:?} {band:?}");
             }
         }
@@ -190,20 +222,27 @@ fn a_curve_used_elsewhere_warns() {
         let mut settings = Settings { database: database.to_owned(), ..Settings::default() };
         fitted.definition.apply(&mut settings);
         change(&mut settings);
-        let known = rests_on(&settings, sure).map(|known| (known.elsewhere, known.database.is_some()));
+        let known =
+            rests_on(&settings, sure).map(|known| (known.elsewhere, known.database.is_some()));
         (departure(&settings), known)
     };
     assert_eq!(over("data/shop.sqlite", |_| ()), (None, Some((false, true))));
     assert_eq!(over("flights.db", |_| ()).0, None);
     let (warning, known) = over("bank.sqlite", |_| ());
-    assert!(warning.unwrap().ends_with("of the suite `suite`; this search uses another database, `bank`"));
+    assert!(
+        warning
+            .unwrap()
+            .ends_with("of the suite `suite`; this search uses another database, `bank`")
+    );
     assert_eq!(known, Some((true, false)));
     let other_model = |settings: &mut Settings| {
         (settings.model.provider, settings.model.model) = (syrch::Provider::OPENAI, "m".to_owned());
     };
     let warning = over("shop.sqlite", other_model).0.unwrap();
     assert!(
-        warning.starts_with("the confidence was fitted on answers of `the offline rules` over 2 databases"),
+        warning.starts_with(
+            "the confidence was fitted on answers of `the offline rules` over 2 databases"
+        ),
         "{warning}"
     );
     assert!(warning.ends_with("this search uses another model, `m`"), "{warning}");
@@ -242,7 +281,11 @@ fn a_simulated_model_is_named() {
     record.header.simulated = Some("simulated (seed 1)".to_owned());
     let fitted = calibrate(&record, None, None).unwrap();
     assert_eq!(fitted.model, "simulated (seed 1)");
-    assert!(fitted.definition.idea.contains("with simulated (seed 1)."), "{}", fitted.definition.idea);
+    assert!(
+        fitted.definition.idea.contains("with simulated (seed 1)."),
+        "{}",
+        fitted.definition.idea
+    );
 }
 
 #[test]
@@ -261,7 +304,9 @@ fn what_tells_nothing_is_left_out() {
 
 #[test]
 fn what_cannot_be_fitted_is_said_so() {
-    let said = |record: &RunRecord, arm: Option<&str>| calibrate(record, arm, None).unwrap_err().to_string();
+    let said = |record: &RunRecord, arm: Option<&str>| {
+        calibrate(record, arm, None).unwrap_err().to_string()
+    };
     let other = Arm { name: "other".to_owned(), ..arm(|_| ()) };
     let two = record(vec![arm(|_| ()), other]);
     assert_eq!(
@@ -273,11 +318,16 @@ fn what_cannot_be_fitted_is_said_so() {
     let own = |settings: &mut Settings| {
         settings.strategy.roles.insert(Role::Calibrator, PluginSource::parse("./own.wasm"));
     };
-    assert!(said(&record(vec![arm(own)]), None).contains("its calibrator is `./own.wasm`; only what `signals` gives"));
+    assert!(
+        said(&record(vec![arm(own)]), None)
+            .contains("its calibrator is `./own.wasm`; only what `signals` gives")
+    );
     let fitted = calibrate(&plain(), None, None).unwrap().definition;
     let twice = record(vec![arm(|settings| fitted.apply(settings))]);
     assert!(said(&twice, None).contains("`fitted` has a curve already"), "{}", said(&twice, None));
     let mut given = plain();
     given.graded.iter_mut().for_each(|graded| graded.candidate_confidence = None);
-    assert!(said(&given, None).contains("none of its 200 answers has a confidence from a calibrator"));
+    assert!(
+        said(&given, None).contains("none of its 200 answers has a confidence from a calibrator")
+    );
 }

@@ -40,7 +40,8 @@ pub struct Fuzzed {
 /// The result of comparing a predicted statement on the variants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FuzzedVerdict {
-    /// The number of variants that count: those on which an expected statement has rows and the rule can decide.
+    /// The number of variants that count: those on which an expected statement has rows and the
+    /// rule can decide.
     pub variants: u32,
     /// The number of those on which the prediction is right.
     pub agreed: u32,
@@ -49,8 +50,8 @@ pub struct FuzzedVerdict {
 }
 
 impl FuzzedVerdict {
-    /// Whether the prediction is right on every variant that counts. Together with the verdict on the original, this is the verdict on the
-    /// fuzzed suite.
+    /// Whether the prediction is right on every variant that counts. Together with the verdict on
+    /// the original, this is the verdict on the fuzzed suite.
     #[must_use]
     pub fn is_right(&self) -> bool {
         self.agreed == self.variants
@@ -61,7 +62,8 @@ impl Fuzzed {
     /// Opens the fuzzed suite in a folder. `settings` has the limits of statements.
     ///
     /// # Errors
-    /// When there is none, when it was made for other questions, or when a variant has changed since it was made.
+    /// When there is none, when it was made for other questions, or when a variant has changed
+    /// since it was made.
     pub async fn open(folder: &Path, suite: &Suite, settings: &Settings) -> Result<Self, Error> {
         let manifest = read(folder)?;
         if manifest.suite != suite.digest {
@@ -73,19 +75,33 @@ impl Fuzzed {
         }
         for question in &suite.questions {
             if !manifest.databases.contains_key(&question.db) {
-                let message = format!("the fuzzed suite in `{}` has no database `{}`", folder.display(), question.db);
+                let message = format!(
+                    "the fuzzed suite in `{}` has no database `{}`",
+                    folder.display(),
+                    question.db
+                );
                 return Err(Error::Unfit(message));
             }
         }
         for variant in manifest.databases.values().flat_map(|database| &database.variants) {
             let path = folder.join(&variant.file);
             if digest(DatabaseUrl::of_path(&path)).await? != variant.digest {
-                return Err(Error::Unfit(format!("`{}` has changed since it was made", path.display())));
+                return Err(Error::Unfit(format!(
+                    "`{}` has changed since it was made",
+                    path.display()
+                )));
             }
         }
         let weigh = |_: &_, rows: &Option<ResultSet>| rows.as_ref().map_or(0, ResultSet::size);
-        let (databases, golds) = (MemoryCache::new(OPEN), MemoryCache::within(CACHED, CACHED_BYTES, weigh));
-        Ok(Self { folder: folder.to_owned(), manifest, settings: settings.clone(), databases, golds })
+        let (databases, golds) =
+            (MemoryCache::new(OPEN), MemoryCache::within(CACHED, CACHED_BYTES, weigh));
+        Ok(Self {
+            folder: folder.to_owned(),
+            manifest,
+            settings: settings.clone(),
+            databases,
+            golds,
+        })
     }
 
     /// The manifest of the fuzzed suite.
@@ -94,13 +110,14 @@ impl Fuzzed {
         &self.manifest
     }
 
-    /// Compares a prediction with the expected statements, of which any one suffices, on every variant of a database by a rule. `ordered`
-    /// says whether the question asks for an order of rows. A statement that fails on a variant is wrong there. Variants on which no expected
+    /// Compares a prediction with the expected statements, of which any one suffices, on every
+    /// variant of a database by a rule. `ordered` says whether the question asks for an order of
+    /// rows. A statement that fails on a variant is wrong there. Variants on which no expected
     /// statement has rows, or on which the rule cannot decide, do not count.
     ///
     /// # Errors
-    /// When the database has no variants or one cannot be opened; [`Error::Sql`] when a statement fails there for a transient reason, so that
-    /// there may be a verdict another time.
+    /// When the database has no variants or one cannot be opened; [`Error::Sql`] when a statement
+    /// fails there for a transient reason, so that there may be a verdict another time.
     pub async fn agree(
         &self,
         db: &str,
@@ -111,14 +128,17 @@ impl Fuzzed {
     ) -> Result<FuzzedVerdict, Error> {
         let unknown = || Error::Unfit(format!("the fuzzed suite has no database `{db}`"));
         let variants = &self.manifest.databases.get(db).ok_or_else(unknown)?.variants;
-        let on =
-            |variant: &'_ FuzzedVariant| self.on(variant.file.clone(), golds, predicted_sql, rule, ordered).boxed();
+        let on = |variant: &'_ FuzzedVariant| {
+            self.on(variant.file.clone(), golds, predicted_sql, rule, ordered).boxed()
+        };
         let all: Vec<BoxFuture<'_, _>> = variants.iter().map(on).collect();
         let mut verdicts = stream::iter(all).buffered(AT_ONCE);
         let mut found = FuzzedVerdict { variants: 0, agreed: 0, first_disagreement: None };
         while let Some(verdict) = verdicts.next().await {
             match verdict? {
-                (_, Some(Verdict::Right)) => (found.variants, found.agreed) = (found.variants + 1, found.agreed + 1),
+                (_, Some(Verdict::Right)) => {
+                    (found.variants, found.agreed) = (found.variants + 1, found.agreed + 1)
+                }
                 (file, Some(Verdict::Wrong)) => {
                     found.variants += 1;
                     found.first_disagreement.get_or_insert(file);
@@ -142,11 +162,13 @@ impl Fuzzed {
         rule: Rule,
         ordered: bool,
     ) -> Result<(String, Option<Verdict>), Error> {
-        let database = self.databases.get(&file, || open_at(&self.settings, self.folder.join(&file))).await?;
+        let database =
+            self.databases.get(&file, || open_at(&self.settings, self.folder.join(&file))).await?;
         let mut expected = Vec::new();
         for gold in golds {
             let run = || async {
-                let query = SqlQuery::new(with_single_quotes(gold, database.as_ref().as_ref()).await);
+                let query =
+                    SqlQuery::new(with_single_quotes(gold, database.as_ref().as_ref()).await);
                 expected::lasting(database.run(&query).await).map(Result::ok)
             };
             let result = self.golds.get(&(file.clone(), (*gold).to_owned()), run).await?;
@@ -158,16 +180,20 @@ impl Fuzzed {
             return Ok((file, None));
         }
         let predicted_sql = with_single_quotes(predicted_sql, database.as_ref().as_ref()).await;
-        let Ok(predicted) = expected::lasting(database.run(&SqlQuery::new(predicted_sql)).await)? else {
+        let Ok(predicted) = expected::lasting(database.run(&SqlQuery::new(predicted_sql)).await)?
+        else {
             return Ok((file, Some(Verdict::Wrong)));
         };
         // Comparing large results takes long, so it is done on a thread that may block.
         let compare = move || {
-            let golds = expected.iter().filter_map(|(gold, facts)| Some((gold.as_ref().as_ref()?, *facts)));
+            let golds =
+                expected.iter().filter_map(|(gold, facts)| Some((gold.as_ref().as_ref()?, *facts)));
             rule.any(golds, &predicted)
         };
         let compared = tokio::task::spawn_blocking(compare).await;
-        compared.map(|verdict| (file, Some(verdict))).map_err(|error| Error::Internal(error.to_string()))
+        compared
+            .map(|verdict| (file, Some(verdict)))
+            .map_err(|error| Error::Internal(error.to_string()))
     }
 }
 
@@ -186,10 +212,15 @@ fn read(folder: &Path) -> Result<FuzzManifest, Error> {
             folder.display()
         ))
     })?;
-    let wrong = |what: String| Error::Unfit(format!("`{}` is no fuzzed suite: {what}", path.display()));
-    let manifest: FuzzManifest = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
+    let wrong =
+        |what: String| Error::Unfit(format!("`{}` is no fuzzed suite: {what}", path.display()));
+    let manifest: FuzzManifest =
+        serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
     if manifest.format != FUZZ_FORMAT {
-        return Err(wrong(format!("its format is `{}`, and this host reads `{FUZZ_FORMAT}`", manifest.format)));
+        return Err(wrong(format!(
+            "its format is `{}`, and this host reads `{FUZZ_FORMAT}`",
+            manifest.format
+        )));
     }
     // The manifest may be untrusted: its paths must stay in the folder.
     for variant in manifest.databases.values().flat_map(|database| &database.variants) {
@@ -207,8 +238,8 @@ fn read(folder: &Path) -> Result<FuzzManifest, Error> {
     Ok(manifest)
 }
 
-/// Whether neither the file at a path in a folder nor a folder on the way to it is a symbolic link, a pipe or a device. A file that does not
-/// exist is plain.
+/// Whether neither the file at a path in a folder nor a folder on the way to it is a symbolic link,
+/// a pipe or a device. A file that does not exist is plain.
 fn is_plain(folder: &Path, file: &Path) -> bool {
     let mut path = folder.to_owned();
     file.components().all(|part| {

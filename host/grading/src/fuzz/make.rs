@@ -40,13 +40,16 @@ impl FuzzObserver for Silent {
     fn made(&self, _: u64, _: u64) {}
 }
 
-/// Makes variants of the databases of a suite as `FOLDER/DATABASE/N.ENDING`, and writes the manifest `FOLDER/fuzz.json`. `databases` has the
-/// databases of the suite by name; they are only read. The constants of the expected statements can still be found in the variants. A variant on
-/// which more than half of these statements have no rows, although they have rows on the original, is dropped, and another one is made.
+/// Makes variants of the databases of a suite as `FOLDER/DATABASE/N.ENDING`, and writes the
+/// manifest `FOLDER/fuzz.json`. `databases` has the databases of the suite by name; they are only
+/// read. The constants of the expected statements can still be found in the variants. A variant on
+/// which more than half of these statements have no rows, although they have rows on the original,
+/// is dropped, and another one is made.
 ///
 /// # Errors
-/// When the folder exists and is not empty, a database cannot be read, or something cannot be written. The files that were made until then
-/// are left there; without `fuzz.json` they are no fuzzed suite.
+/// When the folder exists and is not empty, a database cannot be read, or something cannot be
+/// written. The files that were made until then are left there; without `fuzz.json` they are no
+/// fuzzed suite.
 pub async fn fuzz(
     suite: &Suite,
     databases: &BTreeMap<String, DatabaseUrl>,
@@ -71,11 +74,22 @@ pub async fn fuzz(
         golds.sort_unstable();
         golds.dedup();
         let (files, copy) = copier(url)?;
-        let maker = Maker { name, url, files, copy, golds, folder, place: place(name, &manifest), options, settings };
+        let maker = Maker {
+            name,
+            url,
+            files,
+            copy,
+            golds,
+            folder,
+            place: place(name, &manifest),
+            options,
+            settings,
+        };
         manifest.databases.insert(name.clone(), maker.make().await?);
         observer.made(number, of);
     }
-    let text = serde_json::to_string_pretty(&manifest).map_err(|error| Error::Internal(error.to_string()))?;
+    let text = serde_json::to_string_pretty(&manifest)
+        .map_err(|error| Error::Internal(error.to_string()))?;
     write(&folder.join(FUZZ_FILE), &(text + "\n"))?;
     Ok(manifest)
 }
@@ -85,33 +99,46 @@ fn copier(url: &DatabaseUrl) -> Result<(&'static FileEntry, MakeCopy), Error> {
     let executor = Executor::of(url)?;
     let found = executor.files().and_then(|files| Some((files, files.copy?)));
     found.ok_or_else(|| {
-        let able = Executor::all().filter(|executor| executor.files().is_some_and(|files| files.copy.is_some()));
+        let able = Executor::all()
+            .filter(|executor| executor.files().is_some_and(|files| files.copy.is_some()));
         let able: Vec<&str> = able.map(Executor::name).collect();
         let (name, able) = (executor.name(), able.join(", "));
-        Error::Config(format!("`{url}`: changed copies of {name} databases cannot be made; engines that can: {able}"))
+        Error::Config(format!(
+            "`{url}`: changed copies of {name} databases cannot be made; engines that can: {able}"
+        ))
     })
 }
 
 /// Makes the folder if it does not exist, and checks that it is empty.
 fn prepare(folder: &Path) -> Result<(), Error> {
-    let failed = |error: std::io::Error| Error::Config(format!("`{}` cannot be used: {error}", folder.display()));
+    let failed = |error: std::io::Error| {
+        Error::Config(format!("`{}` cannot be used: {error}", folder.display()))
+    };
     syrch_files::make_folder(folder).map_err(failed)?;
     if std::fs::read_dir(folder).map_err(failed)?.next().is_some() {
-        let message = format!("the folder `{}` is not empty; name a new one for the fuzzed suite", folder.display());
+        let message = format!(
+            "the folder `{}` is not empty; name a new one for the fuzzed suite",
+            folder.display()
+        );
         return Err(Error::Config(message));
     }
     Ok(())
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Error> {
-    let failed = |error: std::io::Error| Error::Config(format!("`{}` cannot be written: {error}", path.display()));
+    let failed = |error: std::io::Error| {
+        Error::Config(format!("`{}` cannot be written: {error}", path.display()))
+    };
     syrch_files::replace(path, text.as_bytes()).map_err(failed)
 }
 
-/// The name of the folder for a database's variants: the database's name with `_` in place of special characters, and a number if the name
-/// is taken.
+/// The name of the folder for a database's variants: the database's name with `_` in place of
+/// special characters, and a number if the name is taken.
 fn place(name: &str, manifest: &FuzzManifest) -> String {
-    let stem = Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let stem = Path::new(name)
+        .file_stem()
+        .map(|stem| stem.to_string_lossy().into_owned())
+        .unwrap_or_default();
     let plain = |c: char| if c.is_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
     let stem: String = stem.chars().map(plain).collect();
     let stem = if stem.is_empty() { "database".to_owned() } else { stem };
@@ -141,11 +168,13 @@ struct Maker<'a> {
 impl<'a> Maker<'a> {
     async fn make(mut self) -> Result<FuzzedDatabase, Error> {
         let folder = self.folder.join(&self.place);
-        syrch_files::make_folder(&folder)
-            .map_err(|error| Error::Config(format!("`{}` cannot be made: {error}", folder.display())))?;
+        syrch_files::make_folder(&folder).map_err(|error| {
+            Error::Config(format!("`{}` cannot be made: {error}", folder.display()))
+        })?;
         self.golds = self.with_rows(self.url).await?;
         let source = digest(self.url.clone()).await?;
-        let mut made = FuzzedDatabase { source, variants: Vec::new(), dropped: 0, skipped: Vec::new() };
+        let mut made =
+            FuzzedDatabase { source, variants: Vec::new(), dropped: 0, skipped: Vec::new() };
         for attempt in 0..self.options.variants.saturating_mul(TRIES) {
             if made.variants.len() as u32 == self.options.variants {
                 break;
@@ -158,25 +187,37 @@ impl<'a> Maker<'a> {
             let url = DatabaseUrl::of_path(&target);
             let (golds, of) = (self.with_rows(&url).await?.len() as u64, self.golds.len() as u64);
             if golds * 2 < of {
-                std::fs::remove_file(&target)
-                    .map_err(|error| Error::Config(format!("`{}` cannot be removed: {error}", target.display())))?;
+                std::fs::remove_file(&target).map_err(|error| {
+                    Error::Config(format!("`{}` cannot be removed: {error}", target.display()))
+                })?;
                 made.dropped += 1;
                 continue;
             }
             made.skipped = variant.skipped;
             let rows = variant.rows;
-            made.variants.push(FuzzedVariant { file, digest: digest(url).await?, seed, rows, golds, of });
+            made.variants.push(FuzzedVariant {
+                file,
+                digest: digest(url).await?,
+                seed,
+                rows,
+                golds,
+                of,
+            });
         }
         if made.variants.is_empty() && self.options.variants > 0 {
             let message = "most of its expected statements have no rows on any variant of it";
-            return Err(Error::Unfit(format!("database `{}` cannot be fuzzed: {message}", self.name)));
+            return Err(Error::Unfit(format!(
+                "database `{}` cannot be fuzzed: {message}",
+                self.name
+            )));
         }
         Ok(made)
     }
 
     async fn variant(&self, target: PathBuf, seed: u64) -> Result<Copied, Error> {
         let statements = self.golds.iter().map(|gold| (*gold).to_owned()).collect();
-        let (copy, request) = (self.copy, CopyRequest { source: self.url.path(), target, seed, statements });
+        let (copy, request) =
+            (self.copy, CopyRequest { source: self.url.path(), target, seed, statements });
         let made = tokio::task::spawn_blocking(move || copy(&request)).await;
         made.map_err(|error| Error::Internal(error.to_string()))?
     }

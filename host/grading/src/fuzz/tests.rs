@@ -37,10 +37,17 @@ fn world() -> World {
         )
     };
     let lines = line("a", GOLD)
-        + &line("b", "SELECT name FROM customers JOIN orders ON id = customer ORDER BY total DESC LIMIT 3");
+        + &line(
+            "b",
+            "SELECT name FROM customers JOIN orders ON id = customer ORDER BY total DESC LIMIT 3",
+        );
     fs::write(folder.path().join("suite.jsonl"), lines).unwrap();
     let suite = suite::read(&folder.path().join("suite.jsonl")).unwrap();
-    World { databases: BTreeMap::from([("shop".to_owned(), DatabaseUrl::of_path(&path))]), suite, folder }
+    World {
+        databases: BTreeMap::from([("shop".to_owned(), DatabaseUrl::of_path(&path))]),
+        suite,
+        folder,
+    }
 }
 
 impl World {
@@ -64,7 +71,8 @@ async fn luck_is_distinguished_from_right() {
     let manifest = world.make("fuzzed", 12, 7).await.unwrap();
     assert_eq!((manifest.databases["shop"].variants.len(), manifest.seed), (12, 7));
     let fuzzed = world.open("fuzzed").await.unwrap();
-    let says = async |sql: &str| fuzzed.agree("shop", &[GOLD], sql, Rule::BAG_V1, false).await.unwrap();
+    let says =
+        async |sql: &str| fuzzed.agree("shop", &[GOLD], sql, Rule::BAG_V1, false).await.unwrap();
     let right = says("SELECT sum(country = 'Spain') FROM customers").await;
     assert_eq!((right.variants, right.agreed, right.is_right()), (12, 12, true));
     // Right on the original: 13 are from Spain.
@@ -73,9 +81,13 @@ async fn luck_is_distinguished_from_right() {
     assert!(lucky.first_disagreement.unwrap().starts_with("shop/"));
     let fails = says("SELECT nothing FROM customers").await;
     assert_eq!((fails.agreed, fails.first_disagreement.as_deref()), (0, Some("shop/1.sqlite")));
-    let either = fuzzed.agree("shop", &["SELECT 13", GOLD], "SELECT 13", Rule::BAG_V1, false).await.unwrap();
+    let either =
+        fuzzed.agree("shop", &["SELECT 13", GOLD], "SELECT 13", Rule::BAG_V1, false).await.unwrap();
     assert!(either.is_right(), "any expected statement suffices");
-    assert!(matches!(fuzzed.agree("none", &[GOLD], GOLD, Rule::BAG_V1, false).await, Err(Error::Unfit(_))));
+    assert!(matches!(
+        fuzzed.agree("none", &[GOLD], GOLD, Rule::BAG_V1, false).await,
+        Err(Error::Unfit(_))
+    ));
 }
 
 #[tokio::test]
@@ -93,7 +105,8 @@ async fn a_variant_that_is_locked_for_a_while_decides_nothing() {
     let world = world();
     world.make("fuzzed", 1, 7).await.unwrap();
     let fuzzed = world.open("fuzzed").await.unwrap();
-    let agree = async |gold: &str, sql: &str| fuzzed.agree("shop", &[gold], sql, Rule::BAG_V1, false).await;
+    let agree =
+        async |gold: &str, sql: &str| fuzzed.agree("shop", &[gold], sql, Rule::BAG_V1, false).await;
     assert!(agree(GOLD, GOLD).await.unwrap().is_right());
     let lock = rusqlite::Connection::open(world.at("fuzzed/shop/1.sqlite")).unwrap();
     lock.execute_batch("BEGIN EXCLUSIVE").unwrap();
@@ -110,14 +123,17 @@ async fn a_variant_that_is_locked_for_a_while_decides_nothing() {
 #[tokio::test]
 async fn the_seed_decides_and_the_manifest_says_what_was_made() {
     let world = world();
-    let (one, same) = (world.make("one", 3, 5).await.unwrap(), world.make("same", 3, 5).await.unwrap());
+    let (one, same) =
+        (world.make("one", 3, 5).await.unwrap(), world.make("same", 3, 5).await.unwrap());
     assert_eq!(one, same);
     assert_ne!(one.databases, world.make("other", 3, 6).await.unwrap().databases);
     let text = fs::read_to_string(world.at("one").join(FUZZ_FILE)).unwrap();
     assert_eq!(serde_json::from_str::<FuzzManifest>(&text).unwrap(), one);
     let shop = &one.databases["shop"];
     assert!(
-        shop.variants.iter().all(|variant| variant.of == 2 && variant.golds * 2 >= variant.of && variant.rows > 20)
+        shop.variants
+            .iter()
+            .all(|variant| variant.of == 2 && variant.golds * 2 >= variant.of && variant.rows > 20)
     );
 }
 
@@ -138,7 +154,10 @@ async fn links_in_the_folder_are_refused() {
         fs::rename(&target, &outside).unwrap();
         symlink(&outside, &place).unwrap();
         let error = world.open("fuzzed").await.map(drop).unwrap_err();
-        assert!(matches!(&error, Error::Unfit(why) if why.contains("links are not followed")), "{inside}: {error}");
+        assert!(
+            matches!(&error, Error::Unfit(why) if why.contains("links are not followed")),
+            "{inside}: {error}"
+        );
         fs::remove_file(&place).unwrap();
         fs::rename(&outside, &target).unwrap();
         assert!(world.open("fuzzed").await.is_ok(), "{inside}");

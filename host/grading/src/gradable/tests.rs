@@ -50,7 +50,14 @@ fn sql(statement: &str) -> Gold {
 
 fn suite(questions: Vec<Question>) -> Suite {
     let (path, folder) = Default::default();
-    Suite { path, folder, format: Format::Jsonl, questions, places: Vec::new(), digest: String::new() }
+    Suite {
+        path,
+        folder,
+        format: Format::Jsonl,
+        questions,
+        places: Vec::new(),
+        digest: String::new(),
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -75,11 +82,23 @@ async fn golds_are_compiled_under_the_guard_and_not_run() {
         ("no table", vec![sql("SELECT x FROM elsewhere")], Some("elsewhere")),
         ("no column", vec![sql("SELECT age FROM customers")], Some("age")),
         ("the second is good", vec![sql("SELECT x FROM elsewhere"), good()], None),
-        ("the first is reported", vec![sql("SELECT x FROM one"), sql("SELECT x FROM two"), missing()], Some("one")),
+        (
+            "the first is reported",
+            vec![sql("SELECT x FROM one"), sql("SELECT x FROM two"), missing()],
+            Some("one"),
+        ),
         ("rows", vec![csv("rows.csv", "n\n2\n")], None),
         ("missing rows", vec![missing()], Some("missing.csv` cannot be read")),
-        ("rows that are none", vec![csv("ragged.csv", "a,b\n1\n")], Some("ragged.csv` line 2: 1 cells")),
-        ("rows beside a bad statement", vec![sql("SELECT x FROM elsewhere"), csv("also.csv", "n\n2\n")], None),
+        (
+            "rows that are none",
+            vec![csv("ragged.csv", "a,b\n1\n")],
+            Some("ragged.csv` line 2: 1 cells"),
+        ),
+        (
+            "rows beside a bad statement",
+            vec![sql("SELECT x FROM elsewhere"), csv("also.csv", "n\n2\n")],
+            None,
+        ),
         ("a text", vec![Gold::Text("2".to_owned())], None),
     ];
     let before = std::fs::read(scratch.path().join("shop.sqlite")).unwrap();
@@ -104,12 +123,24 @@ async fn a_suite_without_anything_to_grade_is_refused_and_a_shard_of_it_is_not()
     let said = ungradable(&whole, None, &arena).await.unwrap_err();
     assert_eq!(said.class(), "configuration");
     let said = said.to_string();
-    assert!(said.starts_with("no question of the suite can be graded: a and 1 more: `DROP`"), "{said}");
+    assert!(
+        said.starts_with("no question of the suite can be graded: a and 1 more: `DROP`"),
+        "{said}"
+    );
     // Another shard may have questions that can be graded. Each checks only its own.
     let of = async |index| ungradable(&whole, Some(Shard { index, of: 2 }), &arena).await.unwrap();
-    assert_eq!((of(1).await.into_keys().collect::<Vec<_>>(), of(2).await.len()), (vec!["a".to_owned()], 1));
+    assert_eq!(
+        (of(1).await.into_keys().collect::<Vec<_>>(), of(2).await.len()),
+        (vec!["a".to_owned()], 1)
+    );
     let elsewhere = Question { db: "bank".to_owned(), ..bad("c") };
-    assert!(ungradable(&suite(vec![elsewhere]), None, &arena).await.unwrap_err().to_string().contains("`bank`"));
+    assert!(
+        ungradable(&suite(vec![elsewhere]), None, &arena)
+            .await
+            .unwrap_err()
+            .to_string()
+            .contains("`bank`")
+    );
 }
 
 /// An asker that records the questions that it is asked.
@@ -133,7 +164,11 @@ impl Asker for Asks {
     }
 }
 
-fn grader(folder: &Path, asked: &Arc<Mutex<Vec<String>>>, ungradable: BTreeMap<String, String>) -> Grader {
+fn grader(
+    folder: &Path,
+    asked: &Arc<Mutex<Vec<String>>>,
+    ungradable: BTreeMap<String, String>,
+) -> Grader {
     Grader {
         asker: Box::new(Asks(Arc::clone(asked))),
         ungradable: Arc::new(ungradable),
@@ -167,19 +202,29 @@ async fn a_database_that_is_locked_for_a_while_excludes_no_question() {
     assert_eq!(ungradable(&suite, None, &grader.arena).await.unwrap(), BTreeMap::new());
     let locked = graded(&grader, "q", gold).await;
     let fault = locked.fault.clone().unwrap();
-    assert_eq!((locked.end, fault.class.as_str(), &locked.gold_fault), (End::Failed, "database", &None));
-    assert!(fault.message.starts_with("the answer cannot be judged now: ") && fault.message.contains("locked"));
+    assert_eq!(
+        (locked.end, fault.class.as_str(), &locked.gold_fault),
+        (End::Failed, "database", &None)
+    );
+    assert!(
+        fault.message.starts_with("the answer cannot be judged now: ")
+            && fault.message.contains("locked")
+    );
     // It counts as wrong until it is tried again, and its cost is reported.
     assert_eq!((locked.verdict("bag-v1"), locked.cost.calls), (Some(Verdict::Wrong), 1));
     lock.execute_batch("ROLLBACK").unwrap();
     let again = graded(&grader, "q", gold).await;
-    assert_eq!((again.end, again.fault.clone(), again.verdict("bag-v1")), (End::Answered, None, Some(Verdict::Right)));
+    assert_eq!(
+        (again.end, again.fault.clone(), again.verdict("bag-v1")),
+        (End::Answered, None, Some(Verdict::Right))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_is_asked_what_cannot_be_graded() {
     let scratch = syrch_kit::scratch();
-    let (asked, known) = (Arc::default(), BTreeMap::from([("bad".to_owned(), "it writes".to_owned())]));
+    let (asked, known) =
+        (Arc::default(), BTreeMap::from([("bad".to_owned(), "it writes".to_owned())]));
     let grader = grader(scratch.path(), &asked, known.clone());
     let mut all = Vec::new();
     for (id, gold) in [("bad", "DROP TABLE customers"), ("good", "SELECT 2"), ("fails", FAILS)] {
@@ -187,26 +232,41 @@ async fn nobody_is_asked_what_cannot_be_graded() {
     }
     assert_eq!(*asked.lock().unwrap(), ["good", "fails"]);
     let [bad, good, fails] = &all[..] else { panic!("three") };
-    assert_eq!((bad.gold_fault.as_deref(), bad.cost.calls, bad.sql.is_none()), (Some("it writes"), 0, true));
+    assert_eq!(
+        (bad.gold_fault.as_deref(), bad.cost.calls, bad.sql.is_none()),
+        (Some("it writes"), 0, true)
+    );
     assert_eq!((good.gold_fault.as_deref(), good.verdict("bag-v1")), (None, Some(Verdict::Right)));
     let overflow = fails.gold_fault.clone().unwrap();
     // A question that was asked has its cost, and counts for no arm.
-    assert!(overflow.contains("overflow") && fails.verdicts.is_empty() && fails.cost.calls == 1, "{overflow}");
+    assert!(
+        overflow.contains("overflow") && fails.verdicts.is_empty() && fails.cost.calls == 1,
+        "{overflow}"
+    );
     // Only the faults that were not known before are reported.
     let reported = afterwards(&all, &known).unwrap();
     assert_eq!(reported, format!("1 question that was asked cannot be graded: fails: {overflow}"));
     assert_eq!(afterwards(&all[..2], &known), None);
     let both = afterwards(&all, &BTreeMap::new()).unwrap();
-    assert!(both.starts_with("2 questions that were asked cannot be graded: bad: it writes; fails: "), "{both}");
+    assert!(
+        both.starts_with("2 questions that were asked cannot be graded: bad: it writes; fails: "),
+        "{both}"
+    );
 }
 
 #[test]
 fn five_kinds_of_faults_are_named_and_the_rest_counted() {
-    let faults =
-        |many: u32| (0..many).map(|id| (format!("q{id:02}"), "does not run".to_owned())).collect::<BTreeMap<_, _>>();
+    let faults = |many: u32| {
+        (0..many)
+            .map(|id| (format!("q{id:02}"), "does not run".to_owned()))
+            .collect::<BTreeMap<_, _>>()
+    };
     assert_eq!(warning(&faults(0)), None);
     let one = warning(&faults(1)).unwrap();
-    assert_eq!(one, "1 question cannot be graded and is not asked: q00: does not run; `suite lint` lists all of them");
+    assert_eq!(
+        one,
+        "1 question cannot be graded and is not asked: q00: does not run; `suite lint` lists all of them"
+    );
     let many = warning(&faults(12)).unwrap();
     assert_eq!(
         many,
@@ -214,5 +274,8 @@ fn five_kinds_of_faults_are_named_and_the_rest_counted() {
     );
     let kinds = (0..12).map(|id| (format!("q{id:02}"), format!("fault {}", id % 6))).collect();
     let many = warning(&kinds).unwrap();
-    assert!(many.contains("q04 and 1 more: fault 4; and 2 more;") && !many.contains("q05"), "{many}");
+    assert!(
+        many.contains("q04 and 1 more: fault 4; and 2 more;") && !many.contains("q05"),
+        "{many}"
+    );
 }

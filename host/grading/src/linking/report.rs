@@ -67,7 +67,8 @@ pub struct MissedInLinking {
     pub literals: Vec<String>,
 }
 
-/// `syrch.linking/1`: what a strategy's linker shows of what the expected statements of a suite need.
+/// `syrch.linking/1`: what a strategy's linker shows of what the expected statements of a suite
+/// need.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LinkingReport {
     /// The name of the document's format, always [`LINKING_SCHEMA`].

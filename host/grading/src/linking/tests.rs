@@ -9,9 +9,17 @@ use super::*;
 
 fn linking(hints: Vec<Hit>) -> Linking {
     let column = |name: &str| Column { name: name.into(), ..Column::default() };
-    let table = Table { name: "Orders".into(), columns: vec![column("State"), column("total")], ..Table::default() };
+    let table = Table {
+        name: "Orders".into(),
+        columns: vec![column("State"), column("total")],
+        ..Table::default()
+    };
     Linking {
-        catalog: Arc::new(Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![table] }),
+        catalog: Arc::new(Catalog {
+            database: "shop".into(),
+            dialect: Dialect::Sqlite,
+            tables: vec![table],
+        }),
         hints,
         requests: Vec::new(),
     }
@@ -31,8 +39,11 @@ fn cell(text: &str, column: Option<&str>) -> Hit {
 }
 
 fn gold(texts: &[&str]) -> Facts {
-    let literal =
-        |text: &&str| Literal { table: Some("Orders".into()), column: Some("State".into()), text: (*text).into() };
+    let literal = |text: &&str| Literal {
+        table: Some("Orders".into()),
+        column: Some("State".into()),
+        text: (*text).into(),
+    };
     Facts {
         tables: vec!["Orders".into(), "gone".into()],
         columns: vec!["Orders.State".into(), "Orders.none".into()],
@@ -54,18 +65,24 @@ fn what_is_needed_is_compared_with_what_is_shown() {
 
 #[test]
 fn literals_are_shown_by_cells_and_facts_as_whole_words() {
-    let hints =
-        vec![cell("New York", Some("State")), cell("State is 'open', 'paid'", None), cell("Utah", Some("State"))];
+    let hints = vec![
+        cell("New York", Some("State")),
+        cell("State is 'open', 'paid'", None),
+        cell("Utah", Some("State")),
+    ];
     let found = literals(&gold(&["New York", "paid", "aid", "12.5"]), &linking(hints));
     assert_eq!(found.missed(), ["aid"]);
-    assert!(found.shown.contains("Utah") && !found.shown.iter().any(|text| text.contains("is 'open'")), "{found:?}");
+    assert!(
+        found.shown.contains("Utah") && !found.shown.iter().any(|text| text.contains("is 'open'")),
+        "{found:?}"
+    );
 }
 
 #[test]
 fn a_prompt_is_the_text_of_its_messages() {
-    let request = |body| Preview { method: "POST".into(), url: String::new(), headers: Vec::new(), body };
-    let body =
-        json!({"model": "abc", "messages": [{"role": "system", "content": "äb"}, {"role": "user", "content": "cd"}]});
+    let request =
+        |body| Preview { method: "POST".into(), url: String::new(), headers: Vec::new(), body };
+    let body = json!({"model": "abc", "messages": [{"role": "system", "content": "äb"}, {"role": "user", "content": "cd"}]});
     assert_eq!(length(&request(body)), 4);
     let body = json!({"system": "abc", "messages": [{"role": "user", "content": [{"type": "text", "text": "de"}]}]});
     assert_eq!(length(&request(body)), 5);
@@ -74,7 +91,10 @@ fn a_prompt_is_the_text_of_its_messages() {
 #[test]
 fn shares_are_of_all_questions_together() {
     let mut share = ShownShare::default();
-    share.add(&Compared { needed: BTreeSet::from(["a".into(), "b".into()]), shown: BTreeSet::from(["a".into()]) });
+    share.add(&Compared {
+        needed: BTreeSet::from(["a".into(), "b".into()]),
+        shown: BTreeSet::from(["a".into()]),
+    });
     share.add(&Compared::default());
     share.finish();
     assert_eq!((share.recall, share.precision, share.whole), (Some(0.5), Some(1.0), 1));

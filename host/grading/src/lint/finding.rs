@@ -89,9 +89,12 @@ impl FindingKind {
             | Self::Writes
             | Self::Refused
             | Self::Unreadable => Severity::Error,
-            Self::Empty | Self::Truncated | Self::TieCut | Self::Unordered | Self::OrderTies | Self::Contradiction => {
-                Severity::Warning
-            }
+            Self::Empty
+            | Self::Truncated
+            | Self::TieCut
+            | Self::Unordered
+            | Self::OrderTies
+            | Self::Contradiction => Severity::Warning,
         }
     }
 }
@@ -111,7 +114,8 @@ pub struct Finding {
     pub item: Option<u64>,
     /// The name that the suite has for the question's database.
     pub db: String,
-    /// The number of the expected answer, from 1; `None` if the finding is about the question as a whole.
+    /// The number of the expected answer, from 1; `None` if the finding is about the question as a
+    /// whole.
     pub gold: Option<u32>,
     /// What is wrong, as a message.
     pub what: String,
@@ -180,7 +184,9 @@ impl LintReport {
             .collect();
         let mut counts = BTreeMap::new();
         findings.iter().for_each(|finding| *counts.entry(finding.kind.name()).or_default() += 1);
-        let of = |severity| findings.iter().filter(|finding| finding.severity == severity).count() as u64;
+        let of = |severity| {
+            findings.iter().filter(|finding| finding.severity == severity).count() as u64
+        };
         Self {
             schema: LINT_SCHEMA,
             suite: SuiteOfLint {

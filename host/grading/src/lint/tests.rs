@@ -10,7 +10,8 @@ use super::*;
 /// A suite beside a database of three children, of whom two are of one age.
 struct Home(TempDir);
 
-const CHILDREN: &str = "CREATE TABLE child(id INTEGER PRIMARY KEY, name TEXT, age INTEGER, town TEXT);
+const CHILDREN: &str =
+    "CREATE TABLE child(id INTEGER PRIMARY KEY, name TEXT, age INTEGER, town TEXT);
     INSERT INTO child VALUES (1, 'Ada', 7, 'Bern'), (2, 'Ben', 7, 'Bern'), (3, 'Cleo', 9, 'Rome');";
 
 impl Home {
@@ -20,7 +21,12 @@ impl Home {
         home
     }
 
-    async fn lint_with(&self, questions: &[Value], settings: &Settings, observer: &dyn LintObserver) -> LintReport {
+    async fn lint_with(
+        &self,
+        questions: &[Value],
+        settings: &Settings,
+        observer: &dyn LintObserver,
+    ) -> LintReport {
         let path = self.0.path().join("suite.jsonl");
         let lines: String = questions.iter().map(|question| format!("{question}\n")).collect();
         std::fs::write(&path, lines).unwrap();
@@ -72,7 +78,8 @@ async fn golds_that_cannot_be_had_are_errors() {
         other,
     ];
     let report = home.lint_with(&questions, &Settings::default(), &Silent).await;
-    let found: Vec<_> = report.findings.iter().map(|found| (found.id.as_str(), found.gold, found.kind)).collect();
+    let found: Vec<_> =
+        report.findings.iter().map(|found| (found.id.as_str(), found.gold, found.kind)).collect();
     assert_eq!(
         found,
         [
@@ -85,8 +92,15 @@ async fn golds_that_cannot_be_had_are_errors() {
             ("gone", None, FindingKind::NoDatabase),
         ]
     );
-    assert_eq!((report.errors, report.warnings, report.suite.golds, report.suite.databases), (7, 0, 10, 2));
-    assert!(report.findings[0].what.starts_with("unknown-column: no such column `nme`"), "{}", report.findings[0].what);
+    assert_eq!(
+        (report.errors, report.warnings, report.suite.golds, report.suite.databases),
+        (7, 0, 10, 2)
+    );
+    assert!(
+        report.findings[0].what.starts_with("unknown-column: no such column `nme`"),
+        "{}",
+        report.findings[0].what
+    );
     assert_eq!((report.findings[1].line, report.findings[1].item), (Some(3), None));
     assert_eq!(std::fs::read(home.0.path().join("school.sqlite")).unwrap(), before);
 }
@@ -94,10 +108,14 @@ async fn golds_that_cannot_be_had_are_errors() {
 #[tokio::test(flavor = "multi_thread")]
 async fn empty_and_cut_results_are_reported() {
     let home = Home::new();
-    assert_eq!(home.of("SELECT name FROM child WHERE age > 99", false).await.as_deref(), Some("empty"));
+    assert_eq!(
+        home.of("SELECT name FROM child WHERE age > 99", false).await.as_deref(),
+        Some("empty")
+    );
     let mut settings = Settings::default();
     settings.limits.rows = 2;
-    let report = home.lint_with(&[question("all", "SELECT name FROM child")], &settings, &Silent).await;
+    let report =
+        home.lint_with(&[question("all", "SELECT name FROM child")], &settings, &Silent).await;
     assert_eq!(report.counts, BTreeMap::from([("truncated", 1)]));
     assert_eq!(report.findings[0].what, "only its first 2 rows are compared");
 }
@@ -117,8 +135,14 @@ async fn a_tie_that_limit_cuts_is_reported_and_one_that_does_not_matter_is_not()
         ("SELECT name FROM child LIMIT 1", tie),
         ("SELECT name, age FROM child UNION SELECT 'Dan', 7 ORDER BY age LIMIT 2", tie),
         ("SELECT name FROM child UNION SELECT 'Dan' ORDER BY name LIMIT 2", None),
-        ("SELECT name FROM (SELECT name, age FROM child UNION ALL SELECT 'Dan', 7) ORDER BY age LIMIT 2", tie),
-        ("SELECT town FROM child WHERE id = (SELECT id FROM child ORDER BY age DESC LIMIT 1)", None),
+        (
+            "SELECT name FROM (SELECT name, age FROM child UNION ALL SELECT 'Dan', 7) ORDER BY age LIMIT 2",
+            tie,
+        ),
+        (
+            "SELECT town FROM child WHERE id = (SELECT id FROM child ORDER BY age DESC LIMIT 1)",
+            None,
+        ),
         ("SELECT name FROM child WHERE id = (SELECT id FROM child ORDER BY age LIMIT 1)", tie),
         ("SELECT town, count(*) FROM child GROUP BY town ORDER BY count(*) DESC LIMIT 1", None),
         ("SELECT age FROM child GROUP BY town ORDER BY min(age) LIMIT 1", None),
@@ -177,8 +201,7 @@ async fn files_and_answers_are_looked_at_too() {
     let home = Home::new();
     std::fs::write(home.0.path().join("rows.csv"), "n\n1\n").unwrap();
     std::fs::write(home.0.path().join("none.csv"), "n\n").unwrap();
-    let expects =
-        |id: &str, member: &str, value: Value| json!({"id": id, "db": "school", "question": id, member: value});
+    let expects = |id: &str, member: &str, value: Value| json!({"id": id, "db": "school", "question": id, member: value});
     let questions = [
         expects("rows", "expected_data", json!("rows.csv")),
         expects("none", "expected_data", json!("none.csv")),
@@ -200,7 +223,8 @@ impl LintObserver for Steps {
 async fn the_report_is_in_the_order_of_the_suite_whatever_the_database() {
     let home = Home::new();
     syrch_kit::sqlite(home.0.path().join("another.sqlite"), "CREATE TABLE t(a)");
-    let mut questions: Vec<Value> = (0..40).map(|at| question(&format!("q{at}"), "SELECT 1 WHERE 0")).collect();
+    let mut questions: Vec<Value> =
+        (0..40).map(|at| question(&format!("q{at}"), "SELECT 1 WHERE 0")).collect();
     questions.iter_mut().step_by(2).for_each(|question| question["db"] = json!("another"));
     let steps = Steps::default();
     let report = home.lint_with(&questions, &Settings::default(), &steps).await;

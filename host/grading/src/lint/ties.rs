@@ -1,12 +1,14 @@
-//! Breaks the ties of a statement: after the keys of ORDER BY, it is sorted by all output columns, once upwards and once downwards. The
-//! statement itself might have had either result. Where LIMIT cuts rows that tie, one result has the least of them and the other the greatest.
-//! So the two are the same multiset exactly if all rows that tie are equal, and then it does not matter which of them are in the result.
+//! Breaks the ties of a statement: after the keys of ORDER BY, it is sorted by all output columns,
+//! once upwards and once downwards. The statement itself might have had either result. Where LIMIT
+//! cuts rows that tie, one result has the least of them and the other the greatest. So the two are
+//! the same multiset exactly if all rows that tie are equal, and then it does not matter which of
+//! them are in the result.
 
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    Expr, Fetch, LimitClause, OrderBy, OrderByExpr, OrderByKind, OrderByOptions, OrderBySort, Query, SelectItem,
-    SetExpr, Statement, Value, VisitMut, VisitorMut,
+    Expr, Fetch, LimitClause, OrderBy, OrderByExpr, OrderByKind, OrderByOptions, OrderBySort,
+    Query, SelectItem, SetExpr, Statement, Value, VisitMut, VisitorMut,
 };
 use sqlparser::dialect::dialect_from_str;
 use sqlparser::parser::{Parser, ParserOptions};
@@ -34,9 +36,15 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// Reads a statement that the guard accepted. `width` is the number of its output columns. With `is_graded`, ties matter without LIMIT, too.
-    /// Returns `None` if the statement cannot be parsed.
-    pub(super) async fn read(sql: &str, dialect: &str, width: usize, is_graded: bool) -> Option<Self> {
+    /// Reads a statement that the guard accepted. `width` is the number of its output columns. With
+    /// `is_graded`, ties matter without LIMIT, too. Returns `None` if the statement cannot be
+    /// parsed.
+    pub(super) async fn read(
+        sql: &str,
+        dialect: &str,
+        width: usize,
+        is_graded: bool,
+    ) -> Option<Self> {
         if sql.len() > LONGEST {
             return None;
         }
@@ -51,8 +59,11 @@ impl Order {
 
 fn read(sql: &str, dialect: &str, width: usize, is_graded: bool) -> Option<Order> {
     // The parser's own grammar for Spark does not know that a backslash escapes a quote.
-    let grammar =
-        dialect_from_str(if dialect == Dialect::Spark.name() { Dialect::Databricks.name() } else { dialect })?;
+    let grammar = dialect_from_str(if dialect == Dialect::Spark.name() {
+        Dialect::Databricks.name()
+    } else {
+        dialect
+    })?;
     // What is written again has the literals of the statement, whatever a backslash means in them.
     let options = ParserOptions::new()
         .with_trailing_commas(grammar.supports_trailing_commas())
@@ -60,7 +71,9 @@ fn read(sql: &str, dialect: &str, width: usize, is_graded: bool) -> Option<Order
     let parser = Parser::new(&*grammar).with_options(options).with_recursion_limit(RECURSION);
     let mut parser = parser.try_with_sql(sql).ok()?;
     let mut statements = parser.parse_statements().ok()?;
-    let (Some(Statement::Query(query)), true) = (statements.pop(), statements.is_empty()) else { return None };
+    let (Some(Statement::Query(query)), true) = (statements.pop(), statements.is_empty()) else {
+        return None;
+    };
     let is_ordered = outermost(&query).order_by.is_some();
     let mut clause = None;
     let mut broken = |sort: OrderBySort| {
@@ -70,7 +83,8 @@ fn read(sql: &str, dialect: &str, width: usize, is_graded: bool) -> Option<Order
         clause = breaker.clause;
         clause.is_some().then(|| query.to_string())
     };
-    let variants = broken(OrderBySort::Asc).zip(broken(OrderBySort::Desc)).map(|(up, down)| [up, down]);
+    let variants =
+        broken(OrderBySort::Asc).zip(broken(OrderBySort::Desc)).map(|(up, down)| [up, down]);
     Some(Order { is_ordered, variants, clause: clause.unwrap_or_default() })
 }
 
@@ -99,7 +113,8 @@ impl VisitorMut for Breaker {
         let is_inner = std::mem::replace(&mut self.is_inner, true);
         let width = if is_inner { width(&query.body) } else { Some(self.width) };
         let matters = cuts(query) || (!is_inner && self.is_graded && query.order_by.is_some());
-        if let Some(width) = width.filter(|_| matters && !matches!(*query.body, SetExpr::Values(_) | SetExpr::Query(_)))
+        if let Some(width) = width
+            .filter(|_| matters && !matches!(*query.body, SetExpr::Values(_) | SetExpr::Query(_)))
         {
             let clause = shown(query, is_inner);
             if extend(query, width, &self.sort) {
@@ -110,7 +125,8 @@ impl VisitorMut for Breaker {
     }
 }
 
-/// Whether a query may cut its rows. LIMIT BY and WITH TIES do not count, since they have rules of their own.
+/// Whether a query may cut its rows. LIMIT BY and WITH TIES do not count, since they have rules of
+/// their own.
 fn cuts(query: &Query) -> bool {
     let limits = match &query.limit_clause {
         None => false,
@@ -126,8 +142,9 @@ fn cuts(query: &Query) -> bool {
 fn width(body: &SetExpr) -> Option<usize> {
     match body {
         SetExpr::Select(select) => {
-            let is_one =
-                |item: &SelectItem| matches!(item, SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. });
+            let is_one = |item: &SelectItem| {
+                matches!(item, SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. })
+            };
             select.projection.iter().all(is_one).then_some(select.projection.len())
         }
         SetExpr::SetOperation { left, .. } => width(left),
@@ -144,9 +161,14 @@ fn extend(query: &mut Query, width: usize, sort: &OrderBySort) -> bool {
     });
     match &mut query.order_by {
         None => {
-            query.order_by = Some(OrderBy { kind: OrderByKind::Expressions(columns.collect()), interpolate: None });
+            query.order_by = Some(OrderBy {
+                kind: OrderByKind::Expressions(columns.collect()),
+                interpolate: None,
+            });
         }
-        Some(OrderBy { kind: OrderByKind::Expressions(keys), interpolate: None }) => keys.extend(columns),
+        Some(OrderBy { kind: OrderByKind::Expressions(keys), interpolate: None }) => {
+            keys.extend(columns)
+        }
         Some(_) => return false,
     }
     true
@@ -173,14 +195,17 @@ mod tests {
 
     #[test]
     fn ties_are_broken_by_all_columns_behind_the_keys() {
-        let both = variants("SELECT DISTINCT a, b AS c FROM t ORDER BY c DESC LIMIT 3 OFFSET 1", 2, false).unwrap();
+        let both =
+            variants("SELECT DISTINCT a, b AS c FROM t ORDER BY c DESC LIMIT 3 OFFSET 1", 2, false)
+                .unwrap();
         assert_eq!(
             both,
             ["ASC", "DESC"].map(|sort| {
                 format!("SELECT DISTINCT a, b AS c FROM t ORDER BY c DESC, 1 {sort}, 2 {sort} LIMIT 3 OFFSET 1")
             })
         );
-        let compound = variants("SELECT a FROM t UNION SELECT b FROM u ORDER BY 1 LIMIT 2", 1, false).unwrap();
+        let compound =
+            variants("SELECT a FROM t UNION SELECT b FROM u ORDER BY 1 LIMIT 2", 1, false).unwrap();
         assert!(compound[0].ends_with("ORDER BY 1, 1 ASC LIMIT 2"), "{compound:?}");
         let none = variants("SELECT * FROM t LIMIT 2", 1, false).unwrap();
         assert!(none[1].ends_with("ORDER BY 1 DESC LIMIT 2"), "{none:?}");
@@ -190,8 +215,13 @@ mod tests {
     fn inner_queries_count_where_their_columns_are_known() {
         let sql = "SELECT a FROM t WHERE b = (SELECT b FROM t ORDER BY c LIMIT 1)";
         let read = read(sql, "sqlite", 1, false).unwrap();
-        assert_eq!((read.is_ordered, read.clause.as_str()), (false, "`ORDER BY c LIMIT 1` of an inner query"));
-        assert!(read.variants.unwrap()[1].ends_with("(SELECT b FROM t ORDER BY c, 1 DESC LIMIT 1)"));
+        assert_eq!(
+            (read.is_ordered, read.clause.as_str()),
+            (false, "`ORDER BY c LIMIT 1` of an inner query")
+        );
+        assert!(
+            read.variants.unwrap()[1].ends_with("(SELECT b FROM t ORDER BY c, 1 DESC LIMIT 1)")
+        );
         assert_eq!(variants("SELECT a FROM (SELECT * FROM t ORDER BY c LIMIT 1)", 1, false), None);
     }
 
@@ -209,7 +239,10 @@ mod tests {
         assert_eq!(read("SELECT FROM WHERE", "sqlite", 1, false), None);
         assert_eq!(read("SELECT 1; SELECT 2 LIMIT 1", "sqlite", 1, false), None);
         assert_eq!(variants("VALUES (1), (2) LIMIT 1", 1, false), None);
-        assert_eq!(variants("SELECT a FROM t ORDER BY a FETCH FIRST 1 ROWS WITH TIES", 1, false), None);
+        assert_eq!(
+            variants("SELECT a FROM t ORDER BY a FETCH FIRST 1 ROWS WITH TIES", 1, false),
+            None
+        );
     }
 
     #[test]
@@ -220,16 +253,22 @@ mod tests {
             ("databricks", r"SELECT a FROM x.y.t WHERE b = 'a\\b' ORDER BY c"),
             ("mysql", r"SELECT a FROM t WHERE b = 'it\'s' ORDER BY c"),
         ] {
-            let [up, down] = read(&format!("{sql} LIMIT 2"), dialect, 1, false).unwrap().variants.unwrap();
-            assert_eq!((up, down), (format!("{sql}, 1 ASC LIMIT 2"), format!("{sql}, 1 DESC LIMIT 2")), "{dialect}");
+            let [up, down] =
+                read(&format!("{sql} LIMIT 2"), dialect, 1, false).unwrap().variants.unwrap();
+            assert_eq!(
+                (up, down),
+                (format!("{sql}, 1 ASC LIMIT 2"), format!("{sql}, 1 DESC LIMIT 2")),
+                "{dialect}"
+            );
         }
     }
 
     #[tokio::test]
     async fn deep_statements_are_read_or_given_up() {
-        for sql in
-            [format!("SELECT {}1", "1+".repeat(8_000)), format!("SELECT {}1{}", "(".repeat(5_000), ")".repeat(5_000))]
-        {
+        for sql in [
+            format!("SELECT {}1", "1+".repeat(8_000)),
+            format!("SELECT {}1{}", "(".repeat(5_000), ")".repeat(5_000)),
+        ] {
             let _ = Order::read(&format!("{sql} LIMIT 1"), "sqlite", 1, true).await;
         }
         assert_eq!(Order::read(&"x".repeat(LONGEST + 1), "sqlite", 1, true).await, None);

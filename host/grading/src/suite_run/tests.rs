@@ -68,7 +68,10 @@ impl Home {
 
     fn settings(&self) -> Settings {
         // Plugins are compiled once.
-        Settings { compile: CompileSettings::in_folder(&self.path("compiled")), ..Settings::default() }
+        Settings {
+            compile: CompileSettings::in_folder(&self.path("compiled")),
+            ..Settings::default()
+        }
     }
 
     async fn open(&self, arms: Vec<Settings>, options: SuiteOptions) -> Result<SuiteRun, Error> {
@@ -91,8 +94,12 @@ async fn all_that_is_read_is_an_input() {
     let strategy = home.file("own.yml", "name: own\nroles: {solver: consistency}\n");
     syrch::strategies::find(strategy.to_str().unwrap()).unwrap().apply(&mut one);
     let solver = home.file("solver.wasm", syrch::plugins::builtin_component("refine").unwrap());
-    one.strategy.roles.insert(syrch_core::roles::Role::Solver, syrch::settings::PluginSource::File(solver.clone()));
-    (one.retrieval.notes, one.retrieval.examples) = (Some(named("notes.txt")), Some(named("examples.jsonl")));
+    one.strategy.roles.insert(
+        syrch_core::roles::Role::Solver,
+        syrch::settings::PluginSource::File(solver.clone()),
+    );
+    (one.retrieval.notes, one.retrieval.examples) =
+        (Some(named("notes.txt")), Some(named("examples.jsonl")));
     let rows = home.file("rows.csv", "n\n2\n");
     let question = json!({"id": "q", "db": "shop", "question": "?", "expected_data": "rows.csv"});
     home.file("suite.jsonl", format!("{question}\n"));
@@ -116,19 +123,27 @@ async fn all_that_is_read_is_an_input() {
 #[tokio::test(flavor = "multi_thread")]
 async fn no_arm_is_shown_what_is_graded_and_that_is_reported_once() {
     let home = Home::new();
-    let lines = [("Which is the last?", "select max(c.id) AS last from customers c"), ("And?", "SELECT 1")];
-    let lines = lines.map(|(question, sql)| format!("{}\n", json!({"question": question, "sql": sql})));
+    let lines =
+        [("Which is the last?", "select max(c.id) AS last from customers c"), ("And?", "SELECT 1")];
+    let lines =
+        lines.map(|(question, sql)| format!("{}\n", json!({"question": question, "sql": sql})));
     let examples = home.file("examples.jsonl", lines.concat());
-    let notes = home.file("notes.txt", "use SELECT MIN(id) FROM customers for it\nids begin at 1\nWhat is it (q0)?\n");
+    let notes = home.file(
+        "notes.txt",
+        "use SELECT MIN(id) FROM customers for it\nids begin at 1\nWhat is it (q0)?\n",
+    );
     let mut arm = home.settings();
     (arm.retrieval.notes, arm.retrieval.examples) = (Some(notes), Some(examples));
     let run = home.open(vec![arm.clone(), arm, home.settings()], home.options()).await.unwrap();
-    let reported = "1 solved example and 2 notes hold a graded question or its answer, and are left out";
+    let reported =
+        "1 solved example and 2 notes hold a graded question or its answer, and are left out";
     assert_eq!(run.warnings(), [reported]);
     let catalog = run.arena.database("shop").await.unwrap().catalog().await.unwrap();
     for arm in run.arena.arms().iter().take(2) {
-        let sources = syrch::knowledge::Knowledge::read(&arm.retrieval, &catalog).unwrap().0.sources;
-        let solved: Vec<&str> = sources.examples.iter().map(|example| example.sql.as_str()).collect();
+        let sources =
+            syrch::knowledge::Knowledge::read(&arm.retrieval, &catalog).unwrap().0.sources;
+        let solved: Vec<&str> =
+            sources.examples.iter().map(|example| example.sql.as_str()).collect();
         let notes: Vec<&str> = sources.notes.iter().map(|note| note.text.as_str()).collect();
         assert_eq!((solved, notes), (vec!["SELECT 1"], vec!["ids begin at 1"]));
     }

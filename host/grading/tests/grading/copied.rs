@@ -1,18 +1,20 @@
-//! A SQLite database written again as a script for PostgreSQL: the same names in quotes, the same rows, and the keys that hold there.
+//! A SQLite database written again as a script for PostgreSQL: the same names in quotes, the same
+//! rows, and the keys that hold there.
 
 use std::path::Path;
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 
-/// The script. A column is `bigint` or `double precision` where all its values are such numbers, or texts of whole numbers in a column
-/// of a key, and `text` otherwise.
+/// The script. A column is `bigint` or `double precision` where all its values are such numbers, or
+/// texts of whole numbers in a column of a key, and `text` otherwise.
 pub(crate) fn script(path: &Path) -> String {
     let source = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
     let names = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
     let tables = texts(&source, names);
     let parts = [table_script, unique_keys, foreign_keys];
-    let script: String = parts.iter().flat_map(|part| tables.iter().map(|table| part(&source, table))).collect();
+    let script: String =
+        parts.iter().flat_map(|part| tables.iter().map(|table| part(&source, table))).collect();
     script + "ANALYZE;\n"
 }
 
@@ -33,8 +35,11 @@ fn text(text: &str) -> String {
 fn table_script(source: &Connection, table: &str) -> String {
     let columns = texts(source, &format!("SELECT name FROM pragma_table_info({})", text(table)));
     let declared = texts(source, &format!("SELECT type FROM pragma_table_info({})", text(table)));
-    let kinds: Vec<&str> =
-        columns.iter().zip(&declared).map(|(name, kind)| kind_of(source, table, name, kind)).collect();
+    let kinds: Vec<&str> = columns
+        .iter()
+        .zip(&declared)
+        .map(|(name, kind)| kind_of(source, table, name, kind))
+        .collect();
     let parts: Vec<String> =
         columns.iter().zip(&kinds).map(|(name, kind)| format!("{} {kind}", quoted(name))).collect();
     let mut script = format!("CREATE TABLE {} ({});\n", quoted(table), parts.join(", "));
@@ -47,8 +52,12 @@ fn table_script(source: &Connection, table: &str) -> String {
             (ValueRef::Integer(number), _) => number.to_string(),
             (ValueRef::Real(number), "text") => text(&number.to_string()),
             (ValueRef::Real(number), _) => format!("{number:?}"),
-            (ValueRef::Text(bytes) | ValueRef::Blob(bytes), "text") => text(&String::from_utf8_lossy(bytes)),
-            (ValueRef::Text(bytes) | ValueRef::Blob(bytes), _) => String::from_utf8_lossy(bytes).into_owned(),
+            (ValueRef::Text(bytes) | ValueRef::Blob(bytes), "text") => {
+                text(&String::from_utf8_lossy(bytes))
+            }
+            (ValueRef::Text(bytes) | ValueRef::Blob(bytes), _) => {
+                String::from_utf8_lossy(bytes).into_owned()
+            }
         };
         let values: Vec<String> = (0..columns.len()).map(value).collect();
         script += &format!("INSERT INTO {} VALUES ({});\n", quoted(table), values.join(", "));
@@ -58,12 +67,18 @@ fn table_script(source: &Connection, table: &str) -> String {
 
 fn kind_of(source: &Connection, table: &str, column: &str, declared: &str) -> &'static str {
     let (name, from) = (quoted(column), quoted(table));
-    let values = texts(source, &format!("SELECT DISTINCT CAST({name} AS TEXT) FROM {from} WHERE {name} IS NOT NULL"));
-    let kinds = texts(source, &format!("SELECT DISTINCT typeof({name}) FROM {from} WHERE {name} IS NOT NULL"));
-    let is_key =
-        "SELECT name FROM pragma_table_info($t) WHERE pk > 0 UNION SELECT \"from\" FROM pragma_foreign_key_list($t)";
+    let values = texts(
+        source,
+        &format!("SELECT DISTINCT CAST({name} AS TEXT) FROM {from} WHERE {name} IS NOT NULL"),
+    );
+    let kinds = texts(
+        source,
+        &format!("SELECT DISTINCT typeof({name}) FROM {from} WHERE {name} IS NOT NULL"),
+    );
+    let is_key = "SELECT name FROM pragma_table_info($t) WHERE pk > 0 UNION SELECT \"from\" FROM pragma_foreign_key_list($t)";
     let is_key = texts(source, &is_key.replace("$t", &text(table))).contains(&column.to_owned());
-    let is_integer = |value: &String| value.parse::<i64>().is_ok_and(|number| number.to_string() == *value);
+    let is_integer =
+        |value: &String| value.parse::<i64>().is_ok_and(|number| number.to_string() == *value);
     let all = |names: &[&str]| kinds.iter().all(|kind| names.contains(&kind.as_str()));
     match kinds.is_empty() {
         true if declared.to_ascii_lowercase().contains("int") => "bigint",
@@ -75,7 +90,10 @@ fn kind_of(source: &Connection, table: &str, column: &str, declared: &str) -> &'
 }
 
 fn added(table: &str, what: &str) -> String {
-    format!("DO $$ BEGIN ALTER TABLE {} ADD {what}; EXCEPTION WHEN OTHERS THEN NULL; END $$;\n", quoted(table))
+    format!(
+        "DO $$ BEGIN ALTER TABLE {} ADD {what}; EXCEPTION WHEN OTHERS THEN NULL; END $$;\n",
+        quoted(table)
+    )
 }
 
 fn list(names: &[String]) -> String {
@@ -85,13 +103,23 @@ fn list(names: &[String]) -> String {
 /// The primary key and the other columns that are unique, each left out where the rows are not.
 fn unique_keys(source: &Connection, table: &str) -> String {
     let name = text(table);
-    let key = texts(source, &format!("SELECT name FROM pragma_table_info({name}) WHERE pk > 0 ORDER BY pk"));
-    let mut script =
-        if key.is_empty() { String::new() } else { added(table, &format!("PRIMARY KEY ({})", list(&key))) };
-    for index in
-        texts(source, &format!("SELECT name FROM pragma_index_list({name}) WHERE \"unique\" AND origin <> 'pk'"))
-    {
-        let columns = texts(source, &format!("SELECT name FROM pragma_index_info({}) ORDER BY seqno", text(&index)));
+    let key = texts(
+        source,
+        &format!("SELECT name FROM pragma_table_info({name}) WHERE pk > 0 ORDER BY pk"),
+    );
+    let mut script = if key.is_empty() {
+        String::new()
+    } else {
+        added(table, &format!("PRIMARY KEY ({})", list(&key)))
+    };
+    for index in texts(
+        source,
+        &format!("SELECT name FROM pragma_index_list({name}) WHERE \"unique\" AND origin <> 'pk'"),
+    ) {
+        let columns = texts(
+            source,
+            &format!("SELECT name FROM pragma_index_info({}) ORDER BY seqno", text(&index)),
+        );
         script += &added(table, &format!("UNIQUE ({})", list(&columns)));
     }
     script
@@ -102,14 +130,25 @@ fn foreign_keys(source: &Connection, table: &str) -> String {
     let name = text(table);
     let of = |id: &str, column: &str| {
         let list = format!("pragma_foreign_key_list({name})");
-        texts(source, &format!("SELECT {column} FROM {list} WHERE id = {id} AND {column} IS NOT NULL ORDER BY seq"))
+        texts(
+            source,
+            &format!(
+                "SELECT {column} FROM {list} WHERE id = {id} AND {column} IS NOT NULL ORDER BY seq"
+            ),
+        )
     };
     let mut script = String::new();
-    for id in texts(source, &format!("SELECT DISTINCT CAST(id AS TEXT) FROM pragma_foreign_key_list({name})")) {
+    for id in texts(
+        source,
+        &format!("SELECT DISTINCT CAST(id AS TEXT) FROM pragma_foreign_key_list({name})"),
+    ) {
         let (from, to) = (of(&id, "\"from\""), of(&id, "\"to\""));
         let target = of(&id, "\"table\"").swap_remove(0);
         let to = if to.is_empty() { String::new() } else { format!(" ({})", list(&to)) };
-        script += &added(table, &format!("FOREIGN KEY ({}) REFERENCES {}{to} NOT VALID", list(&from), quoted(&target)));
+        script += &added(
+            table,
+            &format!("FOREIGN KEY ({}) REFERENCES {}{to} NOT VALID", list(&from), quoted(&target)),
+        );
     }
     script
 }

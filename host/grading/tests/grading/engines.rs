@@ -1,4 +1,5 @@
-//! The questions of defog on PostgreSQL and on SQLite: the expected statements run on both and mean the same, and so do the answers of the rules.
+//! The questions of defog on PostgreSQL and on SQLite: the expected statements run on both and mean
+//! the same, and so do the answers of the rules.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -56,10 +57,15 @@ impl Engines {
         for entry in std::fs::read_dir(folder.join("postgres")).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-            if server.psql("postgres", &format!("SELECT 1 FROM pg_database WHERE datname = '{name}'")).unwrap() != "1" {
+            if server
+                .psql("postgres", &format!("SELECT 1 FROM pg_database WHERE datname = '{name}'"))
+                .unwrap()
+                != "1"
+            {
                 server.database(&name, &std::fs::read_to_string(&path).unwrap());
-                let role =
-                    format!("CREATE ROLE {name} LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO {name}; ANALYZE");
+                let role = format!(
+                    "CREATE ROLE {name} LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO {name}; ANALYZE"
+                );
                 server.psql(&name, &role).unwrap();
             }
         }
@@ -79,7 +85,8 @@ async fn open(url: &str) -> Arc<dyn Database> {
     open_database(&Settings { database: url.to_owned(), ..Settings::default() }).await.unwrap()
 }
 
-/// Questions whose expected statements give something else on the two engines although they are marked as giving the same, and why.
+/// Questions whose expected statements give something else on the two engines although they are
+/// marked as giving the same, and why.
 const OTHERWISE: [(&str, &str); 6] = [
     ("defog_adv_20", "salespersons without sales are counted by the one and left out by the other"),
     ("defog_adv_24", "the week is a date by the one, and a time of the zone by the other"),
@@ -94,11 +101,15 @@ async fn the_expected_statements_of_defog_pass_and_mean_the_same_on_both_engines
     let Some(engines) = Engines::new() else { return };
     let of_sqlite = questions(&engines.folder.join("questions.jsonl"));
     let of_postgres = questions(&engines.folder.join("questions_postgres.jsonl"));
-    let (mut databases, mut wrong, mut statements, mut compared) = (BTreeMap::new(), Vec::new(), 0, 0);
+    let (mut databases, mut wrong, mut statements, mut compared) =
+        (BTreeMap::new(), Vec::new(), 0, 0);
     let mut otherwise = Vec::new();
     for question in of_postgres.values() {
         if !databases.contains_key(&question.db) {
-            let both = (open(&engines.postgres(&question.db)).await, open(&engines.sqlite(&question.db)).await);
+            let both = (
+                open(&engines.postgres(&question.db)).await,
+                open(&engines.sqlite(&question.db)).await,
+            );
             databases.insert(question.db.clone(), both);
         }
         let (postgres, sqlite) = &databases[&question.db];
@@ -110,7 +121,9 @@ async fn the_expected_statements_of_defog_pass_and_mean_the_same_on_both_engines
                 Err(error) => wrong.push(format!("{}: {error:?}: {gold}", question.id)),
             }
         }
-        let Some(other) = of_sqlite.get(&question.id).filter(|other| other.is_same) else { continue };
+        let Some(other) = of_sqlite.get(&question.id).filter(|other| other.is_same) else {
+            continue;
+        };
         let Some(first) = results.first() else { continue };
         compared += 1;
         let gold = sqlite.run(&SqlQuery::new(other.golds[0].as_str())).await.unwrap();
@@ -138,7 +151,8 @@ async fn golds(database: &dyn Database, question: &Question) -> Vec<ResultSet> {
     results
 }
 
-/// What becomes of a question that the rules answer, by the rows that its own expected statements give there.
+/// What becomes of a question that the rules answer, by the rows that its own expected statements
+/// give there.
 async fn verdict(url: &str, question: &Question) -> (String, String) {
     let golds = golds(open(url).await.as_ref(), question).await;
     judged(url, question, &golds).await
@@ -168,8 +182,10 @@ const DIFFERENT: [(&str, &str); 3] = [
     ("defog_gen_160", "a wrong reading, right by luck on SQLite, compares a date with a number"),
 ];
 
-/// Readings that tie are told apart by the order of the tables, which is alphabetical on PostgreSQL and that of the file on SQLite.
-const ORDER_OF_TABLES: &str = "readings that tie are taken in the order of the tables, which is another one";
+/// Readings that tie are told apart by the order of the tables, which is alphabetical on PostgreSQL
+/// and that of the file on SQLite.
+const ORDER_OF_TABLES: &str =
+    "readings that tie are taken in the order of the tables, which is another one";
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "a measurement: make figures"]
@@ -195,7 +211,8 @@ async fn the_rules_are_as_often_right_on_both_engines() {
     assert_eq!(ids, DIFFERENT.map(|(id, _)| id));
 }
 
-/// PostgreSQL takes no foreign key whose target is not declared unique, so the copy lacks it and the tables are joined another way or not at all.
+/// PostgreSQL takes no foreign key whose target is not declared unique, so the copy lacks it and
+/// the tables are joined another way or not at all.
 const KEY: &str = "the copy lacks the foreign key to a column that is not unique";
 /// SQLite reads the text `null` as 0 in a sum or a comparison; the copy leaves it out.
 const NO_NUMBER: &str = "a text that is no number counts as 0 on SQLite, and as NULL on the copy";
@@ -263,7 +280,9 @@ async fn the_rules_are_as_often_right_on_copies_of_spider() {
         let path = folder.join(format!("db/{}.sqlite", question.db));
         let copy = copies.entry(question.db.clone()).or_insert_with(|| {
             let (name, script) = (format!("spider_{}", question.db), crate::copied::script(&path));
-            let role = format!("CREATE ROLE {name} LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO {name};");
+            let role = format!(
+                "CREATE ROLE {name} LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO {name};"
+            );
             server.database(&name, &(script + &role));
             server.url(&name, &name)
         });

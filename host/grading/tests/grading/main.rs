@@ -1,4 +1,5 @@
-//! Tests of graded runs, and of what they need: the comparison rules, and the models that answer in place of an endpoint.
+//! Tests of graded runs, and of what they need: the comparison rules, and the models that answer in
+//! place of an endpoint.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -8,7 +8,8 @@ use syrch_core::{Ending, Join};
 use super::{CandidatePair, CandidateSide, Difference, MatchedBy, TaskPair, TaskSide};
 use crate::tree::{CandidateNode, Round, TaskNode};
 
-/// The least similarity of the texts of two tasks that correspond, 0 to 1. The same id with another text is another task.
+/// The least similarity of the texts of two tasks that correspond, 0 to 1. The same id with another
+/// text is another task.
 const ALIKE: f64 = 0.5;
 
 /// The number of words of a text that are compared.
@@ -18,13 +19,23 @@ type Pairs<'a, T> = Vec<(Option<&'a T>, Option<&'a T>, Option<MatchedBy>)>;
 
 /// Pairs the tasks of one round.
 pub(super) fn tasks(round: u32, left: Option<&Round>, right: Option<&Round>) -> Vec<TaskPair> {
-    let (lefts, rights) = (all(left.map(|round| &round.tasks)), all(right.map(|round| &round.tasks)));
-    let by_id = |a: &TaskNode, b: &TaskNode| f64::from(u8::from(a.id == b.id)) * alike(&a.text, &b.text);
+    let (lefts, rights) =
+        (all(left.map(|round| &round.tasks)), all(right.map(|round| &round.tasks)));
+    let by_id =
+        |a: &TaskNode, b: &TaskNode| f64::from(u8::from(a.id == b.id)) * alike(&a.text, &b.text);
     let by_text = |a: &TaskNode, b: &TaskNode| alike(&a.text, &b.text);
-    let pairs = pairs(&lefts, &rights, &[(MatchedBy::Id, ALIKE, &by_id), (MatchedBy::Text, ALIKE, &by_text)]);
-    let names: BTreeMap<String, String> =
-        pairs.iter().filter_map(|(a, b, _)| Some((b.as_ref()?.id.clone(), a.as_ref()?.id.clone()))).collect();
-    let is_answer = |round: Option<&Round>, task: &TaskNode| round.and_then(|r| r.answer.as_ref()) == Some(&task.id);
+    let pairs = pairs(
+        &lefts,
+        &rights,
+        &[(MatchedBy::Id, ALIKE, &by_id), (MatchedBy::Text, ALIKE, &by_text)],
+    );
+    let names: BTreeMap<String, String> = pairs
+        .iter()
+        .filter_map(|(a, b, _)| Some((b.as_ref()?.id.clone(), a.as_ref()?.id.clone())))
+        .collect();
+    let is_answer = |round: Option<&Round>, task: &TaskNode| {
+        round.and_then(|r| r.answer.as_ref()) == Some(&task.id)
+    };
     let pair = |(a, b, matched_by): (Option<&TaskNode>, Option<&TaskNode>, Option<MatchedBy>)| {
         let differences = match (a, b) {
             (Some(a), Some(b)) => {
@@ -92,22 +103,32 @@ fn ending(task: &TaskNode) -> Value {
 }
 
 fn candidates(left: Option<&TaskNode>, right: Option<&TaskNode>) -> Vec<CandidatePair> {
-    let (lefts, rights) = (all(left.map(|task| &task.candidates)), all(right.map(|task| &task.candidates)));
-    let texts: BTreeMap<&str, String> =
-        lefts.iter().chain(&rights).map(|candidate| (candidate.sql.as_str(), normal(&candidate.sql))).collect();
-    let text = |candidate: &CandidateNode| texts.get(candidate.sql.as_str()).filter(|text| !text.is_empty());
+    let (lefts, rights) =
+        (all(left.map(|task| &task.candidates)), all(right.map(|task| &task.candidates)));
+    let texts: BTreeMap<&str, String> = lefts
+        .iter()
+        .chain(&rights)
+        .map(|candidate| (candidate.sql.as_str(), normal(&candidate.sql)))
+        .collect();
+    let text = |candidate: &CandidateNode| {
+        texts.get(candidate.sql.as_str()).filter(|text| !text.is_empty())
+    };
     let both = |same: bool| f64::from(u8::from(same));
-    let by_statement = |a: &CandidateNode, b: &CandidateNode| both(text(a).is_some() && text(a) == text(b));
+    let by_statement =
+        |a: &CandidateNode, b: &CandidateNode| both(text(a).is_some() && text(a) == text(b));
     let by_result = |a: &CandidateNode, b: &CandidateNode| both(equal_result(a, b) == Some(true));
     let rules: [Rule<'_, CandidateNode>; 2] =
         [(MatchedBy::Statement, 1.0, &by_statement), (MatchedBy::Result, 1.0, &by_result)];
-    let pair =
-        |(a, b, matched_by): (Option<&CandidateNode>, Option<&CandidateNode>, Option<MatchedBy>)| CandidatePair {
-            matched_by,
-            equal_result: a.zip(b).and_then(|(a, b)| equal_result(a, b)),
-            left: a.map(CandidateSide::of),
-            right: b.map(CandidateSide::of),
-        };
+    let pair = |(a, b, matched_by): (
+        Option<&CandidateNode>,
+        Option<&CandidateNode>,
+        Option<MatchedBy>,
+    )| CandidatePair {
+        matched_by,
+        equal_result: a.zip(b).and_then(|(a, b)| equal_result(a, b)),
+        left: a.map(CandidateSide::of),
+        right: b.map(CandidateSide::of),
+    };
     pairs(&lefts, &rights, &rules).into_iter().map(pair).collect()
 }
 
@@ -119,18 +140,21 @@ fn all<T>(list: Option<&Vec<T>>) -> Vec<&T> {
     list.into_iter().flatten().collect()
 }
 
-/// A reason why two may correspond, the least similarity that it needs, and their similarity, 0 to 1.
+/// A reason why two may correspond, the least similarity that it needs, and their similarity, 0 to
+/// 1.
 type Rule<'a, T> = (MatchedBy, f64, &'a dyn Fn(&T, &T) -> f64);
 
-/// Pairs by the rules, one rule after another. Each item of the left takes the free item of the right that is most similar. The order is
-/// that of the left, then that of the right.
+/// Pairs by the rules, one rule after another. Each item of the left takes the free item of the
+/// right that is most similar. The order is that of the left, then that of the right.
 fn pairs<'a, T>(lefts: &[&'a T], rights: &[&'a T], rules: &[Rule<'_, T>]) -> Pairs<'a, T> {
     let mut taken = vec![false; rights.len()];
     let mut found: Vec<Option<(usize, MatchedBy)>> = vec![None; lefts.len()];
     for (matched_by, least, alike) in rules {
         for (left, found) in lefts.iter().zip(&mut found).filter(|(_, found)| found.is_none()) {
             let free = rights.iter().enumerate().filter(|(place, _)| !taken[*place]);
-            let scored = free.map(|(place, right)| (place, alike(left, right))).filter(|(_, score)| score >= least);
+            let scored = free
+                .map(|(place, right)| (place, alike(left, right)))
+                .filter(|(_, score)| score >= least);
             // The first of equals.
             let best = scored.reduce(|best, next| if next.1 > best.1 { next } else { best });
             if let Some((place, _)) = best {
@@ -143,7 +167,9 @@ fn pairs<'a, T>(lefts: &[&'a T], rights: &[&'a T], rules: &[Rule<'_, T>]) -> Pai
         .iter()
         .zip(found)
         .map(|(left, found)| match found {
-            Some((place, matched_by)) => (Some(*left), rights.get(place).copied(), Some(matched_by)),
+            Some((place, matched_by)) => {
+                (Some(*left), rights.get(place).copied(), Some(matched_by))
+            }
             None => (Some(*left), None, None),
         })
         .collect();

@@ -29,7 +29,11 @@ fn a_search_is_equal_to_itself() {
     let tree = tree(&journal());
     let diff = TreeDiff::of(&tree, &tree);
     assert!(diff.equal && diff.same_question && diff.given.is_empty());
-    assert!(diff.tasks.iter().all(|pair| pair.matched_by == Some(MatchedBy::Id) && pair.differences.is_empty()));
+    assert!(
+        diff.tasks
+            .iter()
+            .all(|pair| pair.matched_by == Some(MatchedBy::Id) && pair.differences.is_empty())
+    );
     assert_eq!(diff.answer.equal_rows, Some(true));
 }
 
@@ -38,7 +42,8 @@ fn inputs_are_compared() {
     let (left, mut right) = (journal(), journal());
     right.header.problem.question = "What did the Italians spend?".to_owned();
     right.header.plugins[0].digest = "f".repeat(64);
-    right.header.settings = Arc::new(serde_json::json!({"seed": 8, "policy": {"max_parallel": 4}, "extra": true}));
+    right.header.settings =
+        Arc::new(serde_json::json!({"seed": 8, "policy": {"max_parallel": 4}, "extra": true}));
     let diff = TreeDiff::of(&tree(&left), &tree(&right));
     assert!(!diff.equal && !diff.same_question);
     let differing: Vec<_> = diff.given.iter().map(|difference| difference.what.as_str()).collect();
@@ -58,7 +63,11 @@ fn tasks_correspond_by_id_and_then_by_words() {
         .iter()
         .filter(|pair| pair.round == 1)
         .map(|pair| {
-            (pair.left.as_ref().map(|t| t.id.as_str()), pair.right.as_ref().map(|t| t.id.as_str()), pair.matched_by)
+            (
+                pair.left.as_ref().map(|t| t.id.as_str()),
+                pair.right.as_ref().map(|t| t.id.as_str()),
+                pair.matched_by,
+            )
         })
         .collect();
     assert_eq!(
@@ -74,7 +83,11 @@ fn tasks_correspond_by_id_and_then_by_words() {
         ]
     );
     // The edge to `prices` is the edge to C; the one to B is another.
-    let edges = diff.tasks.iter().find(|pair| pair.left.as_ref().is_some_and(|task| task.id == "D")).unwrap();
+    let edges = diff
+        .tasks
+        .iter()
+        .find(|pair| pair.left.as_ref().is_some_and(|task| task.id == "D"))
+        .unwrap();
     assert_eq!(edges.differences[0].left, "B, C");
     assert_eq!(edges.differences[0].right, "B (right), C");
 }
@@ -91,7 +104,8 @@ fn candidates_correspond_by_statement_and_then_by_result() {
     let right = with(&right, "SELECT nmae FROM", "SELECT mane FROM");
     let diff = TreeDiff::of(&tree(&left), &tree(&right));
     let pair = diff.tasks.iter().find(|pair| pair.round == 1).unwrap();
-    let seen: Vec<_> = pair.candidates.iter().map(|pair| (pair.matched_by, pair.equal_result)).collect();
+    let seen: Vec<_> =
+        pair.candidates.iter().map(|pair| (pair.matched_by, pair.equal_result)).collect();
     assert_eq!(
         seen,
         [
@@ -109,7 +123,9 @@ fn answers_are_compared_by_their_rows_in_any_order() {
     let (left, mut right) = (journal(), journal());
     let diff = |right: &Journal| TreeDiff::of(&tree(&left), &tree(right)).answer.equal_rows;
     let rows = |journal: &mut Journal, rows: Value| {
-        let Some(Record::Fact { fact: Fact::Answer { document, .. }, .. }) = journal.records.last_mut() else {
+        let Some(Record::Fact { fact: Fact::Answer { document, .. }, .. }) =
+            journal.records.last_mut()
+        else {
             panic!("no answer")
         };
         document["answer"]["rows"] = rows;

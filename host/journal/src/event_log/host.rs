@@ -1,5 +1,5 @@
-//! Sequence points of the host and the scheduler: decisions of the scheduler, cancelled tasks, decisions that depend on time, answers of the
-//! user.
+//! Sequence points of the host and the scheduler: decisions of the scheduler, cancelled tasks,
+//! decisions that depend on time, answers of the user.
 
 use serde_json::Value;
 use syrch_core::roles::Role;
@@ -9,8 +9,9 @@ use super::{EventLog, Step};
 use crate::record::{Event, Fact, Record};
 
 impl EventLog {
-    /// Called before each decision of the scheduler. Returns the decision that the journal has next, as soon as all events before it have been
-    /// replayed; `None` when nothing is replayed and the scheduler decides by itself.
+    /// Called before each decision of the scheduler. Returns the decision that the journal has
+    /// next, as soon as all events before it have been replayed; `None` when nothing is replayed
+    /// and the scheduler decides by itself.
     pub async fn next_turn(&self) -> Option<Turn> {
         self.until(|| match &self.state().replay {
             None => Some(None),
@@ -41,26 +42,32 @@ impl EventLog {
         self.record_event(Event::Closed { task: task.to_owned() }, |_| false).await;
     }
 
-    /// Called when the host no longer waits for that role. After this returns, no further event of its calls happens.
+    /// Called when the host no longer waits for that role. After this returns, no further event of
+    /// its calls happens.
     pub async fn close_role(&self, role: Role) {
         self.record_event(Event::Over { place: role.name().to_owned() }, |_| false).await;
     }
 
-    /// Called while the host waits for that role. Resolves when the time for it is over: when the journal has it, or when `actual` resolves. After
-    /// that, no further event of the role's calls happens.
+    /// Called while the host waits for that role. Resolves when the time for it is over: when the
+    /// journal has it, or when `actual` resolves. After that, no further event of the role's calls
+    /// happens.
     pub async fn over(&self, role: Role, actual: impl Future<Output = ()>) {
         let place = role.name();
-        let is_mine = |event: &Event| matches!(event, Event::Over { place: other } if other == place);
-        let is_recorded = self.sequence_point(is_mine, |_| false, |_, step| matches!(step, Step::Record)).await;
+        let is_mine =
+            |event: &Event| matches!(event, Event::Over { place: other } if other == place);
+        let is_recorded =
+            self.sequence_point(is_mine, |_| false, |_, step| matches!(step, Step::Record)).await;
         if is_recorded {
             actual.await;
             self.close_role(role).await;
         }
     }
 
-    /// Called for a decision that depends on time. Returns the decision of that name that the journal has, or else that of `actual`.
+    /// Called for a decision that depends on time. Returns the decision of that name that the
+    /// journal has, or else that of `actual`.
     pub async fn known(&self, place: &str, actual: impl FnOnce() -> bool) -> bool {
-        let is_mine = |event: &Event| matches!(event, Event::Known { place: other, .. } if other == place);
+        let is_mine =
+            |event: &Event| matches!(event, Event::Known { place: other, .. } if other == place);
         self.sequence_point(
             is_mine,
             |_| false,
@@ -77,7 +84,11 @@ impl EventLog {
     }
 
     /// Called to ask the user. Returns the answer that the journal has, or else that of `actual`.
-    pub async fn user(&self, question: &Question, actual: impl Future<Output = Option<String>>) -> Option<String> {
+    pub async fn user(
+        &self,
+        question: &Question,
+        actual: impl Future<Output = Option<String>>,
+    ) -> Option<String> {
         let is_mine = |event: &Event| matches!(event, Event::User { .. });
         let replayed = self
             .sequence_point(
@@ -96,17 +107,23 @@ impl EventLog {
         }
         let answer = actual.await;
         let event = Event::User { question: question.clone(), answer: answer.clone() };
-        self.sequence_point(|_| false, |_| false, |state, _| state.record(self.now(state), event)).await;
+        self.sequence_point(|_| false, |_| false, |state, _| state.record(self.now(state), event))
+            .await;
         answer
     }
 
-    /// Called for each step of the optimizer on the database. Returns what came of the step by the journal, or else what `actual` returns, which is
-    /// recorded when it has ended: a step that a killed run had begun is done again. Where the journal has another event, this never returns: see
-    /// [`EventLog::diverged`].
+    /// Called for each step of the optimizer on the database. Returns what came of the step by the
+    /// journal, or else what `actual` returns, which is recorded when it has ended: a step that a
+    /// killed run had begun is done again. Where the journal has another event, this never returns:
+    /// see [`EventLog::diverged`].
     ///
     /// # Errors
     /// The error of `actual`, which is not recorded.
-    pub async fn bench<E>(&self, step: &Value, actual: impl Future<Output = Result<Value, E>>) -> Result<Value, E> {
+    pub async fn bench<E>(
+        &self,
+        step: &Value,
+        actual: impl Future<Output = Result<Value, E>>,
+    ) -> Result<Value, E> {
         let is_mine = |event: &Event| matches!(event, Event::Bench { .. });
         self.only(is_mine, step).await;
         let replayed = self
@@ -126,22 +143,26 @@ impl EventLog {
         }
         let got = actual.await?;
         let event = Event::Bench { step: step.clone(), got: got.clone() };
-        self.sequence_point(|_| false, |_| false, |state, _| state.record(self.now(state), event)).await;
+        self.sequence_point(|_| false, |_| false, |state, _| state.record(self.now(state), event))
+            .await;
         Ok(got)
     }
 
-    /// Called before the optimizer does something else than a step on the database. Where the journal has such a step next, this never returns: see
-    /// [`EventLog::diverged`].
+    /// Called before the optimizer does something else than a step on the database. Where the
+    /// journal has such a step next, this never returns: see [`EventLog::diverged`].
     pub async fn no_bench(&self, found: &str) {
         self.only(|event| !matches!(event, Event::Bench { .. }), found).await;
     }
 
-    /// For an actor that acts alone: where the next event of the journal is not its own, the run diverges at once, and this never returns.
+    /// For an actor that acts alone: where the next event of the journal is not its own, the run
+    /// diverges at once, and this never returns.
     async fn only(&self, is_mine: impl Fn(&Event) -> bool, found: impl std::fmt::Debug) {
         let is_other = {
             let mut state = self.state();
             let next = state.replay.as_ref().and_then(|replay| replay.event()).cloned();
-            next.filter(|event| !is_mine(event)).inspect(|event| self.diverge(&mut state, event, found)).is_some()
+            next.filter(|event| !is_mine(event))
+                .inspect(|event| self.diverge(&mut state, event, found))
+                .is_some()
         };
         if is_other {
             self.advanced.notify_waiters();
@@ -149,7 +170,8 @@ impl EventLog {
         }
     }
 
-    /// Called when a search over another wording starts, whose tasks may have the ids of earlier ones.
+    /// Called when a search over another wording starts, whose tasks may have the ids of earlier
+    /// ones.
     pub fn restart(&self) {
         self.state().closed_tasks.clear();
     }

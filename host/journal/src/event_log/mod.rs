@@ -1,9 +1,10 @@
-//! The event log: a sequence point at which every actor of a run (role calls, port calls in flight, the scheduler, the host itself) stops
-//! before it does something whose order matters.
+//! The event log: a sequence point at which every actor of a run (role calls, port calls in flight,
+//! the scheduler, the host itself) stops before it does something whose order matters.
 //!
-//! While a run is recorded, the log appends events in the order in which they happen. During a replay it lets each actor continue only when
-//! the journal has that actor's event next, and returns what the journal holds. So a run repeats exactly, whichever actor is faster this time.
-//! A killed run is replayed to the end of its journal and recorded from there on.
+//! While a run is recorded, the log appends events in the order in which they happen. During a
+//! replay it lets each actor continue only when the journal has that actor's event next, and
+//! returns what the journal holds. So a run repeats exactly, whichever actor is faster this time. A
+//! killed run is replayed to the end of its journal and recorded from there on.
 
 mod host;
 mod ports;
@@ -38,7 +39,9 @@ pub enum Mode {
 
 /// A run does something else than its journal holds.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the run diverges from its journal at record {record}: {found}, where the journal has {expected}")]
+#[error(
+    "the run diverges from its journal at record {record}: {found}, where the journal has {expected}"
+)]
 pub struct Divergence {
     /// The record of the journal, from 1.
     pub record: usize,
@@ -48,7 +51,8 @@ pub struct Divergence {
     pub found: String,
 }
 
-/// Receives the records of an event log as they happen, each with its time in microseconds since the run started.
+/// Receives the records of an event log as they happen, each with its time in microseconds since
+/// the run started.
 pub type Listener = Box<dyn Fn(u64, &Record) + Send + Sync>;
 
 /// The event log of one run.
@@ -68,8 +72,9 @@ enum Step {
 }
 
 impl EventLog {
-    /// Creates the event log of a run. Entries of its ledger are recorded too; a replay restores them in the ledger. The listener is called with each
-    /// record and its time in microseconds since the run started.
+    /// Creates the event log of a run. Entries of its ledger are recorded too; a replay restores
+    /// them in the ledger. The listener is called with each record and its time in microseconds
+    /// since the run started.
     #[must_use]
     pub fn new(mode: Mode, ledger: Arc<Ledger>, listener: Option<Listener>) -> Arc<Self> {
         let mut state = State {
@@ -101,8 +106,11 @@ impl EventLog {
             let results = journal.results();
             state.rows = journal.header.rows;
             state.stored = Stored::holding(results.keys());
-            state.recorded_facts =
-                journal.records.iter().filter(|record| matches!(record, Record::Fact { .. })).count();
+            state.recorded_facts = journal
+                .records
+                .iter()
+                .filter(|record| matches!(record, Record::Fact { .. }))
+                .count();
             state.offset_us = journal.records.iter().rev().find_map(at_us).unwrap_or(0);
             let mut replay = Replay { records: journal.records, results, cursor: 0, is_strict };
             replay.skip_to_event(&ledger);
@@ -138,9 +146,11 @@ impl EventLog {
 
     /// Starts to record when a journal that is resumed has been replayed to its end.
     fn record_if_at_end(&self, state: &mut State) {
-        if state.replay.as_ref().is_some_and(|replay| !replay.is_strict && replay.event().is_none()) {
+        if state.replay.as_ref().is_some_and(|replay| !replay.is_strict && replay.event().is_none())
+        {
             state.replay = None;
-            let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+            let since =
+                SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
             let at_unix_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
             state.append(0, &Record::Resumed { at_unix_ms });
         }
@@ -158,8 +168,9 @@ impl EventLog {
         self.state().writer.as_ref().and_then(Writer::broken).map(str::to_owned)
     }
 
-    /// Waits for the actor's sequence point. `is_mine` recognises the actor's event in a replay, and `is_over` says that no event of the actor may
-    /// happen any more: then this never returns. `work` runs under the lock of the log, so that its effects have the order of the events.
+    /// Waits for the actor's sequence point. `is_mine` recognises the actor's event in a replay,
+    /// and `is_over` says that no event of the actor may happen any more: then this never returns.
+    /// `work` runs under the lock of the log, so that its effects have the order of the events.
     async fn sequence_point<T>(
         &self,
         is_mine: impl Fn(&Event) -> bool,
@@ -215,7 +226,12 @@ impl EventLog {
         result
     }
 
-    fn diverge(&self, state: &mut State, expected: impl std::fmt::Debug, found: impl std::fmt::Debug) {
+    fn diverge(
+        &self,
+        state: &mut State,
+        expected: impl std::fmt::Debug,
+        found: impl std::fmt::Debug,
+    ) {
         let clip = |text: String| syrch_core::text::clip(&text, 600).to_owned();
         let record = state.replay.as_ref().map_or(0, |replay| replay.cursor + 1);
         let (expected, found) = (clip(format!("{expected:?}")), clip(format!("{found:?}")));
@@ -235,15 +251,22 @@ impl EventLog {
         self.until(|| self.state().failed.clone()).await
     }
 
-    /// Resolves when a replay has not advanced for that long: the run does not produce the next event of the journal.
+    /// Resolves when a replay has not advanced for that long: the run does not produce the next
+    /// event of the journal.
     pub async fn stalled(&self, limit: Duration) -> Divergence {
         let mut last = None;
         loop {
-            let Some((cursor, expected)) = self.place() else { return std::future::pending().await };
+            let Some((cursor, expected)) = self.place() else {
+                return std::future::pending().await;
+            };
             if last == Some(cursor) {
                 let expected = expected.unwrap_or_else(|| "its end".to_owned());
                 let expected = syrch_core::text::clip(&expected, 600).to_owned();
-                return Divergence { record: cursor + 1, expected, found: "nothing more happens".to_owned() };
+                return Divergence {
+                    record: cursor + 1,
+                    expected,
+                    found: "nothing more happens".to_owned(),
+                };
             }
             last = Some(cursor);
             tokio::time::sleep(limit).await;
@@ -273,11 +296,13 @@ impl EventLog {
     }
 }
 
-/// What is wrong with the numbers of a role call: they count from 0, and a call that waits has started before. A journal may come from
-/// anybody.
+/// What is wrong with the numbers of a role call: they count from 0, and a call that waits has
+/// started before. A journal may come from anybody.
 fn misplaced(event: &Event, next: CallId) -> Option<&'static str> {
     match event {
-        Event::Call { call, from, .. } if *call != next || from.is_some_and(|(parent, _)| parent >= next) => {
+        Event::Call { call, from, .. }
+            if *call != next || from.is_some_and(|(parent, _)| parent >= next) =>
+        {
             Some("a role call of another number")
         }
         _ => None,

@@ -11,22 +11,31 @@ use super::{EventLog, Step};
 use crate::record::{Ask, CallId, Event, Got, Record, RowRetention};
 
 impl EventLog {
-    /// Called when a port call is made; [`EventLog::done`], [`EventLog::reply`], [`EventLog::rows`] or [`EventLog::other`] follows. `then` runs at
-    /// the sequence point.
-    pub async fn issue<T>(&self, call: CallId, ticket: Ticket, ask: Ask, then: impl FnOnce(&Ask) -> T) -> T {
+    /// Called when a port call is made; [`EventLog::done`], [`EventLog::reply`], [`EventLog::rows`]
+    /// or [`EventLog::other`] follows. `then` runs at the sequence point.
+    pub async fn issue<T>(
+        &self,
+        call: CallId,
+        ticket: Ticket,
+        ask: Ask,
+        then: impl FnOnce(&Ask) -> T,
+    ) -> T {
         let rows = self.state().rows;
         let ask = ask.retained(rows);
-        let is_mine =
-            |event: &Event| matches!(event, Event::Issue { call: c, ticket: t, .. } if *c == call && *t == ticket);
+        let is_mine = |event: &Event| matches!(event, Event::Issue { call: c, ticket: t, .. } if *c == call && *t == ticket);
         self.sequence_point(
             is_mine,
             |state| state.is_over(call, ticket),
             |state, step| {
                 let done = then(&ask);
                 match step {
-                    Step::Replay(event) => self.compare(state, &*event, &Event::Issue { call, ticket, ask }),
+                    Step::Replay(event) => {
+                        self.compare(state, &*event, &Event::Issue { call, ticket, ask })
+                    }
                     Step::Record if !state.writes() => {}
-                    Step::Record => state.record(self.now(state), Event::Issue { call, ticket, ask }),
+                    Step::Record => {
+                        state.record(self.now(state), Event::Issue { call, ticket, ask })
+                    }
                 }
                 done
             },
@@ -34,8 +43,9 @@ impl EventLog {
         .await
     }
 
-    /// The answer of a port call: from the journal, or from `actual`, which is then recorded by `write`. `read` takes it from the journal's record,
-    /// and returns `None` for what the journal does not retain; then the call is made again.
+    /// The answer of a port call: from the journal, or from `actual`, which is then recorded by
+    /// `write`. `read` takes it from the journal's record, and returns `None` for what the journal
+    /// does not retain; then the call is made again.
     async fn answer<T>(
         &self,
         call: CallId,
@@ -44,10 +54,10 @@ impl EventLog {
         write: impl FnOnce(&T, &mut State) -> (Got, Option<Record>),
         read: impl FnOnce(&Got, &HashMap<String, Arc<ResultSet>>) -> Option<T>,
     ) -> T {
-        let is_mine =
-            |event: &Event| matches!(event, Event::Done { call: c, ticket: t, .. } if *c == call && *t == ticket);
+        let is_mine = |event: &Event| matches!(event, Event::Done { call: c, ticket: t, .. } if *c == call && *t == ticket);
         let is_over = |state: &State| state.is_over(call, ticket);
-        // `None`: nothing is replayed. `Some(None)`: the journal has the end of the call, but not its answer.
+        // `None`: nothing is replayed. `Some(None)`: the journal has the end of the call, but not
+        // its answer.
         let replayed = self
             .sequence_point(is_mine, is_over, |state, step| match step {
                 Step::Record => None,
@@ -93,7 +103,9 @@ impl EventLog {
         ticket: Ticket,
         actual: impl Future<Output = Result<Reply, LlmError>>,
     ) -> Result<Reply, LlmError> {
-        let write = |reply: &Result<Reply, LlmError>, _: &mut State| (Got::Reply(reply.clone().map(Box::new)), None);
+        let write = |reply: &Result<Reply, LlmError>, _: &mut State| {
+            (Got::Reply(reply.clone().map(Box::new)), None)
+        };
         self.answer(call, ticket, actual, write, |got, _| match got {
             Got::Reply(reply) => Some(reply.clone().map(|reply| *reply)),
             _ => None,
@@ -126,7 +138,8 @@ impl EventLog {
         .await
     }
 
-    /// The answer of another port call that the guest awaits at once: from the journal, by `read`, or from `actual`, which `write` then records.
+    /// The answer of another port call that the guest awaits at once: from the journal, by `read`,
+    /// or from `actual`, which `write` then records.
     pub async fn other<T>(
         &self,
         call: CallId,
@@ -141,29 +154,38 @@ impl EventLog {
 
     /// The end of a port call whose answer a replay computes again.
     pub async fn done(&self, call: CallId, ticket: Ticket, got: Got) {
-        let is_mine =
-            |event: &Event| matches!(event, Event::Done { call: c, ticket: t, .. } if *c == call && *t == ticket);
+        let is_mine = |event: &Event| matches!(event, Event::Done { call: c, ticket: t, .. } if *c == call && *t == ticket);
         self.sequence_point(
             is_mine,
             |state| state.is_over(call, ticket),
             |state, step| match step {
-                Step::Replay(event) => self.compare(state, &*event, &Event::Done { call, ticket, got }),
+                Step::Replay(event) => {
+                    self.compare(state, &*event, &Event::Done { call, ticket, got })
+                }
                 Step::Record => state.record(self.now(state), Event::Done { call, ticket, got }),
             },
         )
         .await;
     }
 
-    /// A port call that is answered at once. `work` gets the answer that the journal has, if one is replayed, and returns the answer; it runs at the
-    /// sequence point.
-    pub async fn port(&self, call: CallId, ask: Ask, work: impl FnOnce(Option<&Got>) -> Got) -> Got {
-        let is_mine = |event: &Event| matches!(event, Event::Port { call: other, .. } if *other == call);
+    /// A port call that is answered at once. `work` gets the answer that the journal has, if one is
+    /// replayed, and returns the answer; it runs at the sequence point.
+    pub async fn port(
+        &self,
+        call: CallId,
+        ask: Ask,
+        work: impl FnOnce(Option<&Got>) -> Got,
+    ) -> Got {
+        let is_mine =
+            |event: &Event| matches!(event, Event::Port { call: other, .. } if *other == call);
         self.sequence_point(
             is_mine,
             |state| state.is_closed(call),
             |state, step| match step {
                 Step::Replay(event) => {
-                    let Event::Port { ask: expected, got, .. } = &*event else { return Got::Nothing };
+                    let Event::Port { ask: expected, got, .. } = &*event else {
+                        return Got::Nothing;
+                    };
                     self.compare(state, expected, &ask);
                     work(Some(got))
                 }
@@ -177,9 +199,11 @@ impl EventLog {
         .await
     }
 
-    /// The calls that the guest saw as ended when it asked for these; `None` when nothing is replayed and the actual state counts.
+    /// The calls that the guest saw as ended when it asked for these; `None` when nothing is
+    /// replayed and the actual state counts.
     pub async fn ended(&self, call: CallId, tickets: &[Ticket]) -> Option<Vec<Ticket>> {
-        let is_mine = |event: &Event| matches!(event, Event::Port { call: other, .. } if *other == call);
+        let is_mine =
+            |event: &Event| matches!(event, Event::Port { call: other, .. } if *other == call);
         self.sequence_point(
             is_mine,
             |state| state.is_closed(call),

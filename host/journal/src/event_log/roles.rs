@@ -9,9 +9,15 @@ use super::{EventLog, Step};
 use crate::record::{CallId, Event};
 
 impl EventLog {
-    /// Called when a role call starts. Returns its number. `from` is the role call that waits for it, with the ticket of that wait; `then` runs at the
-    /// sequence point.
-    pub async fn open(&self, role: Role, task: &str, from: Option<(CallId, Ticket)>, then: impl FnOnce()) -> CallId {
+    /// Called when a role call starts. Returns its number. `from` is the role call that waits for
+    /// it, with the ticket of that wait; `then` runs at the sequence point.
+    pub async fn open(
+        &self,
+        role: Role,
+        task: &str,
+        from: Option<(CallId, Ticket)>,
+        then: impl FnOnce(),
+    ) -> CallId {
         let is_mine = |event: &Event| matches!(event, Event::Call { role: r, task: t, from: f, .. } if *r == role && t == task && *f == from);
         let is_over = |state: &State| {
             from.is_some_and(|(call, ticket)| state.is_over(call, ticket))
@@ -42,13 +48,16 @@ impl EventLog {
 
     /// Called when a role call ends. `then` runs at the sequence point.
     pub async fn end(&self, call: CallId, error: Option<RoleError>, then: impl FnOnce()) {
-        let is_mine = |event: &Event| matches!(event, Event::End { call: other, .. } if *other == call);
+        let is_mine =
+            |event: &Event| matches!(event, Event::End { call: other, .. } if *other == call);
         self.sequence_point(
             is_mine,
             |state| state.is_closed(call),
             |state, step| {
                 match step {
-                    Step::Replay(event) => self.compare(state, &*event, &Event::End { call, error }),
+                    Step::Replay(event) => {
+                        self.compare(state, &*event, &Event::End { call, error })
+                    }
                     Step::Record => state.record(self.now(state), Event::End { call, error }),
                 }
                 then();

@@ -1,4 +1,5 @@
-//! The state of an event log: the position in a journal, the role calls, and which of them may have no further events.
+//! The state of an event log: the position in a journal, the role calls, and which of them may have
+//! no further events.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -22,7 +23,8 @@ pub(super) struct State {
     /// Calls that the guest has cancelled.
     pub(super) cancelled: HashSet<(CallId, Ticket)>,
     pub(super) closed_tasks: HashSet<TaskId>,
-    /// Facts of this process so far, and facts of the replayed journal: the first of this process are the same ones.
+    /// Facts of this process so far, and facts of the replayed journal: the first of this process
+    /// are the same ones.
     pub(super) facts: usize,
     pub(super) recorded_facts: usize,
     pub(super) failed: Option<Divergence>,
@@ -82,7 +84,9 @@ impl State {
                 has_ended: false,
                 is_closed: false,
             }),
-            Event::Port { call, ask: Ask::GiveUp(ticket), .. } => drop(self.cancelled.insert((*call, *ticket))),
+            Event::Port { call, ask: Ask::GiveUp(ticket), .. } => {
+                drop(self.cancelled.insert((*call, *ticket)))
+            }
             Event::Left { call } => {
                 if let Some(call) = self.call_mut(*call) {
                     call.has_left = true;
@@ -95,7 +99,11 @@ impl State {
             }
             Event::Closed { task } => drop(self.closed_tasks.insert(task.clone())),
             Event::Over { place } => {
-                for call in self.calls.iter_mut().filter(|call| !call.has_ended && call.role.name() == place) {
+                for call in self
+                    .calls
+                    .iter_mut()
+                    .filter(|call| !call.has_ended && call.role.name() == place)
+                {
                     call.is_closed = true;
                 }
             }
@@ -126,7 +134,8 @@ impl Replay {
     pub(super) fn skip_to_event(&mut self, ledger: &Ledger) {
         while let Some(record) = self.records.get(self.cursor) {
             match record {
-                Record::Event { .. } | Record::Fact { fact: Fact::Answer { .. } | Fact::Failed { .. }, .. } => return,
+                Record::Event { .. }
+                | Record::Fact { fact: Fact::Answer { .. } | Fact::Failed { .. }, .. } => return,
                 Record::Ledger { entry } => ledger.restore(entry),
                 Record::Fact { .. } | Record::Rows { .. } | Record::Resumed { .. } => {}
             }

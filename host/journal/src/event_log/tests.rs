@@ -1,4 +1,5 @@
-//! The guarantees of the event log: the order of the journal, and no event after a call or task has ended.
+//! The guarantees of the event log: the order of the journal, and no event after a call or task has
+//! ended.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex as StdMutex;
@@ -21,7 +22,11 @@ fn header() -> Header {
         began_ms: 0,
         host: "0".into(),
         problem: Problem::new("q"),
-        catalog: Arc::new(Catalog { database: "d".into(), dialect: Dialect::Sqlite, tables: Vec::new() }),
+        catalog: Arc::new(Catalog {
+            database: "d".into(),
+            dialect: Dialect::Sqlite,
+            tables: Vec::new(),
+        }),
         database_identity: None,
         models: vec!["m".into()],
         provider: "p".into(),
@@ -34,7 +39,11 @@ fn header() -> Header {
 
 fn recorded(path: &Path) -> Arc<EventLog> {
     let writer = Writer::create(path, &header()).unwrap();
-    EventLog::new(Mode::Record(Some(writer), RowRetention::Full), Ledger::new(Budgets::default()), None)
+    EventLog::new(
+        Mode::Record(Some(writer), RowRetention::Full),
+        Ledger::new(Budgets::default()),
+        None,
+    )
 }
 
 fn replayed(path: &Path) -> Arc<EventLog> {
@@ -53,7 +62,13 @@ fn ask(text: &str) -> Ask {
 }
 
 fn reply(text: &str) -> Reply {
-    Reply { text: text.to_owned(), parsed: None, truncated: false, logprob: None, usage: Usage::default() }
+    Reply {
+        text: text.to_owned(),
+        parsed: None,
+        truncated: false,
+        logprob: None,
+        usage: Usage::default(),
+    }
 }
 
 /// Yields to other tasks that many times.
@@ -63,8 +78,14 @@ async fn yields(times: u8) {
     }
 }
 
-/// One actor: a role call with some port calls, each after a pause. It writes to a common log at its sequence points.
-async fn act(event_log: Arc<EventLog>, task: usize, pauses: Vec<u8>, log: Arc<StdMutex<Vec<String>>>) {
+/// One actor: a role call with some port calls, each after a pause. It writes to a common log at
+/// its sequence points.
+async fn act(
+    event_log: Arc<EventLog>,
+    task: usize,
+    pauses: Vec<u8>,
+    log: Arc<StdMutex<Vec<String>>>,
+) {
     let task = format!("t{task}");
     let call = event_log.open(Role::Solver, &task, None, || ()).await;
     for (number, pause) in pauses.into_iter().enumerate() {
@@ -88,12 +109,14 @@ async fn act(event_log: Arc<EventLog>, task: usize, pauses: Vec<u8>, log: Arc<St
 }
 
 fn run(event_log: &Arc<EventLog>, pauses: &[Vec<u8>]) -> Vec<String> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let log = Arc::<StdMutex<Vec<String>>>::default();
     runtime.block_on(async {
         let actors = pauses.iter().cloned().enumerate();
-        let actors =
-            actors.map(|(task, pauses)| tokio::spawn(act(Arc::clone(event_log), task, pauses, Arc::clone(&log))));
+        let actors = actors.map(|(task, pauses)| {
+            tokio::spawn(act(Arc::clone(event_log), task, pauses, Arc::clone(&log)))
+        });
         let all = join_all(actors.collect::<Vec<_>>());
         tokio::select! {
             ended = all => ended.into_iter().for_each(|ended| ended.unwrap()),
@@ -153,7 +176,11 @@ async fn a_run_that_does_nothing_more_is_noticed() {
 
 #[tokio::test]
 async fn nothing_happens_after_a_call_was_cancelled_left_or_closed() {
-    let event_log = EventLog::new(Mode::Record(None, RowRetention::Full), Ledger::new(Budgets::default()), None);
+    let event_log = EventLog::new(
+        Mode::Record(None, RowRetention::Full),
+        Ledger::new(Budgets::default()),
+        None,
+    );
     let call = event_log.open(Role::Solver, "A", None, || ()).await;
     for ticket in 1..4 {
         event_log.issue(call, ticket, ask("a"), |_| ()).await;
@@ -167,7 +194,8 @@ async fn nothing_happens_after_a_call_was_cancelled_left_or_closed() {
     assert!(pending(2).await && !pending(1).await);
     event_log.left(call).await;
     assert!(pending(3).await);
-    // The host itself continues with the call until it ends, or its task is closed; so do the calls that it waits for.
+    // The host itself continues with the call until it ends, or its task is closed; so do the calls
+    // that it waits for.
     assert!(!pending(HOST).await);
     let nested = event_log.open(Role::Reward, "A", Some((call, HOST)), || ()).await;
     event_log.close_task("A").await;
@@ -178,7 +206,10 @@ async fn nothing_happens_after_a_call_was_cancelled_left_or_closed() {
     assert!(futures::poll!(opens.as_mut()).is_pending());
     // Another wording of the problem may have a task of the same name.
     event_log.restart();
-    assert!(futures::poll!(Box::pin(event_log.open(Role::Solver, "A", None, || ())).as_mut()).is_ready());
+    assert!(
+        futures::poll!(Box::pin(event_log.open(Role::Solver, "A", None, || ())).as_mut())
+            .is_ready()
+    );
 }
 
 #[tokio::test]
@@ -189,7 +220,10 @@ async fn a_killed_run_is_recorded_from_the_end_of_its_journal() {
     let ledger = Ledger::new(Budgets::default());
     let call = event_log.open(Role::Solver, "A", None, || ()).await;
     event_log.issue(call, 1, ask("a"), |_| ()).await;
-    assert_eq!(event_log.reply(call, 1, async { Err(LlmError::Cancelled) }).await, Err(LlmError::Cancelled));
+    assert_eq!(
+        event_log.reply(call, 1, async { Err(LlmError::Cancelled) }).await,
+        Err(LlmError::Cancelled)
+    );
     event_log.fact(Fact::Round { number: 0 });
     event_log.issue(call, 2, ask("b"), |_| ()).await;
     drop(event_log);
@@ -210,13 +244,17 @@ async fn a_killed_run_is_recorded_from_the_end_of_its_journal() {
     event_log.issue(call, 2, ask("b"), |_| ()).await;
     assert!(!event_log.is_replaying());
     assert_eq!(event_log.reply(call, 2, async { Ok(reply("again")) }).await.unwrap().text, "again");
-    drop(ledger.reserve_call(&Purpose::Judge, &Estimate { input_tokens: 5, ..Estimate::default() }));
+    drop(
+        ledger.reserve_call(&Purpose::Judge, &Estimate { input_tokens: 5, ..Estimate::default() }),
+    );
     event_log.end(call, None, || ()).await;
     drop(event_log);
     let journal = Journal::read(&path).unwrap();
-    let rounds = journal.records.iter().filter(|record| matches!(record, Record::Fact { .. })).count();
+    let rounds =
+        journal.records.iter().filter(|record| matches!(record, Record::Fact { .. })).count();
     assert_eq!(rounds, 1);
-    let entries = journal.records.iter().filter(|record| matches!(record, Record::Ledger { .. })).count();
+    let entries =
+        journal.records.iter().filter(|record| matches!(record, Record::Ledger { .. })).count();
     assert_eq!(entries, 2);
     // A replay restores what was charged.
     let again = Ledger::new(Budgets::default());
@@ -235,7 +273,10 @@ async fn answers_of_the_user_and_decisions_by_time_are_recorded() {
     let question = Question { text: "Which?".into(), choices: Vec::new(), ambiguity: 0.5 };
     let event_log = recorded(&file(&folder));
     assert!(event_log.known("late", || true).await);
-    assert_eq!(event_log.user(&question, async { Some("this".to_owned()) }).await, Some("this".into()));
+    assert_eq!(
+        event_log.user(&question, async { Some("this".to_owned()) }).await,
+        Some("this".into())
+    );
     event_log.over(Role::Aggregator, async {}).await;
     drop(event_log);
     let event_log = replayed(&file(&folder));

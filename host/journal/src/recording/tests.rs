@@ -8,10 +8,15 @@ use syrch_core::ports::{Message, Purpose, Shape, Speaker};
 use super::*;
 
 fn recorded(text: &str, result: Result<(), LlmError>, again: Again) -> Recorded {
-    let usage = Usage { input_tokens: 3, output_tokens: 4, model: "m".to_owned(), ..Usage::default() };
+    let usage =
+        Usage { input_tokens: 3, output_tokens: 4, model: "m".to_owned(), ..Usage::default() };
     let request = Request {
         temperature: Some(0.7),
-        ..Request::new(Purpose::Generate, vec![Message { speaker: Speaker::User, text: text.to_owned() }], Shape::Sql)
+        ..Request::new(
+            Purpose::Generate,
+            vec![Message { speaker: Speaker::User, text: text.to_owned() }],
+            Shape::Sql,
+        )
     };
     let reply = |()| Reply {
         text: text.to_owned(),
@@ -52,8 +57,14 @@ fn a_file_that_is_something_else_is_left_alone() {
     for (text, reason) in [
         ("notes of mine\n", "is not a recording"),
         ("{\"format\":\"syrch.journal\",\"version\":1}\n", "is not a recording"),
-        ("{\"format\":\"syrch.recording\",\"version\":9}\n", "version 9; this host reads version 1"),
-        ("{\"format\":\"syrch.recording\",\"version\":1,\"models\":[\"other\"]}\n", "`other`, not `m`"),
+        (
+            "{\"format\":\"syrch.recording\",\"version\":9}\n",
+            "version 9; this host reads version 1",
+        ),
+        (
+            "{\"format\":\"syrch.recording\",\"version\":1,\"models\":[\"other\"]}\n",
+            "`other`, not `m`",
+        ),
         ("{\"format\":\"syrch.recording\"", "is not a recording"),
     ] {
         let path = folder.path().join("a");
@@ -92,7 +103,9 @@ fn calls_side_by_side_and_two_writers_lose_nothing() {
     let threads = (0..8).map(|number: usize| {
         let writer = Arc::clone(&writers[number % 2]);
         std::thread::spawn(move || {
-            (0..25).for_each(|_| writer.note(&recorded(&number.to_string().repeat(5_000), Ok(()), Again::No)));
+            (0..25).for_each(|_| {
+                writer.note(&recorded(&number.to_string().repeat(5_000), Ok(()), Again::No))
+            });
         })
     });
     threads.collect::<Vec<_>>().into_iter().for_each(|thread| thread.join().unwrap());

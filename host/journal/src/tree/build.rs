@@ -10,8 +10,8 @@ use syrch_core::{Edit, Operation, SqlError, Stated, Task};
 use super::calls::Calls;
 use super::candidates::Results;
 use super::{
-    Asked, Change, Cost, LinkedNode, Note, OutcomeNode, RoleCall, Round, SearchTree, Shown, Status, TRACE_SCHEMA,
-    TaskNode, TaskOrigin, Visit,
+    Asked, Change, Cost, LinkedNode, Note, OutcomeNode, RoleCall, Round, SearchTree, Shown, Status,
+    TRACE_SCHEMA, TaskNode, TaskOrigin, Visit,
 };
 use crate::read::Journal;
 use crate::record::{Ask, CallId, Event, Fact, Got, Record};
@@ -65,7 +65,15 @@ impl<'a> Builder<'a> {
             warnings: Vec::new(),
         };
         let (calls, results) = (Calls::new(shown.prompts), Results::of(journal));
-        Self { journal, shown, tree, calls, results, places: HashMap::new(), failed: HashSet::new() }
+        Self {
+            journal,
+            shown,
+            tree,
+            calls,
+            results,
+            places: HashMap::new(),
+            failed: HashSet::new(),
+        }
     }
 
     pub(super) fn run(mut self) -> SearchTree {
@@ -161,7 +169,9 @@ impl<'a> Builder<'a> {
                 if name == VISIT {
                     self.visit(call, candidate.as_ref(), data);
                 }
-                if let Some(role_call) = self.role_call(call).filter(|role_call| role_call.steps.len() < STEPS) {
+                if let Some(role_call) =
+                    self.role_call(call).filter(|role_call| role_call.steps.len() < STEPS)
+                {
                     role_call.steps.push(name.clone());
                 }
             }
@@ -183,10 +193,15 @@ impl<'a> Builder<'a> {
     /// A visit whose data name the node and the action; other data are another strategy's own.
     fn visit(&mut self, call: CallId, candidate: Option<&String>, data: &str) {
         let Ok(data) = serde_json::from_str::<Value>(data) else { return };
-        let text = |key: &str| data.get(key).and_then(Value::as_str).map(|text| clip(text, NAME).to_owned());
+        let text = |key: &str| {
+            data.get(key).and_then(Value::as_str).map(|text| clip(text, NAME).to_owned())
+        };
         let (Some(node), Some(action)) = (text("node"), text("action")) else { return };
         let branch = data.get("branch").and_then(Value::as_u64).unwrap_or_default();
-        let Some((round, task)) = self.role_call(call).map(|call| (call.round, call.task.clone())) else { return };
+        let Some((round, task)) = self.role_call(call).map(|call| (call.round, call.task.clone()))
+        else {
+            return;
+        };
         if let Some(task) = self.task(round, &task).filter(|task| task.visits.len() < VISITS) {
             task.visits.push(Visit { node, action, branch, candidate: candidate.cloned() });
         }
@@ -200,7 +215,10 @@ impl<'a> Builder<'a> {
 
     /// The answer of a call that took time, as far as it concerns a task and its candidates.
     fn found(&mut self, call: CallId, ask: &Ask, got: &Got) {
-        let Some((round, task)) = self.role_call(call).map(|call| (call.round, call.task.clone())) else { return };
+        let Some((round, task)) = self.role_call(call).map(|call| (call.round, call.task.clone()))
+        else {
+            return;
+        };
         match (ask, got) {
             (Ask::Sql(sql), Got::Rows(found)) => {
                 let is_new = self.results.note(round, &task, sql, found);
@@ -211,7 +229,10 @@ impl<'a> Builder<'a> {
                     self.failed(round, &task, sql, error);
                 }
             }
-            (Ask::Check(sql) | Ask::Explain(sql), Got::Facts(Err(error)) | Got::Plan(Err(error))) => {
+            (
+                Ask::Check(sql) | Ask::Explain(sql),
+                Got::Facts(Err(error)) | Got::Plan(Err(error)),
+            ) => {
                 self.failed(round, &task, sql, error);
             }
             (Ask::Reward(candidates), Got::Verdicts(Ok(verdicts))) => {
@@ -242,7 +263,11 @@ impl<'a> Builder<'a> {
         match fact {
             Fact::Round { number } => {
                 if !self.tree.rounds.iter().any(|round| round.number == *number) {
-                    self.tree.rounds.push(Round { number: *number, began_us: at_us, ..Round::default() });
+                    self.tree.rounds.push(Round {
+                        number: *number,
+                        began_us: at_us,
+                        ..Round::default()
+                    });
                 }
             }
             Fact::Linked { tables, of, hints } => {
@@ -271,11 +296,16 @@ impl<'a> Builder<'a> {
                 self.round().changes.push(Change { at_us, edits: edits.clone(), refused: None });
             }
             Fact::Refused { reason } => {
-                self.round().changes.push(Change { at_us, edits: Vec::new(), refused: Some(reason.clone()) });
+                self.round().changes.push(Change {
+                    at_us,
+                    edits: Vec::new(),
+                    refused: Some(reason.clone()),
+                });
             }
             Fact::Ended(observation) => self.ended(at_us, observation),
             Fact::Answer { document, outcome, interrupted, .. } => {
-                self.tree.outcome = OutcomeNode { kind: outcome.clone(), reason: None, interrupted: *interrupted };
+                self.tree.outcome =
+                    OutcomeNode { kind: outcome.clone(), reason: None, interrupted: *interrupted };
                 self.document(document);
             }
             Fact::Failed { message, .. } => {

@@ -130,8 +130,8 @@ pub struct ModelNode {
     pub output_tokens: u32,
     /// The price in millionths; `None` when it is unknown.
     pub cost_micros: Option<u64>,
-    /// Whether a cache answered. Ledger entries name purpose and tokens of what a cache answered; of equal calls at the same time, either
-    /// may be meant.
+    /// Whether a cache answered. Ledger entries name purpose and tokens of what a cache answered;
+    /// of equal calls at the same time, either may be meant.
     pub cached: bool,
     /// The prompt; empty when it is hidden.
     pub prompt: Vec<Message>,

@@ -79,7 +79,13 @@ impl Calls {
     }
 
     /// Ends a call and returns its request.
-    pub(super) fn done(&mut self, at_us: u64, call: CallId, ticket: Ticket, got: &Got) -> Option<Ask> {
+    pub(super) fn done(
+        &mut self,
+        at_us: u64,
+        call: CallId,
+        ticket: Ticket,
+        got: &Got,
+    ) -> Option<Ask> {
         let (place, ask) = self.open.remove(&(call, ticket))?;
         let error = error(got);
         let end = if error.is_some() { CallEnd::Failed } else { CallEnd::Done };
@@ -93,13 +99,21 @@ impl Calls {
         match (&mut known.what, got) {
             (What::Model(model), Got::Reply(Ok(reply))) => {
                 let usage = &reply.usage;
-                model.model = Some(usage.model.clone()).filter(|name| !name.is_empty()).or(model.model.take());
-                (model.input_tokens, model.output_tokens) = (usage.input_tokens, usage.output_tokens);
+                model.model = Some(usage.model.clone())
+                    .filter(|name| !name.is_empty())
+                    .or(model.model.take());
+                (model.input_tokens, model.output_tokens) =
+                    (usage.input_tokens, usage.output_tokens);
                 (model.cost_micros, model.cached) = (usage.cost_micros, hit);
                 model.reply = prompts.then(|| reply.text.clone());
                 if let Ask::Llm(request) = &ask {
-                    let several = SqlReply::with_several(&request.expect, reply).map(|several| several.remark());
-                    let is_cut = || reply.truncated.then(|| "the reply was cut off at its limit of length".to_owned());
+                    let several = SqlReply::with_several(&request.expect, reply)
+                        .map(|several| several.remark());
+                    let is_cut = || {
+                        reply
+                            .truncated
+                            .then(|| "the reply was cut off at its limit of length".to_owned())
+                    };
                     model.remark = several.or_else(is_cut);
                 }
             }
@@ -117,9 +131,12 @@ impl Calls {
 
     /// Whether a cache answered: there is a hit for this purpose and these tokens, each used once.
     fn hit(&mut self, place: usize, reply: &Reply) -> bool {
-        let Some(What::Model(model)) = self.all.get(place).map(|call| &call.what) else { return false };
+        let Some(What::Model(model)) = self.all.get(place).map(|call| &call.what) else {
+            return false;
+        };
         let tokens = u64::from(reply.usage.input_tokens) + u64::from(reply.usage.output_tokens);
-        let found = self.hits.iter().position(|(purpose, sum)| *purpose == model.purpose && *sum == tokens);
+        let found =
+            self.hits.iter().position(|(purpose, sum)| *purpose == model.purpose && *sum == tokens);
         found.map(|place| self.hits.swap_remove(place)).is_some()
     }
 
@@ -145,7 +162,8 @@ impl Calls {
         keys.into_iter().for_each(|(call, ticket)| self.given_up(at_us, call, ticket));
     }
 
-    /// The run was resumed after it was killed: calls in flight at the kill are made again under the same number, and stay charged.
+    /// The run was resumed after it was killed: calls in flight at the kill are made again under
+    /// the same number, and stay charged.
     pub(super) fn resumed(&mut self) {
         self.hits.clear();
     }
@@ -154,7 +172,9 @@ impl Calls {
         self.ledger.restore(entry);
         match entry {
             Entry::Reserved { .. } => self.in_flight += 1,
-            Entry::Settled { .. } | Entry::Released { .. } => self.in_flight = self.in_flight.saturating_sub(1),
+            Entry::Settled { .. } | Entry::Released { .. } => {
+                self.in_flight = self.in_flight.saturating_sub(1)
+            }
             Entry::Hit { purpose, tokens, .. } => self.hits.push((purpose.clone(), *tokens)),
             Entry::SqlRun | Entry::Refused(_) => {}
         }

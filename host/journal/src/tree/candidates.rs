@@ -14,7 +14,8 @@ use crate::stored;
 const SALT: u64 = 0;
 
 impl CandidateNode {
-    /// Copies the strategy's own properties. Its confidence is a claim; the calibrated one comes from the host alone.
+    /// Copies the strategy's own properties. Its confidence is a claim; the calibrated one comes
+    /// from the host alone.
     pub(super) fn take_claim(&mut self, candidate: &Candidate) {
         self.parents.clone_from(&candidate.parents);
         self.origin.clone_from(&candidate.origin);
@@ -68,7 +69,9 @@ impl Builder<'_> {
         let Some(node) = self.task(round, &observation.task) else { return };
         node.ending = Some(observation.ending.clone());
         node.ended_us = Some(at_us);
-        for candidate in node.candidates.iter_mut().filter(|candidate| candidate.status == Status::Open) {
+        for candidate in
+            node.candidates.iter_mut().filter(|candidate| candidate.status == Status::Open)
+        {
             candidate.status = Status::Dropped;
         }
     }
@@ -101,7 +104,13 @@ impl<'a> Results<'a> {
     }
 
     /// Stores the result of a statement, and returns whether the task ran it for the first time.
-    pub(super) fn note(&mut self, round: u32, task: &str, sql: &str, found: &Result<StoredRows, SqlError>) -> bool {
+    pub(super) fn note(
+        &mut self,
+        round: u32,
+        task: &str,
+        sql: &str,
+        found: &Result<StoredRows, SqlError>,
+    ) -> bool {
         self.found.insert((round, task.to_owned(), sql.to_owned()), found.clone()).is_none()
     }
 
@@ -111,7 +120,8 @@ impl<'a> Results<'a> {
         if let Some(known) = self.digests.get(wanted) {
             return known.clone();
         }
-        let result = self.rows.get(wanted.as_str()).and_then(|bytes| stored::restore(wanted, bytes));
+        let result =
+            self.rows.get(wanted.as_str()).and_then(|bytes| stored::restore(wanted, bytes));
         let digest = result.and_then(|result| result.fingerprint(&Equality::Bag, SALT));
         self.digests.insert(wanted.clone(), digest.clone());
         digest
@@ -133,7 +143,9 @@ impl<'a> Results<'a> {
             }
             if candidate.reason.is_none() && candidate.status == Status::Dropped {
                 let rejected = match &candidate.verdict {
-                    Some(Verdict::Rejected(opinion)) => Some(format!("rejected: {}", opinion.reason)),
+                    Some(Verdict::Rejected(opinion)) => {
+                        Some(format!("rejected: {}", opinion.reason))
+                    }
                     _ => None,
                 };
                 candidate.reason = failures.remove(&candidate.id).or(rejected);

@@ -24,8 +24,10 @@ impl Builder<'_> {
 
     fn answer(&self, document: &Value) -> Option<AnswerNode> {
         let body = document.get("answer").filter(|body| !body.is_null())?;
-        let all: Vec<Vec<Value>> =
-            body.get("rows").and_then(|rows| serde_json::from_value(rows.clone()).ok()).unwrap_or_default();
+        let all: Vec<Vec<Value>> = body
+            .get("rows")
+            .and_then(|rows| serde_json::from_value(rows.clone()).ok())
+            .unwrap_or_default();
         let row_count = body.get("row_count").and_then(Value::as_u64).unwrap_or(0);
         let columns: Vec<String> = list(body.get("columns"));
         let confidence = |name: &str| document.get("confidence")?.get(name)?.as_f64();
@@ -42,13 +44,16 @@ impl Builder<'_> {
         })
     }
 
-    /// The document's properties of a candidate. Ids of earlier rounds have the number of the clarification that ended them as a prefix.
+    /// The document's properties of a candidate. Ids of earlier rounds have the number of the
+    /// clarification that ended them as a prefix.
     fn reported(&mut self, reported: &Value) {
         let field = |name: &str| reported.get(name).and_then(Value::as_str).unwrap_or_default();
         let last = self.round().number;
         let round = round_of(field("task")).filter(|round| *round < last);
         let name = |text: &str| match round {
-            Some(round) => text.strip_prefix(&format!("round{}:", round + 1)).unwrap_or(text).to_owned(),
+            Some(round) => {
+                text.strip_prefix(&format!("round{}:", round + 1)).unwrap_or(text).to_owned()
+            }
             None => text.to_owned(),
         };
         let (task, id) = (name(field("task")), name(field("id")));
@@ -57,15 +62,20 @@ impl Builder<'_> {
             field("sql").clone_into(&mut known.sql);
         }
         let reason = field("reason");
-        known.reason = Some(reason.strip_prefix(EARLIER).unwrap_or(reason).to_owned()).filter(|text| !text.is_empty());
-        known.cluster = reported.get("cluster").and_then(Value::as_u64).and_then(|number| u32::try_from(number).ok());
+        known.reason = Some(reason.strip_prefix(EARLIER).unwrap_or(reason).to_owned())
+            .filter(|text| !text.is_empty());
+        known.cluster = reported
+            .get("cluster")
+            .and_then(Value::as_u64)
+            .and_then(|number| u32::try_from(number).ok());
         known.verdict = known.verdict.take().or_else(|| reported.get("reward").and_then(verdict));
         known.confidence = reported.get("confidence").and_then(Value::as_f64).or(known.confidence);
         match (round, field("status")) {
             (None, "answer") => known.status = Status::Answer,
             (None, "kept") => known.status = Status::Kept,
             (None, "dropped") => known.status = Status::Dropped,
-            // The document drops all candidates of an earlier round; the status until then is more specific.
+            // The document drops all candidates of an earlier round; the status until then is more
+            // specific.
             _ if known.status == Status::Open => known.status = Status::Dropped,
             _ => {}
         }
@@ -108,7 +118,8 @@ fn list(value: Option<&Value>) -> Vec<String> {
 
 /// Equal for equal rows in any order.
 fn digest(rows: &[Vec<Value>], width: usize) -> String {
-    let mut lines: Vec<String> = rows.iter().map(|row| serde_json::json!(row).to_string()).collect();
+    let mut lines: Vec<String> =
+        rows.iter().map(|row| serde_json::json!(row).to_string()).collect();
     lines.sort_unstable();
     let mut hasher = Sha256::new();
     hasher.update((width as u64).to_le_bytes());

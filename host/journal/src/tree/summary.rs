@@ -62,8 +62,10 @@ impl Summary {
         match fact {
             Fact::Answer { document, outcome, .. } => {
                 self.outcome.clone_from(outcome);
-                self.confidence =
-                    document.get("confidence").and_then(|known| known.get("calibrated")).and_then(Value::as_f64);
+                self.confidence = document
+                    .get("confidence")
+                    .and_then(|known| known.get("calibrated"))
+                    .and_then(Value::as_f64);
                 self.sql = document.get("sql").or_else(|| document.get("best")).and_then(text);
             }
             Fact::Failed { .. } => "failed".clone_into(&mut self.outcome),

@@ -1,4 +1,5 @@
-//! Trees of a search with everything in it: a clarification, a diamond, repairs, a cache, a failed task, edits.
+//! Trees of a search with everything in it: a clarification, a diamond, repairs, a cache, a failed
+//! task, edits.
 
 mod fixture;
 
@@ -27,17 +28,26 @@ fn rounds_hold_their_own_tasks_and_questions() {
     assert_eq!((first.tasks.len(), first.questions[0].answer.as_deref()), (1, Some("last year")));
     // The first round has the properties that the document has of its candidate.
     let early = &first.tasks[0].candidates[0];
-    assert_eq!((early.id.as_str(), early.status, early.reason.as_deref()), ("s1", Status::Kept, Some("it ran")));
+    assert_eq!(
+        (early.id.as_str(), early.status, early.reason.as_deref()),
+        ("s1", Status::Kept, Some("it ran"))
+    );
     assert_eq!(tree.rounds[1].answer.as_deref(), Some("E"));
 }
 
 #[test]
 fn edges_are_those_of_the_journal() {
     let edges = |id: &str| task(&tree(), id).depends_on;
-    assert_eq!([edges("A"), edges("B"), edges("C"), edges("D")], [vec![], vec!["A"], vec!["A"], vec!["B", "C"]]);
+    assert_eq!(
+        [edges("A"), edges("B"), edges("C"), edges("D")],
+        [vec![], vec!["A"], vec!["A"], vec!["B", "C"]]
+    );
     let expanded = task(&tree(), "D");
     assert_eq!(expanded.subtasks, ["D.x"]);
-    assert_eq!((task(&tree(), "D.x").from, task(&tree(), "E").from), (TaskOrigin::Subtask, TaskOrigin::Edit));
+    assert_eq!(
+        (task(&tree(), "D.x").from, task(&tree(), "E").from),
+        (TaskOrigin::Subtask, TaskOrigin::Edit)
+    );
     let changes = &tree().rounds[1].changes;
     assert_eq!(changes[0].edits.len(), 2);
     assert_eq!(changes[1].refused.as_deref(), Some("task `E` exists already"));
@@ -46,7 +56,11 @@ fn edges_are_those_of_the_journal() {
 #[test]
 fn candidates_have_status_cluster_confidence_and_reason() {
     let node = task(&tree(), "A");
-    let seen: Vec<_> = node.candidates.iter().map(|c| (c.id.as_str(), c.status, c.cluster, c.confidence)).collect();
+    let seen: Vec<_> = node
+        .candidates
+        .iter()
+        .map(|c| (c.id.as_str(), c.status, c.cluster, c.confidence))
+        .collect();
     assert_eq!(
         seen,
         [
@@ -72,7 +86,9 @@ fn calls_have_both_orders_and_what_they_used() {
         .calls
         .iter()
         .filter_map(|call| match &call.what {
-            What::Model(model) => Some((model.purpose.as_str(), call.end, model.cached, call.completed)),
+            What::Model(model) => {
+                Some((model.purpose.as_str(), call.end, model.cached, call.completed))
+            }
             _ => None,
         })
         .collect();
@@ -97,7 +113,14 @@ fn calls_have_both_orders_and_what_they_used() {
 fn what_a_cache_answered_is_reported_beside_what_was_sent() {
     let hit = |cost_micros| {
         let purpose = "generate".to_owned();
-        Record::Ledger { entry: syrch_core::ledger::Entry::Hit { purpose, tokens: 30, output_tokens: 5, cost_micros } }
+        Record::Ledger {
+            entry: syrch_core::ledger::Entry::Hit {
+                purpose,
+                tokens: 30,
+                output_tokens: 5,
+                cost_micros,
+            },
+        }
     };
     let of = |records: Vec<Record>| SearchTree::of(&Journal { records, ..journal() }, ALL).cost;
     let cost = of(vec![hit(Some(500_000)), hit(Some(250_000))]);
@@ -112,7 +135,10 @@ fn what_a_cache_answered_is_reported_beside_what_was_sent() {
 #[test]
 fn the_answer_comes_only_as_far_as_it_may() {
     let answer = tree().answer.unwrap();
-    assert_eq!((answer.text.as_deref(), answer.rows.len(), answer.row_count), (Some("Ada and Ben spent 42."), 2, 2));
+    assert_eq!(
+        (answer.text.as_deref(), answer.rows.len(), answer.row_count),
+        (Some("Ada and Ben spent 42."), 2, 2)
+    );
     let one = SearchTree::of(&journal(), Shown { rows: Some(1), prompts: false });
     assert_eq!(one.answer.as_ref().unwrap().rows.len(), 1);
     let none = SearchTree::of(&journal(), Shown::default());
@@ -143,13 +169,25 @@ fn a_killed_run_shows_what_it_had() {
     let end = whole.records.len() - 1;
     let tree = SearchTree::of(&Journal { records: whole.records[..end].to_vec(), ..whole }, ALL);
     let node = task(&tree, "A");
-    let seen: Vec<_> = node.candidates.iter().map(|candidate| (candidate.status, candidate.cluster)).collect();
+    let seen: Vec<_> =
+        node.candidates.iter().map(|candidate| (candidate.status, candidate.cluster)).collect();
     assert_eq!(
         seen,
-        [(Status::Dropped, None), (Status::Kept, Some(1)), (Status::Dropped, Some(1)), (Status::Dropped, Some(2))]
+        [
+            (Status::Dropped, None),
+            (Status::Kept, Some(1)),
+            (Status::Dropped, Some(1)),
+            (Status::Dropped, Some(2))
+        ]
     );
-    assert_eq!(node.candidates[0].reason.as_deref(), Some("its SQL does not run: no column `nmae`"));
-    assert_eq!(node.candidates[3].reason.as_deref(), Some("rejected: it counts orders, not customers"));
+    assert_eq!(
+        node.candidates[0].reason.as_deref(),
+        Some("its SQL does not run: no column `nmae`")
+    );
+    assert_eq!(
+        node.candidates[3].reason.as_deref(),
+        Some("rejected: it counts orders, not customers")
+    );
 }
 
 #[test]
@@ -173,7 +211,10 @@ fn the_summary_says_the_same() {
 fn records_of_no_call_and_no_task_do_no_harm() {
     let whole = journal();
     let odd = [
-        Record::Fact { at_us: 1, fact: Fact::Ended(syrch_core::Observation::ended("Z", Ending::Solved)) },
+        Record::Fact {
+            at_us: 1,
+            fact: Fact::Ended(syrch_core::Observation::ended("Z", Ending::Solved)),
+        },
         Record::Event { at_us: 2, event: Event::Left { call: 99 } },
         Record::Event { at_us: 3, event: fixture::propose(99, "z") },
     ];
@@ -203,12 +244,19 @@ fn the_visits_of_a_flow_are_those_of_its_task() {
     ] {
         whole.records.push(step(name, data));
     }
-    (0..300).for_each(|_| whole.records.push(step("visit", r#"{"node": "run", "action": "default"}"#)));
+    (0..300)
+        .for_each(|_| whole.records.push(step("visit", r#"{"node": "run", "action": "default"}"#)));
     let tree = SearchTree::of(&whole, ALL);
     let tasks = tree.rounds.iter().flat_map(|round| &round.tasks);
     let visits = &tasks.clone().find(|task| !task.visits.is_empty()).unwrap().visits;
-    assert_eq!((visits[0].node.as_str(), visits[0].branch, visits[0].candidate.as_deref()), ("run", 0, Some("A.1")));
-    assert_eq!((visits[1].node.len(), visits[1].action.as_str(), visits[1].branch), (200, "error", 2));
+    assert_eq!(
+        (visits[0].node.as_str(), visits[0].branch, visits[0].candidate.as_deref()),
+        ("run", 0, Some("A.1"))
+    );
+    assert_eq!(
+        (visits[1].node.len(), visits[1].action.as_str(), visits[1].branch),
+        (200, "error", 2)
+    );
     assert_eq!((visits.len(), tasks.filter(|task| !task.visits.is_empty()).count()), (256, 1));
 }
 
@@ -224,12 +272,17 @@ fn a_journal_of_the_first_version_is_read() {
     assert_eq!(SearchTree::of(&read, ALL), tree());
 }
 
-/// Earlier builds of this version named ledger entries `books`, the retention of rows `kept`, and a search `look-up`.
+/// Earlier builds of this version named ledger entries `books`, the retention of rows `kept`, and a
+/// search `look-up`.
 #[test]
 fn a_journal_of_an_earlier_build_is_read() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/earlier.jsonl");
     let text = std::fs::read_to_string(&path).unwrap();
-    assert!([r#""record":"books""#, r#""kept":"full""#, r#""port":"look-up""#].iter().all(|old| text.contains(old)));
+    assert!(
+        [r#""record":"books""#, r#""kept":"full""#, r#""port":"look-up""#]
+            .iter()
+            .all(|old| text.contains(old))
+    );
     let read = Journal::read(&path).unwrap();
     let tree = SearchTree::of(&read, ALL);
     assert_eq!((tree.outcome.kind.as_str(), tree.answer.unwrap().rows.len()), ("answered", 9));

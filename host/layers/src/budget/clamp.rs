@@ -1,4 +1,5 @@
-//! Bounds of a guest's request before it reaches a provider: texts within the limits, numbers within their range, models by name.
+//! Bounds of a guest's request before it reaches a provider: texts within the limits, numbers
+//! within their range, models by name.
 
 use syrch_core::Limits;
 use syrch_core::ports::{LlmError, Purpose, Request};
@@ -14,7 +15,8 @@ const MAX_MESSAGES: usize = 1_024;
 /// Refuses a request that may not be sent.
 ///
 /// # Errors
-/// [`LlmError::TooLarge`] over a limit of size, [`LlmError::Denied`] for a model that is not among `models`.
+/// [`LlmError::TooLarge`] over a limit of size, [`LlmError::Denied`] for a model that is not among
+/// `models`.
 pub(super) fn check(request: &Request, models: &[String], limits: &Limits) -> Result<(), LlmError> {
     let subjects: usize = request.subjects.iter().map(String::len).sum();
     if request.prompt_bytes() > limits.prompt_bytes
@@ -24,12 +26,16 @@ pub(super) fn check(request: &Request, models: &[String], limits: &Limits) -> Re
         return Err(LlmError::TooLarge);
     }
     if let Some(name) = request.model.as_ref().filter(|name| !models.contains(name)) {
-        return Err(LlmError::Denied(format!("the model `{}` is not configured", clip(name, limits.id_bytes))));
+        return Err(LlmError::Denied(format!(
+            "the model `{}` is not configured",
+            clip(name, limits.id_bytes)
+        )));
     }
     Ok(())
 }
 
-/// Brings the numbers and stop sequences of a request within their range. Applied to its own result, it changes nothing.
+/// Brings the numbers and stop sequences of a request within their range. Applied to its own
+/// result, it changes nothing.
 pub fn clamp(request: &mut Request, limits: &Limits) {
     if let Purpose::Other(name) = &mut request.purpose {
         *name = clip(name, limits.id_bytes).to_owned();

@@ -6,21 +6,23 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use syrch_core::ledger::Exhausted;
 use syrch_core::ports::{
-    Bench, BenchLimits, CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, NO_SEARCH, OVERRUN, Plan,
-    PortError, Sample, SqlQuery, in_search,
+    Bench, BenchLimits, CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, NO_SEARCH,
+    OVERRUN, Plan, PortError, Sample, SqlQuery, in_search,
 };
 use syrch_core::{Catalog, Dialect, Hit, Ledger, Limits, ResultSet, SqlError, SqlErrorKind};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// The message for a search whose statement overran its deadline.
-const STOPPED: &str = "this search runs no more statements: one of its own still ran after its deadline";
+const STOPPED: &str =
+    "this search runs no more statements: one of its own still ran after its deadline";
 
 /// The number of the next search.
 static SEARCHES: AtomicU64 = AtomicU64::new(NO_SEARCH + 1);
 
-/// A database that charges each statement that it runs or explains, with as many in flight as the limits allow. Catalog, checks, statistics
-/// and the index are no statements of the guest's and are not charged; port calls as such are counted elsewhere. After anything of this
-/// still ran at its deadline, the search gets nothing more but the catalog.
+/// A database that charges each statement that it runs or explains, with as many in flight as the
+/// limits allow. Catalog, checks, statistics and the index are no statements of the guest's and are
+/// not charged; port calls as such are counted elsewhere. After anything of this still ran at its
+/// deadline, the search gets nothing more but the catalog.
 pub struct BudgetedDatabase {
     inner: Arc<dyn Database>,
     ledger: Arc<Ledger>,
@@ -38,7 +40,8 @@ impl BudgetedDatabase {
         Self { inner, ledger, slots, search }
     }
 
-    /// Waits for a slot, then charges the statement. A statement that is cancelled while it waits is not charged.
+    /// Waits for a slot, then charges the statement. A statement that is cancelled while it waits
+    /// is not charged.
     async fn charge(&self) -> Result<SemaphorePermit<'_>, SqlError> {
         let cancelled = |_| SqlError::new(SqlErrorKind::Cancelled, "cancelled");
         let slot = self.slots.acquire().await.map_err(cancelled)?;
@@ -46,8 +49,11 @@ impl BudgetedDatabase {
             Exhausted::Overrun => stopped(),
             _ => {
                 let most = self.ledger.budgets().sql_runs;
-                SqlError::new(SqlErrorKind::Budget, format!("this search has run all of its {most} statements"))
-                    .rule("sql-runs")
+                SqlError::new(
+                    SqlErrorKind::Budget,
+                    format!("this search has run all of its {most} statements"),
+                )
+                .rule("sql-runs")
             }
         })?;
         Ok(slot)
@@ -74,7 +80,8 @@ impl BudgetedDatabase {
     }
 
     async fn slot(&self) -> Result<SemaphorePermit<'_>, PortError> {
-        let slot = self.slots.acquire().await.map_err(|_| PortError::Unavailable("cancelled".into()))?;
+        let slot =
+            self.slots.acquire().await.map_err(|_| PortError::Unavailable("cancelled".into()))?;
         if self.has_overrun() { Err(PortError::Budget) } else { Ok(slot) }
     }
 }
@@ -85,12 +92,22 @@ fn stopped() -> SqlError {
 
 #[async_trait]
 impl CellIndex for BudgetedDatabase {
-    async fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError> {
+    async fn samples(
+        &self,
+        table: &str,
+        columns: &[String],
+        limit: u32,
+    ) -> Result<Vec<Sample>, PortError> {
         let _slot = self.slot().await?;
         self.noted_call(in_search(self.search, self.inner.samples(table, columns, limit)).await)
     }
 
-    async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+    async fn find(
+        &self,
+        phrases: &[String],
+        how: Match,
+        limit: u32,
+    ) -> Result<Vec<Vec<Hit>>, PortError> {
         let _slot = self.slot().await?;
         self.noted_call(in_search(self.search, self.inner.find(phrases, how, limit)).await)
     }
@@ -143,7 +160,11 @@ impl Database for BudgetedDatabase {
         self.noted(in_search(self.search, self.inner.run(query)).await)
     }
 
-    async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
+    async fn column_stats(
+        &self,
+        table: &str,
+        columns: &[String],
+    ) -> Result<Vec<ColumnStats>, PortError> {
         let _slot = self.slot().await?;
         self.noted_call(in_search(self.search, self.inner.column_stats(table, columns)).await)
     }
@@ -171,10 +192,12 @@ mod tests {
         assert!(database.explain(&SqlQuery::new("SELECT 0")).await.is_ok());
         let queries: Vec<SqlQuery> = (0..9).map(|n| SqlQuery::new(format!("SELECT {n}"))).collect();
         let results = join_all(queries.iter().map(|query| database.run(query))).await;
-        let refused: Vec<&SqlError> = results.iter().filter_map(|result| result.as_ref().err()).collect();
+        let refused: Vec<&SqlError> =
+            results.iter().filter_map(|result| result.as_ref().err()).collect();
         assert_eq!(refused.len(), 5);
         assert!(
-            refused.iter().all(|error| error.kind == SqlErrorKind::Budget && error.rule.as_deref() == Some("sql-runs"))
+            refused.iter().all(|error| error.kind == SqlErrorKind::Budget
+                && error.rule.as_deref() == Some("sql-runs"))
         );
         assert_eq!((inner.runs(), inner.peak(), ledger.spent().sql_runs), (4, 2, 5));
         assert!(database.check(&queries[0]).await.is_ok() && database.catalog().await.is_ok());
@@ -184,14 +207,20 @@ mod tests {
     async fn a_search_whose_statement_does_not_end_runs_no_more() {
         let ledger = Ledger::new(Budgets::default());
         let inner = Arc::new(FakeDatabase::overrunning());
-        let database = BudgetedDatabase::new(Arc::clone(&inner) as _, Arc::clone(&ledger), &Limits::default());
+        let database =
+            BudgetedDatabase::new(Arc::clone(&inner) as _, Arc::clone(&ledger), &Limits::default());
         let query = SqlQuery::new("SELECT 1");
         assert_eq!(database.run(&query).await.unwrap_err().kind, SqlErrorKind::Timeout);
-        for refused in
-            [database.run(&query).await.err(), database.explain(&query).await.err(), database.check(&query).await.err()]
-        {
+        for refused in [
+            database.run(&query).await.err(),
+            database.explain(&query).await.err(),
+            database.check(&query).await.err(),
+        ] {
             let refused = refused.unwrap();
-            assert_eq!((refused.kind, refused.rule.as_deref()), (SqlErrorKind::Budget, Some(OVERRUN)));
+            assert_eq!(
+                (refused.kind, refused.rule.as_deref()),
+                (SqlErrorKind::Budget, Some(OVERRUN))
+            );
             assert!(refused.message.contains("still ran after its deadline"), "{refused:?}");
         }
         assert_eq!((inner.runs(), ledger.spent().exhausted), (1, vec![Exhausted::Overrun]));
@@ -202,7 +231,11 @@ mod tests {
         for first in 0..4 {
             let ledger = Ledger::new(Budgets::default());
             let inner = Arc::new(FakeDatabase::overrunning());
-            let database = BudgetedDatabase::new(Arc::clone(&inner) as _, Arc::clone(&ledger), &Limits::default());
+            let database = BudgetedDatabase::new(
+                Arc::clone(&inner) as _,
+                Arc::clone(&ledger),
+                &Limits::default(),
+            );
             // Every call reaches the database or is refused, and is an error both ways.
             for call in (0..4).cycle().skip(first).take(5) {
                 let query = SqlQuery::new("SELECT 1");
@@ -214,7 +247,11 @@ mod tests {
                 };
                 assert!(is_refused, "{call} after {first}");
             }
-            assert_eq!((inner.runs(), ledger.spent().exhausted), (1, vec![Exhausted::Overrun]), "{first}");
+            assert_eq!(
+                (inner.runs(), ledger.spent().exhausted),
+                (1, vec![Exhausted::Overrun]),
+                "{first}"
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The budgets of a search, enforced before anything is sent: one ledger for model calls and statements.
+//! The budgets of a search, enforced before anything is sent: one ledger for model calls and
+//! statements.
 
 mod clamp;
 mod database;

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use syrch_core::ledger::{Exhausted, Reservation};
-use syrch_core::ports::{Estimate, LlmError, ModelCall, ModelLayer, ModelOutcome, ModelProvider, Shape};
+use syrch_core::ports::{
+    Estimate, LlmError, ModelCall, ModelLayer, ModelOutcome, ModelProvider, Shape,
+};
 use syrch_core::{Ledger, Limits};
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
@@ -23,9 +25,11 @@ const WAITING: usize = 1_024;
 
 /// A provider that charges every call to a search.
 ///
-/// A call waits for a free slot, and is refused if too many calls wait already. Then it waits for its reservation. Where the budget does
-/// not hold its estimate, it waits until calls in flight settle, since they reserve more than they use. When none is in flight, its
-/// `max_tokens` is reduced to what the remaining tokens and money allow; if that is too little to be useful, the budget is used up.
+/// A call waits for a free slot, and is refused if too many calls wait already. Then it waits for
+/// its reservation. Where the budget does not hold its estimate, it waits until calls in flight
+/// settle, since they reserve more than they use. When none is in flight, its `max_tokens` is
+/// reduced to what the remaining tokens and money allow; if that is too little to be useful, the
+/// budget is used up.
 pub struct BudgetedModel {
     inner: Arc<dyn ModelProvider>,
     ledger: Arc<Ledger>,
@@ -44,8 +48,8 @@ struct UnderWay {
     settled: Notify,
 }
 
-/// A reservation whose call is counted as in flight until it is settled or dropped. The fields drop in this order, so that whoever waits
-/// for a call to end finds the ledger up to date.
+/// A reservation whose call is counted as in flight until it is settled or dropped. The fields drop
+/// in this order, so that whoever waits for a call to end finds the ledger up to date.
 struct Held {
     reservation: Reservation,
     tokens: u64,
@@ -61,9 +65,11 @@ struct Left {
 }
 
 impl Left {
-    /// Whether a call of at most that much fits. A call of unknown price fits here; the reservation refuses it for its price.
+    /// Whether a call of at most that much fits. A call of unknown price fits here; the reservation
+    /// refuses it for its price.
     fn holds(self, estimate: &Estimate) -> bool {
-        let is_paid = self.cost_micros.zip(estimate.cost_micros).is_none_or(|(left, cost)| cost <= left);
+        let is_paid =
+            self.cost_micros.zip(estimate.cost_micros).is_none_or(|(left, cost)| cost <= left);
         estimate.tokens() <= self.tokens && is_paid
     }
 }
@@ -90,7 +96,15 @@ impl BudgetedModel {
     pub fn new(inner: Arc<dyn ModelProvider>, ledger: Arc<Ledger>, limits: Limits) -> Self {
         let slots = Semaphore::new(limits.llm_in_flight.clamp(1, Semaphore::MAX_PERMITS));
         let queue = Semaphore::new(WAITING);
-        Self { inner, ledger, limits, slots, queue, reserving: Mutex::default(), under_way: Arc::default() }
+        Self {
+            inner,
+            ledger,
+            limits,
+            slots,
+            queue,
+            reserving: Mutex::default(),
+            under_way: Arc::default(),
+        }
     }
 
     /// Waits for a slot. Nothing of the call is copied before it has one.
@@ -137,15 +151,20 @@ impl BudgetedModel {
     }
 
     fn left(&self) -> Left {
-        let tokens = self.ledger.budgets().tokens.saturating_sub(self.ledger.spent().tokens_charged);
+        let tokens =
+            self.ledger.budgets().tokens.saturating_sub(self.ledger.spent().tokens_charged);
         Left { tokens, cost_micros: self.ledger.cost_left() }
     }
 
-    /// Lowers the output limit to the most that the remaining tokens and money allow, unless that is too little to be useful.
+    /// Lowers the output limit to the most that the remaining tokens and money allow, unless that
+    /// is too little to be useful.
     fn shrink(&self, call: &mut ModelCall, estimate: &Estimate, left: Left) {
         let asked = call.request.max_tokens;
-        let whole = u32::try_from(estimate.output_tokens).unwrap_or(u32::MAX).min(asked.unwrap_or(u32::MAX));
-        // How an estimate depends on the output limit is up to the provider, but it does not decrease when the limit grows.
+        let whole = u32::try_from(estimate.output_tokens)
+            .unwrap_or(u32::MAX)
+            .min(asked.unwrap_or(u32::MAX));
+        // How an estimate depends on the output limit is up to the provider, but it does not
+        // decrease when the limit grows.
         let (mut fits, mut over) = (0, whole.saturating_add(1));
         while over - fits > 1 {
             let middle = fits + (over - fits) / 2;
@@ -160,8 +179,8 @@ impl BudgetedModel {
         call.request.max_tokens = if is_useful { Some(fits) } else { asked };
     }
 
-    /// Charges what the call used, and sets the same usage in the outcome. A call that failed after it was sent and reported no usage is
-    /// charged its whole reservation.
+    /// Charges what the call used, and sets the same usage in the outcome. A call that failed after
+    /// it was sent and reported no usage is charged its whole reservation.
     fn settle(&self, call: &ModelCall, held: Held, mut outcome: ModelOutcome) -> ModelOutcome {
         if !outcome.sent && outcome.result.is_err() {
             held.reservation.release();
@@ -197,11 +216,14 @@ impl ModelLayer for BudgetedModel {
         };
         let mut call = call.clone();
         clamp(&mut call.request, &self.limits);
-        let Ok(held) = self.reserve(&mut call).await else { return ModelOutcome::unsent(LlmError::Budget) };
+        let Ok(held) = self.reserve(&mut call).await else {
+            return ModelOutcome::unsent(LlmError::Budget);
+        };
         let outcome = self.inner.complete(&call).await;
         let mut outcome = self.settle(&call, held, outcome);
         // Vectors are long, and nobody reads them as text.
-        let most = self.limits.reply_bytes * if call.request.expect == Shape::Vectors { VECTORS } else { 1 };
+        let most = self.limits.reply_bytes
+            * if call.request.expect == Shape::Vectors { VECTORS } else { 1 };
         if outcome.result.as_ref().is_ok_and(|reply| reply.text.len() > most) {
             outcome.result = Err(LlmError::TooLarge);
         }
@@ -219,7 +241,11 @@ mod tests {
     use crate::fakes::{FakeModel, call};
     use crate::price::{Price, PricedModel, Prices};
 
-    fn budgeted(model: FakeModel, budgets: Budgets, limits: Limits) -> (Arc<FakeModel>, Arc<Ledger>, BudgetedModel) {
+    fn budgeted(
+        model: FakeModel,
+        budgets: Budgets,
+        limits: Limits,
+    ) -> (Arc<FakeModel>, Arc<Ledger>, BudgetedModel) {
         let (model, ledger) = (Arc::new(model), Ledger::new(budgets));
         let budgeted = BudgetedModel::new(Arc::clone(&model) as _, Arc::clone(&ledger), limits);
         (model, ledger, budgeted)
@@ -228,15 +254,18 @@ mod tests {
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn concurrent_calls_never_overspend() {
         let budgets = Budgets { tokens: 10_000, llm_calls: 1_000, ..Budgets::default() };
-        let (model, ledger, budgeted) = budgeted(FakeModel::using(100, 100), budgets, Limits::default());
+        let (model, ledger, budgeted) =
+            budgeted(FakeModel::using(100, 100), budgets, Limits::default());
         let budgeted = Arc::new(budgeted);
         let running = (0..200).map(|_| {
             let budgeted = Arc::clone(&budgeted);
             tokio::spawn(async move { budgeted.complete(&call("x")).await })
         });
-        let outcomes: Vec<ModelOutcome> = join_all(running).await.into_iter().map(Result::unwrap).collect();
+        let outcomes: Vec<ModelOutcome> =
+            join_all(running).await.into_iter().map(Result::unwrap).collect();
         let answered = outcomes.iter().filter(|outcome| outcome.result.is_ok()).count();
-        let refused = outcomes.iter().filter(|outcome| outcome.result == Err(LlmError::Budget)).count();
+        let refused =
+            outcomes.iter().filter(|outcome| outcome.result == Err(LlmError::Budget)).count();
         assert_eq!((answered, refused), (100, 100));
         assert_eq!((ledger.spent().tokens_charged, model.calls()), (10_000, 100));
         assert!(model.peak() <= Limits::default().llm_in_flight, "{}", model.peak());
@@ -245,7 +274,8 @@ mod tests {
     #[tokio::test]
     async fn calls_wait_for_what_others_give_back() {
         let budgets = Budgets { tokens: 250, ..Budgets::default() };
-        let (model, ledger, budgeted) = budgeted(FakeModel::using(200, 20), budgets, Limits::default());
+        let (model, ledger, budgeted) =
+            budgeted(FakeModel::using(200, 20), budgets, Limits::default());
         let call = call("x");
         let outcomes = join_all((0..3).map(|_| budgeted.complete(&call))).await;
         assert!(outcomes.iter().all(|outcome| outcome.result.is_ok()), "{outcomes:?}");
@@ -256,7 +286,8 @@ mod tests {
     #[tokio::test]
     async fn the_last_call_is_shortened_to_what_is_left() {
         let budgets = Budgets { tokens: 150, ..Budgets::default() };
-        let (model, ledger, budgeted) = budgeted(FakeModel::by_output(50, 1_000), budgets, Limits::default());
+        let (model, ledger, budgeted) =
+            budgeted(FakeModel::by_output(50, 1_000), budgets, Limits::default());
         assert!(budgeted.complete(&call("x")).await.result.is_ok());
         assert_eq!(model.last_max_tokens(), Some(100));
         assert_eq!(ledger.spent().tokens_charged, 150);
@@ -293,21 +324,27 @@ mod tests {
 
     #[tokio::test]
     async fn a_call_that_was_turned_away_is_counted_and_costs_nothing() {
-        let (_, ledger, budgeted) = budgeted(FakeModel::turned_away(900), Budgets::default(), Limits::default());
+        let (_, ledger, budgeted) =
+            budgeted(FakeModel::turned_away(900), Budgets::default(), Limits::default());
         assert!(budgeted.complete(&call(&"x".repeat(800))).await.result.is_err());
-        assert_eq!((ledger.spent().calls, ledger.spent().tokens_charged, ledger.spent().cost_micros), (1, 0, Some(0)));
+        assert_eq!(
+            (ledger.spent().calls, ledger.spent().tokens_charged, ledger.spent().cost_micros),
+            (1, 0, Some(0))
+        );
     }
 
     #[tokio::test]
     async fn a_cancelled_call_stays_charged_and_an_unsent_one_does_not() {
-        let (_, ledger, budgeted_model) = budgeted(FakeModel::hanging(40), Budgets::default(), Limits::default());
+        let (_, ledger, budgeted_model) =
+            budgeted(FakeModel::hanging(40), Budgets::default(), Limits::default());
         let call = call("x");
         {
             let mut running = std::pin::pin!(budgeted_model.complete(&call));
             assert!(futures::poll!(running.as_mut()).is_pending());
         }
         assert_eq!((ledger.spent().calls, ledger.spent().tokens_charged), (1, 40));
-        let (_, ledger, budgeted) = budgeted(FakeModel::unreachable(40), Budgets::default(), Limits::default());
+        let (_, ledger, budgeted) =
+            budgeted(FakeModel::unreachable(40), Budgets::default(), Limits::default());
         assert!(matches!(budgeted.complete(&call).await.result, Err(LlmError::Unavailable(_))));
         assert_eq!((ledger.spent().calls, ledger.spent().tokens_charged), (0, 0));
     }
@@ -318,7 +355,8 @@ mod tests {
         let (model, ledger, budgeted) = budgeted(FakeModel::hanging(1), Budgets::default(), limits);
         let call = call("x");
         let catalog = Arc::strong_count(&call.catalog);
-        let mut waiting: Vec<_> = (0..=WAITING).map(|_| Box::pin(budgeted.complete(&call))).collect();
+        let mut waiting: Vec<_> =
+            (0..=WAITING).map(|_| Box::pin(budgeted.complete(&call))).collect();
         for one in &mut waiting {
             assert!(futures::poll!(one.as_mut()).is_pending());
         }
@@ -335,13 +373,18 @@ mod tests {
         let charged = async |model: FakeModel| {
             let (_, ledger, budgeted) = budgeted(model, Budgets::default(), Limits::default());
             let outcome = budgeted.complete(&call(&"x".repeat(800))).await;
-            let reported = outcome.usage.map(|usage| u64::from(usage.input_tokens + usage.output_tokens));
+            let reported =
+                outcome.usage.map(|usage| u64::from(usage.input_tokens + usage.output_tokens));
             if let Ok(reply) = &outcome.result {
-                assert_eq!(reported, Some(u64::from(reply.usage.input_tokens + reply.usage.output_tokens)));
+                assert_eq!(
+                    reported,
+                    Some(u64::from(reply.usage.input_tokens + reply.usage.output_tokens))
+                );
             }
             (reported, ledger.spent().tokens_charged)
         };
-        // 800 bytes of prompt, 80 of reply: at an eighth where the report is lower, at a third without one.
+        // 800 bytes of prompt, 80 of reply: at an eighth where the report is lower, at a third
+        // without one.
         assert_eq!(charged(FakeModel::using(900, 500)).await, (Some(600), 600));
         assert_eq!(charged(FakeModel::using(900, 1).replying(80)).await, (Some(110), 110));
         assert_eq!(charged(FakeModel::silent(900).replying(80)).await, (Some(292), 292));
@@ -352,8 +395,12 @@ mod tests {
     #[tokio::test]
     async fn what_may_not_be_sent_is_refused_before_it_costs() {
         let limits = Limits { prompt_bytes: 8, reply_bytes: 8, ..Limits::default() };
-        let (model, ledger, budgeted) = budgeted(FakeModel::using(10, 10).replying(9), Budgets::default(), limits);
-        assert_eq!(budgeted.complete(&call("too long a prompt")).await.result, Err(LlmError::TooLarge));
+        let (model, ledger, budgeted) =
+            budgeted(FakeModel::using(10, 10).replying(9), Budgets::default(), limits);
+        assert_eq!(
+            budgeted.complete(&call("too long a prompt")).await.result,
+            Err(LlmError::TooLarge)
+        );
         let mut named = call("x");
         named.request.model = Some("another".into());
         assert!(matches!(budgeted.complete(&named).await.result, Err(LlmError::Denied(_))));

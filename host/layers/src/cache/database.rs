@@ -1,5 +1,5 @@
-//! Statements, and cells that are found by phrases or summed up, behind the cache. This layer is below the ledger: what the cache answers is charged like any
-//! other statement.
+//! Statements, and cells that are found by phrases or summed up, behind the cache. This layer is
+//! below the ledger: what the cache answers is charged like any other statement.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use serde::de::DeserializeOwned;
 use syrch_cache::{Cache, Key, Kind, Lead};
 use syrch_core::encode::{decode, encode};
 use syrch_core::ports::{
-    Bench, BenchLimits, CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, Plan, PortError, Sample,
-    SqlQuery,
+    Bench, BenchLimits, CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, Plan,
+    PortError, Sample, SqlQuery,
 };
 use syrch_core::{Catalog, Dialect, Hit, Limits, ResultSet, SqlError, SqlErrorKind, blocking};
 
@@ -21,10 +21,12 @@ use super::{Lookup, VERSION, look_up};
 const RESULT: u8 = b'r';
 const ERROR: u8 = b'e';
 
-/// A database whose results, the cells that phrases find and the samples of tables are cached without loss for as long as the data stay the same.
+/// A database whose results, the cells that phrases find and the samples of tables are cached
+/// without loss for as long as the data stay the same.
 ///
-/// The identity is read before a statement runs and afterwards. When the two differ, or the engine cannot detect changes, nothing is
-/// cached. Neither is a result that could be another one over the same data (the time, chance, a view whose text is unknown), nor an error.
+/// The identity is read before a statement runs and afterwards. When the two differ, or the engine
+/// cannot detect changes, nothing is cached. Neither is a result that could be another one over the
+/// same data (the time, chance, a view whose text is unknown), nor an error.
 pub struct CachedDatabase {
     inner: Arc<dyn Database>,
     cache: Arc<Cache>,
@@ -33,33 +35,43 @@ pub struct CachedDatabase {
 }
 
 impl CachedDatabase {
-    /// Creates the layer around a database. `limits` are those under which the database runs statements.
+    /// Creates the layer around a database. `limits` are those under which the database runs
+    /// statements.
     #[must_use]
     pub fn new(inner: Arc<dyn Database>, cache: Arc<Cache>, limits: &Limits) -> Self {
         let caps = (limits.rows, limits.result_bytes, limits.cell_bytes);
         Self { inner, cache, caps }
     }
 
-    /// The identity of the data and the key of a composed statement; `None` when its result is not to be cached.
+    /// The identity of the data and the key of a composed statement; `None` when its result is not
+    /// to be cached.
     async fn key(&self, sql: &str) -> Option<(String, Key)> {
         if is_volatile(sql) {
             return None;
         }
         let identity = self.inner.identity().await?;
-        let request = serde_json::to_vec(&(VERSION, self.inner.dialect().name(), self.caps, sql)).ok()?;
+        let request =
+            serde_json::to_vec(&(VERSION, self.inner.dialect().name(), self.caps, sql)).ok()?;
         let key = Key::new(Kind::Sql, &identity, &request);
         Some((identity, key))
     }
 
-    /// Runs the statement, and shares the result with the calls that wait for it, as far as it is theirs too. Otherwise the next of them
-    /// runs the statement.
-    async fn lead(&self, lead: Lead<'_>, query: &SqlQuery, sql: &str, identity: &str) -> Result<ResultSet, SqlError> {
+    /// Runs the statement, and shares the result with the calls that wait for it, as far as it is
+    /// theirs too. Otherwise the next of them runs the statement.
+    async fn lead(
+        &self,
+        lead: Lead<'_>,
+        query: &SqlQuery,
+        sql: &str,
+        identity: &str,
+    ) -> Result<ResultSet, SqlError> {
         let result = self.inner.run(query).await;
         if self.inner.identity().await.as_deref() != Some(identity) {
             return result;
         }
         let Some(bytes) = encoded(&result).await else { return result };
-        let is_cached = result.is_ok() && self.inner.catalog().await.is_ok_and(|catalog| !names_a_view(sql, &catalog));
+        let is_cached = result.is_ok()
+            && self.inner.catalog().await.is_ok_and(|catalog| !names_a_view(sql, &catalog));
         if is_cached {
             lead.store(bytes).await
         } else {
@@ -68,16 +80,23 @@ impl CachedDatabase {
         result
     }
 
-    /// What the cache has for a request about cells, else what is `made`, which is stored if it would be the same again.
+    /// What the cache has for a request about cells, else what is `made`, which is stored if it
+    /// would be the same again.
     async fn cells<T: Serialize + DeserializeOwned>(
         &self,
         request: &impl Serialize,
         made: impl Future<Output = Result<T, PortError>>,
     ) -> Result<T, PortError> {
         let identity = self.inner.identity().await;
-        let key = |identity: &str| Some(Key::new(Kind::Sql, identity, &serde_json::to_vec(request).ok()?));
+        let key = |identity: &str| {
+            Some(Key::new(Kind::Sql, identity, &serde_json::to_vec(request).ok()?))
+        };
         let Some(key) = identity.as_deref().and_then(key) else { return made.await };
-        let lead = match look_up(&self.cache, key, async |bytes| serde_json::from_slice(&bytes).ok()).await {
+        let lead = match look_up(&self.cache, key, async |bytes| {
+            serde_json::from_slice(&bytes).ok()
+        })
+        .await
+        {
             Lookup::Hit(cells) => return Ok(cells),
             Lookup::Miss(lead) => lead,
         };
@@ -98,7 +117,9 @@ async fn encoded(result: &Result<ResultSet, SqlError>) -> Option<Arc<[u8]>> {
     match result {
         Ok(results) => {
             let results = results.clone();
-            let work = tokio::task::spawn_blocking(move || encode(&results).map(|bytes| tagged(RESULT, &bytes)));
+            let work = tokio::task::spawn_blocking(move || {
+                encode(&results).map(|bytes| tagged(RESULT, &bytes))
+            });
             blocking::awaited(work).await.ok()?.ok()
         }
         Err(error) if matches!(error.kind, SqlErrorKind::Cancelled | SqlErrorKind::Budget) => None,
@@ -122,9 +143,15 @@ async fn decoded(bytes: Arc<[u8]>) -> Option<Result<ResultSet, SqlError>> {
 
 #[async_trait]
 impl CellIndex for CachedDatabase {
-    async fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError> {
+    async fn samples(
+        &self,
+        table: &str,
+        columns: &[String],
+        limit: u32,
+    ) -> Result<Vec<Sample>, PortError> {
         // What a view shows may change while the data do not.
-        let is_table = |catalog: Arc<Catalog>| catalog.table(table).is_some_and(|table| !table.is_view());
+        let is_table =
+            |catalog: Arc<Catalog>| catalog.table(table).is_some_and(|table| !table.is_view());
         let made = self.inner.samples(table, columns, limit);
         if !self.inner.catalog().await.is_ok_and(is_table) {
             return made.await;
@@ -132,7 +159,12 @@ impl CellIndex for CachedDatabase {
         self.cells(&(VERSION, "samples", table, columns, limit), made).await
     }
 
-    async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+    async fn find(
+        &self,
+        phrases: &[String],
+        how: Match,
+        limit: u32,
+    ) -> Result<Vec<Vec<Hit>>, PortError> {
         let made = self.inner.find(phrases, how.clone(), limit);
         self.cells(&(VERSION, "find", phrases, &how, limit), made).await
     }
@@ -178,7 +210,9 @@ impl Database for CachedDatabase {
 
     async fn run(&self, query: &SqlQuery) -> Result<ResultSet, SqlError> {
         let sql = query.key(self.inner.as_ref())?;
-        let Some((identity, key)) = self.key(&sql).await else { return self.inner.run(query).await };
+        let Some((identity, key)) = self.key(&sql).await else {
+            return self.inner.run(query).await;
+        };
         match look_up(&self.cache, key, decoded).await {
             Lookup::Hit(result) => result,
             Lookup::Miss(Some(lead)) => self.lead(lead, query, &sql, &identity).await,
@@ -186,7 +220,11 @@ impl Database for CachedDatabase {
         }
     }
 
-    async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
+    async fn column_stats(
+        &self,
+        table: &str,
+        columns: &[String],
+    ) -> Result<Vec<ColumnStats>, PortError> {
         self.inner.column_stats(table, columns).await
     }
 

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use syrch_cache::{Cache, Options};
 use syrch_core::ports::{
-    CellIndex, ColumnStats, Database, DatabaseError, Estimate, Facts, LlmError, Match, ModelCall, ModelOutcome,
-    ModelProvider, Plan, PortError, Reply, Sample, SqlQuery, Usage,
+    CellIndex, ColumnStats, Database, DatabaseError, Estimate, Facts, LlmError, Match, ModelCall,
+    ModelOutcome, ModelProvider, Plan, PortError, Reply, Sample, SqlQuery, Usage,
 };
 use syrch_core::{Catalog, Corpus, Dialect, Hit, ResultSet, SqlError, Table, Value};
 use tokio::sync::Semaphore;
@@ -22,8 +22,13 @@ pub(super) fn scratch() -> (tempfile::TempDir, Arc<Cache>) {
 
 /// A whole reply that used some tokens.
 pub(super) fn reply(text: &str) -> Reply {
-    let usage =
-        Usage { input_tokens: 11, output_tokens: 7, cost_micros: Some(5), model: "m-2".into(), ..Usage::default() };
+    let usage = Usage {
+        input_tokens: 11,
+        output_tokens: 7,
+        cost_micros: Some(5),
+        model: "m-2".into(),
+        ..Usage::default()
+    };
     Reply {
         text: text.into(),
         parsed: Some("{\"a\":1.0}".into()),
@@ -42,7 +47,8 @@ pub(super) fn failed(error: LlmError) -> ModelOutcome {
     ModelOutcome::sent(Err(error), None)
 }
 
-/// A model that answers by its script, the last line again and again; with permits, one call for each.
+/// A model that answers by its script, the last line again and again; with permits, one call for
+/// each.
 pub(super) struct ScriptedModel {
     pub(super) identity: Mutex<Option<String>>,
     pub(super) script: Mutex<VecDeque<ModelOutcome>>,
@@ -61,7 +67,12 @@ impl ScriptedModel {
 
     fn of(script: impl IntoIterator<Item = ModelOutcome>, permits: Option<Semaphore>) -> Self {
         let identity = Mutex::new(Some("fake http://here m-2".into()));
-        Self { identity, script: Mutex::new(script.into_iter().collect()), permits, calls: AtomicUsize::new(0) }
+        Self {
+            identity,
+            script: Mutex::new(script.into_iter().collect()),
+            permits,
+            calls: AtomicUsize::new(0),
+        }
     }
 
     pub(super) fn set_identity(&self, identity: Option<&str>) {
@@ -155,7 +166,12 @@ impl CellIndex for ScriptedDatabase {
         Ok(columns.iter().map(sample).collect())
     }
 
-    async fn find(&self, phrases: &[String], how: Match, _: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+    async fn find(
+        &self,
+        phrases: &[String],
+        how: Match,
+        _: u32,
+    ) -> Result<Vec<Vec<Hit>>, PortError> {
         if how == Match::Vector {
             return Err(PortError::Unsupported);
         }
@@ -204,8 +220,11 @@ impl Database for ScriptedDatabase {
     }
 
     fn compose(&self, query: &SqlQuery) -> Result<String, SqlError> {
-        let relations: String =
-            query.relations.iter().map(|relation| format!("WITH {} AS ({}) ", relation.name, relation.sql)).collect();
+        let relations: String = query
+            .relations
+            .iter()
+            .map(|relation| format!("WITH {} AS ({}) ", relation.name, relation.sql))
+            .collect();
         Ok(format!("{relations}{}", query.text))
     }
 

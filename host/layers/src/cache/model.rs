@@ -1,5 +1,5 @@
-//! Model calls behind the cache. This layer is above the ledger's reservations: what the cache answers takes no slot, reserves nothing and
-//! costs no money.
+//! Model calls behind the cache. This layer is above the ledger's reservations: what the cache
+//! answers takes no slot, reserves nothing and costs no money.
 
 use std::sync::Arc;
 
@@ -8,16 +8,19 @@ use serde::{Deserialize, Serialize};
 use syrch_cache::{Cache, Key, Kind, Lead};
 use syrch_core::Ledger;
 use syrch_core::ports::{
-    Estimate, LlmError, ModelCall, ModelLayer, ModelOutcome, ModelProvider, Reply, Request, RequestKey, Usage,
+    Estimate, LlmError, ModelCall, ModelLayer, ModelOutcome, ModelProvider, Reply, Request,
+    RequestKey, Usage,
 };
 
 use super::{Lookup, VERSION, look_up};
 
-/// A provider whose replies are cached. A call that the cache answers is charged as if it had been sent, money aside, and has the outcome
-/// that it had then, so that a guest cannot detect the cache.
+/// A provider whose replies are cached. A call that the cache answers is charged as if it had been
+/// sent, money aside, and has the outcome that it had then, so that a guest cannot detect the
+/// cache.
 ///
-/// Only complete replies of the expected shape are cached: no errors, and no reply that was cut off. An equal call in flight is awaited,
-/// and its outcome is shared, unless it depends on its caller (a used-up budget, a limit, a reply cut off).
+/// Only complete replies of the expected shape are cached: no errors, and no reply that was cut
+/// off. An equal call in flight is awaited, and its outcome is shared, unless it depends on its
+/// caller (a used-up budget, a limit, a reply cut off).
 pub struct CachedModel {
     inner: Arc<dyn ModelProvider>,
     cache: Arc<Cache>,
@@ -25,7 +28,8 @@ pub struct CachedModel {
     temperature: Option<f32>,
 }
 
-/// What identifies a call for the cache, in the form whose bytes are the key. Which model a purpose goes to is in the provider's identity.
+/// What identifies a call for the cache, in the form whose bytes are the key. Which model a purpose
+/// goes to is in the provider's identity.
 #[derive(Serialize)]
 struct CacheKey<'a> {
     version: &'a str,
@@ -36,7 +40,8 @@ struct CacheKey<'a> {
 impl<'a> CacheKey<'a> {
     fn of(request: &'a Request, default: Option<f32>) -> Self {
         let sent = request.temperature.or(default.filter(|_| request.top_p.is_none()));
-        let request = RequestKey { purpose: None, temperature: sent.map(f32::to_bits), ..request.key() };
+        let request =
+            RequestKey { purpose: None, temperature: sent.map(f32::to_bits), ..request.key() };
         Self { version: VERSION, request }
     }
 }
@@ -56,15 +61,15 @@ impl CachedModel {
         Self { inner, cache, ledger, temperature: None }
     }
 
-    /// The layer around a provider that sends this temperature where a request has neither a temperature nor `top_p`. A request with just
-    /// that temperature then has the same key.
+    /// The layer around a provider that sends this temperature where a request has neither a
+    /// temperature nor `top_p`. A request with just that temperature then has the same key.
     #[must_use]
     pub fn sending(self, temperature: f32) -> Self {
         Self { temperature: Some(temperature), ..self }
     }
 
-    /// The call's key. `None` for a call whose reply is not to be cached, and for a model that is not configured any more, which the
-    /// provider refuses.
+    /// The call's key. `None` for a call whose reply is not to be cached, and for a model that is
+    /// not configured any more, which the provider refuses.
     fn key(&self, call: &ModelCall) -> Option<Key> {
         let request = &call.request;
         if request.model.as_ref().is_some_and(|name| !self.inner.models().contains(name)) {
@@ -99,14 +104,18 @@ fn reserved(estimate: &Estimate) -> Usage {
     }
 }
 
-/// Shares an outcome with the calls that wait for it and caches it, as far as it is fit for that. Otherwise the next of them makes the
-/// call.
+/// Shares an outcome with the calls that wait for it and caches it, as far as it is fit for that.
+/// Otherwise the next of them makes the call.
 async fn store(lead: Lead<'_>, outcome: &ModelOutcome) {
     let is_good = outcome.result.as_ref().is_ok_and(|reply| !reply.truncated);
     if !is_good && !outcome.result.as_ref().is_err_and(is_shared) {
         return;
     }
-    let stored = StoredOutcome { result: outcome.result.clone(), usage: outcome.usage.clone(), sent: outcome.sent };
+    let stored = StoredOutcome {
+        result: outcome.result.clone(),
+        usage: outcome.usage.clone(),
+        sent: outcome.sent,
+    };
     let Ok(bytes) = serde_json::to_vec(&stored) else { return };
     if is_good { lead.store(bytes.into()).await } else { lead.share(bytes.into()) }
 }

@@ -1,16 +1,18 @@
 //! Statements whose result may differ over the same data: these are not cached.
 //!
-//! The rule reads words, not syntax, wherever they stand: in a text, a comment or a quoted name as well. So it errs on the safe side: a
-//! statement that compares a status with `'now'` is not cached, and one that calls `random()`, in whatever spelling, is not either.
-//! Functions of dates are cached as long as they name the time that they work on. A time that the statement makes up from parts, such as
-//! `'n' || 'ow'`, is not detected. What a view does inside cannot be read here either, so a statement that names a view is not cached.
+//! The rule reads words, not syntax, wherever they stand: in a text, a comment or a quoted name as
+//! well. So it errs on the safe side: a statement that compares a status with `'now'` is not
+//! cached, and one that calls `random()`, in whatever spelling, is not either. Functions of dates
+//! are cached as long as they name the time that they work on. A time that the statement makes up
+//! from parts, such as `'n' || 'ow'`, is not detected. What a view does inside cannot be read here
+//! either, so a statement that names a view is not cached.
 
 use std::collections::HashSet;
 
 use syrch_core::Catalog;
 
-/// Words that make a statement volatile wherever they stand: the time, SQLite's modifiers that stand for it when they come first, and the
-/// user. They are sorted.
+/// Words that make a statement volatile wherever they stand: the time, SQLite's modifiers that
+/// stand for it when they come first, and the user. They are sorted.
 const WORDS: &[&str] = &[
     "current_date",
     "current_role",
@@ -32,7 +34,8 @@ const WORDS: &[&str] = &[
     "utc_timestamp",
     "yesterday",
 ];
-/// Functions that make a statement volatile: chance, the session, sequences, the time again. They are sorted.
+/// Functions that make a statement volatile: chance, the session, sequences, the time again. They
+/// are sorted.
 const CALLS: &[&str] = &[
     "age",
     "clock_timestamp",
@@ -78,7 +81,9 @@ pub(super) fn is_volatile(sql: &str) -> bool {
     for word in sql.split(is_between) {
         let rest = &sql[at + word.len()..];
         let lower = word.to_ascii_lowercase();
-        if is_listed(WORDS, &lower) || arguments(rest).is_some_and(|given| is_volatile_call(&lower, given)) {
+        if is_listed(WORDS, &lower)
+            || arguments(rest).is_some_and(|given| is_volatile_call(&lower, given))
+        {
             return true;
         }
         at += word.len() + rest.chars().next().map_or(0, char::len_utf8);
@@ -102,14 +107,19 @@ pub(super) fn names_a_view(sql: &str, catalog: &Catalog) -> bool {
         text.split(is_between).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
     };
     let named = words(sql);
-    catalog.tables.iter().filter(|table| table.is_view()).any(|view| words(&view.name).is_subset(&named))
+    catalog
+        .tables
+        .iter()
+        .filter(|table| table.is_view())
+        .any(|view| words(&view.name).is_subset(&named))
 }
 
 fn is_between(c: char) -> bool {
     !c.is_alphanumeric() && c != '_'
 }
 
-/// The text after the parenthesis of a call, where a call or a comment follows; the function's name may have been quoted.
+/// The text after the parenthesis of a call, where a call or a comment follows; the function's name
+/// may have been quoted.
 fn arguments(rest: &str) -> Option<&str> {
     let rest = rest.trim_start_matches(['"', '`', ']']).trim_start();
     rest.strip_prefix('(').or_else(|| is_comment(rest).then_some(rest)).map(str::trim_start)
@@ -187,7 +197,11 @@ mod tests {
             extra: vec![("kind".into(), format!("\"{kind}\""))],
             ..Table::default()
         };
-        let tables = vec![table("orders", "table"), table("v_recent", "view"), table("Open \"today's\" Ones", "view")];
+        let tables = vec![
+            table("orders", "table"),
+            table("v_recent", "view"),
+            table("Open \"today's\" Ones", "view"),
+        ];
         let catalog = Catalog { database: "d".into(), dialect: Dialect::Sqlite, tables };
         assert!(names_a_view("SELECT * FROM V_Recent", &catalog));
         assert!(names_a_view("SELECT * FROM \"Open \"\"today's\"\" Ones\"", &catalog));

@@ -1,4 +1,5 @@
-//! What may be wrong with tables that stand beside each other: columns that do not refer to each other, rows that are repeated.
+//! What may be wrong with tables that stand beside each other: columns that do not refer to each
+//! other, rows that are repeated.
 
 use syrch_core::ports::{ColumnName, Use, UseKind};
 use syrch_core::{Catalog, Doubt, DoubtKind, ForeignKey, Table};
@@ -25,7 +26,10 @@ impl<'c> Side<'c> {
     }
 
     /// The column that this one refers to, as the foreign keys say.
-    pub(super) fn referenced(self, catalog: &'c Catalog) -> impl Iterator<Item = (&'c Table, &'c str)> {
+    pub(super) fn referenced(
+        self,
+        catalog: &'c Catalog,
+    ) -> impl Iterator<Item = (&'c Table, &'c str)> {
         let keys = self.table.foreign_keys.iter();
         keys.filter_map(move |key| {
             let place = key.columns.iter().position(|column| is_same(column, self.column))?;
@@ -34,17 +38,22 @@ impl<'c> Side<'c> {
     }
 
     fn refers_to(self, other: Side<'_>, catalog: &'c Catalog) -> bool {
-        self.referenced(catalog)
-            .any(|(table, column)| std::ptr::eq(table, other.table) && is_same(column, other.column))
+        self.referenced(catalog).any(|(table, column)| {
+            std::ptr::eq(table, other.table) && is_same(column, other.column)
+        })
     }
 }
 
 /// Whether foreign keys lead from one table to the other, or back.
-fn keys_between<'c>(one: &'c Table, other: &'c Table, catalog: &'c Catalog) -> impl Iterator<Item = &'c ForeignKey> {
+fn keys_between<'c>(
+    one: &'c Table,
+    other: &'c Table,
+    catalog: &'c Catalog,
+) -> impl Iterator<Item = &'c ForeignKey> {
     let lead = move |from: &'c Table, to: &'c Table| {
-        from.foreign_keys
-            .iter()
-            .filter(move |key| catalog.table(&key.ref_table).is_some_and(|table| std::ptr::eq(table, to)))
+        from.foreign_keys.iter().filter(move |key| {
+            catalog.table(&key.ref_table).is_some_and(|table| std::ptr::eq(table, to))
+        })
     };
     lead(one, other).chain(lead(other, one))
 }
@@ -53,7 +62,9 @@ fn keys_between<'c>(one: &'c Table, other: &'c Table, catalog: &'c Catalog) -> i
 fn has_keys(table: &Table, catalog: &Catalog) -> bool {
     let is_referenced = |other: &Table| {
         let mut keys = other.foreign_keys.iter();
-        keys.any(|key| catalog.table(&key.ref_table).is_some_and(|found| std::ptr::eq(found, table)))
+        keys.any(|key| {
+            catalog.table(&key.ref_table).is_some_and(|found| std::ptr::eq(found, table))
+        })
     };
     !table.foreign_keys.is_empty() || catalog.tables.iter().any(is_referenced)
 }
@@ -63,9 +74,14 @@ fn is_same(one: &str, other: &str) -> bool {
 }
 
 impl Judge<'_> {
-    /// The doubt about a join. Of recorded answers to Spider's questions with rows, these rules mark 87 of 947 that are wrong and 2 of 6,903 that
-    /// are right; nothing in them is fitted.
-    pub(super) async fn join(&mut self, one: &Use, probe: &Probe<'_>, other: (&str, &str)) -> Option<Doubt> {
+    /// The doubt about a join. Of recorded answers to Spider's questions with rows, these rules
+    /// mark 87 of 947 that are wrong and 2 of 6,903 that are right; nothing in them is fitted.
+    pub(super) async fn join(
+        &mut self,
+        one: &Use,
+        probe: &Probe<'_>,
+        other: (&str, &str),
+    ) -> Option<Doubt> {
         let catalog = self.catalog;
         let left = Side::new(catalog, &one.table, &one.column)?;
         let right = Side::new(catalog, other.0, other.1)?;
@@ -76,21 +92,37 @@ impl Judge<'_> {
         if refers || have_parent {
             return None;
         }
-        let joined = format!("{}.{} = {}.{}", left.table.name, left.column, right.table.name, right.column);
-        let doubt = |reason: String| Some(Doubt { kind: DoubtKind::JoinPath, text: format!("{joined}: {reason}") });
+        let joined =
+            format!("{}.{} = {}.{}", left.table.name, left.column, right.table.name, right.column);
+        let doubt = |reason: String| {
+            Some(Doubt { kind: DoubtKind::JoinPath, text: format!("{joined}: {reason}") })
+        };
         let mut keys = keys_between(left.table, right.table, catalog).peekable();
         if keys.peek().is_some() {
             if keys.any(|key| key.columns.iter().all(|column| self.joins_by(column, left, right))) {
                 return None;
             }
             let shown = keys_between(left.table, right.table, catalog).next()?;
-            let by = format!("{} -> {}.{}", shown.columns.join(", "), shown.ref_table, shown.ref_columns.join(", "));
+            let by = format!(
+                "{} -> {}.{}",
+                shown.columns.join(", "),
+                shown.ref_table,
+                shown.ref_columns.join(", ")
+            );
             return doubt(format!("the tables refer to each other by other columns, {by}"));
         }
-        if left.is_key() && right.is_key() && has_keys(left.table, catalog) && has_keys(right.table, catalog) {
-            return doubt("each is the key of its own table, and no foreign key connects them".to_owned());
+        if left.is_key()
+            && right.is_key()
+            && has_keys(left.table, catalog)
+            && has_keys(right.table, catalog)
+        {
+            return doubt(
+                "each is the key of its own table, and no foreign key connects them".to_owned(),
+            );
         }
-        if !self.results.is_void() || self.is_any(probe.any_pair(right.table, right.column), SHORT).await? {
+        if !self.results.is_void()
+            || self.is_any(probe.any_pair(right.table, right.column), SHORT).await?
+        {
             return None;
         }
         let is_filled = self.is_any(probe.any_row(), SHORT).await?;
@@ -105,23 +137,36 @@ impl Judge<'_> {
     /// Whether an aggregate adds up a column that is a key, or refers to one.
     pub(super) fn is_key_sum(&self, one: &Use, by: &str) -> bool {
         let side = Side::new(self.catalog, &one.table, &one.column);
-        let is_key = side.is_some_and(|side| side.is_key() || side.referenced(self.catalog).next().is_some());
+        let is_key = side
+            .is_some_and(|side| side.is_key() || side.referenced(self.catalog).next().is_some());
         is_key && one.value.is_none() && ["SUM", "AVG", "TOTAL", "MEAN"].contains(&by)
     }
 
-    /// The doubt about a column that is compared with the extreme of another one, to which it does not refer.
+    /// The doubt about a column that is compared with the extreme of another one, to which it does
+    /// not refer.
     pub(super) fn extreme(&self, one: &Use, function: &str, of: &ColumnName) -> Option<Doubt> {
         let catalog = self.catalog;
-        let (own, other) = (Side::new(catalog, &one.table, &one.column)?, Side::new(catalog, &of.table, &of.column)?);
+        let (own, other) = (
+            Side::new(catalog, &one.table, &one.column)?,
+            Side::new(catalog, &of.table, &of.column)?,
+        );
         if own.refers_to(other, catalog) || other.refers_to(own, catalog) {
             return None;
         }
-        let text = format!("{} is compared with the {function} of another column, {}", one.column, of.column);
+        let text = format!(
+            "{} is compared with the {function} of another column, {}",
+            one.column, of.column
+        );
         Some(Doubt { kind: DoubtKind::OtherExtreme, text })
     }
 
     /// The doubt about an aggregate over rows that a join repeats.
-    pub(super) async fn repeated(&mut self, one: &Use, function: &str, rows: &str) -> Option<Doubt> {
+    pub(super) async fn repeated(
+        &mut self,
+        one: &Use,
+        function: &str,
+        rows: &str,
+    ) -> Option<Doubt> {
         let count = format!("SELECT count(*) AS n FROM ({rows}) AS t");
         if !self.is_any(count, LONG).await? {
             return None;
@@ -133,16 +178,24 @@ impl Judge<'_> {
         Some(Doubt { kind: DoubtKind::RepeatedRows, text })
     }
 
-    /// The doubt about a table beside another one without a condition, where both have several rows.
-    pub(super) async fn unconnected(&mut self, one: &Use, probe: &Probe<'_>, other: &str) -> Option<Doubt> {
+    /// The doubt about a table beside another one without a condition, where both have several
+    /// rows.
+    pub(super) async fn unconnected(
+        &mut self,
+        one: &Use,
+        probe: &Probe<'_>,
+        other: &str,
+    ) -> Option<Doubt> {
         let first = Use { table: other.to_owned(), ..one.clone() };
         for sql in [probe.two_rows(), Probe::new(&first, self.catalog, self.dialect)?.two_rows()] {
             if self.numbers_of(sql, SHORT).await.ok()?.first() != Some(&2) {
                 return None;
             }
         }
-        let text =
-            format!("no condition connects {other} and {}: each row of one stands beside each of the other", one.table);
+        let text = format!(
+            "no condition connects {other} and {}: each row of one stands beside each of the other",
+            one.table
+        );
         Some(Doubt { kind: DoubtKind::CrossJoin, text })
     }
 

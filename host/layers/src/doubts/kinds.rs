@@ -26,12 +26,15 @@ impl Stored {
         if is_sqlite && (declared.is_empty() || has(&["BLOB", "ANY"])) {
             return Self::Any;
         }
-        let is_made_of_others = has(&["[]", "ARRAY", "MAP", "STRUCT", "ROW(", "JSON", "INTERVAL", "POINT", "BOOL"]);
+        let is_made_of_others =
+            has(&["[]", "ARRAY", "MAP", "STRUCT", "ROW(", "JSON", "INTERVAL", "POINT", "BOOL"]);
         match () {
             () if is_made_of_others => Self::Other,
             () if has(&["CHAR", "TEXT", "CLOB", "STRING"]) => Self::Text,
             () if has(&["DATE", "TIME"]) => Self::Time,
-            () if has(&["INT", "NUM", "DEC", "REAL", "FLOA", "DOUB", "MONEY", "LONG", "SHORT"]) => Self::Number,
+            () if has(&["INT", "NUM", "DEC", "REAL", "FLOA", "DOUB", "MONEY", "LONG", "SHORT"]) => {
+                Self::Number
+            }
             // SQLite converts what it can of every name that it does not know.
             () if is_sqlite => Self::Number,
             () => Self::Other,
@@ -45,7 +48,9 @@ mod tests {
 
     #[test]
     fn declared_types_promise_a_kind() {
-        let of = |declared: &str| (Stored::from_type(declared, true), Stored::from_type(declared, false));
+        let of = |declared: &str| {
+            (Stored::from_type(declared, true), Stored::from_type(declared, false))
+        };
         for (declared, in_sqlite, elsewhere) in [
             ("", Stored::Any, Stored::Other),
             ("VARCHAR(20)", Stored::Text, Stored::Text),

@@ -1,5 +1,5 @@
-//! What may be wrong with a result as its statement's outermost query makes it: the rows that come first, groups that share a name, columns
-//! that say nothing.
+//! What may be wrong with a result as its statement's outermost query makes it: the rows that come
+//! first, groups that share a name, columns that say nothing.
 
 use syrch_core::ports::{OrderKey, Outline, Selected, Use, UseKind};
 use syrch_core::{Dialect, Doubt, DoubtKind, Value};
@@ -28,7 +28,9 @@ impl Judge<'_> {
         let OrderKey { by, is_descending, nulls_first, filter } = outline.order.as_ref()?;
         let Selected::Column(column) = by else { return None };
         let by_default = match self.dialect {
-            Dialect::Sqlite | Dialect::Mysql | Dialect::Spark | Dialect::Databricks => !is_descending,
+            Dialect::Sqlite | Dialect::Mysql | Dialect::Spark | Dialect::Databricks => {
+                !is_descending
+            }
             Dialect::Postgres => *is_descending,
             Dialect::Duckdb | Dialect::Ansi | Dialect::Other(_) => false,
         };
@@ -49,11 +51,15 @@ impl Judge<'_> {
         if !self.is_any(sql, SHORT).await? {
             return None;
         }
-        let text = format!("the rows that come first have NULL in {0}: leave them out by {0} IS NOT NULL", one.column);
+        let text = format!(
+            "the rows that come first have NULL in {0}: leave them out by {0} IS NOT NULL",
+            one.column
+        );
         Some(Doubt { kind: DoubtKind::NullsFirst, text })
     }
 
-    /// The doubt about groups by a name that several rows of its table have, while other tables are joined.
+    /// The doubt about groups by a name that several rows of its table have, while other tables are
+    /// joined.
     async fn shared_name(&mut self, outline: &Outline) -> Option<Doubt> {
         let [Selected::Column(group)] = outline.groups.as_slice() else { return None };
         let side = Side::new(self.catalog, &group.table, &group.column)?;
@@ -86,8 +92,9 @@ impl Judge<'_> {
     fn null_aggregate(&self, outline: &Outline) -> Option<Doubt> {
         let rows = self.results.0.rows(0, 2);
         let [row] = rows.as_slice() else { return None };
-        let is_null =
-            |(column, value): (&Selected, &Value)| column.is_aggregate(&["min", "max", "avg"]) && *value == Value::Null;
+        let is_null = |(column, value): (&Selected, &Value)| {
+            column.is_aggregate(&["min", "max", "avg"]) && *value == Value::Null
+        };
         if !outline.groups.is_empty()
             || outline.columns.len() != row.len()
             || !outline.columns.iter().zip(row).any(is_null)
@@ -98,7 +105,8 @@ impl Judge<'_> {
         Some(Doubt { kind: DoubtKind::NullAggregate, text })
     }
 
-    /// The doubt about two columns that are equal in each of several rows, and not one value throughout.
+    /// The doubt about two columns that are equal in each of several rows, and not one value
+    /// throughout.
     fn same_columns(&self, outline: &Outline) -> Option<Doubt> {
         if outline.columns.len() < 2 || self.results.0.row_count() > SHOWN {
             return None;
@@ -107,10 +115,12 @@ impl Judge<'_> {
         let width = rows.first().filter(|_| rows.len() >= EQUAL)?.len();
         let varies = |column: usize| rows.iter().any(|row| row[column] != rows[0][column]);
         let mut pairs = (0..width).flat_map(|right| (0..right).map(move |left| (left, right)));
-        let (left, right) =
-            pairs.find(|(left, right)| rows.iter().all(|row| is_equal(&row[*left], &row[*right])) && varies(*left))?;
+        let (left, right) = pairs.find(|(left, right)| {
+            rows.iter().all(|row| is_equal(&row[*left], &row[*right])) && varies(*left)
+        })?;
         let schema = self.results.0.schema();
-        let [left, right] = [left, right].map(|column| syrch_core::text::clip(schema.field(column).name(), 60));
+        let [left, right] =
+            [left, right].map(|column| syrch_core::text::clip(schema.field(column).name(), 60));
         let text = format!("the columns {left} and {right} of the result are equal in each row");
         Some(Doubt { kind: DoubtKind::SameColumns, text })
     }
@@ -118,8 +128,12 @@ impl Judge<'_> {
 
 /// Whether an index lets no two rows have one value of the column.
 fn is_unique(side: Side<'_>) -> bool {
-    let is_own = |columns: &[String]| matches!(columns, [only] if only.eq_ignore_ascii_case(side.column));
-    side.table.indexes.iter().any(|index| index.is_unique && index.predicate.is_none() && is_own(&index.columns))
+    let is_own =
+        |columns: &[String]| matches!(columns, [only] if only.eq_ignore_ascii_case(side.column));
+    side.table
+        .indexes
+        .iter()
+        .any(|index| index.is_unique && index.predicate.is_none() && is_own(&index.columns))
 }
 
 /// Whether two values are the same, a whole number and its real too.

@@ -6,9 +6,11 @@ use syrch_core::{Catalog, Dialect, Table};
 /// Rows that are read of a statement that counts.
 pub(super) const ROWS: u64 = 6;
 
-/// A plain number, in the regular expressions that all engines share: without separators, units, or a comma.
+/// A plain number, in the regular expressions that all engines share: without separators, units, or
+/// a comma.
 const NUMBER: &str = "^ *[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)? *$";
-/// A number in which nothing but its digits before the point decides whether texts are in the order of numbers.
+/// A number in which nothing but its digits before the point decides whether texts are in the order
+/// of numbers.
 const DIGITS: &str = "^[0-9]+([.][0-9]+)?$";
 /// A day that begins with its day or month.
 const OTHER_DAY: &str = "^ *[0-9]{1,2}([/.-])[0-9]{1,2}[/.-][0-9]{4}( .*)?$";
@@ -45,9 +47,16 @@ impl<'u> Probe<'u> {
 
     /// FROM, with these conditions besides those of the use.
     fn from(&self, conditions: &[String]) -> String {
-        let all: Vec<String> =
-            self.0.one.filter.iter().chain(conditions).map(|condition| format!("({condition})")).collect();
-        let filter = if all.is_empty() { String::new() } else { format!(" WHERE {}", all.join(" AND ")) };
+        let all: Vec<String> = self
+            .0
+            .one
+            .filter
+            .iter()
+            .chain(conditions)
+            .map(|condition| format!("({condition})"))
+            .collect();
+        let filter =
+            if all.is_empty() { String::new() } else { format!(" WHERE {}", all.join(" AND ")) };
         format!("FROM {}{filter}", self.0.table)
     }
 
@@ -78,8 +87,9 @@ impl<'u> Probe<'u> {
         format!("SELECT count(*) AS n FROM (SELECT 1 AS v {} LIMIT 1) AS t", self.from(&text))
     }
 
-    /// Counts of the values, of the texts, of the numbers among the values, of the texts that are digits with a point at most, and of those
-    /// that are days which do not begin with the year; and the fewest and the most digits before the point.
+    /// Counts of the values, of the texts, of the numbers among the values, of the texts that are
+    /// digits with a point at most, and of those that are days which do not begin with the year;
+    /// and the fewest and the most digits before the point.
     pub(super) fn numbers(&self) -> Option<String> {
         let number = self.matches(NUMBER)?;
         let digits = self.matches(DIGITS)?;
@@ -90,8 +100,10 @@ impl<'u> Probe<'u> {
         };
         let count = |condition: &str| format!("sum(CASE WHEN {condition} THEN 1 ELSE 0 END)");
         let find = if *self.0.dialect == Dialect::Postgres { "strpos" } else { "instr" };
-        let whole = format!("CASE WHEN {find}(v, '.') > 0 THEN {find}(v, '.') - 1 ELSE length(v) END");
-        let length = |which: &str| format!("{which}(CASE WHEN {is_text} AND {digits} THEN {whole} END)");
+        let whole =
+            format!("CASE WHEN {find}(v, '.') > 0 THEN {find}(v, '.') - 1 ELSE length(v) END");
+        let length =
+            |which: &str| format!("{which}(CASE WHEN {is_text} AND {digits} THEN {whole} END)");
         Some(format!(
             "SELECT count(v) AS n, {} AS texts, {} AS numbers, {} AS digits, {} AS days, {} AS shortest, {} AS longest FROM {}",
             count(is_text),
@@ -125,22 +137,27 @@ impl<'u> Probe<'u> {
 
     /// Whether the use's value is anything but NULL for any row that has the column: 0 or 1.
     pub(super) fn any_value(&self) -> String {
-        let given = [format!("{} IS NOT NULL", self.column()), format!("({}) IS NOT NULL", self.value())];
+        let given =
+            [format!("{} IS NOT NULL", self.column()), format!("({}) IS NOT NULL", self.value())];
         format!("SELECT count(*) AS n FROM (SELECT 1 AS v {} LIMIT 1) AS t", self.from(&given))
     }
 
-    /// Whether the use's value is anything but NULL for a number that is no Julian day in SQLite's range of dates: 0 or 1.
+    /// Whether the use's value is anything but NULL for a number that is no Julian day in SQLite's
+    /// range of dates: 0 or 1.
     pub(super) fn any_day_beyond(&self) -> String {
         let column = self.column();
         let [first, last] = JULIAN;
         let beyond = [
-            format!("typeof({column}) IN ('integer', 'real') AND ({column} < {first} OR {column} >= {last})"),
+            format!(
+                "typeof({column}) IN ('integer', 'real') AND ({column} < {first} OR {column} >= {last})"
+            ),
             format!("({}) IS NOT NULL", self.value()),
         ];
         format!("SELECT count(*) AS n FROM (SELECT 1 AS v {} LIMIT 1) AS t", self.from(&beyond))
     }
 
-    /// Whether a text of the column is that number in another spelling, such as `007` or `1,200`: 0 or 1. For SQLite.
+    /// Whether a text of the column is that number in another spelling, such as `007` or `1,200`: 0
+    /// or 1. For SQLite.
     pub(super) fn any_spelling_of_number(&self, number: &str) -> String {
         let column = self.column();
         let spelled = [
@@ -168,15 +185,18 @@ impl<'u> Probe<'u> {
         )
     }
 
-    /// The further spellings of texts, each with its count, the most frequent first. `None` if a text cannot be written in the dialect for
-    /// certain.
+    /// The further spellings of texts, each with its count, the most frequent first. `None` if a
+    /// text cannot be written in the dialect for certain.
     pub(super) fn spellings(&self, texts: &[String]) -> Option<String> {
-        let has_escapes = matches!(self.0.dialect, Dialect::Spark | Dialect::Databricks | Dialect::Mysql);
+        let has_escapes =
+            matches!(self.0.dialect, Dialect::Spark | Dialect::Databricks | Dialect::Mysql);
         if texts.iter().any(|text| text.contains('\0') || (has_escapes && text.contains('\\'))) {
             return None;
         }
-        let written: Vec<String> = texts.iter().map(|text| format!("'{}'", text.replace('\'', "''"))).collect();
-        let folded: Vec<String> = written.iter().map(|text| format!("lower(trim({text}))")).collect();
+        let written: Vec<String> =
+            texts.iter().map(|text| format!("'{}'", text.replace('\'', "''"))).collect();
+        let folded: Vec<String> =
+            written.iter().map(|text| format!("lower(trim({text}))")).collect();
         let column = self.column();
         let another = [
             format!("lower(trim({column})) IN ({})", folded.join(", ")),
@@ -188,11 +208,15 @@ impl<'u> Probe<'u> {
         ))
     }
 
-    /// Two spellings of each value that differ in letter case or in blanks around them, the values that have several in one group of the keys, in
-    /// order.
+    /// Two spellings of each value that differ in letter case or in blanks around them, the values
+    /// that have several in one group of the keys, in order.
     pub(super) fn several_spellings(&self, keys: &[String]) -> String {
         let column = self.column();
-        let named = keys.iter().enumerate().map(|(number, key)| format!(", {key} AS k{number}")).collect::<String>();
+        let named = keys
+            .iter()
+            .enumerate()
+            .map(|(number, key)| format!(", {key} AS k{number}"))
+            .collect::<String>();
         let grouped = keys.iter().map(|key| format!(", {key}")).collect::<String>();
         let outer = (0..keys.len()).map(|number| format!(", k{number}")).collect::<String>();
         format!(
@@ -207,7 +231,9 @@ impl<'u> Probe<'u> {
         let dialect = self.0.dialect;
         let condition = format!("a.{} = b.{}", self.column(), dialect.quoted(column));
         let tables = format!("{} AS a JOIN {} AS b", self.0.table, quoted(table, dialect));
-        format!("SELECT count(*) AS n FROM (SELECT 1 AS v FROM {tables} ON {condition} LIMIT 1) AS t")
+        format!(
+            "SELECT count(*) AS n FROM (SELECT 1 AS v FROM {tables} ON {condition} LIMIT 1) AS t"
+        )
     }
 
     /// The number of rows of the table, 2 at most.
@@ -220,7 +246,9 @@ impl<'u> Probe<'u> {
         let column = self.column();
         let given = [format!("{column} IS NOT NULL")];
         let from = self.from(&given);
-        format!("SELECT count(*) AS n FROM (SELECT 1 AS v {from} GROUP BY {column} HAVING count(*) > 1 LIMIT 1) AS t")
+        format!(
+            "SELECT count(*) AS n FROM (SELECT 1 AS v {from} GROUP BY {column} HAVING count(*) > 1 LIMIT 1) AS t"
+        )
     }
 
     /// Whether the column is NULL in any row: 0 or 1.
@@ -229,7 +257,8 @@ impl<'u> Probe<'u> {
         format!("SELECT count(*) AS n FROM (SELECT 1 AS v {} LIMIT 1) AS t", self.from(&null))
     }
 
-    /// Counts the values of the column in the group that has most of them, up to 2. NULL is a value.
+    /// Counts the values of the column in the group that has most of them, up to 2. NULL is a
+    /// value.
     pub(super) fn values_of_group(&self, keys: &[String]) -> String {
         let column = self.column();
         if keys.is_empty() {

@@ -33,9 +33,17 @@ const ASKED: &str = "SELECT asked FROM t";
 
 impl Fake {
     fn new(sql_type: &'static str, kind: UseKind, counts: Counts) -> Self {
-        let uses = vec![Use { table: "t".into(), column: "c".into(), value: None, filter: None, kind }];
+        let uses =
+            vec![Use { table: "t".into(), column: "c".into(), value: None, filter: None, kind }];
         let dialect = Dialect::Sqlite;
-        Self { dialect, sql_type, uses, counts, checks: AtomicUsize::new(0), probes: Mutex::default() }
+        Self {
+            dialect,
+            sql_type,
+            uses,
+            counts,
+            checks: AtomicUsize::new(0),
+            probes: Mutex::default(),
+        }
     }
 
     fn probes(&self) -> Vec<String> {
@@ -76,9 +84,14 @@ impl Database for Fake {
     }
 
     async fn catalog(&self) -> Result<Arc<Catalog>, DatabaseError> {
-        let column = Column { name: "c".into(), sql_type: self.sql_type.into(), ..Column::default() };
+        let column =
+            Column { name: "c".into(), sql_type: self.sql_type.into(), ..Column::default() };
         let table = Table { name: "t".into(), columns: vec![column], ..Table::default() };
-        Ok(Arc::new(Catalog { database: "d".into(), dialect: self.dialect.clone(), tables: vec![table] }))
+        Ok(Arc::new(Catalog {
+            database: "d".into(),
+            dialect: self.dialect.clone(),
+            tables: vec![table],
+        }))
     }
 
     fn compose(&self, query: &SqlQuery) -> Result<String, SqlError> {
@@ -101,7 +114,9 @@ impl Database for Fake {
         self.probes.lock().unwrap().push(query.text.clone());
         let number = |number: i64| Arc::new(Int64Array::from(vec![number])) as ArrayRef;
         match &self.counts {
-            Counts::Row(counts) => Ok(results(counts.iter().map(|count| number(*count)).collect(), &query.text)),
+            Counts::Row(counts) => {
+                Ok(results(counts.iter().map(|count| number(*count)).collect(), &query.text))
+            }
             Counts::Cells(cells) => {
                 let texts = StringArray::from_iter_values(cells.iter().map(|(text, _)| text));
                 let counts = Int64Array::from_iter_values(cells.iter().map(|(_, count)| *count));
@@ -119,7 +134,10 @@ impl Database for Fake {
 
 fn layer(fake: Fake, grant: RowsGrant) -> (Arc<Fake>, DoubtingDatabase) {
     let fake = Arc::new(fake);
-    (Arc::clone(&fake), DoubtingDatabase::new(Arc::clone(&fake) as _, Arc::clone(&fake) as _, grant))
+    (
+        Arc::clone(&fake),
+        DoubtingDatabase::new(Arc::clone(&fake) as _, Arc::clone(&fake) as _, grant),
+    )
 }
 
 async fn doubts(fake: Fake) -> Vec<(DoubtKind, String)> {
@@ -135,13 +153,17 @@ fn sum() -> UseKind {
 #[tokio::test]
 async fn values_that_are_no_numbers_are_counted() {
     // Values, texts, numbers, digits alone, and the fewest and the most digits before the point.
-    let of = async |sql_type, kind, [values, texts, numbers, digits, shortest, longest]: [i64; 6]| {
-        let counts = vec![values, texts, numbers, digits, 0, shortest, longest];
-        doubts(Fake::new(sql_type, kind, Counts::Row(counts))).await
-    };
+    let of =
+        async |sql_type, kind, [values, texts, numbers, digits, shortest, longest]: [i64; 6]| {
+            let counts = vec![values, texts, numbers, digits, 0, shortest, longest];
+            doubts(Fake::new(sql_type, kind, Counts::Row(counts))).await
+        };
     let found = of("TEXT", sum(), [344, 344, 336, 300, 1, 4]).await;
     assert_eq!(found[0].0, DoubtKind::NoNumbers);
-    assert!(found[0].1.starts_with("8 of 344 values of c are no numbers: SUM takes each for"), "{found:?}");
+    assert!(
+        found[0].1.starts_with("8 of 344 values of c are no numbers: SUM takes each for"),
+        "{found:?}"
+    );
     assert_eq!(of("TEXT", sum(), [344, 344, 344, 300, 1, 4]).await, []);
     let order = || UseKind::Order("ORDER BY".into());
     assert_eq!(of("TEXT", order(), [9, 9, 9, 9, 2, 3]).await[0].0, DoubtKind::TextOrder);
@@ -176,21 +198,28 @@ async fn counts_are_bounded_and_failures_are_no_doubts() {
     let (fake, layer) = layer(many, RowsGrant::Full);
     let results = layer.run(&SqlQuery::new(ASKED)).await.unwrap();
     assert_eq!(fake.probes().len(), PROBES);
-    assert!(results.doubts().len() <= DOUBTS && results.profile().warnings.len() == results.doubts().len());
+    assert!(
+        results.doubts().len() <= DOUBTS
+            && results.profile().warnings.len() == results.doubts().len()
+    );
 }
 
 #[tokio::test]
 async fn nothing_is_counted_twice_or_charged() {
     let fake = Arc::new(Fake::new("TEXT", sum(), Counts::Row(vec![2, 2, 1, 0, 0, 1, 1])));
     let ledger = Ledger::new(Budgets { sql_runs: 2, ..Budgets::default() });
-    let budgeted = BudgetedDatabase::new(Arc::clone(&fake) as _, Arc::clone(&ledger), &Limits::default());
+    let budgeted =
+        BudgetedDatabase::new(Arc::clone(&fake) as _, Arc::clone(&ledger), &Limits::default());
     let layer = DoubtingDatabase::new(Arc::new(budgeted), Arc::clone(&fake) as _, RowsGrant::Full);
     let query = SqlQuery::new(ASKED);
     layer.check(&query).await.unwrap();
     for _ in 0..2 {
         assert_eq!(layer.run(&query).await.unwrap().doubts().len(), 1);
     }
-    assert_eq!((fake.checks.load(Ordering::SeqCst), fake.probes().len(), ledger.spent().sql_runs), (1, 1, 2));
+    assert_eq!(
+        (fake.checks.load(Ordering::SeqCst), fake.probes().len(), ledger.spent().sql_runs),
+        (1, 1, 2)
+    );
 }
 
 #[tokio::test]
@@ -201,8 +230,9 @@ async fn spellings_are_shown_as_far_as_rows_are_granted() {
     };
     let (full, shown) = layer(fake(), RowsGrant::Full);
     let (_, hidden) = layer(fake(), RowsGrant::Aggregates);
-    let text =
-        async |layer: &DoubtingDatabase| layer.run(&SqlQuery::new(ASKED)).await.unwrap().doubts()[0].text.clone();
+    let text = async |layer: &DoubtingDatabase| {
+        layer.run(&SqlQuery::new(ASKED)).await.unwrap().doubts()[0].text.clone()
+    };
     let shown = text(&shown).await;
     assert!(shown.starts_with("2 further spellings of `germline`, `it's` in c"), "{shown}");
     assert!(shown.ends_with("`GERMLINE` (3), `Germline` (1)"), "{shown}");
@@ -216,15 +246,32 @@ async fn spellings_are_shown_as_far_as_rows_are_granted() {
 #[tokio::test]
 async fn groups_by_spelling_and_lists_with_null_are_doubtful() {
     let cells = || Counts::Cells(vec![("Ops", 1), ("Sales", 2)]);
-    let found = doubts(Fake::new("TEXT", UseKind::Groups { keys: Vec::new(), is_shown: false }, cells())).await;
+    let found =
+        doubts(Fake::new("TEXT", UseKind::Groups { keys: Vec::new(), is_shown: false }, cells()))
+            .await;
     assert!(found[0].1.starts_with("2 values of c in several spellings: each"), "{found:?}");
-    assert_eq!(doubts(Fake::new("INTEGER", UseKind::Groups { keys: Vec::new(), is_shown: false }, cells())).await, []);
     assert_eq!(
-        doubts(Fake::new("TEXT", UseKind::Groups { keys: Vec::new(), is_shown: false }, Counts::Cells(Vec::new())))
-            .await,
+        doubts(Fake::new(
+            "INTEGER",
+            UseKind::Groups { keys: Vec::new(), is_shown: false },
+            cells()
+        ))
+        .await,
         []
     );
-    assert_eq!(doubts(Fake::new("TEXT", UseKind::NotIn, Counts::Row(vec![1]))).await[0].0, DoubtKind::NullInList);
+    assert_eq!(
+        doubts(Fake::new(
+            "TEXT",
+            UseKind::Groups { keys: Vec::new(), is_shown: false },
+            Counts::Cells(Vec::new())
+        ))
+        .await,
+        []
+    );
+    assert_eq!(
+        doubts(Fake::new("TEXT", UseKind::NotIn, Counts::Row(vec![1]))).await[0].0,
+        DoubtKind::NullInList
+    );
     assert_eq!(doubts(Fake::new("TEXT", UseKind::NotIn, Counts::Row(vec![0]))).await, []);
 }
 
@@ -239,7 +286,9 @@ async fn days_beside_times_numbers_and_other_texts_are_doubtful() {
     assert!(of("TEXT", "<=", [4, 4, 3]).await[0].1.contains("holds times of day"));
     assert_eq!(of("TEXT", ">=", [4, 4, 3]).await, []);
     assert_eq!(of("DATE", "=", [4, 4, 0]).await, []);
-    assert!(of("TEXT", ">=", [4, 0, 0]).await[0].1.contains("no value of c is written as YYYY-MM-DD"));
+    assert!(
+        of("TEXT", ">=", [4, 0, 0]).await[0].1.contains("no value of c is written as YYYY-MM-DD")
+    );
     assert!(of("INTEGER", "=", [4, 0, 0]).await[0].1.contains("no value of c"));
     let elsewhere = |sql_type, operator, counts: Vec<i64>| Fake {
         dialect: Dialect::Postgres,

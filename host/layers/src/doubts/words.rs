@@ -9,7 +9,8 @@ use super::kinds::Stored;
 use super::probe::{Probe, ROWS};
 use super::{Counted, Judge};
 
-/// The longest time of one statement that counts where the statement in question is doubtful by its types.
+/// The longest time of one statement that counts where the statement in question is doubtful by its
+/// types.
 pub(super) const LONG: Duration = Duration::from_secs(2);
 /// The same where as a rule nothing is wrong.
 pub(super) const SHORT: Duration = Duration::from_millis(400);
@@ -17,7 +18,8 @@ pub(super) const SHORT: Duration = Duration::from_millis(400);
 pub(super) const CELL: usize = 60;
 
 /// What is said of a ratio of whole numbers.
-const RATIO: &str = "whole numbers are divided, so that the ratio has no decimals: multiply one of them by 1.0";
+const RATIO: &str =
+    "whole numbers are divided, so that the ratio has no decimals: multiply one of them by 1.0";
 
 /// Values, texts and numbers of a column.
 struct Numbers {
@@ -26,21 +28,25 @@ struct Numbers {
     numbers: u64,
     /// Texts that are days which do not begin with the year.
     days: u64,
-    /// Whether the order of the texts is that of the numbers: digits alone, as many before the point in each.
+    /// Whether the order of the texts is that of the numbers: digits alone, as many before the
+    /// point in each.
     is_in_order: bool,
 }
 
 impl Judge<'_> {
     /// The doubt about one use.
     pub(super) async fn doubt(&mut self, one: &Use) -> Option<Doubt> {
-        let stored = Stored::from_column(self.catalog.table(&one.table)?, &one.column, self.dialect)?;
+        let stored =
+            Stored::from_column(self.catalog.table(&one.table)?, &one.column, self.dialect)?;
         let probe = Probe::new(one, self.catalog, self.dialect)?;
         match &one.kind {
             UseKind::Number(by) if self.is_key_sum(one, by) => Some(key_sum(one, by)),
             UseKind::Number(by) => self.number(one, &probe, stored, by).await,
             UseKind::Cast => self.number(one, &probe, stored, "the cast").await,
             UseKind::Order(by) => self.order(one, &probe, stored, by).await,
-            UseKind::Compared { operator, number } => self.compared(one, &probe, stored, (operator, number)).await,
+            UseKind::Compared { operator, number } => {
+                self.compared(one, &probe, stored, (operator, number)).await
+            }
             UseKind::ComparedText(by) => Some(compared_text(one, by)),
             UseKind::Ratio => Some(Doubt { kind: DoubtKind::WholeRatio, text: RATIO.to_owned() }),
             UseKind::Groups { is_shown: true, .. } if !self.results.may_have_spellings() => None,
@@ -63,7 +69,11 @@ impl Judge<'_> {
     }
 
     /// The first row of a statement that counts, as numbers.
-    pub(super) async fn numbers_of(&mut self, sql: String, most: Duration) -> Result<Vec<u64>, Counted> {
+    pub(super) async fn numbers_of(
+        &mut self,
+        sql: String,
+        most: Duration,
+    ) -> Result<Vec<u64>, Counted> {
         match self.count(sql, most).await {
             Counted::Rows(rows) => Ok(rows.first().into_iter().flatten().map(as_count).collect()),
             other => Err(other),
@@ -76,9 +86,16 @@ impl Judge<'_> {
     }
 
     /// Counts the texts and numbers of a column; the inner `None` is that their time was up.
-    async fn count_numbers(&mut self, probe: &Probe<'_>, stored: Stored, is_made: bool) -> Option<Option<Numbers>> {
+    async fn count_numbers(
+        &mut self,
+        probe: &Probe<'_>,
+        stored: Stored,
+        is_made: bool,
+    ) -> Option<Option<Numbers>> {
         // Engines with strict types take no text for a number, nor a number for a text.
-        let may_be_text = is_made || matches!(stored, Stored::Text) || (self.is_sqlite() && stored != Stored::Other);
+        let may_be_text = is_made
+            || matches!(stored, Stored::Text)
+            || (self.is_sqlite() && stored != Stored::Other);
         if !may_be_text {
             return None;
         }
@@ -87,7 +104,8 @@ impl Judge<'_> {
         }
         match self.numbers_of(probe.numbers()?, LONG).await {
             Ok(counts) => {
-                let [values, texts, numbers, digits, days, shortest, longest] = counts.try_into().ok()?;
+                let [values, texts, numbers, digits, days, shortest, longest] =
+                    counts.try_into().ok()?;
                 let is_in_order = texts == values && digits == values && shortest == longest;
                 Some(Some(Numbers { values, texts, numbers, days, is_in_order }))
             }
@@ -96,11 +114,18 @@ impl Judge<'_> {
         }
     }
 
-    async fn number(&mut self, one: &Use, probe: &Probe<'_>, stored: Stored, by: &str) -> Option<Doubt> {
+    async fn number(
+        &mut self,
+        one: &Use,
+        probe: &Probe<'_>,
+        stored: Stored,
+        by: &str,
+    ) -> Option<Doubt> {
         let column = &one.column;
         let Some(found) = self.count_numbers(probe, stored, one.value.is_some()).await? else {
-            let text =
-                format!("the values of {column} are texts, and could not be counted in time: {by} may drop some");
+            let text = format!(
+                "the values of {column} are texts, and could not be counted in time: {by} may drop some"
+            );
             return Some(Doubt { kind: DoubtKind::NoNumbers, text });
         };
         let others = found.values.saturating_sub(found.numbers);
@@ -116,7 +141,13 @@ impl Judge<'_> {
         Some(Doubt { kind: DoubtKind::NoNumbers, text })
     }
 
-    async fn order(&mut self, one: &Use, probe: &Probe<'_>, stored: Stored, by: &str) -> Option<Doubt> {
+    async fn order(
+        &mut self,
+        one: &Use,
+        probe: &Probe<'_>,
+        stored: Stored,
+        by: &str,
+    ) -> Option<Doubt> {
         if stored == Stored::Time {
             return None;
         }
@@ -129,7 +160,8 @@ impl Judge<'_> {
             return Some(Doubt { kind: DoubtKind::TextOrder, text });
         }
         // The order of words is what it says.
-        if found.texts == 0 || found.numbers == 0 || found.numbers < found.values - found.values / 2 {
+        if found.texts == 0 || found.numbers == 0 || found.numbers < found.values - found.values / 2
+        {
             return None;
         }
         let others = found.values.saturating_sub(found.numbers);
@@ -147,7 +179,8 @@ impl Judge<'_> {
         (!found.is_in_order).then_some(Doubt { kind: DoubtKind::TextOrder, text })
     }
 
-    /// What is wrong with a comparison of texts with a number. A column of numbers with a few other values may be asked for one of them.
+    /// What is wrong with a comparison of texts with a number. A column of numbers with a few other
+    /// values may be asked for one of them.
     async fn compared(
         &mut self,
         one: &Use,
@@ -159,7 +192,9 @@ impl Judge<'_> {
         let doubt = |text| Some(Doubt { kind: DoubtKind::NoNumbers, text });
         if stored == Stored::Time {
             let is_doubtful = self.is_sqlite() && self.is_any(probe.any_text(), SHORT).await?;
-            let text = format!("{column} holds dates as texts, and {by} compares them with the number {number}");
+            let text = format!(
+                "{column} holds dates as texts, and {by} compares them with the number {number}"
+            );
             return doubt(text).filter(|_| is_doubtful);
         }
         let found = self.count_numbers(probe, stored, false).await??;
@@ -169,9 +204,12 @@ impl Judge<'_> {
             return None;
         }
         if is_equality && (found.numbers > 0 || others > 0 && self.is_sqlite()) {
-            let is_written = self.is_sqlite() && self.is_any(probe.any_spelling_of_number(number), SHORT).await?;
+            let is_written = self.is_sqlite()
+                && self.is_any(probe.any_spelling_of_number(number), SHORT).await?;
             if is_written {
-                return doubt(format!("{column} holds {number} in another spelling, and {by} compares texts with it"));
+                return doubt(format!(
+                    "{column} holds {number} in another spelling, and {by} compares texts with it"
+                ));
             }
             if found.numbers > 0 {
                 return None;
@@ -188,11 +226,19 @@ impl Judge<'_> {
         doubt(format!("{}: {effect}", no_numbers(others, found.values, column)))
     }
 
-    async fn groups(&mut self, one: &Use, probe: &Probe<'_>, stored: Stored, keys: &[String]) -> Option<Doubt> {
+    async fn groups(
+        &mut self,
+        one: &Use,
+        probe: &Probe<'_>,
+        stored: Stored,
+        keys: &[String],
+    ) -> Option<Doubt> {
         if !matches!(stored, Stored::Text | Stored::Any) {
             return None;
         }
-        let Counted::Rows(rows) = self.count(probe.several_spellings(keys), SHORT).await else { return None };
+        let Counted::Rows(rows) = self.count(probe.several_spellings(keys), SHORT).await else {
+            return None;
+        };
         let first = rows.first()?;
         let number = match rows.len() as u64 {
             1 => "1 value".to_owned(),
@@ -206,19 +252,26 @@ impl Judge<'_> {
             }
             _ => String::new(),
         };
-        let text = format!("{number} of {} in several spellings{shown}: each spelling counts by itself", one.column);
+        let text = format!(
+            "{number} of {} in several spellings{shown}: each spelling counts by itself",
+            one.column
+        );
         Some(Doubt { kind: DoubtKind::Spellings, text })
     }
 
     async fn not_in(&mut self, one: &Use, probe: &Probe<'_>) -> Option<Doubt> {
         if one.value.is_some() {
-            let text = format!("NULL stands in the list of {} NOT IN, so that no row meets it", one.column);
+            let text = format!(
+                "NULL stands in the list of {} NOT IN, so that no row meets it",
+                one.column
+            );
             return Some(Doubt { kind: DoubtKind::NullInList, text });
         }
         if !self.is_any(probe.any_null(), LONG).await? {
             return None;
         }
-        let text = format!("a value of {} is NULL, so that no row meets the NOT IN over it", one.column);
+        let text =
+            format!("a value of {} is NULL, so that no row meets the NOT IN over it", one.column);
         Some(Doubt { kind: DoubtKind::NullInList, text })
     }
 
@@ -242,7 +295,9 @@ impl Judge<'_> {
                     "{column} is written as YYYY-MM-DD, and is compared with {}",
                     syrch_core::text::clip(day, CELL)
                 )),
-                _ if !matches!(operator, "=" | "<>") => self.order(one, probe, stored, operator).await,
+                _ if !matches!(operator, "=" | "<>") => {
+                    self.order(one, probe, stored, operator).await
+                }
                 _ => None,
             };
         }
@@ -253,10 +308,14 @@ impl Judge<'_> {
         };
         if !self.is_sqlite() {
             return match stored {
-                Stored::Number => doubt(format!("{column} is a number, and is compared with the day {day}")),
-                Stored::Time if is_whole_day && self.may_hold_times(one) => {
-                    self.is_any(probe.any_time(), LONG).await.filter(|any| *any).and_then(|_| doubt(has_times()))
+                Stored::Number => {
+                    doubt(format!("{column} is a number, and is compared with the day {day}"))
                 }
+                Stored::Time if is_whole_day && self.may_hold_times(one) => self
+                    .is_any(probe.any_time(), LONG)
+                    .await
+                    .filter(|any| *any)
+                    .and_then(|_| doubt(has_times())),
                 Stored::Text => self
                     .day_in_texts(one, probe, is_whole_day, day)
                     .await
@@ -286,13 +345,14 @@ impl Judge<'_> {
         is_whole_day: bool,
         day: &str,
     ) -> Option<Option<String>> {
-        let [values, days, times] = self.numbers_of(probe.days(), LONG).await.ok()?.try_into().ok()?;
+        let [values, days, times] =
+            self.numbers_of(probe.days(), LONG).await.ok()?.try_into().ok()?;
         let column = &one.column;
         match () {
             () if values == 0 => None,
-            () if days == 0 => {
-                Some(Some(format!("no value of {column} is written as YYYY-MM-DD, and it is compared with {day}")))
-            }
+            () if days == 0 => Some(Some(format!(
+                "no value of {column} is written as YYYY-MM-DD, and it is compared with {day}"
+            ))),
             () if times > 0 && is_whole_day => Some(None),
             () if days < values => {
                 let others = values - days;
@@ -304,14 +364,22 @@ impl Judge<'_> {
         }
     }
 
-    async fn texts(&mut self, one: &Use, probe: &Probe<'_>, stored: Stored, texts: &[String]) -> Option<Doubt> {
+    async fn texts(
+        &mut self,
+        one: &Use,
+        probe: &Probe<'_>,
+        stored: Stored,
+        texts: &[String],
+    ) -> Option<Doubt> {
         if let Some(doubt) = self.outside_set(one, texts) {
             return Some(doubt);
         }
         if !matches!(stored, Stored::Text | Stored::Any) {
             return None;
         }
-        let Counted::Rows(rows) = self.count(probe.spellings(texts)?, SHORT).await else { return None };
+        let Counted::Rows(rows) = self.count(probe.spellings(texts)?, SHORT).await else {
+            return None;
+        };
         if rows.is_empty() {
             return None;
         }
@@ -326,7 +394,9 @@ impl Judge<'_> {
         let rows_with: u64 = cells.clone().map(|(_, count)| count).sum();
         let shown = if self.layer.shows_cells {
             let cell = |(cell, count): (Option<&Value>, u64)| match cell {
-                Some(Value::Text(text)) => format!("`{}` ({count})", syrch_core::text::clip(text, CELL)),
+                Some(Value::Text(text)) => {
+                    format!("`{}` ({count})", syrch_core::text::clip(text, CELL))
+                }
                 _ => count.to_string(),
             };
             cells.map(cell).collect::<Vec<_>>().join(", ")
@@ -340,7 +410,9 @@ impl Judge<'_> {
 
     /// The doubt about texts that the schema does not allow in the column.
     fn outside_set(&self, one: &Use, texts: &[String]) -> Option<Doubt> {
-        let (values, 0) = self.catalog.table(&one.table)?.column(&one.column)?.values()? else { return None };
+        let (values, 0) = self.catalog.table(&one.table)?.column(&one.column)?.values()? else {
+            return None;
+        };
         let other = texts.iter().find(|text| !values.contains(text))?;
         let all = values.join(", ");
         let allowed = syrch_core::text::clip(&all, 3 * CELL);
@@ -356,7 +428,8 @@ impl Judge<'_> {
         let doubt = |text| Some(Doubt { kind: DoubtKind::NoDates, text });
         match stored {
             Stored::Text | Stored::Any => {
-                let [values, given] = self.numbers_of(probe.given(), LONG).await.ok()?.try_into().ok()?;
+                let [values, given] =
+                    self.numbers_of(probe.given(), LONG).await.ok()?.try_into().ok()?;
                 let others = values.saturating_sub(given);
                 if others == 0 {
                     return None;
@@ -372,25 +445,39 @@ impl Judge<'_> {
                         "{function} takes the numbers in {column} for Julian days, which they are not"
                     ));
                 }
-                if self.is_any(probe.any_value(), SHORT).await? || !self.is_any(probe.any_row(), SHORT).await? {
+                if self.is_any(probe.any_value(), SHORT).await?
+                    || !self.is_any(probe.any_row(), SHORT).await?
+                {
                     return None;
                 }
-                doubt(format!("{function} is NULL for every value of {column}, which it cannot read as dates"))
+                doubt(format!(
+                    "{function} is NULL for every value of {column}, which it cannot read as dates"
+                ))
             }
             _ => None,
         }
     }
 
     async fn condition(&mut self, one: &Use, probe: &Probe<'_>) -> Option<Doubt> {
-        if self.is_any(probe.any_value(), LONG).await? || !self.is_any(probe.any_row(), SHORT).await? {
+        if self.is_any(probe.any_value(), LONG).await?
+            || !self.is_any(probe.any_row(), SHORT).await?
+        {
             return None;
         }
         let condition = syrch_core::text::clip(one.value.as_deref().unwrap_or_default(), 3 * CELL);
-        let text = format!("the condition {condition} is NULL for every row of {}, so that no row meets it", one.table);
+        let text = format!(
+            "the condition {condition} is NULL for every row of {}, so that no row meets it",
+            one.table
+        );
         Some(Doubt { kind: DoubtKind::NullCondition, text })
     }
 
-    async fn beside(&mut self, one: &Use, probe: &Probe<'_>, keys: Option<&[String]>) -> Option<Doubt> {
+    async fn beside(
+        &mut self,
+        one: &Use,
+        probe: &Probe<'_>,
+        keys: Option<&[String]>,
+    ) -> Option<Doubt> {
         if let Some(keys) = keys {
             match self.numbers_of(probe.values_of_group(keys), LONG).await {
                 Ok(counts) if *counts.first()? <= 1 => return None,
@@ -420,7 +507,8 @@ fn key_sum(one: &Use, by: &str) -> Doubt {
 /// What is wrong with a text made of a column that is compared with a number.
 fn compared_text(one: &Use, by: &str) -> Doubt {
     let made = syrch_core::text::clip(one.value.as_deref().unwrap_or_default(), CELL);
-    let effect = if by == "=" { "no text equals a number" } else { "texts are greater than all numbers" };
+    let effect =
+        if by == "=" { "no text equals a number" } else { "texts are greater than all numbers" };
     let text = format!("{made} is a text, and {by} compares it with a number: {effect}");
     Doubt { kind: DoubtKind::NoNumbers, text }
 }

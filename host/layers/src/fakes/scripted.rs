@@ -4,22 +4,33 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 
 use async_trait::async_trait;
-use syrch_core::ports::{Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Reply, Request, Retry, Usage};
+use syrch_core::ports::{
+    Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Reply, Request, Retry, Usage,
+};
 use tokio::time::Instant;
 
 /// A failed call that was sent.
 pub(crate) fn failed(retry: Retry) -> ModelOutcome {
-    ModelOutcome::sent(Err(LlmError::Unavailable("failed".into())), Some(Usage::default())).retry(retry)
+    ModelOutcome::sent(Err(LlmError::Unavailable("failed".into())), Some(Usage::default()))
+        .retry(retry)
 }
 
 /// An answered call, which used 10 tokens.
 pub(crate) fn answered() -> ModelOutcome {
-    let usage = Usage { input_tokens: 8, output_tokens: 2, model: "scripted".into(), ..Usage::default() };
-    let reply = Reply { text: "x".into(), parsed: None, truncated: false, logprob: None, usage: usage.clone() };
+    let usage =
+        Usage { input_tokens: 8, output_tokens: 2, model: "scripted".into(), ..Usage::default() };
+    let reply = Reply {
+        text: "x".into(),
+        parsed: None,
+        truncated: false,
+        logprob: None,
+        usage: usage.clone(),
+    };
     ModelOutcome::sent(Ok(reply), Some(usage))
 }
 
-/// A model whose calls have these outcomes, and succeed after that; each is estimated at 100 tokens.
+/// A model whose calls have these outcomes, and succeed after that; each is estimated at 100
+/// tokens.
 pub(crate) struct ScriptedModel {
     name: String,
     models: Vec<String>,
@@ -50,7 +61,12 @@ impl ScriptedModel {
 
     /// The first message of each call.
     pub(crate) fn prompts(&self) -> Vec<String> {
-        self.asked.lock().unwrap().iter().map(|(_, request)| request.messages[0].text.clone()).collect()
+        self.asked
+            .lock()
+            .unwrap()
+            .iter()
+            .map(|(_, request)| request.messages[0].text.clone())
+            .collect()
     }
 
     /// The output limit of each call.

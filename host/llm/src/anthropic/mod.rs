@@ -1,10 +1,12 @@
 //! The Messages API as Anthropic documents it.
 //!
-//! The differences from chat completions: the system prompt is a field of its own, user and assistant alternate and the user begins, an
-//! output limit is required, temperatures end at 1, and there is neither a seed nor log probabilities, so these are left out. A document of
-//! a schema is requested by the prompt.
+//! The differences from chat completions: the system prompt is a field of its own, user and
+//! assistant alternate and the user begins, an output limit is required, temperatures end at 1, and
+//! there is neither a seed nor log probabilities, so these are left out. A document of a schema is
+//! requested by the prompt.
 //!
-//! Tests use servers in this repository that implement the documented protocol; none uses a vendor's endpoint.
+//! Tests use servers in this repository that implement the documented protocol; none uses a
+//! vendor's endpoint.
 
 mod wire;
 
@@ -31,8 +33,11 @@ impl Protocol for Anthropic {
 
     /// The base URL may end with `/v1` or before it; the full address is accepted, too.
     fn address(base: &str) -> (String, String) {
-        let base =
-            base.trim_end_matches("/messages").trim_end_matches('/').trim_end_matches("/v1").trim_end_matches('/');
+        let base = base
+            .trim_end_matches("/messages")
+            .trim_end_matches('/')
+            .trim_end_matches("/v1")
+            .trim_end_matches('/');
         (format!("{base}/v1/messages"), base.to_owned())
     }
 

@@ -18,7 +18,10 @@ pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
     if !system.is_empty() {
         body.insert("system".into(), system.into());
     }
-    body.insert("messages".into(), turns.iter().map(|(role, text)| json!({"role": role, "content": text})).collect());
+    body.insert(
+        "messages".into(),
+        turns.iter().map(|(role, text)| json!({"role": role, "content": text})).collect(),
+    );
     let mut optional = |name: &'static str, value: Option<Value>| {
         if let Some(value) = value.filter(|_| !settings.quirks.dropped.contains(name)) {
             body.insert(name.into(), value);
@@ -34,15 +37,18 @@ pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
     Value::Object(body)
 }
 
-/// The system prompt, and the turns as role and text: the user first, no two of one role in a row, none empty.
+/// The system prompt, and the turns as role and text: the user first, no two of one role in a row,
+/// none empty.
 fn turns(request: &Request) -> (String, Vec<(&'static str, String)>) {
     let said = |speaker: Speaker| {
-        let is_said = move |message: &&Message| message.speaker == speaker && !message.text.trim().is_empty();
+        let is_said =
+            move |message: &&Message| message.speaker == speaker && !message.text.trim().is_empty();
         request.messages.iter().filter(is_said).map(|message| message.text.as_str())
     };
     let mut system = said(Speaker::System).collect::<Vec<_>>().join("\n\n");
     let mut turns: Vec<(&'static str, String)> = Vec::new();
-    let spoken = |message: &&Message| message.speaker != Speaker::System && !message.text.trim().is_empty();
+    let spoken =
+        |message: &&Message| message.speaker != Speaker::System && !message.text.trim().is_empty();
     for message in request.messages.iter().filter(spoken) {
         let role = if message.speaker == Speaker::User { "user" } else { "assistant" };
         match turns.last_mut() {
@@ -71,19 +77,33 @@ fn turns(request: &Request) -> (String, Vec<(&'static str, String)>) {
 pub(super) fn answer(body: &Value, model: &str) -> Option<Answer> {
     let blocks = body.get("content")?.as_array().filter(|_| body["type"] == "message")?;
     let kind = |block: &Value, kind: &str| block["type"] == kind;
-    let text: String =
-        blocks.iter().filter(|block| kind(block, "text")).filter_map(|block| block.get("text")?.as_str()).collect();
+    let text: String = blocks
+        .iter()
+        .filter(|block| kind(block, "text"))
+        .filter_map(|block| block.get("text")?.as_str())
+        .collect();
     let stopped = match body["stop_reason"].as_str() {
-        Some("refusal") if text.trim().is_empty() => Stopped::Refused("the model would not answer".to_owned()),
+        Some("refusal") if text.trim().is_empty() => {
+            Stopped::Refused("the model would not answer".to_owned())
+        }
         Some("refusal") => Stopped::Refused(text.clone()),
         // Only tools of the server pause a turn, and none are offered.
         Some("max_tokens" | "model_context_window_exceeded" | "pause_turn") => Stopped::Length,
         _ => Stopped::Complete,
     };
     let calls = blocks.iter().filter(|block| kind(block, "tool_use"));
-    let tool_calls = calls.map(|block| block.get("input").map(values::text).unwrap_or_default()).collect();
-    let thought = blocks.iter().any(|block| kind(block, "thinking") || kind(block, "redacted_thinking"));
-    Some(Answer { text, thought, stopped, tool_calls, usage: usage(body, model), ..Answer::default() })
+    let tool_calls =
+        calls.map(|block| block.get("input").map(values::text).unwrap_or_default()).collect();
+    let thought =
+        blocks.iter().any(|block| kind(block, "thinking") || kind(block, "redacted_thinking"));
+    Some(Answer {
+        text,
+        thought,
+        stopped,
+        tool_calls,
+        usage: usage(body, model),
+        ..Answer::default()
+    })
 }
 
 /// The body that the events of a stream add up to; `None` if they lack its beginning or its end.
@@ -91,9 +111,13 @@ pub(super) fn whole(events: &[Value]) -> Option<Value> {
     if let Some(error) = events.iter().find(|event| event["type"] == "error") {
         return Some(error.clone());
     }
-    let mut body = events.iter().find(|event| event["type"] == "message_start")?.get("message")?.clone();
+    let mut body =
+        events.iter().find(|event| event["type"] == "message_start")?.get("message")?.clone();
     let text_of = |kind: &str, field: &str| -> String {
-        let deltas = events.iter().filter_map(|event| event.get("delta")).filter(|delta| delta["type"] == kind);
+        let deltas = events
+            .iter()
+            .filter_map(|event| event.get("delta"))
+            .filter(|delta| delta["type"] == kind);
         deltas.filter_map(|delta| delta.get(field)?.as_str()).collect()
     };
     let mut blocks = vec![json!({"type": "text", "text": text_of("text_delta", "text")})];
@@ -113,11 +137,13 @@ pub(super) fn whole(events: &[Value]) -> Option<Value> {
     Some(body)
 }
 
-/// The tokens of a prompt are reported in three parts: new ones, and those read from and written to a prompt cache.
+/// The tokens of a prompt are reported in three parts: new ones, and those read from and written to
+/// a prompt cache.
 fn usage(body: &Value, model: &str) -> Option<Usage> {
     let usage = body.get("usage")?;
     let tokens = |name: &str| usage.get(name).and_then(count);
-    let cached = ["cache_creation_input_tokens", "cache_read_input_tokens"].into_iter().filter_map(tokens);
+    let cached =
+        ["cache_creation_input_tokens", "cache_read_input_tokens"].into_iter().filter_map(tokens);
     let input = tokens("input_tokens").map(|input| cached.fold(input, u32::saturating_add));
     let read = values::usage(body, input, tokens("output_tokens"), model)?;
     let cached_tokens = tokens("cache_read_input_tokens").unwrap_or(0).min(read.input_tokens);
@@ -133,7 +159,8 @@ mod tests {
     use crate::http::Quirks;
 
     fn request(messages: &[(Speaker, &str)], expect: Shape) -> Request {
-        let message = |(speaker, text): &(Speaker, &str)| Message { speaker: *speaker, text: (*text).into() };
+        let message =
+            |(speaker, text): &(Speaker, &str)| Message { speaker: *speaker, text: (*text).into() };
         Request {
             purpose: Purpose::Generate,
             messages: messages.iter().map(message).collect(),
@@ -152,7 +179,10 @@ mod tests {
 
     fn body_of(request: &Request) -> Value {
         let quirks = Quirks::default();
-        body(request, &Settings { model: "m", temperature: Some(0.5), max_tokens: 100, quirks: &quirks })
+        body(
+            request,
+            &Settings { model: "m", temperature: Some(0.5), max_tokens: 100, quirks: &quirks },
+        )
     }
 
     #[test]
@@ -181,7 +211,10 @@ mod tests {
         };
         let user = |text: &str| json!({"role": "user", "content": text});
         assert_eq!(begins(&[(Speaker::System, "count it")]), (user("count it"), None));
-        assert_eq!(begins(&[(Speaker::System, "s"), (Speaker::Assistant, "a")]), (user(OPENING), Some(json!("s"))));
+        assert_eq!(
+            begins(&[(Speaker::System, "s"), (Speaker::Assistant, "a")]),
+            (user(OPENING), Some(json!("s")))
+        );
     }
 
     #[test]
@@ -189,7 +222,10 @@ mod tests {
         let messages = [(Speaker::User, "q"), (Speaker::Assistant, "{")];
         let body = body_of(&request(&messages, Shape::Json("{\"type\":\"object\"}".into())));
         let asked = body["messages"][0]["content"].as_str().unwrap();
-        assert!(asked.starts_with("q\n\nReply with one JSON document") && asked.ends_with("{\"type\":\"object\"}"));
+        assert!(
+            asked.starts_with("q\n\nReply with one JSON document")
+                && asked.ends_with("{\"type\":\"object\"}")
+        );
         assert_eq!(body["messages"][1]["content"], "{");
     }
 
@@ -201,25 +237,34 @@ mod tests {
         assert_eq!((body.get("temperature"), &body["top_p"]), (None, &json!(0.9)));
         request.top_p = None;
         assert_eq!(body_of(&request)["temperature"], json!(0.5));
-        let quirks = Quirks { dropped: ["temperature", "stop_sequences"].into(), ..Quirks::default() };
-        let settings = Settings { model: "m", temperature: Some(0.5), max_tokens: 9, quirks: &quirks };
-        let keys: Vec<String> = super::body(&request, &settings).as_object().unwrap().keys().cloned().collect();
+        let quirks =
+            Quirks { dropped: ["temperature", "stop_sequences"].into(), ..Quirks::default() };
+        let settings =
+            Settings { model: "m", temperature: Some(0.5), max_tokens: 9, quirks: &quirks };
+        let keys: Vec<String> =
+            super::body(&request, &settings).as_object().unwrap().keys().cloned().collect();
         assert_eq!(keys, ["model", "max_tokens", "messages"]);
     }
 
     #[test]
     fn replies_are_read_by_their_blocks_and_their_end() {
         let read = |content: Value, reason: &str| {
-            answer(&json!({"type": "message", "content": content, "stop_reason": reason}), "m").unwrap()
+            answer(&json!({"type": "message", "content": content, "stop_reason": reason}), "m")
+                .unwrap()
         };
         let blocks = json!([{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "a"}, {"type": "text", "text": "b"}]);
-        assert_eq!(read(blocks, "end_turn"), Answer { text: "ab".into(), thought: true, ..Answer::default() });
+        assert_eq!(
+            read(blocks, "end_turn"),
+            Answer { text: "ab".into(), thought: true, ..Answer::default() }
+        );
         let text = json!([{"type": "text", "text": "a"}]);
         assert_eq!(read(text.clone(), "stop_sequence").stopped, Stopped::Complete);
         assert_eq!(read(text.clone(), "max_tokens").stopped, Stopped::Length);
         assert_eq!(read(text.clone(), "pause_turn").stopped, Stopped::Length);
         assert_eq!(read(text, "refusal").stopped, Stopped::Refused("a".into()));
-        assert!(matches!(read(json!([]), "refusal").stopped, Stopped::Refused(why) if why.contains("would not")));
+        assert!(
+            matches!(read(json!([]), "refusal").stopped, Stopped::Refused(why) if why.contains("would not"))
+        );
         let call = json!([{"type": "tool_use", "name": "t", "input": {"sql": "SELECT 1"}}, {"type": "tool_use"}]);
         assert_eq!(read(call, "tool_use").tool_calls, ["{\"sql\":\"SELECT 1\"}", ""]);
         assert_eq!(answer(&json!({"type": "error", "error": {"message": "no"}}), "m"), None);
@@ -239,7 +284,10 @@ mod tests {
         ];
         let answer = answer(&whole(&events).unwrap(), "m").unwrap();
         assert_eq!((answer.text.as_str(), answer.stopped), ("SELECT 1", Stopped::Length));
-        assert_eq!(answer.usage.map(|usage| (usage.input_tokens, usage.output_tokens)), Some((5, 7)));
+        assert_eq!(
+            answer.usage.map(|usage| (usage.input_tokens, usage.output_tokens)),
+            Some((5, 7))
+        );
         assert_eq!((whole(&events[..3]), whole(&events[1..])), (None, None));
         let error = json!({"type": "error", "error": {"type": "overloaded_error"}});
         assert_eq!(whole(&[events[0].clone(), error.clone()]), Some(error));
@@ -249,7 +297,10 @@ mod tests {
     fn the_parts_of_a_prompt_are_counted_together() {
         let read = |usage: Value| {
             let body = json!({"type": "message", "content": [], "model": "m-1", "usage": usage});
-            answer(&body, "m").unwrap().usage.map(|usage| (usage.input_tokens, usage.output_tokens, usage.model))
+            answer(&body, "m")
+                .unwrap()
+                .usage
+                .map(|usage| (usage.input_tokens, usage.output_tokens, usage.model))
         };
         let parts = json!({"input_tokens": 5, "cache_creation_input_tokens": 20, "cache_read_input_tokens": 300, "output_tokens": 7});
         assert_eq!(read(parts), Some((325, 7, "m-1".into())));

@@ -14,7 +14,8 @@ use super::Protocol;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StructuredReplies {
-    /// Documents are; statements too, from the first reply of a model on that should hold one and does not.
+    /// Documents are; statements too, from the first reply of a model on that should hold one and
+    /// does not.
     #[default]
     Auto,
     /// Documents and statements are.
@@ -44,14 +45,18 @@ impl StructuredReplies {
     }
 }
 
-/// The configuration of one endpoint and its models. It comes from the user's own configuration, never from a guest or a project's file.
+/// The configuration of one endpoint and its models. It comes from the user's own configuration,
+/// never from a guest or a project's file.
 #[derive(Clone)]
 pub struct EndpointConfig {
-    /// The URL below which the protocol's addresses are, such as `https://api.openai.com/v1` or `http://localhost:11434/v1`.
+    /// The URL below which the protocol's addresses are, such as `https://api.openai.com/v1` or
+    /// `http://localhost:11434/v1`.
     pub base_url: String,
-    /// The key, which is sent to this endpoint only. Without a key, or with an empty one, its header is not sent.
+    /// The key, which is sent to this endpoint only. Without a key, or with an empty one, its
+    /// header is not sent.
     pub api_key: Option<SecretString>,
-    /// Whether the key may be sent over plain HTTP to another machine, where others can read it on its way.
+    /// Whether the key may be sent over plain HTTP to another machine, where others can read it on
+    /// its way.
     pub insecure: bool,
     /// The model of requests that name none.
     pub model: String,
@@ -70,7 +75,8 @@ pub struct EndpointConfig {
 }
 
 impl EndpointConfig {
-    /// A keyless endpoint with the defaults of syrch 0.1.2: 4,096 output tokens, 120 s, the endpoint's own temperature.
+    /// A keyless endpoint with the defaults of syrch 0.1.2: 4,096 output tokens, 120 s, the
+    /// endpoint's own temperature.
     #[must_use]
     pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Self {
         Self {
@@ -134,7 +140,8 @@ impl EndpointConfig {
 impl fmt::Debug for EndpointConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // A malformed address may contain a key.
-        let base = Url::parse(self.base_url.trim()).ok().and_then(|url| Some(url.host_str()?.to_owned()));
+        let base =
+            Url::parse(self.base_url.trim()).ok().and_then(|url| Some(url.host_str()?.to_owned()));
         f.debug_struct("EndpointConfig")
             .field("host", &base)
             .field("has_key", &self.api_key.is_some())
@@ -147,7 +154,8 @@ impl fmt::Debug for EndpointConfig {
     }
 }
 
-/// Why an endpoint cannot be used as configured. No variant shows the key or the address, which may hold one.
+/// Why an endpoint cannot be used as configured. No variant shows the key or the address, which may
+/// hold one.
 #[derive(Debug, thiserror::Error)]
 pub enum EndpointError {
     /// The base URL is malformed, or contains a user, a query or a fragment.
@@ -157,7 +165,9 @@ pub enum EndpointError {
         reason: String,
     },
     /// The key would go to another machine without encryption.
-    #[error("the API key would go over plain http to `{host}`, where others could read it on its way")]
+    #[error(
+        "the API key would go over plain http to `{host}`, where others could read it on its way"
+    )]
     Exposed {
         /// The host name of the other machine.
         host: String,
@@ -189,16 +199,32 @@ mod tests {
 
     #[test]
     fn base_urls_are_checked() {
-        for base in ["http://localhost:1/v1", "http://localhost:1/v1/", " http://localhost:1/v1/chat/completions "] {
+        for base in [
+            "http://localhost:1/v1",
+            "http://localhost:1/v1/",
+            " http://localhost:1/v1/chat/completions ",
+        ] {
             assert_eq!(target::<OpenAi>(base).unwrap(), "http://localhost:1/v1/chat/completions");
         }
-        for base in ["http://localhost:1", "http://localhost:1/v1/", " http://localhost:1/v1/messages "] {
+        for base in
+            ["http://localhost:1", "http://localhost:1/v1/", " http://localhost:1/v1/messages "]
+        {
             assert_eq!(target::<Anthropic>(base).unwrap(), "http://localhost:1/v1/messages");
         }
-        for base in ["", "localhost", "file:///etc/passwd", "https://user:secret@host/v1", "https://host/v1?key=secret"]
-        {
-            for error in [target::<OpenAi>(base).unwrap_err(), target::<Anthropic>(base).unwrap_err()] {
-                assert!(error.starts_with("the base URL is not usable") && !error.contains("secret"), "{error}");
+        for base in [
+            "",
+            "localhost",
+            "file:///etc/passwd",
+            "https://user:secret@host/v1",
+            "https://host/v1?key=secret",
+        ] {
+            for error in
+                [target::<OpenAi>(base).unwrap_err(), target::<Anthropic>(base).unwrap_err()]
+            {
+                assert!(
+                    error.starts_with("the base URL is not usable") && !error.contains("secret"),
+                    "{error}"
+                );
             }
         }
     }

@@ -62,10 +62,15 @@ impl Endpoint {
     /// A client for the configured endpoint; nothing is sent yet.
     pub(super) fn new<P: Protocol>(config: &EndpointConfig) -> Result<Self, EndpointError> {
         let (target, base) = config.address::<P>()?;
-        let key =
-            config.api_key.as_ref().map(|key| key.expose_secret().trim().to_owned()).filter(|key| !key.is_empty());
+        let key = config
+            .api_key
+            .as_ref()
+            .map(|key| key.expose_secret().trim().to_owned())
+            .filter(|key| !key.is_empty());
         if key.is_some() && !config.insecure && is_exposed(&target) {
-            return Err(EndpointError::Exposed { host: target.host_str().unwrap_or_default().to_owned() });
+            return Err(EndpointError::Exposed {
+                host: target.host_str().unwrap_or_default().to_owned(),
+            });
         }
         let (headers, shown) = headers::<P>(key.as_deref())?;
         let client = client(&target, config.timeout).default_headers(headers);
@@ -83,13 +88,23 @@ impl Endpoint {
 
     /// The request that [`Endpoint::post`] would send.
     pub(super) fn preview(&self, body: Value) -> Preview {
-        Preview { method: "POST".to_owned(), url: self.target.to_string(), headers: self.shown.clone(), body }
+        Preview {
+            method: "POST".to_owned(),
+            url: self.target.to_string(),
+            headers: self.shown.clone(),
+            body,
+        }
     }
 
     /// Sends one request and reads the reply.
     pub(super) async fn post(&self, body: &Value) -> Result<Body, Failure> {
-        let response =
-            self.client.post(self.target.clone()).json(body).send().await.map_err(|error| self.failed(error))?;
+        let response = self
+            .client
+            .post(self.target.clone())
+            .json(body)
+            .send()
+            .await
+            .map_err(|error| self.failed(error))?;
         let status = response.status();
         if !status.is_success() {
             let headers = response.headers().clone();
@@ -97,7 +112,8 @@ impl Endpoint {
             let (bytes, _) = read(response, ERROR_BODY).await.unwrap_or_default();
             return Err(Failure::Refused(Said::new(status, &headers, &bytes)));
         }
-        let (bytes, is_whole) = read(response, self.body_bytes).await.map_err(|error| self.failed(error))?;
+        let (bytes, is_whole) =
+            read(response, self.body_bytes).await.map_err(|error| self.failed(error))?;
         if !is_whole || !validate::has_few_values(&bytes, VALUES) {
             return Err(Failure::Sent(LlmError::TooLarge, Retry::No));
         }
@@ -105,18 +121,23 @@ impl Endpoint {
             return Ok(Body::Events(events::read(&bytes)));
         }
         let read = serde_json::from_slice::<Value>(&bytes);
-        read.or_else(|error| values::lenient(&bytes).ok_or(error)).map(Body::Json).map_err(|error| {
-            let begins = self.quote(&String::from_utf8_lossy(&bytes));
-            let error_text = self.broken(&format!("its reply is no JSON and begins `{begins}`"));
-            // A document that ends too early was cut off on its way.
-            Failure::Sent(error_text, if error.is_eof() { Retry::Yes } else { Retry::No })
-        })
+        read.or_else(|error| values::lenient(&bytes).ok_or(error)).map(Body::Json).map_err(
+            |error| {
+                let begins = self.quote(&String::from_utf8_lossy(&bytes));
+                let error_text =
+                    self.broken(&format!("its reply is no JSON and begins `{begins}`"));
+                // A document that ends too early was cut off on its way.
+                Failure::Sent(error_text, if error.is_eof() { Retry::Yes } else { Retry::No })
+            },
+        )
     }
 
     /// The error for a reply that violates the protocol.
     pub(super) fn broken(&self, what: &str) -> LlmError {
         let (base, reply) = (&self.base, self.reply);
-        LlmError::Unavailable(format!("{base} does not answer with {reply}: {what}; check the base URL"))
+        LlmError::Unavailable(format!(
+            "{base} does not answer with {reply}: {what}; check the base URL"
+        ))
     }
 
     /// The error for what the endpoint says in place of a reply.
@@ -124,7 +145,9 @@ impl Endpoint {
         let base = &self.base;
         let text = self.quote(&said.text);
         match said.cause {
-            Cause::Filter => return LlmError::Refused(format!("a content filter stopped it: {text}")),
+            Cause::Filter => {
+                return LlmError::Refused(format!("a content filter stopped it: {text}"));
+            }
             Cause::Context(_) => {
                 return LlmError::Overflow(format!(
                     "{base} says: {text}; give the server a longer context, or lower --max-tokens"
@@ -134,8 +157,12 @@ impl Endpoint {
         }
         let advice = advice(said, self.key.is_some(), model);
         let reason = if text.is_empty() { String::new() } else { format!("; it says: {text}") };
-        let name = said.status.canonical_reason().map_or_else(String::new, |name| format!(" {name}"));
-        LlmError::Unavailable(format!("{base} answered {}{name}: {advice}{reason}", said.status.as_str()))
+        let name =
+            said.status.canonical_reason().map_or_else(String::new, |name| format!(" {name}"));
+        LlmError::Unavailable(format!(
+            "{base} answered {}{name}: {advice}{reason}",
+            said.status.as_str()
+        ))
     }
 
     /// A text of the endpoint as it is shown: one line, shortened, without the key.
@@ -148,13 +175,16 @@ impl Endpoint {
     /// The text without the key, in case the endpoint returns it.
     pub(super) fn scrub(&self, text: &str) -> String {
         match &self.key {
-            Some(key) if text.contains(key.expose_secret()) => text.replace(key.expose_secret(), "***"),
+            Some(key) if text.contains(key.expose_secret()) => {
+                text.replace(key.expose_secret(), "***")
+            }
             _ => text.to_owned(),
         }
     }
 
-    /// What a model said, without a key that it repeats. It is read and stored, so that a word such as `none` stays as it is, and only what can
-    /// be no value of a database is taken out: a long key of letters and digits.
+    /// What a model said, without a key that it repeats. It is read and stored, so that a word such
+    /// as `none` stays as it is, and only what can be no value of a database is taken out: a long
+    /// key of letters and digits.
     pub(super) fn without_key(&self, said: &mut String) {
         let is_certain = |key: &str| {
             let has = |is: fn(&u8) -> bool| key.as_bytes().iter().any(is);
@@ -171,26 +201,36 @@ impl Endpoint {
     fn failed(&self, error: reqwest::Error) -> Failure {
         let base = &self.base;
         if error.is_builder() {
-            let text = format!("the request to {base} cannot be made: {}", self.quote(&root_cause(&error)));
+            let text = format!(
+                "the request to {base} cannot be made: {}",
+                self.quote(&root_cause(&error))
+            );
             return Failure::Unsent(LlmError::Unavailable(text), Retry::No);
         }
         if error.is_connect() {
             let cause = self.quote(&root_cause(&error));
-            let text = format!("cannot reach {base}: {cause}; is the server running, and is the base URL right?");
+            let text = format!(
+                "cannot reach {base}: {cause}; is the server running, and is the base URL right?"
+            );
             return Failure::Unsent(LlmError::Unavailable(text), Retry::Yes);
         }
         let seconds = self.timeout.as_secs_f64();
         if error.is_timeout() {
-            let text = format!("no reply from {base} within {seconds} s; raise the timeout or use a faster model");
+            let text = format!(
+                "no reply from {base} within {seconds} s; raise the timeout or use a faster model"
+            );
             return Failure::Sent(LlmError::Unavailable(text), Retry::Shorter);
         }
-        let text = format!("the exchange with {base} broke off: {}", self.quote(&root_cause(&error)));
+        let text =
+            format!("the exchange with {base} broke off: {}", self.quote(&root_cause(&error)));
         Failure::Sent(LlmError::Unavailable(text), Retry::Yes)
     }
 }
 
 /// The headers of each request, and the same as they are shown.
-fn headers<P: Protocol>(key: Option<&str>) -> Result<(HeaderMap, Vec<(String, String)>), EndpointError> {
+fn headers<P: Protocol>(
+    key: Option<&str>,
+) -> Result<(HeaderMap, Vec<(String, String)>), EndpointError> {
     let mut headers = HeaderMap::new();
     let mut shown = vec![("content-type".to_owned(), "application/json".to_owned())];
     for (name, value) in P::headers() {
@@ -207,7 +247,8 @@ fn headers<P: Protocol>(key: Option<&str>) -> Result<(HeaderMap, Vec<(String, St
     Ok((headers, shown))
 }
 
-/// Hides the rest of a word from `sk-` on, the usual beginning of a key: some endpoints quote a part of the key.
+/// Hides the rest of a word from `sk-` on, the usual beginning of a key: some endpoints quote a
+/// part of the key.
 fn mask(word: &str) -> String {
     word.find("sk-").map_or_else(|| word.to_owned(), |at| format!("{}sk-***", &word[..at]))
 }
@@ -242,7 +283,11 @@ mod tests {
             let said = Said::new(StatusCode::from_u16(status).unwrap(), &HeaderMap::new(), b"x");
             endpoint.refused(&said, "m").to_string()
         };
-        assert!(message(401).contains("401 Unauthorized: check the API key; it says: x"), "{}", message(401));
+        assert!(
+            message(401).contains("401 Unauthorized: check the API key; it says: x"),
+            "{}",
+            message(401)
+        );
         assert!(
             message(404).contains("model `m`")
                 && message(429).contains("rate limit")
@@ -253,8 +298,14 @@ mod tests {
 
     #[test]
     fn keys_that_fit_no_header_are_refused_without_being_shown() {
-        for error in [endpoint::<OpenAi>("se\nsame").err().unwrap(), endpoint::<Anthropic>("se\nsame").err().unwrap()] {
-            assert!(matches!(error, EndpointError::Key) && !format!("{error:?} {error}").contains("same"));
+        for error in [
+            endpoint::<OpenAi>("se\nsame").err().unwrap(),
+            endpoint::<Anthropic>("se\nsame").err().unwrap(),
+        ] {
+            assert!(
+                matches!(error, EndpointError::Key)
+                    && !format!("{error:?} {error}").contains("same")
+            );
         }
     }
 
@@ -266,7 +317,10 @@ mod tests {
             Endpoint::new::<OpenAi>(&config).map(drop)
         };
         let error = made("http://models.example:8000/v1", "sesame", false).unwrap_err();
-        assert!(matches!(&error, EndpointError::Exposed { host } if host == "models.example"), "{error}");
+        assert!(
+            matches!(&error, EndpointError::Exposed { host } if host == "models.example"),
+            "{error}"
+        );
         assert!(!format!("{error} {error:?}").contains("sesame"));
         for (url, key, insecure) in [
             ("http://models.example:8000/v1", "sesame", true),
@@ -285,9 +339,15 @@ mod tests {
             pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
         };
         let json = ("content-type", "application/json");
-        assert_eq!(shown(endpoint::<OpenAi>("sesame").unwrap()), pairs(&[json, ("authorization", "Bearer ***")]));
+        assert_eq!(
+            shown(endpoint::<OpenAi>("sesame").unwrap()),
+            pairs(&[json, ("authorization", "Bearer ***")])
+        );
         let version = ("anthropic-version", "2023-06-01");
-        assert_eq!(shown(endpoint::<Anthropic>("sesame").unwrap()), pairs(&[json, version, ("x-api-key", "***")]));
+        assert_eq!(
+            shown(endpoint::<Anthropic>("sesame").unwrap()),
+            pairs(&[json, version, ("x-api-key", "***")])
+        );
         assert_eq!(shown(endpoint::<Anthropic>(" ").unwrap()), pairs(&[json, version]));
     }
 }

@@ -19,7 +19,9 @@ pub(super) struct Events {
 /// Whether a body is a stream of events.
 pub(super) fn is_stream(body: &[u8]) -> bool {
     let start = body.trim_ascii_start();
-    [b"data:".as_slice(), b"event:", b": ", b":\n", b"id:", b"retry:"].iter().any(|prefix| start.starts_with(prefix))
+    [b"data:".as_slice(), b"event:", b": ", b":\n", b"id:", b"retry:"]
+        .iter()
+        .any(|prefix| start.starts_with(prefix))
 }
 
 /// Reads the documents of a stream. Lines that hold none are skipped, as comments are.
@@ -47,7 +49,10 @@ mod tests {
     fn documents_are_read_out_of_a_stream() {
         let body = b": wait\n\nevent: x\ndata: {\"a\": 1}\n\ndata:{\"b\": 2}\r\n\r\ndata: {\"cut\ndata: [DONE]\ndata: {\"c\": 3}\n";
         assert!(is_stream(body) && !is_stream(b"{\"data\": 1}") && !is_stream(b"<html>"));
-        assert_eq!(read(body), Events { all: vec![json!({"a": 1}), json!({"b": 2})], is_ended: true });
+        assert_eq!(
+            read(body),
+            Events { all: vec![json!({"a": 1}), json!({"b": 2})], is_ended: true }
+        );
         assert!(!read(b"data: {}\n").is_ended);
     }
 }

@@ -1,4 +1,5 @@
-//! Reads JSON that is not quite valid, as servers write it: halves of surrogate pairs, numbers that JSON does not have.
+//! Reads JSON that is not quite valid, as servers write it: halves of surrogate pairs, numbers that
+//! JSON does not have.
 
 use serde_json::Value;
 
@@ -7,7 +8,8 @@ const NUMBERS: [&str; 5] = ["-Infinity", "Infinity", "-inf", "inf", "NaN"];
 /// The character in place of half of a pair.
 const REPLACEMENT: &str = "\\ufffd";
 
-/// The JSON in which half a surrogate pair is a replacement character, and a number that is none is null.
+/// The JSON in which half a surrogate pair is a replacement character, and a number that is none is
+/// null.
 pub(super) fn mend(text: &str) -> String {
     let mut mended = String::with_capacity(text.len());
     let mut rest = text;
@@ -63,19 +65,23 @@ fn escape(text: &str) -> (&str, usize) {
     }
 }
 
-/// The size of what stands in place of a number and is none: a word of [`NUMBERS`], or one that is too large.
+/// The size of what stands in place of a number and is none: a word of [`NUMBERS`], or one that is
+/// too large.
 fn no_number(text: &str) -> Option<usize> {
     if let Some(word) = NUMBERS.iter().find(|word| text.starts_with(**word)) {
         return Some(word.len());
     }
-    let size = text.find(|c: char| !(c.is_ascii_digit() || "+-.eE".contains(c))).unwrap_or(text.len());
+    let size =
+        text.find(|c: char| !(c.is_ascii_digit() || "+-.eE".contains(c))).unwrap_or(text.len());
     let is_infinite = text[..size].parse::<f64>().is_ok_and(f64::is_infinite);
     is_infinite.then_some(size)
 }
 
 /// The document of a body, read as it is or as it is mended.
 pub(crate) fn lenient(body: &[u8]) -> Option<Value> {
-    serde_json::from_slice(body).ok().or_else(|| serde_json::from_str(&mend(&String::from_utf8_lossy(body))).ok())
+    serde_json::from_slice(body)
+        .ok()
+        .or_else(|| serde_json::from_str(&mend(&String::from_utf8_lossy(body))).ok())
 }
 
 #[cfg(test)]

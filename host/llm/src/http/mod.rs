@@ -1,9 +1,11 @@
-//! What the clients of model endpoints share: the configuration, an exchange over HTTP, its errors, and the request forms that an endpoint
-//! accepts.
+//! What the clients of model endpoints share: the configuration, an exchange over HTTP, its errors,
+//! and the request forms that an endpoint accepts.
 //!
-//! A client is a [`Protocol`]: the address and headers of requests, their bodies, and how a reply is read. Everything else is here, so that
-//! the same rules hold for all clients: no redirect is followed and no proxy is used, the key is sent to the configured address only, and
-//! over plain HTTP only to this machine, bodies are read up to a bound, and a call makes one request. The layers decide about another one.
+//! A client is a [`Protocol`]: the address and headers of requests, their bodies, and how a reply
+//! is read. Everything else is here, so that the same rules hold for all clients: no redirect is
+//! followed and no proxy is used, the key is sent to the configured address only, and over plain
+//! HTTP only to this machine, bodies are read up to a bound, and a call makes one request. The
+//! layers decide about another one.
 
 mod config;
 mod endpoint;

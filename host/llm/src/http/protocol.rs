@@ -13,13 +13,15 @@ pub trait Protocol: Send + Sync + 'static {
     const NAME: &'static str;
     /// The name of a good reply, which completes the message `… does not answer with`.
     const REPLY: &'static str;
-    /// Optional parameters, which are left out when an endpoint refuses them by name; if it names several, the first of them.
+    /// Optional parameters, which are left out when an endpoint refuses them by name; if it names
+    /// several, the first of them.
     const OPTIONAL: &'static [&'static str];
 
     /// Whether an endpoint can be told the format of a reply, rather than its model in the prompt.
     const ENFORCES: bool = false;
 
-    /// The address of requests, and the base URL as it is shown, from the configured base URL without slashes at its end.
+    /// The address of requests, and the base URL as it is shown, from the configured base URL
+    /// without slashes at its end.
     fn address(base: &str) -> (String, String);
     /// The header that holds the key, and its value.
     fn key(key: &str) -> (&'static str, String);
@@ -48,15 +50,23 @@ pub trait Protocol: Send + Sync + 'static {
     /// The same for a text that was cut off at its limit of `tokens`.
     ///
     /// # Errors
-    /// [`LlmError::Cut`] if there is no value that is whole, [`LlmError::TooLarge`] over the limits.
-    fn parse_cut(text: &str, expect: &Shape, limits: &Limits, tokens: u32) -> Result<Option<Json>, LlmError> {
+    /// [`LlmError::Cut`] if there is no value that is whole, [`LlmError::TooLarge`] over the
+    /// limits.
+    fn parse_cut(
+        text: &str,
+        expect: &Shape,
+        limits: &Limits,
+        tokens: u32,
+    ) -> Result<Option<Json>, LlmError> {
         shape::parse_cut(text, expect, limits, tokens)
     }
     /// The body of a request. Only its texts and clamped numbers come from the guest.
     fn body(request: &Request, settings: &Settings<'_>) -> Value;
-    /// Reads the body of a successful reply; `None` if it is not of this protocol. `model` is the name of the model if the reply has none.
+    /// Reads the body of a successful reply; `None` if it is not of this protocol. `model` is the
+    /// name of the model if the reply has none.
     fn answer(body: &Value, model: &str) -> Option<Answer>;
-    /// The body that the events of a stream add up to; `None` if they are not of this protocol, or the stream has no end.
+    /// The body that the events of a stream add up to; `None` if they are not of this protocol, or
+    /// the stream has no end.
     fn whole(events: &[Value], is_ended: bool) -> Option<Value> {
         let _ = (events, is_ended);
         None

@@ -8,7 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::Value;
 use syrch_core::ports::{
-    Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview, Reply, Request, Retry, Shape, SqlReply, Usage,
+    Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview, Reply, Request, Retry,
+    Shape, SqlReply, Usage,
 };
 use syrch_replies::shape;
 use syrch_replies::size::{output_tokens, prompt_tokens};
@@ -18,18 +19,21 @@ use super::quirks::Learnt;
 use super::status::{Cause, Said};
 use super::values;
 use super::{
-    Answer, EndpointConfig, EndpointError, Protocol, Quirks, Settings, Stopped, Structured, StructuredReplies,
+    Answer, EndpointConfig, EndpointError, Protocol, Quirks, Settings, Stopped, Structured,
+    StructuredReplies,
 };
 
 /// Tokens that a chat template adds to each message, and once more.
 const TEMPLATE_TOKENS: u64 = 8;
-/// The fewest output tokens with which a request is worth making again after it did not fit into a context.
+/// The fewest output tokens with which a request is worth making again after it did not fit into a
+/// context.
 const LEAST_OUTPUT: u32 = 64;
 /// The output tokens with which it is made again where nothing says how many fit.
 const LITTLE_OUTPUT: u32 = 256;
 
-/// The provider of one endpoint. Each call makes one request. If the endpoint refuses its form, the provider remembers that and returns a
-/// delay of zero ([`Retry::After`]), and the next request of the call is made in a simpler form.
+/// The provider of one endpoint. Each call makes one request. If the endpoint refuses its form, the
+/// provider remembers that and returns a delay of zero ([`Retry::After`]), and the next request of
+/// the call is made in a simpler form.
 pub struct HttpProvider<P> {
     config: EndpointConfig,
     endpoint: Endpoint,
@@ -73,13 +77,18 @@ impl<P: Protocol> HttpProvider<P> {
     /// The body of a request to that model, without what the endpoint has refused.
     fn body(&self, request: &Request, model: &str, quirks: &Quirks) -> Value {
         let max_tokens = self.output_tokens(request, model, quirks);
-        P::body(request, &Settings { model, temperature: self.config.temperature, max_tokens, quirks })
+        P::body(
+            request,
+            &Settings { model, temperature: self.config.temperature, max_tokens, quirks },
+        )
     }
 
-    /// Output tokens of a request: what it asks for, else what its shape needs, or all that the user allows for a model that thinks. Never
-    /// more than the user and the endpoint allow.
+    /// Output tokens of a request: what it asks for, else what its shape needs, or all that the
+    /// user allows for a model that thinks. Never more than the user and the endpoint allow.
     fn output_tokens(&self, request: &Request, model: &str, quirks: &Quirks) -> u32 {
-        let most = quirks.most_tokens.map_or(self.config.max_tokens, |most| most.min(self.config.max_tokens));
+        let most = quirks
+            .most_tokens
+            .map_or(self.config.max_tokens, |most| most.min(self.config.max_tokens));
         let known = self.learnt().tokens(model, request);
         let tokens = match (request.max_tokens, known) {
             (Some(asked), Some(known)) => asked.min(known),
@@ -107,7 +116,8 @@ impl<P: Protocol> HttpProvider<P> {
         quirks
     }
 
-    /// The outcome of an error. The call used nothing; if there is another form, it may be made again at once.
+    /// The outcome of an error. The call used nothing; if there is another form, it may be made
+    /// again at once.
     fn refused(&self, sent: &Sent<'_>, said: &Said) -> ModelOutcome {
         let retry = if self.learn(sent, said) {
             let reason = self.endpoint.quote(&said.text);
@@ -117,7 +127,8 @@ impl<P: Protocol> HttpProvider<P> {
         } else {
             said.retry
         };
-        let nothing = Usage { cost_micros: Some(0), model: sent.model.to_owned(), ..Usage::default() };
+        let nothing =
+            Usage { cost_micros: Some(0), model: sent.model.to_owned(), ..Usage::default() };
         ModelOutcome::sent(Err(self.endpoint.refused(said, sent.model)), Some(nothing)).retry(retry)
     }
 
@@ -168,30 +179,45 @@ impl<P: Protocol> HttpProvider<P> {
         }
         let Some(mut answer) = P::answer(reply, sent.model) else {
             let text = self.endpoint.quote(&values::error_text(reply.to_string().as_bytes()));
-            return ModelOutcome::sent(Err(self.endpoint.broken(&format!("it says `{text}`"))), None);
+            return ModelOutcome::sent(
+                Err(self.endpoint.broken(&format!("it says `{text}`"))),
+                None,
+            );
         };
         if sent.request.expect != Shape::Vectors {
-            let texts = [&mut answer.text, &mut answer.thinking].into_iter().chain(&mut answer.tool_calls);
+            let texts =
+                [&mut answer.text, &mut answer.thinking].into_iter().chain(&mut answer.tool_calls);
             texts.for_each(|text| self.endpoint.without_key(text));
         }
         let mut usage = answer.usage.take().unwrap_or_else(|| estimate(sent, &answer));
         // The name of the model is stored and shown, so it must not contain the key.
         usage.model = self.endpoint.scrub(&usage.model);
-        let thinks = answer.thought || !answer.thinking.trim().is_empty() || shape::has_thinking(&answer.text);
+        let thinks = answer.thought
+            || !answer.thinking.trim().is_empty()
+            || shape::has_thinking(&answer.text);
         if thinks && !sent.quirks.thinks && sent.request.expect != Shape::Vectors {
             self.learnt().set(sent.model, &Quirks { thinks, ..Quirks::default() });
         }
         let result = self.reply(sent, &answer, usage.clone());
-        let is_sent_again = self.gets_more(sent, &answer, &result) || self.gets_format(sent, &answer, &result);
+        let is_sent_again =
+            self.gets_more(sent, &answer, &result) || self.gets_format(sent, &answer, &result);
         let retry = if is_sent_again { Retry::After(Duration::ZERO) } else { Retry::No };
         ModelOutcome::sent(result, Some(usage)).retry(retry)
     }
 
-    /// Whether a reply that was cut off is asked for once more with all the output tokens that the user allows: if it was cut off before its
-    /// answer or in it, rather than in prose. What a request limits by itself stays so.
-    fn gets_more(&self, sent: &Sent<'_>, answer: &Answer, result: &Result<Reply, LlmError>) -> bool {
+    /// Whether a reply that was cut off is asked for once more with all the output tokens that the
+    /// user allows: if it was cut off before its answer or in it, rather than in prose. What a
+    /// request limits by itself stays so.
+    fn gets_more(
+        &self,
+        sent: &Sent<'_>,
+        answer: &Answer,
+        result: &Result<Reply, LlmError>,
+    ) -> bool {
         let Sent { request, model, quirks, max_tokens, .. } = sent;
-        let most = quirks.most_tokens.map_or(self.config.max_tokens, |most| most.min(self.config.max_tokens));
+        let most = quirks
+            .most_tokens
+            .map_or(self.config.max_tokens, |most| most.min(self.config.max_tokens));
         if !matches!(result, Err(LlmError::Cut { .. })) || request.max_tokens.is_some() {
             return false;
         }
@@ -210,9 +236,14 @@ impl<P: Protocol> HttpProvider<P> {
         gets_more
     }
 
-    /// Whether a reply without the statement that it should hold is asked for once more as a JSON document, as are all statements of that
-    /// model from then on.
-    fn gets_format(&self, sent: &Sent<'_>, answer: &Answer, result: &Result<Reply, LlmError>) -> bool {
+    /// Whether a reply without the statement that it should hold is asked for once more as a JSON
+    /// document, as are all statements of that model from then on.
+    fn gets_format(
+        &self,
+        sent: &Sent<'_>,
+        answer: &Answer,
+        result: &Result<Reply, LlmError>,
+    ) -> bool {
         let Sent { request, model, quirks, .. } = sent;
         let is_shapeless = match result {
             Err(LlmError::Malformed(_)) => true,
@@ -226,7 +257,10 @@ impl<P: Protocol> HttpProvider<P> {
         if !is_shapeless || !can_change || !values::holds_statement(&request.expect) {
             return false;
         }
-        tracing::info!(model, "a reply held no statement: statements are requested as JSON documents from now on");
+        tracing::info!(
+            model,
+            "a reply held no statement: statements are requested as JSON documents from now on"
+        );
         self.learnt().set(model, &Quirks { statements_as_json: true, ..Quirks::default() });
         true
     }
@@ -250,15 +284,20 @@ impl<P: Protocol> HttpProvider<P> {
         };
         // A model that wants to run the statement itself calls a tool with it.
         let called = answer.tool_calls.join("\n");
-        let is_fit = |error: &LlmError| matches!(error, LlmError::Malformed(_) | LlmError::Cut { .. });
+        let is_fit =
+            |error: &LlmError| matches!(error, LlmError::Malformed(_) | LlmError::Cut { .. });
         let (text, parsed) = match from_text {
-            Err(why) if request.expect != Shape::Text && is_fit(&why) && !called.trim().is_empty() => {
+            Err(why)
+                if request.expect != Shape::Text && is_fit(&why) && !called.trim().is_empty() =>
+            {
                 let parsed = parse(&called).map_err(|_| why)?;
                 (called, parsed)
             }
             Err(why) if is_fit(&why) && answer.text.trim().is_empty() && !truncated => {
                 let parsed = P::parse(&answer.thinking, &request.expect, limits).ok().flatten();
-                let parsed = parsed.filter(|parsed| is_alone(parsed, &answer.thinking, &request.expect)).ok_or(why)?;
+                let parsed = parsed
+                    .filter(|parsed| is_alone(parsed, &answer.thinking, &request.expect))
+                    .ok_or(why)?;
                 (answer.thinking.clone(), Some(parsed))
             }
             other => other?,
@@ -270,13 +309,18 @@ impl<P: Protocol> HttpProvider<P> {
     fn without_text(&self, answer: &Answer, tokens: u32) -> LlmError {
         let thought = answer.thinking.trim().len();
         if answer.stopped == Stopped::Length {
-            return LlmError::Cut { tokens, begins: "(no text: it reached the limit before it answered)".into() };
+            return LlmError::Cut {
+                tokens,
+                begins: "(no text: it reached the limit before it answered)".into(),
+            };
         }
         LlmError::Malformed(match (answer.tool_calls.is_empty(), thought) {
             (false, _) => "(no text: the model called a tool, and none was offered)".into(),
             (true, 0) => "(empty)".into(),
             (true, bytes) => {
-                format!("(no text: the reply has {bytes} bytes of reasoning alone, and no answer apart from it)")
+                format!(
+                    "(no text: the reply has {bytes} bytes of reasoning alone, and no answer apart from it)"
+                )
             }
         })
     }
@@ -292,24 +336,32 @@ fn is_prose(answer: &Answer) -> bool {
 
 /// The usage of a reply whose endpoint does not report it: a token for every three bytes.
 fn estimate(sent: &Sent<'_>, answer: &Answer) -> Usage {
-    let bytes = answer.text.len() + answer.thinking.len() + answer.tool_calls.iter().map(String::len).sum::<usize>();
+    let bytes = answer.text.len()
+        + answer.thinking.len()
+        + answer.tool_calls.iter().map(String::len).sum::<usize>();
     let is_text = sent.request.expect != Shape::Vectors;
     Usage {
         input_tokens: u32::try_from(prompt_tokens(sent.request)).unwrap_or(u32::MAX),
-        output_tokens: if is_text { u32::try_from(bytes.div_ceil(3)).unwrap_or(u32::MAX) } else { 0 },
+        output_tokens: if is_text {
+            u32::try_from(bytes.div_ceil(3)).unwrap_or(u32::MAX)
+        } else {
+            0
+        },
         model: sent.model.to_owned(),
         is_estimate: true,
         ..Usage::default()
     }
 }
 
-/// Whether what was found in a model's thinking can be nothing but its answer: one statement alone, a document that is all of the text, or a
-/// word that is.
+/// Whether what was found in a model's thinking can be nothing but its answer: one statement alone,
+/// a document that is all of the text, or a word that is.
 fn is_alone(parsed: &str, thinking: &str, expect: &Shape) -> bool {
     /// Bytes of a text that holds a word and nothing else.
     const WORD: usize = 64;
     match expect {
-        Shape::Sql => serde_json::from_str::<SqlReply>(parsed).is_ok_and(|reply| reply.statements.len() <= 1),
+        Shape::Sql => {
+            serde_json::from_str::<SqlReply>(parsed).is_ok_and(|reply| reply.statements.len() <= 1)
+        }
         Shape::Json(_) | Shape::Yaml(_) => thinking.trim_start().starts_with(['{', '[', '`']),
         Shape::Choice(_) => thinking.trim().len() <= WORD,
         _ => false,
@@ -339,8 +391,10 @@ impl<P: Protocol> ModelProvider for HttpProvider<P> {
         let model = call.request.model.as_deref().unwrap_or(&self.config.model);
         // The configuration sets what a request leaves open.
         let (temperature, most) = (self.config.temperature, self.config.max_tokens);
-        let identity = format!("{} {} {model} {temperature:?} {most}", P::NAME, self.endpoint.base());
-        // By default the endpoint's replies decide about the format, as they do about other parts of a request's form.
+        let identity =
+            format!("{} {} {model} {temperature:?} {most}", P::NAME, self.endpoint.base());
+        // By default the endpoint's replies decide about the format, as they do about other parts
+        // of a request's form.
         Some(match self.config.structured {
             StructuredReplies::Auto => identity,
             wanted => format!("{identity} {}", wanted.name()),
@@ -353,13 +407,19 @@ impl<P: Protocol> ModelProvider for HttpProvider<P> {
         Some(self.endpoint.preview(self.body(&call.request, model, &quirks)))
     }
 
-    /// A token for every three bytes of the prompt, the tokens of the chat template, and all output tokens that the call may use.
+    /// A token for every three bytes of the prompt, the tokens of the chat template, and all output
+    /// tokens that the call may use.
     fn estimate(&self, call: &ModelCall) -> Estimate {
         let request = &call.request;
         let template = TEMPLATE_TOKENS * (request.messages.len() as u64 + 1);
         let model = request.model.as_deref().unwrap_or(&self.config.model);
-        let output_tokens = u64::from(self.output_tokens(request, model, &self.known(request, model)));
-        Estimate { input_tokens: prompt_tokens(request) + template, output_tokens, cost_micros: None }
+        let output_tokens =
+            u64::from(self.output_tokens(request, model, &self.known(request, model)));
+        Estimate {
+            input_tokens: prompt_tokens(request) + template,
+            output_tokens,
+            cost_micros: None,
+        }
     }
 
     async fn complete(&self, call: &ModelCall) -> ModelOutcome {

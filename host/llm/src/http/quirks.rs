@@ -1,4 +1,5 @@
-//! What an endpoint has refused so far, so that it is not sent again: endpoints of the same protocol accept different parameters.
+//! What an endpoint has refused so far, so that it is not sent again: endpoints of the same
+//! protocol accept different parameters.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -45,8 +46,15 @@ const STREAM: [&str; 8] = [
 /// Statuses by which an endpoint refuses a parameter.
 const REFUSALS: [u16; 3] = [400, 404, 422];
 /// Words of errors that refuse the requested format.
-const FORMAT: [&str; 7] =
-    ["response_format", "json_schema", "json_object", "json schema", "structured output", "grammar", "guided"];
+const FORMAT: [&str; 7] = [
+    "response_format",
+    "json_schema",
+    "json_object",
+    "json schema",
+    "structured output",
+    "grammar",
+    "guided",
+];
 
 /// The form of requests that one model of one endpoint accepts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -59,11 +67,14 @@ pub struct Quirks {
     pub dropped: BTreeSet<&'static str>,
     /// Whether the reply is asked for as a stream.
     pub streams: bool,
-    /// Whether the system prompt stands at the beginning of the user's first message, and roles alternate.
+    /// Whether the system prompt stands at the beginning of the user's first message, and roles
+    /// alternate.
     pub folds_system: bool,
-    /// Whether the model thinks before it answers, so that a reply needs all the output tokens that the user allows.
+    /// Whether the model thinks before it answers, so that a reply needs all the output tokens that
+    /// the user allows.
     pub thinks: bool,
-    /// Whether a reply of the model was cut off with all the output tokens that the user allows, so that more are asked for no more.
+    /// Whether a reply of the model was cut off with all the output tokens that the user allows, so
+    /// that more are asked for no more.
     pub rambles: bool,
     /// Whether statements are requested as JSON documents.
     pub statements_as_json: bool,
@@ -78,9 +89,15 @@ impl Quirks {
         if self.completion_tokens { "max_completion_tokens" } else { "max_tokens" }
     }
 
-    /// The next form after this refusal of this body; `None` if no other form would help. Of the parameters, only the `optional` ones can be
-    /// left out.
-    pub(super) fn after(&self, status: u16, error: &str, body: &Value, optional: &[&'static str]) -> Option<Self> {
+    /// The next form after this refusal of this body; `None` if no other form would help. Of the
+    /// parameters, only the `optional` ones can be left out.
+    pub(super) fn after(
+        &self,
+        status: u16,
+        error: &str,
+        body: &Value,
+        optional: &[&'static str],
+    ) -> Option<Self> {
         let error = error.to_lowercase();
         let mut next = self.clone();
         let has = |list: &[&str]| list.iter().any(|word| error.contains(word));
@@ -96,13 +113,16 @@ impl Quirks {
             next.streams = true;
         } else if body.get("max_tokens").is_some() && error.contains("max_completion_tokens") {
             next.completion_tokens = true;
-        } else if body.get("response_format").is_some() && FORMAT.iter().any(|word| error.contains(word)) {
+        } else if body.get("response_format").is_some()
+            && FORMAT.iter().any(|word| error.contains(word))
+        {
             next.structured = match self.structured {
                 Structured::Schema => Structured::Object,
                 Structured::Object | Structured::Prompt => Structured::Prompt,
             };
         } else {
-            let blamed = *optional.iter().find(|name| body.get(name).is_some() && names(&error, name))?;
+            let blamed =
+                *optional.iter().find(|name| body.get(name).is_some() && names(&error, name))?;
             next.dropped.insert(blamed);
         }
         (next != *self).then_some(next)
@@ -127,7 +147,8 @@ impl Quirks {
 pub(super) struct Learnt {
     models: HashMap<String, Quirks>,
     schemas: HashMap<(String, String), Quirks>,
-    /// The output tokens of requests whose reply was cut off, or which did not fit into a context with more.
+    /// The output tokens of requests whose reply was cut off, or which did not fit into a context
+    /// with more.
     tokens: HashMap<u64, u32>,
 }
 
@@ -145,7 +166,11 @@ impl Learnt {
 
     /// The output tokens that are known to suit this request; `None` if it has not been made yet.
     pub(super) fn tokens(&self, model: &str, request: &Request) -> Option<u32> {
-        if self.tokens.is_empty() { None } else { self.tokens.get(&identity(model, request)).copied() }
+        if self.tokens.is_empty() {
+            None
+        } else {
+            self.tokens.get(&identity(model, request)).copied()
+        }
     }
 
     /// Remembers the output tokens of this request.
@@ -166,7 +191,8 @@ impl Learnt {
         if let Shape::Json(schema) = shape
             && is_about_one_schema(error)
         {
-            // Guests write schemas, so the number is bounded. A forgotten one costs one more refusal.
+            // Guests write schemas, so the number is bounded. A forgotten one costs one more
+            // refusal.
             if self.schemas.len() >= MAX_SCHEMAS {
                 self.schemas.clear();
             }
@@ -194,8 +220,9 @@ fn is_about_one_schema(error: &str) -> bool {
 /// Whether the name occurs in the text as a whole word.
 fn names(text: &str, name: &str) -> bool {
     let part_of = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices(name)
-        .any(|(at, _)| !text[..at].ends_with(part_of) && !text[at + name.len()..].starts_with(part_of))
+    text.match_indices(name).any(|(at, _)| {
+        !text[..at].ends_with(part_of) && !text[at + name.len()..].starts_with(part_of)
+    })
 }
 
 #[cfg(test)]
@@ -223,9 +250,18 @@ mod tests {
     fn refused_parameters_are_renamed_or_left_out() {
         let body = json!({"max_tokens": 1, "temperature": 0.7, "stop": ["x"]});
         let error = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.";
-        assert_eq!(Quirks::default().after(400, error, &body, OPTIONAL).unwrap().limit(), "max_completion_tokens");
+        assert_eq!(
+            Quirks::default().after(400, error, &body, OPTIONAL).unwrap().limit(),
+            "max_completion_tokens"
+        );
         let error = "Unsupported value: 'temperature' does not support 0.7 with this model.";
-        assert!(Quirks::default().after(400, error, &body, OPTIONAL).unwrap().dropped.contains("temperature"));
+        assert!(
+            Quirks::default()
+                .after(400, error, &body, OPTIONAL)
+                .unwrap()
+                .dropped
+                .contains("temperature")
+        );
         assert_eq!(Quirks::default().after(400, "the server was stopped", &body, OPTIONAL), None);
         assert_eq!(Quirks::default().after(500, error, &body, OPTIONAL), None);
         assert_eq!(Quirks::default().after(404, "model `x` not found", &body, OPTIONAL), None);
@@ -238,8 +274,16 @@ mod tests {
         assert!(after(400, "Stream must be set to true").unwrap().streams);
         assert!(after(422, "this model only supports streaming").unwrap().streams);
         assert!(after(500, "jinja: System role not supported").unwrap().folds_system);
-        assert!(after(400, "Developer instruction is not enabled for models/gemma-3").unwrap().folds_system);
-        assert!(after(400, "Conversation roles must alternate user/assistant/user").unwrap().folds_system);
+        assert!(
+            after(400, "Developer instruction is not enabled for models/gemma-3")
+                .unwrap()
+                .folds_system
+        );
+        assert!(
+            after(400, "Conversation roles must alternate user/assistant/user")
+                .unwrap()
+                .folds_system
+        );
         assert_eq!(after(400, "the stream broke"), None);
         let folded = Quirks { folds_system: true, ..Quirks::default() };
         assert_eq!(folded.after(400, "system role not supported", &body, OPTIONAL), None);
@@ -254,7 +298,10 @@ mod tests {
         let mut learnt = Learnt::default();
         learnt.set_tokens("m", &request("a"), 7);
         let limited = Request { max_tokens: Some(9), ..request("a") };
-        assert_eq!((learnt.tokens("m", &limited), learnt.tokens("m", &request("b"))), (Some(7), None));
+        assert_eq!(
+            (learnt.tokens("m", &limited), learnt.tokens("m", &request("b"))),
+            (Some(7), None)
+        );
         assert_eq!(learnt.tokens("n", &request("a")), None);
         for number in 0..3_000 {
             learnt.set_tokens("m", &request(&number.to_string()), 1);
@@ -268,9 +315,15 @@ mod tests {
         let plainer = Quirks { structured: Structured::Object, ..Quirks::default() };
         let mut learnt = Learnt::default();
         learnt.learn("m", &one, "Invalid schema for response_format 'reply'", &plainer);
-        assert_eq!((learnt.of("m", &one), learnt.of("m", &other)), (plainer.clone(), Quirks::default()));
+        assert_eq!(
+            (learnt.of("m", &one), learnt.of("m", &other)),
+            (plainer.clone(), Quirks::default())
+        );
         learnt.learn("m", &one, "response_format is not supported", &plainer);
-        assert_eq!((learnt.of("m", &other), learnt.of("n", &one)), (plainer.clone(), Quirks::default()));
+        assert_eq!(
+            (learnt.of("m", &other), learnt.of("n", &one)),
+            (plainer.clone(), Quirks::default())
+        );
         for number in 0..2_000 {
             learnt.learn("m", &Shape::Json(number.to_string()), "invalid_json_schema", &plainer);
         }

@@ -1,7 +1,9 @@
-//! The meaning of an endpoint's error: what it is about, whether the same call may succeed later, and what the user can do.
+//! The meaning of an endpoint's error: what it is about, whether the same call may succeed later,
+//! and what the user can do.
 //!
-//! What an error says counts for more than the status that it came with: gateways answer 200 with an error of their provider, and servers
-//! answer 400 for a content filter and 500 for a prompt that is too long.
+//! What an error says counts for more than the status that it came with: gateways answer 200 with
+//! an error of their provider, and servers answer 400 for a content filter and 500 for a prompt
+//! that is too long.
 
 use std::time::SystemTime;
 
@@ -65,17 +67,28 @@ const LOADING: [&str; 8] = [
     "is starting up",
 ];
 /// Words of errors that pass, where nothing else says so.
-const PASSING: [&str; 9] =
-    ["overloaded", "temporarily", "try again", "retry", "timed out", "timeout", "busy", "unavailable", "capacity"];
+const PASSING: [&str; 9] = [
+    "overloaded",
+    "temporarily",
+    "try again",
+    "retry",
+    "timed out",
+    "timeout",
+    "busy",
+    "unavailable",
+    "capacity",
+];
 /// Words of too many requests.
-const RATE: [&str; 6] = ["rate limit", "rate_limit", "ratelimit", "too many requests", "resource_exhausted", "throttl"];
+const RATE: [&str; 6] =
+    ["rate limit", "rate_limit", "ratelimit", "too many requests", "resource_exhausted", "throttl"];
 
 /// What an error is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cause {
     /// A filter refuses the prompt or the reply.
     Filter,
-    /// Prompt and reply do not fit into the context. The tokens that are left beside the prompt, if the error names the numbers.
+    /// Prompt and reply do not fit into the context. The tokens that are left beside the prompt, if
+    /// the error names the numbers.
     Context(Option<u32>),
     /// The endpoint is not ready yet.
     Loading,
@@ -144,19 +157,37 @@ impl Said {
         Some(Self::new(StatusCode::OK, &HeaderMap::new(), error.to_string().as_bytes()))
     }
 
-    /// The greatest number of output tokens that the endpoint allows, if it says that fewer than `sent` are allowed.
+    /// The greatest number of output tokens that the endpoint allows, if it says that fewer than
+    /// `sent` are allowed.
     pub(super) fn allowed(&self, sent: u32) -> Option<u32> {
         /// Fewer tokens than this are no limit of an endpoint.
         const LEAST: u64 = 16;
-        let is_about = ["max_tokens", "max_completion_tokens", "max_new_tokens", "completion tokens", "output tokens"]
-            .iter()
-            .any(|name| self.words.contains(name));
-        let is_limit =
-            ["at most", "less than or equal", "maximum", "too large", "range", "must be", "exceed", "<=", " > "]
-                .iter()
-                .any(|word| self.words.contains(word));
-        let numbers = numbers(&self.words).filter(|number| (LEAST..u64::from(sent)).contains(number));
-        let most = numbers.max().filter(|_| is_about && is_limit && self.status.is_client_error())?;
+        let is_about = [
+            "max_tokens",
+            "max_completion_tokens",
+            "max_new_tokens",
+            "completion tokens",
+            "output tokens",
+        ]
+        .iter()
+        .any(|name| self.words.contains(name));
+        let is_limit = [
+            "at most",
+            "less than or equal",
+            "maximum",
+            "too large",
+            "range",
+            "must be",
+            "exceed",
+            "<=",
+            " > ",
+        ]
+        .iter()
+        .any(|word| self.words.contains(word));
+        let numbers =
+            numbers(&self.words).filter(|number| (LEAST..u64::from(sent)).contains(number));
+        let most =
+            numbers.max().filter(|_| is_about && is_limit && self.status.is_client_error())?;
         u32::try_from(most).ok()
     }
 }
@@ -178,8 +209,10 @@ fn codes(body: &Value) -> String {
         error.get("n_ctx"),
     ];
     let names = ["", "", "", "", "", "", "", "", "n_prompt_tokens ", "n_ctx "];
-    let named =
-        places.into_iter().zip(names).filter_map(|(place, name)| Some(format!("{name}{}", values::text(place?))));
+    let named = places
+        .into_iter()
+        .zip(names)
+        .filter_map(|(place, name)| Some(format!("{name}{}", values::text(place?))));
     named.collect::<Vec<_>>().join(" ")
 }
 
@@ -187,9 +220,14 @@ fn codes(body: &Value) -> String {
 fn own_status(status: StatusCode, body: &Value, words: &str) -> StatusCode {
     let body = body.get(0).unwrap_or(body);
     let error = body.get("error").filter(|error| error.is_object()).unwrap_or(body);
-    let code = [error.get("code"), body.get("code"), error.get("status")].into_iter().flatten().find_map(values::count);
+    let code = [error.get("code"), body.get("code"), error.get("status")]
+        .into_iter()
+        .flatten()
+        .find_map(values::count);
     // Some servers number their errors within a status, such as 40303.
-    let code = code.map(|code| if code >= 10_000 { code / 100 } else { code }).filter(|code| (400..600).contains(code));
+    let code = code
+        .map(|code| if code >= 10_000 { code / 100 } else { code })
+        .filter(|code| (400..600).contains(code));
     if let Some(own) = code.and_then(|code| StatusCode::from_u16(u16::try_from(code).ok()?).ok()) {
         return own;
     }
@@ -252,7 +290,8 @@ pub(super) fn advice(said: &Said, has_key: bool, model: &str) -> String {
     }
 }
 
-/// The tokens that a context has left beside a prompt, if the error names both sizes. `words` is in lower case.
+/// The tokens that a context has left beside a prompt, if the error names both sizes. `words` is in
+/// lower case.
 fn free_tokens(words: &str) -> Option<u32> {
     /// Words before the size of the context.
     const SIZE: [&str; 11] = [
@@ -269,10 +308,17 @@ fn free_tokens(words: &str) -> Option<u32> {
         " > ",
     ];
     /// Words after the size of the prompt.
-    const PROMPT: [&str; 5] = [" in the messages", " input tokens", " `inputs`", " tokens, context", " prompt tokens"];
+    const PROMPT: [&str; 5] =
+        [" in the messages", " input tokens", " `inputs`", " tokens, context", " prompt tokens"];
     /// Words before the size of the prompt.
-    const BEFORE: [&str; 6] =
-        ["resulted in", "n_prompt_tokens", "(length", "context limit:", "prompt contains", "prompt is too long:"];
+    const BEFORE: [&str; 6] = [
+        "resulted in",
+        "n_prompt_tokens",
+        "(length",
+        "context limit:",
+        "prompt contains",
+        "prompt is too long:",
+    ];
     let size = SIZE.iter().find_map(|key| number_after(words, key))?;
     let prompt = PROMPT
         .iter()
@@ -283,7 +329,8 @@ fn free_tokens(words: &str) -> Option<u32> {
 
 /// The numbers of a text.
 fn numbers(text: &str) -> impl Iterator<Item = u64> {
-    text.split(|c: char| !(c.is_ascii_digit() || c == ',')).filter_map(|digits| digits.replace(',', "").parse().ok())
+    text.split(|c: char| !(c.is_ascii_digit() || c == ','))
+        .filter_map(|digits| digits.replace(',', "").parse().ok())
 }
 
 /// The number that follows the words, with a few signs between.
@@ -314,7 +361,10 @@ mod tests {
     use super::*;
 
     fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
-        pairs.iter().map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_str(value).unwrap())).collect()
+        pairs
+            .iter()
+            .map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_str(value).unwrap()))
+            .collect()
     }
 
     fn said(status: u16, body: &str) -> Said {
@@ -340,25 +390,44 @@ mod tests {
     #[test]
     fn an_error_in_a_good_status_has_the_class_that_it_names() {
         for (body, status, retry) in [
-            (json!({"error": {"message": "Rate limit exceeded: upstream is busy", "code": 429}}), 429, Retry::Yes),
+            (
+                json!({"error": {"message": "Rate limit exceeded: upstream is busy", "code": 429}}),
+                429,
+                Retry::Yes,
+            ),
             (json!({"choices": null, "error": {"message": "x", "code": "503"}}), 503, Retry::Yes),
             (json!({"error": {"message": "Insufficient credits", "code": 402}}), 402, Retry::No),
-            (json!({"type": "error", "error": {"type": "overloaded_error", "message": "x"}}), 529, Retry::Yes),
+            (
+                json!({"type": "error", "error": {"type": "overloaded_error", "message": "x"}}),
+                529,
+                Retry::Yes,
+            ),
             (
                 json!({"choices": [{"error": {"code": 502, "message": "x"}, "message": {"content": ""}}]}),
                 502,
                 Retry::Yes,
             ),
-            (json!({"choices": [{"finish_reason": "error", "message": {"content": ""}}]}), 502, Retry::Yes),
+            (
+                json!({"choices": [{"finish_reason": "error", "message": {"content": ""}}]}),
+                502,
+                Retry::Yes,
+            ),
             (json!({"object": "error", "message": "no", "code": 40_303}), 403, Retry::No),
-            (json!([{"error": {"code": 503, "status": "UNAVAILABLE", "message": "x"}}]), 503, Retry::Yes),
+            (
+                json!([{"error": {"code": 503, "status": "UNAVAILABLE", "message": "x"}}]),
+                503,
+                Retry::Yes,
+            ),
             (json!({"error": "Model is overloaded", "error_type": "overloaded"}), 503, Retry::Yes),
             (json!({"error": {"message": "no such thing"}}), 200, Retry::No),
         ] {
             let said = Said::in_reply(&body).unwrap();
             assert_eq!((said.status.as_u16(), said.retry), (status, retry), "{body}");
         }
-        for fine in [json!({"choices": [{"message": {"content": "x"}}], "error": null}), json!({"choices": []})] {
+        for fine in [
+            json!({"choices": [{"message": {"content": "x"}}], "error": null}),
+            json!({"choices": []}),
+        ] {
             assert_eq!(Said::in_reply(&fine), None, "{fine}");
         }
     }
@@ -402,7 +471,10 @@ mod tests {
                 Some(0),
             ),
             ("the request exceeds the available context size (707 tokens, context 512)", Some(0)),
-            ("input length and `max_tokens` exceed context limit: 199000 + 4096 > 200000", Some(1_000)),
+            (
+                "input length and `max_tokens` exceed context limit: 199000 + 4096 > 200000",
+                Some(1_000),
+            ),
             (
                 "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 3500 `inputs` tokens \
                  and 1000 `max_new_tokens`",
@@ -412,7 +484,10 @@ mod tests {
                 "This model's maximum context length is 4,097 tokens. However, your messages resulted in 5,000 tokens.",
                 Some(0),
             ),
-            ("The decoder prompt (length 5000) is longer than the maximum model length of 4096", Some(0)),
+            (
+                "The decoder prompt (length 5000) is longer than the maximum model length of 4096",
+                Some(0),
+            ),
             ("prompt is too long: 210000 tokens > 200000 maximum", Some(0)),
             ("prompt is too long", None),
             (r#"{"error":{"code":"context_length_exceeded","message":"too much"}}"#, None),
@@ -427,8 +502,14 @@ mod tests {
         let allowed = |text: &str| said(400, text).allowed(10_000);
         for (text, most) in [
             ("max_tokens must be at most 2048", Some(2_048)),
-            ("max_tokens: 10000 > 8192, which is the maximum allowed number of output tokens for m", Some(8_192)),
-            ("max_tokens is too large: 10000. This model supports at most 4,096 completion tokens", Some(4_096)),
+            (
+                "max_tokens: 10000 > 8192, which is the maximum allowed number of output tokens for m",
+                Some(8_192),
+            ),
+            (
+                "max_tokens is too large: 10000. This model supports at most 4,096 completion tokens",
+                Some(4_096),
+            ),
             ("Invalid max_tokens value, the valid range of max_tokens is [1, 8192]", Some(8_192)),
             ("`max_tokens` must be less than or equal to `8192`", Some(8_192)),
             ("max_tokens is unknown", None),

@@ -9,7 +9,8 @@ pub(crate) use super::lenient::lenient;
 /// Bytes of a model's name in a reply that are used.
 const NAME_BYTES: usize = 200;
 
-/// A number clamped to 0 to `most` in its shortest decimal form: 0.7 rather than the digits of the nearest binary fraction.
+/// A number clamped to 0 to `most` in its shortest decimal form: 0.7 rather than the digits of the
+/// nearest binary fraction.
 pub(crate) fn decimal(value: f32, most: f32) -> Option<Value> {
     let value = if value.is_finite() { value.clamp(0.0, most) } else { return None };
     value.to_string().parse::<f64>().ok().map(Value::from)
@@ -17,7 +18,9 @@ pub(crate) fn decimal(value: f32, most: f32) -> Option<Value> {
 
 /// The end of a prompt that asks for a document of that schema.
 pub(crate) fn schema_in_words(schema: &str) -> String {
-    format!("\n\nReply with one JSON document that matches this JSON schema, and with nothing else:\n{schema}")
+    format!(
+        "\n\nReply with one JSON document that matches this JSON schema, and with nothing else:\n{schema}"
+    )
 }
 
 /// Whether a shape is that of one statement.
@@ -25,14 +28,20 @@ pub(crate) fn holds_statement(shape: &Shape) -> bool {
     matches!(shape, Shape::Sql) || matches!(shape, Shape::Yaml(keys) if *keys == ["sql"])
 }
 
-/// The reported tokens; `None` if the report cannot be true, such as one of a prompt without tokens. `model` is the name of the model if the
-/// body has none.
-pub(crate) fn usage(body: &Value, input: Option<u32>, output: Option<u32>, model: &str) -> Option<Usage> {
+/// The reported tokens; `None` if the report cannot be true, such as one of a prompt without
+/// tokens. `model` is the name of the model if the body has none.
+pub(crate) fn usage(
+    body: &Value,
+    input: Option<u32>,
+    output: Option<u32>,
+    model: &str,
+) -> Option<Usage> {
     let input = input.filter(|tokens| *tokens > 0);
     if input.is_none() && output.is_none_or(|tokens| tokens == 0) {
         return None;
     }
-    let model = body.get("model").and_then(Value::as_str).filter(|name| !name.is_empty()).unwrap_or(model);
+    let model =
+        body.get("model").and_then(Value::as_str).filter(|name| !name.is_empty()).unwrap_or(model);
     Some(Usage {
         input_tokens: input.unwrap_or(0),
         output_tokens: output.unwrap_or(0),
@@ -54,7 +63,9 @@ fn cost(usage: &Value) -> Option<u64> {
 /// A count of tokens; `None` if the value is no count.
 pub(crate) fn count(value: &Value) -> Option<u32> {
     let number = match value {
-        Value::Number(number) => number.as_u64().or_else(|| number.as_f64().filter(|n| *n >= 0.0).map(|n| n as u64))?,
+        Value::Number(number) => {
+            number.as_u64().or_else(|| number.as_f64().filter(|n| *n >= 0.0).map(|n| n as u64))?
+        }
         Value::String(text) => text.trim().parse().ok()?,
         _ => return None,
     };
@@ -70,7 +81,8 @@ pub(crate) fn text(value: &Value) -> String {
 pub(crate) fn error_text(body: &[u8]) -> String {
     let message = lenient(body).and_then(|value| {
         let value = value.get(0).unwrap_or(&value);
-        let error = value.get("error").or_else(|| value.get("detail")).or_else(|| value.get("message"))?;
+        let error =
+            value.get("error").or_else(|| value.get("detail")).or_else(|| value.get("message"))?;
         let message = self::text(error.get("message").unwrap_or(error));
         // A gateway quotes what its own endpoint says.
         let quoted = error.pointer("/metadata/raw").map(|raw| format!(": {}", self::text(raw)));
@@ -94,7 +106,10 @@ mod tests {
         assert_eq!(error_text(b"{\"detail\":[{\"loc\":1}]}"), "[{\"loc\":1}]");
         assert_eq!(error_text(b"<html>"), "<html>");
         assert_eq!(error_text(b"[{\"error\":{\"message\":\"no\"}}]"), "no");
-        assert_eq!(error_text(b"{\"error\":{\"message\":\"failed\",\"metadata\":{\"raw\":\"no\"}}}"), "failed: no");
+        assert_eq!(
+            error_text(b"{\"error\":{\"message\":\"failed\",\"metadata\":{\"raw\":\"no\"}}}"),
+            "failed: no"
+        );
     }
 
     #[test]
@@ -106,7 +121,11 @@ mod tests {
         assert_eq!(read(serde_json::json!({"cost": 0.001_234_5})), Some(1_235));
         assert_eq!(read(serde_json::json!({"cost": {"total_cost": 0.5}})), Some(500_000));
         assert_eq!(read(serde_json::json!({"estimated_cost": 0})), Some(0));
-        for none in [serde_json::json!({}), serde_json::json!({"cost": -1}), serde_json::json!({"cost": "dear"})] {
+        for none in [
+            serde_json::json!({}),
+            serde_json::json!({"cost": -1}),
+            serde_json::json!({"cost": "dear"}),
+        ] {
             assert_eq!(read(none), None);
         }
     }

@@ -48,7 +48,8 @@ impl Protocol for Embeddings {
     }
 
     fn body(request: &Request, settings: &Settings<'_>) -> Value {
-        let texts: Vec<&str> = request.messages.iter().map(|message| message.text.as_str()).collect();
+        let texts: Vec<&str> =
+            request.messages.iter().map(|message| message.text.as_str()).collect();
         json!({ "model": settings.model, "input": texts, "encoding_format": "float" })
     }
 
@@ -69,7 +70,8 @@ impl Protocol for Embeddings {
         if vectors.iter().any(|vector| vector.len() != length) {
             return None;
         }
-        let tokens = body.get("usage").and_then(|usage| usage.get("prompt_tokens")).and_then(values::count);
+        let tokens =
+            body.get("usage").and_then(|usage| usage.get("prompt_tokens")).and_then(values::count);
         let usage = values::usage(body, tokens, None, model);
         Some(Answer { text: encode::vectors(&vectors), usage, ..Answer::default() })
     }
@@ -82,7 +84,8 @@ fn unit(numbers: &[Value]) -> Option<Vec<f32>> {
     }
     let numbers: Vec<f64> = numbers.iter().map(Value::as_f64).collect::<Option<_>>()?;
     let length = numbers.iter().map(|number| number * number).sum::<f64>().sqrt();
-    (length.is_finite() && length > 0.0).then(|| numbers.iter().map(|number| (number / length) as f32).collect())
+    (length.is_finite() && length > 0.0)
+        .then(|| numbers.iter().map(|number| (number / length) as f32).collect())
 }
 
 #[cfg(test)]
@@ -97,7 +100,10 @@ mod tests {
         });
         let answer = Embeddings::answer(&body, "m").unwrap();
         assert_eq!(encode::vectors_of(&answer.text), Some(vec![vec![0.6, 0.8], vec![0.0, 1.0]]));
-        assert_eq!(answer.usage.map(|usage| (usage.input_tokens, usage.output_tokens)), Some((7, 0)));
+        assert_eq!(
+            answer.usage.map(|usage| (usage.input_tokens, usage.output_tokens)),
+            Some((7, 0))
+        );
     }
 
     #[test]
@@ -119,8 +125,16 @@ mod tests {
 
     #[test]
     fn the_address_stands_beside_that_of_chat_completions() {
-        for base in ["http://h/v1", "http://h/v1/", "http://h/v1/chat/completions", "http://h/v1/embeddings"] {
-            assert_eq!(Embeddings::address(base), ("http://h/v1/embeddings".to_owned(), "http://h/v1".to_owned()));
+        for base in [
+            "http://h/v1",
+            "http://h/v1/",
+            "http://h/v1/chat/completions",
+            "http://h/v1/embeddings",
+        ] {
+            assert_eq!(
+                Embeddings::address(base),
+                ("http://h/v1/embeddings".to_owned(), "http://h/v1".to_owned())
+            );
         }
     }
 }

@@ -1,9 +1,12 @@
-//! Chat completions as OpenAI documents them and Ollama, vLLM, llama.cpp and LM Studio implement them.
+//! Chat completions as OpenAI documents them and Ollama, vLLM, llama.cpp and LM Studio implement
+//! them.
 //!
-//! The host owns the endpoint and the key; from a guest come only the texts and a few clamped numbers. A parameter that an endpoint refuses
-//! by name is left out of all later requests to that model.
+//! The host owns the endpoint and the key; from a guest come only the texts and a few clamped
+//! numbers. A parameter that an endpoint refuses by name is left out of all later requests to that
+//! model.
 //!
-//! Tests use servers in this repository that implement the documented protocol; none uses a vendor's endpoint.
+//! Tests use servers in this repository that implement the documented protocol; none uses a
+//! vendor's endpoint.
 
 mod embeddings;
 mod wire;
@@ -28,7 +31,8 @@ pub struct OpenAi;
 impl Protocol for OpenAi {
     const NAME: &'static str = "openai";
     const REPLY: &'static str = "a chat completion";
-    const OPTIONAL: &'static [&'static str] = &["temperature", "top_p", "seed", "stop", "logprobs", "stream_options"];
+    const OPTIONAL: &'static [&'static str] =
+        &["temperature", "top_p", "seed", "stop", "logprobs", "stream_options"];
     const ENFORCES: bool = true;
 
     /// The base URL ends with `/v1`; the full address is accepted, too.

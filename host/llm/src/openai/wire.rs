@@ -24,7 +24,10 @@ pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
             body.insert(name.into(), value);
         }
     };
-    optional("temperature", request.temperature.or(settings.temperature).and_then(|value| decimal(value, 2.0)));
+    optional(
+        "temperature",
+        request.temperature.or(settings.temperature).and_then(|value| decimal(value, 2.0)),
+    );
     optional("top_p", request.top_p.and_then(|value| decimal(value, 1.0)));
     optional("seed", Some(request.number().into()));
     optional("stop", (!request.stop.is_empty()).then(|| json!(request.stop)));
@@ -38,9 +41,13 @@ pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
 }
 
 fn messages(request: &Request, quirks: &Quirks) -> Value {
-    let mut messages = if quirks.folds_system { fold(&request.messages) } else { request.messages.clone() };
+    let mut messages =
+        if quirks.folds_system { fold(&request.messages) } else { request.messages.clone() };
     if asks_for_document(&request.expect, quirks) {
-        messages.iter_mut().filter(|message| message.speaker == Speaker::Assistant).for_each(as_document);
+        messages
+            .iter_mut()
+            .filter(|message| message.speaker == Speaker::Assistant)
+            .for_each(as_document);
     }
     if let Some(last) = messages.last_mut() {
         match &request.expect {
@@ -56,16 +63,23 @@ fn messages(request: &Request, quirks: &Quirks) -> Value {
         Speaker::User => "user",
         Speaker::Assistant => "assistant",
     };
-    messages.iter().map(|message| json!({"role": role(message.speaker), "content": message.text})).collect()
+    messages
+        .iter()
+        .map(|message| json!({"role": role(message.speaker), "content": message.text}))
+        .collect()
 }
 
-/// The messages without a system prompt, which stands at the beginning of what the user says first, and with no two of one role in a row.
+/// The messages without a system prompt, which stands at the beginning of what the user says first,
+/// and with no two of one role in a row.
 fn fold(messages: &[Message]) -> Vec<Message> {
     let mut folded: Vec<Message> = Vec::new();
     for message in messages {
-        let speaker = if message.speaker == Speaker::System { Speaker::User } else { message.speaker };
+        let speaker =
+            if message.speaker == Speaker::System { Speaker::User } else { message.speaker };
         match folded.last_mut() {
-            Some(last) if last.speaker == speaker => last.text = format!("{}\n\n{}", last.text, message.text),
+            Some(last) if last.speaker == speaker => {
+                last.text = format!("{}\n\n{}", last.text, message.text)
+            }
             _ => folded.push(Message { speaker, text: message.text.clone() }),
         }
     }
@@ -80,7 +94,9 @@ fn asks_for_document(shape: &Shape, quirks: &Quirks) -> bool {
 /// An example of a reply, in the form of a document.
 fn as_document(message: &mut Message) {
     let reply = shape::parse(&message.text, &Shape::Sql, &Limits::default()).ok().flatten();
-    if let Some(SqlReply { sql, confidence, .. }) = reply.and_then(|reply| serde_json::from_str(&reply).ok()) {
+    if let Some(SqlReply { sql, confidence, .. }) =
+        reply.and_then(|reply| serde_json::from_str(&reply).ok())
+    {
         message.text = match confidence {
             Some(confidence) => json!({"sql": sql, "confidence": confidence}).to_string(),
             None => json!({"sql": sql}).to_string(),
@@ -105,13 +121,16 @@ fn response_format(shape: &Shape, quirks: &Quirks) -> Option<Value> {
         _ => return None,
     };
     match quirks.structured {
-        Structured::Schema => Some(json!({"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}})),
+        Structured::Schema => {
+            Some(json!({"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}}))
+        }
         Structured::Object => Some(json!({"type": "json_object"})),
         Structured::Prompt => None,
     }
 }
 
-/// Reads a body; `None` if it is no chat completion. `model` is the name of the model if the body has none.
+/// Reads a body; `None` if it is no chat completion. `model` is the name of the model if the body
+/// has none.
 pub(super) fn answer(body: &Value, model: &str) -> Option<Answer> {
     let choice = body.get("choices")?.get(0)?;
     let message = choice.get("message").filter(|message| message.is_object())?;
@@ -126,7 +145,8 @@ pub(super) fn answer(body: &Value, model: &str) -> Option<Answer> {
     })
 }
 
-/// The arguments of the tools that a message calls, in the present form and in the first one, `function_call`.
+/// The arguments of the tools that a message calls, in the present form and in the first one,
+/// `function_call`.
 fn tool_calls(message: &Value) -> Vec<String> {
     let listed = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
     let functions = listed.map(|call| call.get("function").or_else(|| call.get("custom")));
@@ -153,7 +173,9 @@ fn stopped(refusal: Option<&Value>, finish: Option<&Value>) -> Stopped {
 /// The text of a message: a string, or the parts of a list that are text.
 fn content(value: Option<&Value>) -> String {
     let is_text = |part: &&Value| {
-        part.get("type").and_then(Value::as_str).is_none_or(|kind| ["text", "output_text"].contains(&kind))
+        part.get("type")
+            .and_then(Value::as_str)
+            .is_none_or(|kind| ["text", "output_text"].contains(&kind))
     };
     match value {
         Some(Value::String(text)) => text.clone(),
@@ -172,7 +194,8 @@ fn thinking(message: &Value) -> String {
 
 /// Whether a report of usage names tokens of thinking.
 fn has_thought(usage: Option<&Value>) -> bool {
-    let tokens = usage.and_then(|usage| usage.pointer("/completion_tokens_details/reasoning_tokens"));
+    let tokens =
+        usage.and_then(|usage| usage.pointer("/completion_tokens_details/reasoning_tokens"));
     tokens.and_then(count).is_some_and(|tokens| tokens > 0)
 }
 
@@ -185,7 +208,9 @@ fn logprob(value: &Value) -> Option<f64> {
 fn usage(body: &Value, model: &str) -> Option<Usage> {
     let usage = body.get("usage")?;
     let tokens = |name: &str| usage.get(name).and_then(count);
-    let cached = usage.pointer("/prompt_tokens_details/cached_tokens").or_else(|| usage.get("prompt_cache_hit_tokens"));
+    let cached = usage
+        .pointer("/prompt_tokens_details/cached_tokens")
+        .or_else(|| usage.get("prompt_cache_hit_tokens"));
     let cached_tokens = cached.and_then(count).unwrap_or(0);
     let read = values::usage(body, tokens("prompt_tokens"), tokens("completion_tokens"), model)?;
     Some(Usage { cached_tokens: cached_tokens.min(read.input_tokens), ..read })
@@ -193,7 +218,9 @@ fn usage(body: &Value, model: &str) -> Option<Usage> {
 
 /// The body that the events of a stream add up to.
 pub(super) fn whole(events: &[Value], is_ended: bool) -> Option<Value> {
-    if let Some(error) = events.iter().find(|event| event.get("error").is_some_and(|error| !error.is_null())) {
+    if let Some(error) =
+        events.iter().find(|event| event.get("error").is_some_and(|error| !error.is_null()))
+    {
         return Some(error.clone());
     }
     let mut sum = Sum::default();
@@ -235,7 +262,9 @@ impl Sum {
         self.content += &content(delta.get("content"));
         self.thinking += &thinking(delta);
         self.refusal += delta.get("refusal").and_then(Value::as_str).unwrap_or_default();
-        for (place, call) in delta.get("tool_calls").and_then(Value::as_array).into_iter().flatten().enumerate() {
+        for (place, call) in
+            delta.get("tool_calls").and_then(Value::as_array).into_iter().flatten().enumerate()
+        {
             let place = call
                 .get("index")
                 .and_then(Value::as_u64)
@@ -244,21 +273,35 @@ impl Sum {
             // More calls than this are no reply.
             let place = place.min(63);
             self.calls.resize(self.calls.len().max(place + 1), String::new());
-            self.calls[place] += call.pointer("/function/arguments").and_then(Value::as_str).unwrap_or_default();
+            self.calls[place] +=
+                call.pointer("/function/arguments").and_then(Value::as_str).unwrap_or_default();
         }
-        self.logprobs
-            .extend(choice.pointer("/logprobs/content").and_then(Value::as_array).into_iter().flatten().cloned());
-        self.finish = choice.get("finish_reason").filter(|reason| !reason.is_null()).cloned().or(self.finish.take());
+        self.logprobs.extend(
+            choice
+                .pointer("/logprobs/content")
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+                .cloned(),
+        );
+        self.finish = choice
+            .get("finish_reason")
+            .filter(|reason| !reason.is_null())
+            .cloned()
+            .or(self.finish.take());
     }
 
     fn choice(self) -> Value {
         let Self { content, thinking, refusal, calls, logprobs, finish, .. } = self;
-        let calls: Vec<Value> =
-            calls.into_iter().map(|arguments| json!({"function": {"arguments": arguments}})).collect();
+        let calls: Vec<Value> = calls
+            .into_iter()
+            .map(|arguments| json!({"function": {"arguments": arguments}}))
+            .collect();
         let message = json!({
             "role": "assistant", "content": content, "reasoning_content": thinking, "refusal": refusal, "tool_calls": calls
         });
-        let logprobs = if logprobs.is_empty() { Value::Null } else { json!({ "content": logprobs }) };
+        let logprobs =
+            if logprobs.is_empty() { Value::Null } else { json!({ "content": logprobs }) };
         json!({"message": message, "finish_reason": finish, "logprobs": logprobs})
     }
 }
@@ -313,9 +356,14 @@ mod tests {
         };
         let body = body_of(schema, &quirks);
         assert_eq!(body["response_format"], json!({"type": "json_object"}));
-        assert!(body["messages"][0]["content"].as_str().unwrap().ends_with("{\"type\":\"object\"}"));
+        assert!(
+            body["messages"][0]["content"].as_str().unwrap().ends_with("{\"type\":\"object\"}")
+        );
         let keys: Vec<&String> = body.as_object().unwrap().keys().collect();
-        assert_eq!(keys, ["model", "messages", "max_completion_tokens", "stream", "response_format"]);
+        assert_eq!(
+            keys,
+            ["model", "messages", "max_completion_tokens", "stream", "response_format"]
+        );
     }
 
     #[test]
@@ -326,7 +374,10 @@ mod tests {
         };
         assert_eq!(read(json!({"prompt_tokens": 5, "completion_tokens": 2})), Some((5, 2)));
         assert_eq!(read(json!({"prompt_tokens": "5", "completion_tokens": 2.0})), Some((5, 2)));
-        assert_eq!(read(json!({"prompt_tokens": 1e30, "completion_tokens": -1})), Some((u32::MAX, 0)));
+        assert_eq!(
+            read(json!({"prompt_tokens": 1e30, "completion_tokens": -1})),
+            Some((u32::MAX, 0))
+        );
         for lie in [
             json!(null),
             json!({}),
@@ -350,7 +401,10 @@ mod tests {
         ];
         let request = Request { messages, ..request(Shape::Sql) };
         let quirks = Quirks { folds_system: true, ..Quirks::default() };
-        let body = body(&request, &Settings { model: "m", temperature: None, max_tokens: 100, quirks: &quirks });
+        let body = body(
+            &request,
+            &Settings { model: "m", temperature: None, max_tokens: 100, quirks: &quirks },
+        );
         let expected = json!([
             {"role": "user", "content": "rules\n\na"}, {"role": "assistant", "content": "b"},
             {"role": "user", "content": "c\n\nd"}
@@ -373,8 +427,14 @@ mod tests {
         ];
         let answer = answer(&whole(&events, false).unwrap(), "m").unwrap();
         assert_eq!((answer.text.as_str(), answer.thinking.as_str()), ("SELECT 1", "hm"));
-        assert_eq!((answer.stopped, answer.tool_calls), (Stopped::Length, vec!["{\"a\": 1}".to_owned()]));
-        assert_eq!(answer.usage.map(|usage| (usage.input_tokens, usage.model)), Some((5, "m-1".into())));
+        assert_eq!(
+            (answer.stopped, answer.tool_calls),
+            (Stopped::Length, vec!["{\"a\": 1}".to_owned()])
+        );
+        assert_eq!(
+            answer.usage.map(|usage| (usage.input_tokens, usage.model)),
+            Some((5, "m-1".into()))
+        );
         assert_eq!(whole(&events[..4], false), None, "it broke off");
         assert!(whole(&events[..4], true).is_some());
         assert_eq!(whole(&[], true), None);
@@ -389,19 +449,33 @@ mod tests {
             answer(&body, "m").unwrap().usage.unwrap().cached_tokens
         };
         let details = |cached: u32| json!({"cached_tokens": cached});
-        assert_eq!(read(json!({"prompt_tokens": 10, "completion_tokens": 1, "prompt_tokens_details": details(9)})), 9);
         assert_eq!(
-            read(json!({"prompt_tokens": 10, "completion_tokens": 1, "prompt_tokens_details": details(99)})),
+            read(
+                json!({"prompt_tokens": 10, "completion_tokens": 1, "prompt_tokens_details": details(9)})
+            ),
+            9
+        );
+        assert_eq!(
+            read(
+                json!({"prompt_tokens": 10, "completion_tokens": 1, "prompt_tokens_details": details(99)})
+            ),
             10
         );
-        assert_eq!(read(json!({"prompt_tokens": 10, "completion_tokens": 1, "prompt_cache_hit_tokens": 4})), 4);
+        assert_eq!(
+            read(
+                json!({"prompt_tokens": 10, "completion_tokens": 1, "prompt_cache_hit_tokens": 4})
+            ),
+            4
+        );
         assert_eq!(read(json!({"prompt_tokens": 10, "completion_tokens": 1})), 0);
     }
 
     #[test]
     fn texts_come_in_several_forms() {
-        let read =
-            |message: Value| answer(&json!({"choices": [{"message": message, "finish_reason": "stop"}]}), "m").unwrap();
+        let read = |message: Value| {
+            answer(&json!({"choices": [{"message": message, "finish_reason": "stop"}]}), "m")
+                .unwrap()
+        };
         assert_eq!(
             read(json!({"content": [{"type": "text", "text": "a"}, {"type": "image"}, {"text": "b"}]})).text,
             "ab"
@@ -409,7 +483,8 @@ mod tests {
         let parts = json!([{"type": "reasoning", "text": "SELECT 0"}, {"type": "text", "text": "a"}, {"type": "thinking", "thinking": []}]);
         assert_eq!(read(json!({"content": parts})).text, "a");
         assert_eq!(read(json!({"content": null, "reasoning": "b"})).thinking, "b");
-        let tools = read(json!({"content": null, "reasoning_content": "hm", "tool_calls": [{"id": "1"}]}));
+        let tools =
+            read(json!({"content": null, "reasoning_content": "hm", "tool_calls": [{"id": "1"}]}));
         assert_eq!((tools.text.as_str(), tools.tool_calls), ("", vec![String::new()]));
         let called = |message: Value| read(message).tool_calls;
         let function = json!({"name": "run", "arguments": "{\"sql\": \"SELECT 1\"}"});
@@ -417,10 +492,16 @@ mod tests {
             called(json!({"content": null, "tool_calls": [{"function": function}]})),
             ["{\"sql\": \"SELECT 1\"}"]
         );
-        assert_eq!(called(json!({"content": null, "function_call": function})), ["{\"sql\": \"SELECT 1\"}"]);
+        assert_eq!(
+            called(json!({"content": null, "function_call": function})),
+            ["{\"sql\": \"SELECT 1\"}"]
+        );
         let object = json!({"tool_calls": [{"function": {"arguments": {"q": 1}}}, {"custom": {"input": "SELECT 1"}}]});
         assert_eq!(called(object), ["{\"q\":1}", "SELECT 1"]);
-        assert_eq!(called(json!({"content": "x", "tool_calls": null, "function_call": null})), [""; 0]);
+        assert_eq!(
+            called(json!({"content": "x", "tool_calls": null, "function_call": null})),
+            [""; 0]
+        );
         assert_eq!(answer(&json!({"choices": []}), "m"), None);
     }
 }

@@ -1,10 +1,12 @@
-//! Endpoints that fail as real ones do, and what becomes of it: another form of the request, a reply, or an error of the right class.
+//! Endpoints that fail as real ones do, and what becomes of it: another form of the request, a
+//! reply, or an error of the right class.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use syrch_core::ports::{
-    LlmError, Message, ModelCall, ModelOutcome, ModelProvider, Request, Retry, Shape, Speaker, SqlReply,
+    LlmError, Message, ModelCall, ModelOutcome, ModelProvider, Request, Retry, Shape, Speaker,
+    SqlReply,
 };
 use syrch_kit::{MockEndpoint, Recorded, Reply, Script, Usage};
 use syrch_llm::{AnthropicProvider, EndpointConfig, OpenAiProvider, StructuredReplies};
@@ -51,15 +53,22 @@ async fn a_statement_that_was_cut_off_is_asked_for_once_more_and_never_used() {
         let endpoint = MockEndpoint::start(Script::always(Reply::text(&text).finish("length")));
         for provider in [&openai(&endpoint) as &dyn ModelProvider, &anthropic(&endpoint)] {
             let outcome = complete(provider, &call("q", Shape::Sql)).await;
-            let Err(LlmError::Cut { tokens: 4_096, begins }) = outcome.result else { panic!("{outcome:?}") };
+            let Err(LlmError::Cut { tokens: 4_096, begins }) = outcome.result else {
+                panic!("{outcome:?}")
+            };
             assert_eq!(begins, text);
         }
         assert_eq!(tokens_of(&endpoint), [512, 4_096, 512, 4_096]);
     }
     // The second try brings it whole.
-    let script = Script::new().once([""], Reply::text(COUNT).finish("length")).on([""], Reply::sql(COUNT, 0.9));
+    let script = Script::new()
+        .once([""], Reply::text(COUNT).finish("length"))
+        .on([""], Reply::sql(COUNT, 0.9));
     let endpoint = MockEndpoint::start(script);
-    assert_eq!(statement(&complete(&openai(&endpoint), &call("q", Shape::Sql)).await).as_deref(), Some(COUNT));
+    assert_eq!(
+        statement(&complete(&openai(&endpoint), &call("q", Shape::Sql)).await).as_deref(),
+        Some(COUNT)
+    );
     assert_eq!(endpoint.count(), 2);
 }
 
@@ -75,7 +84,10 @@ async fn what_a_cut_reply_has_whole_is_used() {
     assert!(cut("{\"n\": 1}", document.clone()).await.result.is_ok());
     assert!(matches!(cut("{\"n\": 1", document).await.result, Err(LlmError::Cut { .. })));
     let mapping = Shape::Yaml(vec!["sql".into()]);
-    assert!(matches!(cut(&format!("sql: {COUNT}"), mapping).await.result, Err(LlmError::Cut { .. })));
+    assert!(matches!(
+        cut(&format!("sql: {COUNT}"), mapping).await.result,
+        Err(LlmError::Cut { .. })
+    ));
 }
 
 /// More tokens are of no use to a model that fills them as well.
@@ -92,8 +104,13 @@ async fn a_model_whose_longest_reply_was_cut_off_is_not_asked_for_more_again() {
 /// A model that rambles rambles on with more tokens.
 #[tokio::test]
 async fn prose_that_was_cut_off_is_not_asked_for_again() {
-    let endpoint = MockEndpoint::start(Script::always(Reply::text("To calculate this, we first").finish("length")));
-    let never = EndpointConfig { structured: StructuredReplies::Never, ..EndpointConfig::new(endpoint.url(), "m") };
+    let endpoint = MockEndpoint::start(Script::always(
+        Reply::text("To calculate this, we first").finish("length"),
+    ));
+    let never = EndpointConfig {
+        structured: StructuredReplies::Never,
+        ..EndpointConfig::new(endpoint.url(), "m")
+    };
     let outcome = complete(&OpenAiProvider::new(never).unwrap(), &call("q", Shape::Sql)).await;
     assert!(matches!(outcome.result, Err(LlmError::Cut { tokens: 512, .. })), "{outcome:?}");
     assert_eq!(endpoint.count(), 1);
@@ -101,7 +118,10 @@ async fn prose_that_was_cut_off_is_not_asked_for_again() {
     let endpoint = MockEndpoint::start(Script::always(Reply::text(COUNT).finish("length")));
     let mut own = call("q", Shape::Sql);
     own.request.max_tokens = Some(60);
-    assert!(matches!(complete(&openai(&endpoint), &own).await.result, Err(LlmError::Cut { tokens: 60, .. })));
+    assert!(matches!(
+        complete(&openai(&endpoint), &own).await.result,
+        Err(LlmError::Cut { tokens: 60, .. })
+    ));
     let few = EndpointConfig { max_tokens: 100, ..EndpointConfig::new(endpoint.url(), "m") };
     let outcome = complete(&OpenAiProvider::new(few).unwrap(), &call("q", Shape::Sql)).await;
     assert!(matches!(outcome.result, Err(LlmError::Cut { tokens: 100, .. })), "{outcome:?}");
@@ -112,13 +132,22 @@ async fn prose_that_was_cut_off_is_not_asked_for_again() {
 #[tokio::test]
 async fn a_model_that_thinks_gets_more_tokens() {
     let empty = || Reply::text("").field("reasoning_content", "We need to count").finish("length");
-    for first in [empty(), Reply::text("<think>We need to").finish("length"), Reply::text("").finish("length")] {
-        let endpoint = MockEndpoint::start(Script::new().once([""], first).on([""], Reply::sql(COUNT, 0.9)));
+    for first in [
+        empty(),
+        Reply::text("<think>We need to").finish("length"),
+        Reply::text("").finish("length"),
+    ] {
+        let endpoint =
+            MockEndpoint::start(Script::new().once([""], first).on([""], Reply::sql(COUNT, 0.9)));
         let provider = openai(&endpoint);
-        assert_eq!(statement(&complete(&provider, &call("q", Shape::Sql)).await).as_deref(), Some(COUNT));
+        assert_eq!(
+            statement(&complete(&provider, &call("q", Shape::Sql)).await).as_deref(),
+            Some(COUNT)
+        );
         assert_eq!(tokens_of(&endpoint), [512, 4_096]);
     }
-    let endpoint = MockEndpoint::start(Script::always(Reply::sql(COUNT, 0.9).field("reasoning", "We count.")));
+    let endpoint =
+        MockEndpoint::start(Script::always(Reply::sql(COUNT, 0.9).field("reasoning", "We count.")));
     let provider = openai(&endpoint);
     for prompt in ["a", "b"] {
         assert!(statement(&complete(&provider, &call(prompt, Shape::Sql)).await).is_some());
@@ -146,13 +175,18 @@ async fn a_key_that_is_a_word_stays_in_what_is_read() {
         let replies = [
             Reply::sql(&sql, 0.9),
             Reply::tool_call_with("run", &json!({ "sql": sql })),
-            Reply::message(json!({"content": null, "reasoning_content": format!("```sql\n{sql}\n```")})),
+            Reply::message(
+                json!({"content": null, "reasoning_content": format!("```sql\n{sql}\n```")}),
+            ),
         ];
         for reply in replies {
             let endpoint = MockEndpoint::start(Script::always(reply));
-            let config =
-                EndpointConfig { api_key: Some(key.to_owned().into()), ..EndpointConfig::new(endpoint.url(), "m") };
-            let outcome = complete(&OpenAiProvider::new(config).unwrap(), &call("q", Shape::Sql)).await;
+            let config = EndpointConfig {
+                api_key: Some(key.to_owned().into()),
+                ..EndpointConfig::new(endpoint.url(), "m")
+            };
+            let outcome =
+                complete(&OpenAiProvider::new(config).unwrap(), &call("q", Shape::Sql)).await;
             assert_eq!(statement(&outcome), Some(sql.clone()));
         }
     }
@@ -166,7 +200,10 @@ async fn an_answer_that_stands_in_the_reasoning_alone_is_read_if_it_can_be_nothi
         assert_eq!(statement(&read).as_deref(), Some(COUNT));
     }
     let after = format!("Perhaps\n```sql\nSELECT 1\n```\n</think>\n```sql\n{COUNT}\n```");
-    assert_eq!(statement(&ask(only("reasoning", &after), Shape::Sql).await).as_deref(), Some(COUNT));
+    assert_eq!(
+        statement(&ask(only("reasoning", &after), Shape::Sql).await).as_deref(),
+        Some(COUNT)
+    );
     let document = ask(only("reasoning", "{\"n\": 1}"), Shape::Json(SCHEMA.into())).await;
     assert_eq!(document.result.unwrap().parsed.as_deref(), Some("{\"n\":1}"));
     for (text, expect) in [
@@ -196,15 +233,23 @@ async fn an_error_in_a_good_status_is_tried_again_where_its_words_say_so() {
             "gone",
             Retry::Yes,
         ),
-        (Reply::raw(200, "data: {\"error\": {\"code\": 503, \"message\": \"down\"}}\n\n"), "down", Retry::Yes),
+        (
+            Reply::raw(200, "data: {\"error\": {\"code\": 503, \"message\": \"down\"}}\n\n"),
+            "down",
+            Retry::Yes,
+        ),
     ] {
         let outcome = ask(reply, Shape::Sql).await;
         assert_eq!(outcome.retry, retry, "{outcome:?}");
         let text = outcome.result.unwrap_err().to_string();
         assert!(text.contains(words) && !text.contains("base URL"), "{text}");
-        assert_eq!(outcome.usage.map(|usage| (usage.input_tokens, usage.cost_micros)), Some((0, Some(0))));
+        assert_eq!(
+            outcome.usage.map(|usage| (usage.input_tokens, usage.cost_micros)),
+            Some((0, Some(0)))
+        );
     }
-    let busy = Reply::raw(200, r#"{"type":"error","error":{"type":"overloaded_error","message":"busy"}}"#);
+    let busy =
+        Reply::raw(200, r#"{"type":"error","error":{"type":"overloaded_error","message":"busy"}}"#);
     let endpoint = MockEndpoint::start(Script::always(busy));
     let outcome = anthropic(&endpoint).complete(&call("q", Shape::Sql)).await;
     assert_eq!(outcome.retry, Retry::Yes);
@@ -213,7 +258,8 @@ async fn an_error_in_a_good_status_is_tried_again_where_its_words_say_so() {
 
 #[tokio::test]
 async fn a_content_filter_is_a_refusal_by_whatever_status_it_comes() {
-    let filter = json!({"error": {"message": "The response was filtered", "code": "content_filter"}});
+    let filter =
+        json!({"error": {"message": "The response was filtered", "code": "content_filter"}});
     for reply in [
         Reply::raw(400, filter.to_string()),
         Reply::raw(200, filter.to_string()),
@@ -221,7 +267,10 @@ async fn a_content_filter_is_a_refusal_by_whatever_status_it_comes() {
         Reply::text("x").finish("content_filter"),
     ] {
         let outcome = ask(reply, Shape::Sql).await;
-        assert!(matches!(outcome.result, Err(LlmError::Refused(_))) && outcome.retry == Retry::No, "{outcome:?}");
+        assert!(
+            matches!(outcome.result, Err(LlmError::Refused(_))) && outcome.retry == Retry::No,
+            "{outcome:?}"
+        );
     }
 }
 
@@ -238,7 +287,9 @@ async fn a_request_fits_into_the_context_with_fewer_tokens_or_it_is_too_long() {
     assert!(complete(&provider, &long(4_000)).await.result.is_ok());
     assert!(complete(&provider, &call("q", Shape::Sql)).await.result.is_ok());
     assert_eq!(tokens_of(&endpoint)[2..], [3_096, 512]);
-    for (script, bytes) in [(script().context(1_024), 4_000), (script().context_of_llama(512), 4_000)] {
+    for (script, bytes) in
+        [(script().context(1_024), 4_000), (script().context_of_llama(512), 4_000)]
+    {
         let endpoint = MockEndpoint::start(script);
         let outcome = complete(&openai(&endpoint), &long(bytes)).await;
         let Err(LlmError::Overflow(text)) = &outcome.result else { panic!("{outcome:?}") };
@@ -247,7 +298,10 @@ async fn a_request_fits_into_the_context_with_fewer_tokens_or_it_is_too_long() {
     }
     // Without numbers it is tried with few tokens once.
     let endpoint = MockEndpoint::start(Script::always(Reply::status(400, "prompt is too long")));
-    assert!(matches!(complete(&openai(&endpoint), &long(9)).await.result, Err(LlmError::Overflow(_))));
+    assert!(matches!(
+        complete(&openai(&endpoint), &long(9)).await.result,
+        Err(LlmError::Overflow(_))
+    ));
     assert_eq!(tokens_of(&endpoint), [4_096, 256]);
 }
 
@@ -282,11 +336,15 @@ async fn streams_are_read_asked_for_or_not() {
         assert_eq!(statement(&outcome).as_deref(), Some(COUNT));
         assert!(outcome.usage.is_some_and(|usage| usage.output_tokens > 0 && !usage.is_estimate));
     }
-    let streams: Vec<bool> = endpoint.requests().iter().map(|request| request.body["stream"] == true).collect();
+    let streams: Vec<bool> =
+        endpoint.requests().iter().map(|request| request.body["stream"] == true).collect();
     assert_eq!(streams, [false, true, true]);
     let unasked = MockEndpoint::start(Script::always(Reply::sql(COUNT, 0.9).streamed()));
     for provider in [&openai(&unasked) as &dyn ModelProvider, &anthropic(&unasked)] {
-        assert_eq!(statement(&provider.complete(&call("q", Shape::Sql)).await).as_deref(), Some(COUNT));
+        assert_eq!(
+            statement(&provider.complete(&call("q", Shape::Sql)).await).as_deref(),
+            Some(COUNT)
+        );
     }
     let cut = MockEndpoint::start(Script::always(Reply::sql(COUNT, 0.9).stream_cut_off()));
     for provider in [&openai(&cut) as &dyn ModelProvider, &anthropic(&cut)] {
@@ -297,7 +355,8 @@ async fn streams_are_read_asked_for_or_not() {
 
 #[tokio::test]
 async fn a_system_prompt_that_is_refused_stands_in_what_the_user_says() {
-    let endpoint = MockEndpoint::start(Script::always(Reply::sql(COUNT, 0.9)).without_system_role());
+    let endpoint =
+        MockEndpoint::start(Script::always(Reply::sql(COUNT, 0.9)).without_system_role());
     let provider = openai(&endpoint);
     let message = |speaker, text: &str| Message { speaker, text: text.into() };
     let messages = vec![message(Speaker::System, "rules"), message(Speaker::User, "count")];
@@ -306,8 +365,12 @@ async fn a_system_prompt_that_is_refused_stands_in_what_the_user_says() {
     for _ in 0..2 {
         assert!(statement(&complete(&provider, &call).await).is_some());
     }
-    let sent: Vec<Value> = endpoint.requests().iter().map(|request| request.body["messages"].clone()).collect();
-    assert_eq!(sent[1..], [json!([{"role": "user", "content": "rules\n\ncount"}]), sent[1].clone()]);
+    let sent: Vec<Value> =
+        endpoint.requests().iter().map(|request| request.body["messages"].clone()).collect();
+    assert_eq!(
+        sent[1..],
+        [json!([{"role": "user", "content": "rules\n\ncount"}]), sent[1].clone()]
+    );
 }
 
 #[tokio::test]
@@ -318,7 +381,9 @@ async fn replies_that_are_not_quite_json_are_read() {
                 "logprobs": {{"content": [{{"logprob": {logprob}}}, {{"logprob": -0.5}}]}}}}], "usage": null}}"#
         )
     };
-    for (content, logprob) in [("SELECT 'x \\ud83d'", "-0.5"), ("SELECT 1", "-Infinity"), ("SELECT 1", "NaN")] {
+    for (content, logprob) in
+        [("SELECT 'x \\ud83d'", "-0.5"), ("SELECT 1", "-Infinity"), ("SELECT 1", "NaN")]
+    {
         let outcome = ask(Reply::raw(200, body(content, logprob)), Shape::Sql).await;
         let reply = outcome.result.unwrap();
         assert!(reply.parsed.is_some());
@@ -351,7 +416,9 @@ async fn channels_and_parts_of_thinking_are_no_answer() {
             "<|channel|>analysis<|message|>{draft}<|end|><|start|>assistant<|channel|>final<|message|>{COUNT}"
         )),
         Reply::text(format!("analysisFirst {draft}assistantfinal{COUNT}")),
-        Reply::message(json!({"content": [{"type": "reasoning", "text": draft}, {"type": "text", "text": COUNT}]})),
+        Reply::message(
+            json!({"content": [{"type": "reasoning", "text": draft}, {"type": "text", "text": COUNT}]}),
+        ),
     ] {
         assert_eq!(statement(&ask(reply, Shape::Sql).await).as_deref(), Some(COUNT));
     }
@@ -363,11 +430,13 @@ async fn channels_and_parts_of_thinking_are_no_answer() {
 #[tokio::test]
 async fn what_is_learnt_of_one_model_is_not_held_against_another() {
     let of_model = |request: &Recorded, _: usize| {
-        let is_strict = request.body["model"] == "m" && request.body["max_tokens"].as_u64() > Some(100);
+        let is_strict =
+            request.body["model"] == "m" && request.body["max_tokens"].as_u64() > Some(100);
         is_strict.then(|| Reply::status(400, "max_tokens must be at most 100"))
     };
     let endpoint = MockEndpoint::start(Script::new().with(of_model).on([""], Reply::text("x")));
-    let config = EndpointConfig { models: vec!["n".into()], ..EndpointConfig::new(endpoint.url(), "m") };
+    let config =
+        EndpointConfig { models: vec!["n".into()], ..EndpointConfig::new(endpoint.url(), "m") };
     let provider = OpenAiProvider::new(config).unwrap();
     complete(&provider, &call("q", Shape::Text)).await;
     let mut other = call("q", Shape::Text);

@@ -1,5 +1,5 @@
-//! The clients of model endpoints, each against a server of our own that speaks its documented protocol, and under the layers that they
-//! run under.
+//! The clients of model endpoints, each against a server of our own that speaks its documented
+//! protocol, and under the layers that they run under.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails where it unwraps or panics")]
 
 mod anthropic;
@@ -12,7 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use syrch_core::ports::{
-    LlmError, Message, ModelCall, ModelOutcome, ModelProvider, Purpose, Request, Retry, Shape, Speaker,
+    LlmError, Message, ModelCall, ModelOutcome, ModelProvider, Purpose, Request, Retry, Shape,
+    Speaker,
 };
 use syrch_core::{Catalog, Dialect, Problem};
 
@@ -22,10 +23,19 @@ const SCHEMA: &str = r#"{"type":"object","required":["n"],"properties":{"n":{"ty
 fn call(prompt: &str, expect: Shape) -> ModelCall {
     let request = Request {
         subjects: vec!["SELECT never_sent".into()],
-        ..Request::new(Purpose::Generate, vec![Message { speaker: Speaker::User, text: prompt.into() }], expect)
+        ..Request::new(
+            Purpose::Generate,
+            vec![Message { speaker: Speaker::User, text: prompt.into() }],
+            expect,
+        )
     };
     let catalog = Catalog { database: "d".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
-    ModelCall { request, problem: Arc::new(Problem::new("q")), task: None, catalog: Arc::new(catalog) }
+    ModelCall {
+        request,
+        problem: Arc::new(Problem::new("q")),
+        task: None,
+        catalog: Arc::new(catalog),
+    }
 }
 
 fn unavailable(outcome: &ModelOutcome) -> &str {

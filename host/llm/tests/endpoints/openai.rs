@@ -20,15 +20,19 @@ async fn ask(endpoint: &MockEndpoint, expect: Shape) -> ModelOutcome {
 
 #[tokio::test]
 async fn what_is_configured_and_asked_reaches_the_wire() {
-    let endpoint =
-        MockEndpoint::start(Script::always(Reply::sql("SELECT 1", 0.9).logprobs([-0.5, -0.25])).requires_key(KEY));
+    let endpoint = MockEndpoint::start(
+        Script::always(Reply::sql("SELECT 1", 0.9).logprobs([-0.5, -0.25])).requires_key(KEY),
+    );
     let mut config = config(&endpoint);
     config.api_key = Some(KEY.to_owned().into());
     config.temperature = Some(0.7);
     config.models = vec!["large".into()];
     config.max_tokens = 100;
     let provider = OpenAiProvider::new(config).unwrap();
-    assert_eq!((provider.name(), provider.models()), ("openai", vec!["small".to_owned(), "large".to_owned()]));
+    assert_eq!(
+        (provider.name(), provider.models()),
+        ("openai", vec!["small".to_owned(), "large".to_owned()])
+    );
     let mut call = call("count it", Shape::Sql);
     call.request.messages.insert(0, Message { speaker: Speaker::System, text: "rules".into() });
     call.request.model = Some("large".into());
@@ -67,7 +71,11 @@ async fn a_schema_is_asked_for_and_its_refusal_remembered() {
     let reply = || Reply::text("```json\n{\"n\": 7}\n```");
     let shape = || Shape::Json(SCHEMA.into());
     let formats = |endpoint: &MockEndpoint| -> Vec<Value> {
-        endpoint.requests().iter().map(|request| request.body["response_format"]["type"].clone()).collect()
+        endpoint
+            .requests()
+            .iter()
+            .map(|request| request.body["response_format"]["type"].clone())
+            .collect()
     };
     let endpoint = MockEndpoint::start(Script::always(reply()));
     assert_eq!(ask(&endpoint, shape()).await.result.unwrap().parsed.as_deref(), Some("{\"n\":7}"));
@@ -86,7 +94,10 @@ async fn a_schema_is_asked_for_and_its_refusal_remembered() {
         let endpoint = MockEndpoint::start(script);
         let provider = OpenAiProvider::new(config(&endpoint)).unwrap();
         for _ in 0..2 {
-            assert_eq!(plainly(&provider, shape()).await.result.unwrap().parsed.as_deref(), Some("{\"n\":7}"));
+            assert_eq!(
+                plainly(&provider, shape()).await.result.unwrap().parsed.as_deref(),
+                Some("{\"n\":7}")
+            );
         }
         assert_eq!(formats(&endpoint), expected);
         assert!(endpoint.requests().last().unwrap().prompt().ends_with(SCHEMA));
@@ -95,7 +106,10 @@ async fn a_schema_is_asked_for_and_its_refusal_remembered() {
 
 #[tokio::test]
 async fn renamed_and_refused_parameters_are_learnt() {
-    let script = Script::always(Reply::text("x")).wants_completion_tokens().refuses("temperature").refuses("seed");
+    let script = Script::always(Reply::text("x"))
+        .wants_completion_tokens()
+        .refuses("temperature")
+        .refuses("seed");
     let endpoint = MockEndpoint::start(script);
     let mut config = config(&endpoint);
     config.temperature = Some(0.7);
@@ -105,20 +119,33 @@ async fn renamed_and_refused_parameters_are_learnt() {
     }
     assert_eq!(endpoint.count(), 5);
     let body = &endpoint.requests()[4].body;
-    assert!(body.get("temperature").is_none() && body["max_completion_tokens"] == json!(4_096), "{body}");
+    assert!(
+        body.get("temperature").is_none() && body["max_completion_tokens"] == json!(4_096),
+        "{body}"
+    );
 }
 
 #[tokio::test]
 async fn a_call_is_one_request_and_a_refused_one_costs_nothing() {
     let endpoint = MockEndpoint::start(Script::always(Reply::text("x")).refuses("temperature"));
-    let provider = OpenAiProvider::new(OpenAiConfig { temperature: Some(0.7), ..config(&endpoint) }).unwrap();
+    let provider =
+        OpenAiProvider::new(OpenAiConfig { temperature: Some(0.7), ..config(&endpoint) }).unwrap();
     let outcome = provider.complete(&call("q", Shape::Text)).await;
-    assert!(unavailable(&outcome).contains("does not take the request; it says: Unsupported value: 'temperature'"));
-    assert_eq!((outcome.retry, outcome.sent, endpoint.count()), (Retry::After(Duration::ZERO), true, 1));
+    assert!(
+        unavailable(&outcome)
+            .contains("does not take the request; it says: Unsupported value: 'temperature'")
+    );
+    assert_eq!(
+        (outcome.retry, outcome.sent, endpoint.count()),
+        (Retry::After(Duration::ZERO), true, 1)
+    );
     let usage = outcome.usage.unwrap();
     assert_eq!((usage.input_tokens, usage.output_tokens, usage.cost_micros), (0, 0, Some(0)));
     let outcome = provider.complete(&call("q", Shape::Text)).await;
-    assert_eq!((outcome.result.unwrap().text.as_str(), outcome.retry, endpoint.count()), ("x", Retry::No, 2));
+    assert_eq!(
+        (outcome.result.unwrap().text.as_str(), outcome.retry, endpoint.count()),
+        ("x", Retry::No, 2)
+    );
 }
 
 #[tokio::test]
@@ -128,14 +155,19 @@ async fn a_schema_refused_for_itself_leaves_others_alone() {
         (format.contains("json_schema") && format.contains("\"n\""))
             .then(|| Reply::status(400, "Invalid schema for response_format 'reply'"))
     };
-    let endpoint = MockEndpoint::start(Script::new().with(refuse).on([""], Reply::text("{\"n\": 7, \"m\": 8}")));
+    let endpoint = MockEndpoint::start(
+        Script::new().with(refuse).on([""], Reply::text("{\"n\": 7, \"m\": 8}")),
+    );
     let provider = OpenAiProvider::new(config(&endpoint)).unwrap();
     for _ in 0..2 {
         assert!(plainly(&provider, Shape::Json(SCHEMA.into())).await.result.is_ok());
     }
     assert!(plainly(&provider, Shape::Json("{\"type\":\"object\"}".into())).await.result.is_ok());
-    let formats: Vec<Value> =
-        endpoint.requests().iter().map(|request| request.body["response_format"]["type"].clone()).collect();
+    let formats: Vec<Value> = endpoint
+        .requests()
+        .iter()
+        .map(|request| request.body["response_format"]["type"].clone())
+        .collect();
     assert_eq!(formats, ["json_schema", "json_object", "json_object", "json_schema"]);
 }
 
@@ -148,13 +180,23 @@ async fn statuses_name_themselves_and_what_to_check() {
         (500, "the endpoint failed", Retry::Yes),
         (302, "redirects", Retry::No),
     ] {
-        let endpoint =
-            MockEndpoint::start(Script::always(Reply::status(status, &format!("because {}", "x".repeat(900)))));
+        let endpoint = MockEndpoint::start(Script::always(Reply::status(
+            status,
+            &format!("because {}", "x".repeat(900)),
+        )));
         let outcome = ask(&endpoint, Shape::Text).await;
         let text = unavailable(&outcome);
-        assert!(text.contains(&status.to_string()) && text.contains(words) && text.contains("because xxx"), "{text}");
+        assert!(
+            text.contains(&status.to_string())
+                && text.contains(words)
+                && text.contains("because xxx"),
+            "{text}"
+        );
         assert!(text.len() < 500 && outcome.sent && endpoint.count() == 1, "{text}");
-        let cost = outcome.usage.as_ref().map(|usage| (usage.input_tokens + usage.output_tokens, usage.cost_micros));
+        let cost = outcome
+            .usage
+            .as_ref()
+            .map(|usage| (usage.input_tokens + usage.output_tokens, usage.cost_micros));
         assert_eq!((outcome.retry, cost), (retry, Some((0, Some(0)))), "{status}");
     }
 }
@@ -168,12 +210,17 @@ async fn a_wrong_key_is_never_shown() {
     let outcome = provider.complete(&call("q", Shape::Text)).await;
     let text = unavailable(&outcome);
     assert!(text.contains("401") && text.contains("check the API key"), "{text}");
-    assert!(!text.contains("sesame") && !format!("{provider:?}").contains("sesame"), "{text} {provider:?}");
+    assert!(
+        !text.contains("sesame") && !format!("{provider:?}").contains("sesame"),
+        "{text} {provider:?}"
+    );
 }
 
 #[tokio::test]
 async fn a_long_key_is_taken_out_of_what_is_read_and_stored() {
-    let echo = |request: &syrch_kit::Recorded, _| Some(Reply::text(request.authorization().unwrap_or_default()));
+    let echo = |request: &syrch_kit::Recorded, _| {
+        Some(Reply::text(request.authorization().unwrap_or_default()))
+    };
     let endpoint = MockEndpoint::start(Script::new().with(echo));
     let mut config = config(&endpoint);
     config.api_key = Some(KEY.to_owned().into());
@@ -237,7 +284,8 @@ async fn the_arguments_of_a_tool_stand_for_a_text_that_holds_nothing() {
     let reply = ask(&endpoint, Shape::Sql).await.result.unwrap();
     let parsed: Value = serde_json::from_str(&reply.parsed.unwrap()).unwrap();
     assert_eq!((&parsed["sql"], parsed.get("statements")), (&json!("SELECT 1"), None));
-    let schema = r#"{"type":"object","required":["limit"],"properties":{"limit":{"type":"integer"}}}"#;
+    let schema =
+        r#"{"type":"object","required":["limit"],"properties":{"limit":{"type":"integer"}}}"#;
     let document = ask(&endpoint, Shape::Json(schema.into())).await.result.unwrap();
     assert!(document.parsed.unwrap().contains("\"limit\":5"));
     assert!(ask(&endpoint, Shape::Text).await.result.is_err());
@@ -257,7 +305,10 @@ async fn the_usage_of_replies_without_an_answer_is_counted() {
         let endpoint = MockEndpoint::start(Script::always(reply.usage(Usage::Tokens(11, 5))));
         let outcome = ask(&endpoint, Shape::Sql).await;
         assert_eq!(outcome.result, Err(expected));
-        assert_eq!(outcome.usage.map(|usage| (usage.input_tokens, usage.output_tokens)), Some((11, 5)));
+        assert_eq!(
+            outcome.usage.map(|usage| (usage.input_tokens, usage.output_tokens)),
+            Some((11, 5))
+        );
     }
     let endpoint = MockEndpoint::start(Script::always(Reply::text("half an ans").finish("length")));
     assert!(ask(&endpoint, Shape::Text).await.result.unwrap().truncated);
@@ -266,7 +317,8 @@ async fn the_usage_of_replies_without_an_answer_is_counted() {
 #[tokio::test]
 async fn usage_that_lies_is_estimated() {
     for lie in [Usage::Missing, Usage::Zero, Usage::Negative, Usage::Words] {
-        let endpoint = MockEndpoint::start(Script::always(Reply::sql("SELECT 1", 0.5).usage(lie.clone())));
+        let endpoint =
+            MockEndpoint::start(Script::always(Reply::sql("SELECT 1", 0.5).usage(lie.clone())));
         let outcome = ask(&endpoint, Shape::Sql).await;
         let usage = outcome.usage.unwrap();
         assert_eq!((usage.model.as_str(), usage.is_estimate), ("small", true), "{lie:?}");

@@ -1,9 +1,12 @@
-//! Statements as JSON documents: when they are requested so, and what an endpoint that refuses it gets.
+//! Statements as JSON documents: when they are requested so, and what an endpoint that refuses it
+//! gets.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use syrch_core::ports::{LlmError, Message, ModelCall, ModelOutcome, ModelProvider, Retry, Shape, Speaker, SqlReply};
+use syrch_core::ports::{
+    LlmError, Message, ModelCall, ModelOutcome, ModelProvider, Retry, Shape, Speaker, SqlReply,
+};
 use syrch_kit::{MockEndpoint, Recorded, Reply, Script};
 use syrch_llm::{AnthropicProvider, EndpointConfig, OpenAiProvider, StructuredReplies};
 
@@ -13,7 +16,8 @@ const PROSE: &str = "There are 42 customers, as the table of customers shows.";
 const STATEMENT: &str = "SELECT COUNT(*) FROM customers";
 
 fn provider(endpoint: &MockEndpoint, structured: StructuredReplies) -> OpenAiProvider {
-    OpenAiProvider::new(EndpointConfig { structured, ..EndpointConfig::new(endpoint.url(), "m") }).unwrap()
+    OpenAiProvider::new(EndpointConfig { structured, ..EndpointConfig::new(endpoint.url(), "m") })
+        .unwrap()
 }
 
 /// An endpoint whose model writes prose unless it is held to a schema.
@@ -37,12 +41,17 @@ async fn complete(provider: &dyn ModelProvider, call: &ModelCall) -> ModelOutcom
 }
 
 fn statement(outcome: &ModelOutcome) -> Option<(String, Option<f64>)> {
-    let reply: SqlReply = serde_json::from_str(outcome.result.as_ref().ok()?.parsed.as_deref()?).ok()?;
+    let reply: SqlReply =
+        serde_json::from_str(outcome.result.as_ref().ok()?.parsed.as_deref()?).ok()?;
     Some((reply.sql, reply.confidence))
 }
 
 fn formats(endpoint: &MockEndpoint) -> Vec<Value> {
-    endpoint.requests().iter().map(|request| request.body["response_format"]["type"].clone()).collect()
+    endpoint
+        .requests()
+        .iter()
+        .map(|request| request.body["response_format"]["type"].clone())
+        .collect()
 }
 
 #[tokio::test]
@@ -51,7 +60,10 @@ async fn a_reply_without_a_statement_is_asked_for_as_a_document_and_so_are_later
         let endpoint = MockEndpoint::start(obedient());
         let provider = provider(&endpoint, StructuredReplies::Auto);
         for prompt in ["a", "b"] {
-            assert!(complete(&provider, &call(prompt, shape.clone())).await.result.is_ok(), "{shape:?}");
+            assert!(
+                complete(&provider, &call(prompt, shape.clone())).await.result.is_ok(),
+                "{shape:?}"
+            );
         }
         assert_eq!(formats(&endpoint), [Value::Null, json!("json_schema"), json!("json_schema")]);
         let [plain, held, _] = &endpoint.requests()[..] else { panic!("three") };
@@ -65,12 +77,19 @@ async fn a_reply_without_a_statement_is_asked_for_as_a_document_and_so_are_later
     }
     // Prose that was cut off is no statement either.
     let held = |request: &Recorded, _| {
-        request.body.get("response_format").map(|_| Reply::json(&json!({"sql": STATEMENT, "confidence": 1})))
+        request
+            .body
+            .get("response_format")
+            .map(|_| Reply::json(&json!({"sql": STATEMENT, "confidence": 1})))
     };
     let cut = Reply::text("To count them, we first").finish("length");
     let endpoint = MockEndpoint::start(Script::new().with(held).on([""], cut));
-    let outcome = complete(&provider(&endpoint, StructuredReplies::Auto), &call("q", Shape::Sql)).await;
-    assert_eq!((statement(&outcome), endpoint.count()), (Some((STATEMENT.to_owned(), Some(1.0))), 2));
+    let outcome =
+        complete(&provider(&endpoint, StructuredReplies::Auto), &call("q", Shape::Sql)).await;
+    assert_eq!(
+        (statement(&outcome), endpoint.count()),
+        (Some((STATEMENT.to_owned(), Some(1.0))), 2)
+    );
 }
 
 #[tokio::test]
@@ -92,7 +111,8 @@ async fn the_setting_decides_when() {
 
     // A cache does not give one of them the replies to another.
     let auto = provider(&endpoint, StructuredReplies::Auto);
-    let identities = [&auto, &always, &never].map(|provider| provider.identity(&call("q", Shape::Sql)));
+    let identities =
+        [&auto, &always, &never].map(|provider| provider.identity(&call("q", Shape::Sql)));
     let ends = [" 4096", " 4096 always", " 4096 never"];
     for (identity, end) in identities.iter().zip(ends) {
         assert!(identity.as_ref().unwrap().ends_with(end), "{identities:?}");
@@ -108,12 +128,16 @@ async fn an_endpoint_without_formats_gets_plain_requests() {
         let outcome = complete(&provider, &call("q", Shape::Sql)).await;
         assert!(matches!(outcome.result, Err(LlmError::Malformed(_))), "{outcome:?}");
     }
-    assert_eq!(formats(&endpoint), [Value::Null, json!("json_schema"), json!("json_object"), Value::Null, Value::Null]);
+    assert_eq!(
+        formats(&endpoint),
+        [Value::Null, json!("json_schema"), json!("json_object"), Value::Null, Value::Null]
+    );
     // Nor does a protocol that cannot ask for one change its prompt.
     let endpoint = MockEndpoint::start(Script::always(Reply::text(PROSE)));
     for structured in [StructuredReplies::Auto, StructuredReplies::Always] {
         let config = EndpointConfig { structured, ..EndpointConfig::new(endpoint.url(), "m") };
-        let outcome = complete(&AnthropicProvider::new(config).unwrap(), &call("q", Shape::Sql)).await;
+        let outcome =
+            complete(&AnthropicProvider::new(config).unwrap(), &call("q", Shape::Sql)).await;
         assert!(matches!(outcome.result, Err(LlmError::Malformed(_))), "{outcome:?}");
     }
     let bodies: Vec<Value> = endpoint.requests().into_iter().map(|request| request.body).collect();

@@ -12,7 +12,10 @@ impl Assembler<'_> {
     /// Counting rows that belong to the best row: the best row is found in a subquery.
     pub(super) fn rows_of_best(&self, column: ColumnRef, up: bool, query: &mut LogicalQuery) {
         let extreme = LogicalQuery {
-            select: vec![Expression::Aggregate(if up { Function::Max } else { Function::Min }, column)],
+            select: vec![Expression::Aggregate(
+                if up { Function::Max } else { Function::Min },
+                column,
+            )],
             ..LogicalQuery::default()
         };
         query.filters.push(vec![Condition {
@@ -25,23 +28,29 @@ impl Assembler<'_> {
 
     pub(super) fn filters(&self, draft: &Draft, main: usize, query: &mut LogicalQuery) {
         let valued = self.value_asked(draft, query);
-        let apart = |filter: &&Filter| filter.negated.is_some() && filter.condition.column.table != main;
-        // Each negation excludes separately: `no loans and no visits` is not `no loans with visits`.
+        let apart =
+            |filter: &&Filter| filter.negated.is_some() && filter.condition.column.table != main;
+        // Each negation excludes separately: `no loans and no visits` is not `no loans with
+        // visits`.
         for negation in &draft.negations {
             let reached = |negated: Option<usize>| negated == Some(*negation);
-            let tables = draft.named.iter().filter(|named| reached(named.negated) && named.table != main);
+            let tables =
+                draft.named.iter().filter(|named| reached(named.negated) && named.table != main);
             let tables: Vec<usize> = tables.map(|named| named.table).collect();
-            let inside = draft.filters.iter().filter(|filter| apart(filter) && reached(filter.negated));
+            let inside =
+                draft.filters.iter().filter(|filter| apart(filter) && reached(filter.negated));
             let inside: Vec<Condition> = inside.map(|filter| positive(&filter.condition)).collect();
             if !tables.is_empty() || !inside.is_empty() {
                 query.filters.extend(self.exclusion(main, valued, &tables, inside));
             }
         }
-        let own: Vec<Filter> = draft.filters.iter().filter(|filter| !apart(filter)).map(turned).collect();
+        let own: Vec<Filter> =
+            draft.filters.iter().filter(|filter| !apart(filter)).map(turned).collect();
         self.combine(draft, &own.iter().collect::<Vec<_>>(), query);
     }
 
-    /// The one column asked for when no table is named before the negation: then its values are meant, not rows.
+    /// The one column asked for when no table is named before the negation: then its values are
+    /// meant, not rows.
     pub(super) fn value_asked(&self, draft: &Draft, query: &LogicalQuery) -> Option<ColumnRef> {
         let not = draft.not?;
         let [Expression::Column(only)] = query.select.as_slice() else { return None };
@@ -65,7 +74,9 @@ impl Assembler<'_> {
         let tree = joins::tree(self.schema, &wanted, self.bias)?;
         let edge = tree.iter().find_map(|(_, edge)| *edge)?;
         let on_main = if edge.left.table == main { edge.left } else { edge.right };
-        let key = self.schema.tables[main].key.map_or(on_main, |column| ColumnRef { table: main, column });
+        let key = self.schema.tables[main]
+            .key
+            .map_or(on_main, |column| ColumnRef { table: main, column });
         let column = valued.filter(|valued| valued.table == main).unwrap_or(key);
         let inner = LogicalQuery {
             select: vec![Expression::Column(column)],
@@ -81,13 +92,16 @@ impl Assembler<'_> {
         }])
     }
 
-    /// Joins conditions: `or` makes alternatives, two values of one column after `both` an intersection.
+    /// Joins conditions: `or` makes alternatives, two values of one column after `both` an
+    /// intersection.
     pub(super) fn combine(&self, draft: &Draft, filters: &[&Filter], query: &mut LogicalQuery) {
         let mut groups: Vec<Vec<&Filter>> = Vec::new();
         for filter in filters {
             let previous = groups.last_mut();
             match previous {
-                Some(group) if group.last().is_some_and(|last| self.alternatives(draft, last, filter)) => {
+                Some(group)
+                    if group.last().is_some_and(|last| self.alternatives(draft, last, filter)) =>
+                {
                     group.push(filter)
                 }
                 _ => groups.push(vec![filter]),
@@ -104,29 +118,43 @@ impl Assembler<'_> {
             }
         }
         if let Some((first, _)) = twice {
-            let mut other = LogicalQuery { intersect: None, order: Vec::new(), limit: None, ..query.clone() };
+            let mut other =
+                LogicalQuery { intersect: None, order: Vec::new(), limit: None, ..query.clone() };
             other.filters = base;
             let rest = groups.iter().enumerate().filter(|(at, _)| *at != first);
-            other.filters.extend(rest.map(|(_, group)| group.iter().map(|filter| filter.condition.clone()).collect()));
+            other.filters.extend(
+                rest.map(|(_, group)| {
+                    group.iter().map(|filter| filter.condition.clone()).collect()
+                }),
+            );
             query.intersect = Some(Box::new(other));
         }
     }
 
-    /// Returns whether the conditions are all of the rows of one table, and what is selected of them is said of each row, so that no row
-    /// fulfils two of one column: the flights from two places.
+    /// Returns whether the conditions are all of the rows of one table, and what is selected of
+    /// them is said of each row, so that no row fulfils two of one column: the flights from two
+    /// places.
     fn is_of_one_row(&self, draft: &Draft, query: &LogicalQuery, filters: &[&Filter]) -> bool {
         let mut tables = query.all_tables();
         tables.extend(filters.iter().map(|filter| filter.condition.column.table));
         tables.dedup();
         let of_row = |item: &Expression| match item {
-            Expression::Column(at) => self.schema.column(*at).holds == Holds::Number && !self.schema.column(*at).is_key,
-            Expression::AllColumns(_) | Expression::CountDistinct(_) | Expression::Share(_) => false,
+            Expression::Column(at) => {
+                self.schema.column(*at).holds == Holds::Number && !self.schema.column(*at).is_key
+            }
+            Expression::AllColumns(_) | Expression::CountDistinct(_) | Expression::Share(_) => {
+                false
+            }
             _ => true,
         };
-        tables.len() == 1 && !draft.both && query.group.is_empty() && query.select.iter().all(of_row)
+        tables.len() == 1
+            && !draft.both
+            && query.group.is_empty()
+            && query.select.iter().all(of_row)
     }
 
-    /// Excludes the values of a column of which any row is excluded, and not these rows alone: `islands without gentoo`.
+    /// Excludes the values of a column of which any row is excluded, and not these rows alone:
+    /// `islands without gentoo`.
     pub(super) fn exclude_values(&self, query: &mut LogicalQuery) {
         let [Expression::Column(column)] = *query.select.as_slice() else { return };
         let is_plain = query.order.is_empty()
@@ -143,15 +171,19 @@ impl Assembler<'_> {
         if !is_plain || !self.schema.repeats(column) || !query.filters.iter().any(is_excluded) {
             return;
         }
-        let (excluded, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut query.filters).into_iter().partition(is_excluded);
+        let (excluded, kept): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut query.filters).into_iter().partition(is_excluded);
         let inner = LogicalQuery {
             select: vec![Expression::Column(column)],
-            filters: std::iter::once(excluded.iter().flatten().map(positive).collect()).chain(kept.clone()).collect(),
+            filters: std::iter::once(excluded.iter().flatten().map(positive).collect())
+                .chain(kept.clone())
+                .collect(),
             ..LogicalQuery::default()
         };
         let operand = Operand::Query(Box::new(inner));
         query.distinct = true;
-        query.filters = vec![vec![Condition { column, operator: Operator::NotIn, operand, field: None }]];
+        query.filters =
+            vec![vec![Condition { column, operator: Operator::NotIn, operand, field: None }]];
         query.filters.extend(kept);
     }
 
@@ -163,20 +195,31 @@ impl Assembler<'_> {
         let between = &self.reading.items[first.item..=second.item];
         let or = between.iter().any(|item| matches!(item.what, What::Cue(Cue::Or)));
         let same = first.condition.column == second.condition.column;
-        let equal = first.condition.operator == Operator::Equal && second.condition.operator == Operator::Equal;
+        let equal = first.condition.operator == Operator::Equal
+            && second.condition.operator == Operator::Equal;
         let listed = between.iter().all(|item| {
             matches!(
                 item.what,
-                What::Cue(Cue::And | Cue::Comma | Cue::Or) | What::Cell(_) | What::Text(_) | What::Number(_)
+                What::Cue(Cue::And | Cue::Comma | Cue::Or)
+                    | What::Cell(_)
+                    | What::Text(_)
+                    | What::Number(_)
             )
         });
         // `dogs, cats or birds`: the comma means `or`, too.
         let comma = same && equal && listed && !draft.both;
-        if self.choice.sets && same && equal { !or } else { or || (comma && self.any_or(second.item)) }
+        if self.choice.sets && same && equal {
+            !or
+        } else {
+            or || (comma && self.any_or(second.item))
+        }
     }
 
     pub(super) fn any_or(&self, from: usize) -> bool {
-        self.reading.items[from..].iter().take(4).any(|item| matches!(item.what, What::Cue(Cue::Or)))
+        self.reading.items[from..]
+            .iter()
+            .take(4)
+            .any(|item| matches!(item.what, What::Cue(Cue::Or)))
     }
 
     /// Two single conditions that no row can fulfil together.
@@ -184,7 +227,9 @@ impl Assembler<'_> {
         let single: Vec<(usize, &Condition)> = groups
             .iter()
             .enumerate()
-            .filter_map(|(at, group)| if let [only] = group.as_slice() { Some((at, &only.condition)) } else { None })
+            .filter_map(|(at, group)| {
+                if let [only] = group.as_slice() { Some((at, &only.condition)) } else { None }
+            })
             .collect();
         for (i, (first, a)) in single.iter().enumerate() {
             for (second, b) in &single[i + 1..] {
@@ -205,7 +250,10 @@ fn join_values(groups: &mut Vec<Vec<&Filter>>) {
         group.iter().all(|filter| {
             filter.condition.operator == Operator::Equal
                 && filter.condition.field.is_none()
-                && matches!(filter.condition.operand, Operand::Text(_) | Operand::Texts(_) | Operand::Number(_))
+                && matches!(
+                    filter.condition.operand,
+                    Operand::Text(_) | Operand::Texts(_) | Operand::Number(_)
+                )
         })
     };
     let mut joined: Vec<Vec<&Filter>> = Vec::new();
@@ -231,16 +279,18 @@ fn apart(a: &Condition, b: &Condition) -> bool {
     let (Some(x), Some(y)) = (number(a), number(b)) else { return false };
     let above = |operator: Operator| matches!(operator, Operator::Greater | Operator::AtLeast);
     let below = |operator: Operator| matches!(operator, Operator::Less | Operator::AtMost);
-    (above(a.operator) && below(b.operator) && x >= y) || (below(a.operator) && above(b.operator) && x <= y)
+    (above(a.operator) && below(b.operator) && x >= y)
+        || (below(a.operator) && above(b.operator) && x <= y)
 }
 
 /// The opposite of a comparison within a negated clause.
 fn turned(filter: &Filter) -> Filter {
     let mut filter = filter.clone();
     // Cells and texts were negated when they were read.
-    let compares =
-        !matches!(filter.condition.operator, Operator::Equal | Operator::NotEqual | Operator::Like | Operator::NotLike)
-            || matches!(filter.condition.operand, Operand::Number(_));
+    let compares = !matches!(
+        filter.condition.operator,
+        Operator::Equal | Operator::NotEqual | Operator::Like | Operator::NotLike
+    ) || matches!(filter.condition.operand, Operand::Number(_));
     if filter.negated.is_some() && compares {
         filter.condition.operator = filter.condition.operator.negated();
     }

@@ -1,4 +1,5 @@
-//! Groups: by the words after `each`, by what is selected with an aggregate, by what is most frequent.
+//! Groups: by the words after `each`, by what is selected with an aggregate, by what is most
+//! frequent.
 
 use super::Assembler;
 use crate::draft::{Asked, Draft, Key, Measure};
@@ -10,7 +11,8 @@ impl Assembler<'_> {
     pub(super) fn count(&self, table: Option<usize>, distinct: bool) -> Expression {
         let Some(table) = table else { return Expression::CountRows };
         let view = &self.schema.tables[table];
-        let holds_counts = |column: &ColumnView| column.holds == Holds::Number && column.required == ["count"];
+        let holds_counts =
+            |column: &ColumnView| column.holds == Holds::Number && column.required == ["count"];
         if let Some(column) = view.columns.iter().position(holds_counts) {
             return Expression::Aggregate(Function::Sum, ColumnRef { table, column });
         }
@@ -20,21 +22,36 @@ impl Assembler<'_> {
         }
     }
 
-    pub(super) fn group(&self, draft: &Draft, asked: &[Asked], main: usize, query: &mut LogicalQuery) {
+    pub(super) fn group(
+        &self,
+        draft: &Draft,
+        asked: &[Asked],
+        main: usize,
+        query: &mut LogicalQuery,
+    ) {
         let plain: Vec<ColumnRef> = query
             .select
             .iter()
-            .filter_map(|item| if let Expression::Column(column) = item { Some(*column) } else { None })
+            .filter_map(
+                |item| if let Expression::Column(column) = item { Some(*column) } else { None },
+            )
             .collect();
-        let counts =
-            query.select.iter().any(|item| matches!(item, Expression::CountRows | Expression::CountDistinct(_)))
-                || draft.counted.iter().any(|counted| counted.head);
-        let sums =
-            query.select.iter().any(|item| matches!(item, Expression::Aggregate(Function::Avg | Function::Sum, _)));
+        let counts = query
+            .select
+            .iter()
+            .any(|item| matches!(item, Expression::CountRows | Expression::CountDistinct(_)))
+            || draft.counted.iter().any(|counted| counted.head);
+        let sums = query
+            .select
+            .iter()
+            .any(|item| matches!(item, Expression::Aggregate(Function::Avg | Function::Sum, _)));
         let extremes = query.select.iter().any(|item| matches!(item, Expression::Aggregate(..)));
         let by_rows = matches!(draft.best, Some((Measure::Rows(_) | Measure::Aggregate(..), _)))
             || draft.having.is_some()
-            || draft.orders.iter().any(|order| matches!(order, Measure::Rows(_) | Measure::Aggregate(..)));
+            || draft
+                .orders
+                .iter()
+                .any(|order| matches!(order, Measure::Rows(_) | Measure::Aggregate(..)));
         if let Some(up) = draft.frequent {
             return self.frequent(draft, asked, main, up, query);
         }
@@ -70,7 +87,8 @@ impl Assembler<'_> {
             }
             Key::Table(table) => {
                 if plain.is_empty() {
-                    let labels: Vec<Expression> = self.labels(table).map(Expression::Column).collect();
+                    let labels: Vec<Expression> =
+                        self.labels(table).map(Expression::Column).collect();
                     query.select.splice(0..0, labels);
                 }
                 let own = plain.iter().any(|column| column.table == table) || plain.is_empty();
@@ -83,25 +101,32 @@ impl Assembler<'_> {
         }
     }
 
-    /// Groups by what is selected beside an aggregate: by the table's rows when these are other than those aggregated.
+    /// Groups by what is selected beside an aggregate: by the table's rows when these are other
+    /// than those aggregated.
     pub(super) fn key_of(&self, plain: &[ColumnRef], draft: &Draft, query: &mut LogicalQuery) {
         let Some(first) = plain.first() else { return };
         let table = first.table;
         let measured = match draft.best {
             Some((Measure::Rows(table), _)) => table,
-            Some((Measure::Aggregate(_, column) | Measure::Column(column) | Measure::Length(column), _)) => {
-                Some(column.table)
-            }
-            None => draft.orders.iter().find_map(|order| if let Measure::Rows(table) = order { *table } else { None }),
+            Some((
+                Measure::Aggregate(_, column) | Measure::Column(column) | Measure::Length(column),
+                _,
+            )) => Some(column.table),
+            None => draft
+                .orders
+                .iter()
+                .find_map(|order| if let Measure::Rows(table) = order { *table } else { None }),
         };
-        let having = draft
-            .having
-            .as_ref()
-            .and_then(|(measure, ..)| if let Measure::Rows(table) = measure { *table } else { None });
-        let counted = draft.counted.iter().find_map(|counted| counted.table).or(measured).or(having);
+        let having = draft.having.as_ref().and_then(|(measure, ..)| {
+            if let Measure::Rows(table) = measure { *table } else { None }
+        });
+        let counted =
+            draft.counted.iter().find_map(|counted| counted.table).or(measured).or(having);
         let own = counted.is_some_and(|counted| counted != table);
-        let aggregated =
-            query.select.iter().any(|item| matches!(item, Expression::Aggregate(_, column) if column.table == table));
+        let aggregated = query
+            .select
+            .iter()
+            .any(|item| matches!(item, Expression::Aggregate(_, column) if column.table == table));
         match self.schema.tables[table].key.filter(|_| own && !aggregated) {
             Some(column) => query.group.push(ColumnRef { table, column }),
             None => query.group.extend(plain),
@@ -109,14 +134,23 @@ impl Assembler<'_> {
     }
 
     /// `the most common colour`.
-    pub(super) fn frequent(&self, draft: &Draft, asked: &[Asked], main: usize, up: bool, query: &mut LogicalQuery) {
+    pub(super) fn frequent(
+        &self,
+        draft: &Draft,
+        asked: &[Asked],
+        main: usize,
+        up: bool,
+        query: &mut LogicalQuery,
+    ) {
         let column = asked.iter().chain(&draft.asked).find_map(|asked| match asked.expression {
             Expression::Column(column) => Some(column),
             _ => None,
         });
-        let keys: Vec<ColumnRef> = column.map_or_else(|| self.labels(main).collect(), |column| vec![column]);
+        let keys: Vec<ColumnRef> =
+            column.map_or_else(|| self.labels(main).collect(), |column| vec![column]);
         if query.select.iter().all(|item| !matches!(item, Expression::Column(_))) {
-            let columns: Vec<Expression> = keys.iter().map(|key| Expression::Column(*key)).collect();
+            let columns: Vec<Expression> =
+                keys.iter().map(|key| Expression::Column(*key)).collect();
             query.select.splice(0..0, columns);
         }
         self.key_of(&keys, draft, query);

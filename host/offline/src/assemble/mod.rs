@@ -26,7 +26,10 @@ impl Assembler<'_> {
         if let Some(percent) = draft.share {
             return self.share(draft, main, percent);
         }
-        let mut query = LogicalQuery { distinct: draft.distinct != self.choice.distinct, ..LogicalQuery::default() };
+        let mut query = LogicalQuery {
+            distinct: draft.distinct != self.choice.distinct,
+            ..LogicalQuery::default()
+        };
         let asked = self.asked(draft);
         query.tables = self.tables(draft, main);
         self.select(draft, &asked, main, &mut query);
@@ -57,7 +60,8 @@ impl Assembler<'_> {
         self.merge_repeats(query)
     }
 
-    /// The part of a whole: of the rows that fulfil the conditions, or of each group. Only over one table, whose rows no join repeats.
+    /// The part of a whole: of the rows that fulfil the conditions, or of each group. Only over one
+    /// table, whose rows no join repeats.
     fn share(&self, draft: &Draft, main: usize, percent: bool) -> Option<LogicalQuery> {
         let is_plain = draft.asked.is_empty()
             && draft.counted.is_empty()
@@ -65,7 +69,8 @@ impl Assembler<'_> {
             && draft.having.is_none()
             && draft.frequent.is_none()
             && draft.limit.is_none();
-        // `of the orders of 2024` is the whole, `were cancelled` the part. A single condition is the part.
+        // `of the orders of 2024` is the whole, `were cancelled` the part. A single condition is
+        // the part.
         let (whole, part) = match draft.filters.as_slice() {
             [] | [_] => (Vec::new(), draft.filters.clone()),
             filters => filters.iter().cloned().partition(|filter| self.is_of_whole(filter)),
@@ -85,10 +90,17 @@ impl Assembler<'_> {
         let keys = keys?;
         let is_one = query.intersect.is_none()
             && keys.iter().chain(&draft.share_of).all(|column| column.table == main)
-            && part.iter().chain(&query.filters).flatten().all(|condition| condition.column.table == main)
+            && part
+                .iter()
+                .chain(&query.filters)
+                .flatten()
+                .all(|condition| condition.column.table == main)
             && draft.named.iter().all(|named| named.table == main);
         // A group is divided by all groups, without a condition on them.
-        if !is_plain || !is_one || (part.is_empty() && (keys.is_empty() || !query.filters.is_empty())) {
+        if !is_plain
+            || !is_one
+            || (part.is_empty() && (keys.is_empty() || !query.filters.is_empty()))
+        {
             return None;
         }
         query.select = keys.iter().map(|key| Expression::Column(*key)).collect();
@@ -101,7 +113,9 @@ impl Assembler<'_> {
 
     /// Whether a condition stands before the verb that says what is true of a part.
     fn is_of_whole(&self, filter: &Filter) -> bool {
-        let is_verb = |word: &str| matches!(word, "is" | "are" | "was" | "were" | "has" | "have" | "that" | "who");
+        let is_verb = |word: &str| {
+            matches!(word, "is" | "are" | "was" | "were" | "has" | "have" | "that" | "who")
+        };
         let verb = self.reading.tokens.iter().rposition(|token| is_verb(&token.lower));
         verb.is_some_and(|verb| self.reading.items[filter.item].from < verb)
     }
@@ -130,32 +144,53 @@ impl Assembler<'_> {
     /// Counts the groups that fulfil a condition: `how many members have more than 3 loans`.
     fn count_groups(&self, draft: &Draft, query: &mut LogicalQuery) {
         if let [Expression::CountDistinct(column)] = *query.select.as_slice() {
-            let inner =
-                LogicalQuery { select: vec![Expression::Column(column)], group: vec![column], ..std::mem::take(query) };
+            let inner = LogicalQuery {
+                select: vec![Expression::Column(column)],
+                group: vec![column],
+                ..std::mem::take(query)
+            };
             return Self::count_among(column, Expression::CountDistinct(column), inner, query);
         }
         let [counted] = draft.counted.as_slice() else { return };
-        let key = counted.table.and_then(|table| Some(ColumnRef { table, column: self.schema.tables[table].key? }));
+        let key = counted
+            .table
+            .and_then(|table| Some(ColumnRef { table, column: self.schema.tables[table].key? }));
         let of_other = !matches!(draft.having, Some((Measure::Rows(Some(table)), ..)) if Some(table) == counted.table);
         if let Some(column) = key.filter(|_| of_other && query.select == [Expression::CountRows]) {
-            let groups =
-                LogicalQuery { select: vec![Expression::Column(column)], group: vec![column], ..std::mem::take(query) };
+            let groups = LogicalQuery {
+                select: vec![Expression::Column(column)],
+                group: vec![column],
+                ..std::mem::take(query)
+            };
             Self::count_among(column, Expression::CountRows, groups, query);
         }
     }
 
     /// Counts what is among the groups of another query.
-    fn count_among(column: ColumnRef, count: Expression, groups: LogicalQuery, query: &mut LogicalQuery) {
+    fn count_among(
+        column: ColumnRef,
+        count: Expression,
+        groups: LogicalQuery,
+        query: &mut LogicalQuery,
+    ) {
         let operand = Operand::Query(Box::new(groups));
         let among = Condition { column, operator: Operator::In, operand, field: None };
-        *query = LogicalQuery { select: vec![count], filters: vec![vec![among]], ..LogicalQuery::default() };
+        *query = LogicalQuery {
+            select: vec![count],
+            filters: vec![vec![among]],
+            ..LogicalQuery::default()
+        };
     }
 
     /// The table whose rows the question is about.
     fn main(&self, draft: &Draft) -> Option<usize> {
-        let counted = |table: usize| draft.counted.iter().any(|counted| counted.table == Some(table));
+        let counted =
+            |table: usize| draft.counted.iter().any(|counted| counted.table == Some(table));
         let named = draft.named.iter().filter(|named| named.negated.is_none());
-        let by_name = named.clone().find(|named| named.head && !counted(named.table)).map(|named| named.table);
+        let by_name = named
+            .clone()
+            .find(|named| named.head && !counted(named.table))
+            .map(|named| named.table);
         let before_not = draft.not.and_then(|not| {
             let mut before = named.clone().filter(|named| named.item < not);
             // `products ordered by no reader` is about products.
@@ -163,7 +198,8 @@ impl Assembler<'_> {
             head.or_else(|| before.next_back()).map(|named| named.table)
         });
         let by_share = draft.share_of.map(|column| column.table);
-        let by_column = draft.asked.iter().find(|asked| asked.head).and_then(|asked| asked.expression.column());
+        let by_column =
+            draft.asked.iter().find(|asked| asked.head).and_then(|asked| asked.expression.column());
         let by_count = draft.counted.iter().find_map(|counted| counted.table);
         let by_key = draft.keys.first().map(|key| match key {
             Key::Table(table) => *table,
@@ -177,7 +213,13 @@ impl Assembler<'_> {
             .or(by_count)
             .or_else(|| draft.filters.first().map(|filter| filter.condition.column.table))
             .or_else(|| draft.named.first().map(|named| named.table))
-            .or_else(|| draft.asked.first().and_then(|asked| asked.expression.column()).map(|column| column.table))
+            .or_else(|| {
+                draft
+                    .asked
+                    .first()
+                    .and_then(|asked| asked.expression.column())
+                    .map(|column| column.table)
+            })
             .or_else(|| self.resolver.main())
     }
 
@@ -191,10 +233,14 @@ impl Assembler<'_> {
     }
 
     fn labels(&self, table: usize) -> impl Iterator<Item = ColumnRef> {
-        self.schema.tables[table].labels.iter().map(move |column| ColumnRef { table, column: *column })
+        self.schema.tables[table]
+            .labels
+            .iter()
+            .map(move |column| ColumnRef { table, column: *column })
     }
 
-    /// Tables that the question names and that can be reached; those behind a negation are left to their own subquery.
+    /// Tables that the question names and that can be reached; those behind a negation are left to
+    /// their own subquery.
     fn tables(&self, draft: &Draft, main: usize) -> Vec<usize> {
         let mut tables = Vec::new();
         let far = joins::distances(self.schema, main);
@@ -207,8 +253,13 @@ impl Assembler<'_> {
         }
         // `How many bookings`, by the column that numbers them.
         if tables.is_empty() {
-            tables
-                .extend(draft.counted.iter().filter_map(|counted| counted.table).find(|table| far[*table].is_finite()));
+            tables.extend(
+                draft
+                    .counted
+                    .iter()
+                    .filter_map(|counted| counted.table)
+                    .find(|table| far[*table].is_finite()),
+            );
         }
         tables
     }
@@ -244,7 +295,12 @@ impl Assembler<'_> {
                 && self.schema.column(column).nullable
             {
                 // Engines differ in where they put a text that is missing.
-                let condition = Condition { column, operator: Operator::NotEqual, operand: Operand::Null, field: None };
+                let condition = Condition {
+                    column,
+                    operator: Operator::NotEqual,
+                    operand: Operand::Null,
+                    field: None,
+                };
                 query.filters.push(vec![condition]);
             }
             if !draft.wants_order || draft.limit.is_some() {
@@ -257,8 +313,10 @@ impl Assembler<'_> {
             query.order.push((self.measure(*order), down));
         }
         if draft.wants_order && draft.orders.is_empty() {
-            let first = query.select.iter().find(|item| matches!(item, Expression::Column(_))).cloned();
-            let counted = query.select.iter().find(|item| !matches!(item, Expression::Column(_))).cloned();
+            let first =
+                query.select.iter().find(|item| matches!(item, Expression::Column(_))).cloned();
+            let counted =
+                query.select.iter().find(|item| !matches!(item, Expression::Column(_))).cloned();
             let by = if draft.direction == Some(true) { counted.or(first) } else { first };
             query.order.extend(by.map(|by| (by, down)));
         }
@@ -271,7 +329,8 @@ impl Assembler<'_> {
     fn top(&self, draft: &Draft, query: &mut LogicalQuery) {
         query.limit = draft.limit;
         if query.order.is_empty() {
-            let aggregate = query.select.iter().find(|item| !matches!(item, Expression::Column(_))).cloned();
+            let aggregate =
+                query.select.iter().find(|item| !matches!(item, Expression::Column(_))).cloned();
             let numeric = query.select.iter().rev().find(
                 |item| matches!(item, Expression::Column(column) if self.schema.column(*column).holds == Holds::Number),
             );

@@ -1,4 +1,5 @@
-//! General English and the usual words of schemas, as tables. Nothing here knows any particular database.
+//! General English and the usual words of schemas, as tables. Nothing here knows any particular
+//! database.
 
 mod negations;
 mod scales;
@@ -86,26 +87,31 @@ pub(crate) fn is_stop_word(lower: &str) -> bool {
     syrch_words::is_stop_word(lower) || STOP.contains(&lower)
 }
 
-/// Returns whether a word in lower case mostly carries no meaning, and may still be a column or a cell: `done`.
+/// Returns whether a word in lower case mostly carries no meaning, and may still be a column or a
+/// cell: `done`.
 pub(crate) fn is_filler(lower: &str) -> bool {
     STOP.contains(&lower)
 }
 
 /// Stems of words for superiors.
-pub(crate) const SUPERIORS: &[&str] = &["manag", "supervisor", "boss", "superior", "chief", "leader", "report"];
+pub(crate) const SUPERIORS: &[&str] =
+    &["manag", "supervisor", "boss", "superior", "chief", "leader", "report"];
 
 /// Words that open a condition: what follows them is rarely asked for.
 pub(crate) const TRIGGERS: &[&str] = &[
-    "who", "whose", "whom", "that", "which", "where", "with", "having", "has", "have", "had", "when", "without",
-    "whenever", "if", "in", "from", "named", "called", "titled", "using", "used", "made", "located", "written", "by",
-    "above", "below", "under", "over", "after", "before", "on", "between",
+    "who", "whose", "whom", "that", "which", "where", "with", "having", "has", "have", "had",
+    "when", "without", "whenever", "if", "in", "from", "named", "called", "titled", "using",
+    "used", "made", "located", "written", "by", "above", "below", "under", "over", "after",
+    "before", "on", "between",
 ];
 
 /// Stems in the names of tables that only mean a table.
-pub(crate) const CONTAINERS: &[&str] = &["data", "list", "info", "inform", "detail", "tabl", "record", "refer", "tbl"];
+pub(crate) const CONTAINERS: &[&str] =
+    &["data", "list", "info", "inform", "detail", "tabl", "record", "refer", "tbl"];
 
 /// Stems too general to stand for a table alone.
-pub(crate) const GENERAL: &[&str] = &["name", "id", "type", "code", "number", "state", "date", "year", "in", "status"];
+pub(crate) const GENERAL: &[&str] =
+    &["name", "id", "type", "code", "number", "state", "date", "year", "in", "status"];
 
 /// Words that are stop words unless they are, with their neighbours, the whole name of a column.
 pub(crate) const SOFT: &[&str] = &[
@@ -130,8 +136,10 @@ pub(crate) const SOFT: &[&str] = &[
 ];
 
 /// Verbs that open a request.
-pub(crate) const REQUESTS: &[&str] =
-    &["list", "show", "return", "give", "find", "display", "provide", "tell", "get", "report", "sort", "order"];
+pub(crate) const REQUESTS: &[&str] = &[
+    "list", "show", "return", "give", "find", "display", "provide", "tell", "get", "report",
+    "sort", "order",
+];
 
 const SYNONYMS: &[&[&str]] = &[
     &["nation", "country", "nationality"],
@@ -182,8 +190,9 @@ const SYNONYMS: &[&[&str]] = &[
 
 /// The stems of the words that mean the same as the word of that stem.
 pub(crate) fn synonyms(stem: &str) -> impl Iterator<Item = &'static str> + use<'_> {
-    static STEMS: LazyLock<Vec<Vec<String>>> =
-        LazyLock::new(|| SYNONYMS.iter().map(|group| group.iter().map(|word| words::stem(word)).collect()).collect());
+    static STEMS: LazyLock<Vec<Vec<String>>> = LazyLock::new(|| {
+        SYNONYMS.iter().map(|group| group.iter().map(|word| words::stem(word)).collect()).collect()
+    });
     let groups = STEMS.iter().filter(move |group| group.iter().any(|member| member == stem));
     groups.flatten().map(String::as_str).filter(move |member| *member != stem)
 }
@@ -506,14 +515,25 @@ pub(crate) const HARMS: &[&str] = &[
     "time",
 ];
 
-/// Words of columns that hold how much there is at a time: the numbers of several times do not add up.
-pub(crate) const STANDING: &[&str] =
-    &["population", "pop", "inhabitant", "stock", "inventory", "balance", "headcount", "staff", "capacity", "debt"];
+/// Words of columns that hold how much there is at a time: the numbers of several times do not add
+/// up.
+pub(crate) const STANDING: &[&str] = &[
+    "population",
+    "pop",
+    "inhabitant",
+    "stock",
+    "inventory",
+    "balance",
+    "headcount",
+    "staff",
+    "capacity",
+    "debt",
+];
 
 /// Words of columns of money, whose whole numbers number no rows.
 pub(crate) const MONEY: &[&str] = &[
-    "salary", "wage", "price", "cost", "amount", "fee", "tip", "bill", "income", "revenue", "sales", "payment",
-    "profit", "expense", "budget", "score", "rating",
+    "salary", "wage", "price", "cost", "amount", "fee", "tip", "bill", "income", "revenue",
+    "sales", "payment", "profit", "expense", "budget", "score", "rating",
 ];
 
 /// Words for the whole of an amount, at the end of a question.

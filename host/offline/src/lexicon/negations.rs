@@ -1,6 +1,8 @@
-//! Words of negation, words that end its scope, and words that distinguish an order of rows from a purchase.
+//! Words of negation, words that end its scope, and words that distinguish an order of rows from a
+//! purchase.
 
-/// Words and phrases that negate what follows, longer ones first. Contractions (`didn't`) are known by their end.
+/// Words and phrases that negate what follows, longer ones first. Contractions (`didn't`) are known
+/// by their end.
 pub(crate) const NEGATIONS: &[&str] = &[
     "other than",
     "rather than",
@@ -31,23 +33,28 @@ pub(crate) const NEGATIONS: &[&str] = &[
     "cannot",
 ];
 
-/// Whether a word, alone or before a negation, means that something is absent, rather than that it is something else.
+/// Whether a word, alone or before a negation, means that something is absent, rather than that it
+/// is something else.
 pub(crate) fn lacks(lower: &str) -> bool {
-    const WORDS: &[&str] =
-        &["no", "without", "lack", "lacks", "lacking", "missing", "have", "has", "had", "having", "with", "out"];
-    WORDS.contains(&lower)
-}
-
-/// Whether a word after `and` or `but` opens a clause of its own, which is outside the scope of a negation before it.
-pub(crate) fn opens_clause(lower: &str) -> bool {
     const WORDS: &[&str] = &[
-        "who", "that", "which", "whose", "is", "are", "was", "were", "has", "have", "had", "do", "does", "did", "with",
-        "also",
+        "no", "without", "lack", "lacks", "lacking", "missing", "have", "has", "had", "having",
+        "with", "out",
     ];
     WORDS.contains(&lower)
 }
 
-/// Whether a word after `ordered` describes the order of rows: `ordered in descending order`, but not `ordered in 2020`.
+/// Whether a word after `and` or `but` opens a clause of its own, which is outside the scope of a
+/// negation before it.
+pub(crate) fn opens_clause(lower: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "who", "that", "which", "whose", "is", "are", "was", "were", "has", "have", "had", "do",
+        "does", "did", "with", "also",
+    ];
+    WORDS.contains(&lower)
+}
+
+/// Whether a word after `ordered` describes the order of rows: `ordered in descending order`, but
+/// not `ordered in 2020`.
 pub(crate) fn directed(lower: &str) -> bool {
     const WORDS: &[&str] = &[
         "order",

@@ -22,8 +22,10 @@ const fn scale(up: bool, of: &'static [&'static str]) -> Scale {
     Scale { up, of, counts: false }
 }
 
-const AGE: &[&str] = &["age", "-birth", "-born", "-year", "-date", "-founded", "-built", "-established", "-opened"];
-pub(crate) const TIME: &[&str] = &["date", "year", "time", "datetime", "timestamp", "founded", "created"];
+const AGE: &[&str] =
+    &["age", "-birth", "-born", "-year", "-date", "-founded", "-built", "-established", "-opened"];
+pub(crate) const TIME: &[&str] =
+    &["date", "year", "time", "datetime", "timestamp", "founded", "created"];
 const PRICE: &[&str] = &["price", "cost", "amount"];
 const HEIGHT: &[&str] = &["height", "altitude", "elevation"];
 /// Words of columns with ratings.
@@ -39,9 +41,8 @@ pub(crate) fn superlative(lower: &str) -> Option<Scale> {
     Some(match lower {
         "most" => Scale { counts: true, ..scale(true, &[]) },
         "least" | "fewest" => Scale { counts: true, ..scale(false, &[]) },
-        "highest" | "largest" | "biggest" | "greatest" | "maximum" | "max" | "maximal" | "best" | "top" => {
-            scale(true, &[])
-        }
+        "highest" | "largest" | "biggest" | "greatest" | "maximum" | "max" | "maximal" | "best"
+        | "top" => scale(true, &[]),
         "lowest" | "smallest" | "minimum" | "min" | "minimal" | "worst" => scale(false, &[]),
         "oldest" => scale(true, AGE),
         "youngest" => scale(false, AGE),
@@ -75,8 +76,8 @@ pub(crate) fn superlative(lower: &str) -> Option<Scale> {
     })
 }
 
-/// What a superlative measures of a thing itself: the highest mountain, the largest lake. A table that has several of these does
-/// not say which is meant.
+/// What a superlative measures of a thing itself: the highest mountain, the largest lake. A table
+/// that has several of these does not say which is meant.
 pub(crate) fn extent(lower: &str) -> &'static [&'static str] {
     match lower {
         "highest" | "lowest" => HEIGHT,
@@ -101,9 +102,8 @@ pub(crate) fn extent(lower: &str) -> &'static [&'static str] {
 /// What a comparative measures: `older`, `higher`, `more`.
 pub(crate) fn comparative(lower: &str) -> Option<Scale> {
     Some(match lower {
-        "more" | "greater" | "higher" | "larger" | "bigger" | "above" | "over" | "exceeding" | "exceeds" | "exceed" => {
-            scale(true, &[])
-        }
+        "more" | "greater" | "higher" | "larger" | "bigger" | "above" | "over" | "exceeding"
+        | "exceeds" | "exceed" => scale(true, &[]),
         "less" | "fewer" | "lower" | "smaller" | "below" | "under" => scale(false, &[]),
         "older" => scale(true, AGE),
         "younger" => scale(false, AGE),

@@ -1,6 +1,7 @@
 //! Other ways to write a value: countries of adjectives, abbreviations, letters for a sex.
 
-/// Countries of adjectives of nationality and of other ways to name them, and words of sex as they are often stored.
+/// Countries of adjectives of nationality and of other ways to name them, and words of sex as they
+/// are often stored.
 pub(crate) fn spellings(lower: &str) -> &'static [&'static str] {
     const FORMS: &[(&str, &[&str])] = &[
         ("american", &["USA", "United States", "US", "America"]),

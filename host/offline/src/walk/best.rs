@@ -13,16 +13,25 @@ use crate::words;
 impl Walk<'_> {
     /// Finds the best rows by a measure; there is one only.
     pub(super) fn best_by(&mut self, measure: Measure, up: bool) {
-        let other = self.draft.best.replace((measure, up)).is_some_and(|known| known != (measure, up));
+        let other =
+            self.draft.best.replace((measure, up)).is_some_and(|known| known != (measure, up));
         self.draft.unmet += usize::from(other);
     }
 
-    /// The best row of a table, by the one column that such a word measures, or by a measure that follows.
+    /// The best row of a table, by the one column that such a word measures, or by a measure that
+    /// follows.
     pub(super) fn best_of(&mut self, at: usize, table: usize, up: bool) {
         let is_cue = |item: &usize| {
-            matches!(self.item(*item).what, What::Cue(Cue::Superlative(_) | Cue::Top(_) | Cue::Frequent(_)))
+            matches!(
+                self.item(*item).what,
+                What::Cue(Cue::Superlative(_) | Cue::Top(_) | Cue::Frequent(_))
+            )
         };
-        let item = (0..=at).rev().find(is_cue).or_else(|| (at..self.reading.items.len()).find(is_cue)).unwrap_or(at);
+        let item = (0..=at)
+            .rev()
+            .find(is_cue)
+            .or_else(|| (at..self.reading.items.len()).find(is_cue))
+            .unwrap_or(at);
         let word = &self.reading.tokens[self.item(item).from].lower;
         let of = lexicon::extent(word);
         let mut fits = self.schema.measures(table).filter(|column| {
@@ -35,7 +44,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether the next item is where something is frequent, and not what is: `most common among customers`.
+    /// Whether the next item is where something is frequent, and not what is: `most common among
+    /// customers`.
     pub(super) fn is_within_next(&self, at: usize) -> bool {
         let from = self.item(at).to;
         let to = self.reading.items.get(at + 1).map_or(from, |next| next.from.max(from));
@@ -43,11 +53,13 @@ impl Walk<'_> {
         between.iter().any(|token| lexicon::WITHIN.contains(&token.lower.as_str()))
     }
 
-    /// Rows of a table that others judge, such as products with ratings in reviews, are compared by the average of the ratings.
+    /// Rows of a table that others judge, such as products with ratings in reviews, are compared by
+    /// the average of the ratings.
     pub(super) fn average_judgements(&mut self) {
         let Some((Measure::Column(column), up)) = self.draft.best else { return };
         let judged = self.draft.named.iter().find(|named| named.head).map(|named| named.table);
-        let several = |table: usize| joins::multiplies(self.schema, &[table, column.table], table, &|_| 0.0);
+        let several =
+            |table: usize| joins::multiplies(self.schema, &[table, column.table], table, &|_| 0.0);
         let stems = &self.schema.column(column).required;
         let judges = lexicon::JUDGEMENTS.iter().any(|word| stems.contains(&words::stem(word)));
         if judges && judged.is_some_and(|table| table != column.table && several(table)) {
@@ -55,13 +67,16 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether this item is the measure of an earlier superlative: `the biggest customer by revenue`.
+    /// Whether this item is the measure of an earlier superlative: `the biggest customer by
+    /// revenue`.
     pub(super) fn says_measure(&self, at: usize) -> bool {
         let Some(open) = self.draft.unmeasured else { return false };
         let between = self.reading.items.get(open.to + 1..at).unwrap_or_default();
         let says = |what: &What| matches!(what, What::Cue(Cue::By | Cue::OrderBy));
-        let silent = |what: &What| matches!(what, What::Cue(Cue::Count | Cue::Aggregate(_) | Cue::Trigger));
-        between.iter().any(|item| says(&item.what)) && between.iter().all(|item| says(&item.what) || silent(&item.what))
+        let silent =
+            |what: &What| matches!(what, What::Cue(Cue::Count | Cue::Aggregate(_) | Cue::Trigger));
+        between.iter().any(|item| says(&item.what))
+            && between.iter().all(|item| says(&item.what) || silent(&item.what))
     }
 
     pub(super) fn measured_by(&mut self, measure: Measure) {
@@ -74,7 +89,8 @@ impl Walk<'_> {
 
     /// `top 3 customers`, where nothing is asked for that could be compared.
     pub(super) fn is_top_of_nothing(&self) -> bool {
-        let is_top = self.reading.items.iter().any(|item| matches!(item.what, What::Cue(Cue::Top(_))));
+        let is_top =
+            self.reading.items.iter().any(|item| matches!(item.what, What::Cue(Cue::Top(_))));
         let is_measure = |column: ColumnRef| self.schema.column(column).holds == Holds::Number;
         let compares = self.draft.asked.iter().any(|asked| match asked.expression {
             Expression::Column(column) => is_measure(column),

@@ -1,4 +1,5 @@
-//! The function of a column: asked for, aggregated, a key of groups, an order, or the measure of the best rows.
+//! The function of a column: asked for, aggregated, a key of groups, an order, or the measure of
+//! the best rows.
 
 use super::Walk;
 use crate::cues::Cue;
@@ -15,11 +16,14 @@ impl Walk<'_> {
         // `in total` does not name a column such as `total_bill`.
         let first = self.item(at).from;
         let words = &self.reading.tokens[first.saturating_sub(1)..self.item(at).to];
-        self.draft.unmet +=
-            usize::from(matches!(words, [before, word] if before.lower == "in" && word.lower == "total"));
+        self.draft.unmet += usize::from(
+            matches!(words, [before, word] if before.lower == "in" && word.lower == "total"),
+        );
         if self.says_measure(at) {
             let function = self.pending.functions.pop();
-            self.measured_by(function.map_or(Measure::Column(column), |one| Measure::Aggregate(one, column)));
+            self.measured_by(
+                function.map_or(Measure::Column(column), |one| Measure::Aggregate(one, column)),
+            );
         } else if let Some(negation) = self.lacking(at, column) {
             self.missing(at, column, negation);
         } else if self.refers(at, column) {
@@ -41,13 +45,15 @@ impl Walk<'_> {
             self.order(column);
         } else if let Some((operator, _)) = self.pending.compare {
             if let Some(function) = self.pending.functions.pop() {
-                let left = self.pending.compared.or_else(|| self.before_compare(at)).unwrap_or(column);
+                let left =
+                    self.pending.compared.or_else(|| self.before_compare(at)).unwrap_or(column);
                 self.compare_with(at, left, operator, function, column);
             } else {
                 self.pending.compared = Some(column);
             }
         } else if let Some(up) = self.pending.most_rows.take() {
-            let numeric = self.schema.column(column).holds == Holds::Number && !self.schema.column(column).is_key;
+            let numeric = self.schema.column(column).holds == Holds::Number
+                && !self.schema.column(column).is_key;
             if numeric && self.draft.limit.is_none() && self.asks_value(at) {
                 self.pending.functions.push(if up { Function::Max } else { Function::Min });
                 return self.aggregated(at, column);
@@ -68,7 +74,8 @@ impl Walk<'_> {
         } else if self.is_within(at, column) {
             self.filter(at, column, Operator::Greater, Operand::Number("0".to_owned()));
         } else if self.counts_cell(at) {
-            // `number of professors in discipline A`: the cell says what is counted, and the column a condition.
+            // `number of professors in discipline A`: the cell says what is counted, and the column
+            // a condition.
             self.settle_count();
             self.ask(at, Expression::Column(column));
         } else if let Some(count) = self.pending.count.take() {
@@ -125,32 +132,46 @@ impl Walk<'_> {
     /// Whether a flag is said of the rows: `which are ok`, `how many are paid`, `paid orders`.
     fn is_state(&self, at: usize, column: ColumnRef) -> bool {
         const VERBS: &[&str] = &["is", "are", "was", "were", "be", "been", "being"];
-        if self.schema.column(column).holds != Holds::Flag || !self.schema.column(column).declared.contains("bool") {
+        if self.schema.column(column).holds != Holds::Flag
+            || !self.schema.column(column).declared.contains("bool")
+        {
             return false;
         }
-        let word =
-            |at: Option<usize>| at.and_then(|at| self.reading.tokens.get(at)).map_or("", |one| one.lower.as_str());
+        let word = |at: Option<usize>| {
+            at.and_then(|at| self.reading.tokens.get(at)).map_or("", |one| one.lower.as_str())
+        };
         let before = word(self.item(at).from.checked_sub(1));
-        let is_said = VERBS.contains(&before) || before.ends_with("n't") || lexicon::NEGATIONS.contains(&before);
+        let is_said = VERBS.contains(&before)
+            || before.ends_with("n't")
+            || lexicon::NEGATIONS.contains(&before);
         let describes = self.reading.items.get(at + 1).is_some_and(|next| {
-            matches!(next.what, What::Table(table) if table == column.table) && next.from == self.item(at).to
+            matches!(next.what, What::Table(table) if table == column.table)
+                && next.from == self.item(at).to
         });
         is_said || describes
     }
 
-    /// The negation by which rows have none of the column's values: `no email`, `do not have an email`.
+    /// The negation by which rows have none of the column's values: `no email`, `do not have an
+    /// email`.
     fn lacking(&self, at: usize, column: ColumnRef) -> Option<usize> {
         let negation = self.pending.not?;
         let word = |at: usize| self.reading.tokens[at].lower.as_str();
         let mut between = self.item(negation).from..self.item(at).from;
         let before = self.item(negation).from.checked_sub(1).map_or("", word);
-        let said = between.clone().any(|at| lexicon::lacks(word(at))) || matches!(before, "has" | "have" | "had");
+        let said = between.clone().any(|at| lexicon::lacks(word(at)))
+            || matches!(before, "has" | "have" | "had");
         let runs_out = word(self.item(negation).from) == "out";
-        let near = self.reading.items[negation + 1..at].iter().all(|item| matches!(item.what, What::Cue(Cue::Trigger)));
-        let silent = between
-            .all(|at| at < self.item(negation).to || is_stop(&self.reading.tokens[at]) || lexicon::lacks(word(at)));
+        let near = self.reading.items[negation + 1..at]
+            .iter()
+            .all(|item| matches!(item.what, What::Cue(Cue::Trigger)));
+        let silent = between.all(|at| {
+            at < self.item(negation).to
+                || is_stop(&self.reading.tokens[at])
+                || lexicon::lacks(word(at))
+        });
         let compared = self.reading.items.get(at + 1).is_some_and(|next| {
-            let joins = matches!(next.what, What::Cue(Cue::And | Cue::Or | Cue::Comma | Cue::Request));
+            let joins =
+                matches!(next.what, What::Cue(Cue::And | Cue::Or | Cue::Comma | Cue::Request));
             // `the out of stock products`.
             let described = runs_out && matches!(next.what, What::Table(_));
             !joins && !described && next.from <= self.item(at).to + 3
@@ -178,7 +199,10 @@ impl Walk<'_> {
         let view = self.schema.column(column);
         let first = self.item(at).from;
         let says_in = first > 0 && self.reading.tokens[first - 1].lower == "in";
-        let compared = matches!(self.what(at + 1), Some(What::Number(_) | What::Cue(Cue::Compare(..) | Cue::Between)));
+        let compared = matches!(
+            self.what(at + 1),
+            Some(What::Number(_) | What::Cue(Cue::Compare(..) | Cue::Between))
+        );
         let is_total = self.reading.tokens[first].lower == "total";
         says_in && !is_total && !compared && view.holds == Holds::Number && !view.is_key
     }
@@ -195,14 +219,20 @@ impl Walk<'_> {
             None
         });
         self.pending.count = None;
-        self.draft.orders.push(function.map_or(Measure::Column(column), |f| Measure::Aggregate(f, column)));
+        self.draft
+            .orders
+            .push(function.map_or(Measure::Column(column), |f| Measure::Aggregate(f, column)));
     }
 
     /// `the highest age`: the value itself where it is asked for, else the row that has it.
     pub(super) fn extreme(&mut self, at: usize, column: ColumnRef, scale: Scale) {
         let asks = self.item(at).head && self.asks_extreme(at);
         // The worst delay is the longest one.
-        let scale = if self.is_worse_with_more(at, column) { Scale { up: !scale.up, ..scale } } else { scale };
+        let scale = if self.is_worse_with_more(at, column) {
+            Scale { up: !scale.up, ..scale }
+        } else {
+            scale
+        };
         if scale.is_length() && self.schema.column(column).holds == Holds::Text {
             if asks {
                 self.ask(at, Expression::Column(column));
@@ -211,7 +241,8 @@ impl Walk<'_> {
             return;
         }
         // `the most deaths` are not the latest of their days.
-        self.draft.unmet += usize::from(scale.counts && self.schema.column(column).holds != Holds::Number);
+        self.draft.unmet +=
+            usize::from(scale.counts && self.schema.column(column).holds != Holds::Number);
         // What the word measures is not what the column holds: `the heaviest price`.
         self.draft.unmet += usize::from(!scale.of.is_empty());
         let asks = asks && self.draft.limit.is_none();
@@ -220,7 +251,8 @@ impl Walk<'_> {
         self.draft.unmet += usize::from(asks && of_groups);
         // `the average and maximum age` asks for both, `the sum of the highest ages` for neither.
         let listed = at > 1 && matches!(self.item(at - 2).what, What::Cue(Cue::And | Cue::Comma));
-        self.draft.unmet += usize::from(asks && !of_groups && !listed && !self.pending.functions.is_empty());
+        self.draft.unmet +=
+            usize::from(asks && !of_groups && !listed && !self.pending.functions.is_empty());
         if asks && !of_groups {
             self.pending.functions.push(if scale.up { Function::Max } else { Function::Min });
             self.aggregated(at, column);
@@ -230,9 +262,11 @@ impl Walk<'_> {
             self.pending.functions.clear();
             self.fold(at, column, function, scale.up);
         } else if let Some(function) = self.pending.functions.pop() {
-            self.draft.unmet += usize::from(!of_groups && matches!(function, Function::Sum | Function::Avg));
+            self.draft.unmet +=
+                usize::from(!of_groups && matches!(function, Function::Sum | Function::Avg));
             // `best and worst rated` asks for both.
-            self.draft.unmet += usize::from(!of_groups && matches!(function, Function::Max | Function::Min));
+            self.draft.unmet +=
+                usize::from(!of_groups && matches!(function, Function::Max | Function::Min));
             self.best_by(Measure::Aggregate(function, column), scale.up);
         } else {
             self.best_by(Measure::Column(column), scale.up);
@@ -243,16 +277,26 @@ impl Walk<'_> {
     fn is_worse_with_more(&self, at: usize, column: ColumnRef) -> bool {
         let is_superlative = |item: &&Item| matches!(item.what, What::Cue(Cue::Superlative(_)));
         let said = self.reading.items[..at].iter().rev().find(is_superlative);
-        let judges = said.is_some_and(|item| matches!(self.reading.tokens[item.from].lower.as_str(), "best" | "worst"));
-        judges && lexicon::HARMS.iter().any(|word| self.schema.column(column).required.contains(&words::stem(word)))
+        let judges = said.is_some_and(|item| {
+            matches!(self.reading.tokens[item.from].lower.as_str(), "best" | "worst")
+        });
+        judges
+            && lexicon::HARMS
+                .iter()
+                .any(|word| self.schema.column(column).required.contains(&words::stem(word)))
     }
 
     /// Whether `the largest number of seats` asks for that number, and not for who has it.
     fn asks_value(&self, at: usize) -> bool {
-        let owner =
-            |word: &str| matches!(word, "who" | "which" | "where" | "when" | "whose" | "has" | "have" | "had" | "with");
+        let owner = |word: &str| {
+            matches!(
+                word,
+                "who" | "which" | "where" | "when" | "whose" | "has" | "have" | "had" | "with"
+            )
+        };
         let before = &self.reading.tokens[..self.item(at).from];
-        let is_number = before.iter().any(|token| matches!(token.stem.as_str(), "number" | "amount"));
+        let is_number =
+            before.iter().any(|token| matches!(token.stem.as_str(), "number" | "amount"));
         let is_owned = before.iter().any(|token| owner(&token.lower));
         is_number && !is_owned && self.item(at).head && self.asks_extreme(at)
     }
@@ -268,20 +312,27 @@ impl Walk<'_> {
         self.best_by(Measure::Column(column), up);
     }
 
-    /// Whether an extreme value is asked for itself: not if its owner was already mentioned (`which author has the
-    /// highest`), unless by a word of mathematics.
+    /// Whether an extreme value is asked for itself: not if its owner was already mentioned (`which
+    /// author has the highest`), unless by a word of mathematics.
     pub(super) fn asks_extreme(&self, at: usize) -> bool {
         let begin = (0..at).rev().find(|i| {
             matches!(self.item(*i).what, What::Cue(Cue::Request))
                 && self.reading.tokens[self.item(*i).from].kind == Kind::Break
         });
         // The owner of `the highest product price` may follow.
-        let qualified =
-            at > 0 && matches!(self.item(at - 1).what, What::Table(table) if self.names_column_of(at - 1, table));
+        let qualified = at > 0
+            && matches!(self.item(at - 1).what, What::Table(table) if self.names_column_of(at - 1, table));
         let before = begin.unwrap_or(0)..at - usize::from(qualified);
         let formal = |word: &str| matches!(word, "maximum" | "minimum" | "max" | "min");
-        let said = self.reading.items[before].iter().any(|item| matches!(item.what, What::Table(_) | What::Column(_)));
-        let word = self.item(at).from.checked_sub(1).map(|i| self.reading.tokens[i].lower.as_str()).unwrap_or_default();
+        let said = self.reading.items[before]
+            .iter()
+            .any(|item| matches!(item.what, What::Table(_) | What::Column(_)));
+        let word = self
+            .item(at)
+            .from
+            .checked_sub(1)
+            .map(|i| self.reading.tokens[i].lower.as_str())
+            .unwrap_or_default();
         // `the best rated product` is a product.
         let rates = self.reading.tokens[self.item(at).from].is_past() || self.qualifies_rows(at);
         !rates && (!said || formal(word) || !self.draft.keys.is_empty())
@@ -289,10 +340,9 @@ impl Walk<'_> {
 
     /// `the highest price product`: the rows are meant that follow at once.
     fn qualifies_rows(&self, at: usize) -> bool {
-        self.reading
-            .items
-            .get(at + 1)
-            .is_some_and(|next| matches!(next.what, What::Table(_)) && next.from == self.item(at).to)
+        self.reading.items.get(at + 1).is_some_and(|next| {
+            matches!(next.what, What::Table(_)) && next.from == self.item(at).to
+        })
     }
 
     pub(super) fn aggregated(&mut self, at: usize, column: ColumnRef) {
@@ -306,16 +356,23 @@ impl Walk<'_> {
 
     /// Whether the item in brackets repeats the one before.
     fn repeats(&self, at: usize, column: ColumnRef) -> bool {
-        let opens = at.checked_sub(1).is_some_and(|before| self.reading.tokens[self.item(before).from].text == "(");
+        let opens = at
+            .checked_sub(1)
+            .is_some_and(|before| self.reading.tokens[self.item(before).from].text == "(");
         opens && at > 1 && self.resolver.column(at - 2) == Some(column)
     }
 
     /// `the cities and their population`: the cities are asked for, too.
     fn whose(&mut self, at: usize) {
-        let before = self.item(at).from.checked_sub(1).map(|before| self.reading.tokens[before].lower.as_str());
+        let before = self
+            .item(at)
+            .from
+            .checked_sub(1)
+            .map(|before| self.reading.tokens[before].lower.as_str());
         let possessive = before.is_some_and(|word| matches!(word, "their" | "its" | "his" | "her"));
         let is_first = self.draft.asked.is_empty() && self.draft.counted.is_empty();
-        let named = self.draft.named.iter().find(|named| named.head && named.negated.is_none()).copied();
+        let named =
+            self.draft.named.iter().find(|named| named.head && named.negated.is_none()).copied();
         // `states and area`.
         let joined = at > 1
             && matches!(self.item(at - 1).what, What::Cue(Cue::And | Cue::Comma))
@@ -325,7 +382,10 @@ impl Walk<'_> {
         let lists = (possessive || joined) && is_first && self.item(at).head;
         let Some(named) = named.filter(|_| lists) else { return };
         for label in &self.schema.tables[named.table].labels {
-            self.ask(named.item, Expression::Column(ColumnRef { table: named.table, column: *label }));
+            self.ask(
+                named.item,
+                Expression::Column(ColumnRef { table: named.table, column: *label }),
+            );
         }
     }
 
@@ -334,17 +394,20 @@ impl Walk<'_> {
         let (item, functions) = self.aggregated.as_ref()?;
         let view = self.schema.column(column);
         let is_list = |what: &What| matches!(what, What::Cue(Cue::And | Cue::Comma));
-        let joined = *item + 1 < at && self.reading.items[item + 1..at].iter().all(|item| is_list(&item.what));
+        let joined = *item + 1 < at
+            && self.reading.items[item + 1..at].iter().all(|item| is_list(&item.what));
         // Nothing but the conjunction may stand between.
         let near = self.item(at).from <= self.item(*item).to + (at - item - 1) + 1;
         (joined && near && view.holds == Holds::Number && !view.is_key).then(|| functions.clone())
     }
 
-    /// Whether the number of what a column counts is the sum over the rows: `the total number of units`, and `the number of
-    /// units` where no row that has them is named.
+    /// Whether the number of what a column counts is the sum over the rows: `the total number of
+    /// units`, and `the number of units` where no row that has them is named.
     fn sums_up(&self, count: usize, column: ColumnRef) -> bool {
         let token = &self.reading.tokens[self.item(count).from];
-        let owned = |word: &str| matches!(word, "has" | "have" | "had" | "each" | "every" | "per" | "its" | "their");
+        let owned = |word: &str| {
+            matches!(word, "has" | "have" | "had" | "each" | "every" | "per" | "its" | "their")
+        };
         let is_owned = self.reading.tokens.iter().any(|token| owned(&token.lower));
         let names = |item: &Item| matches!(item.what, What::Table(table) if table == column.table);
         token.lower == "total" || !(is_owned || self.reading.items.iter().any(names))
@@ -353,12 +416,16 @@ impl Walk<'_> {
     /// Returns whether a cell follows the word that counts, and the column stands apart from it.
     fn counts_cell(&self, at: usize) -> bool {
         let Some(count) = self.pending.count else { return false };
-        let cell = self.reading.items.get(count + 1).filter(|item| matches!(item.what, What::Cell(_)));
-        cell.is_some_and(|cell| count + 1 < at && cell.to < self.item(at).from && !self.item(at).head)
+        let cell =
+            self.reading.items.get(count + 1).filter(|item| matches!(item.what, What::Cell(_)));
+        cell.is_some_and(|cell| {
+            count + 1 < at && cell.to < self.item(at).from && !self.item(at).head
+        })
     }
 
-    /// Whether a column numbers the rows of its table: the first one, of whole numbers, named in the singular where the
-    /// question has the plural. `How many bookings` are rows where the column is `booking`, and a sum where it is `bookings`.
+    /// Whether a column numbers the rows of its table: the first one, of whole numbers, named in
+    /// the singular where the question has the plural. `How many bookings` are rows where the
+    /// column is `booking`, and a sum where it is `bookings`.
     fn numbers_rows(&self, at: usize, column: ColumnRef) -> bool {
         let view = self.schema.column(column);
         let asked = &self.reading.tokens[self.item(at).to - 1].lower;
@@ -371,19 +438,32 @@ impl Walk<'_> {
     pub(super) fn counted_column(&mut self, at: usize, count: usize, column: ColumnRef) {
         let view = self.schema.column(column);
         let distinct = std::mem::take(&mut self.pending.distinct);
-        let is_part = |parts: &[&str]| view.holds == Holds::Number && parts.contains(&view.required.join(" ").as_str());
+        let is_part = |parts: &[&str]| {
+            view.holds == Holds::Number && parts.contains(&view.required.join(" ").as_str())
+        };
         if is_part(&["year"]) {
             return self.ask(at, Expression::CountDistinct(column));
         }
         // A day of a month is no number of days, and the same day is in each month.
-        self.draft.unmet += usize::from(is_part(&["day", "month", "week", "hour", "minut", "quarter"]) && !distinct);
-        if view.holds == Holds::Number && !view.is_key && !distinct && !self.numbers_rows(at, column) {
+        self.draft.unmet += usize::from(
+            is_part(&["day", "month", "week", "hour", "minut", "quarter"]) && !distinct,
+        );
+        if view.holds == Holds::Number
+            && !view.is_key
+            && !distinct
+            && !self.numbers_rows(at, column)
+        {
             let sums = self.sums_up(count, column);
             let summed = Expression::Aggregate(Function::Sum, column);
             self.ask(at, if sums { summed } else { Expression::Column(column) });
         } else if (view.is_key || self.numbers_rows(at, column)) && !distinct {
             let head = self.item(at).head;
-            self.draft.counted.push(Counted { item: at, table: Some(column.table), distinct, head });
+            self.draft.counted.push(Counted {
+                item: at,
+                table: Some(column.table),
+                distinct,
+                head,
+            });
         } else {
             self.ask(at, Expression::CountDistinct(column));
         }
@@ -395,7 +475,10 @@ impl Walk<'_> {
         let and = self.reading.items[last.item + 1..at]
             .iter()
             .all(|item| matches!(item.what, What::Cue(Cue::And | Cue::Distinct)));
-        let different = (0..last.item).rev().take(2).any(|i| matches!(self.item(i).what, What::Cue(Cue::Distinct)));
+        let different = (0..last.item)
+            .rev()
+            .take(2)
+            .any(|i| matches!(self.item(i).what, What::Cue(Cue::Distinct)));
         and && different && matches!(last.expression, Expression::CountDistinct(_))
     }
 

@@ -8,15 +8,27 @@ use crate::query::{Condition, Expression, Field, Function, LogicalQuery, Operand
 use crate::schema::{ColumnRef, Holds};
 
 impl Walk<'_> {
-    pub(super) fn filter(&mut self, item: usize, column: ColumnRef, operator: Operator, operand: Operand) {
-        let number = |operand: &Operand| matches!(operand, Operand::Number(number) if number.len() == 4);
+    pub(super) fn filter(
+        &mut self,
+        item: usize,
+        column: ColumnRef,
+        operator: Operator,
+        operand: Operand,
+    ) {
+        let number =
+            |operand: &Operand| matches!(operand, Operand::Number(number) if number.len() == 4);
         let years = match &operand {
             Operand::Range(low, high) => number(low) && number(high),
             one => number(one),
         };
-        let field = (self.schema.column(column).holds == Holds::Time && years).then_some(Field::Year);
+        let field =
+            (self.schema.column(column).holds == Holds::Time && years).then_some(Field::Year);
         let negated = self.pending.not;
-        self.draft.filters.push(Filter { item, condition: Condition { column, operator, operand, field }, negated });
+        self.draft.filters.push(Filter {
+            item,
+            condition: Condition { column, operator, operand, field },
+            negated,
+        });
         self.pending.compare = None;
         self.pending.compared = None;
         self.pending.superlative = None;
@@ -32,10 +44,16 @@ impl Walk<'_> {
     ) {
         let select = vec![Expression::Aggregate(function, of)];
         self.pending.functions.clear();
-        self.filter(at, left, operator, Operand::Query(Box::new(LogicalQuery { select, ..LogicalQuery::default() })));
+        self.filter(
+            at,
+            left,
+            operator,
+            Operand::Query(Box::new(LogicalQuery { select, ..LogicalQuery::default() })),
+        );
     }
 
-    /// The column just before, words such as `is` and cues such as `not` between; it is then a condition's and not asked for.
+    /// The column just before, words such as `is` and cues such as `not` between; it is then a
+    /// condition's and not asked for.
     pub(super) fn before(&mut self, at: usize) -> Option<ColumnRef> {
         let between = |what: &What| {
             matches!(
@@ -70,7 +88,8 @@ impl Walk<'_> {
     }
 
     pub(super) fn before_compare(&mut self, at: usize) -> Option<ColumnRef> {
-        let compare = (0..at).rev().find(|i| matches!(self.item(*i).what, What::Cue(Cue::Compare(..))))?;
+        let compare =
+            (0..at).rev().find(|i| matches!(self.item(*i).what, What::Cue(Cue::Compare(..))))?;
         self.before(compare)
     }
 
@@ -100,9 +119,9 @@ impl Walk<'_> {
 
     /// Whether no column stands before the number or its comparison.
     pub(super) fn before_is_free(&self, at: usize) -> bool {
-        let previous = (0..at)
-            .rev()
-            .find(|i| !matches!(self.item(*i).what, What::Cue(Cue::Compare(..) | Cue::Not | Cue::Between)));
+        let previous = (0..at).rev().find(|i| {
+            !matches!(self.item(*i).what, What::Cue(Cue::Compare(..) | Cue::Not | Cue::Between))
+        });
         let Some(previous) = previous else { return true };
         let near = self.item(at).from <= self.item(previous).to + 4;
         !(near && matches!(self.item(previous).what, What::Column(_)))
@@ -133,7 +152,9 @@ impl Walk<'_> {
     pub(super) fn after(&mut self, at: usize) -> Option<ColumnRef> {
         let next = self.reading.items.get(at + 1)?;
         let next_is = if matches!(next.what, What::Cue(Cue::Trigger)) { at + 2 } else { at + 1 };
-        if !matches!(self.what(next_is)?, What::Column(_)) || self.item(next_is).from > self.item(at).to + 3 {
+        if !matches!(self.what(next_is)?, What::Column(_))
+            || self.item(next_is).from > self.item(at).to + 3
+        {
             return None;
         }
         self.used[next_is] = true;
@@ -161,7 +182,8 @@ impl Walk<'_> {
             let view = self.schema.column(*column);
             view.holds == Holds::Time || (view.holds == Holds::Number && view.required == ["month"])
         };
-        let before = at.checked_sub(1).and_then(|before| self.resolver.column(before)).filter(is_month);
+        let before =
+            at.checked_sub(1).and_then(|before| self.resolver.column(before)).filter(is_month);
         let column = before.and_then(|_| self.before(at)).or_else(|| self.resolver.month(at));
         let Some(column) = column else { return self.draft.loose.push(at) };
         let is_date = self.schema.column(column).holds == Holds::Time;
@@ -181,7 +203,8 @@ impl Walk<'_> {
         }
     }
 
-    /// The number after a month, as in `February 14`, is a day of it: of a column of days, else no rule expresses it.
+    /// The number after a month, as in `February 14`, is a day of it: of a column of days, else no
+    /// rule expresses it.
     fn day_of_month(&mut self, at: usize, month: ColumnRef) {
         let next = self.reading.items.get(at + 1).filter(|next| next.from == self.item(at).to);
         let Some(What::Number(number)) = next.map(|next| next.what.clone()) else { return };
@@ -190,7 +213,9 @@ impl Walk<'_> {
         }
         self.used[at + 1] = true;
         let columns = self.schema.tables[month.table].columns.iter();
-        let mut days = columns.enumerate().filter(|(_, view)| view.holds == Holds::Number && view.required == ["day"]);
+        let mut days = columns
+            .enumerate()
+            .filter(|(_, view)| view.holds == Holds::Number && view.required == ["day"]);
         match days.next() {
             Some((day, _)) if self.pending.compare.is_none() => {
                 let column = ColumnRef { table: month.table, column: day };

@@ -1,4 +1,5 @@
-//! The walk over the items: it applies each cue to the name, the cell or the number that follows or precedes it.
+//! The walk over the items: it applies each cue to the name, the cell or the number that follows or
+//! precedes it.
 
 mod best;
 mod columns;
@@ -104,7 +105,10 @@ impl Walk<'_> {
             && self.item(at - 1).to == self.item(at).from;
         let by_groups = cue == Cue::By && self.groups_by(at);
         let opens_clause = cue == Cue::And && self.opens_clause(at);
-        let mut before = self.reading.tokens[..self.item(at).from].iter().rev().map(|token| token.lower.as_str());
+        let mut before = self.reading.tokens[..self.item(at).from]
+            .iter()
+            .rev()
+            .map(|token| token.lower.as_str());
         let for_all = before.find(|word| !matches!(*word, "all" | "the")) == Some("for");
         let ends_negation = self.ends_negation(at);
         let pending = &mut self.pending;
@@ -125,14 +129,17 @@ impl Walk<'_> {
             Cue::MostRows(up) => pending.most_rows = Some(up),
             Cue::Frequent(up) => match self.what(at + 1) {
                 // Each product is in the list of products once: what counts is something else.
-                Some(What::Table(table)) if !self.names_column_of(at + 1, *table) && !self.is_within_next(at) => {
+                Some(What::Table(table))
+                    if !self.names_column_of(at + 1, *table) && !self.is_within_next(at) =>
+                {
                     self.best_of(at + 1, *table, up);
                 }
                 _ => self.draft.frequent = Some(up),
             },
             Cue::Compare(operator, scale) => {
                 self.draft.unmet += usize::from(pending.compare.is_some());
-                pending.compare = Some((if adjacent { operator.negated() } else { operator }, scale));
+                pending.compare =
+                    Some((if adjacent { operator.negated() } else { operator }, scale));
                 if adjacent {
                     self.draft.settled.extend(pending.not.take());
                 }
@@ -141,7 +148,11 @@ impl Walk<'_> {
             Cue::Between => pending.between = true,
             Cue::Each => pending.each = true,
             // `top 3 countries by number of customers`.
-            Cue::By if self.draft.limit.is_some() && self.draft.best.is_none() && self.draft.unmeasured.is_none() => {
+            Cue::By
+                if self.draft.limit.is_some()
+                    && self.draft.best.is_none()
+                    && self.draft.unmeasured.is_none() =>
+            {
                 pending.ordering = true;
             }
             Cue::By => {
@@ -154,7 +165,8 @@ impl Walk<'_> {
             }
             Cue::Direction(down) => {
                 // `oldest first, descending`: one of them is not meant.
-                self.draft.unmet += usize::from(self.draft.direction.is_some_and(|other| other != down));
+                self.draft.unmet +=
+                    usize::from(self.draft.direction.is_some_and(|other| other != down));
                 self.draft.direction = Some(down);
                 self.draft.wants_order = true;
             }
@@ -201,29 +213,51 @@ impl Walk<'_> {
         let aggregated = !self.draft.counted.is_empty()
             || self.draft.share.is_some()
             || self.pending.count.is_some()
-            || self.draft.asked.iter().any(|asked| matches!(asked.expression, Expression::Aggregate(..)));
-        let near = self.reading.items.get(at + 1).is_some_and(|next| next.from <= self.item(at).to + 1);
+            || self
+                .draft
+                .asked
+                .iter()
+                .any(|asked| matches!(asked.expression, Expression::Aggregate(..)));
+        let near =
+            self.reading.items.get(at + 1).is_some_and(|next| next.from <= self.item(at).to + 1);
         if self.counts_by(at) {
             return true;
         }
-        let verb =
-            self.item(at).from.checked_sub(1).is_some_and(|before| self.reading.tokens[before].lower.ends_with("ed"));
-        let grouped = self.item(at).from.checked_sub(1).is_some_and(|b| self.reading.tokens[b].lower == "grouped");
-        aggregated && near && (!verb || grouped) && matches!(self.what(at + 1), Some(What::Column(_) | What::Table(_)))
+        let verb = self
+            .item(at)
+            .from
+            .checked_sub(1)
+            .is_some_and(|before| self.reading.tokens[before].lower.ends_with("ed"));
+        let grouped = self
+            .item(at)
+            .from
+            .checked_sub(1)
+            .is_some_and(|b| self.reading.tokens[b].lower == "grouped");
+        aggregated
+            && near
+            && (!verb || grouped)
+            && matches!(self.what(at + 1), Some(What::Column(_) | What::Table(_)))
     }
 
-    /// Whether `by` stands between the only table and a column of texts, and nothing else: `senators by province`.
+    /// Whether `by` stands between the only table and a column of texts, and nothing else:
+    /// `senators by province`.
     fn is_rows_by_text(&self, at: usize) -> bool {
         let [table, by, column] = self.reading.items.as_slice() else { return false };
         let is_table = matches!(table.what, What::Table(_)) && table.to == by.from && at == 1;
         let is_near = column.from == by.to && matches!(column.what, What::Column(_));
-        let is_text = self.resolver.column(2).is_some_and(|column| self.schema.column(column).holds == Holds::Text);
+        let is_text = self
+            .resolver
+            .column(2)
+            .is_some_and(|column| self.schema.column(column).holds == Holds::Text);
         self.schema.tables.len() == 1 && is_table && is_near && is_text
     }
 
-    /// Whether `by` counts rows. `tips by day` may be the rows of `tips` or the amounts of its column `tip`.
+    /// Whether `by` counts rows. `tips by day` may be the rows of `tips` or the amounts of its
+    /// column `tip`.
     fn counts_by(&self, at: usize) -> bool {
-        let is_own = |one: ColumnRef| self.schema.column(one).required == self.schema.tables[one.table].stems;
+        let is_own = |one: ColumnRef| {
+            self.schema.column(one).required == self.schema.tables[one.table].stems
+        };
         self.is_rows_by_text(at) && !self.schema.measures(0).any(is_own)
     }
 
@@ -252,7 +286,8 @@ impl Walk<'_> {
         matches!(before.what, What::Cue(Cue::Superlative(_))) && before.to == self.item(at).from
     }
 
-    /// What rows are ordered by in `oldest first`: a column of their own table before that of another.
+    /// What rows are ordered by in `oldest first`: a column of their own table before that of
+    /// another.
     fn sorted_by(&self, at: usize, scale: Scale) -> Option<(ColumnRef, bool)> {
         let own = self.draft.named.iter().find(|named| named.head).map(|named| named.table);
         let by_age = scale.of.contains(&"age");
@@ -267,12 +302,17 @@ impl Walk<'_> {
         (at + 1..at + 4)
             .map_while(|next| self.what(next))
             .find(|what| {
-                !matches!(what, What::Cue(Cue::And | Cue::Comma | Cue::Aggregate(_) | Cue::Distinct) | What::Table(_))
+                !matches!(
+                    what,
+                    What::Cue(Cue::And | Cue::Comma | Cue::Aggregate(_) | Cue::Distinct)
+                        | What::Table(_)
+                )
             })
             .is_some_and(|what| matches!(what, What::Column(_)))
     }
 
-    /// A superlative that a second one or an aggregate follows was an aggregate: `minimum and maximum age`.
+    /// A superlative that a second one or an aggregate follows was an aggregate: `minimum and
+    /// maximum age`.
     fn settle_superlative(&mut self) {
         if let Some(scale) = self.pending.superlative.take() {
             self.pending.functions.push(if scale.up { Function::Max } else { Function::Min });
@@ -289,7 +329,12 @@ impl Walk<'_> {
             // `whose price is the highest`: the column stands before.
             let last = !matches!(
                 self.what(at + 1),
-                Some(What::Column(_) | What::Table(_) | What::Cell(_) | What::Cue(Cue::And | Cue::Aggregate(_)))
+                Some(
+                    What::Column(_)
+                        | What::Table(_)
+                        | What::Cell(_)
+                        | What::Cue(Cue::And | Cue::Aggregate(_))
+                )
             );
             match last.then(|| self.before(at)).flatten() {
                 Some(column) => self.best_by(Measure::Column(column), scale.up),
@@ -314,15 +359,22 @@ impl Walk<'_> {
             return;
         }
         // The length of a text is not in a column.
-        let next = self.resolver.column(at + 1).filter(|column| self.schema.column(*column).holds == Holds::Text);
-        let elsewhere = |column: ColumnRef| scale.is_length() && next.is_some_and(|next| next.table != column.table);
+        let next = self
+            .resolver
+            .column(at + 1)
+            .filter(|column| self.schema.column(*column).holds == Holds::Text);
+        let elsewhere = |column: ColumnRef| {
+            scale.is_length() && next.is_some_and(|next| next.table != column.table)
+        };
         let (_, turned) = self.resolver.all_measured(at, scale);
         let fitting = self.fitting(at, scale).and_then(|fitting| fitting.first().copied());
         match fitting.filter(|column| !elsewhere(*column)) {
             Some(column) => {
                 self.best_by(Measure::Column(column), scale.up != turned);
                 // `the earliest year`: the column that is named is the measure itself.
-                if matches!(self.what(at + 1), Some(What::Column(_))) && self.resolver.column(at + 1) == Some(column) {
+                if matches!(self.what(at + 1), Some(What::Column(_)))
+                    && self.resolver.column(at + 1) == Some(column)
+                {
                     self.used[at + 1] = !self.item(at + 1).head;
                 }
             }
@@ -330,11 +382,19 @@ impl Walk<'_> {
         }
     }
 
-    /// The columns near that a superlative may measure: those that the words after it name, as `bill` in `the longest bill`, if any.
+    /// The columns near that a superlative may measure: those that the words after it name, as
+    /// `bill` in `the longest bill`, if any.
     fn fitting(&self, at: usize, scale: Scale) -> Option<Vec<ColumnRef>> {
         let (columns, _) = self.resolver.all_measured(at, scale);
         let after = self.item(at).to;
-        let next: Vec<&str> = self.reading.tokens.iter().skip(after).take(3).map(|token| token.stem.as_str()).collect();
+        let next: Vec<&str> = self
+            .reading
+            .tokens
+            .iter()
+            .skip(after)
+            .take(3)
+            .map(|token| token.stem.as_str())
+            .collect();
         let names = |column: &&ColumnRef| {
             self.schema.column(**column).required.iter().any(|stem| next.contains(&stem.as_str()))
         };
@@ -429,12 +489,14 @@ impl Walk<'_> {
 
     /// Whether nothing follows the last `each`: `the types and the number of pets of each`.
     fn ends_with_each(&self) -> bool {
-        let last = self.reading.items.iter().rfind(|item| matches!(item.what, What::Cue(Cue::Each)));
+        let last =
+            self.reading.items.iter().rfind(|item| matches!(item.what, What::Cue(Cue::Each)));
         let next = last.map(|item| self.reading.tokens.get(item.to));
         next.is_some_and(|next| next.is_none_or(Token::ends_sentence))
     }
 
-    /// Counts the rows that fulfil the conditions where no name followed: `how many were cancelled`.
+    /// Counts the rows that fulfil the conditions where no name followed: `how many were
+    /// cancelled`.
     fn settle_count(&mut self) {
         if let Some(item) = self.pending.count.take() {
             let head = self.item(item).head;
@@ -442,11 +504,15 @@ impl Walk<'_> {
         }
     }
 
-    /// Counts the rows of a table named before `per`, if nothing else is asked for: `flights per origin`.
+    /// Counts the rows of a table named before `per`, if nothing else is asked for: `flights per
+    /// origin`.
     fn count_per(&mut self) {
-        let is_per =
-            |item: &Item| matches!(item.what, What::Cue(Cue::Each)) && self.reading.tokens[item.from].lower == "per";
-        let by = Some(1).filter(|at| matches!(self.what(*at), Some(What::Cue(Cue::By))) && self.counts_by(*at));
+        let is_per = |item: &Item| {
+            matches!(item.what, What::Cue(Cue::Each))
+                && self.reading.tokens[item.from].lower == "per"
+        };
+        let by = Some(1)
+            .filter(|at| matches!(self.what(*at), Some(What::Cue(Cue::By))) && self.counts_by(*at));
         let Some(per) = self.reading.items.iter().position(is_per).or(by) else { return };
         let draft = &mut self.draft;
         let is_free = draft.asked.is_empty()
@@ -455,7 +521,10 @@ impl Walk<'_> {
             && draft.share.is_none()
             && draft.frequent.is_none()
             && !draft.keys.is_empty();
-        let named = draft.named.iter().find(|named| named.head && named.negated.is_none() && named.item < per);
+        let named = draft
+            .named
+            .iter()
+            .find(|named| named.head && named.negated.is_none() && named.item < per);
         // `countries per continent`, where the countries are a column.
         if let ([asked], [Key::Column(key)], true) =
             (draft.asked.as_mut_slice(), draft.keys.as_slice(), named.is_none())
@@ -468,17 +537,27 @@ impl Walk<'_> {
             asked.expression = Expression::CountDistinct(column);
         }
         if let Some(named) = named.copied().filter(|_| is_free) {
-            draft.counted.push(Counted { item: named.item, table: Some(named.table), distinct: false, head: true });
+            draft.counted.push(Counted {
+                item: named.item,
+                table: Some(named.table),
+                distinct: false,
+                head: true,
+            });
         }
     }
 
-    /// Adds up the amounts of a table that is named where a column was meant, `the total amount of the orders`: its one
-    /// column of amounts, else the user is asked.
+    /// Adds up the amounts of a table that is named where a column was meant, `the total amount of
+    /// the orders`: its one column of amounts, else the user is asked.
     fn sum_of_table(&mut self) {
-        let head = self.draft.named.iter().find(|named| named.head && named.negated.is_none()).copied();
+        let head =
+            self.draft.named.iter().find(|named| named.head && named.negated.is_none()).copied();
         let is_sum = |item: &&Item| matches!(item.what, What::Cue(Cue::Aggregate(Function::Sum)));
         let cue = self.reading.items.iter().position(|item| is_sum(&item));
-        let (Some(named), Some(cue), [Function::Sum]) = (head, cue, self.pending.functions.as_slice()) else { return };
+        let (Some(named), Some(cue), [Function::Sum]) =
+            (head, cue, self.pending.functions.as_slice())
+        else {
+            return;
+        };
         if named.item < cue || !self.draft.asked.is_empty() {
             return;
         }
@@ -489,7 +568,9 @@ impl Walk<'_> {
             lexicon::AMOUNTS.iter().any(|word| view.required.contains(&words::stem(word)))
         };
         // The tips of the table `tips` are in its column `tip`.
-        let is_own = |column: &ColumnRef| self.schema.column(*column).required == self.schema.tables[named.table].stems;
+        let is_own = |column: &ColumnRef| {
+            self.schema.column(*column).required == self.schema.tables[named.table].stems
+        };
         if let Some(own) = self.schema.measures(named.table).find(is_own) {
             return self.ask(named.item, Expression::Aggregate(Function::Sum, own));
         }
@@ -497,15 +578,19 @@ impl Walk<'_> {
         match amounts.next().filter(|_| amounts.next().is_none()) {
             Some(column) => self.ask(named.item, Expression::Aggregate(Function::Sum, column)),
             None => {
-                self.draft.unmeasured = Some(Unmeasured { item: cue, to: named.item, table: named.table, up: true });
+                self.draft.unmeasured =
+                    Some(Unmeasured { item: cue, to: named.item, table: named.table, up: true });
             }
         }
     }
 
     /// Completes the cues that still wait for an object.
     fn finish(&mut self) {
-        let head = self.draft.named.iter().find(|named| named.head).map(|named| (named.item, named.table));
-        if let (Some((item, table)), Some(scale)) = (head, self.pending.superlative.filter(|scale| !scale.counts)) {
+        let head =
+            self.draft.named.iter().find(|named| named.head).map(|named| (named.item, named.table));
+        if let (Some((item, table)), Some(scale)) =
+            (head, self.pending.superlative.filter(|scale| !scale.counts))
+        {
             self.pending.superlative = None;
             self.best_of(item, table, scale.up);
         }
@@ -515,7 +600,9 @@ impl Walk<'_> {
         // `the average weight and year for each year`: a key is not aggregated.
         if let Some((last, _)) = &self.aggregated {
             let (last, keys) = (*last, &self.draft.keys);
-            let is_key = |column| keys.iter().any(|key| matches!(key, Key::Column(known) if *known == column));
+            let is_key = |column| {
+                keys.iter().any(|key| matches!(key, Key::Column(known) if *known == column))
+            };
             self.draft.asked.retain(|asked| {
                 !matches!(asked.expression, Expression::Aggregate(_, column) if asked.item == last && is_key(column))
             });

@@ -9,7 +9,10 @@ use crate::schema::{ColumnRef, Holds};
 
 impl Walk<'_> {
     pub(super) fn number(&mut self, at: usize, number: String) {
-        if matches!(self.what(at + 1), Some(What::Cue(Cue::Superlative(_) | Cue::MostRows(_) | Cue::Frequent(_)))) {
+        if matches!(
+            self.what(at + 1),
+            Some(What::Cue(Cue::Superlative(_) | Cue::MostRows(_) | Cue::Frequent(_)))
+        ) {
             self.draft.limit = number.parse().ok();
             return;
         }
@@ -26,7 +29,8 @@ impl Walk<'_> {
         }
         let compared = self.pending.compared;
         if compared.is_none() && (self.before_is_free(at) || self.counts_next(at)) {
-            let near = self.reading.items.get(next).is_some_and(|item| item.from <= self.item(at).to + 3);
+            let near =
+                self.reading.items.get(next).is_some_and(|item| item.from <= self.item(at).to + 3);
             match self.what(next) {
                 Some(What::Table(table)) if near && operator.is_some() => {
                     let (table, operator) = (*table, operator.unwrap_or(Operator::Equal));
@@ -39,7 +43,12 @@ impl Walk<'_> {
                         && self.schema.column(column).holds != Holds::Time
                     {
                         self.used[next] = true;
-                        self.filter(at, column, operator.unwrap_or(Operator::Equal), Operand::Number(number));
+                        self.filter(
+                            at,
+                            column,
+                            operator.unwrap_or(Operator::Equal),
+                            Operand::Number(number),
+                        );
                         return;
                     }
                 }
@@ -48,11 +57,9 @@ impl Walk<'_> {
         }
         let year = (is_year(&number) && operator.is_none()).then(|| self.year(at)).flatten();
         // `the amounts in 2021` are of that year.
-        let said_in = self
-            .item(at)
-            .from
-            .checked_sub(1)
-            .is_some_and(|before| matches!(self.reading.tokens[before].lower.as_str(), "in" | "during"));
+        let said_in = self.item(at).from.checked_sub(1).is_some_and(|before| {
+            matches!(self.reading.tokens[before].lower.as_str(), "in" | "during")
+        });
         let dated = (said_in && is_year(&number) && operator.is_none() && !self.follows_time(at))
             .then(|| self.resolver.time(at))
             .flatten();
@@ -60,20 +67,33 @@ impl Walk<'_> {
             .or(year)
             .or(dated)
             .or_else(|| self.before(at))
-            .or_else(|| scale.filter(|s| !s.of.is_empty()).and_then(|s| Some(self.resolver.measured(at, s)?.0)))
+            .or_else(|| {
+                scale
+                    .filter(|s| !s.of.is_empty())
+                    .and_then(|s| Some(self.resolver.measured(at, s)?.0))
+            })
             .or_else(|| self.alternative(at))
             .or_else(|| is_year(&number).then(|| self.resolver.time(at)).flatten());
         match left {
-            Some(column) => self.filter(at, column, operator.unwrap_or(Operator::Equal), Operand::Number(number)),
+            Some(column) => self.filter(
+                at,
+                column,
+                operator.unwrap_or(Operator::Equal),
+                Operand::Number(number),
+            ),
             None => self.times(at, operator, number),
         }
     }
 
-    /// Returns whether the column just after the number is named whole, and the one before it in part: `seat 7 passengers`.
+    /// Returns whether the column just after the number is named whole, and the one before it in
+    /// part: `seat 7 passengers`.
     fn counts_next(&self, at: usize) -> bool {
         let Some(next) = self.reading.items.get(at + 1) else { return false };
         let before = at.checked_sub(1).map_or(1.0, |before| self.item(before).score);
-        next.from == self.item(at).to && matches!(next.what, What::Column(_)) && next.score > 0.9 && before < 0.8
+        next.from == self.item(at).to
+            && matches!(next.what, What::Column(_))
+            && next.score > 0.9
+            && before < 0.8
     }
 
     /// Whether the item before is a column of dates or years.
@@ -94,10 +114,14 @@ impl Walk<'_> {
         if matches!(self.item(at.checked_sub(1)?).what, What::Months(..)) {
             return self.resolver.time(at);
         }
-        let previous = self.resolver.column(at.checked_sub(1)?).or_else(|| Some(self.resolver.cell(at - 1)?.column))?;
+        let previous = self
+            .resolver
+            .column(at.checked_sub(1)?)
+            .or_else(|| Some(self.resolver.cell(at - 1)?.column))?;
         let of_time = self.schema.time(previous.table).filter(|column| *column != previous);
         of_time.filter(|_| {
-            self.schema.column(previous).holds == Holds::Text && self.schema.column(previous).required != ["year"]
+            self.schema.column(previous).holds == Holds::Text
+                && self.schema.column(previous).required != ["year"]
         })
     }
 
@@ -136,14 +160,23 @@ impl Walk<'_> {
         let after = at + 1;
         let column = between
             .and_then(|cue| self.before(cue))
-            .or_else(|| matches!(operand, Operand::Number(_)).then(|| self.resolver.column(after)).flatten())
-            .or_else(
-                || if matches!(operand, Operand::Text(_)) { self.resolver.day(at) } else { self.resolver.time(at) },
-            );
+            .or_else(|| {
+                matches!(operand, Operand::Number(_)).then(|| self.resolver.column(after)).flatten()
+            })
+            .or_else(|| {
+                if matches!(operand, Operand::Text(_)) {
+                    self.resolver.day(at)
+                } else {
+                    self.resolver.time(at)
+                }
+            });
         match column {
-            Some(column) => {
-                self.filter(at, column, Operator::Between, Operand::Range(Box::new(low), Box::new(operand)))
-            }
+            Some(column) => self.filter(
+                at,
+                column,
+                Operator::Between,
+                Operand::Range(Box::new(low), Box::new(operand)),
+            ),
             None => self.draft.loose.push(at),
         }
     }

@@ -19,12 +19,14 @@ enum Side {
 }
 
 impl Walk<'_> {
-    /// Whether the column refers to its own table and the question names a row at one of its ends, not a number.
+    /// Whether the column refers to its own table and the question names a row at one of its ends,
+    /// not a number.
     pub(super) fn refers(&mut self, at: usize, column: ColumnRef) -> bool {
         let item = self.item(at);
         let has_id = self.reading.tokens[item.from..item.to].iter().any(|token| token.stem == "id");
         let Some(key) = self.schema.referred_to(column).filter(|_| !has_id) else { return false };
-        let found = self.named_after(at, column.table).or_else(|| self.named_before(at, column.table));
+        let found =
+            self.named_after(at, column.table).or_else(|| self.named_before(at, column.table));
         let Some((place, cell, side)) = found else {
             // It cannot be expressed without another copy of the table.
             self.draft.unmet += 1;
@@ -44,15 +46,26 @@ impl Walk<'_> {
             });
             // `to Ada or Ben`.
             let joined = matches!(self.what(place + 1), Some(What::Cue(Cue::Or | Cue::And)));
-            next = self.cell_of(place + 2, column.table).filter(|_| joined).map(|cell| (place + 2, cell));
+            next = self
+                .cell_of(place + 2, column.table)
+                .filter(|_| joined)
+                .map(|cell| (place + 2, cell));
         }
-        let among =
-            LogicalQuery { select: vec![Expression::Column(inner)], filters: vec![any], ..LogicalQuery::default() };
+        let among = LogicalQuery {
+            select: vec![Expression::Column(inner)],
+            filters: vec![any],
+            ..LogicalQuery::default()
+        };
         let negated = self.pending.not;
-        let condition =
-            Condition { column: outer, operator: Operator::In, operand: Operand::Query(Box::new(among)), field: None };
+        let condition = Condition {
+            column: outer,
+            operator: Operator::In,
+            operand: Operand::Query(Box::new(among)),
+            field: None,
+        };
         self.draft.filters.push(Filter { item: at, condition, negated });
-        let named = Named { item: at, table: column.table, head: self.item(at).head, negated: None };
+        let named =
+            Named { item: at, table: column.table, head: self.item(at).head, negated: None };
         self.draft.named.push(named);
         true
     }
@@ -70,13 +83,18 @@ impl Walk<'_> {
             What::Cue(Cue::Trigger | Cue::By) => true,
             _ => false,
         };
-        let place = (at + 1..self.reading.items.len()).find(|next| !passes(&self.item(*next).what))?;
+        let place =
+            (at + 1..self.reading.items.len()).find(|next| !passes(&self.item(*next).what))?;
         let cell = self.cell_of(place, table)?;
         let between = self.between(at, place)?;
         let has_any = |words: &[&str]| between.iter().any(|word| words.contains(word));
         let side = match self.form(at) {
             Form::Noun if has_any(&["of", "for"]) => Side::Manager,
-            Form::Noun if between.is_empty() || has_any(&["is", "are", "named", "called", "the"]) => Side::Reports,
+            Form::Noun
+                if between.is_empty() || has_any(&["is", "are", "named", "called", "the"]) =>
+            {
+                Side::Reports
+            }
             Form::Noun => return None,
             Form::Verb => Side::Manager,
             Form::Past if has_any(&["by"]) => Side::Reports,
@@ -108,16 +126,25 @@ impl Walk<'_> {
     /// The words between two items; `None` if one of them carries meaning of its own.
     fn between(&self, from: usize, to: usize) -> Option<Vec<&str>> {
         let between = self.item(from).to..self.item(to).from;
-        let named = |at: usize| self.reading.items[from + 1..to].iter().any(|item| (item.from..item.to).contains(&at));
+        let named = |at: usize| {
+            self.reading.items[from + 1..to].iter().any(|item| (item.from..item.to).contains(&at))
+        };
         let small = |at: &usize| is_stop(&self.reading.tokens[*at]) || named(*at);
-        between.clone().all(|at| small(&at)).then(|| between.map(|at| self.reading.tokens[at].lower.as_str()).collect())
+        between
+            .clone()
+            .all(|at| small(&at))
+            .then(|| between.map(|at| self.reading.tokens[at].lower.as_str()).collect())
     }
 
     fn form(&self, at: usize) -> Form {
         let item = self.item(at);
         let token = &self.reading.tokens[item.to - 1];
-        let name = self.resolver.column(at).map(|column| words::identifier(&self.schema.column(column).name));
-        let is_noun = name.unwrap_or_default().iter().any(|word| token.lower.starts_with(word.as_str()));
+        let name = self
+            .resolver
+            .column(at)
+            .map(|column| words::identifier(&self.schema.column(column).name));
+        let is_noun =
+            name.unwrap_or_default().iter().any(|word| token.lower.starts_with(word.as_str()));
         match () {
             () if self.reading.tokens[item.from].stem == "report" => Form::Report,
             () if is_noun => Form::Noun,

@@ -39,7 +39,13 @@ const CLOCKS: [(&str, Clock); 6] = [
 ];
 
 /// The final measurement of two statements that truly take so many milliseconds.
-fn measure(seed: u64, clock: Clock, original_ms: f64, best_ms: f64, settings: Settings) -> Confirmation {
+fn measure(
+    seed: u64,
+    clock: Clock,
+    original_ms: f64,
+    best_ms: f64,
+    settings: Settings,
+) -> Confirmation {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     let settings = Settings { seed, ..settings };
     let (mut pairs, mut state, mut run) = (Pairs::default(), 0.0, 0);
@@ -52,21 +58,33 @@ fn measure(seed: u64, clock: Clock, original_ms: f64, best_ms: f64, settings: Se
     pairs.result().unwrap()
 }
 
-/// How many of 2,000 measurements of equally fast statements reach the evidence, and how many are confirmed by the acceptance rule as well.
+/// How many of 2,000 measurements of equally fast statements reach the evidence, and how many are
+/// confirmed by the acceptance rule as well.
 #[test]
 fn at_most_one_in_twenty_equal_statements_is_confirmed_whatever_the_clock() {
     const RUNS: u64 = 2_000;
     // Without a least gain, so that only the evidence stands between noise and a confirmation.
-    let bare = Settings { min_gain: 0.0, min_gain_ms: 0, final_ms: u64::MAX / 2_000_000, ..Settings::default() };
+    let bare = Settings {
+        min_gain: 0.0,
+        min_gain_ms: 0,
+        final_ms: u64::MAX / 2_000_000,
+        ..Settings::default()
+    };
     for (name, clock) in CLOCKS {
-        let results: Vec<Confirmation> = (0..RUNS).map(|seed| measure(seed, clock, 400.0, 400.0, bare)).collect();
-        let reached = results.iter().filter(|result| result.evidence >= CONFIRMED).count() as f64 / RUNS as f64;
+        let results: Vec<Confirmation> =
+            (0..RUNS).map(|seed| measure(seed, clock, 400.0, 400.0, bare)).collect();
+        let reached = results.iter().filter(|result| result.evidence >= CONFIRMED).count() as f64
+            / RUNS as f64;
         assert!(reached <= 0.05, "{name}: {reached} of equal statements reach the evidence");
-        let misses = |result: &&Confirmation| result.interval.is_some_and(|(low, high)| low > 1.0 || high < 1.0);
+        let misses = |result: &&Confirmation| {
+            result.interval.is_some_and(|(low, high)| low > 1.0 || high < 1.0)
+        };
         let missed = results.iter().filter(misses).count() as f64 / RUNS as f64;
         assert!(missed <= 0.05, "{name}: {missed} of the intervals miss the truth");
         println!("{name}: evidence {reached:.4}, interval misses {missed:.4}");
-        let ruled = (0..RUNS).filter(|seed| measure(*seed, clock, 400.0, 400.0, Settings { ..bare }).confirmed).count();
+        let ruled = (0..RUNS)
+            .filter(|seed| measure(*seed, clock, 400.0, 400.0, Settings { ..bare }).confirmed)
+            .count();
         assert!(ruled as f64 / RUNS as f64 <= 0.05, "{name}: {ruled}");
     }
 }
@@ -76,7 +94,9 @@ fn a_statement_that_is_twice_as_fast_is_confirmed_nearly_always() {
     for (name, clock) in CLOCKS {
         // By the clocks whose own noise is as large as the difference, not always.
         let least = if ["autocorrelation", "periods of load"].contains(&name) { 0.7 } else { 0.95 };
-        let found = (0..500).filter(|seed| measure(*seed, clock, 400.0, 160.0, Settings::default()).confirmed).count();
+        let found = (0..500)
+            .filter(|seed| measure(*seed, clock, 400.0, 160.0, Settings::default()).confirmed)
+            .count();
         assert!(found as f64 / 500.0 >= least, "{name}: {found} of 500");
     }
 }
@@ -93,7 +113,9 @@ fn the_evidence_is_a_fair_game() {
         assert!((mean - 1.0).abs() < 1e-9, "{n}: {mean}");
     }
     // By hand: ∫ (1+λ) = 3/2, ∫ (1−λ) = 1/2, ∫ (1+λ)(1−λ) = 2/3, ∫ (1+λ)⁹ = 1023/10.
-    for (won, lost, value) in [(0, 0, 1.0), (1, 0, 1.5), (0, 1, 0.5), (1, 1, 2.0 / 3.0), (9, 0, 102.3)] {
+    for (won, lost, value) in
+        [(0, 0, 1.0), (1, 0, 1.5), (0, 1, 0.5), (1, 1, 2.0 / 3.0), (9, 0, 102.3)]
+    {
         assert!((evidence(won, lost) - value).abs() < 1e-9, "{won}, {lost}");
     }
     assert!(evidence(7, 0) >= CONFIRMED && evidence(6, 0) < CONFIRMED);
@@ -112,7 +134,9 @@ fn the_interval_needs_eight_pairs_and_leaves_out_what_is_rare() {
 
 #[test]
 fn a_speed_has_two_digits() {
-    for (number, rounded) in [(2.0, 2.0), (1.2345, 1.2), (0.9871, 0.99), (123.4, 120.0), (0.001_234, 0.0012)] {
+    for (number, rounded) in
+        [(2.0, 2.0), (1.2345, 1.2), (0.9871, 0.99), (123.4, 120.0), (0.001_234, 0.0012)]
+    {
         assert!((two_digits(number) - rounded).abs() < 1e-12, "{number}");
     }
 }

@@ -33,8 +33,12 @@ fn of_two_proposals_the_outcome_is_the_first_in_the_order() {
 /// AR-28.
 #[test]
 fn five_that_do_not_parse_are_no_candidates_and_five_that_fail_are_not_verified() {
-    let syntax = || Tried { admitted: Err(SqlError::new(SqlErrorKind::Syntax, "no")), ..takes("x", 1) };
-    let failing = || Tried { compared: Err(error(SqlErrorKind::Other, "candidate: overflow")), ..takes("x", 1) };
+    let syntax =
+        || Tried { admitted: Err(SqlError::new(SqlErrorKind::Syntax, "no")), ..takes("x", 1) };
+    let failing = || Tried {
+        compared: Err(error(SqlErrorKind::Other, "candidate: overflow")),
+        ..takes("x", 1)
+    };
     let run = |tried: Vec<Tried>| Script::of(tried).run(Settings::default());
     let five = run((0..5).map(|_| syntax()).collect());
     assert_eq!((five.outcome, five.iterations.len()), (Outcome::NoValidCandidate, 5));
@@ -53,16 +57,31 @@ fn an_original_that_is_not_supported_ends_before_any_proposal() {
         (Outcome::Error, admit(error(SqlErrorKind::Unavailable, "locked"))),
         (
             Outcome::UnsupportedTypes,
-            Script { columns: Err(error(SqlErrorKind::Denied, UNSUPPORTED_TYPE)), ..Script::of(Vec::new()) },
+            Script {
+                columns: Err(error(SqlErrorKind::Denied, UNSUPPORTED_TYPE)),
+                ..Script::of(Vec::new())
+            },
         ),
         (
             Outcome::UnsupportedTooLarge,
-            Script { size: Err(error(SqlErrorKind::TooLarge, TOO_MANY_ROWS)), ..Script::of(Vec::new()) },
+            Script {
+                size: Err(error(SqlErrorKind::TooLarge, TOO_MANY_ROWS)),
+                ..Script::of(Vec::new())
+            },
         ),
-        (Outcome::Error, Script { size: Err(error(SqlErrorKind::Timeout, "deadline")), ..Script::of(Vec::new()) }),
+        (
+            Outcome::Error,
+            Script {
+                size: Err(error(SqlErrorKind::Timeout, "deadline")),
+                ..Script::of(Vec::new())
+            },
+        ),
         (
             Outcome::UnsupportedPrompt,
-            Script::of(vec![Tried { proposed: Proposed::PromptTooLarge("it is long".into()), ..takes("x", 1) }]),
+            Script::of(vec![Tried {
+                proposed: Proposed::PromptTooLarge("it is long".into()),
+                ..takes("x", 1)
+            }]),
         ),
     ];
     for (outcome, script) in &mut cases {
@@ -84,7 +103,10 @@ fn reports(optimized: usize, unchanged: usize, refused: usize) -> Vec<Report> {
     let run = |mut script: Script| script.run(Settings::default());
     let fast = run(Script::of(vec![takes("fast", 100)]));
     let none = run(Script::of(Vec::new()));
-    let unsupported = run(Script { original: Err(error(SqlErrorKind::Denied, "limit")), ..Script::of(Vec::new()) });
+    let unsupported = run(Script {
+        original: Err(error(SqlErrorKind::Denied, "limit")),
+        ..Script::of(Vec::new())
+    });
     let all = [(fast, optimized), (none, unchanged), (unsupported, refused)];
     all.into_iter().flat_map(|(report, count)| vec![report; count]).collect()
 }
@@ -141,8 +163,15 @@ fn what_is_slower_in_the_last_measurement_is_not_used() {
         assert_eq!(report.kept().is_some(), report.is_optimized());
         assert_eq!(report.is_confirmed(), last_ms.is_none());
         let reason = report.reason.unwrap_or_default();
-        assert_eq!(reason.contains("slower, at 0.83 times the speed"), outcome == Outcome::Unchanged, "{reason}");
-        assert!(report.confirmation.is_some_and(|last| last.pairs.len() >= 7), "the measurement stays in the report");
+        assert_eq!(
+            reason.contains("slower, at 0.83 times the speed"),
+            outcome == Outcome::Unchanged,
+            "{reason}"
+        );
+        assert!(
+            report.confirmation.is_some_and(|last| last.pairs.len() >= 7),
+            "the measurement stays in the report"
+        );
         assert_eq!(report.iterations[0].state, IterationState::Kept);
     }
 }
@@ -153,7 +182,11 @@ fn labels_of_unnamed_columns_are_not_compared() {
         let unnamed = names.iter().map(|name| (*name).to_owned()).collect();
         let original = Ok(Admitted { unnamed, ..admitted("SELECT original") });
         let tried = Tried { columns: Ok(columns(&["a", "n"])), ..takes("SELECT fast", 100) };
-        let mut script = Script { original, columns: Ok(columns(&["a", "count(*)"])), ..Script::of(vec![tried]) };
+        let mut script = Script {
+            original,
+            columns: Ok(columns(&["a", "count(*)"])),
+            ..Script::of(vec![tried])
+        };
         script.run(Settings::default()).iterations[0].state
     };
     assert_eq!(unnamed(&["count(*)"]), IterationState::Kept);

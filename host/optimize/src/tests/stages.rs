@@ -27,8 +27,10 @@ fn an_outage_at_any_step_ends_with_an_error() {
     undisturbed.run(Settings::default());
     let mut errors = 0;
     for (number, step) in undisturbed.steps.iter().enumerate() {
-        // The rewriter is no part of the database, a copy is another one, and a plan is not needed once the statement has run.
-        let is_soft = matches!(step, Step::Propose | Step::CompareOnCopy(_) | Step::Explain(Which::Best));
+        // The rewriter is no part of the database, a copy is another one, and a plan is not needed
+        // once the statement has run.
+        let is_soft =
+            matches!(step, Step::Propose | Step::CompareOnCopy(_) | Step::Explain(Which::Best));
         let report = Script { outage_at: Some(number), ..whole() }.run(Settings::default());
         assert_eq!(report.outcome == Outcome::Error, !is_soft, "{number}: {step:?}");
         errors += usize::from(!is_soft);

@@ -1,4 +1,5 @@
-//! The state of each proposal, the outcome that is reported to the rewriter, the acceptance rule and early stop.
+//! The state of each proposal, the outcome that is reported to the rewriter, the acceptance rule
+//! and early stop.
 
 use syrch_core::ports::{CANDIDATE, UNSUPPORTED_TYPE};
 use syrch_core::roles::Trial;
@@ -37,20 +38,39 @@ fn each_failure_has_its_state() {
     let refused = Tried { admitted: Err(error(SqlErrorKind::Denied, "limit")), ..takes("x", 1) };
     assert_eq!(
         one(refused),
-        (State::FailedSafety, Trial::Refused("limit: the message".into()), Outcome::NoVerifiedCandidate)
+        (
+            State::FailedSafety,
+            Trial::Refused("limit: the message".into()),
+            Outcome::NoVerifiedCandidate
+        )
     );
 
-    let syntax = Tried { admitted: Err(SqlError::new(SqlErrorKind::Syntax, "no")), ..takes("x", 1) };
-    assert_eq!(one(syntax), (State::CandidateError, Trial::Failed("no".into()), Outcome::NoValidCandidate));
+    let syntax =
+        Tried { admitted: Err(SqlError::new(SqlErrorKind::Syntax, "no")), ..takes("x", 1) };
+    assert_eq!(
+        one(syntax),
+        (State::CandidateError, Trial::Failed("no".into()), Outcome::NoValidCandidate)
+    );
 
-    let unknown = Tried { admitted: Err(SqlError::new(SqlErrorKind::UnknownColumn, "no")), ..takes("x", 1) };
-    assert_eq!(one(unknown), (State::CandidateError, Trial::Failed("no".into()), Outcome::NoVerifiedCandidate));
+    let unknown =
+        Tried { admitted: Err(SqlError::new(SqlErrorKind::UnknownColumn, "no")), ..takes("x", 1) };
+    assert_eq!(
+        one(unknown),
+        (State::CandidateError, Trial::Failed("no".into()), Outcome::NoVerifiedCandidate)
+    );
 
     let schema = Tried { columns: Ok(columns(&["b"])), ..takes("x", 1) };
-    assert_eq!(one(schema), (State::FailedSchema, Trial::OtherColumns, Outcome::NoVerifiedCandidate));
+    assert_eq!(
+        one(schema),
+        (State::FailedSchema, Trial::OtherColumns, Outcome::NoVerifiedCandidate)
+    );
 
-    let types = Tried { columns: Err(error(SqlErrorKind::Denied, UNSUPPORTED_TYPE)), ..takes("x", 1) };
-    assert_eq!(one(types), (State::FailedSchema, Trial::OtherColumns, Outcome::NoVerifiedCandidate));
+    let types =
+        Tried { columns: Err(error(SqlErrorKind::Denied, UNSUPPORTED_TYPE)), ..takes("x", 1) };
+    assert_eq!(
+        one(types),
+        (State::FailedSchema, Trial::OtherColumns, Outcome::NoVerifiedCandidate)
+    );
 
     let other = Tried { compared: Ok(Compared::Different), ..takes("x", 1) };
     assert_eq!(one(other), (State::FailedMismatch, Trial::Mismatch, Outcome::VerificationFailed));
@@ -59,7 +79,10 @@ fn each_failure_has_its_state() {
     assert_eq!(one(tie), (State::FailedTieReorder, Trial::Reordered, Outcome::VerificationTie));
 
     let large = Tried { compared: Ok(Compared::TooLarge), ..takes("x", 1) };
-    assert_eq!(one(large), (State::CandidateTooLarge, Trial::TooLarge, Outcome::NoVerifiedCandidate));
+    assert_eq!(
+        one(large),
+        (State::CandidateTooLarge, Trial::TooLarge, Outcome::NoVerifiedCandidate)
+    );
 
     let rule = format!("{CANDIDATE}: deadline");
     let failed = Tried { compared: Err(error(SqlErrorKind::Timeout, &rule)), ..takes("x", 1) };
@@ -72,7 +95,11 @@ fn each_failure_has_its_state() {
     let broken = Tried { proposed: Proposed::Failed("the model is away".into()), ..takes("x", 1) };
     assert_eq!(
         one(broken),
-        (State::CandidateError, Trial::Failed("the model is away".into()), Outcome::NoValidCandidate)
+        (
+            State::CandidateError,
+            Trial::Failed("the model is away".into()),
+            Outcome::NoValidCandidate
+        )
     );
 }
 
@@ -86,7 +113,11 @@ fn a_statement_that_reads_another_table_is_refused_even_where_the_engine_admits_
 
 #[test]
 fn the_original_itself_and_an_accepted_statement_are_not_measured_again() {
-    let mut script = Script::of(vec![takes("SELECT original", 1), takes("SELECT fast", 100), takes("SELECT fast", 1)]);
+    let mut script = Script::of(vec![
+        takes("SELECT original", 1),
+        takes("SELECT fast", 100),
+        takes("SELECT fast", 1),
+    ]);
     let report = script.run(Settings::default());
     let states: Vec<State> = report.iterations.iter().map(|iteration| iteration.state).collect();
     assert_eq!(states, [State::DiscardedSlower, State::Kept, State::DiscardedSlower]);
@@ -106,7 +137,10 @@ fn other_rows_on_a_changed_copy_are_a_mismatch_whose_copy_is_named() {
         let tried = Tried { copies: vec![equal, gone, None, Some(Ok(found))], ..takes("x", 1) };
         let report = Script::of(vec![tried]).run(Settings::default());
         assert_eq!((report.iterations[0].state, report.iterations[0].copies), (state, 1));
-        assert_eq!(report.iterations[0].detail.as_deref(), Some("on the changed copy 4 of the database"));
+        assert_eq!(
+            report.iterations[0].detail.as_deref(),
+            Some("on the changed copy 4 of the database")
+        );
     }
 }
 
@@ -163,7 +197,18 @@ fn two_in_a_row_end_the_loop_and_an_accepted_one_starts_the_count_again() {
     let settings = Settings { early_stop: EARLY_STOP, ..Settings::default() };
     assert_eq!(count(vec![slower(), other(), slower(), slower(), slower()], settings), 2);
     assert_eq!(count(vec![slower(), takes("a", 500), slower(), other(), slower()], settings), 4);
-    assert_eq!(count(vec![slower(), refused(), refused(), slower(), slower()], settings), 4, "safety does not count");
-    assert_eq!(count(vec![refused(), refused(), refused(), refused(), refused(), refused()], settings), 5);
-    assert_eq!(count((0..7).map(|_| slower()).collect(), Settings::default()), 5, "only where it is asked for");
+    assert_eq!(
+        count(vec![slower(), refused(), refused(), slower(), slower()], settings),
+        4,
+        "safety does not count"
+    );
+    assert_eq!(
+        count(vec![refused(), refused(), refused(), refused(), refused(), refused()], settings),
+        5
+    );
+    assert_eq!(
+        count((0..7).map(|_| slower()).collect(), Settings::default()),
+        5,
+        "only where it is asked for"
+    );
 }

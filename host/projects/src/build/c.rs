@@ -10,8 +10,10 @@ use crate::{Error, sources};
 const REQUIREMENTS: &str = "ziglang==0.16.0\n";
 const INSTALL: &str = "install clang with wasi-libc: `apt install clang lld wasi-libc libclang-rt-dev-wasm32`, or Python 3.10 with pip, \
                        by which the build gets both";
-/// What every file is compiled with. A reactor is a library whose functions are called one after the other.
-const FLAGS: [&str; 7] = ["-mexec-model=reactor", "-std=c17", "-Os", "-s", "-Wall", "-Wextra", "-Wno-unused-parameter"];
+/// What every file is compiled with. A reactor is a library whose functions are called one after
+/// the other.
+const FLAGS: [&str; 7] =
+    ["-mexec-model=reactor", "-std=c17", "-Os", "-s", "-Wall", "-Wextra", "-Wno-unused-parameter"];
 /// A program that needs headers, library and linker.
 const PROBE: &str = "#include <stdlib.h>\nvoid *probe(void) { return malloc(1); }\n";
 
@@ -23,7 +25,8 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     let (what, mut compiler) = compiler(build)?;
     build.runner.step(what);
     compiler.args(FLAGS).arg("-I").arg(&build.project.folder).arg("-I").arg(&build.project.sdk);
-    // A failed assertion prints the file as the project names it, and not where it lies on the author's machine.
+    // A failed assertion prints the file as the project names it, and not where it lies on the
+    // author's machine.
     compiler.arg(format!("-fmacro-prefix-map={}/=", build.project.folder.display()));
     for role in &build.project.roles {
         compiler.arg(format!("-DSYRCH_ROLE_{}", role.name().to_uppercase()));
@@ -35,12 +38,15 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     build.component(&core, out)
 }
 
-/// The section in which a module names its language, <https://github.com/WebAssembly/tool-conventions/blob/main/ProducersSection.md>. `-s` has
+/// The section in which a module names its language,
+/// <https://github.com/WebAssembly/tool-conventions/blob/main/ProducersSection.md>. `-s` has
 /// removed the compiler's.
 fn producers() -> Vec<u8> {
-    let text = |text: &str| [&[u8::try_from(text.len()).unwrap_or_default()], text.as_bytes()].concat();
+    let text =
+        |text: &str| [&[u8::try_from(text.len()).unwrap_or_default()], text.as_bytes()].concat();
     // One field with one value, whose version is not said.
-    let content = [text("producers"), vec![1], text("language"), vec![1], text("C17"), text("")].concat();
+    let content =
+        [text("producers"), vec![1], text("language"), vec![1], text("C17"), text("")].concat();
     [&[0, u8::try_from(content.len()).unwrap_or_default()], content.as_slice()].concat()
 }
 
@@ -54,13 +60,19 @@ fn compiler(build: &Build<'_>) -> Result<(&'static str, Command), Error> {
         clang.current_dir(&build.project.folder).arg("--target=wasm32-wasi");
         clang
     };
-    if build.runner.ask(clang().arg("-mexec-model=reactor").arg("-o").arg(&made).arg(&probe)).is_some() {
+    if build
+        .runner
+        .ask(clang().arg("-mexec-model=reactor").arg("-o").arg(&made).arg(&probe))
+        .is_some()
+    {
         return Ok(("clang", clang()));
     }
     let version = ["python", "-m", "ziglang", "version"];
-    let tool = venv::Tool { name: "zig", requirements: REQUIREMENTS, probe: &version, hint: INSTALL };
+    let tool =
+        venv::Tool { name: "zig", requirements: REQUIREMENTS, probe: &version, hint: INSTALL };
     let programs = venv::programs(&build.runner, &build.tools, tool);
-    let programs = programs.map_err(|error| venv::misses(error, "clang with wasi-libc", INSTALL))?;
+    let programs =
+        programs.map_err(|error| venv::misses(error, "clang with wasi-libc", INSTALL))?;
     let mut zig = Command::new(programs.join("python"));
     zig.current_dir(&build.project.folder).env("ZIG_LOCAL_CACHE_DIR", build.folder.join("zig"));
     zig.args(["-m", "ziglang", "cc", "-target", "wasm32-wasi"]);
@@ -75,10 +87,11 @@ mod tests {
     fn a_module_names_its_language() {
         use wasmparser::{BinaryReader, Parser, Payload, ProducersSectionReader};
         let module = [b"\0asm\x01\0\0\0".as_slice(), &producers()].concat();
-        let mut sections = Parser::new(0).parse_all(&module).filter_map(|payload| match payload.unwrap() {
-            Payload::CustomSection(section) => Some(section),
-            _ => None,
-        });
+        let mut sections =
+            Parser::new(0).parse_all(&module).filter_map(|payload| match payload.unwrap() {
+                Payload::CustomSection(section) => Some(section),
+                _ => None,
+            });
         let section = sections.next().unwrap();
         let fields = ProducersSectionReader::new(BinaryReader::new(section.data(), 0)).unwrap();
         let field = fields.into_iter().next().unwrap().unwrap();

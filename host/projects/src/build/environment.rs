@@ -1,5 +1,6 @@
-//! The environment of the tools: what finds them, their folders and the registries. Settings of the user that change how they work, such as
-//! `NODE_ENV`, `PIP_TARGET` and `RUSTFLAGS`, stay outside: a project is built alike everywhere.
+//! The environment of the tools: what finds them, their folders and the registries. Settings of the
+//! user that change how they work, such as `NODE_ENV`, `PIP_TARGET` and `RUSTFLAGS`, stay outside:
+//! a project is built alike everywhere.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -140,7 +141,8 @@ const SUFFIXES: &[&str] = &["_TOKEN", "_AUTH", "_USERNAME", "_PASSWORD"];
 /// The files of a project that may name variables as `${NAME}`.
 const SETTINGS: [&str; 2] = [".npmrc", "requirements.txt"];
 
-/// Returns what the tools get of an environment: what is listed here, and what the settings of the project name.
+/// Returns what the tools get of an environment: what is listed here, and what the settings of the
+/// project name.
 ///
 /// # Errors
 /// When a file of settings cannot be read.
@@ -164,7 +166,9 @@ pub(super) fn keep(environment: &[Variable], project: &Path) -> Result<Vec<Varia
 fn references(text: &str) -> impl Iterator<Item = &str> {
     text.split("${").skip(1).filter_map(|rest| {
         let name = rest.split_once('}')?.0;
-        let end = name.find(|letter: char| !letter.is_alphanumeric() && letter != '_').unwrap_or(name.len());
+        let end = name
+            .find(|letter: char| !letter.is_alphanumeric() && letter != '_')
+            .unwrap_or(name.len());
         Some(&name[..end]).filter(|name| !name.is_empty())
     })
 }
@@ -176,9 +180,13 @@ mod tests {
     #[test]
     fn tools_get_registries_and_no_settings_that_change_their_work() {
         let folder = syrch_kit::scratch();
-        std::fs::write(folder.path().join(".npmrc"), "//npm.example/:_authToken=${COMPANY_NPM}\nx=${OTHER?}\n")
-            .unwrap();
-        let kept = |name: &str| !keep(&[(name.into(), "value".into())], folder.path()).unwrap().is_empty();
+        std::fs::write(
+            folder.path().join(".npmrc"),
+            "//npm.example/:_authToken=${COMPANY_NPM}\nx=${OTHER?}\n",
+        )
+        .unwrap();
+        let kept =
+            |name: &str| !keep(&[(name.into(), "value".into())], folder.path()).unwrap().is_empty();
         for name in [
             "PATH",
             "Path",

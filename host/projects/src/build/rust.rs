@@ -19,14 +19,19 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     cargo.current_dir(&build.project.folder).args(["build", "--release", "--target", TARGET]);
     cargo.arg("--message-format=json-render-diagnostics");
     let metadata = ["metadata", "--format-version", "1", "--filter-platform", TARGET];
-    let metadata = build.runner.ask(Command::new("cargo").current_dir(&build.project.folder).args(metadata));
+    let metadata =
+        build.runner.ask(Command::new("cargo").current_dir(&build.project.folder).args(metadata));
     // Without it the build fails for the same reason, and says why.
     if let Some(flags) = metadata.as_deref().and_then(remapped) {
         cargo.args(["--config", &flags]);
     }
-    let messages = build.runner.read(&format!("cargo build --release --target {TARGET}"), &mut cargo, INSTALL)?;
-    let made =
-        made(&String::from_utf8_lossy(&messages), &build.project.folder.join("Cargo.toml")).ok_or_else(|| {
+    let messages = build.runner.read(
+        &format!("cargo build --release --target {TARGET}"),
+        &mut cargo,
+        INSTALL,
+    )?;
+    let made = made(&String::from_utf8_lossy(&messages), &build.project.folder.join("Cargo.toml"))
+        .ok_or_else(|| {
             let why = "Cargo.toml has no library with `crate-type = [\"cdylib\"]`".to_owned();
             Error::NothingMade { tool: "cargo build".to_owned(), why }
         })?;
@@ -44,7 +49,9 @@ fn target(build: &Build<'_>) -> Result<(), Error> {
         return Ok(());
     }
     build.runner.step(&format!("rustup target add {TARGET} (once)"));
-    let install = format!("the target {TARGET} of this Rust is missing, and there is no rustup to add it; {INSTALL}");
+    let install = format!(
+        "the target {TARGET} of this Rust is missing, and there is no rustup to add it; {INSTALL}"
+    );
     let mut rustup = Command::new("rustup");
     build.runner.run(
         &format!("rustup target add {TARGET}"),
@@ -53,8 +60,9 @@ fn target(build: &Build<'_>) -> Result<(), Error> {
     )
 }
 
-/// The setting of cargo by which messages of panics name the sources of a package without the folders above them, which are those of the author's
-/// home. `None` if that is no metadata of cargo.
+/// The setting of cargo by which messages of panics name the sources of a package without the
+/// folders above them, which are those of the author's home. `None` if that is no metadata of
+/// cargo.
 fn remapped(metadata: &str) -> Option<String> {
     let metadata: Value = serde_json::from_str(metadata).ok()?;
     let mut names = BTreeMap::new();
@@ -67,7 +75,9 @@ fn remapped(metadata: &str) -> Option<String> {
             None => names.insert(folder.to_owned(), text("name")?.to_owned()),
         };
     }
-    let flags = names.iter().map(|(folder, name)| format!("--remap-path-prefix={}={name}", folder.display()));
+    let flags = names
+        .iter()
+        .map(|(folder, name)| format!("--remap-path-prefix={}={name}", folder.display()));
     Some(format!("target.{TARGET}.rustflags={}", flags.collect::<Value>()))
 }
 
@@ -75,10 +85,17 @@ fn remapped(metadata: &str) -> Option<String> {
 fn made(messages: &str, manifest: &Path) -> Option<PathBuf> {
     let of_package = |message: &Value| {
         message.get("reason").is_some_and(|reason| reason == "compiler-artifact")
-            && message.get("manifest_path").and_then(Value::as_str).is_some_and(|path| Path::new(path) == manifest)
+            && message
+                .get("manifest_path")
+                .and_then(Value::as_str)
+                .is_some_and(|path| Path::new(path) == manifest)
     };
-    let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()).filter(of_package);
-    let files = messages.filter_map(|message| message.get("filenames")?.as_array().cloned()).flatten();
+    let messages = messages
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(of_package);
+    let files =
+        messages.filter_map(|message| message.get("filenames")?.as_array().cloned()).flatten();
     let mut paths = files.filter_map(|file| file.as_str().map(PathBuf::from));
     paths.rfind(|path| path.extension().is_some_and(|ending| ending == "wasm"))
 }
@@ -112,7 +129,10 @@ mod tests {
             r#"{"reason":"build-finished","success":true}"#,
         ]
         .join("\n");
-        assert_eq!(made(&messages, Path::new("/p/Cargo.toml")), Some(PathBuf::from("/p/target/p.wasm")));
+        assert_eq!(
+            made(&messages, Path::new("/p/Cargo.toml")),
+            Some(PathBuf::from("/p/target/p.wasm"))
+        );
         assert_eq!(made(&messages, Path::new("/q/Cargo.toml")), None);
     }
 }

@@ -8,8 +8,7 @@ use syrch::syrch_core::text::few;
 use super::run::Runner;
 use crate::Error;
 
-const INSTALL: &str =
-    "install Python 3.10 or newer with venv: `apt install python3 python3-venv`, or https://www.python.org/downloads/";
+const INSTALL: &str = "install Python 3.10 or newer with venv: `apt install python3 python3-venv`, or https://www.python.org/downloads/";
 /// The oldest Python, as major and minor version.
 const OLDEST: (u32, u32) = (3, 10);
 /// The file that says what was installed.
@@ -27,19 +26,29 @@ pub(super) struct Tool<'a> {
     pub(super) hint: &'a str,
 }
 
-/// The folder of the programs of a virtual environment that has this tool, which is made where it is not there already.
-pub(super) fn programs(runner: &Runner<'_>, folder: &Path, tool: Tool<'_>) -> Result<PathBuf, Error> {
+/// The folder of the programs of a virtual environment that has this tool, which is made where it
+/// is not there already.
+pub(super) fn programs(
+    runner: &Runner<'_>,
+    folder: &Path,
+    tool: Tool<'_>,
+) -> Result<PathBuf, Error> {
     let requirements = tool.requirements;
     let programs = folder.join(if cfg!(windows) { "Scripts" } else { "bin" });
     let stamp = stamp(requirements, folder);
     let program = programs.join(tool.probe.first().copied().unwrap_or_default());
-    if program.is_file() && std::fs::read_to_string(folder.join(STAMP)).is_ok_and(|installed| installed == stamp) {
+    if program.is_file()
+        && std::fs::read_to_string(folder.join(STAMP)).is_ok_and(|installed| installed == stamp)
+    {
         return Ok(programs);
     }
     refuse_other_files(folder)?;
     let python = python(runner)?;
-    let packages: Vec<&str> =
-        requirements.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+    let packages: Vec<&str> = requirements
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .collect();
     let why = match folder.join(STAMP).is_file() && program.is_file() {
         true => "anew, since the folder was moved or other versions are wanted",
         false => "once",
@@ -47,13 +56,18 @@ pub(super) fn programs(runner: &Runner<'_>, folder: &Path, tool: Tool<'_>) -> Re
     runner.step(&format!("installing {} into {} ({why})", few(packages), folder.display()));
     let earlier = set_aside(folder)?;
     let install = || {
-        runner.run("python3 -m venv", Command::new(python).args(["-m", "venv", "--clear"]).arg(folder), INSTALL)?;
+        runner.run(
+            "python3 -m venv",
+            Command::new(python).args(["-m", "venv", "--clear"]).arg(folder),
+            INSTALL,
+        )?;
         // The file stands in the environment, so that the packages' names need no quoting.
         let list = folder.join("requirements.txt");
         std::fs::write(&list, requirements).map_err(|error| Error::file(&list, error))?;
         let mut pip = Command::new(programs.join("python"));
         pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]);
-        // Into this environment, whatever a pip.conf says. An empty --prefix or --root would be a folder.
+        // Into this environment, whatever a pip.conf says. An empty --prefix or --root would be a
+        // folder.
         pip.args(["--no-user", "--target=", "--requirement"]);
         runner.run("pip install", pip.arg(&list), INSTALL)?;
         if runner.ask(Command::new(&program).args(tool.probe.iter().skip(1))).is_none() {
@@ -72,7 +86,9 @@ pub(super) fn programs(runner: &Runner<'_>, folder: &Path, tool: Tool<'_>) -> Re
         match &installed {
             Ok(()) => drop(std::fs::remove_dir_all(earlier)),
             // What was there is still of use at the place that it was made for.
-            Err(_) => drop(std::fs::remove_dir_all(folder).and_then(|()| std::fs::rename(earlier, folder))),
+            Err(_) => drop(
+                std::fs::remove_dir_all(folder).and_then(|()| std::fs::rename(earlier, folder)),
+            ),
         }
     }
     installed.map(|()| programs)
@@ -105,10 +121,13 @@ fn refuse_other_files(folder: &Path) -> Result<(), Error> {
     ))
 }
 
-/// The error of a language whose tool was to come from PyPI: where Python is missing, it is that tool that the user misses.
+/// The error of a language whose tool was to come from PyPI: where Python is missing, it is that
+/// tool that the user misses.
 pub(super) fn misses(error: Error, tool: &str, install: &str) -> Error {
     match error {
-        Error::Missing { .. } => Error::Missing { tool: tool.to_owned(), install: install.to_owned() },
+        Error::Missing { .. } => {
+            Error::Missing { tool: tool.to_owned(), install: install.to_owned() }
+        }
         other => other,
     }
 }
@@ -137,8 +156,12 @@ fn python(runner: &Runner<'_>) -> Result<&'static str, Error> {
 mod tests {
     use super::*;
 
-    const NOBODY: Tool<'static> =
-        Tool { name: "nobody", requirements: "no-such-package-of-anybody==1\n", probe: &["python"], hint: "" };
+    const NOBODY: Tool<'static> = Tool {
+        name: "nobody",
+        requirements: "no-such-package-of-anybody==1\n",
+        probe: &["python"],
+        hint: "",
+    };
 
     #[test]
     fn an_environment_stays_until_another_one_is_there() {
@@ -154,12 +177,16 @@ mod tests {
         let steps = std::sync::Mutex::new(Vec::new());
         let report = |step: &str| steps.lock().unwrap().push(step.to_owned());
         let environment: Vec<_> = std::env::vars_os().collect();
-        let runner = Runner { environment: &environment, verbose: false, report: &report, stop: &stop };
+        let runner =
+            Runner { environment: &environment, verbose: false, report: &report, stop: &stop };
         if python(&runner).is_err() {
             return println!("skipped: this machine has no Python");
         }
         programs(&runner, &folder, NOBODY).unwrap_err();
-        assert!(matches!(&steps.lock().unwrap()[..], [step] if step.contains("(anew, ")), "{steps:?}");
+        assert!(
+            matches!(&steps.lock().unwrap()[..], [step] if step.contains("(anew, ")),
+            "{steps:?}"
+        );
         assert_eq!(std::fs::read_to_string(folder.join(STAMP)).unwrap(), "of another folder");
         assert_eq!(std::fs::read_dir(base.path()).unwrap().count(), 1);
     }

@@ -12,47 +12,61 @@ const MARKERS: [&str; 6] = ["answer", "choice", "verdict", "decision", "result",
 /// Occurrences of one word that are examined.
 const MAX_OCCURRENCES: usize = 1_000;
 
-/// The word, as a JSON string in the request's spelling: the whole reply, else the one after `Answer:`, else the only one of the
-/// words that occurs at all. Two different words are no choice.
+/// The word, as a JSON string in the request's spelling: the whole reply, else the one after
+/// `Answer:`, else the only one of the words that occurs at all. Two different words are no choice.
 pub(super) fn parse(text: &str, words: &[String]) -> Option<String> {
     let text = without_thinking(text);
-    let words: Vec<&str> = words.iter().map(|word| word.trim()).filter(|word| !word.is_empty()).collect();
-    let chosen = whole(&text, &words).or_else(|| marked(&text, &words)).or_else(|| only(&text, &words))?;
+    let words: Vec<&str> =
+        words.iter().map(|word| word.trim()).filter(|word| !word.is_empty()).collect();
+    let chosen =
+        whole(&text, &words).or_else(|| marked(&text, &words)).or_else(|| only(&text, &words))?;
     serde_json::to_string(chosen).ok()
 }
 
-/// The word of a reply that was cut off: the whole text or its first line. A word that begins another one, and may have been cut, is none.
+/// The word of a reply that was cut off: the whole text or its first line. A word that begins
+/// another one, and may have been cut, is none.
 pub(super) fn parse_cut(text: &str, words: &[String]) -> Option<String> {
     let text = without_thinking(text);
     let text = text.trim_start();
-    let words: Vec<&str> = words.iter().map(|word| word.trim()).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> =
+        words.iter().map(|word| word.trim()).filter(|word| !word.is_empty()).collect();
     let (first, is_ended) = text.split_once('\n').map_or((text, false), |(first, _)| (first, true));
     let chosen = whole(first, &words)?;
     let lower = chosen.to_lowercase();
-    let begins_another = words.iter().any(|word| *word != chosen && word.to_lowercase().starts_with(&lower));
+    let begins_another =
+        words.iter().any(|word| *word != chosen && word.to_lowercase().starts_with(&lower));
     (is_ended || !begins_another).then(|| serde_json::to_string(chosen).ok())?
 }
 
 /// The word that is the whole text, without quotes and markup.
 fn whole<'a>(text: &str, words: &[&'a str]) -> Option<&'a str> {
-    let bare =
-        |text: &str| text.trim_matches(|c: char| c.is_whitespace() || "*_`'\".,:;!()[]{}".contains(c)).to_lowercase();
+    let bare = |text: &str| {
+        text.trim_matches(|c: char| c.is_whitespace() || "*_`'\".,:;!()[]{}".contains(c))
+            .to_lowercase()
+    };
     let text = bare(text);
-    words.iter().copied().find(|word| word.to_lowercase() == text.as_str() || bare(word) == text && !text.is_empty())
+    words
+        .iter()
+        .copied()
+        .find(|word| word.to_lowercase() == text.as_str() || bare(word) == text && !text.is_empty())
 }
 
 /// The word after a marker; several markers must agree.
 fn marked<'a>(text: &str, words: &[&'a str]) -> Option<&'a str> {
     let lower = text.to_ascii_lowercase();
-    let mut named = MARKERS.iter().flat_map(|marker| lower.match_indices(marker)).filter_map(|(at, marker)| {
-        let rest = text[at + marker.len()..].trim_start_matches(|c: char| c == ' ' || "*_`'\"".contains(c));
-        let rest = rest.strip_prefix([':', '=']).or_else(|| rest.strip_prefix("is "))?;
-        let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || "*_`'\"([:".contains(c));
-        let rest = clip(rest, 256);
-        let phrase = rest.split(['\n', '"', '\'', '}', ',', ';', '.']).next().unwrap_or_default();
-        let head = occurrences(rest, words).into_iter().find(|(place, _)| place.start == 0);
-        head.map(|(_, word)| word).or_else(|| whole(phrase, words))
-    });
+    let mut named =
+        MARKERS.iter().flat_map(|marker| lower.match_indices(marker)).filter_map(|(at, marker)| {
+            let rest = text[at + marker.len()..]
+                .trim_start_matches(|c: char| c == ' ' || "*_`'\"".contains(c));
+            let rest = rest.strip_prefix([':', '=']).or_else(|| rest.strip_prefix("is "))?;
+            let rest =
+                rest.trim_start_matches(|c: char| c.is_whitespace() || "*_`'\"([:".contains(c));
+            let rest = clip(rest, 256);
+            let phrase =
+                rest.split(['\n', '"', '\'', '}', ',', ';', '.']).next().unwrap_or_default();
+            let head = occurrences(rest, words).into_iter().find(|(place, _)| place.start == 0);
+            head.map(|(_, word)| word).or_else(|| whole(phrase, words))
+        });
     let first = named.next()?;
     named.all(|word| word == first).then_some(first)
 }
@@ -64,8 +78,8 @@ fn only<'a>(text: &str, words: &[&'a str]) -> Option<&'a str> {
     found.all(|word| word == first).then_some(first)
 }
 
-/// The places of whole words, letter case aside. Longer words go first, so that `not equal` is not `equal`. Words of one letter
-/// must have the same case, since `a` is a word of prose.
+/// The places of whole words, letter case aside. Longer words go first, so that `not equal` is not
+/// `equal`. Words of one letter must have the same case, since `a` is a word of prose.
 fn occurrences<'a>(text: &str, words: &[&'a str]) -> Vec<(Range<usize>, &'a str)> {
     let lower = text.to_ascii_lowercase();
     let mut sorted: Vec<&str> = words.to_vec();
@@ -78,8 +92,13 @@ fn occurrences<'a>(text: &str, words: &[&'a str]) -> Vec<(Range<usize>, &'a str)
         for (at, _) in text.match_indices(wanted.as_str()).take(MAX_OCCURRENCES) {
             let place = at..at + wanted.len();
             let part_of = |c: char| c.is_alphanumeric() || c == '_';
-            let is_whole = !text[..place.start].ends_with(part_of) && !text[place.end..].starts_with(part_of);
-            if is_whole && found.iter().all(|(other, _)| other.end <= place.start || place.end <= other.start) {
+            let is_whole =
+                !text[..place.start].ends_with(part_of) && !text[place.end..].starts_with(part_of);
+            if is_whole
+                && found
+                    .iter()
+                    .all(|(other, _)| other.end <= place.start || place.end <= other.start)
+            {
                 found.push((place, word));
             }
         }
@@ -112,7 +131,10 @@ mod tests {
         ] {
             assert_eq!(read(text, &["A", "B"]).as_deref(), Some("B"), "{text}");
         }
-        assert_eq!(read("They are not equal.", &["equal", "not equal"]).as_deref(), Some("not equal"));
+        assert_eq!(
+            read("They are not equal.", &["equal", "not equal"]).as_deref(),
+            Some("not equal")
+        );
         assert_eq!(read("Clearly YES.", &["yes", "no"]).as_deref(), Some("yes"));
     }
 

@@ -1,4 +1,5 @@
-//! The confidence that a model states in its text: `Confidence: 0.7`, `**Confidence:** 95%`, `confidence = .5`.
+//! The confidence that a model states in its text: `Confidence: 0.7`, `**Confidence:** 95%`,
+//! `confidence = .5`.
 
 use syrch_core::text::clip;
 
@@ -37,7 +38,9 @@ pub(super) fn stated(text: &str) -> Option<f64> {
 /// A number from 0 to 1, also as a percentage or a ratio, which must be the whole text.
 pub(super) fn value(text: &str) -> Option<f64> {
     let text = text.trim().to_ascii_lowercase();
-    let rest = Number::read(&text)?.rest.trim_start_matches(|c: char| c.is_ascii_digit() || " %./".contains(c));
+    let rest = Number::read(&text)?
+        .rest
+        .trim_start_matches(|c: char| c.is_ascii_digit() || " %./".contains(c));
     rest.trim_start_matches("percent").is_empty().then(|| number(&text))?
 }
 
@@ -62,7 +65,8 @@ fn skip_to_number(text: &str) -> Option<&str> {
     }
     // On a line of its own the number has it for itself: `1. First …` is a list.
     let line = rest.lines().next().unwrap_or_default();
-    (!is_new_line || value(line.trim_matches(|c: char| MARKUP.contains(c))).is_some()).then_some(rest)
+    (!is_new_line || value(line.trim_matches(|c: char| MARKUP.contains(c))).is_some())
+        .then_some(rest)
 }
 
 fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
@@ -72,8 +76,9 @@ fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
 /// What follows a bracketed scale.
 fn after_scale(inner: &str) -> Option<&str> {
     let (scale, rest) = inner.split_once(')')?;
-    let follows =
-        rest.trim_start_matches(|c: char| MARKUP.contains(c)).starts_with(|c: char| c.is_ascii_digit() || c == '.');
+    let follows = rest
+        .trim_start_matches(|c: char| MARKUP.contains(c))
+        .starts_with(|c: char| c.is_ascii_digit() || c == '.');
     (scale.len() <= 24 && !scale.contains('\n') && follows).then_some(rest)
 }
 

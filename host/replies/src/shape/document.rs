@@ -17,8 +17,8 @@ pub(super) fn strict(text: &str, depth: usize) -> Option<Value> {
     Some(value)
 }
 
-/// The objects and arrays in prose, in order. A broken one is skipped with everything inside it, so that a part of a document is not taken
-/// for a smaller whole one.
+/// The objects and arrays in prose, in order. A broken one is skipped with everything inside it, so
+/// that a part of a document is not taken for a smaller whole one.
 pub(super) fn documents(text: &str, depth: usize) -> Vec<(Range<usize>, Value)> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -160,13 +160,19 @@ mod tests {
         assert_eq!(strict("{\"a\": 1, \"a\": 2}", 64), None);
         assert_eq!(strict("{\"a\": 1} x", 64), None);
         assert_eq!(strict("[1e999]", 64), None);
-        assert_eq!(strict(&format!("{}{}", "[".repeat(64), "]".repeat(64)), 64).map(|_| ()), Some(()));
+        assert_eq!(
+            strict(&format!("{}{}", "[".repeat(64), "]".repeat(64)), 64).map(|_| ()),
+            Some(())
+        );
         assert_eq!(strict(&format!("{}{}", "[".repeat(66), "]".repeat(66)), 64), None);
     }
 
     #[test]
     fn documents_are_found_in_prose() {
-        assert_eq!(values("as [said {\"a\": \"}\"}] and {\"b\": 2}."), [json!({"a": "}"}), json!({"b": 2})]);
+        assert_eq!(
+            values("as [said {\"a\": \"}\"}] and {\"b\": 2}."),
+            [json!({"a": "}"}), json!({"b": 2})]
+        );
         assert_eq!(values("use {curly} first: {\"a\": 1}"), [json!({"a": 1})]);
     }
 

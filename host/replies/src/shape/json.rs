@@ -11,8 +11,8 @@ use super::prose::fences;
 use super::schema_of;
 use super::thinking::without_thinking;
 
-/// The document that matches: the whole reply, else one in a fence, else one in the prose. Models write drafts and examples first, so of
-/// several the last one counts.
+/// The document that matches: the whole reply, else one in a fence, else one in the prose. Models
+/// write drafts and examples first, so of several the last one counts.
 pub(super) fn parse(text: &str, schema: &str, limits: &Limits) -> Result<Option<Json>, LlmError> {
     let schema = schema_of(schema, limits)?;
     let depth = limits.json_depth;
@@ -22,7 +22,12 @@ pub(super) fn parse(text: &str, schema: &str, limits: &Limits) -> Result<Option<
     }
     let text = without_thinking(text);
     let whole = strict(&text, depth).filter(fits);
-    let fenced = || fences(&text).into_iter().rev().find_map(|fence| strict(&text[fence.body], depth).filter(fits));
+    let fenced = || {
+        fences(&text)
+            .into_iter()
+            .rev()
+            .find_map(|fence| strict(&text[fence.body], depth).filter(fits))
+    };
     let in_prose = || documents(&text, depth).into_iter().map(|(_, value)| value).rev().find(fits);
     Ok(whole
         .or_else(fenced)
@@ -31,8 +36,13 @@ pub(super) fn parse(text: &str, schema: &str, limits: &Limits) -> Result<Option<
         .filter(|json| json.len() <= limits.json_bytes))
 }
 
-/// The document of a reply that was cut off: the last one of the text, if it matches and nothing follows that may be another one.
-pub(super) fn parse_cut(text: &str, schema: &str, limits: &Limits) -> Result<Option<Json>, LlmError> {
+/// The document of a reply that was cut off: the last one of the text, if it matches and nothing
+/// follows that may be another one.
+pub(super) fn parse_cut(
+    text: &str,
+    schema: &str,
+    limits: &Limits,
+) -> Result<Option<Json>, LlmError> {
     let schema = schema_of(schema, limits)?;
     let text = without_thinking(text);
     let last = documents(&text, limits.json_depth).pop();
@@ -48,8 +58,7 @@ pub(super) fn parse_cut(text: &str, schema: &str, limits: &Limits) -> Result<Opt
 mod tests {
     use super::*;
 
-    const SCHEMA: &str =
-        r#"{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}},"additionalProperties":false}"#;
+    const SCHEMA: &str = r#"{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}},"additionalProperties":false}"#;
 
     fn read(text: &str) -> Option<Json> {
         parse(text, SCHEMA, &Limits::default()).unwrap()
@@ -74,7 +83,9 @@ mod tests {
     #[test]
     fn of_a_reply_that_was_cut_off_only_a_whole_last_document_counts() {
         let cut = |text: &str| parse_cut(text, SCHEMA, &Limits::default()).unwrap();
-        for text in ["{\"n\": 7}", "```json\n{\"n\": 7}\n```\nIt is the", "Sure: {\"n\": 7}. I chose th"] {
+        for text in
+            ["{\"n\": 7}", "```json\n{\"n\": 7}\n```\nIt is the", "Sure: {\"n\": 7}. I chose th"]
+        {
             assert_eq!(cut(text).as_deref(), Some("{\"n\":7}"), "{text}");
         }
         for text in [

@@ -104,11 +104,14 @@ const DRAFTS: [&str; 13] = [
 
 /// Reads the text between the statement before and this one.
 pub(super) fn mark(before: &str) -> Mark {
-    let start = (before.len().saturating_sub(NEAR)..=before.len()).find(|at| before.is_char_boundary(*at)).unwrap_or(0);
+    let start = (before.len().saturating_sub(NEAR)..=before.len())
+        .find(|at| before.is_char_boundary(*at))
+        .unwrap_or(0);
     let near = before[start..].to_lowercase();
     let lead = lead(&near);
     let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
-    let words: Vec<&str> = lead.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> =
+        lead.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     if is_final(&words) && !has(lead, &ALTERNATIVES) {
         return Mark::Final;
     }
@@ -125,8 +128,10 @@ pub(super) fn mark(before: &str) -> Mark {
     if has(&near, &ALTERNATIVES) {
         return Mark::Alternative;
     }
-    if matches!(words.as_slice(), ["sqlquery"] | ["answer"] | ["sql", "answer"] | ["my", "answer"] | ["the", "answer"])
-    {
+    if matches!(
+        words.as_slice(),
+        ["sqlquery"] | ["answer"] | ["sql", "answer"] | ["my", "answer"] | ["the", "answer"]
+    ) {
         return Mark::Named;
     }
     Mark::Plain
@@ -144,22 +149,31 @@ fn lead(near: &str) -> &str {
     let line = near.lines().rev().find(|line| !is_fence(line)).unwrap_or_default().trim();
     let line = line.split("```").next().unwrap_or_default().trim_end();
     let body = line.trim_end_matches(['.', ':', '!', '?', '*', ' ']);
-    let from = [". ", "! ", "? ", "; "].iter().filter_map(|end| body.rfind(end).map(|at| at + end.len())).max();
+    let from = [". ", "! ", "? ", "; "]
+        .iter()
+        .filter_map(|end| body.rfind(end).map(|at| at + end.len()))
+        .max();
     &line[from.unwrap_or(0)..]
 }
 
-/// Whether the words are a heading of a final statement: `final answer`, `here is the corrected query`, `better`.
+/// Whether the words are a heading of a final statement: `final answer`, `here is the corrected
+/// query`, `better`.
 fn is_final(words: &[&str]) -> bool {
     words.iter().enumerate().any(|(at, word)| {
-        let is_alone = words.len() == 1 || words.len() == 2 && ["the", "so", "now"].contains(&words[0]) && at == 1;
+        let is_alone = words.len() == 1
+            || words.len() == 2 && ["the", "so", "now"].contains(&words[0]) && at == 1;
         let follows = words.iter().skip(at + 1).take(3).any(|next| HEADINGS.contains(next));
-        FINAL.contains(word) && (is_alone || follows) && (at == 0 || !["not", "no"].contains(&words[at - 1]))
+        FINAL.contains(word)
+            && (is_alone || follows)
+            && (at == 0 || !["not", "no"].contains(&words[at - 1]))
     })
 }
 
 /// Whether the words are those of a numbered step or attempt.
 fn is_step(words: &[&str]) -> bool {
-    words.windows(2).any(|pair| ["step", "attempt"].contains(&pair[0]) && pair[1].chars().all(|c| c.is_ascii_digit()))
+    words.windows(2).any(|pair| {
+        ["step", "attempt"].contains(&pair[0]) && pair[1].chars().all(|c| c.is_ascii_digit())
+    })
 }
 
 #[cfg(test)]
@@ -177,9 +191,15 @@ mod tests {
             ("\n```\nbetter:\n```sql\n", Mark::Final),
             ("\n```\nOops, that misses a filter.\n```sql\n", Mark::Final),
             ("\n```\nThat is wrong, since names repeat. So:\n```sql\n", Mark::Final),
-            ("\n```\nThis gives the correct number. To list them all:\n```sql\n", Mark::Alternative),
+            (
+                "\n```\nThis gives the correct number. To list them all:\n```sql\n",
+                Mark::Alternative,
+            ),
             ("\n```\nIf that is wrong, your column may be called state:\n```sql\n", Mark::Plain),
-            ("\n```\nIf your column is called state, the corrected query is:\n```sql\n", Mark::Alternative),
+            (
+                "\n```\nIf your column is called state, the corrected query is:\n```sql\n",
+                Mark::Alternative,
+            ),
             ("\n```\nAlternatively, to see all rows:\n```sql\n", Mark::Alternative),
             ("For example, the general form is:\n```sql\n", Mark::Alternative),
             ("A first draft:\n```sql\n", Mark::Draft),

@@ -1,4 +1,5 @@
-//! Repairs the characters of a statement that was damaged on its way: by a word processor, a web page, a JSON encoder or a chat template.
+//! Repairs the characters of a statement that was damaged on its way: by a word processor, a web
+//! page, a JSON encoder or a chat template.
 //!
 //! Literals, quoted names and comments that are written as SQL writes them stay as they are.
 
@@ -55,7 +56,8 @@ const QUOTES: [(&str, char); 20] = [
     ("＇", '\''),
 ];
 
-/// The quote of SQL that stands for a pair of curly double quotes, which enclose names and texts alike.
+/// The quote of SQL that stands for a pair of curly double quotes, which enclose names and texts
+/// alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Curly {
     /// They enclose names.
@@ -64,8 +66,8 @@ pub(super) enum Curly {
     Texts,
 }
 
-/// The statement with the characters of SQL in the place of those that stand for them, up to a token that ends the text; `None` if there is
-/// nothing to repair.
+/// The statement with the characters of SQL in the place of those that stand for them, up to a
+/// token that ends the text; `None` if there is nothing to repair.
 pub(super) fn mend(sql: &str, curly: Curly) -> Option<String> {
     let is_plain = |byte: u8| byte < 0x80 && !b"\\&<[".contains(&byte);
     if sql.bytes().all(is_plain) {
@@ -128,13 +130,15 @@ fn ends(text: &str) -> usize {
     loop {
         let rest = &text[size..];
         let bare = rest.trim_start();
-        let end = token(bare).or_else(|| tag(bare).filter(|(_, is_break)| !is_break).map(|(size, _)| size));
+        let end = token(bare)
+            .or_else(|| tag(bare).filter(|(_, is_break)| !is_break).map(|(size, _)| size));
         let Some(end) = end else { return size.max(1) };
         size += rest.len() - bare.len() + end;
     }
 }
 
-/// Whether a line comment holds a line of the statement: one that certainly belongs to it, or `in_doubt` one that may.
+/// Whether a line comment holds a line of the statement: one that certainly belongs to it, or
+/// `in_doubt` one that may.
 pub(super) fn hides_line(sql: &str, in_doubt: bool) -> bool {
     if !sql.contains("\\n") {
         return false;
@@ -155,8 +159,9 @@ pub(super) fn hides_line(sql: &str, in_doubt: bool) -> bool {
     false
 }
 
-/// Whether a text has signs outside of literals that are certainly not its own, though a parser may take them: character references of a
-/// web page, characters beyond ASCII that stand for those of SQL, and a line within a comment.
+/// Whether a text has signs outside of literals that are certainly not its own, though a parser may
+/// take them: character references of a web page, characters beyond ASCII that stand for those of
+/// SQL, and a line within a comment.
 pub(super) fn is_damaged(sql: &str) -> bool {
     hides_line(sql, false)
         || outside(sql).any(|rest| match rest.chars().next() {
@@ -189,7 +194,9 @@ pub(super) fn plain_blanks(sql: &str) -> Cow<'_, str> {
 pub(super) fn without_brackets(sql: &str) -> &str {
     let mut sql = sql;
     for _ in 0..BRACKETS {
-        let Some(inner) = sql.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')) else { break };
+        let Some(inner) = sql.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')) else {
+            break;
+        };
         let mut open = 1_usize;
         let mut closes_early = false;
         for rest in outside(inner) {
@@ -239,7 +246,11 @@ fn protected(text: &str) -> Option<usize> {
         b'-' if text.starts_with("--") => Some(past(2, "\n")),
         b'/' if text.starts_with("/*") => Some(past(2, "*/")),
         b'$' => {
-            let tag = text[1..].bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count() + 2;
+            let tag = text[1..]
+                .bytes()
+                .take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+                .count()
+                + 2;
             let is_tag = text.as_bytes().get(tag - 1) == Some(&b'$');
             is_tag.then(|| past(tag, text.get(..tag).unwrap_or("$$")))
         }
@@ -247,8 +258,8 @@ fn protected(text: &str) -> Option<usize> {
     }
 }
 
-/// Where a line comment ends whose line break is written as `\n`. In a text of several lines it may be a part of the comment, unless what
-/// follows continues the statement.
+/// Where a line comment ends whose line break is written as `\n`. In a text of several lines it may
+/// be a part of the comment, unless what follows continues the statement.
 fn joined_line(comment: &str, is_one_line: bool) -> Option<usize> {
     let inside = comment.strip_prefix("--")?;
     let mut breaks = inside.match_indices("\\n").map(|(at, _)| at + 2);
@@ -282,7 +293,9 @@ fn damaged(rest: &str, curly: Curly) -> Option<Damage<'_>> {
             Some(Damage::Instead(size, Cow::Owned(c.to_string())))
         }
         '<' | '[' if token(rest).is_some() => Some(Damage::End),
-        '<' => tag(rest).and_then(|(size, is_break)| if is_break { instead(size, "\n") } else { Some(Damage::End) }),
+        '<' => tag(rest).and_then(
+            |(size, is_break)| if is_break { instead(size, "\n") } else { Some(Damage::End) },
+        ),
         '≤' => instead(first.len_utf8(), "<="),
         '≥' => instead(first.len_utf8(), ">="),
         '≠' => instead(first.len_utf8(), "<>"),
@@ -290,7 +303,8 @@ fn damaged(rest: &str, curly: Curly) -> Option<Damage<'_>> {
         '、' => instead(first.len_utf8(), ","),
         '。' => instead(first.len_utf8(), " "),
         '\u{ff01}'..='\u{ff5e}' => {
-            let ascii = char::from_u32(u32::from(first) - 0xfee0).filter(char::is_ascii_punctuation)?;
+            let ascii =
+                char::from_u32(u32::from(first) - 0xfee0).filter(char::is_ascii_punctuation)?;
             Some(Damage::Instead(first.len_utf8(), Cow::Owned(ascii.to_string())))
         }
         c if is_odd_blank(c) => instead(c.len_utf8(), " "),
@@ -304,13 +318,16 @@ fn literal(rest: &str, curly: Curly) -> Option<(usize, String)> {
     let (open, quote) = QUOTES.into_iter().find(|(open, _)| rest.starts_with(open))?;
     let inside = &rest[open.len()..];
     let is_alike = |other: &str| {
-        other.starts_with('\\') == open.starts_with('\\') && other.starts_with('&') == open.starts_with('&')
+        other.starts_with('\\') == open.starts_with('\\')
+            && other.starts_with('&') == open.starts_with('&')
     };
     let closer = |text: &str| {
-        let mut closers = QUOTES.into_iter().filter(|(close, same)| *same == quote && is_alike(close));
+        let mut closers =
+            QUOTES.into_iter().filter(|(close, same)| *same == quote && is_alike(close));
         closers.find(|(close, _)| text.starts_with(close)).map(|(close, _)| close.len())
     };
-    let end = inside.char_indices().find_map(|(at, _)| closer(&inside[at..]).map(|size| (at, size)));
+    let end =
+        inside.char_indices().find_map(|(at, _)| closer(&inside[at..]).map(|size| (at, size)));
     let (end, close) = end.or_else(|| inside.find(quote).map(|at| (at, 1)))?;
     let text = &inside[..end];
     let text = if open.starts_with('&') { decode(text) } else { Cow::Borrowed(text) };
@@ -362,8 +379,9 @@ fn reference(text: &str) -> Option<(usize, char)> {
 
 /// The size of the token of a chat template that a text begins with.
 fn token(text: &str) -> Option<usize> {
-    let known =
-        TOKENS.into_iter().find(|token| text.get(..token.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(token)));
+    let known = TOKENS.into_iter().find(|token| {
+        text.get(..token.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(token))
+    });
     if let Some(known) = known {
         return Some(known.len());
     }
@@ -378,7 +396,8 @@ fn token(text: &str) -> Option<usize> {
     Some(text.len() - after.len())
 }
 
-/// The size of the closing tag or the line break that a text begins with, and whether it is a line break.
+/// The size of the closing tag or the line break that a text begins with, and whether it is a line
+/// break.
 fn tag(text: &str) -> Option<(usize, bool)> {
     let (inside, _) = syrch_core::text::clip(text.strip_prefix('<')?, TOKEN).split_once('>')?;
     let name = inside.trim_start_matches('/').trim_end_matches(['/', ' ']);
@@ -406,12 +425,21 @@ mod tests {
     #[test]
     fn what_stands_for_a_character_of_sql_becomes_it() {
         for (sql, expected) in [
-            ("SELECT “Full Name” FROM t WHERE a = ‘it''s’", "SELECT \"Full Name\" FROM t WHERE a = 'it''''s'"),
-            ("SELECT COUNT（＊） FROM t WHERE a ＝ 'x（y）'；", "SELECT COUNT(*) FROM t WHERE a = 'x（y）';"),
+            (
+                "SELECT “Full Name” FROM t WHERE a = ‘it''s’",
+                "SELECT \"Full Name\" FROM t WHERE a = 'it''''s'",
+            ),
+            (
+                "SELECT COUNT（＊） FROM t WHERE a ＝ 'x（y）'；",
+                "SELECT COUNT(*) FROM t WHERE a = 'x（y）';",
+            ),
             ("SELECT\u{a0}a,\u{202f}b\u{3000}FROM t", "SELECT a, b FROM t"),
             ("SELECT a\\nFROM t\\n\\tWHERE b = 'c\\nd'", "SELECT a\nFROM t\n WHERE b = 'c\\nd'"),
             ("-- one\\nSELECT a\\nFROM t", "-- one\nSELECT a\nFROM t"),
-            ("a &lt; 5 AND b &gt;= 3 AND c = &#39;x &amp; y&#39;", "a < 5 AND b >= 3 AND c = 'x & y'"),
+            (
+                "a &lt; 5 AND b &gt;= 3 AND c = &#39;x &amp; y&#39;",
+                "a < 5 AND b >= 3 AND c = 'x & y'",
+            ),
             ("a &lt; 5 AND b = 'a&lt;b'", "a < 5 AND b = 'a&lt;b'"),
             ("SELECT a FROM t<|im_end|>\nnext", "SELECT a FROM t"),
             ("SELECT a FROM t;</s>", "SELECT a FROM t;"),
@@ -462,7 +490,8 @@ mod tests {
         for sql in ["a &lt; 5", "a = &#39;x&#39;", "a = ‘x’", "f（a)", "a\u{a0}b"] {
             assert!(is_damaged(sql), "{sql}");
         }
-        for sql in ["a = '&lt;‘x’（'", "a & b;", "a &unknown; b", "größe = 表", "a[inst] <eos> b"] {
+        for sql in ["a = '&lt;‘x’（'", "a & b;", "a &unknown; b", "größe = 表", "a[inst] <eos> b"]
+        {
             assert!(!is_damaged(sql), "{sql}");
         }
     }

@@ -5,7 +5,8 @@ use std::ops::Range;
 /// Fences of one reply that are examined.
 const MAX_FENCES: usize = 64;
 
-/// Words after the backticks of a fence that name its language. Any other single word does, too, if it is alone on the line.
+/// Words after the backticks of a fence that name its language. Any other single word does, too, if
+/// it is alone on the line.
 const LANGUAGES: [&str; 16] = [
     "sql",
     "sqlite",
@@ -74,7 +75,8 @@ pub(super) fn fences(text: &str) -> Vec<Fence> {
     found
 }
 
-/// The fences of a text, and where it has none what stands between tags such as `<sql>` and `</sql>` or lines of tildes, in order.
+/// The fences of a text, and where it has none what stands between tags such as `<sql>` and
+/// `</sql>` or lines of tildes, in order.
 pub(super) fn blocks(text: &str) -> Vec<Fence> {
     let mut found = fences(text);
     if found.is_empty() {
@@ -96,13 +98,18 @@ fn tagged(text: &str) -> Vec<Fence> {
             at = open + 1;
             continue;
         };
-        let close = text[start..].match_indices("</").map(|(offset, _)| start + offset).find(|end| {
-            let inside = &text[end + 2..];
-            inside.get(..name.len()).is_some_and(|word| word.eq_ignore_ascii_case(name))
-        });
+        let close =
+            text[start..].match_indices("</").map(|(offset, _)| start + offset).find(|end| {
+                let inside = &text[end + 2..];
+                inside.get(..name.len()).is_some_and(|word| word.eq_ignore_ascii_case(name))
+            });
         let end = close.unwrap_or(text.len());
         let language = if SQL_TAGS.contains(&name) { "sql" } else { "" };
-        found.push(Fence { language: language.to_owned(), body: start..end, closed: close.is_some() });
+        found.push(Fence {
+            language: language.to_owned(),
+            body: start..end,
+            closed: close.is_some(),
+        });
         at = close.map_or(text.len(), |close| close + 2);
     }
     found
@@ -111,7 +118,8 @@ fn tagged(text: &str) -> Vec<Fence> {
 /// The name of the tag that opens at a place, and where its content begins.
 fn opening(text: &str, at: usize) -> Option<(&'static str, usize)> {
     let inside = &text[at + 1..];
-    let is_name = |name: &&str| inside.get(..name.len()).is_some_and(|word| word.eq_ignore_ascii_case(name));
+    let is_name =
+        |name: &&str| inside.get(..name.len()).is_some_and(|word| word.eq_ignore_ascii_case(name));
     let name = TAGS.into_iter().find(|name| {
         let follows = |rest: &str| rest.starts_with(['>', ' ', '=']);
         is_name(name) && follows(&inside[name.len()..])
@@ -130,7 +138,9 @@ fn tildes(text: &str) -> Vec<Fence> {
         let bare = line.trim();
         if bare.starts_with("~~~") && found.len() < MAX_FENCES {
             match open.take() {
-                Some((language, start)) => found.push(Fence { language, body: start..at, closed: true }),
+                Some((language, start)) => {
+                    found.push(Fence { language, body: start..at, closed: true })
+                }
                 None => {
                     let language = bare.trim_start_matches('~').trim().to_ascii_lowercase();
                     open = Some((language, at + line.len()));
@@ -139,7 +149,11 @@ fn tildes(text: &str) -> Vec<Fence> {
         }
         at += line.len();
     }
-    found.extend(open.map(|(language, start)| Fence { language, body: start..text.len(), closed: false }));
+    found.extend(open.map(|(language, start)| Fence {
+        language,
+        body: start..text.len(),
+        closed: false,
+    }));
     found
 }
 
@@ -160,7 +174,10 @@ fn run(text: &str, from: usize, least: usize) -> Option<Range<usize>> {
 /// The language at the beginning of a fence, and where the content begins.
 fn language(inside: &str) -> (String, usize) {
     let line = inside.find('\n').unwrap_or(inside.len());
-    let word: String = inside[..line].chars().take_while(|c| c.is_ascii_alphanumeric() || "_+-".contains(*c)).collect();
+    let word: String = inside[..line]
+        .chars()
+        .take_while(|c| c.is_ascii_alphanumeric() || "_+-".contains(*c))
+        .collect();
     let lower = word.to_ascii_lowercase();
     let alone = line < inside.len() && inside[word.len()..line].trim().is_empty();
     let is_query = ["select", "with", "values"].contains(&lower.as_str());
@@ -175,7 +192,10 @@ mod tests {
     use super::*;
 
     fn blocks(text: &str) -> Vec<(String, &str, bool)> {
-        fences(text).into_iter().map(|fence| (fence.language, text[fence.body].trim(), fence.closed)).collect()
+        fences(text)
+            .into_iter()
+            .map(|fence| (fence.language, text[fence.body].trim(), fence.closed))
+            .collect()
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! The shape `sql`: the statements of a reply, and the confidence that the reply states for each.
 //!
-//! The statements are those of JSON documents; else those of fences and tags; else those in bare text. A reply with several gives all of
-//! them in the order in which they are tried: one that is called final or a correction, then those in the order of the reply, then what is
-//! called an alternative or a draft. Text that begins like a query ("With pleasure, …") counts if it parses; a statement that does not
-//! parse counts if it cannot be prose, so that its syntax error can be repaired.
+//! The statements are those of JSON documents; else those of fences and tags; else those in bare
+//! text. A reply with several gives all of them in the order in which they are tried: one that is
+//! called final or a correction, then those in the order of the reply, then what is called an
+//! alternative or a draft. Text that begins like a query ("With pleasure, …") counts if it parses;
+//! a statement that does not parse counts if it cannot be prose, so that its syntax error can be
+//! repaired.
 
 use std::ops::Range;
 
@@ -19,14 +21,35 @@ use super::prose::{Fence, blocks, fences};
 use super::thinking::without_thinking;
 use crate::statement::{Reader, Standing, keyword, looks_like_query};
 
-/// Keys of a JSON reply that may hold the statement, in lower case and without signs between their words.
-const SQL_KEYS: [&str; 8] =
-    ["sql", "query", "sqlquery", "statement", "sqlstatement", "finalsql", "finalquery", "correctedsql"];
+/// Keys of a JSON reply that may hold the statement, in lower case and without signs between their
+/// words.
+const SQL_KEYS: [&str; 8] = [
+    "sql",
+    "query",
+    "sqlquery",
+    "statement",
+    "sqlstatement",
+    "finalsql",
+    "finalquery",
+    "correctedsql",
+];
 /// Keys under which a call of a tool has its arguments.
 const ARGUMENT_KEYS: [&str; 5] = ["arguments", "args", "input", "parameters", "params"];
 /// Languages of a fence that does not hold SQL.
-const NOT_SQL: [&str; 12] =
-    ["json", "jsonc", "yaml", "yml", "python", "py", "bash", "sh", "csv", "markdown", "md", "javascript"];
+const NOT_SQL: [&str; 12] = [
+    "json",
+    "jsonc",
+    "yaml",
+    "yml",
+    "python",
+    "py",
+    "bash",
+    "sh",
+    "csv",
+    "markdown",
+    "md",
+    "javascript",
+];
 /// Statements of a reply that are tried at most.
 const MOST: usize = 16;
 /// Statements of a reply that are examined at most.
@@ -54,11 +77,13 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Option<Json> {
     reply(Reading { limits, nesting: 0, values: 0 }.statements(&text, &mut Reader::new(limits)))
 }
 
-/// The document [`SqlReply`] of a reply that was cut off; `None` if one of its statements may go on, or another one may follow.
+/// The document [`SqlReply`] of a reply that was cut off; `None` if one of its statements may go
+/// on, or another one may follow.
 pub(super) fn parse_cut(text: &str, limits: &Limits) -> Option<Json> {
     let text = without_thinking(text);
     let text = without_cut_confidence(&text);
-    let found = Reading { limits, nesting: 0, values: 0 }.statements(text, &mut Reader::new(limits));
+    let found =
+        Reading { limits, nesting: 0, values: 0 }.statements(text, &mut Reader::new(limits));
     let end = found.iter().map(|found| found.place.end).max()?;
     let is_whole = found.iter().all(|found| found.ended) && !begins_another(text, end);
     is_whole.then(|| reply(found))?
@@ -71,7 +96,8 @@ fn without_cut_confidence(text: &str) -> &str {
     if is_open && confidence::stated(last).is_some() { before } else { text }
 }
 
-/// Whether a text that was cut off may have begun another statement after that place, or has announced one.
+/// Whether a text that was cut off may have begun another statement after that place, or has
+/// announced one.
 fn begins_another(text: &str, end: usize) -> bool {
     let is_mark = |c: char| c.is_whitespace() || ";`~".contains(c);
     if let Some(open) = blocks(text).into_iter().find(|block| !block.closed) {
@@ -92,7 +118,12 @@ fn reply(mut found: Vec<Found>) -> Option<Json> {
     }
     let statements = in_order(found);
     // Of statements that all fail, one that parses fails for a better reason.
-    let best = statements.iter().find(|(standing, _)| *standing == Standing::Query).or(statements.first())?.1.clone();
+    let best = statements
+        .iter()
+        .find(|(standing, _)| *standing == Standing::Query)
+        .or(statements.first())?
+        .1
+        .clone();
     let statements: Vec<_> = statements.into_iter().map(|(_, statement)| statement).collect();
     let WrittenStatement { sql, confidence, .. } = best;
     let reply = SqlReply { sql, confidence, statements: Vec::new() };
@@ -113,14 +144,21 @@ fn in_order(found: Vec<Found>) -> Vec<(Standing, WrittenStatement)> {
             Some((known, ..)) => *known = mark.max(*known),
             None => {
                 let number = tried.len() + 1;
-                tried.push((mark, standing, WrittenStatement { sql: sql.to_owned(), confidence, number }));
+                tried.push((
+                    mark,
+                    standing,
+                    WrittenStatement { sql: sql.to_owned(), confidence, number },
+                ));
             }
         }
     }
     tried.sort_by_key(|(mark, _, statement)| {
         // A correction replaces those before it, and a draft those drafts.
         let place = isize::try_from(statement.number).unwrap_or(isize::MAX);
-        (std::cmp::Reverse(*mark), if matches!(mark, Mark::Final | Mark::Draft) { -place } else { place })
+        (
+            std::cmp::Reverse(*mark),
+            if matches!(mark, Mark::Final | Mark::Draft) { -place } else { place },
+        )
     });
     tried.truncate(MOST);
     tried.into_iter().map(|(_, standing, statement)| (standing, statement)).collect()
@@ -168,11 +206,14 @@ impl Reading<'_> {
     /// The statements in the JSON documents of a text.
     fn read_documents(&mut self, text: &str, reader: &mut Reader) -> Vec<Found> {
         let depth = self.limits.json_depth;
-        let mut read = strict(text, depth).map(|value| (0..text.len(), value)).into_iter().collect::<Vec<_>>();
+        let mut read =
+            strict(text, depth).map(|value| (0..text.len(), value)).into_iter().collect::<Vec<_>>();
         if read.is_empty() {
             read = fences(text)
                 .into_iter()
-                .filter_map(|fence| strict(&text[fence.body.clone()], depth).map(|value| (fence.body, value)))
+                .filter_map(|fence| {
+                    strict(&text[fence.body.clone()], depth).map(|value| (fence.body, value))
+                })
                 .collect();
         }
         if read.is_empty() && (text.contains("\":") || text.contains("\" :")) {
@@ -189,7 +230,11 @@ impl Reading<'_> {
             let stated = || confidence::stated(&without(text, vec![place.clone()]));
             found.extend(inside.into_iter().map(|one| Found {
                 mark: one.mark.max(mark).min(if mark < Mark::Plain { mark } else { Mark::Final }),
-                confidence: if is_silent(&value) { one.confidence.or_else(stated) } else { one.confidence },
+                confidence: if is_silent(&value) {
+                    one.confidence.or_else(stated)
+                } else {
+                    one.confidence
+                },
                 place: place.clone(),
                 ended: true,
                 ..one
@@ -198,8 +243,15 @@ impl Reading<'_> {
         found
     }
 
-    /// The statements in a value: those under [`SQL_KEYS`], else those in the values below it. `is_call`: it has the arguments of a tool.
-    fn read_value(&mut self, value: &Value, is_call: bool, reader: &mut Reader, found: &mut Vec<Found>) {
+    /// The statements in a value: those under [`SQL_KEYS`], else those in the values below it.
+    /// `is_call`: it has the arguments of a tool.
+    fn read_value(
+        &mut self,
+        value: &Value,
+        is_call: bool,
+        reader: &mut Reader,
+        found: &mut Vec<Found>,
+    ) {
         self.values += 1;
         if self.values > MAX_VALUES || self.nesting >= MAX_NESTING {
             return;
@@ -207,10 +259,16 @@ impl Reading<'_> {
         self.nesting += 1;
         match value {
             Value::Object(object) => self.read_object(object, is_call, reader, found),
-            Value::Array(list) => list.iter().for_each(|value| self.read_value(value, is_call, reader, found)),
+            Value::Array(list) => {
+                list.iter().for_each(|value| self.read_value(value, is_call, reader, found))
+            }
             // A text that is only a text of the document: a whole query, or a fence.
             Value::String(text) if is_call || text.contains("```") || looks_like_query(text) => {
-                found.extend(self.statements(text, reader).into_iter().filter(|one| one.standing == Standing::Query));
+                found.extend(
+                    self.statements(text, reader)
+                        .into_iter()
+                        .filter(|one| one.standing == Standing::Query),
+                );
             }
             Value::String(text) if self.nesting == 2 => found.extend(self.statements(text, reader)),
             _ => {}
@@ -218,18 +276,31 @@ impl Reading<'_> {
         self.nesting -= 1;
     }
 
-    fn read_object(&mut self, object: &Map<String, Value>, is_call: bool, reader: &mut Reader, found: &mut Vec<Found>) {
+    fn read_object(
+        &mut self,
+        object: &Map<String, Value>,
+        is_call: bool,
+        reader: &mut Reader,
+        found: &mut Vec<Found>,
+    ) {
         let before = found.len();
         if let Some(text) = entry(object, &SQL_KEYS).and_then(Value::as_str) {
             found.extend(self.read_statements(text, reader));
         }
         if found.len() == before {
             for (key, value) in object {
-                self.read_value(value, is_call || ARGUMENT_KEYS.contains(&plain_key(key).as_str()), reader, found);
+                self.read_value(
+                    value,
+                    is_call || ARGUMENT_KEYS.contains(&plain_key(key).as_str()),
+                    reader,
+                    found,
+                );
             }
         }
         let confidence = match entry(object, &["confidence"]) {
-            Some(Value::Number(number)) => number.as_f64().filter(|value| (0.0..=1.0).contains(value)),
+            Some(Value::Number(number)) => {
+                number.as_f64().filter(|value| (0.0..=1.0).contains(value))
+            }
             Some(Value::String(text)) => confidence::value(text),
             _ => None,
         };
@@ -259,31 +330,50 @@ fn entry<'a>(object: &'a Map<String, Value>, keys: &[&str]) -> Option<&'a Value>
 
 /// A key in lower case and without signs.
 fn plain_key(key: &str) -> String {
-    syrch_core::text::clip(key, 64).chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    syrch_core::text::clip(key, 64)
+        .chars()
+        .filter(|c| c.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 /// The statements in fences and between tags.
 fn from_blocks(text: &str, reader: &mut Reader) -> Vec<Found> {
-    let blocks: Vec<Fence> =
-        blocks(text).into_iter().filter(|fence| !NOT_SQL.contains(&fence.language.as_str())).collect();
+    let blocks: Vec<Fence> = blocks(text)
+        .into_iter()
+        .filter(|fence| !NOT_SQL.contains(&fence.language.as_str()))
+        .collect();
     let mut found: Vec<Found> = Vec::new();
     for block in &blocks {
         let is_labelled = !["", "text", "plaintext", "txt"].contains(&block.language.as_str());
         let body = block.body.start..code_end(text, &block.body);
         let from = found.last().map_or(0, |found| found.place.end);
         let code = from_code(text, body, from, is_labelled, reader);
-        found.extend(code.into_iter().map(|one| Found { ended: block.closed || is_ended(text, &one.place), ..one }));
+        found.extend(
+            code.into_iter()
+                .map(|one| Found { ended: block.closed || is_ended(text, &one.place), ..one }),
+        );
     }
     found.truncate(MAX_FOUND);
     let places: Vec<Range<usize>> = found.iter().map(|found| found.place.clone()).collect();
     for (index, one) in found.iter_mut().enumerate() {
-        // What the reply says of this statement stands before the next one; else the reply may say it of all.
-        let others = blocks.iter().map(|block| block.body.clone()).filter(|body| !body.contains(&one.place.start));
+        // What the reply says of this statement stands before the next one; else the reply may say
+        // it of all.
+        let others = blocks
+            .iter()
+            .map(|block| block.body.clone())
+            .filter(|body| !body.contains(&one.place.start));
         let hidden: Vec<Range<usize>> = others.chain([one.place.clone()]).collect();
-        let until = places.get(index + 1..).and_then(|later| later.iter().find(|later| later.start >= one.place.end));
+        let until = places
+            .get(index + 1..)
+            .and_then(|later| later.iter().find(|later| later.start >= one.place.end));
         let near = until.and_then(|next| {
-            let inside = hidden.iter().filter(|part| part.start >= one.place.start && part.end <= next.start);
-            let parts = inside.map(|part| part.start - one.place.start..part.end - one.place.start).collect();
+            let inside = hidden
+                .iter()
+                .filter(|part| part.start >= one.place.start && part.end <= next.start);
+            let parts = inside
+                .map(|part| part.start - one.place.start..part.end - one.place.start)
+                .collect();
             confidence::stated(&without(&text[one.place.start..next.start], parts))
         });
         one.confidence = near.or_else(|| confidence::stated(&without(text, hidden)));
@@ -300,7 +390,9 @@ fn is_ended(text: &str, place: &Range<usize>) -> bool {
 fn code_end(text: &str, body: &Range<usize>) -> usize {
     let mut at = body.start;
     for line in text[body.clone()].split_inclusive('\n') {
-        let bare = line.trim_start_matches(|c: char| c.is_whitespace() || "-#*/_".contains(c)).to_ascii_lowercase();
+        let bare = line
+            .trim_start_matches(|c: char| c.is_whitespace() || "-#*/_".contains(c))
+            .to_ascii_lowercase();
         if bare.starts_with("confidence") && confidence::stated(line).is_some() {
             return at;
         }
@@ -309,9 +401,16 @@ fn code_end(text: &str, body: &Range<usize>) -> usize {
     body.end
 }
 
-/// The statements of a place with code, as they are written or, if none of them is a query or they are damaged, as they are mended. `from` is where the
-/// statement before it ends; `is_labelled`: it is marked as SQL.
-fn from_code(text: &str, place: Range<usize>, from: usize, is_labelled: bool, reader: &mut Reader) -> Vec<Found> {
+/// The statements of a place with code, as they are written or, if none of them is a query or they
+/// are damaged, as they are mended. `from` is where the statement before it ends; `is_labelled`: it
+/// is marked as SQL.
+fn from_code(
+    text: &str,
+    place: Range<usize>,
+    from: usize,
+    is_labelled: bool,
+    reader: &mut Reader,
+) -> Vec<Found> {
     let code = &text[place.clone()];
     let before = text.get(from..place.start).unwrap_or_default();
     let mut found = examine(code, before, is_labelled, reader);
@@ -323,15 +422,21 @@ fn from_code(text: &str, place: Range<usize>, from: usize, is_labelled: bool, re
     if found.iter().any(is_query) && !is_damaged && !hides_line(code, true) {
         return found;
     }
-    let mended = [Curly::Names, Curly::Texts].into_iter().filter_map(|curly| mend(unquoted(code).as_ref(), curly));
-    let read: Vec<Found> = mended.flat_map(|code| examine(&code, before, is_labelled, reader)).collect();
+    let mended = [Curly::Names, Curly::Texts]
+        .into_iter()
+        .filter_map(|curly| mend(unquoted(code).as_ref(), curly));
+    let read: Vec<Found> =
+        mended.flat_map(|code| examine(&code, before, is_labelled, reader)).collect();
     let (mut instead, broken): (Vec<Found>, Vec<Found>) = read.into_iter().partition(is_query);
     if instead.is_empty() && is_damaged {
         // What parses in spite of its damage is a part of the statement, or another one.
         instead = broken;
     }
     if instead.is_empty() && code.trim_start().starts_with('>') {
-        instead = examine(unquoted(code).as_ref(), before, is_labelled, reader).into_iter().filter(is_query).collect();
+        instead = examine(unquoted(code).as_ref(), before, is_labelled, reader)
+            .into_iter()
+            .filter(is_query)
+            .collect();
     }
     if instead.is_empty() {
         return found;
@@ -357,7 +462,9 @@ fn examine(code: &str, before: &str, is_labelled: bool, reader: &mut Reader) -> 
         let standing = match reader.standing(sql) {
             Some(Standing::Other) if !is_labelled => continue,
             Some(standing) => standing,
-            None if looks_like_query(sql) || (is_labelled && keyword(sql).is_some()) => Standing::Broken,
+            None if looks_like_query(sql) || (is_labelled && keyword(sql).is_some()) => {
+                Standing::Broken
+            }
             None => continue,
         };
         let mark = match found.last() {
@@ -365,12 +472,20 @@ fn examine(code: &str, before: &str, is_labelled: bool, reader: &mut Reader) -> 
             None => mark(&format!("{before}{}", &code[..part.start])),
         };
         let ended = is_ended(code, &part);
-        found.push(Found { sql: sql.to_owned(), standing, mark, confidence: None, place: part, ended });
+        found.push(Found {
+            sql: sql.to_owned(),
+            standing,
+            mark,
+            confidence: None,
+            place: part,
+            ended,
+        });
     }
     found
 }
 
-/// The statements in prose without a fence: those at the beginnings of lines, else those within lines.
+/// The statements in prose without a fence: those at the beginnings of lines, else those within
+/// lines.
 fn from_prose(text: &str, reader: &mut Reader) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     let mut at = 0;
@@ -378,16 +493,19 @@ fn from_prose(text: &str, reader: &mut Reader) -> Vec<Found> {
         if start < *at {
             return;
         }
-        let read = query_at(text, start, reader).map(|(sql, end)| (sql, end, Standing::Query)).or_else(|| {
-            let is_broken = is_head && looks_like_query(&text[start..]);
-            let end = is_broken.then(|| reader.first_end(text, start))?;
-            Some((vec![text[start..end].to_owned()], end, Standing::Broken))
-        });
+        let read = query_at(text, start, reader)
+            .map(|(sql, end)| (sql, end, Standing::Query))
+            .or_else(|| {
+                let is_broken = is_head && looks_like_query(&text[start..]);
+                let end = is_broken.then(|| reader.first_end(text, start))?;
+                Some((vec![text[start..end].to_owned()], end, Standing::Broken))
+            });
         if let Some((statements, end, standing)) = read {
             let mark = mark(&text[*at..start]);
             let place = start..end;
             let ended = is_ended(text, &place);
-            let with = |sql| Found { sql, standing, mark, confidence: None, place: place.clone(), ended };
+            let with =
+                |sql| Found { sql, standing, mark, confidence: None, place: place.clone(), ended };
             found.extend(statements.into_iter().map(with));
             *at = end;
         }
@@ -398,14 +516,18 @@ fn from_prose(text: &str, reader: &mut Reader) -> Vec<Found> {
     }
     let places: Vec<Range<usize>> = found.iter().map(|found| found.place.clone()).collect();
     for one in &mut found {
-        let next = places.iter().find(|later| later.start >= one.place.end).map_or(text.len(), |later| later.start);
+        let next = places
+            .iter()
+            .find(|later| later.start >= one.place.end)
+            .map_or(text.len(), |later| later.start);
         let near = confidence::stated(&text[one.place.end..next]);
         one.confidence = near.or_else(|| confidence::stated(&without(text, places.clone())));
     }
     found
 }
 
-/// The query that begins at a place of prose, as it is written or as it is mended in one of several ways, and where it ends.
+/// The query that begins at a place of prose, as it is written or as it is mended in one of several
+/// ways, and where it ends.
 fn query_at(text: &str, start: usize, reader: &mut Reader) -> Option<(Vec<String>, usize)> {
     let rest = reader.take(&text[start..])?;
     let paragraph = reader.first_end(text, start);
@@ -416,8 +538,9 @@ fn query_at(text: &str, start: usize, reader: &mut Reader) -> Option<(Vec<String
         return Some((vec![text[start..end].to_owned()], end));
     }
     let mended = [Curly::Names, Curly::Texts].into_iter().filter_map(|curly| mend(rest, curly));
-    let mut queries: Vec<String> =
-        mended.filter_map(|mended| reader.longest(&mended, 0).map(|end| mended[..end].to_owned())).collect();
+    let mut queries: Vec<String> = mended
+        .filter_map(|mended| reader.longest(&mended, 0).map(|end| mended[..end].to_owned()))
+        .collect();
     queries.dedup();
     if !queries.is_empty() {
         return Some((queries, paragraph));
@@ -426,18 +549,26 @@ fn query_at(text: &str, start: usize, reader: &mut Reader) -> Option<(Vec<String
     Some((vec![text[start..end].to_owned()], end))
 }
 
-/// The places of words that begin a query, at the beginning of lines (after a label or a bullet) or anywhere.
+/// The places of words that begin a query, at the beginning of lines (after a label or a bullet) or
+/// anywhere.
 fn starts(text: &str, lines: bool) -> Vec<usize> {
     const MOST: usize = 64;
     let head = |at: usize| {
-        let near = (at.saturating_sub(64)..=at).find(|near| text.is_char_boundary(*near)).unwrap_or(at);
-        let Some(line) = text[near..at].rfind('\n').map(|newline| near + newline + 1).or((near == 0).then_some(0))
+        let near =
+            (at.saturating_sub(64)..=at).find(|near| text.is_char_boundary(*near)).unwrap_or(at);
+        let Some(line) = text[near..at]
+            .rfind('\n')
+            .map(|newline| near + newline + 1)
+            .or((near == 0).then_some(0))
         else {
             return false;
         };
         let before = text[line..at].trim();
         let is_label = before.ends_with([':', '：']) && before.len() <= 24;
-        before.is_empty() || is_label || before.ends_with("\\n") || before.chars().all(|c| "-*>(#`".contains(c))
+        before.is_empty()
+            || is_label
+            || before.ends_with("\\n")
+            || before.chars().all(|c| "-*>(#`".contains(c))
     };
     let mut from = 0;
     let mut found = Vec::new();
@@ -445,7 +576,8 @@ fn starts(text: &str, lines: bool) -> Vec<usize> {
         // A line break that is written as `\n` belongs to no word.
         let is_broken = word.starts_with('n') && text[..from].ends_with('\\');
         let start = from + usize::from(is_broken);
-        if keyword(&word[start - from..]).is_some() && (!lines || head(start)) && found.len() < MOST {
+        if keyword(&word[start - from..]).is_some() && (!lines || head(start)) && found.len() < MOST
+        {
             // A union may begin with its first part in brackets.
             found.push(text[..start].trim_end_matches('(').len());
         }
@@ -470,9 +602,16 @@ mod tests {
 
     #[test]
     fn a_fence_with_its_confidence_is_read() {
-        let reply = "Sure.\n```sql\nSELECT name\nFROM t\nWHERE confidence = 0.1;\n```\n**Confidence:** 95%";
-        assert_eq!(read(reply), Some(("SELECT name\nFROM t\nWHERE confidence = 0.1".into(), Some(0.95))));
-        assert_eq!(read("```\nSELECT 1\nConfidence: 0.8\n```"), Some(("SELECT 1".into(), Some(0.8))));
+        let reply =
+            "Sure.\n```sql\nSELECT name\nFROM t\nWHERE confidence = 0.1;\n```\n**Confidence:** 95%";
+        assert_eq!(
+            read(reply),
+            Some(("SELECT name\nFROM t\nWHERE confidence = 0.1".into(), Some(0.95)))
+        );
+        assert_eq!(
+            read("```\nSELECT 1\nConfidence: 0.8\n```"),
+            Some(("SELECT 1".into(), Some(0.8)))
+        );
         assert_eq!(
             read("```sql\n-- the count\nSELECT 1;\n-- Confidence: 0.4\n```"),
             Some(("SELECT 1".into(), Some(0.4)))
@@ -482,19 +621,37 @@ mod tests {
 
     #[test]
     fn of_several_fences_the_first_query_counts_unless_a_later_one_corrects_it() {
-        assert_eq!(sql("```sql\nSELECT 1\n```\nbetter:\n```sql\nSELECT 2\n```").as_deref(), Some("SELECT 2"));
-        assert_eq!(sql("```sql\nSELECT 1\n```\n```sql\nCREATE INDEX i ON t (a)\n```").as_deref(), Some("SELECT 1"));
-        assert_eq!(sql("```sql\nSELECT 1\n```\nshows\n```\n| n |\n| 1 |\n```").as_deref(), Some("SELECT 1"));
+        assert_eq!(
+            sql("```sql\nSELECT 1\n```\nbetter:\n```sql\nSELECT 2\n```").as_deref(),
+            Some("SELECT 2")
+        );
+        assert_eq!(
+            sql("```sql\nSELECT 1\n```\n```sql\nCREATE INDEX i ON t (a)\n```").as_deref(),
+            Some("SELECT 1")
+        );
+        assert_eq!(
+            sql("```sql\nSELECT 1\n```\nshows\n```\n| n |\n| 1 |\n```").as_deref(),
+            Some("SELECT 1")
+        );
         assert_eq!(sql("```sql\nSELECT 1;\nSELECT 2;\n```").as_deref(), Some("SELECT 1"));
-        assert_eq!(sql("```python\nprint(1)\n```\n```sql\nSELECT 1\n```").as_deref(), Some("SELECT 1"));
+        assert_eq!(
+            sql("```python\nprint(1)\n```\n```sql\nSELECT 1\n```").as_deref(),
+            Some("SELECT 1")
+        );
     }
 
     #[test]
     fn a_broken_statement_is_taken_only_where_it_is_no_prose() {
-        assert_eq!(sql("```sql\nSELECT a FROM t WHERE = 1\n```").as_deref(), Some("SELECT a FROM t WHERE = 1"));
+        assert_eq!(
+            sql("```sql\nSELECT a FROM t WHERE = 1\n```").as_deref(),
+            Some("SELECT a FROM t WHERE = 1")
+        );
         assert_eq!(sql("```sql\nSELECT 'a FROM t\n```").as_deref(), Some("SELECT 'a FROM t"));
         assert_eq!(sql("```sql\nSELECT a FROM").as_deref(), Some("SELECT a FROM"));
-        assert_eq!(sql("SELECT a\nFROM t\nWHERE x = = 1").as_deref(), Some("SELECT a\nFROM t\nWHERE x = = 1"));
+        assert_eq!(
+            sql("SELECT a\nFROM t\nWHERE x = = 1").as_deref(),
+            Some("SELECT a\nFROM t\nWHERE x = = 1")
+        );
         assert_eq!(
             sql("WITH a AS (SELECT 1 1 1)\nSELECT * FROM a").as_deref(),
             Some("WITH a AS (SELECT 1 1 1)\nSELECT * FROM a")
@@ -505,7 +662,10 @@ mod tests {
     #[test]
     fn other_statements_are_left_to_the_guard() {
         assert_eq!(sql("```sql\nDELETE FROM t;\n```").as_deref(), Some("DELETE FROM t"));
-        assert_eq!(sql("WITH x AS (SELECT 1) DELETE FROM t"), Some("WITH x AS (SELECT 1) DELETE FROM t".into()));
+        assert_eq!(
+            sql("WITH x AS (SELECT 1) DELETE FROM t"),
+            Some("WITH x AS (SELECT 1) DELETE FROM t".into())
+        );
     }
 
     #[test]
@@ -517,14 +677,23 @@ mod tests {
 
     #[test]
     fn sql_within_reasoning_is_skipped() {
-        assert_eq!(sql("<think>maybe select a from b;</think>\nSELECT 2").as_deref(), Some("SELECT 2"));
+        assert_eq!(
+            sql("<think>maybe select a from b;</think>\nSELECT 2").as_deref(),
+            Some("SELECT 2")
+        );
         assert_eq!(sql("<think>maybe select a from b;"), None);
-        assert_eq!(sql("select a from b;</think>```sql\nSELECT 2\n```").as_deref(), Some("SELECT 2"));
+        assert_eq!(
+            sql("select a from b;</think>```sql\nSELECT 2\n```").as_deref(),
+            Some("SELECT 2")
+        );
     }
 
     #[test]
     fn json_replies_are_read() {
-        assert_eq!(read("{\"sql\": \"SELECT 1;\", \"confidence\": 0.9}"), Some(("SELECT 1".into(), Some(0.9))));
+        assert_eq!(
+            read("{\"sql\": \"SELECT 1;\", \"confidence\": 0.9}"),
+            Some(("SELECT 1".into(), Some(0.9)))
+        );
         assert_eq!(
             read("Here: {\"SQL\": \"SELECT 1\", \"confidence\": \"95%\"}"),
             Some(("SELECT 1".into(), Some(0.95)))
@@ -533,7 +702,10 @@ mod tests {
             read("```json\n{\"query\": \"SELECT 1\"}\n```\nConfidence: .5"),
             Some(("SELECT 1".into(), Some(0.5)))
         );
-        assert_eq!(read("{\"sql\": \"```sql\\nSELECT 1\\n```\", \"confidence\": 95}"), Some(("SELECT 1".into(), None)));
+        assert_eq!(
+            read("{\"sql\": \"```sql\\nSELECT 1\\n```\", \"confidence\": 95}"),
+            Some(("SELECT 1".into(), None))
+        );
         assert_eq!(read("{\"sql\": \"I cannot\", \"confidence\": 0.9}"), None);
         assert_eq!(read("{\"sql\": null}"), None);
     }
@@ -542,7 +714,9 @@ mod tests {
     fn many_lines_without_a_fence_are_read() {
         let statement = "WITH a AS (\n  SELECT 1 AS n\n)\n\nSELECT n\nFROM a\nWHERE n > 0";
         assert_eq!(sql(statement).as_deref(), Some(statement));
-        let reply = format!("The statement:\n\n{statement}\n\nThis doesn't read more than it must.\nConfidence = 0.7");
+        let reply = format!(
+            "The statement:\n\n{statement}\n\nThis doesn't read more than it must.\nConfidence = 0.7"
+        );
         assert_eq!(read(&reply), Some((statement.into(), Some(0.7))));
     }
 
@@ -556,7 +730,11 @@ mod tests {
             ("Confidence: 1.4", None),
             ("", None),
         ] {
-            assert_eq!(read(&format!("SELECT 1\n{line}")), Some(("SELECT 1".into(), expected)), "{line}");
+            assert_eq!(
+                read(&format!("SELECT 1\n{line}")),
+                Some(("SELECT 1".into(), expected)),
+                "{line}"
+            );
         }
     }
 

@@ -1,8 +1,10 @@
-//! What models write beside an answer: their thinking, in the marks of each family of models, and the marks that end a turn.
+//! What models write beside an answer: their thinking, in the marks of each family of models, and
+//! the marks that end a turn.
 
 use crate::statement::begins_clause;
 
-/// The marks around thinking, each pair in lower case: those of DeepSeek, Qwen and most others, Mistral, Kimi, Cohere, OpenThinker, and Gemma.
+/// The marks around thinking, each pair in lower case: those of DeepSeek, Qwen and most others,
+/// Mistral, Kimi, Cohere, OpenThinker, and Gemma.
 const MARKS: [(&str, &str); 13] = [
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
@@ -47,9 +49,10 @@ const BARE: [&str; 2] = ["analysis", "commentary"];
 /// Bytes between the name of a channel and its text.
 const HEADER: usize = 64;
 
-/// The text without the model's thinking. A block without an end reaches to the end of the text; a closing mark without an opening one
-/// (chat templates often remove the first) ends a block that began with the text. Of a reply in channels the last final one is left, and
-/// nothing where there is none.
+/// The text without the model's thinking. A block without an end reaches to the end of the text; a
+/// closing mark without an opening one (chat templates often remove the first) ends a block that
+/// began with the text. Of a reply in channels the last final one is left, and nothing where there
+/// is none.
 pub(super) fn without_thinking(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
     let from = answer_in_channels(&lower);
@@ -61,7 +64,8 @@ pub(super) fn without_thinking(text: &str) -> String {
 #[must_use]
 pub fn has_thinking(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
-    MARKS.iter().any(|(open, close)| lower.contains(open) || lower.contains(close)) || is_in_channels(&lower)
+    MARKS.iter().any(|(open, close)| lower.contains(open) || lower.contains(close))
+        || is_in_channels(&lower)
 }
 
 /// Whether a reply is in channels, with their marks or without. `lower` is in lower case.
@@ -73,7 +77,8 @@ fn begins_with_channel(lower: &str) -> bool {
     BARE.iter().any(|name| lower.trim_start().starts_with(name))
 }
 
-/// Where the answer of a reply begins that may be in channels; `None` if it is in channels and none of them is final.
+/// Where the answer of a reply begins that may be in channels; `None` if it is in channels and none
+/// of them is final.
 fn answer_in_channels(lower: &str) -> Option<usize> {
     if lower.contains(CHANNEL) {
         let last = lower.rmatch_indices(CHANNEL).find_map(|(at, _)| {
@@ -88,7 +93,8 @@ fn answer_in_channels(lower: &str) -> Option<usize> {
         if let Some(at) = lower.rfind(BARE_FINAL) {
             return Some(at + BARE_FINAL.len());
         }
-        // The name of the channel and the first word of its text are one word then, such as `analysisWe`.
+        // The name of the channel and the first word of its text are one word then, such as
+        // `analysisWe`.
         let text = lower.trim_start();
         let mut rests = BARE.iter().filter_map(|name| text.strip_prefix(*name));
         let is_glued = rests.any(|rest| rest.starts_with(char::is_alphanumeric));
@@ -122,15 +128,18 @@ fn outside_marks(text: &str, lower: &str) -> String {
     prose
 }
 
-/// The text up to the first mark of [`ENDS`] that stands at the end of a line or before another mark, as none does in a literal, and that
-/// no clause of SQL follows; such marks before any other text do not count.
+/// The text up to the first mark of [`ENDS`] that stands at the end of a line or before another
+/// mark, as none does in a literal, and that no clause of SQL follows; such marks before any other
+/// text do not count.
 fn until_end(text: &str) -> &str {
     let lower = text.to_ascii_lowercase();
     let mut from = 0;
     let mut at = 0;
     while let Some(start) = lower[at..].find('<').map(|offset| at + offset) {
         at = start + 1;
-        let Some(mark) = ENDS.iter().find(|mark| lower[start..].starts_with(**mark)) else { continue };
+        let Some(mark) = ENDS.iter().find(|mark| lower[start..].starts_with(**mark)) else {
+            continue;
+        };
         let behind = &lower[start + mark.len()..];
         let behind_blanks = behind.trim_start_matches([' ', '\r']);
         let is_end = behind_blanks.is_empty() || behind_blanks.starts_with(['\n', '<']);
@@ -167,11 +176,20 @@ mod tests {
     #[test]
     fn of_channels_the_final_one_is_the_answer() {
         for (text, answer) in [
-            ("<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b<|return|>", "b"),
+            (
+                "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b<|return|>",
+                "b",
+            ),
             ("<|channel|>final <|constrain|>json<|message|>b", "b"),
             ("<|channel|>analysis<|message|>a<|end|>", ""),
-            ("<|channel|>analysis<|message|>a<|channel|>commentary to=functions.sql<|message|>b<|call|>", ""),
-            ("<|channel|>final<|message|>a<|end|><|channel|>analysis<|message|>x<|channel|>final<|message|>b", "b"),
+            (
+                "<|channel|>analysis<|message|>a<|channel|>commentary to=functions.sql<|message|>b<|call|>",
+                "",
+            ),
+            (
+                "<|channel|>final<|message|>a<|end|><|channel|>analysis<|message|>x<|channel|>final<|message|>b",
+                "b",
+            ),
             ("analysisWe count.assistantfinalb", "b"),
             ("analysisWe count.assistantcommentaryxassistantfinal b", " b"),
             ("analysisWe count", ""),

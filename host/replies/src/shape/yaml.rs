@@ -11,7 +11,8 @@ use super::thinking::without_thinking;
 /// Lines of prose after a bare mapping that are removed at most.
 const MAX_TRAILING_LINES: usize = 32;
 
-/// The mapping as JSON: from the last fence that holds it, else from the first line that begins with one of the keys.
+/// The mapping as JSON: from the last fence that holds it, else from the first line that begins
+/// with one of the keys.
 pub(super) fn parse(text: &str, keys: &[String], limits: &Limits) -> Option<Json> {
     let text = without_thinking(text);
     let read = |yaml: &str| mapping(yaml, keys, limits);
@@ -20,16 +21,18 @@ pub(super) fn parse(text: &str, keys: &[String], limits: &Limits) -> Option<Json
     Some(value.to_string()).filter(|json| json.len() <= limits.json_bytes)
 }
 
-/// The mapping of a reply that was cut off: that of its last fence, if it is closed and no other begins or is announced.
+/// The mapping of a reply that was cut off: that of its last fence, if it is closed and no other
+/// begins or is announced.
 pub(super) fn parse_cut(text: &str, keys: &[String], limits: &Limits) -> Option<Json> {
     let text = without_thinking(text);
     let last = fences(&text).pop().filter(|fence| fence.closed)?;
-    let value =
-        mapping(&text[last.body.clone()], keys, limits).filter(|_| mark(&text[last.body.end..]) != Mark::Final)?;
+    let value = mapping(&text[last.body.clone()], keys, limits)
+        .filter(|_| mark(&text[last.body.end..]) != Mark::Final)?;
     Some(value.to_string()).filter(|json| json.len() <= limits.json_bytes)
 }
 
-/// A mapping between prose: from the first line with a key, without the lines after it that are no YAML.
+/// A mapping between prose: from the first line with a key, without the lines after it that are no
+/// YAML.
 fn bare(text: &str, keys: &[String], read: impl Fn(&str) -> Option<Value>) -> Option<Value> {
     let mut at = 0;
     let start = text.split_inclusive('\n').find_map(|line| {
@@ -53,7 +56,10 @@ fn bare(text: &str, keys: &[String], read: impl Fn(&str) -> Option<Value>) -> Op
 
 /// Whether a line is an entry of the mapping rather than a remark after it.
 fn is_entry(line: &str) -> bool {
-    let name = line.bytes().take_while(|byte| byte.is_ascii_lowercase() || b"_-0123456789".contains(byte)).count();
+    let name = line
+        .bytes()
+        .take_while(|byte| byte.is_ascii_lowercase() || b"_-0123456789".contains(byte))
+        .count();
     name > 0 && line[name..].starts_with(':')
 }
 
@@ -76,7 +82,8 @@ fn mapping(yaml: &str, keys: &[String], limits: &Limits) -> Option<Value> {
     keys.iter().all(|key| map.contains_key(key)).then_some(value)
 }
 
-/// Options for small documents without aliases and merges, and for errors that do not quote the text.
+/// Options for small documents without aliases and merges, and for errors that do not quote the
+/// text.
 fn settings(limits: &Limits) -> Options {
     options! {
         budget: budget! {
@@ -119,7 +126,11 @@ mod tests {
         let cut = |text: &str| parse_cut(text, &["sql".into(), "why".into()], &Limits::default());
         let whole = "```yaml\nsql: SELECT 1\nwhy: a\n```";
         for text in [whole.to_owned(), format!("{whole}\nIt reads the")] {
-            assert_eq!(cut(&text).as_deref(), Some("{\"sql\":\"SELECT 1\",\"why\":\"a\"}"), "{text}");
+            assert_eq!(
+                cut(&text).as_deref(),
+                Some("{\"sql\":\"SELECT 1\",\"why\":\"a\"}"),
+                "{text}"
+            );
         }
         for text in [
             "why: a\nsql: SELECT 1",
@@ -140,7 +151,13 @@ mod tests {
 
     #[test]
     fn missing_keys_doubles_and_bombs_are_refused() {
-        for text in ["sql: SELECT 1", "sql: 1\nsql: 2\nwhy: 3", "sql: &a [x]\nwhy: [*a, *a]", "- sql\n- why", ""] {
+        for text in [
+            "sql: SELECT 1",
+            "sql: 1\nsql: 2\nwhy: 3",
+            "sql: &a [x]\nwhy: [*a, *a]",
+            "- sql\n- why",
+            "",
+        ] {
             assert_eq!(read(text), None, "{text}");
         }
         let deep = format!("sql: {}{}\nwhy: 1", "[".repeat(200), "]".repeat(200));

@@ -1,4 +1,5 @@
-//! The memory of code. wasmtime makes only such memory executable by itself as it has mapped, and code that lies in the binary is no such memory.
+//! The memory of code. wasmtime makes only such memory executable by itself as it has mapped, and
+//! code that lies in the binary is no such memory.
 
 use rustix::mm::{MprotectFlags, mprotect};
 use wasmtime::CustomCodeMemory;
@@ -12,13 +13,17 @@ impl CustomCodeMemory for Executable {
     }
 
     fn publish_executable(&self, code: *const u8, bytes: usize) -> wasmtime::Result<()> {
-        // SAFETY: wasmtime calls this for whole pages that hold nothing but code, and writes there no more.
+        // SAFETY: wasmtime calls this for whole pages that hold nothing but code, and writes there
+        // no more.
         #[allow(unsafe_code)]
-        unsafe { mprotect(code.cast_mut().cast(), bytes, MprotectFlags::READ | MprotectFlags::EXEC) }?;
+        unsafe {
+            mprotect(code.cast_mut().cast(), bytes, MprotectFlags::READ | MprotectFlags::EXEC)
+        }?;
         Ok(())
     }
 
-    /// Leaves the code as it is: wasmtime unmaps its own next, and no other engine of this process gets what lies in the binary.
+    /// Leaves the code as it is: wasmtime unmaps its own next, and no other engine of this process
+    /// gets what lies in the binary.
     fn unpublish_executable(&self, _: *const u8, _: usize) -> wasmtime::Result<()> {
         Ok(())
     }

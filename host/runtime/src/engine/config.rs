@@ -1,11 +1,13 @@
-//! What guests may use, and how they are compiled. The build script of `host/app` uses this file, too: it compiles the built-in plugins
-//! ahead of time, and their code fits only an engine of the same settings.
+//! What guests may use, and how they are compiled. The build script of `host/app` uses this file,
+//! too: it compiles the built-in plugins ahead of time, and their code fits only an engine of the
+//! same settings.
 
 use wasmtime::{Config, Strategy};
 
-/// The settings of an engine whose guests have a stack of so many bytes. Proposals that guests of the usual languages do not need are off,
-/// and so is whatever could differ between machines. Components within components, such as those of JavaScript, need several memories for
-/// their adapters, and their runtimes tail calls.
+/// The settings of an engine whose guests have a stack of so many bytes. Proposals that guests of
+/// the usual languages do not need are off, and so is whatever could differ between machines.
+/// Components within components, such as those of JavaScript, need several memories for their
+/// adapters, and their runtimes tail calls.
 pub(crate) fn config(wasm_stack: usize) -> Config {
     let mut config = Config::new();
     config
@@ -20,7 +22,8 @@ pub(crate) fn config(wasm_stack: usize) -> Config {
         .wasm_multi_memory(true)
         .wasm_tail_call(true)
         .cranelift_nan_canonicalization(true)
-        // What a memory begins with is some ten pages: copying them is cheaper than mapping them and then faulting on each.
+        // What a memory begins with is some ten pages: copying them is cheaper than mapping them
+        // and then faulting on each.
         .memory_init_cow(false)
         .generate_address_map(false)
         // Only wasmtime reads a guest's frames, and it does not need this.

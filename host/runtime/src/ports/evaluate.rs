@@ -66,7 +66,10 @@ impl wit::Host for State {
         Ok(verdicts.conv())
     }
 
-    async fn start_reward(&mut self, candidates: Vec<wit::Candidate>) -> wasmtime::Result<Resource<Judging>> {
+    async fn start_reward(
+        &mut self,
+        candidates: Vec<wit::Candidate>,
+    ) -> wasmtime::Result<Resource<Judging>> {
         let call = self.enter(Port::Evaluate)?;
         let candidates = checked(candidates, &self.limits)?;
         let bytes = candidates.iter().map(|candidate| candidate.sql.len()).sum();

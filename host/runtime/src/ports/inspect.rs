@@ -1,4 +1,5 @@
-//! Serves the interface `inspect` to guests: checks, plans and statistics, without running a statement.
+//! Serves the interface `inspect` to guests: checks, plans and statistics, without running a
+//! statement.
 
 use syrch_core::ports::PortError;
 use syrch_core::{SqlError, SqlErrorKind};
@@ -22,7 +23,10 @@ impl wit::Host for State {
         Ok(facts.conv())
     }
 
-    async fn explain(&mut self, text: String) -> wasmtime::Result<Result<wit::Plan, wit::SqlError>> {
+    async fn explain(
+        &mut self,
+        text: String,
+    ) -> wasmtime::Result<Result<wit::Plan, wit::SqlError>> {
         let entered = self.enter(Port::Inspect)?;
         let plan = self
             .waiting(async {

@@ -20,7 +20,9 @@ impl State {
         let call = self.enter(Port::Llm)?;
         let ticket = self.ticket();
         let flight = match call {
-            Ok(call) => self.waiting(call.ports.llm.issue(ticket, Conv::<Request>::conv(request))).await,
+            Ok(call) => {
+                self.waiting(call.ports.llm.issue(ticket, Conv::<Request>::conv(request))).await
+            }
             Err(reason) => Box::pin(async move { Err(LlmError::Denied(reason)) }),
         };
         Ok((ticket, flight))
@@ -38,7 +40,10 @@ impl wit::Host for State {
         Ok(reply.conv())
     }
 
-    async fn complete_all(&mut self, requests: Vec<wit::Request>) -> wasmtime::Result<Vec<WitReply>> {
+    async fn complete_all(
+        &mut self,
+        requests: Vec<wit::Request>,
+    ) -> wasmtime::Result<Vec<WitReply>> {
         let mut flights = Vec::with_capacity(requests.len());
         for request in requests {
             flights.push(self.issue(request).await?.1);

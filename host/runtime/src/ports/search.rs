@@ -12,15 +12,21 @@ use crate::state::State;
 type WitHits = Result<Vec<wit::Hit>, wit::PortError>;
 
 impl State {
-    async fn search(&mut self, queries: Vec<wit::RetrievalQuery>) -> wasmtime::Result<Vec<WitHits>> {
+    async fn search(
+        &mut self,
+        queries: Vec<wit::RetrievalQuery>,
+    ) -> wasmtime::Result<Vec<WitHits>> {
         let mut entered = self.enter(Port::Search)?;
         // Each query is work of the host and counts as a call.
         for _ in 1..queries.len().min(MAX_QUERIES) {
             entered = self.enter(Port::Search)?;
         }
         let mut queries: Vec<RetrievalQuery> = queries.conv();
-        queries.iter_mut().for_each(|query| query.text = clip(&query.text, MAX_QUERY_TEXT).to_owned());
-        let (count, all) = (queries.len(), |error: PortError| vec![Err::<Vec<Hit>, _>(error); queries.len()]);
+        queries
+            .iter_mut()
+            .for_each(|query| query.text = clip(&query.text, MAX_QUERY_TEXT).to_owned());
+        let (count, all) =
+            (queries.len(), |error: PortError| vec![Err::<Vec<Hit>, _>(error); queries.len()]);
         let found = match entered {
             Err(reason) => all(PortError::Denied(reason)),
             Ok(_) if count > MAX_QUERIES => {
@@ -38,17 +44,24 @@ impl wit::Host for State {
         Ok(self.search(vec![query]).await?.pop().unwrap_or_else(none))
     }
 
-    async fn find_all(&mut self, queries: Vec<wit::RetrievalQuery>) -> wasmtime::Result<Vec<WitHits>> {
+    async fn find_all(
+        &mut self,
+        queries: Vec<wit::RetrievalQuery>,
+    ) -> wasmtime::Result<Vec<WitHits>> {
         self.search(queries).await
     }
 
-    async fn embed(&mut self, texts: Vec<String>) -> wasmtime::Result<Result<Vec<Vec<f32>>, wit::PortError>> {
+    async fn embed(
+        &mut self,
+        texts: Vec<String>,
+    ) -> wasmtime::Result<Result<Vec<Vec<f32>>, wit::PortError>> {
         let entered = self.enter(Port::Search)?;
         let vectors = match entered {
             Err(reason) => Err(PortError::Denied(reason)),
-            Ok(_) if texts.len() > MAX_EMBEDDED => {
-                Err(PortError::Other(format!("{} texts; one call may have {MAX_EMBEDDED}", texts.len())))
-            }
+            Ok(_) if texts.len() > MAX_EMBEDDED => Err(PortError::Other(format!(
+                "{} texts; one call may have {MAX_EMBEDDED}",
+                texts.len()
+            ))),
             Ok(_) if texts.iter().any(|text| text.len() > MAX_EMBEDDED_TEXT) => {
                 Err(PortError::Other(format!("a text of more than {MAX_EMBEDDED_TEXT} bytes")))
             }

@@ -1,4 +1,5 @@
-//! Serves the interface `sql` to guests: statements, waited for or in flight, and the shapes of their results.
+//! Serves the interface `sql` to guests: statements, waited for or in flight, and the shapes of
+//! their results.
 
 use std::sync::Arc;
 
@@ -22,17 +23,25 @@ fn cancelled() -> SqlError {
 
 impl State {
     /// Starts one statement, in the guest's order, and returns its ticket and its future.
-    async fn begin(&mut self, text: String) -> wasmtime::Result<(Ticket, Under<Result<Arc<ResultSet>, SqlError>>)> {
+    async fn begin(
+        &mut self,
+        text: String,
+    ) -> wasmtime::Result<(Ticket, Under<Result<Arc<ResultSet>, SqlError>>)> {
         let call = self.enter(Port::Sql)?;
         let ticket = self.ticket();
         let flight = match call {
             Ok(call) => self.waiting(call.ports.sql.issue(ticket, text)).await,
-            Err(reason) => Box::pin(async move { Err(SqlError::new(SqlErrorKind::Denied, reason)) }),
+            Err(reason) => {
+                Box::pin(async move { Err(SqlError::new(SqlErrorKind::Denied, reason)) })
+            }
         };
         Ok((ticket, flight))
     }
 
-    fn hand_over(&mut self, result: Result<Arc<ResultSet>, SqlError>) -> wasmtime::Result<WitResult> {
+    fn hand_over(
+        &mut self,
+        result: Result<Arc<ResultSet>, SqlError>,
+    ) -> wasmtime::Result<WitResult> {
         Ok(match result {
             Ok(rows) => Ok(self.push_rows(rows)?),
             Err(error) => Err(error.conv()),
@@ -72,7 +81,11 @@ impl wit::HostResultSet for State {
         Ok(self.table.get(&rows)?.0.profile().conv())
     }
 
-    async fn fingerprint(&mut self, rows: Resource<Rows>, under: wit::Equality) -> wasmtime::Result<Option<String>> {
+    async fn fingerprint(
+        &mut self,
+        rows: Resource<Rows>,
+        under: wit::Equality,
+    ) -> wasmtime::Result<Option<String>> {
         let call = self.enter_or_stop(Port::Sql)?;
         Ok(self.table.get(&rows)?.0.fingerprint(&under.conv(), call.ports.sql.salt()))
     }

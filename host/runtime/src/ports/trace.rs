@@ -54,7 +54,12 @@ impl wit::Host for State {
         Ok(())
     }
 
-    async fn event(&mut self, candidate: Option<String>, name: String, data: String) -> wasmtime::Result<()> {
+    async fn event(
+        &mut self,
+        candidate: Option<String>,
+        name: String,
+        data: String,
+    ) -> wasmtime::Result<()> {
         let bytes = name.len() + data.len() + candidate.as_ref().map_or(0, String::len);
         if let Some(call) = self.tracer(bytes)? {
             let (name, data) = (self.line(&name).to_owned(), self.line(&data).to_owned());

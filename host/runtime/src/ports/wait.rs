@@ -1,4 +1,5 @@
-//! Serves the interface `wait` to guests: waiting for any of several calls in flight, and for time to pass.
+//! Serves the interface `wait` to guests: waiting for any of several calls in flight, and for time
+//! to pass.
 
 use std::time::Duration;
 
@@ -47,7 +48,9 @@ impl Host for State {
     async fn pause(&mut self, milliseconds: u32) -> wasmtime::Result<()> {
         let wait = self.enter_or_stop(Port::Wait)?.ports.wait;
         if !wait.is_replaying() {
-            let length = Duration::from_millis(milliseconds.into()).min(self.limits.pause).min(self.pauses_left);
+            let length = Duration::from_millis(milliseconds.into())
+                .min(self.limits.pause)
+                .min(self.pauses_left);
             self.pauses_left -= length;
             self.waiting(tokio::time::sleep(length)).await;
         }

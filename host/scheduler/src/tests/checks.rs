@@ -28,13 +28,22 @@ fn each_fault_is_named() {
         (with(task("", &[])), "task id `` is not 1 to 64 of A-Z a-z 0-9 _ . -"),
         (with(task("a b", &[])), "task id `a b` is not 1 to 64 of A-Z a-z 0-9 _ . -"),
         (with(task("\u{1b}[2J", &[])), r"task id `\u{1b}[2J` is not 1 to 64 of A-Z a-z 0-9 _ . -"),
-        (with(task(&long, &[])), &format!("task id `{}` is not 1 to 64 of A-Z a-z 0-9 _ . -", &long[..64])),
+        (
+            with(task(&long, &[])),
+            &format!("task id `{}` is not 1 to 64 of A-Z a-z 0-9 _ . -", &long[..64]),
+        ),
         (with(task("a", &[])), "task id `a` is used twice"),
         (with(task("b", &["x\n"])), r"`b` depends on `x\n`, which is not a task of the graph"),
         (with(task("b", &["b"])), "`b` depends on itself"),
         (with(task("b", &["a", "a"])), "`b` depends on `a` twice"),
-        (with(joined(Join::AtLeast(0), "b", &["a"])), "`b` waits for at least 0 of its dependencies, not for 1 to 1"),
-        (with(joined(Join::AtLeast(2), "b", &["a"])), "`b` waits for at least 2 of its dependencies, not for 1 to 1"),
+        (
+            with(joined(Join::AtLeast(0), "b", &["a"])),
+            "`b` waits for at least 0 of its dependencies, not for 1 to 1",
+        ),
+        (
+            with(joined(Join::AtLeast(2), "b", &["a"])),
+            "`b` waits for at least 2 of its dependencies, not for 1 to 1",
+        ),
         (with(choice("b", &[])), "`b` chooses, but has no dependencies to choose from"),
         (
             with(Task { operation: Operation::Other("fly\t".into()), ..task("b", &[]) }),
@@ -44,9 +53,18 @@ fn each_fault_is_named() {
             with(Task { operation: Operation::Other("solver/".into()), ..task("b", &[]) }),
             "`b` has the unknown operation `solver/`",
         ),
-        (with(Task { priority: f64::INFINITY, ..task("b", &[]) }), "`b` has the priority inf, which is not finite"),
-        (with(Task { confidence: Some(f64::NAN), ..task("b", &[]) }), "`b` has the confidence NaN, not 0 to 1"),
-        (with(Task { confidence: Some(-0.1), ..task("b", &[]) }), "`b` has the confidence -0.1, not 0 to 1"),
+        (
+            with(Task { priority: f64::INFINITY, ..task("b", &[]) }),
+            "`b` has the priority inf, which is not finite",
+        ),
+        (
+            with(Task { confidence: Some(f64::NAN), ..task("b", &[]) }),
+            "`b` has the confidence NaN, not 0 to 1",
+        ),
+        (
+            with(Task { confidence: Some(-0.1), ..task("b", &[]) }),
+            "`b` has the confidence -0.1, not 0 to 1",
+        ),
         (
             with(Task { parent: Some("q".into()), ..task("b", &[]) }),
             "`b` was made from `q`, which is not a task of the graph",
@@ -55,7 +73,10 @@ fn each_fault_is_named() {
             with(Task { parent: Some("b".into()), ..task("b", &[]) }),
             "tasks are made from each other in a cycle: b -> b",
         ),
-        (Graph { answer: "q".into(), ..with(task("b", &[])) }, "the answer `q` is not a task of the graph"),
+        (
+            Graph { answer: "q".into(), ..with(task("b", &[])) },
+            "the answer `q` is not a task of the graph",
+        ),
     ];
     for (graph, reason) in cases {
         assert_eq!(refused(&graph), reason);
@@ -87,7 +108,15 @@ fn a_long_cycle_has_a_short_message() {
 fn chain(length: usize) -> Vec<Task> {
     let ids: Vec<String> = (0..length).map(|number| format!("t{number}")).collect();
     (0..length)
-        .map(|at| task(&ids[at], &at.checked_sub(1).map(|before| ids[before].as_str()).into_iter().collect::<Vec<_>>()))
+        .map(|at| {
+            task(
+                &ids[at],
+                &at.checked_sub(1)
+                    .map(|before| ids[before].as_str())
+                    .into_iter()
+                    .collect::<Vec<_>>(),
+            )
+        })
         .collect()
 }
 
@@ -98,15 +127,26 @@ fn limits_are_inclusive() {
     let deep = "the chain of dependencies that ends in `t16` has 17 tasks, over the limit of 16";
     assert_eq!(refused(&graph(chain(17))), deep);
     let parents = |length| {
-        let of = |task: Task| Task { parent: task.depends_on.first().cloned(), depends_on: vec![], ..task };
+        let of = |task: Task| Task {
+            parent: task.depends_on.first().cloned(),
+            depends_on: vec![],
+            ..task
+        };
         graph(chain(length).into_iter().map(of).collect())
     };
     assert_eq!(check(&parents(16), &limits), Ok(()));
-    assert_eq!(refused(&parents(17)), "the chain of parents that ends in `t16` has 17 tasks, over the limit of 16");
-    let flat = |count: usize| graph((0..count).map(|number| task(&format!("t{number}"), &[])).collect());
+    assert_eq!(
+        refused(&parents(17)),
+        "the chain of parents that ends in `t16` has 17 tasks, over the limit of 16"
+    );
+    let flat =
+        |count: usize| graph((0..count).map(|number| task(&format!("t{number}"), &[])).collect());
     assert_eq!(check(&flat(256), &limits), Ok(()));
     assert_eq!(refused(&flat(257)), "the graph has 257 tasks, over the limit of 256");
     let few = Limits { edges: 14, ..limits };
     assert_eq!(check(&graph(chain(15)), &few), Ok(()));
-    assert_eq!(check(&graph(chain(16)), &few), Err(GraphError::TooManyEdges { edges: 15, limit: 14 }));
+    assert_eq!(
+        check(&graph(chain(16)), &few),
+        Err(GraphError::TooManyEdges { edges: 15, limit: 14 })
+    );
 }

@@ -6,9 +6,17 @@ const AT_MOST: [(Join, usize); 3] = [(Join::AllOf, 3), (Join::AnyOf, 1), (Join::
 
 #[tokio::test(start_paused = true)]
 async fn two_chains_do_not_wait_for_each_other() {
-    let tasks =
-        vec![task("a1", &[]), task("a2", &["a1"]), task("b1", &[]), task("b2", &["b1"]), task("z", &["a2", "b2"])];
-    let finished = Scene::new(tasks).takes(&[("a1", 10), ("a2", 50), ("b1", 50), ("b2", 10), ("z", 5)]).run().await;
+    let tasks = vec![
+        task("a1", &[]),
+        task("a2", &["a1"]),
+        task("b1", &[]),
+        task("b2", &["b1"]),
+        task("z", &["a2", "b2"]),
+    ];
+    let finished = Scene::new(tasks)
+        .takes(&[("a1", 10), ("a2", 50), ("b1", 50), ("b2", 10), ("z", 5)])
+        .run()
+        .await;
     assert_eq!(finished.started("a2"), Some(10));
     assert_eq!(finished.started("b2"), Some(50));
     // By layers it would be 50 + 50 + 5.
@@ -19,9 +27,17 @@ async fn two_chains_do_not_wait_for_each_other() {
 
 #[tokio::test(start_paused = true)]
 async fn a_straggler_holds_up_only_who_needs_it() {
-    let tasks =
-        vec![task("slow", &[]), task("a", &[]), task("b", &["a"]), task("c", &["b"]), task("z", &["slow", "c"])];
-    let finished = Scene::new(tasks).takes(&[("slow", 100), ("a", 10), ("b", 10), ("c", 10), ("z", 1)]).run().await;
+    let tasks = vec![
+        task("slow", &[]),
+        task("a", &[]),
+        task("b", &["a"]),
+        task("c", &["b"]),
+        task("z", &["slow", "c"]),
+    ];
+    let finished = Scene::new(tasks)
+        .takes(&[("slow", 100), ("a", 10), ("b", 10), ("c", 10), ("z", 1)])
+        .run()
+        .await;
     assert_eq!(["a", "b", "c", "z"].map(|id| finished.started(id).unwrap()), [0, 10, 20, 100]);
     assert_eq!(finished.ended("z"), Some(101));
 }
@@ -84,8 +100,14 @@ async fn no_more_than_the_limit_is_under_way() {
 #[tokio::test(start_paused = true)]
 async fn a_join_starts_at_its_count_and_cancels_the_losers() {
     for (join, started) in AT_MOST {
-        let tasks = vec![task("a", &[]), task("b", &[]), task("c", &[]), joined(join, "z", &["c", "b", "a"])];
-        let finished = Scene::new(tasks).takes(&[("a", 10), ("b", 20), ("c", 30), ("z", 50)]).run().await;
+        let tasks = vec![
+            task("a", &[]),
+            task("b", &[]),
+            task("c", &[]),
+            joined(join, "z", &["c", "b", "a"]),
+        ];
+        let finished =
+            Scene::new(tasks).takes(&[("a", 10), ("b", 20), ("c", 30), ("z", 50)]).run().await;
         let started = 10 * started as u64;
         assert_eq!(finished.started("z"), Some(started), "{join:?}");
         for (id, after) in [("a", 10), ("b", 20), ("c", 30)] {
@@ -107,14 +129,21 @@ async fn an_any_of_gets_its_winner_alone() {
 
 #[tokio::test(start_paused = true)]
 async fn a_loser_does_not_keep_the_place_that_the_winner_s_dependent_needs() {
-    let tasks = vec![task("a", &[]), task("b", &[]), task("c", &[]), joined(Join::AnyOf, "z", &["a", "b", "c"])];
-    let finished = Scene::new(tasks).takes(&[("a", 10), ("b", 1000), ("z", 1)]).parallel(2).run().await;
+    let tasks = vec![
+        task("a", &[]),
+        task("b", &[]),
+        task("c", &[]),
+        joined(Join::AnyOf, "z", &["a", "b", "c"]),
+    ];
+    let finished =
+        Scene::new(tasks).takes(&[("a", 10), ("b", 1000), ("z", 1)]).parallel(2).run().await;
     assert_eq!(finished.started("z"), Some(10));
     // The one that had not started never does.
     assert_eq!(finished.started("c"), None);
     assert_eq!(*finished.ending("c"), Ending::Cancelled);
     let alone = vec![task("a", &[]), task("b", &[]), joined(Join::AnyOf, "z", &["a", "b"])];
-    let finished = Scene::new(alone).takes(&[("a", 10), ("b", 1000), ("z", 1)]).parallel(1).run().await;
+    let finished =
+        Scene::new(alone).takes(&[("a", 10), ("b", 1000), ("z", 1)]).parallel(1).run().await;
     assert_eq!((finished.started("b"), finished.ended("z")), (None, Some(11)));
 }
 
@@ -134,7 +163,13 @@ async fn a_task_that_feeds_only_a_loser_is_cancelled_too() {
 
 #[tokio::test(start_paused = true)]
 async fn dependents_of_a_failed_task_are_skipped_and_say_why() {
-    let tasks = vec![task("a", &[]), task("b", &["a"]), task("c", &["b"]), task("d", &[]), task("z", &["d", "c"])];
+    let tasks = vec![
+        task("a", &[]),
+        task("b", &["a"]),
+        task("c", &["b"]),
+        task("d", &[]),
+        task("z", &["d", "c"]),
+    ];
     let finished = Scene::new(tasks).act("a", Act::Fail(5)).takes(&[("d", 100)]).run().await;
     assert_eq!(finished.skipped("b"), "`a` failed: no such table");
     assert_eq!(finished.skipped("c"), "`b` was skipped, since `a` failed: no such table");
@@ -156,12 +191,17 @@ async fn joins_are_skipped_as_soon_as_they_cannot_be_satisfied() {
     assert_eq!(any.skipped("z"), format!("no dependency ended well: {all}"));
     let two = scene(Join::AtLeast(2)).run().await;
     assert_eq!(two.ended("z"), Some(2));
-    assert!(two.skipped("z").starts_with("fewer than 2 dependencies can end well: `a` failed"), "{}", two.skipped("z"));
+    assert!(
+        two.skipped("z").starts_with("fewer than 2 dependencies can end well: `a` failed"),
+        "{}",
+        two.skipped("z")
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_tolerant_task_runs_with_what_there_is() {
-    let tolerant = |join, depends_on: &[&str]| Task { tolerant: true, ..joined(join, "z", depends_on) };
+    let tolerant =
+        |join, depends_on: &[&str]| Task { tolerant: true, ..joined(join, "z", depends_on) };
     let leaves = || vec![task("a", &[]), task("b", &[]), task("c", &["a"])];
     let scene = |last| {
         let tasks = leaves().into_iter().chain([last]).collect();
@@ -178,7 +218,12 @@ async fn a_tolerant_task_runs_with_what_there_is() {
 #[tokio::test(start_paused = true)]
 async fn a_choice_takes_the_most_confident_and_the_first_of_equals() {
     let pick = async |confidences: [Option<f64>; 3]| {
-        let mut scene = Scene::new(vec![task("a", &[]), task("b", &[]), task("c", &[]), choice("z", &["c", "a", "b"])]);
+        let mut scene = Scene::new(vec![
+            task("a", &[]),
+            task("b", &[]),
+            task("c", &[]),
+            choice("z", &["c", "a", "b"]),
+        ]);
         for (id, confidence) in ["a", "b", "c"].into_iter().zip(confidences) {
             scene = scene.act(id, Act::Solve(1, confidence));
         }
@@ -211,7 +256,10 @@ async fn a_choice_among_failures_is_skipped() {
 #[tokio::test(start_paused = true)]
 async fn a_panic_is_a_failure_and_no_more() {
     let last = Task { tolerant: true, ..task("z", &["a", "b"]) };
-    let finished = Scene::new(vec![task("a", &[]), task("b", &[]), last]).act("a", Act::Panic).run().await;
-    assert!(matches!(finished.ending("a"), Ending::Failed(failure) if failure.kind == FailureKind::Internal));
+    let finished =
+        Scene::new(vec![task("a", &[]), task("b", &[]), last]).act("a", Act::Panic).run().await;
+    assert!(
+        matches!(finished.ending("a"), Ending::Failed(failure) if failure.kind == FailureKind::Internal)
+    );
     assert_eq!(*finished.ending("z"), Ending::Solved);
 }

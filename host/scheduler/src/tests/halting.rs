@@ -17,8 +17,12 @@ fn halted(finished: &Finished, end: End, at: u64) {
     }
     assert_eq!(finished.started("z"), None);
     // Running work is dropped before the run ends.
-    let last: Vec<_> =
-        finished.log.all().into_iter().filter(|(_, what)| what.starts_with("drop") || what == "over").collect();
+    let last: Vec<_> = finished
+        .log
+        .all()
+        .into_iter()
+        .filter(|(_, what)| what.starts_with("drop") || what == "over")
+        .collect();
     assert_eq!(last.len(), 3, "{last:?}");
     assert_eq!(last[2], (at, "over".to_owned()));
 }

@@ -1,4 +1,5 @@
-//! Runs over virtual time: a runner that follows a script, a planner made of a closure, and a log of what happened when.
+//! Runs over virtual time: a runner that follows a script, a planner made of a closure, and a log
+//! of what happened when.
 
 mod checks;
 mod dataflow;
@@ -16,12 +17,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use syrch_core::{
-    Candidate, Corpus, Edit, Ending, Failure, FailureKind, Graph, Join, Limits, Observation, Operation, RetrievalQuery,
-    Retriever, RoleError, Step, Task, TaskId,
+    Candidate, Corpus, Edit, Ending, Failure, FailureKind, Graph, Join, Limits, Observation,
+    Operation, RetrievalQuery, Retriever, RoleError, Step, Task, TaskId,
 };
 use tokio::time::{Instant, sleep};
 
-use crate::{AsItComes, Ended, GraphError, Options, Replanner, Run, Stop, TaskRunner, Watch, execute};
+use crate::{
+    AsItComes, Ended, GraphError, Options, Replanner, Run, Stop, TaskRunner, Watch, execute,
+};
 
 /// A task whose text is its id, so that no two are equal.
 fn task(id: &str, depends_on: &[&str]) -> Task {
@@ -76,7 +79,10 @@ impl Log {
     /// Entries that begin with this word.
     fn of(&self, word: &str) -> Vec<(u64, String)> {
         let word = format!("{word} ");
-        self.all().into_iter().filter_map(|(at, what)| Some((at, what.strip_prefix(&word)?.to_owned()))).collect()
+        self.all()
+            .into_iter()
+            .filter_map(|(at, what)| Some((at, what.strip_prefix(&word)?.to_owned())))
+            .collect()
     }
 
     /// When a task did that.
@@ -124,10 +130,16 @@ impl TaskRunner for Script {
         guard.2 = true;
         let mut seen = Observation::ended("whatever", Ending::Solved);
         match act {
-            Act::Fail(_) => seen.ending = Ending::Failed(Failure::new(FailureKind::Database, "no such table")),
+            Act::Fail(_) => {
+                seen.ending = Ending::Failed(Failure::new(FailureKind::Database, "no such table"))
+            }
             Act::Split(_, subtasks) => seen.subtasks = subtasks,
             Act::Solve(_, confidence) => {
-                seen.candidates = vec![Candidate { id: format!("{}.c", task.id), confidence, ..Candidate::default() }];
+                seen.candidates = vec![Candidate {
+                    id: format!("{}.c", task.id),
+                    confidence,
+                    ..Candidate::default()
+                }];
             }
             Act::Panic => {}
         }
@@ -168,7 +180,12 @@ struct Thinker {
 
 #[async_trait]
 impl Replanner for Thinker {
-    async fn next(&self, graph: &Graph, seen: &[Observation], fresh: usize) -> Result<Step, RoleError> {
+    async fn next(
+        &self,
+        graph: &Graph,
+        seen: &[Observation],
+        fresh: usize,
+    ) -> Result<Step, RoleError> {
         let names: Vec<&str> = seen[fresh..].iter().map(|seen| seen.task.as_str()).collect();
         self.log.note(format!("next {}+{}", fresh, names.join(",")));
         sleep(Duration::from_millis(self.think)).await;
@@ -189,8 +206,16 @@ struct Scene {
 impl Scene {
     /// Must be made within the runtime, since its clock starts here.
     fn new(tasks: Vec<Task>) -> Self {
-        let options = Options { max_parallel: 64, max_rounds: 16, deadline: None, limits: Limits::default() };
-        Self { graph: graph(tasks), acts: BTreeMap::new(), options, planner: None, stop: Stop::new(), log: Log::new() }
+        let options =
+            Options { max_parallel: 64, max_rounds: 16, deadline: None, limits: Limits::default() };
+        Self {
+            graph: graph(tasks),
+            acts: BTreeMap::new(),
+            options,
+            planner: None,
+            stop: Stop::new(),
+            log: Log::new(),
+        }
     }
 
     fn act(mut self, text: &str, act: Act) -> Self {
@@ -222,7 +247,8 @@ impl Scene {
         let runner = Arc::new(Script { acts: self.acts, log: log.clone() });
         let planner = self.planner.map(|(think, next)| Thinker { log: log.clone(), think, next });
         let planner = planner.as_ref().map(|planner| planner as &dyn Replanner);
-        let run = execute(self.graph, runner, planner, &log, &AsItComes, &self.options, &self.stop).await?;
+        let run = execute(self.graph, runner, planner, &log, &AsItComes, &self.options, &self.stop)
+            .await?;
         log.note("over");
         Ok(Finished { run, log })
     }
@@ -265,7 +291,9 @@ impl Finished {
     /// What a task was given, as `task<parent,parent`.
     fn parents(&self, id: &str) -> String {
         let all = self.log.of("parents");
-        all.into_iter().find_map(|(_, what)| Some(what.strip_prefix(&format!("{id}<"))?.to_owned())).unwrap()
+        all.into_iter()
+            .find_map(|(_, what)| Some(what.strip_prefix(&format!("{id}<"))?.to_owned()))
+            .unwrap()
     }
 }
 

@@ -17,9 +17,16 @@ fn ids(graph: &Graph) -> Vec<&str> {
 
 #[test]
 fn what_the_answer_does_not_need_is_dropped() {
-    let child =
-        |id: &str, parent: &str, depends_on: &[&str]| Task { parent: Some(parent.into()), ..task(id, depends_on) };
-    let tasks = vec![task("a", &[]), child("side", "a", &["a"]), task("after", &["z"]), child("z", "side", &["a"])];
+    let child = |id: &str, parent: &str, depends_on: &[&str]| Task {
+        parent: Some(parent.into()),
+        ..task(id, depends_on)
+    };
+    let tasks = vec![
+        task("a", &[]),
+        child("side", "a", &["a"]),
+        task("after", &["z"]),
+        child("z", "side", &["a"]),
+    ];
     let graph = Graph { answer: "z".into(), ..graph(tasks) };
     let passed = optimise(graph);
     assert_eq!(passed.dropped, ["side", "after"]);
@@ -34,8 +41,13 @@ fn tasks_of_different_solvers_are_not_equal() {
         operation: Operation::Other(format!("solver/{solver}")),
         ..equal(id, "count", &[])
     };
-    let tasks =
-        vec![equal("a", "count", &[]), by("b", "x"), by("c", "y"), by("d", "x"), task("z", &["a", "b", "c", "d"])];
+    let tasks = vec![
+        equal("a", "count", &[]),
+        by("b", "x"),
+        by("c", "y"),
+        by("d", "x"),
+        task("z", &["a", "b", "c", "d"]),
+    ];
     assert_eq!(optimise(Graph { answer: "z".into(), ..graph(tasks) }).merged, [pair("d", "b")]);
 }
 
@@ -68,7 +80,12 @@ fn any_difference_keeps_tasks_apart() {
     let twin = || equal("b", "count", &["r"]);
     let retrieve = |text: &str| {
         let text = text.to_owned();
-        Operation::Retrieve(RetrievalQuery { corpus: Corpus::Tables, retriever: Retriever::Lexical, text, limit: 1 })
+        Operation::Retrieve(RetrievalQuery {
+            corpus: Corpus::Tables,
+            retriever: Retriever::Lexical,
+            text,
+            limit: 1,
+        })
     };
     let different = [
         Task { operation: retrieve("orders"), ..twin() },
@@ -88,7 +105,12 @@ fn any_difference_keeps_tasks_apart() {
     assert_eq!(merged(twin()), 1);
     let merges = |text: &str| {
         let first = Task { operation: retrieve("orders"), ..equal("a", "count", &["r"]) };
-        let tasks = vec![task("r", &[]), first, Task { operation: retrieve(text), ..twin() }, task("z", &["a", "b"])];
+        let tasks = vec![
+            task("r", &[]),
+            first,
+            Task { operation: retrieve(text), ..twin() },
+            task("z", &["a", "b"]),
+        ];
         optimise(graph(tasks)).merged.len()
     };
     assert_eq!((merges("orders"), merges("people")), (1, 0));
@@ -100,7 +122,9 @@ fn any_difference_keeps_tasks_apart() {
 #[test]
 fn tasks_that_are_counted_are_not_merged() {
     let voters = || vec![equal("a", "vote", &[]), equal("b", "vote", &[]), task("c", &[])];
-    let with = |join| optimise(graph(voters().into_iter().chain([joined(join, "z", &["a", "b", "c"])]).collect()));
+    let with = |join| {
+        optimise(graph(voters().into_iter().chain([joined(join, "z", &["a", "b", "c"])]).collect()))
+    };
     assert_eq!(with(Join::AtLeast(2)).merged, []);
     assert_eq!(with(Join::AllOf).merged, [pair("b", "a")]);
     assert_eq!(with(Join::AnyOf).merged, [pair("b", "a")]);
@@ -108,7 +132,12 @@ fn tasks_that_are_counted_are_not_merged() {
 
 #[test]
 fn a_choice_keeps_the_order_that_breaks_its_ties() {
-    let tasks = vec![equal("a", "count", &[]), task("b", &[]), equal("c", "count", &[]), choice("z", &["c", "b", "a"])];
+    let tasks = vec![
+        equal("a", "count", &[]),
+        task("b", &[]),
+        equal("c", "count", &[]),
+        choice("z", &["c", "b", "a"]),
+    ];
     assert_eq!(optimise(graph(tasks)).graph.task("z").unwrap().depends_on, ["a", "b"]);
     let mirrored = vec![
         task("a", &[]),
@@ -123,14 +152,17 @@ fn a_choice_keeps_the_order_that_breaks_its_ties() {
         optimise(graph(tasks)).merged.len()
     };
     assert_eq!(same(mirrored.clone()), 0);
-    let solved = mirrored.into_iter().map(|task| Task { operation: Operation::Solve, ..task }).collect();
+    let solved =
+        mirrored.into_iter().map(|task| Task { operation: Operation::Solve, ..task }).collect();
     assert_eq!(same(solved), 1);
 }
 
 #[test]
 fn merged_families_close_no_ring() {
-    let child =
-        |id: &str, text: &str, parent: Option<&str>| Task { parent: parent.map(str::to_owned), ..equal(id, text, &[]) };
+    let child = |id: &str, text: &str, parent: Option<&str>| Task {
+        parent: parent.map(str::to_owned),
+        ..equal(id, text, &[])
+    };
     // Merging b into a and d into c would make each the other's parent.
     let tasks = vec![
         child("a", "one", Some("d")),
@@ -146,8 +178,16 @@ fn merged_families_close_no_ring() {
 
 #[tokio::test(start_paused = true)]
 async fn a_run_tells_what_was_left_out() {
-    let tasks = vec![equal("a", "count", &[]), equal("b", "count", &[]), task("side", &["a"]), task("z", &["a", "b"])];
+    let tasks = vec![
+        equal("a", "count", &[]),
+        equal("b", "count", &[]),
+        task("side", &["a"]),
+        task("z", &["a", "b"]),
+    ];
     let finished = Scene::new(tasks).run().await;
-    assert_eq!((finished.run.dropped, finished.run.merged), (vec!["side".to_owned()], vec![pair("b", "a")]));
+    assert_eq!(
+        (finished.run.dropped, finished.run.merged),
+        (vec!["side".to_owned()], vec![pair("b", "a")])
+    );
     assert_eq!(finished.log.of("enter").len(), 2);
 }

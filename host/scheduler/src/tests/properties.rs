@@ -15,13 +15,22 @@ struct Draft {
     join: u8,
     tolerant: bool,
     chooses: bool,
-    /// Tasks of one text are equal when the rest is; the text determines the time, the confidence and the failure of a task.
+    /// Tasks of one text are equal when the rest is; the text determines the time, the confidence
+    /// and the failure of a task.
     text: u8,
     priority: i8,
 }
 
 fn draft() -> impl Strategy<Value = Draft> {
-    (any::<u32>(), any::<u32>(), 0_u8..6, prop::bool::weighted(0.2), prop::bool::weighted(0.2), 0_u8..12, -2_i8..3)
+    (
+        any::<u32>(),
+        any::<u32>(),
+        0_u8..6,
+        prop::bool::weighted(0.2),
+        prop::bool::weighted(0.2),
+        0_u8..12,
+        -2_i8..3,
+    )
         .prop_map(|(one, other, join, tolerant, chooses, text, priority)| {
             // About a quarter of all tasks before it.
             Draft { depends_on: one & other, join, tolerant, chooses, text, priority }
@@ -35,8 +44,10 @@ fn build(drafts: &[Draft], order: &[usize]) -> Graph {
 }
 
 fn finish(at: usize, draft: &Draft) -> Task {
-    let depends_on: Vec<TaskId> =
-        (0..at).filter(|bit| draft.depends_on >> bit & 1 == 1).map(|bit| format!("t{bit}")).collect();
+    let depends_on: Vec<TaskId> = (0..at)
+        .filter(|bit| draft.depends_on >> bit & 1 == 1)
+        .map(|bit| format!("t{bit}"))
+        .collect();
     let count = u32::try_from(depends_on.len()).unwrap();
     let join = match draft.join {
         0..=2 => Join::AllOf,
@@ -65,13 +76,25 @@ pub(super) fn graphs() -> impl Strategy<Value = Graph> {
 fn acts(lengths: &[u64], failing: usize) -> BTreeMap<String, Act> {
     let act = |(at, after): (usize, &u64)| {
         let confidence = Some(f64::from(u8::try_from(at).unwrap() % 4) / 4.0);
-        (format!("text {at}"), if at >= failing { Act::Fail(*after) } else { Act::Solve(*after, confidence) })
+        (
+            format!("text {at}"),
+            if at >= failing { Act::Fail(*after) } else { Act::Solve(*after, confidence) },
+        )
     };
     lengths.iter().enumerate().map(act).collect()
 }
 
-fn run(graph: Graph, acts: BTreeMap<String, Act>, max_parallel: usize, planner: Option<Box<Next>>) -> Finished {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+fn run(
+    graph: Graph,
+    acts: BTreeMap<String, Act>,
+    max_parallel: usize,
+    planner: Option<Box<Next>>,
+) -> Finished {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
     play_on(&runtime, graph, acts, max_parallel, planner)
 }
 
@@ -98,7 +121,8 @@ fn wanted(task: &Task) -> usize {
     }
 }
 
-/// Each task ends once, starts at most once and not before its dependencies allow, and no more than the limit run at once.
+/// Each task ends once, starts at most once and not before its dependencies allow, and no more than
+/// the limit run at once.
 fn holds(finished: &Finished, max_parallel: usize) -> Result<(), TestCaseError> {
     let run = &finished.run;
     let ids: BTreeSet<&TaskId> = run.graph.tasks.iter().map(|task| &task.id).collect();
@@ -113,7 +137,9 @@ fn holds(finished: &Finished, max_parallel: usize) -> Result<(), TestCaseError> 
             "start" => {
                 prop_assert!(started.insert(id.to_owned()), "{} starts twice", id);
                 let task = &run.ended[id].task;
-                let good = |id: &&String| ended.contains(*id) && run.ended[*id].observation.ending.is_success();
+                let good = |id: &&String| {
+                    ended.contains(*id) && run.ended[*id].observation.ending.is_success()
+                };
                 let satisfied = task.depends_on.iter().filter(good).count() >= wanted(task);
                 let all = task.depends_on.iter().all(|id| ended.contains(id));
                 prop_assert!(satisfied || (task.tolerant && all), "{} starts too early", id);
@@ -130,7 +156,12 @@ fn holds(finished: &Finished, max_parallel: usize) -> Result<(), TestCaseError> 
 }
 
 /// Whether a task succeeds, computed from the graph alone.
-fn succeeds(graph: &Graph, acts: &BTreeMap<String, Act>, id: &str, known: &mut BTreeMap<TaskId, bool>) -> bool {
+fn succeeds(
+    graph: &Graph,
+    acts: &BTreeMap<String, Act>,
+    id: &str,
+    known: &mut BTreeMap<TaskId, bool>,
+) -> bool {
     if let Some(known) = known.get(id) {
         return *known;
     }
@@ -145,7 +176,8 @@ fn succeeds(graph: &Graph, acts: &BTreeMap<String, Act>, id: &str, known: &mut B
     starts && well
 }
 
-/// A task's result, confidence and end, where nothing fails and every task waits for all: computed from the graph alone.
+/// A task's result, confidence and end, where nothing fails and every task waits for all: computed
+/// from the graph alone.
 fn result(
     graph: &Graph,
     acts: &BTreeMap<String, Act>,
@@ -159,10 +191,14 @@ fn result(
     let parents: Vec<_> = task.depends_on.iter().map(|id| result(graph, acts, id, known)).collect();
     let begin = parents.iter().map(|parent| parent.2).max().unwrap_or(0);
     let found = if task.operation == Operation::Choose {
-        let best = parents.iter().fold(&parents[0], |best, next| if next.1 > best.1 { next } else { best });
+        let best = parents
+            .iter()
+            .fold(&parents[0], |best, next| if next.1 > best.1 { next } else { best });
         (best.0.clone(), best.1, begin)
     } else {
-        let Act::Solve(after, Some(confidence)) = acts[&task.text] else { panic!("nothing fails here") };
+        let Act::Solve(after, Some(confidence)) = acts[&task.text] else {
+            panic!("nothing fails here")
+        };
         (digest(&task.text, parents.iter().map(|parent| &parent.0)), confidence, begin + after)
     };
     known.insert(id.to_owned(), found.clone());
@@ -257,7 +293,8 @@ proptest! {
                 tasks[from].depends_on.push(format!("t{to}"));
             }
         }
-        // Taking away tasks that wait for nothing that is left empties an acyclic graph, and no other.
+        // Taking away tasks that wait for nothing that is left empties an acyclic graph, and no
+        // other.
         let mut left: BTreeSet<usize> = (0..count).collect();
         while let Some(free) = left.iter().copied().find(|at| !edges.iter().any(|(from, to)| from == at && left.contains(to))) {
             left.remove(&free);

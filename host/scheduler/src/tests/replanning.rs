@@ -15,7 +15,8 @@ async fn what_comes_in_while_the_planner_thinks_is_handed_over_together() {
         .plan(5, |_, _, _| edits(vec![]))
         .run()
         .await;
-    let expected = [(10, "0+a"), (15, "1+b,c"), (114, "3+z")].map(|(at, what)| (at, what.to_owned()));
+    let expected =
+        [(10, "0+a"), (15, "1+b,c"), (114, "3+z")].map(|(at, what)| (at, what.to_owned()));
     assert_eq!(finished.log.of("next"), expected);
     // The others went on meanwhile.
     assert_eq!(finished.started("z"), Some(14));
@@ -28,7 +29,9 @@ async fn a_failed_task_is_replaced_before_its_dependents_are_given_up() {
     let finished = Scene::new(tasks)
         .act("a", Act::Fail(10))
         .plan(5, |_, seen, fresh| match seen[fresh].ending {
-            Ending::Failed(_) => edits(vec![Edit::Add(task("a2", &[])), Edit::Update(task("b", &["a2"]))]),
+            Ending::Failed(_) => {
+                edits(vec![Edit::Add(task("a2", &[])), Edit::Update(task("b", &["a2"]))])
+            }
             _ => edits(vec![]),
         })
         .run()
@@ -42,7 +45,8 @@ async fn a_failed_task_is_replaced_before_its_dependents_are_given_up() {
 #[tokio::test(start_paused = true)]
 async fn dependents_are_skipped_once_the_planner_lets_them_go() {
     let tasks = vec![task("a", &[]), task("b", &["a"]), task("z", &["b"])];
-    let finished = Scene::new(tasks).act("a", Act::Fail(10)).plan(5, |_, _, _| edits(vec![])).run().await;
+    let finished =
+        Scene::new(tasks).act("a", Act::Fail(10)).plan(5, |_, _, _| edits(vec![])).run().await;
     assert_eq!((finished.ended("b"), finished.ended("z")), (Some(15), Some(15)));
     let expected = [(10, "0+a"), (15, "1+b,z")].map(|(at, what)| (at, what.to_owned()));
     assert_eq!(finished.log.of("next"), expected);
@@ -68,10 +72,13 @@ async fn a_run_is_extended_after_its_answer() {
 
 #[tokio::test(start_paused = true)]
 async fn a_task_under_way_is_cancelled_and_the_join_goes_on() {
-    let tasks = vec![task("a", &[]), task("b", &[]), Task { tolerant: true, ..task("z", &["a", "b"]) }];
+    let tasks =
+        vec![task("a", &[]), task("b", &[]), Task { tolerant: true, ..task("z", &["a", "b"]) }];
     let finished = Scene::new(tasks)
         .takes(&[("a", 10), ("b", 1000)])
-        .plan(1, |_, seen, _| edits(if has(seen, "b") { vec![] } else { vec![Edit::Cancel("b".into())] }))
+        .plan(1, |_, seen, _| {
+            edits(if has(seen, "b") { vec![] } else { vec![Edit::Cancel("b".into())] })
+        })
         .run()
         .await;
     assert_eq!(finished.log.when("drop", "b"), Some(11));
@@ -84,10 +91,16 @@ async fn a_task_under_way_is_cancelled_and_the_join_goes_on() {
 #[tokio::test(start_paused = true)]
 async fn finish_ends_the_run() {
     let tasks = vec![task("a", &[]), task("b", &[]), task("z", &["a", "b"])];
-    let finished =
-        Scene::new(tasks).takes(&[("a", 10), ("b", 1000)]).plan(1, |_, _, _| edits(vec![Edit::Finish])).run().await;
+    let finished = Scene::new(tasks)
+        .takes(&[("a", 10), ("b", 1000)])
+        .plan(1, |_, _, _| edits(vec![Edit::Finish]))
+        .run()
+        .await;
     assert_eq!(finished.run.end, End::Finished);
-    assert_eq!([finished.ending("b"), finished.ending("z")], [&Ending::Cancelled, &Ending::Cancelled]);
+    assert_eq!(
+        [finished.ending("b"), finished.ending("z")],
+        [&Ending::Cancelled, &Ending::Cancelled]
+    );
     assert_eq!(finished.ended("z"), Some(11));
 }
 
@@ -96,8 +109,14 @@ async fn an_unsound_step_is_refused_as_a_whole() {
     let add = || Edit::Add(task("new", &["a"]));
     let bad: Vec<(Edit, &str)> = vec![
         (Edit::Add(task("a", &[])), "task id `a` is used twice"),
-        (Edit::Add(task("x", &["nobody"])), "`x` depends on `nobody`, which is not a task of the graph"),
-        (Edit::Add(task("\u{202e}", &[])), r"task id `\u{202e}` is not 1 to 64 of A-Z a-z 0-9 _ . -"),
+        (
+            Edit::Add(task("x", &["nobody"])),
+            "`x` depends on `nobody`, which is not a task of the graph",
+        ),
+        (
+            Edit::Add(task("\u{202e}", &[])),
+            r"task id `\u{202e}` is not 1 to 64 of A-Z a-z 0-9 _ . -",
+        ),
         (Edit::Update(task("y", &["z"])), "tasks depend on each other in a cycle: y -> z -> y"),
         (Edit::Update(task("b", &[])), "the update of `b` comes too late: it has started"),
         (Edit::Update(task("a", &[])), "the update of `a` comes too late: it has ended"),
@@ -113,7 +132,10 @@ async fn an_unsound_step_is_refused_as_a_whole() {
         let finished = Scene::new(tasks.clone())
             .takes(&[("b", 50)])
             .plan(1, move |_, seen, _| match seen.len() {
-                1 => Ok(Step { edits: vec![add(), wrong.clone(), Edit::Finish], memo: Some("1".into()) }),
+                1 => Ok(Step {
+                    edits: vec![add(), wrong.clone(), Edit::Finish],
+                    memo: Some("1".into()),
+                }),
                 _ => edits(vec![]),
             })
             .run()
@@ -130,7 +152,9 @@ async fn an_unsound_step_is_refused_as_a_whole() {
 async fn what_nobody_waits_for_is_not_started() {
     let tasks = vec![task("a", &[]), task("z", &["a"])];
     let finished = Scene::new(tasks)
-        .plan(0, |_, seen, _| edits(if seen.len() == 1 { vec![Edit::Add(task("idle", &[]))] } else { vec![] }))
+        .plan(0, |_, seen, _| {
+            edits(if seen.len() == 1 { vec![Edit::Add(task("idle", &[]))] } else { vec![] })
+        })
         .run()
         .await;
     assert_eq!((finished.started("idle"), finished.ending("idle")), (None, &Ending::Cancelled));

@@ -18,9 +18,13 @@ async fn subtasks_take_the_place_of_their_task() {
     // Listed before what they depend on, and named like tasks of the graph.
     let parts = vec![task("b", &["a"]), task("a", &[]), task("end", &["b", "a"])];
     let tasks = vec![task("a", &[]), task("big", &["a"]), task("z", &["big"])];
-    let finished = Scene::new(tasks).act("big", split(parts)).act("end", Act::Solve(7, Some(0.9))).run().await;
+    let finished =
+        Scene::new(tasks).act("big", split(parts)).act("end", Act::Solve(7, Some(0.9))).run().await;
     assert_eq!(finished.log.of("expand"), [(2, "big>big.b,big.a,big.end".to_owned())]);
-    assert_eq!(["big.b", "big.a", "big.end"].map(|id| finished.parents(id)), ["big.a", "a", "big.b,big.a"]);
+    assert_eq!(
+        ["big.b", "big.a", "big.end"].map(|id| finished.parents(id)),
+        ["big.a", "a", "big.b,big.a"]
+    );
     assert_eq!(finished.run.graph.task("big.a").unwrap().parent.as_deref(), Some("big"));
     let big = &finished.run.ended["big"];
     assert_eq!(big.observation.best().unwrap(), "big.end.c");
@@ -44,7 +48,11 @@ async fn subtasks_nest_until_a_limit_and_then_their_task_fails() {
         "{}",
         failure(&finished, &deepest)
     );
-    assert!(finished.skipped("x").starts_with("`x.x` was skipped, since `x.x."), "{}", finished.skipped("x"));
+    assert!(
+        finished.skipped("x").starts_with("`x.x` was skipped, since `x.x."),
+        "{}",
+        finished.skipped("x")
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -52,10 +60,16 @@ async fn unsound_subtasks_fail_their_task_alone() {
     let bad: Vec<(Vec<Task>, &str)> = vec![
         (vec![task("p", &["a"])], "`p` depends on `a`, which is not a task of the graph"),
         (vec![task("p", &[]), task("p", &[])], "task id `p` is used twice"),
-        (vec![task("p", &["q"]), task("q", &["p"])], "tasks depend on each other in a cycle: big.p -> big.q -> big.p"),
+        (
+            vec![task("p", &["q"]), task("q", &["p"])],
+            "tasks depend on each other in a cycle: big.p -> big.q -> big.p",
+        ),
         (vec![task("p", &["p"])], "`big.p` depends on itself"),
         (vec![task(&"p".repeat(64), &[])], "is not 1 to 64 of A-Z a-z 0-9 _ . -"),
-        (vec![Task { priority: f64::NAN, ..task("p", &[]) }], "`big.p` has the priority NaN, which is not finite"),
+        (
+            vec![Task { priority: f64::NAN, ..task("p", &[]) }],
+            "`big.p` has the priority NaN, which is not finite",
+        ),
         (
             vec![Task { operation: Operation::Other("fly".into()), ..task("p", &[]) }],
             "`big.p` has the unknown operation `fly`",
@@ -66,9 +80,17 @@ async fn unsound_subtasks_fail_their_task_alone() {
         ),
     ];
     for (subtasks, reason) in bad {
-        let tasks = vec![task("a", &[]), task("big", &["a"]), Task { tolerant: true, ..task("z", &["big"]) }];
+        let tasks = vec![
+            task("a", &[]),
+            task("big", &["a"]),
+            Task { tolerant: true, ..task("z", &["big"]) },
+        ];
         let finished = Scene::new(tasks.clone()).act("big", split(subtasks)).run().await;
-        assert!(failure(&finished, "big").starts_with("its subtasks are refused: "), "{}", failure(&finished, "big"));
+        assert!(
+            failure(&finished, "big").starts_with("its subtasks are refused: "),
+            "{}",
+            failure(&finished, "big")
+        );
         assert!(failure(&finished, "big").contains(reason), "{}", failure(&finished, "big"));
         assert_eq!(finished.run.graph, graph(tasks));
         assert_eq!(*finished.ending("z"), Ending::Solved);
@@ -78,7 +100,8 @@ async fn unsound_subtasks_fail_their_task_alone() {
 #[tokio::test(start_paused = true)]
 async fn a_taken_name_is_numbered() {
     let tasks = vec![task("big.p", &[]), task("big", &["big.p"])];
-    let finished = Scene::new(tasks).act("big", split(vec![task("p", &[]), task("p-2", &["p"])])).run().await;
+    let finished =
+        Scene::new(tasks).act("big", split(vec![task("p", &[]), task("p-2", &["p"])])).run().await;
     assert_eq!(finished.log.of("expand")[0].1, "big>big.p-2,big.p-2-2");
     assert_eq!(finished.parents("big.p-2-2"), "big.p-2");
     assert_eq!(*finished.ending("big"), Ending::Solved);
@@ -95,12 +118,19 @@ async fn subtasks_start_under_the_join_that_their_task_started_under() {
     let any = scene(big(Join::AnyOf, false)).run().await;
     assert_eq!((any.parents("big.p").as_str(), any.ending("big")), ("a", &Ending::Solved));
     let tolerant = scene(big(Join::AllOf, true)).run().await;
-    assert_eq!((tolerant.parents("big.p").as_str(), tolerant.ending("big")), ("a,b", &Ending::Solved));
+    assert_eq!(
+        (tolerant.parents("big.p").as_str(), tolerant.ending("big")),
+        ("a,b", &Ending::Solved)
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_failed_last_subtask_is_the_task_s_end() {
     let parts = vec![task("p", &[]), task("q", &["p"])];
-    let finished = Scene::new(vec![task("big", &[])]).act("big", split(parts)).act("q", Act::Fail(1)).run().await;
+    let finished = Scene::new(vec![task("big", &[])])
+        .act("big", split(parts))
+        .act("q", Act::Fail(1))
+        .run()
+        .await;
     assert_eq!(finished.skipped("big"), "`big.q` failed: no such table");
 }

@@ -99,20 +99,41 @@ struct Trace {
 }
 
 fn run(graph: Graph, times: &[u64], parallel: usize, order: &dyn Order, stop: &Stop) -> Trace {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .start_paused(true)
+        .build()
+        .unwrap();
     runtime.block_on(async {
         let log = Log::new();
-        // The text determines the confidence of a task and whether it fails; the run determines how long it takes.
+        // The text determines the confidence of a task and whether it fails; the run determines how
+        // long it takes.
         let acts = (0_u8..12).map(|text| {
             let after = times[usize::from(text) % times.len()];
-            let act = if text == 7 { Act::Fail(after) } else { Act::Solve(after, Some(f64::from(text) / 12.0)) };
+            let act = if text == 7 {
+                Act::Fail(after)
+            } else {
+                Act::Solve(after, Some(f64::from(text) / 12.0))
+            };
             (format!("text {text}"), act)
         });
         let runner = Arc::new(Script { acts: acts.collect(), log: log.clone() });
-        let planner = Thinker { log: log.clone(), think: times[0], next: Box::new(|_, _, _| Ok(Step::default())) };
-        let options = Options { max_parallel: parallel, max_rounds: 16, deadline: None, limits: Limits::default() };
+        let planner = Thinker {
+            log: log.clone(),
+            think: times[0],
+            next: Box::new(|_, _, _| Ok(Step::default())),
+        };
+        let options = Options {
+            max_parallel: parallel,
+            max_rounds: 16,
+            deadline: None,
+            limits: Limits::default(),
+        };
         let run = execute(graph, runner, Some(&planner), &log, order, &options, stop);
-        let run = tokio::time::timeout(Duration::from_secs(60), run).await.expect("the run stands still").unwrap();
+        let run = tokio::time::timeout(Duration::from_secs(60), run)
+            .await
+            .expect("the run stands still")
+            .unwrap();
         let seen = run.seen.into_iter().map(|seen| (seen.task, seen.ending)).collect();
         let outputs = run.ended.into_iter().map(|(task, ended)| (task, ended.output)).collect();
         Trace { seen, outputs, graph: run.graph, end: run.end }

@@ -1,4 +1,5 @@
-//! Recall and precision of tables and columns, over questions (macro) and over all of them together (micro).
+//! Recall and precision of tables and columns, over questions (macro) and over all of them together
+//! (micro).
 
 use std::collections::BTreeSet;
 
@@ -33,7 +34,9 @@ impl Figures {
         let precision = self.both as f64 / self.shown.max(1) as f64;
         let count = self.questions.max(1) as f64;
         let (recalls, precisions) = (self.recalls / count, self.precisions / count);
-        let f1 = |recall: f64, precision: f64| 2.0 * recall * precision / (recall + precision).max(f64::MIN_POSITIVE);
+        let f1 = |recall: f64, precision: f64| {
+            2.0 * recall * precision / (recall + precision).max(f64::MIN_POSITIVE)
+        };
         format!(
             "{name:<28} {:>4} questions  micro: recall {:.4} precision {precision:.4} f1 {:.4}   macro: recall {recalls:.4} precision \
              {precisions:.4} f1 {:.4}   shown {:.1}",

@@ -1,4 +1,5 @@
-//! A host for the linker: the host's own index and the database's values behind the ports, as the runtime lends them.
+//! A host for the linker: the host's own index and the database's values behind the ports, as the
+//! runtime lends them.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -30,7 +31,11 @@ impl Search for LinkerWorld<'_> {
         if let Some(hits) = self.seen.borrow().get(&key) {
             return Ok(hits.clone());
         }
-        let found = self.runtime.block_on(self.index.find(&of_core(query), None)).map(hits).map_err(error)?;
+        let found = self
+            .runtime
+            .block_on(self.index.find(&of_core(query), None))
+            .map(hits)
+            .map_err(error)?;
         self.seen.borrow_mut().insert(key, found.clone());
         Ok(found)
     }
@@ -49,7 +54,12 @@ impl Cells for LinkerWorld<'_> {
         Err(PortError::Unsupported)
     }
 
-    fn find(&self, phrases: &[String], how: &Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+    fn find(
+        &self,
+        phrases: &[String],
+        how: &Match,
+        limit: u32,
+    ) -> Result<Vec<Vec<Hit>>, PortError> {
         let cells = self.cells.ok_or_else(|| PortError::Denied("not granted".into()))?;
         let how = match how {
             Match::Exact => core::ports::Match::Exact,

@@ -1,7 +1,8 @@
-//! How many of the tables and columns that questions need are selected from a catalog of 500 tables.
+//! How many of the tables and columns that questions need are selected from a catalog of 500
+//! tables.
 //!
-//! A gold's tables and columns are those of its statement's facts, resolved against the whole catalog. The linker is given the
-//! question's own text, and nothing of the gold.
+//! A gold's tables and columns are those of its statement's facts, resolved against the whole
+//! catalog. The linker is given the question's own text, and nothing of the gold.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -68,8 +69,11 @@ fn questions(root: &Path, set: &str, runtime: &Runtime, database: &SqliteDatabas
 /// The catalog that the other roles get.
 fn narrowed(catalog: &Catalog, linked: &Linked) -> Catalog {
     let reduced = |relevant: &Relevant| {
-        let mut table = catalog.tables.iter().find(|table| table.name == relevant.table).unwrap().clone();
-        table.columns.retain(|column| relevant.columns.is_empty() || relevant.columns.contains(&column.name));
+        let mut table =
+            catalog.tables.iter().find(|table| table.name == relevant.table).unwrap().clone();
+        table.columns.retain(|column| {
+            relevant.columns.is_empty() || relevant.columns.contains(&column.name)
+        });
         table
     };
     let tables = linked.tables.iter().map(reduced).collect();
@@ -95,7 +99,8 @@ fn measure(name: &str, asked: &[Asked], catalog: &Catalog, mut world: LinkerWorl
         let shown = narrowed(catalog, &linked);
         let hinted = Problem { hints: linked.hints, ..problem };
         longest = longest.max(prompt_of(&shown, &hinted));
-        let names: BTreeSet<String> = shown.tables.iter().map(|table| table.name.to_lowercase()).collect();
+        let names: BTreeSet<String> =
+            shown.tables.iter().map(|table| table.name.to_lowercase()).collect();
         let gone: Vec<&String> = asked.tables.difference(&names).collect();
         if !gone.is_empty() {
             missed.push(format!("{} {gone:?}: {}", asked.id, asked.question));
@@ -105,17 +110,22 @@ fn measure(name: &str, asked: &[Asked], catalog: &Catalog, mut world: LinkerWorl
     }
     println!("{}", measured.tables.line(&format!("{name}, tables")));
     println!("{}", measured.columns.line(&format!("{name}, columns")));
-    println!("{name}: the longest prompt has {longest} characters; a table is missing in {}", missed.len());
+    println!(
+        "{name}: the longest prompt has {longest} characters; a table is missing in {}",
+        missed.len()
+    );
     println!("  {}", missed.join("\n  "));
     assert!(longest <= PROMPT, "{name}: {longest} characters");
     measured
 }
 
-/// Characters of the prompt for a statement, as the solvers write it: instructions, catalog, question and hints.
+/// Characters of the prompt for a statement, as the solvers write it: instructions, catalog,
+/// question and hints.
 fn prompt_of(catalog: &Catalog, problem: &Problem) -> usize {
     let size = PromptSize { catalog_bytes: 48_000, parent_rows: 3 };
     let task = Task::new("A", problem.question.as_str());
-    let request = Brief::new(&FakeHost::default(), size, problem, catalog, &task, &[]).request(&[], 0);
+    let request =
+        Brief::new(&FakeHost::default(), size, problem, catalog, &task, &[]).request(&[], 0);
     request.messages.iter().map(|message| message.text.chars().count()).sum()
 }
 
@@ -132,7 +142,8 @@ fn paths(catalog: &Catalog) -> BTreeSet<String> {
 fn what_questions_need_is_selected_from_500_tables() {
     let Some(root) = syrch_kit::data_root() else { return };
     let world = World::new(&root);
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let database = SqliteDatabase::open(SqliteConfig::new(&world.path)).unwrap();
     let plain = runtime.block_on(database.catalog()).unwrap();
     assert_eq!(plain.tables.len(), TABLES);
@@ -141,8 +152,13 @@ fn what_questions_need_is_selected_from_500_tables() {
     for (set, with_cells, without) in [("spider", 0.98, 0.95), ("defog", 0.95, 0.95)] {
         let asked = questions(&root, set, &runtime, &database);
         for (cells, least) in [(Some(&database), with_cells), (None, without)] {
-            let lent =
-                LinkerWorld { runtime: &runtime, index: &index, cells, seen: &seen, others: FakeHost::default() };
+            let lent = LinkerWorld {
+                runtime: &runtime,
+                index: &index,
+                cells,
+                seen: &seen,
+                others: FakeHost::default(),
+            };
             let name = format!("{set} {} cells", if cells.is_some() { "with" } else { "without" });
             let Measured { tables, columns } = measure(&name, &asked, &catalog, lent);
             assert!(tables.recall() >= least, "{name}: {:.4} of the tables", tables.recall());

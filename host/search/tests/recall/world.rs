@@ -1,7 +1,7 @@
 //! One database of 500 tables: all databases of the test data in one file, and decoys around them.
 //!
-//! The databases have no table name in common, so that every gold statement runs on the one file as it is; should one come to be
-//! used twice, making the file fails.
+//! The databases have no table name in common, so that every gold statement runs on the one file as
+//! it is; should one come to be used twice, making the file fails.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,8 @@ use tempfile::TempDir;
 /// Tables of the whole.
 pub(crate) const TABLES: usize = 500;
 
-/// What decoys are about. Many are what the questions are about too, so that words alone do not distinguish them.
+/// What decoys are about. Many are what the questions are about too, so that words alone do not
+/// distinguish them.
 const THINGS: &str = "invoice shipment warehouse supplier patient doctor prescription hotel booking guest vehicle driver insurance \
     claim agent loan branch account recipe ingredient restaurant waiter ticket match team league referee lecture \
     exam dormitory library book publisher film actor director album artist playlist festival project task \
@@ -20,8 +21,8 @@ const THINGS: &str = "invoice shipment warehouse supplier patient doctor prescri
 
 /// Tables around each thing.
 const FACETS: &[&str] = &[
-    "item", "history", "status", "schedule", "rating", "address", "payment", "note", "category", "budget", "visit",
-    "song",
+    "item", "history", "status", "schedule", "rating", "address", "payment", "note", "category",
+    "budget", "visit", "song",
 ];
 
 /// Things of the questions in other people's tables.
@@ -103,11 +104,16 @@ impl World {
         let folder = syrch_kit::scratch();
         let path = syrch_kit::sqlite(folder.path().join("all.sqlite"), "");
         let file = Connection::open(&path).unwrap();
-        file.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF;").unwrap();
+        file.execute_batch(
+            "PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF;",
+        )
+        .unwrap();
         let mut tables = 0;
         for set in ["spider", "defog"] {
-            let mut files: Vec<PathBuf> =
-                std::fs::read_dir(root.join(set).join("db")).unwrap().map(|entry| entry.unwrap().path()).collect();
+            let mut files: Vec<PathBuf> = std::fs::read_dir(root.join(set).join("db"))
+                .unwrap()
+                .map(|entry| entry.unwrap().path())
+                .collect();
             files.sort();
             tables += files.iter().map(|source| copy(&file, source)).sum::<usize>();
         }
@@ -122,16 +128,22 @@ impl World {
 
 /// Copies all tables of a database with their keys, and counts them.
 fn copy(file: &Connection, source: &Path) -> usize {
-    file.execute("ATTACH ?1 AS source", [format!("file:{}?immutable=1", source.display())]).unwrap();
+    file.execute("ATTACH ?1 AS source", [format!("file:{}?immutable=1", source.display())])
+        .unwrap();
     let tables: Vec<(String, String)> = {
         let mut list = file
             .prepare("SELECT name, sql FROM source.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
             .unwrap();
-        list.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect()
+        list.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect()
     };
     for (name, sql) in &tables {
-        file.execute_batch(sql).unwrap_or_else(|error| panic!("{name} of {}: {error}", source.display()));
-        file.execute_batch(&format!("INSERT INTO main.\"{name}\" SELECT * FROM source.\"{name}\"")).unwrap();
+        file.execute_batch(sql)
+            .unwrap_or_else(|error| panic!("{name} of {}: {error}", source.display()));
+        file.execute_batch(&format!("INSERT INTO main.\"{name}\" SELECT * FROM source.\"{name}\""))
+            .unwrap();
     }
     file.execute_batch("DETACH source").unwrap();
     tables.len()
@@ -142,7 +154,8 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % limit
     }
 }
@@ -151,8 +164,9 @@ impl Random {
 fn decoys() -> impl Iterator<Item = (String, Option<&'static str>)> {
     let near = NEAR.split(' ').map(|name| (name.to_owned(), None));
     let things = THINGS.split(' ').map(|thing| (thing.to_owned(), None));
-    let around =
-        FACETS.iter().flat_map(|facet| THINGS.split(' ').map(move |thing| (format!("{thing}_{facet}"), Some(thing))));
+    let around = FACETS.iter().flat_map(|facet| {
+        THINGS.split(' ').map(move |thing| (format!("{thing}_{facet}"), Some(thing)))
+    });
     near.chain(things).chain(around)
 }
 
@@ -168,7 +182,11 @@ fn script(random: &mut Random, name: &str, parent: Option<&str>) -> String {
             columns.push((column.to_owned(), sql_type.to_owned()));
         }
     }
-    let list = columns.iter().map(|(name, sql_type)| format!("\"{name}\" {sql_type}")).collect::<Vec<_>>().join(", ");
+    let list = columns
+        .iter()
+        .map(|(name, sql_type)| format!("\"{name}\" {sql_type}"))
+        .collect::<Vec<_>>()
+        .join(", ");
     let mut script = format!("CREATE TABLE \"{name}\" ({list});");
     for row in 1..=5 {
         let value = |(_, sql_type): &(String, String)| match sql_type.as_str() {

@@ -4,7 +4,9 @@ use std::fmt;
 
 use async_trait::async_trait;
 use syrch_core::Limits;
-use syrch_core::ports::{Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Purpose, Reply, Request, Usage};
+use syrch_core::ports::{
+    Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Purpose, Reply, Request, Usage,
+};
 use syrch_replies::shape;
 use syrch_replies::written::statement;
 
@@ -26,14 +28,17 @@ pub struct RecordedConfig {
 
 /// A provider that gives the answers of real systems, one for each draw.
 ///
-/// A question's answers have an order that follows from the seed and the question's id: ascending by the SHA-256 of `SEED/ID/SYSTEM`.
-/// A `generate` gets the answer number `sample` of it, from 0. A `repair` takes the next one: its number is `sample` plus the number of
-/// the statements that it is about (blank ones aside), so that a solver that repairs the draw `n` sends `sample: n` with each repair. After
-/// the last answer it refuses.
+/// A question's answers have an order that follows from the seed and the question's id: ascending
+/// by the SHA-256 of `SEED/ID/SYSTEM`. A `generate` gets the answer number `sample` of it, from 0.
+/// A `repair` takes the next one: its number is `sample` plus the number of the statements that it
+/// is about (blank ones aside), so that a solver that repairs the draw `n` sends `sample: n` with
+/// each repair. After the last answer it refuses.
 ///
-/// The question is found by its text, and by the database's name (the file's stem) if several databases have it. Prompts are not read. Other purposes, and tasks that are only a part of the question, are unsupported; a question that is not recorded
-/// is [`LlmError::Missed`]. It sends nothing, costs nothing and reports, like the rules without a model, no tokens: what the systems used
-/// is not recorded. Its replies are not to be cached, since it is as quick as a cache.
+/// The question is found by its text, and by the database's name (the file's stem) if several
+/// databases have it. Prompts are not read. Other purposes, and tasks that are only a part of the
+/// question, are unsupported; a question that is not recorded is [`LlmError::Missed`]. It sends
+/// nothing, costs nothing and reports, like the rules without a model, no tokens: what the systems
+/// used is not recorded. Its replies are not to be cached, since it is as quick as a cache.
 pub struct RecordedProvider {
     answers: RecordedAnswers,
     config: RecordedConfig,
@@ -58,14 +63,18 @@ impl RecordedProvider {
     fn reply(&self, call: &ModelCall) -> Result<Reply, LlmError> {
         let number = number(&call.request)?;
         if !is_whole(call) {
-            return Err(unsupported("recorded answers are to whole questions, not to parts of them"));
+            return Err(unsupported(
+                "recorded answers are to whole questions, not to parts of them",
+            ));
         }
         let asked = self.answers.find(&call.problem.question, &call.catalog.database);
         let asked = asked.ok_or_else(|| self.missed(call))?;
         let order = in_order(self.config.seed, &asked.id, &asked.answers);
         let held = order.len();
         let plural = if held == 1 { "" } else { "s" };
-        let spent = || LlmError::Refused(format!("the recording holds {held} answer{plural} to this question"));
+        let spent = || {
+            LlmError::Refused(format!("the recording holds {held} answer{plural} to this question"))
+        };
         let answer = order.get(number).ok_or_else(spent)?;
         Ok(statement(&answer.sql, None, &call.request.expect, &self.config.limits)?.reply(usage()))
     }
@@ -86,7 +95,10 @@ fn number(request: &Request) -> Result<usize, LlmError> {
             let tried = request.subjects.iter().filter(|sql| !sql.trim().is_empty()).count();
             Ok(sample.saturating_add(tried))
         }
-        other => Err(unsupported(&format!("recorded answers cannot serve the purpose `{}`", other.name()))),
+        other => Err(unsupported(&format!(
+            "recorded answers cannot serve the purpose `{}`",
+            other.name()
+        ))),
     }
 }
 
@@ -112,13 +124,16 @@ impl ModelProvider for RecordedProvider {
         Estimate { cost_micros: Some(0), ..Estimate::default() }
     }
 
-    /// A call for which nothing is recorded is not charged. One that is refused or whose answer is malformed is.
+    /// A call for which nothing is recorded is not charged. One that is refused or whose answer is
+    /// malformed is.
     async fn complete(&self, call: &ModelCall) -> ModelOutcome {
         if let Err(error) = shape::prepare(&call.request.expect, &self.config.limits).await {
             return ModelOutcome::unsent(error);
         }
         match self.reply(call) {
-            Err(error @ (LlmError::Unsupported(_) | LlmError::Missed(_))) => ModelOutcome::unsent(error),
+            Err(error @ (LlmError::Unsupported(_) | LlmError::Missed(_))) => {
+                ModelOutcome::unsent(error)
+            }
             result => ModelOutcome::sent(result, Some(usage())),
         }
     }
@@ -137,8 +152,14 @@ mod tests {
 
     fn call(question: &str, database: &str, purpose: Purpose) -> ModelCall {
         let request = Request::new(purpose, Vec::new(), Shape::Sql);
-        let catalog = Catalog { database: database.to_owned(), dialect: Dialect::Sqlite, tables: Vec::new() };
-        ModelCall { request, problem: Arc::new(Problem::new(question)), task: None, catalog: Arc::new(catalog) }
+        let catalog =
+            Catalog { database: database.to_owned(), dialect: Dialect::Sqlite, tables: Vec::new() };
+        ModelCall {
+            request,
+            problem: Arc::new(Problem::new(question)),
+            task: None,
+            catalog: Arc::new(catalog),
+        }
     }
 
     fn provider(seed: u64) -> RecordedProvider {
@@ -167,14 +188,17 @@ mod tests {
         let pigs = call("Which pigs?", "farm", Purpose::Generate);
         let found = all(&provider(3), &pigs).await;
         let known = answers();
-        let expected: Vec<_> = in_order(3, "q3", &known.find("Which pigs?", "farm").unwrap().answers)
-            .into_iter()
-            .map(|answer| match answer.sql.trim() {
-                "" => Err(LlmError::Malformed("(empty)".to_owned())),
-                sql => Ok(sql.to_owned()),
-            })
-            .chain([Err(LlmError::Refused("the recording holds 3 answers to this question".to_owned()))])
-            .collect();
+        let expected: Vec<_> =
+            in_order(3, "q3", &known.find("Which pigs?", "farm").unwrap().answers)
+                .into_iter()
+                .map(|answer| match answer.sql.trim() {
+                    "" => Err(LlmError::Malformed("(empty)".to_owned())),
+                    sql => Ok(sql.to_owned()),
+                })
+                .chain([Err(LlmError::Refused(
+                    "the recording holds 3 answers to this question".to_owned(),
+                ))])
+                .collect();
         assert_eq!(found, expected);
         let mut orders = Vec::new();
         for seed in 0..20 {
@@ -206,12 +230,16 @@ mod tests {
     async fn replies_cost_nothing_and_are_not_cached() {
         let (provider, call) = (provider(0), call("How many?", "farm", Purpose::Generate));
         let outcome = provider.complete(&call).await;
-        let usage = Usage { cost_micros: Some(0), model: "recorded".to_owned(), ..Usage::default() };
+        let usage =
+            Usage { cost_micros: Some(0), model: "recorded".to_owned(), ..Usage::default() };
         assert!(outcome.sent && outcome.usage == Some(usage.clone()), "{outcome:?}");
         let reply = outcome.result.unwrap();
         assert_eq!((reply.text.as_str(), reply.usage), ("```sql\nSELECT 3\n```", usage));
         assert_eq!((provider.identity(&call), provider.preview(&call)), (None, None));
-        assert_eq!(provider.estimate(&call), Estimate { cost_micros: Some(0), ..Estimate::default() });
+        assert_eq!(
+            provider.estimate(&call),
+            Estimate { cost_micros: Some(0), ..Estimate::default() }
+        );
     }
 
     #[tokio::test]
@@ -225,7 +253,13 @@ mod tests {
         assert!(answer(&provider, &part(" Which pigs? ")).await.is_ok());
         assert!(answer(&provider, &part("")).await.is_ok());
         let mut calls = vec![part("Count the pigs")];
-        let others = [Purpose::Plan, Purpose::Judge, Purpose::Select, Purpose::Summarise, Purpose::Other("x".into())];
+        let others = [
+            Purpose::Plan,
+            Purpose::Judge,
+            Purpose::Select,
+            Purpose::Summarise,
+            Purpose::Other("x".into()),
+        ];
         calls.extend(others.map(|purpose| call("Which pigs?", "farm", purpose)));
         for call in calls {
             let outcome = provider.complete(&call).await;
@@ -248,7 +282,11 @@ mod tests {
                 "zoo",
                 "the recorded answers have none to this question over `zoo`; the nearest is `q1` over `shop`: How many?",
             ),
-            ("xyz", "farm", "the recorded answers have none to this question over `farm`, nor to one like it"),
+            (
+                "xyz",
+                "farm",
+                "the recorded answers have none to this question over `farm`, nor to one like it",
+            ),
         ] {
             let outcome = provider.complete(&call(question, database, Purpose::Generate)).await;
             assert_eq!(outcome, ModelOutcome::unsent(LlmError::Missed(expected.to_owned())));

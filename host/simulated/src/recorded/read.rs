@@ -1,4 +1,5 @@
-//! The two files: questions, and the answers of systems. They are read line by line, and only the fields that are used.
+//! The two files: questions, and the answers of systems. They are read line by line, and only the
+//! fields that are used.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -121,10 +122,12 @@ impl Known for Asked {
 }
 
 impl RecordedAnswers {
-    /// Reads answers, and the `questions.jsonl` in their folder. Questions without answers are left out, empty lines skipped.
+    /// Reads answers, and the `questions.jsonl` in their folder. Questions without answers are left
+    /// out, empty lines skipped.
     ///
     /// # Errors
-    /// When a file cannot be read or there are no questions, at the first malformed or repeated line, and at answers to no question.
+    /// When a file cannot be read or there are no questions, at the first malformed or repeated
+    /// line, and at answers to no question.
     pub fn read(path: &Path) -> Result<Self, RecordedError> {
         let questions = path.with_file_name(QUESTIONS);
         if !questions.is_file() {
@@ -135,12 +138,18 @@ impl RecordedAnswers {
             if places.insert(id.clone(), asked.len()).is_some() {
                 return Err(format!("it repeats the id `{id}`"));
             }
-            asked.push(Asked { id, database: db, question: question.trim().to_owned(), answers: Vec::new() });
+            asked.push(Asked {
+                id,
+                database: db,
+                question: question.trim().to_owned(),
+                answers: Vec::new(),
+            });
             Ok(())
         })?;
         each_line(path, |AnswersLine { id, candidates }| {
             let place = places.get(&id).copied().and_then(|place| asked.get_mut(place));
-            let asked: &mut Asked = place.ok_or_else(|| format!("`{QUESTIONS}` has no question `{id}`"))?;
+            let asked: &mut Asked =
+                place.ok_or_else(|| format!("`{QUESTIONS}` has no question `{id}`"))?;
             if !asked.answers.is_empty() {
                 return Err(format!("it repeats the id `{id}`"));
             }
@@ -156,8 +165,8 @@ impl RecordedAnswers {
         Self { by_words: ByWords::of(&asked), asked }
     }
 
-    /// The question with this text. If questions over several databases have this text, the one over the named database; if a database has
-    /// several, the first of them.
+    /// The question with this text. If questions over several databases have this text, the one
+    /// over the named database; if a database has several, the first of them.
     pub(super) fn find(&self, question: &str, database: &str) -> Option<&Asked> {
         self.asked.get(self.by_words.find(&self.asked, question, database)?)
     }
@@ -168,7 +177,8 @@ impl RecordedAnswers {
     }
 }
 
-/// Whether a file's first line is that of recorded answers: an object with `id` and `candidates`. False too when it cannot be read.
+/// Whether a file's first line is that of recorded answers: an object with `id` and `candidates`.
+/// False too when it cannot be read.
 #[must_use]
 pub fn is_recorded(path: &Path) -> bool {
     let Ok(file) = File::open(path) else { return false };
@@ -198,7 +208,9 @@ fn each_line<T: DeserializeOwned>(
             continue;
         }
         // To the parser, each line is the first.
-        let message = |error: serde_json::Error| error.to_string().replace(" at line 1 column ", " at column ");
+        let message = |error: serde_json::Error| {
+            error.to_string().replace(" at line 1 column ", " at column ")
+        };
         serde_json::from_slice(&bytes).map_err(message).and_then(&mut take).map_err(malformed)?;
     }
     Ok(())
@@ -220,7 +232,10 @@ pub(super) mod fixture {
 {"id": "q3", "candidates": {"a": {"sql": "SELECT 4"}, "b": {"sql": " \n"}, "c": {"sql": "SELECT 5"}}}"#;
 
     /// Writes both files and reads them.
-    pub(in crate::recorded) fn read(questions: &str, answers: &str) -> Result<RecordedAnswers, String> {
+    pub(in crate::recorded) fn read(
+        questions: &str,
+        answers: &str,
+    ) -> Result<RecordedAnswers, String> {
         let folder = syrch_kit::scratch();
         std::fs::write(folder.path().join(QUESTIONS), questions).unwrap();
         let path = folder.path().join("recorded.jsonl");
@@ -259,7 +274,9 @@ mod tests {
     #[test]
     fn a_question_is_found_by_its_text_and_where_that_is_shared_by_its_database() {
         let answers = answers();
-        let id = |question: &str, database: &str| answers.find(question, database).map(|asked| asked.id.as_str());
+        let id = |question: &str, database: &str| {
+            answers.find(question, database).map(|asked| asked.id.as_str())
+        };
         assert_eq!(id("How many?", "shop"), Some("q1"));
         assert_eq!(id(" How many?\n", "farm"), Some("q2"));
         assert_eq!(id("How many?", "zoo"), None);
@@ -274,18 +291,25 @@ mod tests {
     fn errors_say_where() {
         let error = |questions: &str, answers: &str| read(questions, answers).unwrap_err();
         let no_sql = r#"{"id": "q1", "candidates": {"a": {"ex": 1}}}"#;
-        let reason = "the recorded answers `recorded.jsonl`, line 1: missing field `sql` at column 42";
+        let reason =
+            "the recorded answers `recorded.jsonl`, line 1: missing field `sql` at column 42";
         assert_eq!(error(QUESTION_LINES, no_sql), reason);
         let cut = &ANSWER_LINES[..ANSWER_LINES.len() - 9];
         let reported = error(QUESTION_LINES, cut);
-        assert!(reported.starts_with("the recorded answers `recorded.jsonl`, line 4: EOF while parsing"), "{reported}");
-        let twice = format!("{ANSWER_LINES}\n{no_sql}").replace("{\"ex\": 1}", "{\"sql\": \"SELECT 1\"}");
+        assert!(
+            reported
+                .starts_with("the recorded answers `recorded.jsonl`, line 4: EOF while parsing"),
+            "{reported}"
+        );
+        let twice =
+            format!("{ANSWER_LINES}\n{no_sql}").replace("{\"ex\": 1}", "{\"sql\": \"SELECT 1\"}");
         assert_eq!(
             error(QUESTION_LINES, &twice),
             "the recorded answers `recorded.jsonl`, line 5: it repeats the id `q1`"
         );
         let unknown = ANSWER_LINES.replace("q3", "q9");
-        let reason = "the recorded answers `recorded.jsonl`, line 4: `questions.jsonl` has no question `q9`";
+        let reason =
+            "the recorded answers `recorded.jsonl`, line 4: `questions.jsonl` has no question `q9`";
         assert_eq!(error(QUESTION_LINES, &unknown), reason);
         let repeated = QUESTION_LINES.replace("q4", "q1");
         let reason = "the recorded answers `questions.jsonl`, line 5: it repeats the id `q1`";
@@ -298,8 +322,14 @@ mod tests {
         let path = folder.path().join("recorded.jsonl");
         std::fs::write(&path, ANSWER_LINES).unwrap();
         let error = RecordedAnswers::read(&path).unwrap_err();
-        assert!(matches!(&error, RecordedError::NoQuestions { answers } if *answers == path), "{error}");
-        assert!(error.to_string().ends_with("there is no file `questions.jsonl` beside them"), "{error}");
+        assert!(
+            matches!(&error, RecordedError::NoQuestions { answers } if *answers == path),
+            "{error}"
+        );
+        assert!(
+            error.to_string().ends_with("there is no file `questions.jsonl` beside them"),
+            "{error}"
+        );
         std::fs::write(folder.path().join(QUESTIONS), QUESTION_LINES).unwrap();
         let gone = RecordedAnswers::read(&folder.path().join("gone.jsonl")).unwrap_err();
         assert!(matches!(gone, RecordedError::Io { .. }), "{gone}");
@@ -314,9 +344,13 @@ mod tests {
             is_recorded(&path)
         };
         assert!(is(ANSWER_LINES) && is(r#"{"id": "q", "candidates": {}}"#));
-        for other in
-            ["", "{}", "\n", r#"{"format": "syrch.recording", "version": 1}"#, r#"{"id": "q", "candidates": 3}"#]
-        {
+        for other in [
+            "",
+            "{}",
+            "\n",
+            r#"{"format": "syrch.recording", "version": 1}"#,
+            r#"{"id": "q", "candidates": 3}"#,
+        ] {
             assert!(!is(other), "{other}");
         }
         assert!(!is_recorded(&folder.path().join("gone.jsonl")));

@@ -1,4 +1,5 @@
-//! The recorded request that is most similar to one that has no recording, and the first difference between them.
+//! The recorded request that is most similar to one that has no recording, and the first difference
+//! between them.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -23,9 +24,12 @@ pub(super) struct Nearest {
     pub(super) difference: String,
 }
 
-/// The recorded request with the highest Dice coefficient over words with their counts; of several, the first with the same purpose. `None`
-/// if nothing is recorded.
-pub(super) fn nearest<'a>(asked: &Request, recorded: impl Iterator<Item = &'a Request>) -> Option<Nearest> {
+/// The recorded request with the highest Dice coefficient over words with their counts; of several,
+/// the first with the same purpose. `None` if nothing is recorded.
+pub(super) fn nearest<'a>(
+    asked: &Request,
+    recorded: impl Iterator<Item = &'a Request>,
+) -> Option<Nearest> {
     let hasher = RandomState::new();
     let wanted = words(asked, &hasher);
     let mut best: Option<((f64, bool), usize, &Request)> = None;
@@ -35,7 +39,11 @@ pub(super) fn nearest<'a>(asked: &Request, recorded: impl Iterator<Item = &'a Re
             best = Some((rank, place, request));
         }
     }
-    best.map(|((alike, _), place, request)| Nearest { place, alike, difference: difference(asked, request) })
+    best.map(|((alike, _), place, request)| Nearest {
+        place,
+        alike,
+        difference: difference(asked, request),
+    })
 }
 
 /// The words of a request's messages as sorted hashes.
@@ -46,7 +54,8 @@ fn words(request: &Request, hasher: &RandomState) -> Vec<u64> {
     words
 }
 
-/// The Dice coefficient of two sorted lists: twice the number of common elements over the sum of their lengths; 1 for two empty lists.
+/// The Dice coefficient of two sorted lists: twice the number of common elements over the sum of
+/// their lengths; 1 for two empty lists.
 fn share(one: &[u64], other: &[u64]) -> f64 {
     let (mut a, mut b, mut common) = (0, 0, 0_usize);
     while let (Some(left), Some(right)) = (one.get(a), other.get(b)) {
@@ -67,7 +76,11 @@ fn difference(asked: &Request, recorded: &Request) -> String {
             continue;
         }
         let Some((now, then)) = now.zip(then) else {
-            return format!("it has {} messages and this call {}", recorded.messages.len(), asked.messages.len());
+            return format!(
+                "it has {} messages and this call {}",
+                recorded.messages.len(),
+                asked.messages.len()
+            );
         };
         if now.speaker != then.speaker {
             let (now, then) = (speaker(now), speaker(then));
@@ -103,7 +116,9 @@ fn first_line(then: &str, now: &str) -> (usize, String, String) {
                 return (number, then, now);
             }
             (then, now) => {
-                let shown = |line: Option<&str>| line.map_or_else(|| "missing".to_owned(), |line| excerpt(line, 0));
+                let shown = |line: Option<&str>| {
+                    line.map_or_else(|| "missing".to_owned(), |line| excerpt(line, 0))
+                };
                 return (number, shown(then), shown(now));
             }
         }
@@ -117,9 +132,11 @@ fn around(one: &str, other: &str) -> (String, String) {
     (excerpt(one, from), excerpt(other, from))
 }
 
-/// A part of a line from that character on, in backticks. Dots stand for what is left out, and spaces for control characters.
+/// A part of a line from that character on, in backticks. Dots stand for what is left out, and
+/// spaces for control characters.
 fn excerpt(line: &str, from: usize) -> String {
-    let shown: String = line.chars().skip(from).take(SHOWN).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let shown: String =
+        line.chars().skip(from).take(SHOWN).map(|c| if c.is_control() { ' ' } else { c }).collect();
     let before = if from > 0 { "…" } else { "" };
     let after = if line.chars().nth(from + SHOWN).is_some() { "…" } else { "" };
     format!("`{before}{shown}{after}`")
@@ -146,7 +163,8 @@ mod tests {
             request(Purpose::Generate, ["Write SQL.", &prompt("How many orders are there?")]),
             request(Purpose::Generate, ["Write SQL.", "Something else."]),
         ];
-        let asked = request(Purpose::Generate, ["Write SQL.", &prompt("How many products are there?")]);
+        let asked =
+            request(Purpose::Generate, ["Write SQL.", &prompt("How many products are there?")]);
         let nearest = found(&asked, &recorded);
         assert_eq!(nearest.place, 1);
         assert!(nearest.alike > 0.99 && nearest.alike < 1.0, "{}", nearest.alike);
@@ -157,12 +175,16 @@ mod tests {
 
     #[test]
     fn of_equal_words_the_same_purpose_is_nearer() {
-        let recorded = [Purpose::Plan, Purpose::Judge, Purpose::Judge].map(|purpose| request(purpose, ["Say."]));
+        let recorded = [Purpose::Plan, Purpose::Judge, Purpose::Judge]
+            .map(|purpose| request(purpose, ["Say."]));
         let mut asked = request(Purpose::Judge, ["Say."]);
         asked.max_tokens = Some(5);
         let nearest = found(&asked, &recorded);
-        let expected =
-            Nearest { place: 1, alike: 1.0, difference: "its max-tokens is `unset`, and here `5`".to_owned() };
+        let expected = Nearest {
+            place: 1,
+            alike: 1.0,
+            difference: "its max-tokens is `unset`, and here `5`".to_owned(),
+        };
         assert_eq!(nearest, expected);
         assert_eq!(super::nearest(&asked, std::iter::empty()), None);
     }
@@ -170,8 +192,15 @@ mod tests {
     #[test]
     fn long_lines_are_shown_around_the_difference() {
         let line = |tail: &str| format!("{}{tail}{}", "x".repeat(1_000), "y".repeat(1_000));
-        let nearest = found(&request(Purpose::Plan, [&line("one")]), &[request(Purpose::Plan, [&line("two")])]);
-        assert!(nearest.difference.contains(&format!("`…{}twoyyy", "x".repeat(BEFORE))), "{}", nearest.difference);
+        let nearest = found(
+            &request(Purpose::Plan, [&line("one")]),
+            &[request(Purpose::Plan, [&line("two")])],
+        );
+        assert!(
+            nearest.difference.contains(&format!("`…{}twoyyy", "x".repeat(BEFORE))),
+            "{}",
+            nearest.difference
+        );
         assert!(nearest.difference.len() < 400, "{}", nearest.difference);
         let nearest = found(&request(Purpose::Plan, ["a\nb"]), &[request(Purpose::Plan, ["a"])]);
         assert_eq!(nearest.difference, "line 2 of its message 1 (system) is missing, and here `b`");

@@ -5,7 +5,9 @@ use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use syrch_core::ports::{Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Request, Usage};
+use syrch_core::ports::{
+    Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Request, Usage,
+};
 use syrch_replies::size::{output_tokens, prompt_tokens};
 
 use super::nearest::nearest;
@@ -31,9 +33,10 @@ pub struct ReplayConfig {
     pub digested: fn(&Request) -> Request,
 }
 
-/// A provider whose outcomes were recorded. A call gets the outcome of an equal recorded call, in any order; if there were several, it gets
-/// them in turn, and then the last one again. It uses as many tokens as the recorded call, so that budgets have the same effect, and costs
-/// nothing. A call without a recording fails with [`LlmError::Missed`].
+/// A provider whose outcomes were recorded. A call gets the outcome of an equal recorded call, in
+/// any order; if there were several, it gets them in turn, and then the last one again. It uses as
+/// many tokens as the recorded call, so that budgets have the same effect, and costs nothing. A
+/// call without a recording fails with [`LlmError::Missed`].
 pub struct ReplayProvider {
     config: ReplayConfig,
     exchanges: Vec<Exchange>,
@@ -51,7 +54,9 @@ struct Equal {
 impl Equal {
     fn take(&self) -> Option<usize> {
         let last = self.places.len().saturating_sub(1);
-        let turn = self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |turn| Some((turn + 1).min(last)));
+        let turn = self
+            .next
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |turn| Some((turn + 1).min(last)));
         turn.ok().and_then(|turn| self.places.get(turn).copied())
     }
 }
@@ -81,7 +86,8 @@ impl ReplayProvider {
         Self { config, exchanges, equal, used }
     }
 
-    /// The entry of a table for a request, either as it is or as a recording without prompts writes it.
+    /// The entry of a table for a request, either as it is or as a recording without prompts writes
+    /// it.
     fn entry<'a, T>(
         &self,
         table: &'a HashMap<String, T>,
@@ -89,7 +95,9 @@ impl ReplayProvider {
         key: fn(&Request, Option<&String>) -> String,
     ) -> Option<&'a T> {
         let default = self.config.models.first();
-        table.get(&key(request, default)).or_else(|| table.get(&key(&(self.config.digested)(request), default)))
+        table
+            .get(&key(request, default))
+            .or_else(|| table.get(&key(&(self.config.digested)(request), default)))
     }
 
     /// Why there is no answer.
@@ -126,7 +134,8 @@ fn free(outcome: &mut ModelOutcome) {
 /// The tokens of a recorded call as they were reported; else those of its prompt by its size.
 fn usage(request: &Request, outcome: &ModelOutcome) -> Estimate {
     let of = |usage: &Usage| (u64::from(usage.input_tokens), u64::from(usage.output_tokens));
-    let reported = outcome.usage.as_ref().or(outcome.result.as_ref().ok().map(|reply| &reply.usage));
+    let reported =
+        outcome.usage.as_ref().or(outcome.result.as_ref().ok().map(|reply| &reply.usage));
     let (input_tokens, output_tokens) = reported.map_or_else(|| (prompt_tokens(request), 0), of);
     Estimate { input_tokens, output_tokens, cost_micros: Some(0) }
 }
@@ -145,8 +154,8 @@ impl ModelProvider for ReplayProvider {
         self.config.models.clone()
     }
 
-    /// What the recorded call used, whatever output limit this call has: a recorded answer cannot be shortened. For a call without a
-    /// recording, the estimate for an endpoint.
+    /// What the recorded call used, whatever output limit this call has: a recorded answer cannot
+    /// be shortened. For a call without a recording, the estimate for an endpoint.
     fn estimate(&self, call: &ModelCall) -> Estimate {
         let request = &call.request;
         let known = self.entry(&self.used, request, key_of_any_length).copied();
@@ -179,12 +188,19 @@ mod tests {
     /// A request as a recording without prompts writes it.
     fn digested(request: &Request) -> Request {
         let mut request = request.clone();
-        request.messages.iter_mut().for_each(|message| message.text = format!("#{}", message.text.len()));
+        request
+            .messages
+            .iter_mut()
+            .for_each(|message| message.text = format!("#{}", message.text.len()));
         request
     }
 
     fn config() -> ReplayConfig {
-        ReplayConfig { models: vec!["cheap".to_owned(), "strong".to_owned()], max_tokens: 100, digested }
+        ReplayConfig {
+            models: vec!["cheap".to_owned(), "strong".to_owned()],
+            max_tokens: 100,
+            digested,
+        }
     }
 
     fn exchange(request: Request, text: &str) -> Exchange {
@@ -195,14 +211,25 @@ mod tests {
             model: "m".to_owned(),
             ..Usage::default()
         };
-        let reply =
-            Reply { text: text.to_owned(), parsed: None, truncated: false, logprob: None, usage: usage.clone() };
+        let reply = Reply {
+            text: text.to_owned(),
+            parsed: None,
+            truncated: false,
+            logprob: None,
+            usage: usage.clone(),
+        };
         Exchange { request, outcome: ModelOutcome::sent(Ok(reply), Some(usage)) }
     }
 
     fn call(request: Request) -> ModelCall {
-        let catalog = Catalog { database: String::new(), dialect: Dialect::Sqlite, tables: Vec::new() };
-        ModelCall { request, problem: Arc::new(Problem::new("?")), task: None, catalog: Arc::new(catalog) }
+        let catalog =
+            Catalog { database: String::new(), dialect: Dialect::Sqlite, tables: Vec::new() };
+        ModelCall {
+            request,
+            problem: Arc::new(Problem::new("?")),
+            task: None,
+            catalog: Arc::new(catalog),
+        }
     }
 
     async fn answer(provider: &ReplayProvider, request: &Request) -> Result<String, LlmError> {
@@ -212,7 +239,8 @@ mod tests {
     #[tokio::test]
     async fn equal_requests_get_their_answers_in_turn_and_then_the_last_again() {
         let (one, two) = (request(Purpose::Generate, ["one"]), request(Purpose::Generate, ["two"]));
-        let failed = ModelOutcome::sent(Err(LlmError::Unavailable("429".to_owned())), None).retry(Retry::Yes);
+        let failed = ModelOutcome::sent(Err(LlmError::Unavailable("429".to_owned())), None)
+            .retry(Retry::Yes);
         let exchanges = vec![
             Exchange { request: one.clone(), outcome: failed.clone() },
             exchange(two.clone(), "for two"),
@@ -256,7 +284,9 @@ mod tests {
         assert_eq!(provider.estimate(&call(asked)).output_tokens, 2);
         let missed = answer(&provider, &request(Purpose::Generate, ["other"])).await.unwrap_err();
         assert!(
-            missed.to_string().ends_with("line 1 of its message 1 (system) is `#11`, and here `other`"),
+            missed
+                .to_string()
+                .ends_with("line 1 of its message 1 (system) is `#11`, and here `other`"),
             "{missed}"
         );
     }

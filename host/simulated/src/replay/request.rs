@@ -5,7 +5,10 @@ use syrch_core::ports::{Message, Request, RequestKey, Speaker};
 fn content<'a>(request: &'a Request, default: Option<&String>) -> RequestKey<'a> {
     let key = request.key();
     // To name the default is to name none.
-    RequestKey { model: key.model.filter(|name| default.is_none_or(|default| default.as_str() != *name)), ..key }
+    RequestKey {
+        model: key.model.filter(|name| default.is_none_or(|default| default.as_str() != *name)),
+        ..key
+    }
 }
 
 fn text(key: &RequestKey<'_>) -> String {
@@ -13,7 +16,8 @@ fn text(key: &RequestKey<'_>) -> String {
     serde_json::to_string(key).unwrap_or_default()
 }
 
-/// The key of a request, which is equal for equal requests. `default` is the model of requests that name none.
+/// The key of a request, which is equal for equal requests. `default` is the model of requests that
+/// name none.
 pub(super) fn key(request: &Request, default: Option<&String>) -> String {
     text(&content(request, default))
 }
@@ -58,7 +62,10 @@ pub(super) mod fixture {
     use super::*;
 
     /// A request with these messages, system and user in turn.
-    pub(in crate::replay) fn request<const N: usize>(purpose: Purpose, texts: [&str; N]) -> Request {
+    pub(in crate::replay) fn request<const N: usize>(
+        purpose: Purpose,
+        texts: [&str; N],
+    ) -> Request {
         let speakers = [Speaker::System, Speaker::User].into_iter().cycle();
         let message = |(speaker, text): (Speaker, &str)| Message { speaker, text: text.to_owned() };
         Request::new(purpose, speakers.zip(texts).map(message).collect(), Shape::Text)
@@ -110,6 +117,9 @@ mod tests {
         same.model = Some(default.clone());
         assert_eq!(key(&same, Some(&default)), key(&plain, Some(&default)));
         same.max_tokens = Some(9);
-        assert_eq!(key_of_any_length(&same, Some(&default)), key_of_any_length(&plain, Some(&default)));
+        assert_eq!(
+            key_of_any_length(&same, Some(&default)),
+            key_of_any_length(&plain, Some(&default))
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! Random draws by name: the same names give the same numbers, on any machine and in any order of the draws. That needs a hash function
-//! in place of a generator with a state.
+//! Random draws by name: the same names give the same numbers, on any machine and in any order of
+//! the draws. That needs a hash function in place of a generator with a state.
 
 use sha2::{Digest, Sha256};
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -9,7 +9,8 @@ use statrs::distribution::{ContinuousCDF, Normal};
 pub(super) struct Chance(Sha256);
 
 impl Chance {
-    /// The source of these parts. Each counts with its length, so that no two lists of parts are the same.
+    /// The source of these parts. Each counts with its length, so that no two lists of parts are
+    /// the same.
     pub(super) fn of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
         Self(Sha256::new()).and(parts)
     }
@@ -74,8 +75,14 @@ mod tests {
             chance(&["ab"]).uniform("x"),
             chance(&["a", "", "b"]).uniform("x"),
         ];
-        assert!(different.iter().enumerate().all(|(at, one)| !different[..at].contains(one)), "{different:?}");
-        assert_eq!(chance(&["a"]).and([b"b".as_slice()]).uniform("x"), chance(&["a", "b"]).uniform("x"));
+        assert!(
+            different.iter().enumerate().all(|(at, one)| !different[..at].contains(one)),
+            "{different:?}"
+        );
+        assert_eq!(
+            chance(&["a"]).and([b"b".as_slice()]).uniform("x"),
+            chance(&["a", "b"]).uniform("x")
+        );
     }
 
     #[test]
@@ -86,8 +93,12 @@ mod tests {
         assert!((mean(&|name| source.uniform(name)) - 0.5).abs() < 0.02);
         assert!(mean(&|name| source.normal(name)).abs() < 0.05);
         assert!((mean(&|name| source.normal(name).powi(2)) - 1.0).abs() < 0.08);
-        let picked = |place: usize| mean(&|name| f64::from(source.pick(name, &[1.0, 0.0, 3.0]) == Some(place)));
-        assert!((picked(0) - 0.25).abs() < 0.03 && picked(1) == 0.0 && (picked(2) - 0.75).abs() < 0.03);
+        let picked = |place: usize| {
+            mean(&|name| f64::from(source.pick(name, &[1.0, 0.0, 3.0]) == Some(place)))
+        };
+        assert!(
+            (picked(0) - 0.25).abs() < 0.03 && picked(1) == 0.0 && (picked(2) - 0.75).abs() < 0.03
+        );
         assert_eq!((source.pick("x", &[]), source.pick("x", &[0.0])), (None, None));
     }
 }

@@ -1,25 +1,30 @@
-//! The difficulty of a question: the share of samples that are right. It is the same for all samples of a question, whatever the seed;
-//! therefore more samples help less than independent ones would.
+//! The difficulty of a question: the share of samples that are right. It is the same for all
+//! samples of a question, whatever the seed; therefore more samples help less than independent ones
+//! would.
 
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{Distinct, Expr, GroupByExpr, Query, Select, SetExpr, Statement, Visit, Visitor};
+use sqlparser::ast::{
+    Distinct, Expr, GroupByExpr, Query, Select, SetExpr, Statement, Visit, Visitor,
+};
 use statrs::distribution::{Beta, ContinuousCDF, Normal};
 
 use super::chance::Chance;
 
-/// The shares of right samples over questions, as a beta distribution. Over 919 of Spider's questions and 16 recorded systems it is
-/// Beta(0.84, 0.22); over the 522 of them whose databases are at hand, which are easier, the greatest likelihood is at these (a mean of
-/// 0.82). With a skill of −0.25 the figures are those of the 919.
+/// The shares of right samples over questions, as a beta distribution. Over 919 of Spider's
+/// questions and 16 recorded systems it is Beta(0.84, 0.22); over the 522 of them whose databases
+/// are at hand, which are easier, the greatest likelihood is at these (a mean of 0.82). With a
+/// skill of −0.25 the figures are those of the 919.
 pub(super) const SHAPE: (f64, f64) = (1.00, 0.22);
-/// How much difficulty depends on the features of the expected statement: the rank correlation of the features' sum with the systems'
-/// share of right answers is 0.47, with one database left out at a time.
+/// How much difficulty depends on the features of the expected statement: the rank correlation of
+/// the features' sum with the systems' share of right answers is 0.47, with one database left out
+/// at a time.
 const FOLLOWS: f64 = 0.49;
 /// The mean and the standard deviation of the features' sum over the 522 questions.
 const SUM: (f64, f64) = (2.228, 0.752);
 
-/// The log-odds that a sample of the question is right, for the recorded systems. `features` is the sum of [`features`]; `None` if the
-/// statement cannot be parsed; the difficulty is random then.
+/// The log-odds that a sample of the question is right, for the recorded systems. `features` is the
+/// sum of [`features`]; `None` if the statement cannot be parsed; the difficulty is random then.
 pub(super) fn ease(question: &Chance, features: Option<f64>) -> f64 {
     let luck = question.normal("difficulty");
     let seen = features.map(|sum| ((sum - SUM.0) / SUM.1).clamp(-3.0, 3.0));
@@ -45,8 +50,8 @@ pub(super) fn sigmoid(odds: f64) -> f64 {
     1.0 / (1.0 + (-odds).exp())
 }
 
-/// The log-odds of being right by the features of a statement, with the coefficients of a logistic regression over 919 questions, one
-/// database left out at a time.
+/// The log-odds of being right by the features of a statement, with the coefficients of a logistic
+/// regression over 919 questions, one database left out at a time.
 pub(super) fn features(statement: &Statement, question: &str) -> f64 {
     let mut count = Count::default();
     let _ = statement.visit(&mut count);
@@ -84,7 +89,9 @@ impl Count {
 
 fn set_operations(body: &SetExpr) -> f64 {
     match body {
-        SetExpr::SetOperation { left, right, .. } => 1.0 + set_operations(left) + set_operations(right),
+        SetExpr::SetOperation { left, right, .. } => {
+            1.0 + set_operations(left) + set_operations(right)
+        }
         _ => 0.0,
     }
 }
@@ -100,7 +107,8 @@ impl Visitor for Count {
     }
 
     fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
-        let joins: usize = select.from.iter().map(|from| from.joins.len()).sum::<usize>() + select.from.len();
+        let joins: usize =
+            select.from.iter().map(|from| from.joins.len()).sum::<usize>() + select.from.len();
         self.joins += joins.saturating_sub(1) as f64;
         let grouped = match &select.group_by {
             GroupByExpr::All(_) => true,
@@ -131,7 +139,10 @@ mod tests {
     use super::*;
 
     fn sum(sql: &str) -> f64 {
-        features(&parse(sql, &syrch_core::Dialect::Sqlite).unwrap(), "one two three four five six seven eight nine ten")
+        features(
+            &parse(sql, &syrch_core::Dialect::Sqlite).unwrap(),
+            "one two three four five six seven eight nine ten",
+        )
     }
 
     #[test]
@@ -153,19 +164,22 @@ mod tests {
     #[test]
     fn shares_are_spread_as_measured_and_harder_statements_are_rarer_right() {
         let question = |n: u32| Chance::of([n.to_le_bytes().as_slice()]);
-        let shares =
-            |features: Option<f64>| -> Vec<f64> { (0..4_000).map(|n| sigmoid(ease(&question(n), features))).collect() };
+        let shares = |features: Option<f64>| -> Vec<f64> {
+            (0..4_000).map(|n| sigmoid(ease(&question(n), features))).collect()
+        };
         let mean_of = |shares: &[f64]| shares.iter().sum::<f64>() / shares.len() as f64;
         let luck = shares(None);
         assert!((mean_of(&luck) - mean()).abs() < 0.01, "{}", mean_of(&luck));
         let never = luck.iter().filter(|share| **share < 0.05).count() as f64 / 4_000.0;
         let expected = Beta::new(SHAPE.0, SHAPE.1).unwrap().cdf(0.05);
         assert!((never - expected).abs() < 0.01, "{never} {expected}");
-        let (hard, easy) = (mean_of(&shares(Some(SUM.0 - SUM.1))), mean_of(&shares(Some(SUM.0 + SUM.1))));
+        let (hard, easy) =
+            (mean_of(&shares(Some(SUM.0 - SUM.1))), mean_of(&shares(Some(SUM.0 + SUM.1))));
         assert!(hard + 0.1 < easy, "{hard} {easy}");
     }
 
-    /// Measures [`SUM`], and that the questions of the suite are as hard as they were for the recorded systems.
+    /// Measures [`SUM`], and that the questions of the suite are as hard as they were for the
+    /// recorded systems.
     #[test]
     fn the_questions_at_hand_have_the_measured_features_and_difficulties() {
         let Some(data) = syrch_kit::data_root() else { return };
@@ -174,15 +188,22 @@ mod tests {
         for line in text.lines() {
             let value: serde_json::Value = serde_json::from_str(line).unwrap();
             let field = |name: &str| value[name].as_str().unwrap();
-            let sum = features(&parse(field("gold_sql"), &syrch_core::Dialect::Sqlite).unwrap(), field("question"));
+            let sum = features(
+                &parse(field("gold_sql"), &syrch_core::Dialect::Sqlite).unwrap(),
+                field("question"),
+            );
             let key = format!("{}/{}/{}", field("db"), field("id"), field("question").trim());
             shares.push(sigmoid(ease(&Chance::of([key.as_bytes()]), Some(sum))));
             sums.push(sum);
         }
         let mean_of = |all: &[f64]| all.iter().sum::<f64>() / all.len() as f64;
         let mean = mean_of(&sums);
-        let deviation = mean_of(&sums.iter().map(|sum| (sum - mean).powi(2)).collect::<Vec<_>>()).sqrt();
-        println!("features {mean:.3} with a deviation of {deviation:.3}; {:.4} right", mean_of(&shares));
+        let deviation =
+            mean_of(&sums.iter().map(|sum| (sum - mean).powi(2)).collect::<Vec<_>>()).sqrt();
+        println!(
+            "features {mean:.3} with a deviation of {deviation:.3}; {:.4} right",
+            mean_of(&shares)
+        );
         assert!((mean - SUM.0).abs() < 0.01 && (deviation - SUM.1).abs() < 0.01);
         // One of the recorded answers to each is right for 0.828 of them.
         assert!((mean_of(&shares) - 0.828).abs() < 0.015);

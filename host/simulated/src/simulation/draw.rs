@@ -1,4 +1,5 @@
-//! The result of a call: a right answer or one of the wrong ones, and the confidence that is claimed for it.
+//! The result of a call: a right answer or one of the wrong ones, and the confidence that is
+//! claimed for it.
 
 use syrch_core::ports::{Purpose, Request};
 
@@ -6,8 +7,8 @@ use super::chance::Chance;
 use super::difficulty::{logit, mean, sigmoid};
 use super::knobs::SimulatedKnobs;
 
-/// The exponent s of the weights of wrong answers: the n-th of a menu has the weight n⁻ˢ (Zipf). For the recorded systems s is 2.3 to
-/// 2.8.
+/// The exponent s of the weights of wrong answers: the n-th of a menu has the weight n⁻ˢ (Zipf).
+/// For the recorded systems s is 2.3 to 2.8.
 const ZIPF: f64 = 2.5;
 
 /// The answer that was drawn.
@@ -19,10 +20,16 @@ pub(super) enum Drawn {
     Wrong(Option<usize>),
 }
 
-/// The source of all draws of a call: equal calls have equal draws, whatever calls were made before.
+/// The source of all draws of a call: equal calls have equal draws, whatever calls were made
+/// before.
 pub(super) fn source(seed: u64, question: &str, request: &Request) -> Chance {
     let (seed, sample) = (seed.to_le_bytes(), request.sample.to_le_bytes());
-    let parts = [seed.as_slice(), question.as_bytes(), request.purpose.name().as_bytes(), sample.as_slice()];
+    let parts = [
+        seed.as_slice(),
+        question.as_bytes(),
+        request.purpose.name().as_bytes(),
+        sample.as_slice(),
+    ];
     let messages = request.messages.iter().map(|message| message.text.as_bytes());
     let subjects = request.subjects.iter().map(|sql| sql.as_bytes());
     let count = (request.messages.len() as u64).to_le_bytes();
@@ -35,8 +42,8 @@ pub(super) fn probability(knobs: &SimulatedKnobs, ease: f64) -> f64 {
     sigmoid(odds + knobs.skill)
 }
 
-/// Draws an answer. `can_be_right` is whether the call shows all tables and columns of the expected statement, and `wrong` the number of
-/// wrong answers in the menu.
+/// Draws an answer. `can_be_right` is whether the call shows all tables and columns of the expected
+/// statement, and `wrong` the number of wrong answers in the menu.
 pub(super) fn draw(
     knobs: &SimulatedKnobs,
     ease: f64,
@@ -46,7 +53,8 @@ pub(super) fn draw(
     wrong: usize,
 ) -> Drawn {
     let is_lucky = source.uniform("right") < probability(knobs, ease);
-    let is_repaired = request.purpose == Purpose::Repair && source.uniform("repair") < knobs.repair_rate;
+    let is_repaired =
+        request.purpose == Purpose::Repair && source.uniform("repair") < knobs.repair_rate;
     if can_be_right && (is_lucky || is_repaired) {
         return Drawn::Right;
     }
@@ -59,10 +67,12 @@ pub(super) fn draw(
     Drawn::Wrong(source.pick("menu", &weights))
 }
 
-/// The claimed confidence, 0.01 to 0.99 in hundredths: the probability of being right, with the bias and the noise of the settings.
+/// The claimed confidence, 0.01 to 0.99 in hundredths: the probability of being right, with the
+/// bias and the noise of the settings.
 pub(super) fn claim(knobs: &SimulatedKnobs, ease: f64, source: &Chance) -> f64 {
     let noise = knobs.confidence_spread * source.normal("claim");
-    let odds = logit(probability(knobs, ease).clamp(1e-6, 1.0 - 1e-6)) + knobs.confidence_bias + noise;
+    let odds =
+        logit(probability(knobs, ease).clamp(1e-6, 1.0 - 1e-6)) + knobs.confidence_bias + noise;
     (sigmoid(odds) * 100.0).round().clamp(1.0, 99.0) / 100.0
 }
 
@@ -75,7 +85,11 @@ mod tests {
     fn request(purpose: Purpose, sample: u32) -> Request {
         Request {
             sample,
-            ..Request::new(purpose, vec![Message { speaker: Speaker::User, text: "Write SQL.".to_owned() }], Shape::Sql)
+            ..Request::new(
+                purpose,
+                vec![Message { speaker: Speaker::User, text: "Write SQL.".to_owned() }],
+                Shape::Sql,
+            )
         }
     }
 
@@ -122,7 +136,12 @@ mod tests {
         let first = share(&wrong, Drawn::Wrong(Some(0)));
         let all_ranks: f64 = (1..=6).map(|rank| f64::from(rank).powf(-ZIPF)).sum();
         assert!((first - 1.0 / all_ranks).abs() < 0.04, "{first}");
-        let skilled = all(&SimulatedKnobs { skill: 1.0, ..knobs.clone() }, logit(0.6), &Purpose::Generate, true);
+        let skilled = all(
+            &SimulatedKnobs { skill: 1.0, ..knobs.clone() },
+            logit(0.6),
+            &Purpose::Generate,
+            true,
+        );
         assert!((share(&skilled, Drawn::Right) - sigmoid(logit(0.6) + 1.0)).abs() < 0.03);
         let never = all(&knobs, logit(0.999), &Purpose::Generate, false);
         assert_eq!(share(&never, Drawn::Right), 0.0);
@@ -131,7 +150,8 @@ mod tests {
     #[test]
     fn repairs_are_right_as_often_as_set() {
         let knobs = SimulatedKnobs { repair_rate: 0.5, ..SimulatedKnobs::default() };
-        let share_of = |purpose: Purpose| share(&all(&knobs, logit(0.4), &purpose, true), Drawn::Right);
+        let share_of =
+            |purpose: Purpose| share(&all(&knobs, logit(0.4), &purpose, true), Drawn::Right);
         assert!((share_of(Purpose::Generate) - 0.4).abs() < 0.03);
         assert!((share_of(Purpose::Repair) - 0.7).abs() < 0.03);
     }
@@ -140,7 +160,10 @@ mod tests {
     fn the_naive_one_knows_no_difficulty_and_no_two_wrong_answers_alike() {
         let knobs = SimulatedKnobs { naive: true, ..SimulatedKnobs::default() };
         for ease in [-5.0, 5.0] {
-            assert!((share(&all(&knobs, ease, &Purpose::Generate, true), Drawn::Right) - mean()).abs() < 0.03);
+            assert!(
+                (share(&all(&knobs, ease, &Purpose::Generate, true), Drawn::Right) - mean()).abs()
+                    < 0.03
+            );
         }
         let wrong = |sample| {
             let request = request(Purpose::Generate, sample);
@@ -151,13 +174,18 @@ mod tests {
             (0..6).map(|at| Drawn::Wrong(Some(at))).collect::<Vec<_>>()
         );
         let request = request(Purpose::Generate, 0);
-        assert_eq!(draw(&knobs, 0.0, &source(1, "q", &request), &request, false, 0), Drawn::Wrong(None));
+        assert_eq!(
+            draw(&knobs, 0.0, &source(1, "q", &request), &request, false, 0),
+            Drawn::Wrong(None)
+        );
     }
 
     #[test]
     fn claims_follow_what_is_true_their_bias_and_their_spread() {
         let claims = |knobs: &SimulatedKnobs| -> Vec<f64> {
-            let one = |sample| claim(knobs, logit(0.6), &source(1, "q", &request(Purpose::Generate, sample)));
+            let one = |sample| {
+                claim(knobs, logit(0.6), &source(1, "q", &request(Purpose::Generate, sample)))
+            };
             (0..500).map(one).collect()
         };
         let exact = SimulatedKnobs { confidence_spread: 0.0, ..SimulatedKnobs::default() };
@@ -165,7 +193,13 @@ mod tests {
         let biased = SimulatedKnobs { confidence_bias: 2.0, ..exact.clone() };
         assert!(claims(&biased).iter().all(|claim| *claim == 0.92));
         let spread = claims(&SimulatedKnobs { confidence_spread: 1.0, ..exact });
-        let (low, high) = (spread.iter().copied().fold(1.0, f64::min), spread.iter().copied().fold(0.0, f64::max));
-        assert!(low < 0.3 && high > 0.85 && spread.iter().all(|claim| (0.01..=0.99).contains(claim)), "{low} {high}");
+        let (low, high) = (
+            spread.iter().copied().fold(1.0, f64::min),
+            spread.iter().copied().fold(0.0, f64::max),
+        );
+        assert!(
+            low < 0.3 && high > 0.85 && spread.iter().all(|claim| (0.01..=0.99).contains(claim)),
+            "{low} {high}"
+        );
     }
 }

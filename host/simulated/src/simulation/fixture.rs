@@ -8,15 +8,26 @@ use arrow_array::{Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use async_trait::async_trait;
 use syrch_core::ports::{
-    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, Plan, PortError, Sample, SqlQuery,
+    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, Plan, PortError, Sample,
+    SqlQuery,
 };
-use syrch_core::{Catalog, Column, Dialect, ForeignKey, Hit, ResultSet, SqlError, SqlErrorKind, Table};
+use syrch_core::{
+    Catalog, Column, Dialect, ForeignKey, Hit, ResultSet, SqlError, SqlErrorKind, Table,
+};
 
-/// The catalog of a library, where members borrow books that have authors. The first column of each table is its key, and a column with
-/// the name of another table's key refers to it.
+/// The catalog of a library, where members borrow books that have authors. The first column of each
+/// table is its key, and a column with the name of another table's key refers to it.
 pub(super) fn library() -> Catalog {
     let tables: [(&str, &[(&str, &str)]); 4] = [
-        ("author", &[("author_id", "INTEGER"), ("name", "TEXT"), ("country", "TEXT"), ("birth_year", "INTEGER")]),
+        (
+            "author",
+            &[
+                ("author_id", "INTEGER"),
+                ("name", "TEXT"),
+                ("country", "TEXT"),
+                ("birth_year", "INTEGER"),
+            ],
+        ),
         (
             "book",
             &[
@@ -30,9 +41,23 @@ pub(super) fn library() -> Catalog {
         ),
         (
             "member",
-            &[("member_id", "INTEGER"), ("name", "TEXT"), ("age", "INTEGER"), ("city", "TEXT"), ("group", "INTEGER")],
+            &[
+                ("member_id", "INTEGER"),
+                ("name", "TEXT"),
+                ("age", "INTEGER"),
+                ("city", "TEXT"),
+                ("group", "INTEGER"),
+            ],
         ),
-        ("loan", &[("loan_id", "INTEGER"), ("member_id", "INTEGER"), ("book_id", "INTEGER"), ("days", "INTEGER")]),
+        (
+            "loan",
+            &[
+                ("loan_id", "INTEGER"),
+                ("member_id", "INTEGER"),
+                ("book_id", "INTEGER"),
+                ("days", "INTEGER"),
+            ],
+        ),
     ];
     let reference = |column: &str| ForeignKey {
         columns: vec![column.to_owned()],
@@ -76,8 +101,14 @@ pub(super) struct Scripted {
 }
 
 impl Scripted {
-    pub(super) fn new(script: impl Fn(usize) -> Result<Duration, SqlErrorKind> + Send + Sync + 'static) -> Self {
-        Self { runs: AtomicUsize::new(0), identity: Some("as it was".to_owned()), script: Box::new(script) }
+    pub(super) fn new(
+        script: impl Fn(usize) -> Result<Duration, SqlErrorKind> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            runs: AtomicUsize::new(0),
+            identity: Some("as it was".to_owned()),
+            script: Box::new(script),
+        }
     }
 
     pub(super) fn runs(&self) -> usize {
@@ -134,7 +165,9 @@ impl Database for Scripted {
         }
         let cells: Vec<i64> = query.text.bytes().map(i64::from).collect();
         let schema = Arc::new(Schema::new(vec![Field::new("c", DataType::Int64, false)]));
-        let batch = RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(Int64Array::from(cells))]).unwrap();
+        let batch =
+            RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(Int64Array::from(cells))])
+                .unwrap();
         Ok(ResultSet::new(schema, vec![batch], false, Vec::new(), query.text.clone()))
     }
 

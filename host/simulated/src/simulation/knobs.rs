@@ -6,9 +6,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SimulatedKnobs {
-    /// Added to the log-odds of a right answer: 0 for the recorded systems; 1 multiplies the odds by 2.7.
+    /// Added to the log-odds of a right answer: 0 for the recorded systems; 1 multiplies the odds
+    /// by 2.7.
     pub skill: f64,
-    /// The share, 0 to 1, of otherwise wrong repairs that are right because of the feedback. The recorded systems had no feedback: 0.
+    /// The share, 0 to 1, of otherwise wrong repairs that are right because of the feedback. The
+    /// recorded systems had no feedback: 0.
     pub repair_rate: f64,
     /// Added to the log-odds of claimed confidences: above 0 they are too high.
     pub confidence_bias: f64,
@@ -24,15 +26,18 @@ pub struct SimulatedKnobs {
     pub output_tokens: f64,
     /// The time of replies as a multiple of the measured time; with 0, they take no time.
     pub latency: f64,
-    /// The share of tries, 0 to 1, that fail because of a rate limit (HTTP 429) and are to be made again.
+    /// The share of tries, 0 to 1, that fail because of a rate limit (HTTP 429) and are to be made
+    /// again.
     pub rate_limited: f64,
-    /// The negative control: samples are independent of each other, and no two wrong answers are equal.
+    /// The negative control: samples are independent of each other, and no two wrong answers are
+    /// equal.
     pub naive: bool,
 }
 
 impl Default for SimulatedKnobs {
-    /// Tokens are those of llama-3.3-70b over Spider's questions, the false accepts the least that was found of judges over them. False
-    /// rejects and claims were not measured: they are set so that a claim is right on average.
+    /// Tokens are those of llama-3.3-70b over Spider's questions, the false accepts the least that
+    /// was found of judges over them. False rejects and claims were not measured: they are set so
+    /// that a claim is right on average.
     fn default() -> Self {
         Self {
             skill: 0.0,
@@ -63,10 +68,11 @@ impl SimulatedKnobs {
     /// # Errors
     /// When a share is not from 0 to 1, or another number is negative, NaN or too large.
     pub fn check(&self) -> Result<(), String> {
-        let within = |name: &str, value: f64, low: f64, high: f64| match (low..=high).contains(&value) {
-            true => Ok(()),
-            false => Err(format!("{name} is {value}, which is not from {low} to {high}")),
-        };
+        let within =
+            |name: &str, value: f64, low: f64, high: f64| match (low..=high).contains(&value) {
+                true => Ok(()),
+                false => Err(format!("{name} is {value}, which is not from {low} to {high}")),
+            };
         within("the skill", self.skill, -Self::ODDS, Self::ODDS)?;
         within("the bias of claims", self.confidence_bias, -Self::ODDS, Self::ODDS)?;
         within("the spread of claims", self.confidence_spread, 0.0, Self::ODDS)?;
@@ -84,7 +90,8 @@ impl SimulatedKnobs {
         Ok(())
     }
 
-    /// The label of a figure with these settings: `simulated, skill 0, seed 7`, and `simulated, naive` for the negative control.
+    /// The label of a figure with these settings: `simulated, skill 0, seed 7`, and `simulated,
+    /// naive` for the negative control.
     #[must_use]
     pub fn label(&self, seed: u64) -> String {
         match self.naive {
@@ -106,9 +113,15 @@ mod tests {
             knobs.check()
         };
         assert_eq!(of(|_| ()), Ok(()));
-        assert_eq!(of(|knobs| knobs.skill = f64::NAN).unwrap_err(), "the skill is NaN, which is not from -20 to 20");
+        assert_eq!(
+            of(|knobs| knobs.skill = f64::NAN).unwrap_err(),
+            "the skill is NaN, which is not from -20 to 20"
+        );
         let wrong = of(|knobs| knobs.false_accept = 1.5).unwrap_err();
-        assert_eq!(wrong, "the share of wrong statements that are accepted is 1.5, which is not from 0 to 1");
+        assert_eq!(
+            wrong,
+            "the share of wrong statements that are accepted is 1.5, which is not from 0 to 1"
+        );
         for change in [
             |knobs: &mut SimulatedKnobs| knobs.repair_rate = -0.1,
             |knobs: &mut SimulatedKnobs| knobs.false_reject = 2.0,
@@ -127,7 +140,10 @@ mod tests {
     fn figures_are_labelled() {
         let knobs = SimulatedKnobs::default();
         assert_eq!(knobs.label(7), "simulated, skill 0, seed 7");
-        assert_eq!(SimulatedKnobs { skill: -0.5, ..knobs.clone() }.label(1), "simulated, skill -0.5, seed 1");
+        assert_eq!(
+            SimulatedKnobs { skill: -0.5, ..knobs.clone() }.label(1),
+            "simulated, skill -0.5, seed 1"
+        );
         assert_eq!(SimulatedKnobs { naive: true, ..knobs }.label(7), "simulated, naive");
     }
 }

@@ -1,5 +1,6 @@
-//! The possible answers to a question: the right statements, and one menu of wrong ones, which all samples share. A menu is made once for
-//! each question, at its first call, by running mutants of the expected statement on the database.
+//! The possible answers to a question: the right statements, and one menu of wrong ones, which all
+//! samples share. A menu is made once for each question, at its first call, by running mutants of
+//! the expected statement on the database.
 
 use std::sync::Arc;
 
@@ -22,21 +23,21 @@ const FAILED: usize = 3;
 const EMPTY: usize = 2;
 /// If a menu has fewer wrong answers than this, reads of whole tables are added.
 const LEAST: usize = 3;
-/// Mutants that exceed the database's time limit: after so many no others are tried. Time is not measured here, since the time that a
-/// statement waits for its execution differs from run to run.
+/// Mutants that exceed the database's time limit: after so many no others are tried. Time is not
+/// measured here, since the time that a statement waits for its execution differs from run to run.
 const SLOW: usize = 6;
-/// The probability that a place of the menu gets a statement that fails, if there is one. With it, 12.6 % of the wrong answers fail, as in
-/// the recordings.
+/// The probability that a place of the menu gets a statement that fails, if there is one. With it,
+/// 12.6 % of the wrong answers fail, as in the recordings.
 const FAILED_SHARE: f64 = 0.105;
-/// The probability that another place gets a result without rows, if there is one. In the recordings it is 18.3 %, and many statements,
-/// such as counts, have no such mutant.
+/// The probability that another place gets a result without rows, if there is one. In the
+/// recordings it is 18.3 %, and many statements, such as counts, have no such mutant.
 const EMPTY_SHARE: f64 = 0.27;
 
 /// Menus that are cached at most; others are dropped and made again.
 const MAX_MENUS: usize = 4_096;
 
-/// The menus of a suite's questions, by their place and their database's state. A menu depends on the question and the content of its database,
-/// and not on the seed or the settings.
+/// The menus of a suite's questions, by their place and their database's state. A menu depends on
+/// the question and the content of its database, and not on the seed or the settings.
 pub(super) type Menus = MemoryCache<(usize, String), Menu>;
 
 pub(super) fn menus() -> Menus {
@@ -70,7 +71,8 @@ impl Right {
             let Some((table, column)) = name.rsplit_once('.') else { return true };
             catalog.table(table).is_some_and(|table| table.column(column).is_some())
         };
-        self.tables.iter().all(|name| catalog.table(name).is_some()) && self.columns.iter().all(has_column)
+        self.tables.iter().all(|name| catalog.table(name).is_some())
+            && self.columns.iter().all(has_column)
     }
 }
 
@@ -83,19 +85,22 @@ impl Menu {
     /// Makes the menu of a question. `chance` is that of the question, whatever the seed.
     ///
     /// # Errors
-    /// When the database is unavailable. An expected statement that does not run leaves a menu without a right answer.
+    /// When the database is unavailable. An expected statement that does not run leaves a menu
+    /// without a right answer.
     pub(super) async fn make(
         question: &SimulatedQuestion,
         database: &dyn Database,
         chance: &Chance,
     ) -> Result<Self, LlmError> {
-        let catalog = database.catalog().await.map_err(|error| LlmError::Unavailable(error.to_string()))?;
+        let catalog =
+            database.catalog().await.map_err(|error| LlmError::Unavailable(error.to_string()))?;
         let mut menu = Self::default();
         let mut read = None;
         for gold in &question.golds {
             let statement = parse(gold, &catalog.dialect);
             if let Some((right, result)) =
-                right(gold, statement.as_ref().map(ToString::to_string), question.ordered, database).await?
+                right(gold, statement.as_ref().map(ToString::to_string), question.ordered, database)
+                    .await?
             {
                 menu.same.push(result);
                 menu.right.push(right);
@@ -110,7 +115,8 @@ impl Menu {
             }
             None => Vec::new(),
         };
-        let mut found = Found { ordered: question.ordered, seen: menu.same.clone(), ..Found::default() };
+        let mut found =
+            Found { ordered: question.ordered, seen: menu.same.clone(), ..Found::default() };
         for sql in mutants.into_iter().take(TRIED) {
             if found.is_full() || found.slow >= SLOW {
                 break;
@@ -128,8 +134,8 @@ impl Menu {
     }
 }
 
-/// An expected statement with its result; `None` if it does not run. If its result stays the same, it is written in the form of the mutants,
-/// so that its style does not reveal that it is right.
+/// An expected statement with its result; `None` if it does not run. If its result stays the same,
+/// it is written in the form of the mutants, so that its style does not reveal that it is right.
 async fn right(
     gold: &str,
     rewritten: Option<String>,
@@ -155,9 +161,13 @@ pub(super) struct Ran {
     is_empty: bool,
 }
 
-/// Runs a statement within the database's time limit. The outer error is one of the database, such as a queue that is full: it says nothing
-/// about the statement.
-pub(super) async fn run(sql: &str, ordered: bool, database: &dyn Database) -> Result<Result<Ran, SqlError>, LlmError> {
+/// Runs a statement within the database's time limit. The outer error is one of the database, such
+/// as a queue that is full: it says nothing about the statement.
+pub(super) async fn run(
+    sql: &str,
+    ordered: bool,
+    database: &dyn Database,
+) -> Result<Result<Ran, SqlError>, LlmError> {
     match database.run(&SqlQuery::new(sql)).await {
         Ok(result) => {
             let is_empty = result.row_count() == 0;
@@ -172,7 +182,9 @@ pub(super) async fn run(sql: &str, ordered: bool, database: &dyn Database) -> Re
 }
 
 /// Computes on a thread that may block.
-async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, LlmError> {
+async fn off_thread<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, LlmError> {
     let failed = |_| LlmError::Other("a thread of the simulated model failed".to_owned());
     blocking::awaited(tokio::task::spawn_blocking(work)).await.map_err(failed)
 }
@@ -202,28 +214,32 @@ impl Found {
     async fn take(&mut self, sql: String, database: &dyn Database) -> Result<(), LlmError> {
         match run(&sql, self.ordered, database).await? {
             Ok(Ran { same, is_empty }) => {
-                let (list, most) = if is_empty { (&mut self.empty, EMPTY) } else { (&mut self.rows, ROWS) };
+                let (list, most) =
+                    if is_empty { (&mut self.empty, EMPTY) } else { (&mut self.rows, ROWS) };
                 if list.len() < most && !self.seen.contains(&same) {
                     self.seen.push(same);
                     list.push(sql);
                 }
             }
             // A statement that the guard or a limit stops is no mistake of a model.
-            Err(error) if is_mistake(error.kind) && self.failed.len() < FAILED => self.failed.push(sql),
+            Err(error) if is_mistake(error.kind) && self.failed.len() < FAILED => {
+                self.failed.push(sql)
+            }
             Err(error) => self.slow += usize::from(error.kind == SqlErrorKind::Timeout),
         }
         Ok(())
     }
 
-    /// All wrong answers in the order of their frequency. The kind at each place is drawn, so that each kind has its share of all wrong
-    /// answers.
+    /// All wrong answers in the order of their frequency. The kind at each place is drawn, so that
+    /// each kind has its share of all wrong answers.
     fn ranked(self, chance: &Chance) -> Vec<String> {
         let empty = (1.0 - FAILED_SHARE) * EMPTY_SHARE;
         let shares = [1.0 - FAILED_SHARE - empty, empty, FAILED_SHARE];
         let mut kinds = [self.rows.into_iter(), self.empty.into_iter(), self.failed.into_iter()];
         let mut ranked = Vec::new();
         for place in 0.. {
-            let left = [0, 1, 2].map(|kind: usize| if kinds[kind].len() > 0 { shares[kind] } else { 0.0 });
+            let left =
+                [0, 1, 2].map(|kind: usize| if kinds[kind].len() > 0 { shares[kind] } else { 0.0 });
             let Some(kind) = chance.pick(&format!("kind {place}"), &left) else { break };
             ranked.extend(kinds[kind].next());
         }
@@ -241,7 +257,10 @@ fn whole_tables(catalog: &Catalog) -> Vec<String> {
     let of = |table: &syrch_core::Table| {
         let name = catalog.dialect.quoted(&table.name);
         let schema = table.schema_name.as_ref().filter(|_| catalog.table_name(table) != table.name);
-        let name = schema.map_or_else(|| name.clone(), |schema| format!("{}.{name}", catalog.dialect.quoted(schema)));
+        let name = schema.map_or_else(
+            || name.clone(),
+            |schema| format!("{}.{name}", catalog.dialect.quoted(schema)),
+        );
         [format!("SELECT COUNT(*) FROM {name}"), format!("SELECT * FROM {name}")]
     };
     catalog.tables.iter().take(LEAST * 2).flat_map(of).collect()
@@ -272,7 +291,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_menu_is_the_same_however_long_its_statements_wait() {
         let quick = menu(&Scripted::new(|_| Ok(Duration::ZERO))).await.unwrap();
-        let slow = menu(&Scripted::new(|run| Ok(Duration::from_secs(run as u64 % 25)))).await.unwrap();
+        let slow =
+            menu(&Scripted::new(|run| Ok(Duration::from_secs(run as u64 % 25)))).await.unwrap();
         assert_eq!((quick.wrong.len(), quick.right.len()), (ROWS, 1));
         assert_eq!(slow.wrong, quick.wrong);
     }
@@ -290,7 +310,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_question_whose_mutants_do_not_end_is_given_up_early() {
-        let endless = Scripted::new(|run| if run < 2 { Ok(Duration::ZERO) } else { Err(SqlErrorKind::Timeout) });
+        let endless =
+            Scripted::new(
+                |run| if run < 2 { Ok(Duration::ZERO) } else { Err(SqlErrorKind::Timeout) },
+            );
         let menu = menu(&endless).await.unwrap();
         // The expected statement runs as it is and as it is rewritten; whole tables come last.
         assert!(menu.wrong.is_empty() && menu.right.len() == 1);

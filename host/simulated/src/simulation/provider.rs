@@ -6,7 +6,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use syrch_core::Limits;
 use syrch_core::ports::{
-    Database, Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Purpose, Request, Retry, Shape, Usage,
+    Database, Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Purpose, Request, Retry,
+    Shape, Usage,
 };
 use syrch_replies::shape;
 use syrch_replies::written::{Written, plan_of_one, statement};
@@ -38,15 +39,18 @@ pub struct SimulatedConfig {
 
 /// A provider that answers the questions of a suite over one database, rightly or not.
 ///
-/// It serves `generate`, `repair` and `rewrite` with statements, `judge` and `select` with verdicts on the statements that the request is
-/// about, and `plan` with one task. Other purposes, and tasks that are only a part of the question, are unsupported; a question that the
-/// suite lacks is [`LlmError::Missed`]. The question is found by its text, and by the database's name (the file's stem) if several
-/// databases have it. The provider's own statements run on the database under its guard and are charged to no budget.
+/// It serves `generate`, `repair` and `rewrite` with statements, `judge` and `select` with verdicts
+/// on the statements that the request is about, and `plan` with one task. Other purposes, and tasks
+/// that are only a part of the question, are unsupported; a question that the suite lacks is
+/// [`LlmError::Missed`]. The question is found by its text, and by the database's name (the file's
+/// stem) if several databases have it. The provider's own statements run on the database under its
+/// guard and are charged to no budget.
 pub struct SimulatedProvider {
     suite: Arc<SimulatedSuite>,
     database: Arc<dyn Database>,
     config: SimulatedConfig,
-    /// The state of the database and the limits of its results, which identify the suite's menus; `None` if the state is unknown.
+    /// The state of the database and the limits of its results, which identify the suite's menus;
+    /// `None` if the state is unknown.
     state: OnceCell<Option<String>>,
     /// The menus if the state is unknown.
     own: Menus,
@@ -65,7 +69,11 @@ impl fmt::Debug for SimulatedProvider {
 impl SimulatedProvider {
     /// A provider that answers the questions of that suite over that database.
     #[must_use]
-    pub fn new(suite: Arc<SimulatedSuite>, database: Arc<dyn Database>, config: SimulatedConfig) -> Self {
+    pub fn new(
+        suite: Arc<SimulatedSuite>,
+        database: Arc<dyn Database>,
+        config: SimulatedConfig,
+    ) -> Self {
         let (state, own) = (OnceCell::new(), menus());
         Self { suite, database, config, state, own, rate_limited: RateLimited::default() }
     }
@@ -78,10 +86,20 @@ impl SimulatedProvider {
     /// Why a call's question is not found, with the nearest of all questions.
     fn missed(&self, call: &ModelCall) -> LlmError {
         let (question, database) = (&call.problem.question, &call.catalog.database);
-        LlmError::Missed(missed("the simulated answers", self.suite.questions(), question, database))
+        LlmError::Missed(missed(
+            "the simulated answers",
+            self.suite.questions(),
+            question,
+            database,
+        ))
     }
 
-    async fn menu(&self, place: usize, question: &SimulatedQuestion, own: &Chance) -> Result<Arc<Menu>, LlmError> {
+    async fn menu(
+        &self,
+        place: usize,
+        question: &SimulatedQuestion,
+        own: &Chance,
+    ) -> Result<Arc<Menu>, LlmError> {
         let identity = || async {
             let identity = self.database.identity().await?;
             Some(format!("{identity} {:?}", self.config.limits))
@@ -90,7 +108,9 @@ impl SimulatedProvider {
             Some(state) => (self.suite.menus(), state.as_str()),
             None => (&self.own, ""),
         };
-        menus.get(&(place, state.to_owned()), || Menu::make(question, self.database.as_ref(), own)).await
+        menus
+            .get(&(place, state.to_owned()), || Menu::make(question, self.database.as_ref(), own))
+            .await
     }
 
     async fn reply(
@@ -103,12 +123,20 @@ impl SimulatedProvider {
         let own = of_question(question);
         let menu = self.menu(place, question, &own).await?;
         match call.request.purpose {
-            Purpose::Judge | Purpose::Select => self.verdict(call, &menu, question.ordered, source).await,
+            Purpose::Judge | Purpose::Select => {
+                self.verdict(call, &menu, question.ordered, source).await
+            }
             _ => self.statement(call, &menu, ease(&own, menu.features), source),
         }
     }
 
-    fn statement(&self, call: &ModelCall, menu: &Menu, ease: f64, source: &Chance) -> Result<Written, LlmError> {
+    fn statement(
+        &self,
+        call: &ModelCall,
+        menu: &Menu,
+        ease: f64,
+        source: &Chance,
+    ) -> Result<Written, LlmError> {
         let (knobs, request) = (&self.config.knobs, &call.request);
         let right = menu.right.iter().find(|right| right.is_shown(&call.catalog));
         let drawn = draw(knobs, ease, source, request, right.is_some(), menu.wrong.len());
@@ -116,8 +144,15 @@ impl SimulatedProvider {
             Drawn::Right => right.map(|right| &right.sql),
             Drawn::Wrong(place) => place.and_then(|place| menu.wrong.get(place)),
         };
-        let none = || LlmError::Refused("nothing in this database could be taken for an answer".to_owned());
-        statement(sql.ok_or_else(none)?, Some(claim(knobs, ease, source)), &request.expect, &self.config.limits)
+        let none = || {
+            LlmError::Refused("nothing in this database could be taken for an answer".to_owned())
+        };
+        statement(
+            sql.ok_or_else(none)?,
+            Some(claim(knobs, ease, source)),
+            &request.expect,
+            &self.config.limits,
+        )
     }
 
     async fn verdict(
@@ -134,7 +169,9 @@ impl SimulatedProvider {
             all.push(judged(&self.config.knobs, source, number, is_right));
         }
         match (&call.request.purpose, all.as_slice()) {
-            (Purpose::Select, [first, second]) => choice(*first, *second, source, &call.request.expect),
+            (Purpose::Select, [first, second]) => {
+                choice(*first, *second, source, &call.request.expect)
+            }
             (Purpose::Judge, [one]) => verdict(*one, &call.request.expect, &self.config.limits),
             _ => Err(LlmError::Unsupported(
                 "the simulated model judges one statement, and chooses between two".to_owned(),
@@ -166,13 +203,26 @@ fn of_question(question: &SimulatedQuestion) -> Chance {
 fn check(call: &ModelCall) -> Result<(), LlmError> {
     let unsupported = |why: String| Err(LlmError::Unsupported(why));
     match &call.request.purpose {
-        Purpose::Generate | Purpose::Repair | Purpose::Rewrite | Purpose::Judge | Purpose::Select if is_whole(call) => {
+        Purpose::Generate
+        | Purpose::Repair
+        | Purpose::Rewrite
+        | Purpose::Judge
+        | Purpose::Select
+            if is_whole(call) =>
+        {
             Ok(())
         }
-        Purpose::Generate | Purpose::Repair | Purpose::Rewrite | Purpose::Judge | Purpose::Select => {
+        Purpose::Generate
+        | Purpose::Repair
+        | Purpose::Rewrite
+        | Purpose::Judge
+        | Purpose::Select => {
             unsupported("the simulated model answers whole questions, not parts of them".to_owned())
         }
-        other => unsupported(format!("the simulated model cannot serve the purpose `{}` in this shape", other.name())),
+        other => unsupported(format!(
+            "the simulated model cannot serve the purpose `{}` in this shape",
+            other.name()
+        )),
     }
 }
 
@@ -270,7 +320,12 @@ mod tests {
             vec![Message { speaker: Speaker::User, text: "Write SQL.".to_owned() }],
             Shape::Sql,
         );
-        ModelCall { request, problem: Arc::new(Problem::new(QUESTION)), task: None, catalog: Arc::new(library()) }
+        ModelCall {
+            request,
+            problem: Arc::new(Problem::new(QUESTION)),
+            task: None,
+            catalog: Arc::new(library()),
+        }
     }
 
     /// How many statements ran for the answers under several seeds and knobs.
@@ -281,7 +336,8 @@ mod tests {
         for seed in 0..3 {
             let knobs = SimulatedKnobs { skill: seed as f64, ..SimulatedKnobs::default() };
             let config = SimulatedConfig { seed, knobs, ..SimulatedConfig::default() };
-            let provider = SimulatedProvider::new(Arc::clone(&suite), Arc::clone(&database) as _, config);
+            let provider =
+                SimulatedProvider::new(Arc::clone(&suite), Arc::clone(&database) as _, config);
             provider.complete(&call()).await.result.unwrap();
             runs.push(database.runs());
         }

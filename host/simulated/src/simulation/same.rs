@@ -1,5 +1,6 @@
-//! Digests of results that are equal for equal results: rows as a multiset unless their order matters, columns in any order and by any
-//! name, numbers by value to seven digits. It is the comparison rule `bag-v1` as a digest.
+//! Digests of results that are equal for equal results: rows as a multiset unless their order
+//! matters, columns in any order and by any name, numbers by value to seven digits. It is the
+//! comparison rule `bag-v1` as a digest.
 
 use sha2::{Digest, Sha256};
 use syrch_core::{ResultSet, Value};
@@ -7,10 +8,12 @@ use syrch_core::{ResultSet, Value};
 /// A digest that is equal for equal results.
 pub(super) type Same = [u8; 32];
 
-/// The digest of a result. Columns are put in the order of their own cells; where two hold the same cells in another order of rows, equal
-/// results may differ, which only makes a menu a little longer.
+/// The digest of a result. Columns are put in the order of their own cells; where two hold the same
+/// cells in another order of rows, equal results may differ, which only makes a menu a little
+/// longer.
 pub(super) fn digest(result: &ResultSet, ordered: bool) -> Same {
-    let rows: Vec<Vec<String>> = result.rows(0, u64::MAX).iter().map(|row| row.iter().map(cell).collect()).collect();
+    let rows: Vec<Vec<String>> =
+        result.rows(0, u64::MAX).iter().map(|row| row.iter().map(cell).collect()).collect();
     let width = result.schema().fields().len();
     let mut columns: Vec<(Vec<&str>, usize)> = (0..width)
         .map(|at| {
@@ -65,7 +68,8 @@ mod tests {
     use super::*;
 
     fn result(arrays: Vec<ArrayRef>) -> ResultSet {
-        let fields: Vec<Field> = arrays.iter().map(|array| Field::new("c", array.data_type().clone(), true)).collect();
+        let fields: Vec<Field> =
+            arrays.iter().map(|array| Field::new("c", array.data_type().clone(), true)).collect();
         let schema = Arc::new(Schema::new(fields));
         let batch = RecordBatch::try_new(Arc::clone(&schema), arrays).unwrap();
         ResultSet::new(schema, vec![batch], false, Vec::new(), String::new())
@@ -78,17 +82,23 @@ mod tests {
     #[test]
     fn rows_columns_and_numbers_compare_as_bag_v1_has_it() {
         let one = result(vec![whole(&[1, 2]), Arc::new(StringArray::from(vec!["a", "b"]))]);
-        let turned =
-            result(vec![Arc::new(StringArray::from(vec!["b", "a"])), Arc::new(Float64Array::from(vec![2.0, 1.0]))]);
+        let turned = result(vec![
+            Arc::new(StringArray::from(vec!["b", "a"])),
+            Arc::new(Float64Array::from(vec![2.0, 1.0])),
+        ]);
         let crossed = result(vec![whole(&[2, 1]), Arc::new(StringArray::from(vec!["a", "b"]))]);
         assert_eq!(digest(&one, false), digest(&turned, false));
         assert_ne!(digest(&one, true), digest(&turned, true));
         assert_ne!(digest(&one, false), digest(&crossed, false));
-        let near = |value: f64| digest(&result(vec![Arc::new(Float64Array::from(vec![value]))]), false);
+        let near =
+            |value: f64| digest(&result(vec![Arc::new(Float64Array::from(vec![value]))]), false);
         assert_eq!(near(1.0), near(1.000_000_01));
         assert_eq!(near(0.0), near(-0.0));
         assert_ne!(near(1.0), near(1.000_1));
-        assert_ne!(digest(&result(vec![whole(&[1])]), false), digest(&result(vec![whole(&[1, 1])]), false));
+        assert_ne!(
+            digest(&result(vec![whole(&[1])]), false),
+            digest(&result(vec![whole(&[1, 1])]), false)
+        );
         let text = result(vec![Arc::new(StringArray::from(vec!["1"]))]);
         assert_ne!(digest(&result(vec![whole(&[1])]), false), digest(&text, false));
     }

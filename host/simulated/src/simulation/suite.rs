@@ -14,7 +14,8 @@ pub struct SimulatedQuestion {
     pub db: String,
     /// The question in words.
     pub question: String,
-    /// Right statements, the suite's own first. Without any, the question cannot be answered rightly.
+    /// Right statements, the suite's own first. Without any, the question cannot be answered
+    /// rightly.
     pub golds: Vec<String>,
     /// Whether the question asks for an order of rows.
     pub ordered: bool,
@@ -34,8 +35,8 @@ impl Known for SimulatedQuestion {
     }
 }
 
-/// The questions of a suite by their text. The menu of a question is made once for all models that share a suite, whatever their seeds and
-/// settings.
+/// The questions of a suite by their text. The menu of a question is made once for all models that
+/// share a suite, whatever their seeds and settings.
 #[derive(Clone)]
 pub struct SimulatedSuite {
     questions: Vec<SimulatedQuestion>,
@@ -46,7 +47,9 @@ pub struct SimulatedSuite {
 /// Expected statements are not shown.
 impl std::fmt::Debug for SimulatedSuite {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SimulatedSuite").field("questions", &self.questions.len()).finish_non_exhaustive()
+        f.debug_struct("SimulatedSuite")
+            .field("questions", &self.questions.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -70,7 +73,8 @@ impl SimulatedSuite {
         &self.menus
     }
 
-    /// The place of the question with this text; if several databases have it, that over the named database.
+    /// The place of the question with this text; if several databases have it, that over the named
+    /// database.
     pub(super) fn find(&self, question: &str, database: &str) -> Option<usize> {
         self.by_words.find(&self.questions, question, database)
     }

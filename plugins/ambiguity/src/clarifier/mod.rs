@@ -20,7 +20,8 @@ impl ClarifierRole for AmbiguityClarifier {
         if score <= self.settings.threshold {
             return Ok(Vec::new());
         }
-        let reported = graph.task(&worst.task).map_or(problem.question.as_str(), |task| task.text.as_str());
+        let reported =
+            graph.task(&worst.task).map_or(problem.question.as_str(), |task| task.text.as_str());
         let (text, choices) = words::by_rule(reported, catalog, worst);
         let text = if self.settings.ask_model {
             words::by_model(host, problem, catalog, reported, worst).unwrap_or(text)
@@ -37,19 +38,27 @@ impl ClarifierRole for AmbiguityClarifier {
 
 impl Settings {
     fn weights(&self) -> AmbiguityWeights {
-        AmbiguityWeights { doubt: self.doubt, variance: self.variance, error: self.error, empty: self.empty }
+        AmbiguityWeights {
+            doubt: self.doubt,
+            variance: self.variance,
+            error: self.error,
+            empty: self.empty,
+        }
     }
 }
 
 impl AmbiguityClarifier {
-    /// The most unclear task and its score; the first one of several. What an answer of the user's cannot mend does not count.
+    /// The most unclear task and its score; the first one of several. What an answer of the user's
+    /// cannot mend does not count.
     fn worst<'a>(&self, graph: &Graph, seen: &'a [Observation]) -> Option<(f64, &'a Observation)> {
         let weights = self.settings.weights();
         let is_step = |observation: &&Observation| {
             graph.task(&observation.task).is_none_or(|task| task.operation == Operation::Solve)
         };
         let mut worst: Option<(f64, &Observation)> = None;
-        for observation in seen.iter().filter(is_step).filter(|observation| can_be_mended(observation)) {
+        for observation in
+            seen.iter().filter(is_step).filter(|observation| can_be_mended(observation))
+        {
             let Some(score) = ambiguity_of(&weights, observation) else { continue };
             if worst.is_none_or(|(highest, _)| score > highest) {
                 worst = Some((score, observation));
@@ -63,7 +72,10 @@ impl AmbiguityClarifier {
 fn can_be_mended(observation: &Observation) -> bool {
     match &observation.ending {
         Ending::Failed(failure) => match failure.kind {
-            FailureKind::Budget | FailureKind::Cancelled | FailureKind::Database | FailureKind::Internal => false,
+            FailureKind::Budget
+            | FailureKind::Cancelled
+            | FailureKind::Database
+            | FailureKind::Internal => false,
             FailureKind::Model => !failure.retryable,
             _ => true,
         },

@@ -15,10 +15,16 @@ pub(crate) fn by_model(
     reported: &str,
     worst: &Observation,
 ) -> Option<String> {
-    let mut user = format!("Tables:\n{}\n{}", prompt::catalog(catalog, CATALOG), prompt::problem(problem));
-    user += &format!("The unclear part: {}\nWhat happened: {}\n", text::line(reported, 600), happened(worst));
+    let mut user =
+        format!("Tables:\n{}\n{}", prompt::catalog(catalog, CATALOG), prompt::problem(problem));
+    user += &format!(
+        "The unclear part: {}\nWhat happened: {}\n",
+        text::line(reported, 600),
+        happened(worst)
+    );
     for candidate in worst.candidates.iter().take(3) {
-        user += &format!("Tried ({:.2}): {}\n", candidate.sureness(), text::line(&candidate.sql, 600));
+        user +=
+            &format!("Tried ({:.2}): {}\n", candidate.sureness(), text::line(&candidate.sql, 600));
     }
     let instructions = "A search over a database could not tell what the user means. Ask the user one short question, in the user's \
         language, whose answer would settle it. Write the question alone.";
@@ -29,13 +35,20 @@ pub(crate) fn by_model(
 }
 
 /// A question by rule: it names what was not understood, and offers near names to choose from.
-pub(crate) fn by_rule(reported: &str, catalog: &Catalog, worst: &Observation) -> (String, Vec<String>) {
+pub(crate) fn by_rule(
+    reported: &str,
+    catalog: &Catalog,
+    worst: &Observation,
+) -> (String, Vec<String>) {
     let reported = text::line(reported, 200);
     let reason = reason(worst);
-    if let Some((term, choices)) = reason.as_deref().and_then(|reason| choice(reason, "no measure for: ")) {
+    if let Some((term, choices)) =
+        reason.as_deref().and_then(|reason| choice(reason, "no measure for: "))
+    {
         return (format!("By what is \"{term}\" measured?"), choices);
     }
-    if let Some((term, choices)) = reason.as_deref().and_then(|reason| choice(reason, "several tables have the name: "))
+    if let Some((term, choices)) =
+        reason.as_deref().and_then(|reason| choice(reason, "several tables have the name: "))
     {
         return (format!("Which \"{term}\" do you mean? Several tables have that name."), choices);
     }
@@ -51,7 +64,9 @@ pub(crate) fn by_rule(reported: &str, catalog: &Catalog, worst: &Observation) ->
         Some(reason) => format!(
             "I could not answer \"{reported}\" ({reason}). Can you say it in other words, or name the tables and columns that you mean?"
         ),
-        None if is_empty(worst) => format!("Nothing fits \"{reported}\". Are all of its conditions as you mean them?"),
+        None if is_empty(worst) => {
+            format!("Nothing fits \"{reported}\". Are all of its conditions as you mean them?")
+        }
         None => format!("I am not sure what \"{reported}\" asks for. Can you say it more exactly?"),
     };
     (text, Vec::new())
@@ -59,7 +74,11 @@ pub(crate) fn by_rule(reported: &str, catalog: &Catalog, worst: &Observation) ->
 
 fn happened(worst: &Observation) -> String {
     reason(worst).unwrap_or_else(|| {
-        if is_empty(worst) { "the result has no rows".to_owned() } else { "no statement could be trusted".to_owned() }
+        if is_empty(worst) {
+            "the result has no rows".to_owned()
+        } else {
+            "no statement could be trusted".to_owned()
+        }
     })
 }
 
@@ -77,7 +96,8 @@ fn reason(worst: &Observation) -> Option<String> {
     words.map(|words| text::line(&words, 300)).filter(|words| !words.is_empty())
 }
 
-/// What a provider without a model says it did not understand, else the first name in back quotes that the catalog lacks.
+/// What a provider without a model says it did not understand, else the first name in back quotes
+/// that the catalog lacks.
 fn unknown_name(reason: &str, catalog: &Catalog) -> Option<String> {
     if let Some((_, words)) = reason.split_once("not understood: ") {
         let words = words.split(';').next().unwrap_or_default().trim();
@@ -88,12 +108,16 @@ fn unknown_name(reason: &str, catalog: &Catalog) -> Option<String> {
     quoted.filter(is_name).find(|name| !is_known(name, catalog)).map(str::to_owned)
 }
 
-/// What a provider without a model says, after such a beginning, of words that could mean several things: these words, and the things.
+/// What a provider without a model says, after such a beginning, of words that could mean several
+/// things: these words, and the things.
 fn choice(reason: &str, beginning: &str) -> Option<(String, Vec<String>)> {
     let (_, rest) = reason.split_once(beginning)?;
     let (term, choices) = rest.split_once(" (")?;
     let choices = choices.split(')').next().unwrap_or_default();
-    Some((term.to_owned(), choices.split(", ").filter(|choice| !choice.is_empty()).map(str::to_owned).collect()))
+    Some((
+        term.to_owned(),
+        choices.split(", ").filter(|choice| !choice.is_empty()).map(str::to_owned).collect(),
+    ))
 }
 
 fn is_known(name: &str, catalog: &Catalog) -> bool {
@@ -102,11 +126,13 @@ fn is_known(name: &str, catalog: &Catalog) -> bool {
 
 fn names(catalog: &Catalog) -> impl Iterator<Item = &str> {
     catalog.tables.iter().flat_map(|table| {
-        std::iter::once(table.name.as_str()).chain(table.columns.iter().map(|column| column.name.as_str()))
+        std::iter::once(table.name.as_str())
+            .chain(table.columns.iter().map(|column| column.name.as_str()))
     })
 }
 
-/// At most five names of the catalog that share a word with the wanted one, letter case and a plural's end aside.
+/// At most five names of the catalog that share a word with the wanted one, letter case and a
+/// plural's end aside.
 fn near(wanted: &str, catalog: &Catalog) -> Vec<String> {
     let wanted = stems(wanted);
     let mut found: Vec<String> = Vec::new();
@@ -123,5 +149,8 @@ fn near(wanted: &str, catalog: &Catalog) -> Vec<String> {
 
 fn stems(name: &str) -> Vec<String> {
     let words = name.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
-    words.map(|word| word.trim_end_matches('s').to_owned()).filter(|word| word.chars().count() > 2).collect()
+    words
+        .map(|word| word.trim_end_matches('s').to_owned())
+        .filter(|word| word.chars().count() > 2)
+        .collect()
 }

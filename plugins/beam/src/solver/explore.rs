@@ -1,4 +1,5 @@
-//! Paths of several tables: each round requests one statement of every open path, concurrently, and reads the replies.
+//! Paths of several tables: each round requests one statement of every open path, concurrently, and
+//! reads the replies.
 
 use std::collections::VecDeque;
 
@@ -70,7 +71,8 @@ impl<'a, H: SolverHost> Explorer<'a, H> {
         self.rest.len()
     }
 
-    /// Explores the next tables, at most that many and at most as many as calls are left; false when there is none.
+    /// Explores the next tables, at most that many and at most as many as calls are left; false
+    /// when there is none.
     pub(crate) fn explore(&mut self, most: usize) -> bool {
         let budget = self.host.remaining();
         let calls = if budget.time == TimeLeft::Over { 0 } else { budget.llm_calls as usize };
@@ -81,7 +83,8 @@ impl<'a, H: SolverHost> Explorer<'a, H> {
         let from = self.paths.len();
         let max_attempts = self.max_attempts;
         self.paths.extend(self.rest.drain(..next).map(|primary| Path::new(primary, max_attempts)));
-        let names: Vec<&str> = self.paths[from..].iter().map(|path| path.primary.table.name.as_str()).collect();
+        let names: Vec<&str> =
+            self.paths[from..].iter().map(|path| path.primary.table.name.as_str()).collect();
         self.host.event(None, "explore", &json!({ "tables": names }));
         while self.ended.is_none() && self.round() {}
         true
@@ -89,13 +92,18 @@ impl<'a, H: SolverHost> Explorer<'a, H> {
 
     /// One attempt of every open path; false when none is open.
     fn round(&mut self) -> bool {
-        let open: Vec<usize> = (0..self.paths.len()).filter(|path| self.paths[*path].is_open()).collect();
+        let open: Vec<usize> =
+            (0..self.paths.len()).filter(|path| self.paths[*path].is_open()).collect();
         if open.is_empty() {
             return false;
         }
         let mut requests = Vec::new();
         for path in &open {
-            requests.push(self.paths[*path].request(&self.brief, &self.catalog.dialect, self.asked));
+            requests.push(self.paths[*path].request(
+                &self.brief,
+                &self.catalog.dialect,
+                self.asked,
+            ));
             self.asked += 1;
         }
         let replies = self.host.complete_all(&requests);
@@ -110,11 +118,17 @@ impl<'a, H: SolverHost> Explorer<'a, H> {
     }
 
     /// The statement of a reply, as a candidate.
-    fn read(&mut self, path: usize, reply: Result<Reply, LlmError>, shorter: &mut Option<bool>) -> Option<Stated> {
+    fn read(
+        &mut self,
+        path: usize,
+        reply: Result<Reply, LlmError>,
+        shorter: &mut Option<bool>,
+    ) -> Option<Stated> {
         match written(reply) {
             Written::Statement(statement) => return self.state(path, statement),
             Written::NoStatement(wrong) => self.paths[path].chain.fail_without_statement(wrong),
-            // The prompts of one round have about the same length: one shortening is enough for all of them. It is no attempt.
+            // The prompts of one round have about the same length: one shortening is enough for all
+            // of them. It is no attempt.
             Written::TooLarge if *shorter.get_or_insert_with(|| self.brief.shorten()) => {
                 self.paths[path].chain.signals.attempts -= 1;
             }
@@ -139,7 +153,8 @@ impl<'a, H: SolverHost> Explorer<'a, H> {
     /// The candidate of a statement that the path did not have before.
     fn state(&mut self, path: usize, statement: Statement) -> Option<Stated> {
         if self.paths[path].has(&statement.sql) {
-            self.host.note(Level::Debug, &format!("{}: the model repeats its statement", self.task.id));
+            self.host
+                .note(Level::Debug, &format!("{}: the model repeats its statement", self.task.id));
             self.paths[path].is_closed = true;
             return None;
         }
@@ -148,7 +163,11 @@ impl<'a, H: SolverHost> Explorer<'a, H> {
         let Path { chain, primary, .. } = &mut self.paths[path];
         let origin = chain.origin();
         let mut candidate = chain.candidate(id, origin, statement, &Signals::default());
-        candidate.rationale = Some(format!("built on {} (score {:.2})", line(&primary.table.name, 80), primary.score));
+        candidate.rationale = Some(format!(
+            "built on {} (score {:.2})",
+            line(&primary.table.name, 80),
+            primary.score
+        ));
         Some(Stated { path, candidate })
     }
 }

@@ -1,4 +1,5 @@
-//! How far a statement and its result fit what the question asks for: the five signals of syrch 0.3.7.
+//! How far a statement and its result fit what the question asks for: the five signals of syrch
+//! 0.3.7.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +11,8 @@ use crate::solver::words::{UNITS, is_temporal, is_temporal_name, names, parts};
 
 const FUNCTIONS: &[&str] = &["count", "sum", "total", "avg", "min", "max", "group_concat"];
 // A column of such a name holds what was counted or added up before.
-const ADDED_UP: &[&str] = &["count", "number", "num", "total", "sum", "average", "avg", "mean", "min", "max"];
+const ADDED_UP: &[&str] =
+    &["count", "number", "num", "total", "sum", "average", "avg", "mean", "min", "max"];
 
 /// The signals, 0 to 1 each.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,7 +27,13 @@ pub(crate) struct Fit {
 
 impl Fit {
     /// Compares a statement that ran with what is asked. `quality` comes from how it ran.
-    pub(crate) fn of(needs: &Needs, catalog: &Catalog, facts: &Facts, profile: &Profile, quality: f64) -> Self {
+    pub(crate) fn of(
+        needs: &Needs,
+        catalog: &Catalog,
+        facts: &Facts,
+        profile: &Profile,
+        quality: f64,
+    ) -> Self {
         let seen = Seen::new(catalog, facts, profile);
         let has_grain = needs.grain.as_ref().is_none_or(|grain| seen.has_grain(grain));
         let has_aggregate = !needs.aggregates || seen.aggregates;
@@ -36,7 +44,11 @@ impl Fit {
         Self {
             structural: clamp01(1.0 - lost),
             grain: if has_grain { 1.0 } else { 0.5 },
-            dimension: if needs.dimensions.is_empty() { 1.0 } else { hits / needs.dimensions.len() as f64 },
+            dimension: if needs.dimensions.is_empty() {
+                1.0
+            } else {
+                hits / needs.dimensions.len() as f64
+            },
             time: if !needs.has_time || seen.has_time { 1.0 } else { 0.0 },
             quality,
         }
@@ -72,14 +84,20 @@ struct Seen<'a> {
 
 impl<'a> Seen<'a> {
     fn new(catalog: &'a Catalog, facts: &Facts, profile: &Profile) -> Self {
-        let read: BTreeSet<usize> = facts.tables.iter().filter_map(|name| catalog.place(name)).collect();
-        let tables: Vec<&Table> = read.into_iter().filter_map(|place| catalog.tables.get(place)).collect();
-        let used = facts.columns.iter().map(|column| column.rsplit('.').next().unwrap_or(column).to_owned());
+        let read: BTreeSet<usize> =
+            facts.tables.iter().filter_map(|name| catalog.place(name)).collect();
+        let tables: Vec<&Table> =
+            read.into_iter().filter_map(|place| catalog.tables.get(place)).collect();
+        let used = facts
+            .columns
+            .iter()
+            .map(|column| column.rsplit('.').next().unwrap_or(column).to_owned());
         let shown = profile.columns.iter().map(|column| column.column.name.clone());
         let columns: Vec<String> = used.clone().chain(shown).collect();
         let is_function = |name: &String| FUNCTIONS.contains(&name.to_ascii_lowercase().as_str());
-        let was_added_up =
-            used.into_iter().any(|column| parts(&column).iter().any(|part| ADDED_UP.contains(&part.as_str())));
+        let was_added_up = used
+            .into_iter()
+            .any(|column| parts(&column).iter().any(|part| ADDED_UP.contains(&part.as_str())));
         let in_tables = tables.iter().flat_map(|table| &table.columns).any(is_temporal);
         Self {
             aggregates: facts.functions.iter().any(is_function) || was_added_up,
@@ -89,11 +107,15 @@ impl<'a> Seen<'a> {
         }
     }
 
-    /// Whether a row can stand for that: something of the name is used or shown, or, for a unit of time, any date is.
+    /// Whether a row can stand for that: something of the name is used or shown, or, for a unit of
+    /// time, any date is.
     fn has_grain(&self, grain: &str) -> bool {
         let is_unit = UNITS.contains(&grain);
         self.tables.iter().any(|table| names(&table.name, grain))
-            || self.columns.iter().any(|column| names(column, grain) || (is_unit && self.is_temporal(column)))
+            || self
+                .columns
+                .iter()
+                .any(|column| names(column, grain) || (is_unit && self.is_temporal(column)))
     }
 
     fn is_temporal(&self, name: &str) -> bool {
@@ -102,14 +124,15 @@ impl<'a> Seen<'a> {
     }
 
     fn tables_have(&self, word: &str) -> bool {
-        let has =
-            |table: &&Table| names(&table.name, word) || table.columns.iter().any(|column| names(&column.name, word));
+        let has = |table: &&Table| {
+            names(&table.name, word) || table.columns.iter().any(|column| names(&column.name, word))
+        };
         self.tables.iter().any(has) || self.columns.iter().any(|column| names(column, word))
     }
 }
 
-/// How smoothly a statement ran: the execution signal of syrch 0.3.7, over all attempts of its path. (There it began anew with each
-/// attempt, so that it was 1 for everything that ran.)
+/// How smoothly a statement ran: the execution signal of syrch 0.3.7, over all attempts of its
+/// path. (There it began anew with each attempt, so that it was 1 for everything that ran.)
 pub(crate) fn execution_signal(signals: &Signals) -> f64 {
     let errors = |number: u32, share: f64| share * f64::from(number.min(3));
     let once = |occurred: bool, share: f64| if occurred { share } else { 0.0 };
@@ -134,11 +157,20 @@ mod tests {
             columns: columns.iter().map(|name| column(name)).collect(),
             ..Table::default()
         };
-        let tables = vec![table("orders", &["id", "ordered_at", "total"]), table("customers", &["id", "country"])];
+        let tables = vec![
+            table("orders", &["id", "ordered_at", "total"]),
+            table("customers", &["id", "country"]),
+        ];
         Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables }
     }
 
-    fn fit(question: &str, tables: &[&str], functions: &[&str], columns: &[&str], rows: u64) -> Fit {
+    fn fit(
+        question: &str,
+        tables: &[&str],
+        functions: &[&str],
+        columns: &[&str],
+        rows: u64,
+    ) -> Fit {
         let mut facts = facts("", tables);
         facts.functions = functions.iter().map(|name| (*name).to_owned()).collect();
         facts.columns = columns.iter().map(|name| (*name).to_owned()).collect();
@@ -159,14 +191,28 @@ mod tests {
     #[test]
     fn each_mismatch_has_the_share_of_syrch_0_3_7() {
         assert_eq!(fit("How many orders?", &["orders"], &["count"], &[], 1).structural, 1.0);
-        assert_eq!(rounded(fit("How many orders?", &["orders"], &["count"], &[], 4).structural), 0.9);
-        assert_eq!(rounded(fit("How many orders?", &["orders"], &[], &["orders.id"], 1).structural), 0.5);
+        assert_eq!(
+            rounded(fit("How many orders?", &["orders"], &["count"], &[], 4).structural),
+            0.9
+        );
+        assert_eq!(
+            rounded(fit("How many orders?", &["orders"], &[], &["orders.id"], 1).structural),
+            0.5
+        );
         // What was added up before needs no function.
         assert_eq!(fit("How many orders?", &["orders"], &[], &["orders.total"], 1).structural, 1.0);
         let per_country = fit("How many orders per country?", &["orders"], &["count"], &[], 4);
-        assert_eq!((rounded(per_country.structural), per_country.grain, per_country.dimension), (0.7, 0.5, 0.0));
-        let per_country =
-            fit("How many orders per country?", &["orders", "customers"], &["count"], &["customers.country"], 4);
+        assert_eq!(
+            (rounded(per_country.structural), per_country.grain, per_country.dimension),
+            (0.7, 0.5, 0.0)
+        );
+        let per_country = fit(
+            "How many orders per country?",
+            &["orders", "customers"],
+            &["count"],
+            &["customers.country"],
+            4,
+        );
         assert_eq!(per_country.signals(), [1.0; 5]);
     }
 

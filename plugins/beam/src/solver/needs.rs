@@ -1,4 +1,5 @@
-//! What a question asks of the result's shape, read from its words: there is no requirement spec to read it from.
+//! What a question asks of the result's shape, read from its words: there is no requirement spec to
+//! read it from.
 
 use syrch_plugin::prelude::*;
 
@@ -9,7 +10,8 @@ use crate::solver::words::{UNITS, names, words};
 pub(crate) struct Needs {
     /// Whether something is counted, added up or averaged.
     pub(crate) aggregates: bool,
-    /// What one row stands for, when the words say so: a unit of time, or a word that the catalog has too.
+    /// What one row stands for, when the words say so: a unit of time, or a word that the catalog
+    /// has too.
     pub(crate) grain: Option<String>,
     /// By what results are grouped, as far as the catalog has columns or tables of that name.
     pub(crate) dimensions: Vec<String>,
@@ -22,8 +24,19 @@ const GROUPING: &[&str] = &["per", "each", "every", "by"];
 // After these words, `by` names an order or an agent, not a group.
 const NOT_GROUPING: &[&str] =
     &["sort", "sorted", "order", "ordered", "rank", "ranked", "followed", "divided", "multiplied"];
-const FILLERS: &[&str] =
-    &["the", "a", "an", "of", "different", "distinct", "single", "individual", "their", "its", "respective"];
+const FILLERS: &[&str] = &[
+    "the",
+    "a",
+    "an",
+    "of",
+    "different",
+    "distinct",
+    "single",
+    "individual",
+    "their",
+    "its",
+    "respective",
+];
 const ADVERBS: &[(&str, &str)] = &[
     ("daily", "day"),
     ("weekly", "week"),
@@ -33,17 +46,31 @@ const ADVERBS: &[(&str, &str)] = &[
     ("annual", "year"),
     ("annually", "year"),
 ];
-const MONTHS: &[&str] =
-    &["january", "february", "april", "june", "july", "august", "september", "october", "november", "december"];
+const MONTHS: &[&str] = &[
+    "january",
+    "february",
+    "april",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
 const RELATIVE: &[&str] = &["last", "this", "next", "past", "previous", "current"];
 
 impl Needs {
     /// Reads them from a task's words.
     pub(crate) fn of(text: &str, catalog: &Catalog) -> Self {
         let words = words(text);
-        let mut needs = Self { aggregates: aggregates(&words), has_time: has_time(&words), ..Self::default() };
+        let mut needs =
+            Self { aggregates: aggregates(&words), has_time: has_time(&words), ..Self::default() };
         for (index, word) in words.iter().enumerate() {
-            let adverb = ADVERBS.iter().find(|(adverb, _)| adverb == word).map(|(_, unit)| (*unit).to_owned());
+            let adverb = ADVERBS
+                .iter()
+                .find(|(adverb, _)| adverb == word)
+                .map(|(_, unit)| (*unit).to_owned());
             let Some(unit) = adverb.or_else(|| grouped(&words, index)) else { continue };
             let is_known = is_known(catalog, &unit);
             if needs.grain.is_none() && (is_known || UNITS.contains(&unit.as_str())) {
@@ -58,8 +85,12 @@ impl Needs {
 }
 
 fn aggregates(words: &[String]) -> bool {
-    let pair = |first: &str, second: &str| words.windows(2).any(|pair| pair[0] == first && pair[1] == second);
-    pair("how", "many") || pair("number", "of") || words.iter().any(|word| AGGREGATES.contains(&word.as_str()))
+    let pair = |first: &str, second: &str| {
+        words.windows(2).any(|pair| pair[0] == first && pair[1] == second)
+    };
+    pair("how", "many")
+        || pair("number", "of")
+        || words.iter().any(|word| AGGREGATES.contains(&word.as_str()))
 }
 
 /// The noun after `per`, `each`, `every` or a grouping `by`.
@@ -72,22 +103,25 @@ fn grouped(words: &[String], index: usize) -> Option<String> {
     if word == "by" && before.is_some_and(|before| NOT_GROUPING.contains(&before)) {
         return None;
     }
-    let skipped = |word: &&String| FILLERS.contains(&word.as_str()) || GROUPING.contains(&word.as_str());
+    let skipped =
+        |word: &&String| FILLERS.contains(&word.as_str()) || GROUPING.contains(&word.as_str());
     words[index + 1..].iter().find(|word| !skipped(word)).cloned()
 }
 
 fn has_time(words: &[String]) -> bool {
     let is_year = |word: &String| word.len() == 4 && matches!(word.parse(), Ok(1900..=2099_u32));
-    let is_named = |word: &String| MONTHS.contains(&word.as_str()) || ["today", "yesterday"].contains(&word.as_str());
-    let is_relative = |pair: &[String]| RELATIVE.contains(&pair[0].as_str()) && UNITS.contains(&pair[1].as_str());
+    let is_named = |word: &String| {
+        MONTHS.contains(&word.as_str()) || ["today", "yesterday"].contains(&word.as_str())
+    };
+    let is_relative =
+        |pair: &[String]| RELATIVE.contains(&pair[0].as_str()) && UNITS.contains(&pair[1].as_str());
     words.iter().any(|word| is_year(word) || is_named(word)) || words.windows(2).any(is_relative)
 }
 
 fn is_known(catalog: &Catalog, word: &str) -> bool {
-    catalog
-        .tables
-        .iter()
-        .any(|table| names(&table.name, word) || table.columns.iter().any(|column| names(&column.name, word)))
+    catalog.tables.iter().any(|table| {
+        names(&table.name, word) || table.columns.iter().any(|column| names(&column.name, word))
+    })
 }
 
 #[cfg(test)]
@@ -101,7 +135,10 @@ mod tests {
             columns: vec![column("id"), column("country"), column("ordered_at")],
             ..Table::default()
         };
-        Needs::of(text, &Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![orders] })
+        Needs::of(
+            text,
+            &Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![orders] },
+        )
     }
 
     fn grouped_by(text: &str) -> (Option<String>, Vec<String>) {
@@ -111,7 +148,9 @@ mod tests {
 
     #[test]
     fn counting_and_adding_up_are_seen() {
-        for text in ["How many orders?", "the number of orders", "Total of all orders", "average price"] {
+        for text in
+            ["How many orders?", "the number of orders", "Total of all orders", "average price"]
+        {
             assert!(needs(text).aggregates, "{text}");
         }
         for text in ["Which orders are there?", "how do many orders look", "the phone number"] {
@@ -133,7 +172,9 @@ mod tests {
 
     #[test]
     fn times_are_seen() {
-        for text in ["orders in 2023", "since April", "the last month's orders", "what came yesterday"] {
+        for text in
+            ["orders in 2023", "since April", "the last month's orders", "what came yesterday"]
+        {
             assert!(needs(text).has_time, "{text}");
         }
         for text in ["order 20231", "order 1500", "the last order", "each year"] {

@@ -12,8 +12,9 @@ use crate::solver::weigh::{Cluster, tied};
 /// Results that a question shows at the most.
 const CHOICES: usize = 5;
 
-/// The candidates best first: one of each group of equal results in their order, then what ran without a row. Without
-/// one, an unavailable model or database and a used-up budget are failures, and everything else is an empty outcome.
+/// The candidates best first: one of each group of equal results in their order, then what ran
+/// without a row. Without one, an unavailable model or database and a used-up budget are failures,
+/// and everything else is an empty outcome.
 pub(crate) fn outcome<H: SolverHost>(explorer: &Explorer<'_, H>) -> Result<Outcome, Failure> {
     let clusters = standing(&explorer.paths);
     let empty: Vec<&Found> = explorer.paths.iter().filter_map(without_rows).collect();
@@ -44,13 +45,19 @@ fn doubt(tie: usize) -> f64 {
     1.0 - 1.0 / tie.max(1) as f64
 }
 
-fn candidate(found: &Found, cluster: &Cluster<'_>, clusters: &[Cluster<'_>], doubt: f64) -> Candidate {
+fn candidate(
+    found: &Found,
+    cluster: &Cluster<'_>,
+    clusters: &[Cluster<'_>],
+    doubt: f64,
+) -> Candidate {
     let viable: usize = clusters.iter().map(|cluster| cluster.members.len()).sum();
     let mut candidate = found.candidate.clone();
     candidate.signals.samples = count32(viable);
     candidate.signals.agreeing = count32(cluster.members.len());
     let built = candidate.rationale.take().unwrap_or_default();
-    let mut reported = format!("{built}; {} of {viable} results; {}", cluster.members.len(), found.fit.reported());
+    let mut reported =
+        format!("{built}; {} of {viable} results; {}", cluster.members.len(), found.fit.reported());
     if doubt > 0.0 {
         reported += "; another result fits equally well";
     }
@@ -70,7 +77,8 @@ fn log(host: &impl SolverHost, clusters: &[Cluster<'_>], empty: &[&Found]) {
     };
     host.keep(&best.candidate.id, &how);
     for (place, cluster) in clusters.iter().enumerate() {
-        for found in cluster.members.iter().filter(|found| found.candidate.id != best.candidate.id) {
+        for found in cluster.members.iter().filter(|found| found.candidate.id != best.candidate.id)
+        {
             let twin = cluster.best().map_or("", |twin| twin.candidate.id.as_str());
             let why = if twin == found.candidate.id {
                 beaten(cluster, &clusters[0], best, place < tied(clusters))
@@ -96,10 +104,14 @@ fn agreeing(cluster: &Cluster<'_>) -> String {
 fn beaten(own: &Cluster<'_>, first: &Cluster<'_>, best: &Found, is_tied: bool) -> String {
     let id = &best.candidate.id;
     if is_tied {
-        return format!("another result, which fits as well as that of {id}; its table was found later");
+        return format!(
+            "another result, which fits as well as that of {id}; its table was found later"
+        );
     }
     if own.fits_like(first) {
-        return format!("another result, which fits as well as that of {id}, but fewer statements agree");
+        return format!(
+            "another result, which fits as well as that of {id}, but fewer statements agree"
+        );
     }
     let fit = own.best().map(|found| found.fit.reported()).unwrap_or_default();
     format!("another result, which fits worse than that of {id}: {fit}")
@@ -108,8 +120,13 @@ fn beaten(own: &Cluster<'_>, first: &Cluster<'_>, best: &Found, is_tied: bool) -
 /// Both readings, or all of them, for the user.
 fn question(task: &Task, tied: &[Cluster<'_>]) -> Question {
     let choice = |found: &Found| {
-        let columns: Vec<String> =
-            found.profile.columns.iter().take(6).map(|column| line(&column.column.name, 40)).collect();
+        let columns: Vec<String> = found
+            .profile
+            .columns
+            .iter()
+            .take(6)
+            .map(|column| line(&column.column.name, 40))
+            .collect();
         let built = found.candidate.rationale.as_deref().unwrap_or_default();
         format!("{built}: {} of {}", count(found.profile.rows, "row"), columns.join(", "))
     };

@@ -26,7 +26,8 @@ pub(crate) struct Path<'a> {
     pub(crate) chain: Chain,
     /// The viable statement, which ends the path.
     pub(crate) viable: Option<Found>,
-    /// The last statement that ran and is to be repaired, as a rule for it has no rows; rather one that has some.
+    /// The last statement that ran and is to be repaired, as a rule for it has no rows; rather one
+    /// that has some.
     pub(crate) unsound: Option<Found>,
     /// The first statement that was out of scope, and so did not run.
     pub(crate) stray: Option<Candidate>,
@@ -36,19 +37,34 @@ pub(crate) struct Path<'a> {
 
 impl<'a> Path<'a> {
     pub(crate) fn new(primary: Primary<'a>, max_attempts: u32) -> Self {
-        Self { primary, chain: Chain::new(max_attempts), viable: None, unsound: None, stray: None, is_closed: false }
+        Self {
+            primary,
+            chain: Chain::new(max_attempts),
+            viable: None,
+            unsound: None,
+            stray: None,
+            is_closed: false,
+        }
     }
 
     pub(crate) fn is_open(&self) -> bool {
-        !self.is_closed && self.viable.is_none() && self.chain.signals.attempts < self.chain.signals.max_attempts
+        !self.is_closed
+            && self.viable.is_none()
+            && self.chain.signals.attempts < self.chain.signals.max_attempts
     }
 
-    /// The next request: a statement on the table, or a repair that carries all earlier ones of the path (syrch bug 13: feedback was
-    /// overwritten). `asked` is the number of requests before it, all paths together: with the statements that it is about taken off it
-    /// becomes the sample, so that a provider with a list of answers gives each of them once.
+    /// The next request: a statement on the table, or a repair that carries all earlier ones of the
+    /// path (syrch bug 13: feedback was overwritten). `asked` is the number of requests before it,
+    /// all paths together: with the statements that it is about taken off it becomes the sample, so
+    /// that a provider with a list of answers gives each of them once.
     pub(crate) fn request(&self, brief: &Brief<'_>, dialect: &Dialect, asked: u32) -> Request {
-        let subjects: Vec<String> =
-            self.chain.tried.iter().map(|tried| tried.sql.clone()).filter(|sql| !sql.is_empty()).collect();
+        let subjects: Vec<String> = self
+            .chain
+            .tried
+            .iter()
+            .map(|tried| tried.sql.clone())
+            .filter(|sql| !sql.is_empty())
+            .collect();
         let purpose = if subjects.is_empty() { Purpose::Generate } else { Purpose::Repair };
         let sample = asked.saturating_sub(count32(subjects.len()));
         let more = format!("{}{}", self.primary.reported(dialect), feedback(&self.chain.tried));
@@ -60,11 +76,14 @@ impl<'a> Path<'a> {
         self.chain.tried.iter().any(|tried| tried.sql == sql)
     }
 
-    /// Why a statement does not belong to this path: it is not built on the path's table. What reads nothing but finished tasks is in
-    /// scope, as the materialized contexts of syrch 0.3.7 were.
+    /// Why a statement does not belong to this path: it is not built on the path's table. What
+    /// reads nothing but finished tasks is in scope, as the materialized contexts of syrch 0.3.7
+    /// were.
     pub(crate) fn out_of_scope(&self, facts: &Facts, catalog: &Catalog) -> Option<String> {
         let reads_tasks_only = facts.tables.is_empty() && !facts.tasks.is_empty();
-        let is_primary = |name: &String| catalog.table(name).is_some_and(|table| table.is_same(self.primary.table));
+        let is_primary = |name: &String| {
+            catalog.table(name).is_some_and(|table| table.is_same(self.primary.table))
+        };
         if reads_tasks_only || facts.tables.iter().any(is_primary) {
             return None;
         }

@@ -1,4 +1,5 @@
-//! When to explore another table: the policies `beam` and `exhaustive` of syrch 0.3.7, over groups of equal results.
+//! When to explore another table: the policies `beam` and `exhaustive` of syrch 0.3.7, over groups
+//! of equal results.
 
 use serde_json::json;
 use syrch_plugin::prelude::*;
@@ -18,7 +19,10 @@ pub(crate) fn search<H: SolverHost>(mut explorer: Explorer<'_, H>) -> Result<Out
         explorer.explore(budget.min(settings.beam_width as usize));
         while explorer.paths.len() < budget && is_open(&explorer) && explorer.explore(1) {}
         let mut extra = 0;
-        while extra < settings.expansion && tied(&standing(&explorer.paths)) > 1 && explorer.explore(1) {
+        while extra < settings.expansion
+            && tied(&standing(&explorer.paths)) > 1
+            && explorer.explore(1)
+        {
             extra += 1;
         }
     }
@@ -36,7 +40,8 @@ pub(crate) fn standing<'p>(paths: &'p [Path<'_>]) -> Vec<Cluster<'p>> {
 /// Whether too little is viable yet, or the best is not far enough ahead.
 fn is_open<H: SolverHost>(explorer: &Explorer<'_, H>) -> bool {
     let clusters = standing(&explorer.paths);
-    let viable: Vec<&Found> = explorer.paths.iter().filter_map(|path| path.viable.as_ref()).collect();
+    let viable: Vec<&Found> =
+        explorer.paths.iter().filter_map(|path| path.viable.as_ref()).collect();
     let margin = margin(&clusters, explorer.settings.agreement);
     // Standings are sums of shares: rounding must not decide.
     let is_open = viable.len() < 2 || margin + 1e-9 < explorer.settings.stop_margin;

@@ -1,4 +1,5 @@
-//! The statements of a round: they run concurrently, are judged together, and end their paths or are repaired.
+//! The statements of a round: they run concurrently, are judged together, and end their paths or
+//! are repaired.
 
 use serde_json::json;
 use syrch_plugin::attempt::{Ran, failed, judged, rejection};
@@ -38,14 +39,16 @@ impl<H: SolverHost> Explorer<'_, H> {
         }
     }
 
-    /// When no path came to anything: a statement that runs is better than none, whatever it is built on. The first of each path that was
-    /// out of scope runs after all, each text once. (In syrch 0.3.7 the task failed.)
+    /// When no path came to anything: a statement that runs is better than none, whatever it is
+    /// built on. The first of each path that was out of scope runs after all, each text once. (In
+    /// syrch 0.3.7 the task failed.)
     pub(crate) fn last_resort(&mut self) {
         let mut strays: Vec<Stated> = Vec::new();
         for (index, path) in self.paths.iter_mut().enumerate() {
             let Some(mut candidate) = path.stray.take() else { continue };
             if !strays.iter().any(|stray| stray.candidate.sql == candidate.sql) {
-                candidate.rationale = Some(format!("not built on {}", line(&path.primary.table.name, 80)));
+                candidate.rationale =
+                    Some(format!("not built on {}", line(&path.primary.table.name, 80)));
                 strays.push(Stated { path: index, candidate });
             }
         }
@@ -72,16 +75,19 @@ impl<H: SolverHost> Explorer<'_, H> {
         self.host.propose(candidate);
         self.host.discard(&candidate.id, wrong);
         let chain = &mut self.paths[path].chain;
-        // Errors add up over the attempts of a path, while the shape of a result is that result's alone.
+        // Errors add up over the attempts of a path, while the shape of a result is that result's
+        // alone.
         chain.signals.syntax_errors = candidate.signals.syntax_errors;
         chain.signals.schema_errors = candidate.signals.schema_errors;
         chain.signals.execution_errors = candidate.signals.execution_errors;
         chain.fail(&candidate.sql, wrong);
     }
 
-    /// Runs the statements that pass their check and are in scope concurrently, and logs all in their order.
+    /// Runs the statements that pass their check and are in scope concurrently, and logs all in
+    /// their order.
     fn run(&mut self, stated: Vec<Stated>, scope: Scope) -> Vec<(Stated, Ran)> {
-        let checked: Vec<Result<Facts, Wrong>> = stated.iter().map(|stated| self.check(stated, scope)).collect();
+        let checked: Vec<Result<Facts, Wrong>> =
+            stated.iter().map(|stated| self.check(stated, scope)).collect();
         let in_scope = stated.iter().zip(&checked).filter(|(_, checked)| checked.is_ok());
         let texts: Vec<String> = in_scope.map(|(stated, _)| stated.candidate.sql.clone()).collect();
         let ends = if texts.is_empty() { Vec::new() } else { self.host.run_all(&texts) };
@@ -96,7 +102,8 @@ impl<H: SolverHost> Explorer<'_, H> {
             match ended {
                 Ok((facts, results)) => {
                     let signals = &mut stated.candidate.signals;
-                    let result = Ran::new(self.host, facts, results, self.settings.overflow_rows, signals);
+                    let result =
+                        Ran::new(self.host, facts, results, self.settings.overflow_rows, signals);
                     self.host.propose(&stated.candidate);
                     ran.push((stated, result));
                 }
@@ -121,7 +128,8 @@ impl<H: SolverHost> Explorer<'_, H> {
 
     /// Has the results of a round judged together.
     fn judge(&mut self, ran: Vec<(Stated, Ran)>) {
-        let candidates: Vec<Candidate> = ran.iter().map(|(stated, _)| stated.candidate.clone()).collect();
+        let candidates: Vec<Candidate> =
+            ran.iter().map(|(stated, _)| stated.candidate.clone()).collect();
         let mut verdicts = judged(self.host, self.task, &candidates).into_iter();
         for (stated, ran) in ran {
             match verdicts.next() {
@@ -136,8 +144,8 @@ impl<H: SolverHost> Explorer<'_, H> {
         }
     }
 
-    /// A result with rows and without faults is viable and ends its path, as does the last one with rows. Any other is the path's last
-    /// resort, and its statement is repaired.
+    /// A result with rows and without faults is viable and ends its path, as does the last one with
+    /// rows. Any other is the path's last resort, and its statement is repaired.
     fn take(&mut self, stated: Stated, ran: Ran, reward: Option<f64>) {
         let Stated { path, mut candidate } = stated;
         let wrong = ran.to_repair(false);
@@ -153,14 +161,20 @@ impl<H: SolverHost> Explorer<'_, H> {
         let fit = Fit::of(&self.needs, self.catalog, &facts, &profile, quality);
         candidate.signals.reward = reward;
         candidate.score = Some(if profile.rows > 0 { fit.posterior() } else { 0.0 });
-        self.host.event(Some(&candidate.id), "fit", &json!({ "signals": fit.signals(), "rows": profile.rows }));
+        self.host.event(
+            Some(&candidate.id),
+            "fit",
+            &json!({ "signals": fit.signals(), "rows": profile.rows }),
+        );
         let path = &mut self.paths[path];
         let is_last = path.chain.signals.attempts >= path.chain.signals.max_attempts;
         match wrong.filter(|_| !is_last || profile.rows == 0) {
             None => path.viable = Some(Found { candidate, fit, fingerprint, profile }),
             Some(wrong) => {
                 path.chain.fail(&candidate.sql, wrong);
-                if profile.rows > 0 || path.unsound.as_ref().is_none_or(|known| known.profile.rows == 0) {
+                if profile.rows > 0
+                    || path.unsound.as_ref().is_none_or(|known| known.profile.rows == 0)
+                {
                     path.unsound = Some(Found { candidate, fit, fingerprint, profile });
                 }
             }

@@ -44,8 +44,8 @@ impl Primary<'_> {
     }
 }
 
-/// The tables that retrieval finds for the task, as the policy of syrch 0.3.7 keeps them; without a hit, those whose names the question
-/// has most of, and then the others in the catalog's order.
+/// The tables that retrieval finds for the task, as the policy of syrch 0.3.7 keeps them; without a
+/// hit, those whose names the question has most of, and then the others in the catalog's order.
 pub(crate) fn candidates<'a>(
     host: &impl SolverHost,
     settings: &Settings,
@@ -60,22 +60,43 @@ pub(crate) fn candidates<'a>(
     };
     let found = retrieved(host, catalog, &text);
     let by = if found.is_empty() { "names" } else { "retrieval" };
-    let scored = if found.is_empty() { by_name(settings, catalog, &text) } else { selected(settings, found) };
-    let reported: Vec<_> = scored.iter().map(|(table, score)| json!({ "table": table.name, "score": score })).collect();
+    let scored = if found.is_empty() {
+        by_name(settings, catalog, &text)
+    } else {
+        selected(settings, found)
+    };
+    let reported: Vec<_> = scored
+        .iter()
+        .map(|(table, score)| json!({ "table": table.name, "score": score }))
+        .collect();
     host.event(None, "tables", &json!({ "by": by, "tables": reported }));
-    let primary =
-        |(table, score): (&'a Table, f64)| Primary { table, score, joins: joins(catalog, table).into_iter().collect() };
+    let primary = |(table, score): (&'a Table, f64)| Primary {
+        table,
+        score,
+        joins: joins(catalog, table).into_iter().collect(),
+    };
     scored.into_iter().map(primary).collect()
 }
 
 /// The hits among the catalog's tables, each once.
-fn retrieved<'a>(host: &impl SolverHost, catalog: &'a Catalog, text: &str) -> Vec<(&'a Table, f64)> {
-    let query =
-        RetrievalQuery { corpus: Corpus::Tables, retriever: Retriever::Lexical, text: text.to_owned(), limit: HITS };
+fn retrieved<'a>(
+    host: &impl SolverHost,
+    catalog: &'a Catalog,
+    text: &str,
+) -> Vec<(&'a Table, f64)> {
+    let query = RetrievalQuery {
+        corpus: Corpus::Tables,
+        retriever: Retriever::Lexical,
+        text: text.to_owned(),
+        limit: HITS,
+    };
     let hits = match host.retrieve(&query) {
         Ok(hits) => hits,
         Err(error) => {
-            host.note(Level::Debug, &format!("no retrieval of tables: {}", port_failure(&error).message));
+            host.note(
+                Level::Debug,
+                &format!("no retrieval of tables: {}", port_failure(&error).message),
+            );
             Vec::new()
         }
     };
@@ -118,7 +139,8 @@ fn by_name<'a>(settings: &Settings, catalog: &'a Catalog, text: &str) -> Vec<(&'
         let parts = parts(&table.name);
         parts.iter().filter(|part| asked.contains(*part)).count() as f64 / parts.len().max(1) as f64
     };
-    let mut scored: Vec<(&Table, f64)> = catalog.tables.iter().map(|table| (table, overlap(table))).collect();
+    let mut scored: Vec<(&Table, f64)> =
+        catalog.tables.iter().map(|table| (table, overlap(table))).collect();
     // Stable: tables of the same overlap stay in the catalog's order.
     scored.sort_by(|a, b| b.1.total_cmp(&a.1));
     scored.truncate(settings.most_tables as usize);
@@ -136,7 +158,8 @@ fn joins(catalog: &Catalog, table: &Table) -> Vec<String> {
             joined.push(other);
         }
     }
-    let refers = |key: &&ForeignKey| catalog.table(&key.ref_table).is_some_and(|other| other.is_same(table));
+    let refers =
+        |key: &&ForeignKey| catalog.table(&key.ref_table).is_some_and(|other| other.is_same(table));
     for other in catalog.tables.iter().filter(|other| !other.is_same(table)) {
         for key in other.foreign_keys.iter().filter(refers) {
             out.push(by_key(dialect, other, table, key));
@@ -145,8 +168,10 @@ fn joins(catalog: &Catalog, table: &Table) -> Vec<String> {
     }
     let is_joined = |other: &&Table| joined.iter().any(|known| known.is_same(other));
     for other in catalog.tables.iter().filter(|other| !is_joined(other)) {
-        let has = |name: &str| other.columns.iter().any(|column| column.name.eq_ignore_ascii_case(name));
-        let shared = table.columns.iter().map(|column| column.name.as_str()).filter(|name| has(name));
+        let has =
+            |name: &str| other.columns.iter().any(|column| column.name.eq_ignore_ascii_case(name));
+        let shared =
+            table.columns.iter().map(|column| column.name.as_str()).filter(|name| has(name));
         let shared: Vec<String> = shared
             .filter(|name| !COMMON.contains(&name.to_ascii_lowercase().as_str()))
             .map(|name| shown(dialect, name))

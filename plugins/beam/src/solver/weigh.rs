@@ -20,7 +20,8 @@ impl<'p> Cluster<'p> {
         self.best().map_or([0.0; 5], |best| best.fit.signals())
     }
 
-    /// The posterior of the best member, raised by that part of the viable statements that agree with it.
+    /// The posterior of the best member, raised by that part of the viable statements that agree
+    /// with it.
     pub(crate) fn standing(&self, agreement: f64, viable: usize) -> f64 {
         let others = (self.members.len().saturating_sub(1)) as f64 / viable.max(1) as f64;
         self.best().map_or(0.0, |best| best.fit.posterior()) + agreement * others
@@ -37,13 +38,15 @@ impl<'p> Cluster<'p> {
     }
 }
 
-/// Groups what is viable, in the order of exploring, and puts the groups in the order of syrch 0.3.7: structure, grain, dimensions, time
-/// and run decide one after the other. Then more agreement wins, and at last the table that was explored earlier.
+/// Groups what is viable, in the order of exploring, and puts the groups in the order of syrch
+/// 0.3.7: structure, grain, dimensions, time and run decide one after the other. Then more
+/// agreement wins, and at last the table that was explored earlier.
 pub(crate) fn clusters<'p>(viable: impl IntoIterator<Item = &'p Found>) -> Vec<Cluster<'p>> {
     let mut clusters: Vec<Cluster<'_>> = Vec::new();
     for found in viable {
-        let same =
-            |cluster: &&mut Cluster<'_>| cluster.members.iter().any(|known| known.fingerprint == found.fingerprint);
+        let same = |cluster: &&mut Cluster<'_>| {
+            cluster.members.iter().any(|known| known.fingerprint == found.fingerprint)
+        };
         match clusters.iter_mut().find(same) {
             Some(cluster) => cluster.members.push(found),
             None => clusters.push(Cluster { members: vec![found] }),
@@ -74,7 +77,8 @@ fn by_signals(a: [f64; 5], b: [f64; 5]) -> Ordering {
 /// How far the best standing is ahead of the next one; with a single group, all of it.
 pub(crate) fn margin(clusters: &[Cluster<'_>], agreement: f64) -> f64 {
     let viable = clusters.iter().map(|cluster| cluster.members.len()).sum();
-    let mut standings: Vec<f64> = clusters.iter().map(|cluster| cluster.standing(agreement, viable)).collect();
+    let mut standings: Vec<f64> =
+        clusters.iter().map(|cluster| cluster.standing(agreement, viable)).collect();
     standings.sort_by(|a, b| b.total_cmp(a));
     let at = |place: usize| standings.get(place).copied().unwrap_or(0.0);
     at(0) - at(1)

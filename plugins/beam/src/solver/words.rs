@@ -48,8 +48,8 @@ pub(crate) fn names(name: &str, word: &str) -> bool {
     parts(name).iter().any(|part| part == word)
 }
 
-/// Whether a column holds a date or a time, by its type or its name (`date`, `time`, `_at`, `_ts`: syrch 0.3.7; also whole years, months
-/// and days).
+/// Whether a column holds a date or a time, by its type or its name (`date`, `time`, `_at`, `_ts`:
+/// syrch 0.3.7; also whole years, months and days).
 pub(crate) fn is_temporal(column: &Column) -> bool {
     let sql_type = column.sql_type.to_ascii_lowercase();
     sql_type.contains("date") || sql_type.contains("time") || is_temporal_name(&column.name)
@@ -78,7 +78,10 @@ mod tests {
 
     #[test]
     fn words_and_parts_meet() {
-        assert_eq!(words("Each country's addresses, cities & buses"), ["each", "country", "address", "city", "buse"]);
+        assert_eq!(
+            words("Each country's addresses, cities & buses"),
+            ["each", "country", "address", "city", "buse"]
+        );
         assert_eq!(words("How is Status_x?"), ["how", "is", "status", "x"]);
         assert_eq!(parts("orderItems_2024"), ["order", "item", "2024"]);
         assert_eq!(parts("T_ADDRESSES"), ["t", "address"]);
@@ -87,14 +90,22 @@ mod tests {
 
     #[test]
     fn dates_are_known_by_type_and_name() {
-        let column =
-            |name: &str, sql_type: &str| Column { name: name.into(), sql_type: sql_type.into(), ..Column::default() };
-        for (name, sql_type) in
-            [("ordered", "DATE"), ("x", "timestamp"), ("birthdate", ""), ("created_at", ""), ("Year", "INT")]
-        {
+        let column = |name: &str, sql_type: &str| Column {
+            name: name.into(),
+            sql_type: sql_type.into(),
+            ..Column::default()
+        };
+        for (name, sql_type) in [
+            ("ordered", "DATE"),
+            ("x", "timestamp"),
+            ("birthdate", ""),
+            ("created_at", ""),
+            ("Year", "INT"),
+        ] {
             assert!(is_temporal(&column(name, sql_type)), "{name}");
         }
-        // syrch 0.3.7 searched for these words anywhere in a name, so that `update` and `candidate` were dates.
+        // syrch 0.3.7 searched for these words anywhere in a name, so that `update` and `candidate`
+        // were dates.
         for name in ["at", "sat", "last_update", "candidates", "sometimes_x", "id"] {
             assert!(!is_temporal_name(name), "{name}");
         }

@@ -1,4 +1,5 @@
-//! The fake host with facts: the facts of a statement are read from its text, and the sizes of concurrent model calls are recorded.
+//! The fake host with facts: the facts of a statement are read from its text, and the sizes of
+//! concurrent model calls are recorded.
 
 use std::cell::RefCell;
 
@@ -16,15 +17,20 @@ pub(super) struct ShopHost {
 }
 
 impl Inspect for ShopHost {
-    /// Tables follow FROM and JOIN, functions stand before a parenthesis, columns have a dot; `task_…` are finished tasks.
+    /// Tables follow FROM and JOIN, functions stand before a parenthesis, columns have a dot;
+    /// `task_…` are finished tasks.
     fn check(&self, text: &str) -> Result<Facts, SqlError> {
         let mut facts = self.fake.check(text)?;
         let words: Vec<&str> = text.split([' ', ',']).collect();
-        let sources =
-            words.windows(2).filter(|pair| ["FROM", "JOIN"].contains(&pair[0])).map(|pair| pair[1].to_owned());
+        let sources = words
+            .windows(2)
+            .filter(|pair| ["FROM", "JOIN"].contains(&pair[0]))
+            .map(|pair| pair[1].to_owned());
         (facts.tasks, facts.tables) = sources.partition(|name| name.starts_with("task_"));
-        facts.functions = words.iter().filter_map(|word| Some(word.split_once('(')?.0.to_owned())).collect();
-        facts.columns = words.iter().filter(|word| word.contains('.')).map(|word| (*word).to_owned()).collect();
+        facts.functions =
+            words.iter().filter_map(|word| Some(word.split_once('(')?.0.to_owned())).collect();
+        facts.columns =
+            words.iter().filter(|word| word.contains('.')).map(|word| (*word).to_owned()).collect();
         Ok(facts)
     }
 
@@ -120,11 +126,21 @@ impl Rows for ShopHost {
 }
 
 impl Cells for ShopHost {
-    fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError> {
+    fn samples(
+        &self,
+        table: &str,
+        columns: &[String],
+        limit: u32,
+    ) -> Result<Vec<Sample>, PortError> {
         self.fake.samples(table, columns, limit)
     }
 
-    fn find(&self, phrases: &[String], how: &Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+    fn find(
+        &self,
+        phrases: &[String],
+        how: &Match,
+        limit: u32,
+    ) -> Result<Vec<Vec<Hit>>, PortError> {
         self.fake.find(phrases, how, limit)
     }
 }

@@ -15,9 +15,17 @@ use crate::{BeamSolver, Settings};
 fn catalog() -> Catalog {
     let table = |name: &str, columns: &[&str]| {
         let column = |name: &&str| Column { name: (*name).into(), ..Column::default() };
-        Table { name: name.into(), columns: columns.iter().map(column).collect(), ..Table::default() }
+        Table {
+            name: name.into(),
+            columns: columns.iter().map(column).collect(),
+            ..Table::default()
+        }
     };
-    let key = ForeignKey { columns: vec!["a_id".into()], ref_table: "a".into(), ref_columns: vec!["id".into()] };
+    let key = ForeignKey {
+        columns: vec!["a_id".into()],
+        ref_table: "a".into(),
+        ref_columns: vec!["id".into()],
+    };
     let b = Table { foreign_keys: vec![key], ..table("b", &["id", "a_id", "name"]) };
     let tables = vec![
         table("a", &["id", "name"]),
@@ -34,8 +42,19 @@ fn task(text: &str) -> Task {
     Task::new("A", text)
 }
 
-fn solve_with(host: &ShopHost, beam: Settings, text: &str, parents: &[Parent]) -> Result<Outcome, Failure> {
-    BeamSolver::new(beam).solve(host, &Problem::new("Which things?"), &catalog(), &task(text), parents)
+fn solve_with(
+    host: &ShopHost,
+    beam: Settings,
+    text: &str,
+    parents: &[Parent],
+) -> Result<Outcome, Failure> {
+    BeamSolver::new(beam).solve(
+        host,
+        &Problem::new("Which things?"),
+        &catalog(),
+        &task(text),
+        parents,
+    )
 }
 
 fn solve(host: &ShopHost, beam: Settings) -> Outcome {
@@ -110,7 +129,11 @@ fn the_first_tables_are_drafted_at_once_each_with_its_own_prompt() {
     assert_eq!(host.fake.search.queries()[0].text, "Which things?");
     assert_eq!((rounds(&host), host.judged.borrow().clone()), (vec![3], vec![3]));
     let requests = host.fake.model.requests();
-    assert!(requests.iter().all(|request| request.purpose == Purpose::Generate && request.expect == Shape::Sql));
+    assert!(
+        requests
+            .iter()
+            .all(|request| request.purpose == Purpose::Generate && request.expect == Shape::Sql)
+    );
     assert_eq!(requests.iter().map(|request| request.sample).collect::<Vec<_>>(), [0, 1, 2]);
     for (index, parts) in [
         ["Build the statement on the table a:", "- b.a_id = a.id\n"],
@@ -121,8 +144,11 @@ fn the_first_tables_are_drafted_at_once_each_with_its_own_prompt() {
     .enumerate()
     {
         let prompt = host.fake.model.prompt(index);
-        for part in parts.iter().chain(&["Question: Which things?", "Table d", "You answer questions with one SQLite"])
-        {
+        for part in parts.iter().chain(&[
+            "Question: Which things?",
+            "Table d",
+            "You answer questions with one SQLite",
+        ]) {
             assert!(prompt.contains(part), "{part} is missing in {prompt}");
         }
     }
@@ -136,7 +162,8 @@ fn the_first_tables_are_drafted_at_once_each_with_its_own_prompt() {
     assert_eq!(host.fake.database.log(), [on("a", 7), on("b", 7), on("c", 7)]);
 }
 
-// syrch 0.1.2, bug 9: two tables with a viable statement each were ambiguous even when the results were equal, and 0.9 became 0.41.
+// syrch 0.1.2, bug 9: two tables with a viable statement each were ambiguous even when the results
+// were equal, and 0.9 became 0.41.
 #[test]
 fn equal_results_are_agreement_and_no_doubt() {
     let mut host = ShopHost::default();
@@ -146,8 +173,17 @@ fn equal_results_are_agreement_and_no_doubt() {
     assert_eq!(ids(&outcome), ["A.1", "A.3"]);
     assert_eq!(outcome.ask, None);
     let signals = &outcome.candidates[0].signals;
-    assert_eq!((signals.samples, signals.agreeing, outcome.candidates[0].raw_confidence), (3, 2, Some(0.8)));
-    assert!(host.fake.trace.kept("A.1").unwrap().contains("built on a (score 0.90); 2 statements agree"));
+    assert_eq!(
+        (signals.samples, signals.agreeing, outcome.candidates[0].raw_confidence),
+        (3, 2, Some(0.8))
+    );
+    assert!(
+        host.fake
+            .trace
+            .kept("A.1")
+            .unwrap()
+            .contains("built on a (score 0.90); 2 statements agree")
+    );
     assert_eq!(host.fake.trace.discarded("A.2").unwrap(), "the same result as A.1");
     assert!(host.fake.trace.discarded("A.3").unwrap().contains("but fewer statements agree"));
 }
@@ -161,13 +197,26 @@ fn different_results_that_fit_equally_well_are_a_tie_and_asked_about() {
     assert_eq!(ids(&outcome), ["A.1", "A.2"]);
     let question = outcome.ask.unwrap();
     assert!(question.text.contains("\"Which things?\" can be read in 2 ways"));
-    assert_eq!(question.choices, ["built on a (score 0.90): 1 row of n", "built on b (score 0.80): 1 row of n"]);
+    assert_eq!(
+        question.choices,
+        ["built on a (score 0.90): 1 row of n", "built on b (score 0.80): 1 row of n"]
+    );
     assert_eq!(question.ambiguity, 0.5);
     // Half of the ambiguity is taken off.
     assert_eq!(outcome.candidates[0].raw_confidence, Some(0.8 * 0.75));
-    assert!(outcome.candidates[0].rationale.as_ref().unwrap().ends_with("another result fits equally well"));
     assert!(
-        host.fake.trace.discarded("A.2").unwrap().contains("fits as well as that of A.1; its table was found later")
+        outcome.candidates[0]
+            .rationale
+            .as_ref()
+            .unwrap()
+            .ends_with("another result fits equally well")
+    );
+    assert!(
+        host.fake
+            .trace
+            .discarded("A.2")
+            .unwrap()
+            .contains("fits as well as that of A.1; its table was found later")
     );
 }
 
@@ -179,12 +228,19 @@ fn what_fits_the_question_better_wins_over_what_was_found_earlier() {
     let outcome = solve_with(&host, Settings::default(), "Which things of 2024?", &[]).unwrap();
     assert_eq!((ids(&outcome), outcome.ask.clone()), (vec!["A.2", "A.1"], None));
     assert_eq!(outcome.candidates[1].score, Some(0.8));
-    assert!(host.fake.trace.discarded("A.1").unwrap().contains("fits worse than that of A.2: structure 1.00"));
+    assert!(
+        host.fake
+            .trace
+            .discarded("A.1")
+            .unwrap()
+            .contains("fits worse than that of A.2: structure 1.00")
+    );
     // The task says what is looked for, and the question around it.
     assert_eq!(host.fake.search.queries()[0].text, "Which things of 2024?\nWhich things?");
 }
 
-// syrch 0.1.2, bug 13: feedback was overwritten. Bug 17: a statement that does not parse ended the task.
+// syrch 0.1.2, bug 13: feedback was overwritten. Bug 17: a statement that does not parse ended the
+// task.
 #[test]
 fn a_path_is_repaired_with_all_of_its_own_feedback_and_no_other() {
     let mut host = ShopHost::default();
@@ -193,14 +249,24 @@ fn a_path_is_repaired_with_all_of_its_own_feedback_and_no_other() {
     says(&mut host, &Purpose::Generate, "SELECT ' FROM b", None);
     says(&mut host, &Purpose::Repair, "SELECT x FROM b", None);
     says(&mut host, &Purpose::Repair, &on("b", 7), Some(0.9));
-    host.fake.database.fail_check("SELECT ' FROM b", sql_error(SqlErrorKind::Syntax, "unterminated string"));
-    host.fake.database.fail_check("SELECT x FROM b", sql_error(SqlErrorKind::UnknownColumn, "no column `x`"));
+    host.fake
+        .database
+        .fail_check("SELECT ' FROM b", sql_error(SqlErrorKind::Syntax, "unterminated string"));
+    host.fake
+        .database
+        .fail_check("SELECT x FROM b", sql_error(SqlErrorKind::UnknownColumn, "no column `x`"));
     host.fake.database.answer(&on("b", 7), number_rows(7));
     let outcome = solve(&host, Settings::default());
 
     assert_eq!(rounds(&host), [2, 1, 1]);
     let last = host.fake.model.prompt(3);
-    for part in ["on the table b:", "SELECT ' FROM b\n", "unterminated string", "SELECT x FROM b\n", "no column `x`"] {
+    for part in [
+        "on the table b:",
+        "SELECT ' FROM b\n",
+        "unterminated string",
+        "SELECT x FROM b\n",
+        "no column `x`",
+    ] {
         assert!(last.contains(part), "{part} is missing in {last}");
     }
     assert!(!last.contains(&on("a", 7)));
@@ -215,8 +281,14 @@ fn a_path_is_repaired_with_all_of_its_own_feedback_and_no_other() {
     };
     let proposed = host.fake.trace.lines().into_iter().filter_map(of);
     let repaired = &proposed.into_iter().find(|candidate| candidate.id == "A.4").unwrap();
-    assert_eq!((repaired.origin.as_str(), &repaired.parents[..]), ("repair", &["A.3".to_owned()][..]));
-    assert_eq!((repaired.signals.attempts, repaired.signals.syntax_errors, repaired.signals.schema_errors), (3, 1, 1));
+    assert_eq!(
+        (repaired.origin.as_str(), &repaired.parents[..]),
+        ("repair", &["A.3".to_owned()][..])
+    );
+    assert_eq!(
+        (repaired.signals.attempts, repaired.signals.syntax_errors, repaired.signals.schema_errors),
+        (3, 1, 1)
+    );
 }
 
 #[test]
@@ -225,7 +297,10 @@ fn a_statement_on_another_table_is_out_of_scope_and_does_not_run() {
     finds(&mut host, &[("b", 0.9)]);
     says(&mut host, &Purpose::Generate, &on("a", 7), Some(0.9));
     says(&mut host, &Purpose::Repair, "SELECT 7 FROM a JOIN b", Some(0.9));
-    host.fake.database.answer(&on("a", 7), number_rows(7)).answer("SELECT 7 FROM a JOIN b", number_rows(7));
+    host.fake
+        .database
+        .answer(&on("a", 7), number_rows(7))
+        .answer("SELECT 7 FROM a JOIN b", number_rows(7));
     let outcome = solve(&host, Settings::default());
     assert_eq!(ids(&outcome), ["A.2"]);
     assert_eq!(outcome.candidates[0].signals.schema_errors, 1);
@@ -247,7 +322,13 @@ fn what_was_out_of_scope_stands_when_nothing_else_came() {
     // Both paths have the same text, which runs once.
     assert_eq!((ids(&outcome), host.fake.database.log()), (vec!["A.1"], vec![on("a", 7)]));
     assert_eq!(events(&host, "last-resort"), [json!({ "candidates": ["A.1"] })]);
-    assert!(host.fake.trace.kept("A.1").unwrap().starts_with("not built on b; no other statement agrees"));
+    assert!(
+        host.fake
+            .trace
+            .kept("A.1")
+            .unwrap()
+            .starts_with("not built on b; no other statement agrees")
+    );
     assert_eq!(outcome.candidates[0].signals.schema_errors, 1);
 }
 
@@ -266,7 +347,10 @@ fn without_a_hit_names_decide() {
     let outcome = solve_with(&host, Settings::default(), "the c", &[]).unwrap();
     assert_eq!((ids(&outcome), outcome.candidates[0].signals.samples), (vec!["A.1"], 3));
     let tables = &events(&host, "tables")[0];
-    assert_eq!((&tables["by"], &tables["tables"][0]), (&json!("names"), &json!({ "table": "c", "score": 1.0 })));
+    assert_eq!(
+        (&tables["by"], &tables["tables"][0]),
+        (&json!("names"), &json!({ "table": "c", "score": 1.0 }))
+    );
     assert_eq!(tables["tables"].as_array().unwrap().len(), 6);
 }
 
@@ -286,7 +370,10 @@ fn what_the_reward_rejects_is_repaired() {
     drafts(&mut host, &[("a", 7)]);
     says(&mut host, &Purpose::Repair, &on("a", 9), Some(0.9));
     host.fake.database.answer(&on("a", 9), number_rows(9));
-    host.fake.evaluate.judge(&on("a", 7), rejected(0.1, "wrong year")).judge(&on("a", 9), accepted(0.6, "fine"));
+    host.fake
+        .evaluate
+        .judge(&on("a", 7), rejected(0.1, "wrong year"))
+        .judge(&on("a", 9), accepted(0.6, "fine"));
     let outcome = solve(&host, Settings::default());
     assert_eq!(ids(&outcome), ["A.2"]);
     assert_eq!(outcome.candidates[0].signals.reward, Some(0.6));

@@ -17,12 +17,18 @@ fn disagreeing() -> ShopHost {
 #[test]
 fn the_width_is_the_floor_and_the_budget_the_ceiling() {
     let host = disagreeing();
-    let outcome = solve(&host, Settings { beam_width: 2, candidate_budget: 4, expansion: 0, ..Settings::default() });
+    let outcome = solve(
+        &host,
+        Settings { beam_width: 2, candidate_budget: 4, expansion: 0, ..Settings::default() },
+    );
     assert_eq!(explored(&host), [json!(["a", "b"]), json!(["c"]), json!(["d"])]);
     assert_eq!((outcome.candidates.len(), outcome.ask.unwrap().ambiguity), (4, 0.75));
 
     let host = disagreeing();
-    solve(&host, Settings { beam_width: 5, candidate_budget: 2, expansion: 0, ..Settings::default() });
+    solve(
+        &host,
+        Settings { beam_width: 5, candidate_budget: 2, expansion: 0, ..Settings::default() },
+    );
     assert_eq!(explored(&host), [json!(["a", "b"])]);
 }
 
@@ -36,7 +42,8 @@ fn a_tie_at_the_end_explores_further_tables_one_by_one() {
     let mut host = ShopHost::default();
     all_found(&mut host);
     drafts(&mut host, &[("a", 1), ("b", 2), ("c", 2), ("d", 4)]);
-    let outcome = solve(&host, Settings { beam_width: 2, candidate_budget: 2, ..Settings::default() });
+    let outcome =
+        solve(&host, Settings { beam_width: 2, candidate_budget: 2, ..Settings::default() });
     assert_eq!(explored(&host), [json!(["a", "b"]), json!(["c"])]);
     assert_eq!((ids(&outcome), outcome.ask.clone()), (vec!["A.2", "A.1"], None));
 }
@@ -48,9 +55,14 @@ fn exploring_stops_at_the_margin() {
         let mut host = ShopHost::default();
         all_found(&mut host);
         drafts(&mut host, &[("a", 1), ("b", 2), ("c", 2), ("d", 1), ("e", 1), ("f", 1)]);
-        let beam = Settings { stop_margin, candidate_budget: 5, expansion: 0, ..Settings::default() };
+        let beam =
+            Settings { stop_margin, candidate_budget: 5, expansion: 0, ..Settings::default() };
         let outcome = solve(&host, beam);
-        assert_eq!((outcome.candidates.len(), outcome.candidates[0].signals.samples), (2, tables), "{stop_margin}");
+        assert_eq!(
+            (outcome.candidates.len(), outcome.candidates[0].signals.samples),
+            (2, tables),
+            "{stop_margin}"
+        );
     }
     // A margin of nothing is always reached, so that the floor suffices.
     let host = disagreeing();
@@ -77,7 +89,10 @@ fn one_viable_statement_is_not_enough() {
     // No table alone has a rival, but nothing confirms it either.
     let outcome = solve(&host, Settings { beam_width: 1, ..Settings::default() });
     assert_eq!(explored(&host), [json!(["a"]), json!(["b"])]);
-    assert_eq!(events(&host, "weigh")[1], json!({ "viable": 2, "results": 1, "margin": 1.25, "go_on": false }));
+    assert_eq!(
+        events(&host, "weigh")[1],
+        json!({ "viable": 2, "results": 1, "margin": 1.25, "go_on": false })
+    );
     assert_eq!((ids(&outcome), outcome.candidates[0].signals.agreeing), (vec!["A.1"], 2));
 }
 
@@ -86,7 +101,8 @@ fn exhaustive_explores_all_tables_whatever_they_give() {
     let mut host = ShopHost::default();
     all_found(&mut host);
     drafts(&mut host, &[("a", 1), ("b", 1), ("c", 1), ("d", 1), ("e", 1), ("f", 1)]);
-    let outcome = solve(&host, Settings { exhaustive: true, candidate_budget: 2, ..Settings::default() });
+    let outcome =
+        solve(&host, Settings { exhaustive: true, candidate_budget: 2, ..Settings::default() });
     assert_eq!(explored(&host), [json!(["a", "b", "c", "d", "e", "f"])]);
     assert_eq!((rounds(&host), outcome.candidates[0].signals.agreeing), (vec![6], 6));
     assert!(events(&host, "weigh").is_empty());
@@ -114,7 +130,8 @@ fn candidate_tables_have_a_share_of_the_best_score_and_are_not_too_many() {
 
 #[test]
 fn adaptive_counts_tables_by_how_clear_retrieval_is() {
-    let adaptive = || Settings { adaptive: true, keep_share: 0.0, most_tables: 1, ..Settings::default() };
+    let adaptive =
+        || Settings { adaptive: true, keep_share: 0.0, most_tables: 1, ..Settings::default() };
     assert_eq!(pool(adaptive(), &[1.0, 0.1, 0.1, 0.05, 0.05, 0.05]), 5);
     assert_eq!(pool(adaptive(), &[1.0, 0.9, 0.8, 0.7, 0.6, 0.5]), 6);
     assert_eq!(pool(adaptive(), &[0.0; 6]), 6);

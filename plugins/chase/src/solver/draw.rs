@@ -73,12 +73,18 @@ impl<'a, H: SolverHost> Drawing<'a, H> {
         prompts: Prompts<'a>,
         generators: &[Generator],
     ) -> Self {
-        let draw = |generator: &Generator| Draw { generator: *generator, best: None, has_reply: false, is_over: false };
+        let draw = |generator: &Generator| Draw {
+            generator: *generator,
+            best: None,
+            has_reply: false,
+            is_over: false,
+        };
         let draws = generators.iter().map(draw).collect();
         Self { host, settings, task, prompts, draws, wrong: None, failed: None }
     }
 
-    /// Draws, and repairs what failed, until all draws have a result, no attempt is left, or no call or statement can succeed any more.
+    /// Draws, and repairs what failed, until all draws have a result, no attempt is left, or no
+    /// call or statement can succeed any more.
     pub(crate) fn run(mut self) -> Drawn {
         let Self { host, settings, task, .. } = self;
         // The attempts of the policy are those at one statement; other draws do not count.
@@ -92,7 +98,8 @@ impl<'a, H: SolverHost> Drawing<'a, H> {
         }
     }
 
-    /// Takes a statement that ran as the draw's result. One that is to be repaired stays the result if its repair is no better.
+    /// Takes a statement that ran as the draw's result. One that is to be repaired stays the result
+    /// if its repair is no better.
     fn ran(&mut self, place: usize, contender: Contender, chain: &mut Chain) {
         let draw = &mut self.draws[place];
         let id = &contender.candidate.id;
@@ -107,9 +114,14 @@ impl<'a, H: SolverHost> Drawing<'a, H> {
                     return self.host.discard(id, &format!("it has no rows either, as {first_id}"));
                 }
                 (before, now) if now <= before => {
-                    return self.host.discard(id, &format!("it is no better than {first_id}, which it repairs"));
+                    return self.host.discard(
+                        id,
+                        &format!("it is no better than {first_id}, which it repairs"),
+                    );
                 }
-                _ if is_empty(first) => self.host.discard(first_id, &format!("it has no rows; its repair {id} has")),
+                _ if is_empty(first) => {
+                    self.host.discard(first_id, &format!("it has no rows; its repair {id} has"))
+                }
                 _ => self.host.discard(first_id, &format!("its repair {id} has fewer faults")),
             }
         }
@@ -136,7 +148,11 @@ impl<H: SolverHost> Tries for Drawing<'_, H> {
         matches!(error, LlmError::TooLarge) && self.prompts.shorten()
     }
 
-    fn read(&mut self, replies: Vec<(usize, Written)>, chains: &mut [Chain]) -> Vec<(usize, Statement)> {
+    fn read(
+        &mut self,
+        replies: Vec<(usize, Written)>,
+        chains: &mut [Chain],
+    ) -> Vec<(usize, Statement)> {
         let mut statements = Vec::new();
         let mut reasons: Vec<String> = Vec::new();
         let asked = replies.len();
@@ -168,7 +184,11 @@ impl<H: SolverHost> Tries for Drawing<'_, H> {
             self.failed = self.failed.take().or(failure);
         }
         if let Some(why) = reasons.first() {
-            let note = format!("{}: {} of {asked} calls came to nothing: {why}", self.task.id, reasons.len());
+            let note = format!(
+                "{}: {} of {asked} calls came to nothing: {why}",
+                self.task.id,
+                reasons.len()
+            );
             self.host.note(Level::Info, &note);
             self.wrong.get_or_insert_with(|| why.clone());
         }

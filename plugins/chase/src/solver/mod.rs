@@ -1,4 +1,5 @@
-//! The solver: candidates from several generators, grouped by what they return, and the choice among the groups.
+//! The solver: candidates from several generators, grouped by what they return, and the choice
+//! among the groups.
 
 mod draw;
 
@@ -15,8 +16,8 @@ use crate::{Chase, Settings};
 use draw::{Contender, Drawing, Drawn};
 
 impl SolverRole for Chase {
-    /// One candidate for each result, best first. Without one, an unavailable model or database and a used-up budget are failures, and
-    /// everything else is an empty outcome.
+    /// One candidate for each result, best first. Without one, an unavailable model or database and
+    /// a used-up budget are failures, and everything else is an empty outcome.
     fn solve(
         &self,
         host: &impl SolverHost,
@@ -28,7 +29,8 @@ impl SolverRole for Chase {
         let settings = &self.settings;
         let generators = generators(settings);
         if generators.is_empty() {
-            let why = "no generator is turned on: query_plan, divide_and_conquer and direct are all 0";
+            let why =
+                "no generator is turned on: query_plan, divide_and_conquer and direct are all 0";
             return Err(failure(FailureKind::Input, why));
         }
         let prompts = Prompts::new(host, settings, problem, catalog, task, parents);
@@ -40,7 +42,9 @@ impl SolverRole for Chase {
                 let last = drawn.wrong.unwrap_or_else(|| "the model gave no statement".to_owned());
                 let why = match drawn.replied {
                     0 => last,
-                    replied => format!("none of {} did: {last}", count(u64::from(replied), "candidate")),
+                    replied => {
+                        format!("none of {} did: {last}", count(u64::from(replied), "candidate"))
+                    }
                 };
                 return Ok(nothing(host, &why));
             }
@@ -61,19 +65,29 @@ struct Group {
 
 fn select(host: &impl SolverHost, matter: &Matter, drawn: Drawn) -> Vec<Candidate> {
     let Drawn { contenders, replied, .. } = drawn;
-    let fingerprints: Vec<&str> = contenders.iter().map(|contender| contender.ran.fingerprint.as_str()).collect();
+    let fingerprints: Vec<&str> =
+        contenders.iter().map(|contender| contender.ran.fingerprint.as_str()).collect();
     let grouped = groups(&fingerprints);
-    let ids =
-        |members: &[usize]| members.iter().map(|place| contenders[*place].candidate.id.clone()).collect::<Vec<_>>();
+    let ids = |members: &[usize]| {
+        members.iter().map(|place| contenders[*place].candidate.id.clone()).collect::<Vec<_>>()
+    };
     for members in &grouped {
         let (ids, rows) = (ids(members), contenders[members[0]].ran.profile.rows);
-        host.event(ids.first().map(String::as_str), "cluster", &json!({ "members": ids, "of": replied, "rows": rows }));
+        host.event(
+            ids.first().map(String::as_str),
+            "cluster",
+            &json!({ "members": ids, "of": replied, "rows": rows }),
+        );
         for other in ids.iter().skip(1) {
             host.discard(other, &format!("it has the same result as {}", ids[0]));
         }
     }
-    let standings =
-        compete(host, matter, &entrants(&contenders, &grouped), comparisons(matter.settings, &grouped, replied));
+    let standings = compete(
+        host,
+        matter,
+        &entrants(&contenders, &grouped),
+        comparisons(matter.settings, &grouped, replied),
+    );
     let mut groups: Vec<Group> = grouped
         .into_iter()
         .zip(standings)
@@ -81,8 +95,10 @@ fn select(host: &impl SolverHost, matter: &Matter, drawn: Drawn) -> Vec<Candidat
         .collect();
     // The sort is stable: with equal points, larger groups come first, and then earlier draws.
     groups.sort_by(|a, b| b.standing.points.total_cmp(&a.standing.points));
-    let candidates: Vec<Candidate> =
-        groups.iter().map(|group| candidate(matter.settings, &contenders, group, replied)).collect();
+    let candidates: Vec<Candidate> = groups
+        .iter()
+        .map(|group| candidate(matter.settings, &contenders, group, replied))
+        .collect();
     log(host, &candidates, &groups, replied);
     candidates
 }
@@ -103,8 +119,14 @@ fn entrants<'a>(contenders: &'a [Contender], grouped: &[Vec<usize>]) -> Vec<Entr
     grouped.iter().map(entrant).collect()
 }
 
-/// The candidate that represents a group, with the confidence of [`claim`]. Its score is the share of the points that it could have.
-fn candidate(settings: &Settings, contenders: &[Contender], group: &Group, replied: u32) -> Candidate {
+/// The candidate that represents a group, with the confidence of [`claim`]. Its score is the share
+/// of the points that it could have.
+fn candidate(
+    settings: &Settings,
+    contenders: &[Contender],
+    group: &Group,
+    replied: u32,
+) -> Candidate {
     let first = &contenders[group.members[0]].candidate;
     let mut signals = first.signals.clone();
     // A single draw agrees with nothing.
@@ -115,15 +137,18 @@ fn candidate(settings: &Settings, contenders: &[Contender], group: &Group, repli
     signals.extra.push(("comparisons-lost".to_owned(), f64::from(group.standing.lost)));
     let pairs = contenders.len().saturating_sub(1) as f64;
     Candidate {
-        raw_confidence: Some(contenders[group.members[0]].ran.limit(claim(settings, first, group, replied))),
+        raw_confidence: Some(
+            contenders[group.members[0]].ran.limit(claim(settings, first, group, replied)),
+        ),
         score: (pairs > 0.0).then(|| group.standing.points / pairs),
         signals,
         ..first.clone()
     }
 }
 
-/// The share of the draws that agree on a result, out of all with a reply; where the result was compared, the mean of that
-/// and the share of comparisons won. A single draw has the confidence that the model states.
+/// The share of the draws that agree on a result, out of all with a reply; where the result was
+/// compared, the mean of that and the share of comparisons won. A single draw has the confidence
+/// that the model states.
 fn claim(settings: &Settings, first: &Candidate, group: &Group, replied: u32) -> f64 {
     if replied <= 1 {
         return first.raw_confidence.unwrap_or(settings.unstated);

@@ -12,7 +12,9 @@ fn compared(host: &FakeHost, settings: Settings) -> String {
 
 fn two(host: &mut FakeHost) {
     says(host, &Purpose::Generate, &["SELECT one", "SELECT two"]);
-    host.database.answer("SELECT one", numbers(&[1, 2, 2, 3])).answer("SELECT two", numbers(&[3, 2, 7]));
+    host.database
+        .answer("SELECT one", numbers(&[1, 2, 2, 3]))
+        .answer("SELECT two", numbers(&[3, 2, 7]));
     host.database.granted_rows = Some(100);
 }
 
@@ -25,8 +27,11 @@ fn both_statements_stand_with_their_shapes_and_where_they_differ() {
     assert_eq!(request.expect, Shape::Choice(vec!["A".into(), "B".into()]));
     assert_eq!(request.subjects.len(), 2);
     assert_eq!(request.temperature, None);
-    let [one, two] = if prompt.contains("Statement A:\nSELECT one\n") { ["A", "B"] } else { ["B", "A"] };
-    let of = |word: &str, sql: &str, rows: &str| format!("Statement {word}:\n{sql}\nIts result: {rows}, 1 column: n\n");
+    let [one, two] =
+        if prompt.contains("Statement A:\nSELECT one\n") { ["A", "B"] } else { ["B", "A"] };
+    let of = |word: &str, sql: &str, rows: &str| {
+        format!("Statement {word}:\n{sql}\nIts result: {rows}, 1 column: n\n")
+    };
     assert_parts(
         &prompt,
         &[
@@ -84,7 +89,11 @@ fn only_the_tables_that_are_read_are_shown() {
         fn explain(&self, text: &str) -> Result<Plan, SqlError> {
             self.0.explain(text)
         }
-        fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
+        fn column_stats(
+            &self,
+            table: &str,
+            columns: &[String],
+        ) -> Result<Vec<ColumnStats>, PortError> {
             self.0.column_stats(table, columns)
         }
     }
@@ -95,12 +104,20 @@ fn only_the_tables_that_are_read_are_shown() {
     }
     let (settings, problem, catalog) = (Settings::default(), Problem::new("q"), catalog());
     let task = Task { expected: Some("one number".into()), ..Task::new("A", "a part of q") };
-    let matter = crate::compare::Matter { settings: &settings, problem: &problem, catalog: &catalog, task: &task };
+    let matter = crate::compare::Matter {
+        settings: &settings,
+        problem: &problem,
+        catalog: &catalog,
+        task: &task,
+    };
     let (one, two) = (numbers(&[1]).handle(), numbers(&[2]).handle());
     let shown = |sql, results| crate::compare::Shown { sql, results };
     let request = matter.request(&Reads(host), shown("SELECT 1", &one), shown("SELECT 2", &two));
     let user = &request.messages[1].text;
-    assert_parts(user, &["Table orders", "for this part of it: a part of q", "The result should be: one number"]);
+    assert_parts(
+        user,
+        &["Table orders", "for this part of it: a part of q", "The result should be: one number"],
+    );
     assert!(!user.contains("customers"), "{user}");
 }
 
@@ -131,7 +148,12 @@ fn the_text_of_a_task_is_one_bounded_line() {
     let rows = numbers(&[1]);
     let results = rows.handle();
     let (settings, problem) = (Settings::default(), Problem::new("How much was sold?"));
-    let matter = crate::compare::Matter { settings: &settings, problem: &problem, catalog: &catalog, task: &task };
+    let matter = crate::compare::Matter {
+        settings: &settings,
+        problem: &problem,
+        catalog: &catalog,
+        task: &task,
+    };
     let shown = |sql| crate::compare::Shown { sql, results: &results };
     let request = matter.request(&FakeHost::default(), shown("SELECT one"), shown("SELECT two"));
     let prompt = &request.messages.last().unwrap().text;

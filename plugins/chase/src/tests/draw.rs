@@ -15,18 +15,31 @@ fn each_generator_draws_in_its_own_way() {
         assert_eq!((&request.purpose, &request.expect), (&Purpose::Generate, &Shape::Sql));
         assert_eq!(request.temperature, Some(1.0));
     }
-    let settings = ["its plan in three steps", "its plan in three steps", "Divide and conquer", "Divide and conquer"];
+    let settings = [
+        "its plan in three steps",
+        "its plan in three steps",
+        "Divide and conquer",
+        "Divide and conquer",
+    ];
     for (place, manner) in settings.iter().enumerate() {
-        assert_parts(&host.model.prompt(place), &[manner, "Table orders", "How much was sold?", "```sql fence"]);
+        assert_parts(
+            &host.model.prompt(place),
+            &[manner, "Table orders", "How much was sold?", "```sql fence"],
+        );
     }
     assert_parts(&host.model.prompt(4), &["make up 3 questions that these tables can answer"]);
     let origins: Vec<String> = host
         .trace
         .lines()
         .into_iter()
-        .filter_map(|line| if let Traced::Proposed(candidate) = line { Some(candidate.origin) } else { None })
+        .filter_map(|line| {
+            if let Traced::Proposed(candidate) = line { Some(candidate.origin) } else { None }
+        })
         .collect();
-    assert_eq!(origins, ["query-plan", "query-plan", "divide-and-conquer", "divide-and-conquer", "direct"]);
+    assert_eq!(
+        origins,
+        ["query-plan", "query-plan", "divide-and-conquer", "divide-and-conquer", "direct"]
+    );
     // The same text runs once.
     assert_eq!(host.database.log(), ["SELECT 1"]);
     assert_eq!(candidates[0].tokens(), 10.0);
@@ -39,7 +52,10 @@ fn the_plan_of_the_task_is_for_its_generator_alone() {
     let task = Task { context, ..Task::new("A", "How much was sold?") };
     let settings = Settings { query_plan: 1, divide_and_conquer: 1, ..Settings::default() };
     solve_task(&host, settings, &task).unwrap();
-    assert_parts(&host.model.prompt(0), &["Work along the plan", "1. Find the relevant tables: orders"]);
+    assert_parts(
+        &host.model.prompt(0),
+        &["Work along the plan", "1. Find the relevant tables: orders"],
+    );
     for place in 1..3 {
         assert!(!host.model.prompt(place).contains("Find the relevant tables"));
     }
@@ -52,19 +68,26 @@ fn what_else_the_context_carries_stays() {
     let key = json!({ "left": "A", "left_col": "id", "right": "B", "right_col": "order id" });
     let context = Some(json!({ "plan": ["one"], "join_keys": [key] }).to_string());
     let task = Task { context, ..Task::new("A", "x") };
-    let relation =
-        Relation { name: "task_b".into(), candidate: Candidate::default(), results: numbers(&[16]).handle() };
+    let relation = Relation {
+        name: "task_b".into(),
+        candidate: Candidate::default(),
+        results: numbers(&[16]).handle(),
+    };
     let output = Output::Relation(Box::new(relation));
     let parent = Parent { task: Task::new("B", "the orders"), output, memo: None };
     let settings = Settings { parent_rows: 0, ..direct(1) };
     Chase::new(settings).solve(&host, &Problem::new("q"), &catalog(), &task, &[parent]).unwrap();
-    assert_parts(&host.model.prompt(0), &["task_b.\"order id\" matches id", "in FROM as task_b (n), 1 row"]);
+    assert_parts(
+        &host.model.prompt(0),
+        &["task_b.\"order id\" matches id", "in FROM as task_b (n), 1 row"],
+    );
     assert!(!host.model.prompt(0).contains("Its first rows"));
 }
 
 #[test]
 fn stored_examples_stand_in_the_direct_prompt() {
-    let hit = |number: u32| Hit {
+    let hit = |number: u32| {
+        Hit {
         corpus: Corpus::Examples,
         id: number.to_string(),
         path: format!("example {number}"),
@@ -75,16 +98,25 @@ fn stored_examples_stand_in_the_direct_prompt() {
             json!({ "question": format!("Question {number}?"), "sql": format!("SELECT '{number}'") }).to_string(),
         ),
         score: 1.0,
+    }
     };
     let mut host = draws(&["SELECT 1"; 2]);
-    host.search.script(&Corpus::Examples, &Retriever::Lexical, vec![hit(1), Hit { payload: None, ..hit(2) }, hit(3)]);
+    host.search.script(
+        &Corpus::Examples,
+        &Retriever::Lexical,
+        vec![hit(1), Hit { payload: None, ..hit(2) }, hit(3)],
+    );
     solved(&host, Settings { examples: 2, ..direct(1) });
     assert_eq!(host.search.queries()[0].text, "How much was sold?");
     assert_parts(&host.model.prompt(0), &["Question: Question 1?\nSQL: SELECT '1'"]);
-    assert!(!host.model.prompt(0).contains("Question 3?") && !host.model.prompt(0).contains("make up"));
+    assert!(
+        !host.model.prompt(0).contains("Question 3?") && !host.model.prompt(0).contains("make up")
+    );
 
     solved(&host, Settings { examples: 0, ..direct(1) });
-    assert!(!host.model.prompt(1).contains("Question 1?") && !host.model.prompt(1).contains("make up"));
+    assert!(
+        !host.model.prompt(1).contains("Question 1?") && !host.model.prompt(1).contains("make up")
+    );
     assert_eq!(host.search.queries().len(), 1);
 }
 
@@ -93,7 +125,13 @@ fn a_generator_can_be_turned_off_but_not_all_of_them() {
     let host = draws(&["SELECT 1"; 3]);
     solved(
         &host,
-        Settings { query_plan: 0, direct: 0, divide_and_conquer: 3, temperature: 0.5, ..Settings::default() },
+        Settings {
+            query_plan: 0,
+            direct: 0,
+            divide_and_conquer: 3,
+            temperature: 0.5,
+            ..Settings::default()
+        },
     );
     let requests = host.model.requests();
     assert_eq!((requests.len(), requests[2].temperature), (3, Some(0.5)));
@@ -109,17 +147,25 @@ fn a_generator_can_be_turned_off_but_not_all_of_them() {
 fn each_failed_candidate_is_repaired_with_its_error() {
     let mut host = draws(&["BAD 1", "SELECT 2", "BAD 3"]);
     says(&mut host, &Purpose::Repair, &["SELECT 2", "BAD 4"]);
-    let candidates = solved(&host, Settings { query_plan: 1, divide_and_conquer: 1, ..Settings::default() });
+    let candidates =
+        solved(&host, Settings { query_plan: 1, divide_and_conquer: 1, ..Settings::default() });
     // The repairs come after all draws, concurrently.
-    let purposes: Vec<Purpose> = host.model.requests().into_iter().map(|request| request.purpose).collect();
+    let purposes: Vec<Purpose> =
+        host.model.requests().into_iter().map(|request| request.purpose).collect();
     assert_eq!(purposes[3..], [Purpose::Repair, Purpose::Repair]);
     let requests = host.model.requests();
-    assert_eq!((requests[3].subjects[0].as_str(), requests[4].subjects[0].as_str()), ("BAD 1", "BAD 3"));
+    assert_eq!(
+        (requests[3].subjects[0].as_str(), requests[4].subjects[0].as_str()),
+        ("BAD 1", "BAD 3")
+    );
     assert_parts(&host.model.prompt(3), &["BAD 1", "no such column: c1", "How much was sold?"]);
     assert_parts(&host.model.prompt(4), &["BAD 3", "no such column: c3"]);
 
     assert_eq!(ids(&candidates), ["A.4"]);
-    assert_eq!((candidates[0].parents[0].as_str(), candidates[0].origin.as_str()), ("A.1", "query-plan repair"));
+    assert_eq!(
+        (candidates[0].parents[0].as_str(), candidates[0].origin.as_str()),
+        ("A.1", "query-plan repair")
+    );
     let signals = &candidates[0].signals;
     assert_eq!((signals.attempts, signals.max_attempts, signals.execution_errors), (2, 2, 1));
     assert_eq!((signals.samples, signals.agreeing), (3, 2));
@@ -138,15 +184,25 @@ fn repairs_are_bounded_by_the_setting_and_the_policy() {
         assert!(outcome.candidates.is_empty());
         assert_eq!(asked(&host, &Purpose::Repair), asked_for);
         let wrong = if asked_for == 0 { "c1" } else { "c2" };
-        assert_eq!(*host.trace.notes().last().unwrap(), format!("none of 1 candidate did: no such column: {wrong}"));
+        assert_eq!(
+            *host.trace.notes().last().unwrap(),
+            format!("none of 1 candidate did: no such column: {wrong}")
+        );
         assert!(outcome.memo.unwrap().contains("none of 1 candidate did"));
     }
 }
 
-/// The one-shot baseline of the design document (EP-17): one statement along the plan, executed, and nothing else.
+/// The one-shot baseline of the design document (EP-17): one statement along the plan, executed,
+/// and nothing else.
 #[test]
 fn one_statement_along_the_plan_is_a_setting() {
-    let settings = Settings { query_plan: 1, divide_and_conquer: 0, direct: 0, repairs: 0, ..Settings::default() };
+    let settings = Settings {
+        query_plan: 1,
+        divide_and_conquer: 0,
+        direct: 0,
+        repairs: 0,
+        ..Settings::default()
+    };
     for (statement, candidates) in [("SELECT 1", 1), ("BAD 1", 0)] {
         let host = draws(&[statement]);
         assert_eq!(solve(&host, settings.clone()).unwrap().candidates.len(), candidates);
@@ -204,7 +260,10 @@ fn a_provider_that_only_writes_statements_will_do() {
     assert_eq!(ids(&candidates), ["A.2", "A.1"]);
     assert_eq!(candidates[0].raw_confidence, Some(2.0 / 3.0));
     let notes = host.trace.notes();
-    assert!(notes[0].starts_with("A: 2 of 5 calls came to nothing: the model provider cannot do this"), "{notes:?}");
+    assert!(
+        notes[0].starts_with("A: 2 of 5 calls came to nothing: the model provider cannot do this"),
+        "{notes:?}"
+    );
     assert!(notes[1].starts_with("A: a comparison came to nothing"), "{notes:?}");
 }
 
@@ -219,9 +278,10 @@ fn a_model_that_abstains_gives_no_candidate_and_no_failure() {
 
 #[test]
 fn an_outage_or_a_spent_budget_fails_only_with_empty_hands() {
-    for (error, kind) in
-        [(LlmError::Budget, FailureKind::Budget), (LlmError::Unavailable("refused".into()), FailureKind::Model)]
-    {
+    for (error, kind) in [
+        (LlmError::Budget, FailureKind::Budget),
+        (LlmError::Unavailable("refused".into()), FailureKind::Model),
+    ] {
         let mut host = FakeHost::default();
         host.model.script(&Purpose::Generate, Err(error.clone()));
         assert_eq!(solve(&host, direct(1)).unwrap_err().kind, kind);
@@ -255,7 +315,10 @@ fn prompts_that_are_too_long_are_shortened() {
     let candidates = solved(&host, direct(2));
     assert_eq!(candidates[0].signals.agreeing, 2);
     // Only the one that was too long is asked again.
-    assert_eq!(host.model.requests().iter().map(|request| request.sample).collect::<Vec<_>>(), [0, 1, 1]);
+    assert_eq!(
+        host.model.requests().iter().map(|request| request.sample).collect::<Vec<_>>(),
+        [0, 1, 1]
+    );
 }
 
 #[test]
@@ -273,7 +336,8 @@ fn a_result_of_which_the_host_warns_is_repaired() {
     for (second, best) in [(numbers(&[2]), "SELECT 2"), (numbers(&[2]).warned("y"), "SELECT 1")] {
         let mut host = FakeHost::default();
         host.model.reply_sql("SELECT 1", None).reply_sql("SELECT 2", None);
-        host.database.answer("SELECT 1", numbers(&[1]).warned("8 of 344 values of mass are no numbers"));
+        host.database
+            .answer("SELECT 1", numbers(&[1]).warned("8 of 344 values of mass are no numbers"));
         host.database.answer("SELECT 2", second);
         let candidates = solved(&host, Settings { repairs: 1, ..direct(1) });
         assert_eq!(candidates.iter().map(|one| one.sql.as_str()).collect::<Vec<_>>(), [best]);

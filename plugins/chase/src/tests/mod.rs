@@ -15,10 +15,16 @@ use crate::{Chase, Settings};
 fn catalog() -> Catalog {
     let table = |name: &str| Table {
         name: name.into(),
-        columns: ["id", "total"].map(|name| Column { name: name.into(), ..Column::default() }).to_vec(),
+        columns: ["id", "total"]
+            .map(|name| Column { name: name.into(), ..Column::default() })
+            .to_vec(),
         ..Table::default()
     };
-    Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![table("orders"), table("customers")] }
+    Catalog {
+        database: "shop".into(),
+        dialect: Dialect::Sqlite,
+        tables: vec![table("orders"), table("customers")],
+    }
 }
 
 fn solve_task(host: &FakeHost, settings: Settings, task: &Task) -> Result<Outcome, Failure> {

@@ -18,7 +18,10 @@ fn three() -> JsonValue {
 }
 
 fn plan(host: &FakeHost, settings: Settings) -> Result<Graph, Failure> {
-    let problem = Problem { evidence: Some("sold means ordered".into()), ..Problem::new("How much was sold?") };
+    let problem = Problem {
+        evidence: Some("sold means ordered".into()),
+        ..Problem::new("How much was sold?")
+    };
     Chase::new(settings).plan(host, &problem, &catalog())
 }
 
@@ -27,7 +30,10 @@ fn without_plan(host: &FakeHost) {
     assert_eq!((graph.tasks.len(), graph.tasks[0].text.as_str()), (1, "How much was sold?"));
     assert_eq!((graph.answer.as_str(), &graph.tasks[0].context), ("A", &None));
     let notes = host.trace.notes();
-    assert!(notes.len() == 1 && notes[0].ends_with("the question is one task without a plan"), "{notes:?}");
+    assert!(
+        notes.len() == 1 && notes[0].ends_with("the question is one task without a plan"),
+        "{notes:?}"
+    );
     assert_eq!(host.model.requests().len(), 1);
 }
 
@@ -49,8 +55,17 @@ fn one_call_gives_one_task_that_carries_the_three_steps() {
     let requests = host.model.requests();
     assert_eq!((requests.len(), &requests[0].purpose), (1, &Purpose::Plan));
     let Shape::Json(schema) = &requests[0].expect else { panic!("{:?}", requests[0].expect) };
-    assert_parts(schema, &["\"chase-query-plan\"", "\"minItems\":3", "\"maxItems\":3", "perform_operations"]);
-    let parts = ["Table orders", "sold means ordered", "How much was sold?", "1. `find_tables`", "3. `select_columns`"];
+    assert_parts(
+        schema,
+        &["\"chase-query-plan\"", "\"minItems\":3", "\"maxItems\":3", "perform_operations"],
+    );
+    let parts = [
+        "Table orders",
+        "sold means ordered",
+        "How much was sold?",
+        "1. `find_tables`",
+        "3. `select_columns`",
+    ];
     assert_parts(&host.model.prompt(0), &parts);
 }
 
@@ -60,8 +75,18 @@ fn any_solver_that_shows_a_tasks_plan_shows_this_one() {
     host.model.reply_plan(&three());
     let graph = plan(&host, Settings::default()).unwrap();
     let (catalog, size) = (catalog(), PromptSize { catalog_bytes: 4000, parent_rows: 0 });
-    let brief = Brief::new(&host, size, &Problem::new("How much was sold?"), &catalog, &graph.tasks[0], &[]);
-    assert_parts(&brief.setting(), &["1. Find the relevant tables: orders joined", "3. Select the columns: the sum"]);
+    let brief = Brief::new(
+        &host,
+        size,
+        &Problem::new("How much was sold?"),
+        &catalog,
+        &graph.tasks[0],
+        &[],
+    );
+    assert_parts(
+        &brief.setting(),
+        &["1. Find the relevant tables: orders joined", "3. Select the columns: the sum"],
+    );
 }
 
 #[test]
@@ -91,7 +116,9 @@ fn a_reply_that_cannot_be_used_leaves_the_question_without_a_plan() {
 #[test]
 fn a_provider_that_cannot_plan_leaves_the_question_without_a_plan() {
     without_plan(&FakeHost::default());
-    for error in [LlmError::Refused("no".into()), LlmError::Malformed("Sure!".into()), LlmError::TooLarge] {
+    for error in
+        [LlmError::Refused("no".into()), LlmError::Malformed("Sure!".into()), LlmError::TooLarge]
+    {
         let mut host = FakeHost::default();
         host.model.script(&Purpose::Plan, Err(error));
         without_plan(&host);
@@ -100,9 +127,10 @@ fn a_provider_that_cannot_plan_leaves_the_question_without_a_plan() {
 
 #[test]
 fn a_model_that_cannot_be_reached_or_paid_is_a_failure() {
-    for (error, kind) in
-        [(LlmError::Budget, FailureKind::Budget), (LlmError::Unavailable("refused".into()), FailureKind::Model)]
-    {
+    for (error, kind) in [
+        (LlmError::Budget, FailureKind::Budget),
+        (LlmError::Unavailable("refused".into()), FailureKind::Model),
+    ] {
         let mut host = FakeHost::default();
         host.model.script(&Purpose::Plan, Err(error));
         assert_eq!(plan(&host, Settings::default()).unwrap_err().kind, kind);

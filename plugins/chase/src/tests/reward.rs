@@ -8,7 +8,9 @@ fn rival(id: &str, n: i64) -> Rival {
 }
 
 fn judge(host: &FakeHost, settings: Settings, rivals: &[Rival]) -> Vec<Verdict> {
-    Chase::new(settings).judge(host, &Problem::new("q"), &catalog(), &Task::new("A", "q"), rivals).unwrap()
+    Chase::new(settings)
+        .judge(host, &Problem::new("q"), &catalog(), &Task::new("A", "q"), rivals)
+        .unwrap()
 }
 
 /// The model prefers whoever has the greater number.
@@ -20,7 +22,8 @@ fn judged(settings: &Settings, rivals: &[Rival]) -> (FakeHost, Vec<Verdict>) {
         let after = text.split(&format!("Statement {word}:\nSELECT ")).nth(1).unwrap().to_owned();
         after.chars().next().unwrap()
     };
-    let prompts: Vec<String> = (0..probe.model.requests().len()).map(|place| probe.model.prompt(place)).collect();
+    let prompts: Vec<String> =
+        (0..probe.model.requests().len()).map(|place| probe.model.prompt(place)).collect();
     let mut host = FakeHost::default();
     database(&mut host);
     for prompt in &prompts {
@@ -54,7 +57,9 @@ fn the_budget_of_comparisons_leaves_some_without_a_verdict() {
 
 #[test]
 fn a_judge_that_cannot_judge_says_so() {
-    let unavailable = |verdicts: &[Verdict]| verdicts.iter().all(|verdict| matches!(verdict, Verdict::Unavailable(_)));
+    let unavailable = |verdicts: &[Verdict]| {
+        verdicts.iter().all(|verdict| matches!(verdict, Verdict::Unavailable(_)))
+    };
     // A model that has no word on it.
     let host = FakeHost::default();
     assert!(unavailable(&judge(&host, Settings::default(), &[rival("x", 1), rival("y", 2)])));
@@ -62,8 +67,13 @@ fn a_judge_that_cannot_judge_says_so() {
     // One rival, or several that agree: nothing to compare, and nothing asked.
     let host = FakeHost::default();
     let verdicts = judge(&host, Settings::default(), &[rival("x", 1), rival("y", 1)]);
-    assert_eq!(verdicts[0], Verdict::Unavailable("there is no other result to compare it with".into()));
-    assert!(unavailable(&verdicts) && unavailable(&judge(&host, Settings::default(), &[rival("x", 1)])));
+    assert_eq!(
+        verdicts[0],
+        Verdict::Unavailable("there is no other result to compare it with".into())
+    );
+    assert!(
+        unavailable(&verdicts) && unavailable(&judge(&host, Settings::default(), &[rival("x", 1)]))
+    );
     assert!(judge(&host, Settings::default(), &[]).is_empty());
     assert!(host.model.requests().is_empty());
 }

@@ -8,7 +8,10 @@ fn equal_results_are_agreement() {
     host.database.answer("SELECT  1", numbers(&[1]));
     let candidates = solved(&host, direct(5));
     assert_eq!(ids(&candidates), ["A.1", "A.2"]);
-    assert_eq!((candidates[0].raw_confidence, candidates[1].raw_confidence), (Some(0.8), Some(0.2)));
+    assert_eq!(
+        (candidates[0].raw_confidence, candidates[1].raw_confidence),
+        (Some(0.8), Some(0.2))
+    );
     assert_eq!((candidates[0].signals.samples, candidates[0].signals.agreeing), (5, 4));
     // Three pairs among the four, and half of each pair with the other.
     assert_eq!((candidates[0].score, candidates[1].score), (Some(3.5 / 4.0), Some(0.5)));
@@ -18,7 +21,10 @@ fn equal_results_are_agreement() {
     let clusters = events(&host, "cluster");
     assert_eq!(
         clusters[0],
-        (Some("A.1".into()), json!({ "members": ["A.1", "A.3", "A.4", "A.5"], "of": 5, "rows": 1 }))
+        (
+            Some("A.1".into()),
+            json!({ "members": ["A.1", "A.3", "A.4", "A.5"], "of": 5, "rows": 1 })
+        )
     );
     assert_eq!(clusters[1].1["members"], json!(["A.2"]));
     // The lead is clear.
@@ -49,13 +55,18 @@ fn word(host: &FakeHost, place: usize, sql: &str) -> &'static str {
 }
 
 /// Runs once to see how the pairs are shown, then with a model that prefers these.
-fn with_winners(statements: &[&str], winners: &[&str], settings: &Settings) -> (FakeHost, Vec<Candidate>) {
+fn with_winners(
+    statements: &[&str],
+    winners: &[&str],
+    settings: &Settings,
+) -> (FakeHost, Vec<Candidate>) {
     let mut host = draws(statements);
     prefers(&mut host, &vec!["A"; winners.len()]);
     solved(&host, settings.clone());
     let shown = places(&host, &Purpose::Select);
     assert_eq!(shown.len(), winners.len());
-    let words: Vec<&str> = shown.into_iter().zip(winners).map(|(place, sql)| word(&host, place, sql)).collect();
+    let words: Vec<&str> =
+        shown.into_iter().zip(winners).map(|(place, sql)| word(&host, place, sql)).collect();
     let mut host = draws(statements);
     prefers(&mut host, &words);
     let candidates = solved(&host, settings.clone());
@@ -73,12 +84,19 @@ fn comparisons_decide_where_agreement_does_not() {
     let scores: Vec<Option<f64>> = candidates.iter().map(|candidate| candidate.score).collect();
     assert_eq!(scores, [Some(4.0 / 4.0), Some(2.0 / 4.0), Some(0.0)]);
     // Agreement of 0.4 and two of two won; 0.4 and one of two; 0.2 and none.
-    let claims: Vec<Option<f64>> = candidates.iter().map(|candidate| candidate.raw_confidence).collect();
+    let claims: Vec<Option<f64>> =
+        candidates.iter().map(|candidate| candidate.raw_confidence).collect();
     assert_eq!(claims, [Some(0.7), Some(0.45), Some(0.1)]);
     let extra = &candidates[0].signals.extra;
-    assert!(extra.contains(&("comparisons-won".into(), 2.0)) && extra.contains(&("comparisons-lost".into(), 0.0)));
+    assert!(
+        extra.contains(&("comparisons-won".into(), 2.0))
+            && extra.contains(&("comparisons-lost".into(), 0.0))
+    );
     assert_eq!(host.trace.kept("A.2").unwrap(), "2 of 5 candidates agree, 2 of 2 comparisons won");
-    assert_eq!(host.trace.discarded("A.5").unwrap(), "0 points against 4 of A.2, 0 of 2 comparisons won");
+    assert_eq!(
+        host.trace.discarded("A.5").unwrap(),
+        "0 points against 4 of A.2, 0 of 2 comparisons won"
+    );
     let reported = events(&host, "comparison");
     assert_eq!(reported.len(), 3);
     assert_eq!(
@@ -90,7 +108,8 @@ fn comparisons_decide_where_agreement_does_not() {
 #[test]
 fn one_that_wins_a_comparison_may_beat_more_that_agree() {
     let settings = Settings { comparisons: 1, ..direct(3) };
-    let (_, candidates) = with_winners(&["SELECT 1", "SELECT 1", "SELECT 2"], &["SELECT 2"], &settings);
+    let (_, candidates) =
+        with_winners(&["SELECT 1", "SELECT 1", "SELECT 2"], &["SELECT 2"], &settings);
     // Two points against one.
     assert_eq!(ids(&candidates), ["A.3", "A.1"]);
     assert_eq!(candidates[0].raw_confidence, Some(f64::midpoint(1.0 / 3.0, 1.0)));
@@ -105,7 +124,10 @@ fn comparisons_are_bounded_by_the_setting_the_budget_and_the_lead() {
         assert_eq!(ids(&candidates)[0], "A.1");
         asked(&host, &Purpose::Select)
     };
-    assert_eq!([asked_for(3, 0.75, 100), asked_for(0, 0.75, 100), asked_for(50, 0.75, 100)], [3, 0, 6]);
+    assert_eq!(
+        [asked_for(3, 0.75, 100), asked_for(0, 0.75, 100), asked_for(50, 0.75, 100)],
+        [3, 0, 6]
+    );
     assert_eq!([asked_for(3, 0.4, 100), asked_for(3, 0.41, 100)], [0, 3]);
     assert_eq!([asked_for(3, 0.75, 2), asked_for(3, 0.75, 0)], [2, 0]);
 }

@@ -1,4 +1,5 @@
-//! A plan under construction: what the model wrote, checked, with ids that every part of the host accepts.
+//! A plan under construction: what the model wrote, checked, with ids that every part of the host
+//! accepts.
 
 use std::collections::BTreeMap;
 
@@ -17,19 +18,29 @@ pub(crate) struct Stated {
 /// Reads the reply to a request for a plan; `None` if there is no subtask.
 pub(crate) fn stated(reply: &Reply) -> Option<Vec<Stated>> {
     let parsed: Value = serde_json::from_str(reply.parsed.as_deref()?).ok()?;
-    let items = parsed.get("subtasks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let items =
+        parsed.get("subtasks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let required = |subtask: &Subtask| {
-        let is_its = |item: &&Value| item.get("id").and_then(Value::as_str).map(str::trim) == Some(subtask.id.as_str());
+        let is_its = |item: &&Value| {
+            item.get("id").and_then(Value::as_str).map(str::trim) == Some(subtask.id.as_str())
+        };
         items.iter().find(is_its).map(required).unwrap_or_default()
     };
     let subtasks = plan_reply(reply)?;
-    Some(subtasks.into_iter().map(|subtask| Stated { required: required(&subtask), subtask }).collect())
+    Some(
+        subtasks
+            .into_iter()
+            .map(|subtask| Stated { required: required(&subtask), subtask })
+            .collect(),
+    )
 }
 
 fn required(item: &Value) -> Requirements {
     let required = item.get("requirements").map(Requirements::read).unwrap_or_default();
     let mut tables = Requirements::read(item).tables;
-    tables.extend(required.tables.iter().filter(|table| !tables.contains(table)).cloned().collect::<Vec<_>>());
+    tables.extend(
+        required.tables.iter().filter(|table| !tables.contains(table)).cloned().collect::<Vec<_>>(),
+    );
     Requirements { tables, ..required }
 }
 
@@ -44,7 +55,8 @@ pub(crate) struct Node {
     pub(crate) depends_on: Vec<String>,
 }
 
-/// Tasks in the order in which they came, and how their results join. Dependencies are known, named once and without circles.
+/// Tasks in the order in which they came, and how their results join. Dependencies are known, named
+/// once and without circles.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Draft {
     pub(crate) nodes: Vec<Node>,
@@ -52,14 +64,17 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// Checks a model's plan and takes its first `most` subtasks; what depended on a subtask that is cut off goes without it.
-    /// The error is for the model.
+    /// Checks a model's plan and takes its first `most` subtasks; what depended on a subtask that
+    /// is cut off goes without it. The error is for the model.
     pub(crate) fn of(mut stated: Vec<Stated>, most: usize) -> Result<Self, String> {
         check_names(&stated)?;
         stated.truncate(most.max(1));
         let ids = safe_ids(&stated);
         let subtasks = stated.iter().map(|stated| &stated.subtask);
-        let keys = subtasks.flat_map(|subtask| &subtask.join_keys).filter_map(|key| renamed(key, &ids)).collect();
+        let keys = subtasks
+            .flat_map(|subtask| &subtask.join_keys)
+            .filter_map(|key| renamed(key, &ids))
+            .collect();
         let node = |Stated { subtask, required }: &Stated| Node {
             id: ids[&subtask.id].clone(),
             text: subtask.description.clone(),
@@ -70,7 +85,10 @@ impl Draft {
         };
         let draft = Self { nodes: stated.iter().map(node).collect(), keys };
         match draft.circle() {
-            Some(circle) => Err(format!("these subtasks depend on each other in a circle: {}", circle.join(", "))),
+            Some(circle) => Err(format!(
+                "these subtasks depend on each other in a circle: {}",
+                circle.join(", ")
+            )),
             None => Ok(draft),
         }
     }
@@ -81,7 +99,8 @@ impl Draft {
         self.nodes.iter().map(|node| node.id.clone()).filter(|id| !is_needed(id)).collect()
     }
 
-    /// What is left after taking away, again and again, every task whose dependencies are all gone; `None` if nothing is.
+    /// What is left after taking away, again and again, every task whose dependencies are all gone;
+    /// `None` if nothing is.
     fn circle(&self) -> Option<Vec<String>> {
         let mut left: Vec<&Node> = self.nodes.iter().collect();
         loop {
@@ -111,7 +130,8 @@ fn check_names(stated: &[Stated]) -> Result<(), String> {
     Ok(())
 }
 
-/// The model's names, each with an id of our own that differs from all others even where letter case and punctuation do not count.
+/// The model's names, each with an id of our own that differs from all others even where letter
+/// case and punctuation do not count.
 fn safe_ids(stated: &[Stated]) -> BTreeMap<String, String> {
     let mut taken: Vec<String> = Vec::new();
     let mut ids = BTreeMap::new();
@@ -124,7 +144,8 @@ fn safe_ids(stated: &[Stated]) -> BTreeMap<String, String> {
 }
 
 fn is_safe(id: &str) -> bool {
-    id.len() <= 16 && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+    id.len() <= 16
+        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }
 
 /// `wanted`, or `wanted2`, `wanted3` … when it is taken.
@@ -134,10 +155,14 @@ pub(crate) fn unused(wanted: &str, taken: &[String]) -> String {
         return wanted.to_owned();
     }
     // One of the first `taken.len() + 1` numbers is free.
-    (2..=taken.len() + 2).map(|number| format!("{wanted}{number}")).find(|id| is_free(id)).unwrap_or_default()
+    (2..=taken.len() + 2)
+        .map(|number| format!("{wanted}{number}"))
+        .find(|id| is_free(id))
+        .unwrap_or_default()
 }
 
-// Results stand in FROM by names made of their ids, where case and punctuation do not distinguish names.
+// Results stand in FROM by names made of their ids, where case and punctuation do not distinguish
+// names.
 fn folded(id: &str) -> String {
     id.to_ascii_lowercase().replace(['.', '-'], "_")
 }
@@ -191,8 +216,11 @@ mod tests {
 
     #[test]
     fn odd_and_nearly_equal_ids_become_safe_ones() {
-        let mut plan =
-            vec![subtask("Top customers!", &[]), subtask("a-b", &["Top customers!"]), subtask("A_B", &["a-b"])];
+        let mut plan = vec![
+            subtask("Top customers!", &[]),
+            subtask("a-b", &["Top customers!"]),
+            subtask("A_B", &["a-b"]),
+        ];
         plan[2].subtask.join_keys = vec![JoinKey {
             left: "A_B".into(),
             left_col: "x".into(),

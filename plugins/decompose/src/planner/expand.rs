@@ -1,4 +1,5 @@
-//! Recursion: subtasks that are not atomic are planned themselves, and their plans stand in their place.
+//! Recursion: subtasks that are not atomic are planned themselves, and their plans stand in their
+//! place.
 
 use syrch_plugin::failure::llm_words;
 use syrch_plugin::prelude::*;
@@ -21,13 +22,16 @@ impl Decompose {
     ) -> Draft {
         let max_depth = host.policy().max_depth;
         for _ in 1..max_depth {
-            let open: Vec<Node> = draft.nodes.iter().filter(|node| !node.is_atomic).cloned().collect();
+            let open: Vec<Node> =
+                draft.nodes.iter().filter(|node| !node.is_atomic).cloned().collect();
             if open.is_empty() || draft.nodes.len() >= self.most() {
                 break;
             }
             let requests: Vec<Request> = open
                 .iter()
-                .map(|node| prompts::subplan(problem, catalog, &self.settings, max_depth, &node.text))
+                .map(|node| {
+                    prompts::subplan(problem, catalog, &self.settings, max_depth, &node.text)
+                })
                 .collect();
             for (node, reply) in open.iter().zip(host.complete_all(&requests)) {
                 match self.subdraft(reply) {
@@ -58,14 +62,18 @@ impl Decompose {
         Draft::of(subtasks, self.widest())
     }
 
-    /// The sub-plan in the task's place, or the task as it is when the sub-plan has no use or no place.
+    /// The sub-plan in the task's place, or the task as it is when the sub-plan has no use or no
+    /// place.
     fn placed(&self, host: &impl PlannerHost, mut draft: Draft, id: &str, sub: Draft) -> Draft {
         let fits = draft.nodes.len() - 1 + sub.nodes.len() <= self.most();
         let named = within(&draft, id, &sub);
         let short = named.nodes.iter().all(|node| node.id.len() <= ID);
         if sub.nodes.len() < 2 || !fits || !short {
             if sub.nodes.len() >= 2 {
-                host.note(Level::Info, &format!("{id} is not divided: the graph would grow too large"));
+                host.note(
+                    Level::Info,
+                    &format!("{id} is not divided: the graph would grow too large"),
+                );
             }
             settle(&mut draft, id);
             return draft;
@@ -78,8 +86,8 @@ fn settle(draft: &mut Draft, id: &str) {
     draft.nodes.iter_mut().filter(|node| node.id == id).for_each(|node| node.is_atomic = true);
 }
 
-/// The sub-plan with ids `parent.child`. All ids are known before any dependency is rewritten, so that the order in which the model
-/// lists its subtasks does not matter.
+/// The sub-plan with ids `parent.child`. All ids are known before any dependency is rewritten, so
+/// that the order in which the model lists its subtasks does not matter.
 fn within(draft: &Draft, parent: &str, sub: &Draft) -> Draft {
     let mut taken: Vec<String> = draft.nodes.iter().map(|node| node.id.clone()).collect();
     let mut ids: Vec<(String, String)> = Vec::new();
@@ -88,18 +96,29 @@ fn within(draft: &Draft, parent: &str, sub: &Draft) -> Draft {
         taken.push(id.clone());
         ids.push((node.id.clone(), id));
     }
-    let new = |old: &String| ids.iter().find(|(id, _)| id == old).map_or_else(|| old.clone(), |(_, id)| id.clone());
-    let node =
-        |node: &Node| Node { id: new(&node.id), depends_on: node.depends_on.iter().map(new).collect(), ..node.clone() };
-    let key = |key: &JoinKey| JoinKey { left: new(&key.left), right: new(&key.right), ..key.clone() };
+    let new = |old: &String| {
+        ids.iter().find(|(id, _)| id == old).map_or_else(|| old.clone(), |(_, id)| id.clone())
+    };
+    let node = |node: &Node| Node {
+        id: new(&node.id),
+        depends_on: node.depends_on.iter().map(new).collect(),
+        ..node.clone()
+    };
+    let key =
+        |key: &JoinKey| JoinKey { left: new(&key.left), right: new(&key.right), ..key.clone() };
     Draft { nodes: sub.nodes.iter().map(node).collect(), keys: sub.keys.iter().map(key).collect() }
 }
 
-/// Roots of the sub-plan inherit the task's dependencies, and what depended on the task depends on the sub-plan's leaves.
+/// Roots of the sub-plan inherit the task's dependencies, and what depended on the task depends on
+/// the sub-plan's leaves.
 fn spliced(draft: Draft, id: &str, mut sub: Draft) -> Draft {
     let leaves = sub.leaves();
-    let inherited: Vec<String> =
-        draft.nodes.iter().find(|node| node.id == id).map(|node| node.depends_on.clone()).unwrap_or_default();
+    let inherited: Vec<String> = draft
+        .nodes
+        .iter()
+        .find(|node| node.id == id)
+        .map(|node| node.depends_on.clone())
+        .unwrap_or_default();
     for root in sub.nodes.iter_mut().filter(|node| node.depends_on.is_empty()) {
         root.depends_on.clone_from(&inherited);
     }
@@ -112,7 +131,8 @@ fn spliced(draft: Draft, id: &str, mut sub: Draft) -> Draft {
         node.depends_on = rewired(&node.depends_on, id, &leaves);
         nodes.push(node);
     }
-    let mut keys: Vec<JoinKey> = draft.keys.iter().filter_map(|key| moved(key, id, &leaves)).collect();
+    let mut keys: Vec<JoinKey> =
+        draft.keys.iter().filter_map(|key| moved(key, id, &leaves)).collect();
     keys.append(&mut sub.keys);
     Draft { nodes, keys }
 }
@@ -126,7 +146,8 @@ fn rewired(depends_on: &[String], id: &str, leaves: &[String]) -> Vec<String> {
     out
 }
 
-/// A join key of the task becomes one of its only leaf; with several leaves nobody knows which of them has the column.
+/// A join key of the task becomes one of its only leaf; with several leaves nobody knows which of
+/// them has the column.
 fn moved(key: &JoinKey, id: &str, leaves: &[String]) -> Option<JoinKey> {
     let new = |side: &String| match leaves {
         _ if side != id => Some(side.clone()),

@@ -12,7 +12,8 @@ pub(crate) fn direct(id: &str, problem: &Problem) -> Graph {
     Graph::single(Task::new(id, problem.question.clone()))
 }
 
-/// The draft's tasks, and a final one that takes over or joins when several are left that nothing depends on.
+/// The draft's tasks, and a final one that takes over or joins when several are left that nothing
+/// depends on.
 pub(crate) fn finished(draft: Draft, problem: &Problem) -> Graph {
     let leaves = draft.leaves();
     let mut tasks: Vec<Task> = draft.nodes.iter().map(|node| task(node, &draft.keys)).collect();
@@ -21,8 +22,11 @@ pub(crate) fn finished(draft: Draft, problem: &Problem) -> Graph {
     }
     let taken: Vec<String> = draft.nodes.iter().map(|node| node.id.clone()).collect();
     let id = unused("answer", &taken);
-    let between: Vec<JoinKey> =
-        draft.keys.into_iter().filter(|key| leaves.contains(&key.left) && leaves.contains(&key.right)).collect();
+    let between: Vec<JoinKey> = draft
+        .keys
+        .into_iter()
+        .filter(|key| leaves.contains(&key.left) && leaves.contains(&key.right))
+        .collect();
     tasks.push(Task {
         operation: Operation::Choose,
         depends_on: leaves,
@@ -48,7 +52,8 @@ fn task(node: &Node, keys: &[JoinKey]) -> Task {
     }
 }
 
-/// What the result should be, with what the statement must state, so that solvers know it before a reward checks it.
+/// What the result should be, with what the statement must state, so that solvers know it before a
+/// reward checks it.
 fn expected(node: &Node) -> Option<String> {
     let required = node.required.words();
     match (&node.expected, required.is_empty()) {
@@ -58,21 +63,24 @@ fn expected(node: &Node) -> Option<String> {
     }
 }
 
-/// Whether the answer's task has ended without a result, for a reason that another try may not meet again.
+/// Whether the answer's task has ended without a result, for a reason that another try may not meet
+/// again.
 pub(crate) fn is_lost(graph: &Graph, seen: &[Observation]) -> bool {
     let ended_badly = |observation: &Observation| {
         matches!(observation.ending, Ending::Failed(_) | Ending::Skipped(_) | Ending::Other(_))
     };
     let is_spent = |observation: &Observation| match &observation.ending {
-        Ending::Failed(failure) => matches!(failure.kind, FailureKind::Budget | FailureKind::Cancelled),
+        Ending::Failed(failure) => {
+            matches!(failure.kind, FailureKind::Budget | FailureKind::Cancelled)
+        }
         _ => false,
     };
     seen.iter().rfind(|observation| observation.task == graph.answer).is_some_and(ended_badly)
         && !seen.iter().any(is_spent)
 }
 
-/// The whole question as one more task, which now gives the answer. The conditions that the plan required are no more than wishes there,
-/// since the plan may be wrong.
+/// The whole question as one more task, which now gives the answer. The conditions that the plan
+/// required are no more than wishes there, since the plan may be wrong.
 pub(crate) fn fallback(graph: &Graph, problem: &Problem, memo: &Memo) -> Step {
     let taken: Vec<String> = graph.tasks.iter().map(|task| task.id.clone()).collect();
     let id = unused("direct", &taken);
@@ -83,6 +91,9 @@ pub(crate) fn fallback(graph: &Graph, problem: &Problem, memo: &Memo) -> Step {
         wished.filters.extend(filters);
         wished.time_range = wished.time_range.or(required.time_range);
     }
-    let task = Task { context: task_context(&[], &wished), ..Task::new(id.clone(), problem.question.clone()) };
+    let task = Task {
+        context: task_context(&[], &wished),
+        ..Task::new(id.clone(), problem.question.clone())
+    };
     Step { edits: vec![Edit::Add(task), Edit::Answer(id)], memo: Some(memo.text()) }
 }

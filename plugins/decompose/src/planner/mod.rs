@@ -15,7 +15,12 @@ use crate::planner::memo::Memo;
 use crate::{Decompose, prompts};
 
 impl PlannerRole for Decompose {
-    fn plan(&self, host: &impl PlannerHost, problem: &Problem, catalog: &Catalog) -> Result<Graph, Failure> {
+    fn plan(
+        &self,
+        host: &impl PlannerHost,
+        problem: &Problem,
+        catalog: &Catalog,
+    ) -> Result<Graph, Failure> {
         let Some(draft) = self.first_plan(host, problem, catalog)? else {
             return Ok(graph::direct("A", problem));
         };
@@ -23,8 +28,8 @@ impl PlannerRole for Decompose {
         Ok(graph::finished(whole, problem))
     }
 
-    /// Plans tasks that found no statement again over other tables, each once; when the answer's task is lost all the same, the whole
-    /// question is tried as one task, once.
+    /// Plans tasks that found no statement again over other tables, each once; when the answer's
+    /// task is lost all the same, the whole question is tried as one task, once.
     fn next(
         &self,
         host: &impl PlannerHost,
@@ -52,8 +57,9 @@ impl PlannerRole for Decompose {
 }
 
 impl Decompose {
-    /// The model's first plan, checked. It gets one more chance when its plan contradicts itself; `None` if there is no usable plan.
-    /// A model that cannot be reached or paid is the user's business, and so a failure.
+    /// The model's first plan, checked. It gets one more chance when its plan contradicts itself;
+    /// `None` if there is no usable plan. A model that cannot be reached or paid is the user's
+    /// business, and so a failure.
     fn first_plan(
         &self,
         host: &impl PlannerHost,
@@ -62,13 +68,22 @@ impl Decompose {
     ) -> Result<Option<Draft>, Failure> {
         let mut wrong: Option<(String, String)> = None;
         for _ in 0..2 {
-            let request = prompts::plan(problem, catalog, &self.settings, host.policy().max_depth, wrong.as_ref());
+            let request = prompts::plan(
+                problem,
+                catalog,
+                &self.settings,
+                host.policy().max_depth,
+                wrong.as_ref(),
+            );
             let reply = match host.complete(&request) {
                 Ok(reply) => reply,
                 Err(error) => return without_plan(host, &error),
             };
             let Some(subtasks) = stated(&reply) else {
-                host.note(Level::Warn, "the model's plan has no subtask: the question stays one task");
+                host.note(
+                    Level::Warn,
+                    "the model's plan has no subtask: the question stays one task",
+                );
                 return Ok(None);
             };
             match Draft::of(subtasks, self.widest()) {
@@ -84,14 +99,19 @@ impl Decompose {
     }
 }
 
-/// Whether a task's statement must state something, so that the question without the plan is another task.
+/// Whether a task's statement must state something, so that the question without the plan is
+/// another task.
 fn is_bound(task: &Task) -> bool {
-    Requirements::of(task).is_some_and(|required| !Requirements { tables: Vec::new(), ..required }.is_empty())
+    Requirements::of(task)
+        .is_some_and(|required| !Requirements { tables: Vec::new(), ..required }.is_empty())
 }
 
 fn without_plan(host: &impl PlannerHost, error: &LlmError) -> Result<Option<Draft>, Failure> {
     match error {
-        LlmError::Refused(_) | LlmError::Unsupported(_) | LlmError::Malformed(_) | LlmError::TooLarge => {
+        LlmError::Refused(_)
+        | LlmError::Unsupported(_)
+        | LlmError::Malformed(_)
+        | LlmError::TooLarge => {
             host.note(Level::Info, &format!("{}: the question stays one task", llm_words(error)));
             Ok(None)
         }

@@ -23,8 +23,9 @@ pub(crate) struct Again {
     pub(crate) notes: Vec<String>,
 }
 
-/// Plans the newly failed tasks again. A task is planned again once, and only if its plan named tables and there are others that speak
-/// of its words; what has not started yet waits for the new task instead.
+/// Plans the newly failed tasks again. A task is planned again once, and only if its plan named
+/// tables and there are others that speak of its words; what has not started yet waits for the new
+/// task instead.
 pub(crate) fn replan(
     settings: &Settings,
     catalog: &Catalog,
@@ -36,7 +37,10 @@ pub(crate) fn replan(
     let mut again = Again { edits: Vec::new(), notes: Vec::new() };
     let mut changed = graph.clone();
     for observation in seen.iter().skip(fresh) {
-        let Some(task) = changed.task(&observation.task).cloned().filter(|_| settings.replan) else { continue };
+        let Some(task) = changed.task(&observation.task).cloned().filter(|_| settings.replan)
+        else {
+            continue;
+        };
         let Some(why) = without_statement(observation) else { continue };
         let required = Requirements::of(&task).unwrap_or_default();
         let untried = untried(catalog, &task, &required);
@@ -46,7 +50,11 @@ pub(crate) fn replan(
         if is_known || untried.is_empty() || id.len() > ID {
             continue;
         }
-        again.notes.push(format!("{} is planned again as {id}, over {}", task.id, untried.join(", ")));
+        again.notes.push(format!(
+            "{} is planned again as {id}, over {}",
+            task.id,
+            untried.join(", ")
+        ));
         memo.again.extend([task.id.clone(), id.clone()]);
         again.edits.push(Edit::Add(renewed(&task, &id, required, &untried, why)));
         hand_over(&mut changed, seen, &task.id, &id, &mut again.edits);
@@ -58,7 +66,8 @@ pub(crate) fn replan(
     again
 }
 
-/// Why a task has no statement; `None` if it has one, or could have none for a reason that another try meets again.
+/// Why a task has no statement; `None` if it has one, or could have none for a reason that another
+/// try meets again.
 fn without_statement(observation: &Observation) -> Option<&str> {
     match &observation.ending {
         Ending::Failed(Failure { kind: FailureKind::Other(_), message, .. }) => Some(message),
@@ -66,9 +75,11 @@ fn without_statement(observation: &Observation) -> Option<&str> {
     }
 }
 
-/// The tables that speak most of the task's words and that its plan did not name; none if it named none.
+/// The tables that speak most of the task's words and that its plan did not name; none if it named
+/// none.
 fn untried(catalog: &Catalog, task: &Task, required: &Requirements) -> Vec<String> {
-    let named: Vec<&Table> = required.tables.iter().filter_map(|name| catalog.table(name)).collect();
+    let named: Vec<&Table> =
+        required.tables.iter().filter_map(|name| catalog.table(name)).collect();
     let is_tried = |table: &Table| named.iter().any(|known| known.is_same(table));
     if named.is_empty() {
         return Vec::new();
@@ -76,11 +87,16 @@ fn untried(catalog: &Catalog, task: &Task, required: &Requirements) -> Vec<Strin
     let wanted = naming_stems(&format!("{} {}", task.text, required.words()));
     let hits = |name: &str| naming_stems(name).intersection(&wanted).count();
     let score = |table: &Table| {
-        let columns: BTreeSet<String> = table.columns.iter().flat_map(|column| naming_stems(&column.name)).collect();
+        let columns: BTreeSet<String> =
+            table.columns.iter().flat_map(|column| naming_stems(&column.name)).collect();
         2 * hits(&table.name) + columns.intersection(&wanted).count()
     };
-    let mut others: Vec<(usize, &Table)> =
-        catalog.tables.iter().filter(|table| !is_tried(table)).map(|table| (score(table), table)).collect();
+    let mut others: Vec<(usize, &Table)> = catalog
+        .tables
+        .iter()
+        .filter(|table| !is_tried(table))
+        .map(|table| (score(table), table))
+        .collect();
     others.retain(|(score, _)| *score > 0);
     others.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
     others.into_iter().take(TABLES).map(|(_, table)| catalog.table_name(table)).collect()
@@ -107,9 +123,17 @@ fn renewed(task: &Task, id: &str, required: Requirements, untried: &[String], wh
 fn hand_over(graph: &mut Graph, seen: &[Observation], old: &str, new: &str, edits: &mut Vec<Edit>) {
     let has_ended = |task: &Task| seen.iter().any(|observation| observation.task == task.id);
     let name = |id: &String| if id == old { new.to_owned() } else { id.clone() };
-    for task in graph.tasks.iter_mut().filter(|task| task.depends_on.iter().any(|id| id == old) && !has_ended(task)) {
+    for task in graph
+        .tasks
+        .iter_mut()
+        .filter(|task| task.depends_on.iter().any(|id| id == old) && !has_ended(task))
+    {
         let keys = join_keys_of(task);
-        let key = |key: &JoinKey| JoinKey { left: name(&key.left), right: name(&key.right), ..key.clone() };
+        let key = |key: &JoinKey| JoinKey {
+            left: name(&key.left),
+            right: name(&key.right),
+            ..key.clone()
+        };
         let keys: Vec<JoinKey> = keys.iter().map(key).collect();
         task.depends_on = task.depends_on.iter().map(name).collect();
         task.context = task_context(&keys, &Requirements::of(task).unwrap_or_default());

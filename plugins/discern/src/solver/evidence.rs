@@ -16,7 +16,8 @@ pub(crate) struct Evidence {
     /// Whether the host or the SDK doubts the result.
     pub(crate) doubted: bool,
     pub(crate) absent_value: bool,
-    /// The number of words of the question that name an unused table or column, 0 to 3; more count as 3.
+    /// The number of words of the question that name an unused table or column, 0 to 3; more count
+    /// as 3.
     pub(crate) unused_words: usize,
     pub(crate) repeated_rows: bool,
     /// Whether the result is a single 0 or NULL.
@@ -24,7 +25,8 @@ pub(crate) struct Evidence {
 }
 
 impl Evidence {
-    /// What the vote of such a statement weighs: a share of what it would weigh with one finding less.
+    /// What the vote of such a statement weighs: a share of what it would weigh with one finding
+    /// less.
     pub(crate) fn weight(&self, settings: &Settings) -> f64 {
         let flags = [self.doubted, self.absent_value, self.repeated_rows, self.zero];
         let findings = flags.into_iter().filter(|is| *is).count() + self.unused_words;
@@ -40,7 +42,12 @@ impl Evidence {
             (self.repeated_rows, "repeated rows"),
             (self.zero, "a result of 0"),
         ];
-        findings.iter().filter(|(is, _)| *is).map(|(_, finding)| *finding).collect::<Vec<_>>().join(", ")
+        findings
+            .iter()
+            .filter(|(is, _)| *is)
+            .map(|(_, finding)| *finding)
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     pub(crate) fn json(&self, weight: f64) -> JsonValue {
@@ -60,12 +67,12 @@ pub(crate) struct Looker<'a, H> {
 
 impl<'a, H: Run + Sql> Looker<'a, H> {
     pub(crate) fn new(host: &'a H, catalog: &'a Catalog, question: &str, probes: bool) -> Self {
-        let names = catalog
-            .tables
-            .iter()
-            .flat_map(|table| std::iter::once(&table.name).chain(table.columns.iter().map(|column| &column.name)));
+        let names = catalog.tables.iter().flat_map(|table| {
+            std::iter::once(&table.name).chain(table.columns.iter().map(|column| &column.name))
+        });
         let named: BTreeSet<String> = names.flat_map(|name| stems(name)).collect();
-        let asked = naming_stems(question).into_iter().filter(|stem| named.contains(stem)).collect();
+        let asked =
+            naming_stems(question).into_iter().filter(|stem| named.contains(stem)).collect();
         Self { asked, probes: Probes::new(host, catalog, probes) }
     }
 
@@ -82,8 +89,13 @@ impl<'a, H: Run + Sql> Looker<'a, H> {
 
     fn unused_words(&self, facts: &Facts) -> usize {
         let literals = facts.literals.iter().map(|literal| &literal.text);
-        let used: BTreeSet<String> =
-            facts.tables.iter().chain(&facts.columns).chain(literals).flat_map(|text| stems(text)).collect();
+        let used: BTreeSet<String> = facts
+            .tables
+            .iter()
+            .chain(&facts.columns)
+            .chain(literals)
+            .flat_map(|text| stems(text))
+            .collect();
         self.asked.difference(&used).count().min(3)
     }
 }

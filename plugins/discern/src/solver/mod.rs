@@ -63,7 +63,8 @@ impl<'a, H: Run + Sql + Trace> Votes<'a, H> {
         self.seen.get(&number).map_or(0.0, |(weight, _)| *weight)
     }
 
-    /// The groups by their votes, the most first; the votes are counted in the weight of the weightiest draw among them.
+    /// The groups by their votes, the most first; the votes are counted in the weight of the
+    /// weightiest draw among them.
     fn weighed(&self, clusters: Vec<Cluster>) -> Vec<Weighed> {
         let members = clusters.iter().flat_map(|cluster| &cluster.members);
         let unit = members.map(|number| self.weight(*number)).fold(f64::MIN_POSITIVE, f64::max);
@@ -72,7 +73,9 @@ impl<'a, H: Run + Sql + Trace> Votes<'a, H> {
             cluster,
         };
         let mut weighed: Vec<Weighed> = clusters.into_iter().map(weigh).collect();
-        weighed.sort_by(|a, b| b.votes.total_cmp(&a.votes).then_with(|| a.cluster.first().cmp(&b.cluster.first())));
+        weighed.sort_by(|a, b| {
+            b.votes.total_cmp(&a.votes).then_with(|| a.cluster.first().cmp(&b.cluster.first()))
+        });
         weighed
     }
 
@@ -84,23 +87,37 @@ impl<'a, H: Run + Sql + Trace> Votes<'a, H> {
 
     /// `σ(base + share × votes / (all votes + 1))`.
     fn confidence(&self, votes: f64, all: f64) -> f64 {
-        let odds = self.settings.confidence_base + self.settings.confidence_share * votes / (all + 1.0);
+        let odds =
+            self.settings.confidence_base + self.settings.confidence_share * votes / (all + 1.0);
         clamp01(1.0 / (1.0 + (-odds).exp()))
     }
 
     fn reason(&self, pool: &Pool, group: &Weighed) -> String {
-        let agreeing = format!("{} of {}", group.cluster.members.len(), count(u64::from(pool.ran()), "result"));
-        let findings =
-            self.seen.get(&group.cluster.first()).map(|(_, evidence)| evidence.reported()).unwrap_or_default();
-        let against = if findings.is_empty() { String::new() } else { format!(", against it: {findings}") };
+        let agreeing = format!(
+            "{} of {}",
+            group.cluster.members.len(),
+            count(u64::from(pool.ran()), "result")
+        );
+        let findings = self
+            .seen
+            .get(&group.cluster.first())
+            .map(|(_, evidence)| evidence.reported())
+            .unwrap_or_default();
+        let against =
+            if findings.is_empty() { String::new() } else { format!(", against it: {findings}") };
         format!("{agreeing} weighing {:.2}{against}", group.votes)
     }
 }
 
 impl<H: Run + Sql + Trace> Sampler for Votes<'_, H> {
     fn request(&mut self, number: u32, pool: &Pool) -> Request {
-        let tried = if self.settings.repair { pool.tried_lately(false, self.host.attempts()) } else { Vec::new() };
-        let temperature = Some(self.settings.temperature).filter(|heat| self.settings.samples > 1 && *heat > 0.0);
+        let tried = if self.settings.repair {
+            pool.tried_lately(false, self.host.attempts())
+        } else {
+            Vec::new()
+        };
+        let temperature =
+            Some(self.settings.temperature).filter(|heat| self.settings.samples > 1 && *heat > 0.0);
         request(&self.brief, &tried, number, temperature)
     }
 
@@ -117,10 +134,13 @@ impl<H: Run + Sql + Trace> Sampler for Votes<'_, H> {
         self.seen.insert(draw.number, (weight, evidence));
     }
 
-    // A draw adds at most one unit to a lead, and a weightier one than all before makes every earlier lead smaller in its units: so
-    // this many are needed whatever they bring.
+    // A draw adds at most one unit to a lead, and a weightier one than all before makes every
+    // earlier lead smaller in its units: so this many are needed whatever they bring.
     fn missing(&self, pool: &Pool) -> u32 {
-        let left = self.settings.samples.saturating_sub(u32::try_from(pool.draws().len()).unwrap_or(u32::MAX));
+        let left = self
+            .settings
+            .samples
+            .saturating_sub(u32::try_from(pool.draws().len()).unwrap_or(u32::MAX));
         let wanted = (self.settings.lead - self.lead(pool) - 1e-9).ceil().max(0.0);
         left.min(wanted as u32)
     }

@@ -1,5 +1,5 @@
-//! Small statements that look into the database without a cell coming back: all that is used of their results is the number of rows, and
-//! whether a result equals another one.
+//! Small statements that look into the database without a cell coming back: all that is used of
+//! their results is the number of rows, and whether a result equals another one.
 
 use std::collections::BTreeMap;
 
@@ -34,12 +34,19 @@ impl<'a, H: Run + Sql> Probes<'a, H> {
         Self { host, catalog, is_on, known: BTreeMap::new() }
     }
 
-    /// Whether a text is compared with a column that does not hold it. Numbers, dates and patterns are left out, since they may well be
-    /// compared without being there; a statement that changes letter case is held to no case.
+    /// Whether a text is compared with a column that does not hold it. Numbers, dates and patterns
+    /// are left out, since they may well be compared without being there; a statement that changes
+    /// letter case is held to no case.
     pub(crate) fn has_absent_value(&mut self, facts: &Facts) -> bool {
-        let any_case = facts.functions.iter().any(|name| matches!(name.to_lowercase().as_str(), "lower" | "upper"));
-        let texts: Vec<String> =
-            facts.literals.iter().filter_map(|literal| self.value_probe(literal, any_case)).collect();
+        let any_case = facts
+            .functions
+            .iter()
+            .any(|name| matches!(name.to_lowercase().as_str(), "lower" | "upper"));
+        let texts: Vec<String> = facts
+            .literals
+            .iter()
+            .filter_map(|literal| self.value_probe(literal, any_case))
+            .collect();
         self.run(&texts).iter().flatten().any(|found| found.rows == 0)
     }
 
@@ -77,9 +84,11 @@ impl<'a, H: Run + Sql> Probes<'a, H> {
         })
     }
 
-    /// What each statement gives; what was asked before is not run again, and no more run than leave the spare.
+    /// What each statement gives; what was asked before is not run again, and no more run than
+    /// leave the spare.
     fn run(&mut self, texts: &[String]) -> Vec<Option<Found>> {
-        let mut fresh: Vec<String> = texts.iter().filter(|text| !self.known.contains_key(*text)).cloned().collect();
+        let mut fresh: Vec<String> =
+            texts.iter().filter(|text| !self.known.contains_key(*text)).cloned().collect();
         fresh.dedup();
         if self.is_on && !fresh.is_empty() {
             fresh.truncate(self.host.remaining().sql_runs.saturating_sub(SPARE_RUNS) as usize);

@@ -1,4 +1,5 @@
-//! What speaks against an answer: ambiguity, and the penalties of syrch's heuristics, over the tasks that the answer rests on.
+//! What speaks against an answer: ambiguity, and the penalties of syrch's heuristics, over the
+//! tasks that the answer rests on.
 
 use syrch_plugin::prelude::*;
 use syrch_plugin::score::{AmbiguityWeights, ambiguity_of};
@@ -26,15 +27,20 @@ impl Step<'_> {
 
     fn trouble(&self) -> Option<String> {
         match &self.seen?.ending {
-            Ending::Failed(failure) => Some(format!("{} failed: {}", self.task.id, line(&failure.message, 300))),
-            Ending::Skipped(why) => Some(format!("{} was skipped: {}", self.task.id, line(why, 300))),
+            Ending::Failed(failure) => {
+                Some(format!("{} failed: {}", self.task.id, line(&failure.message, 300)))
+            }
+            Ending::Skipped(why) => {
+                Some(format!("{} was skipped: {}", self.task.id, line(why, 300)))
+            }
             Ending::Cancelled => Some(format!("{} was cancelled", self.task.id)),
             Ending::Solved | Ending::Empty | Ending::Other(_) => None,
         }
     }
 }
 
-/// The tasks that the answer rests on, in the graph's order; tasks that only choose are not steps of their own.
+/// The tasks that the answer rests on, in the graph's order; tasks that only choose are not steps
+/// of their own.
 pub(crate) struct Support<'a>(Vec<Step<'a>>);
 
 impl<'a> Support<'a> {
@@ -45,7 +51,8 @@ impl<'a> Support<'a> {
             seen: seen.iter().rfind(|seen| seen.task == task.id),
             done: finished.iter().find(|done| done.task.id == task.id),
         };
-        let is_step = |task: &&Task| needed.contains(&task.id.as_str()) && task.operation == Operation::Solve;
+        let is_step =
+            |task: &&Task| needed.contains(&task.id.as_str()) && task.operation == Operation::Solve;
         Self(graph.tasks.iter().filter(is_step).map(step).collect())
     }
 
@@ -61,7 +68,9 @@ fn outcome(step: &Step<'_>) -> String {
     }
     let rows = step.rows().map_or("no result".to_owned(), |rows| count(rows, "row"));
     match step.done {
-        Some(done) => format!("{rows}, confidence {:.2} ({})", done.candidate.sureness(), done.candidate.id),
+        Some(done) => {
+            format!("{rows}, confidence {:.2} ({})", done.candidate.sureness(), done.candidate.id)
+        }
         None => rows,
     }
 }
@@ -92,7 +101,13 @@ pub(crate) struct Doubts {
 }
 
 impl Settings {
-    pub(crate) fn doubts(&self, problem: &Problem, support: &Support<'_>, answer: &Profile, best: &str) -> Doubts {
+    pub(crate) fn doubts(
+        &self,
+        problem: &Problem,
+        support: &Support<'_>,
+        answer: &Profile,
+        best: &str,
+    ) -> Doubts {
         let mut penalty = 0.0;
         let mut caveats = Vec::new();
         let mut doubt = |weight: f64, caveat: String| {
@@ -106,19 +121,27 @@ impl Settings {
                 doubt(self.empty, format!("{} has no rows", step.task.id));
             }
             let is_answer = step.task.id == best;
-            let asked = top_n(&step.task.text).or_else(|| if is_answer { top_n(&problem.question) } else { None });
+            let asked = top_n(&step.task.text)
+                .or_else(|| if is_answer { top_n(&problem.question) } else { None });
             let rows = if is_answer { Some(answer.rows) } else { step.rows() };
             if let (Some(asked), Some(rows)) = (asked, rows)
                 && asked != rows
             {
                 doubt(
                     self.top_n,
-                    format!("{} asks for {asked}, and the result has {}", step.task.id, count(rows, "row")),
+                    format!(
+                        "{} asks for {asked}, and the result has {}",
+                        step.task.id,
+                        count(rows, "row")
+                    ),
                 );
             }
         }
         if lacks_year(&problem.question, answer) {
-            doubt(self.by_year, "the question says \"by year\", and the answer has no column for it".to_owned());
+            doubt(
+                self.by_year,
+                "the question says \"by year\", and the answer has no column for it".to_owned(),
+            );
         }
         if answer.truncated {
             caveats.push(format!("the result was cut at {}", count(answer.rows, "row")));
@@ -141,7 +164,9 @@ fn top_n(text: &str) -> Option<u64> {
     words.windows(2).enumerate().find_map(|(index, pair)| {
         let word = pair[0].trim_matches(|c: char| !c.is_alphanumeric());
         let number = pair[1].trim_end_matches(['.', ',', ';', ':', '?', '!', ')', '"', '\'']);
-        let is_share = words.get(index + 2).is_some_and(|next| next.starts_with("percent") || next.starts_with('%'));
+        let is_share = words
+            .get(index + 2)
+            .is_some_and(|next| next.starts_with("percent") || next.starts_with('%'));
         if is_share || !matches!(word, "top" | "bottom") { None } else { number.parse().ok() }
     })
 }
@@ -160,7 +185,9 @@ mod tests {
         assert_eq!(top_n("Top 5 customers"), Some(5));
         assert_eq!(top_n("the (bottom 12) of them?"), Some(12));
         assert_eq!(top_n("list the top 3."), Some(3));
-        for text in ["top 10% of customers", "top 10 percent", "top customers", "stop 5", "laptop 5", ""] {
+        for text in
+            ["top 10% of customers", "top 10 percent", "top customers", "stop 5", "laptop 5", ""]
+        {
             assert_eq!(top_n(text), None, "{text}");
         }
     }

@@ -1,4 +1,5 @@
-//! Joining finished tasks by the join keys that the planner left, in one statement over their relation names.
+//! Joining finished tasks by the join keys that the planner left, in one statement over their
+//! relation names.
 
 use std::fmt::Write as _;
 
@@ -18,8 +19,13 @@ pub(crate) struct Joined {
 }
 
 /// Writes the join and runs it once; the error is the reason why there is none.
-pub(crate) fn join(host: &impl AggregatorHost, rivals: &[&Finished], keys: &[JoinKey]) -> Result<Joined, String> {
-    let sides: Vec<Side<'_>> = rivals.iter().map(|done| Side::of(done)).filter(|side| side.rows > 0).collect();
+pub(crate) fn join(
+    host: &impl AggregatorHost,
+    rivals: &[&Finished],
+    keys: &[JoinKey],
+) -> Result<Joined, String> {
+    let sides: Vec<Side<'_>> =
+        rivals.iter().map(|done| Side::of(done)).filter(|side| side.rows > 0).collect();
     let usable: Vec<JoinKey> = keys.iter().filter(|key| is_usable(key, &sides)).cloned().collect();
     let mut writer = Writer::start(sides.first().ok_or("all of them are empty")?);
     while writer.grow(&sides, &usable) {}
@@ -31,7 +37,8 @@ pub(crate) fn join(host: &impl AggregatorHost, rivals: &[&Finished], keys: &[Joi
     if results.profile().rows == 0 {
         return Err("they have no row in common".to_owned());
     }
-    let left_out = rivals.iter().map(|done| done.task.id.clone()).filter(|id| !writer.has(id)).collect();
+    let left_out =
+        rivals.iter().map(|done| done.task.id.clone()).filter(|id| !writer.has(id)).collect();
     Ok(Joined { sql, results, reported: writer.reported, left_out })
 }
 
@@ -47,8 +54,10 @@ struct Side<'a> {
 impl<'a> Side<'a> {
     fn of(done: &'a Finished) -> Self {
         let profile = done.results.profile();
-        let names: Vec<String> = profile.columns.into_iter().map(|column| column.column.name).collect();
-        let occurs = |name: &String| names.iter().filter(|other| other.eq_ignore_ascii_case(name)).count();
+        let names: Vec<String> =
+            profile.columns.into_iter().map(|column| column.column.name).collect();
+        let occurs =
+            |name: &String| names.iter().filter(|other| other.eq_ignore_ascii_case(name)).count();
         let columns = names.iter().filter(|name| occurs(name) == 1).cloned().collect();
         Self { id: &done.task.id, relation: &done.name, rows: profile.rows, columns }
     }
@@ -60,7 +69,9 @@ impl<'a> Side<'a> {
 }
 
 fn is_usable(key: &JoinKey, sides: &[Side<'_>]) -> bool {
-    let has = |id: &str, column: &str| sides.iter().any(|side| side.id == id && side.column(column).is_some());
+    let has = |id: &str, column: &str| {
+        sides.iter().any(|side| side.id == id && side.column(column).is_some())
+    };
     key.left != key.right && has(&key.left, &key.left_col) && has(&key.right, &key.right_col)
 }
 
@@ -82,8 +93,12 @@ struct Writer {
 
 impl Writer {
     fn start(first: &Side<'_>) -> Self {
-        let mut writer =
-            Self { joined: Vec::new(), from: String::new(), outputs: Vec::new(), reported: first.id.to_owned() };
+        let mut writer = Self {
+            joined: Vec::new(),
+            from: String::new(),
+            outputs: Vec::new(),
+            reported: first.id.to_owned(),
+        };
         let alias = writer.enter(first);
         writer.from = format!("{} AS {alias}", quoted(first.relation));
         first.columns.iter().for_each(|column| writer.add(&alias, column));
@@ -104,7 +119,8 @@ impl Writer {
         alias
     }
 
-    /// Joins one more side that a key connects with those already there, the earliest first; false when there is none.
+    /// Joins one more side that a key connects with those already there, the earliest first; false
+    /// when there is none.
     fn grow(&mut self, sides: &[Side<'_>], keys: &[JoinKey]) -> bool {
         let here: Vec<String> = self.joined.iter().map(|(task, _)| task.clone()).collect();
         for old in &here {
@@ -113,7 +129,10 @@ impl Writer {
                 (_, true) if !self.has(&key.left) => Some(&key.left),
                 _ => None,
             });
-            let Some(side) = new.and_then(|id| sides.iter().find(|side| side.id == id.as_str())) else { continue };
+            let Some(side) = new.and_then(|id| sides.iter().find(|side| side.id == id.as_str()))
+            else {
+                continue;
+            };
             self.attach(sides, side, &pairs(keys, old, side.id));
             return true;
         }
@@ -135,7 +154,8 @@ impl Writer {
             ) else {
                 continue;
             };
-            let (left, right) = (format!("{old}.{}", quoted(old_column)), format!("{alias}.{}", quoted(column)));
+            let (left, right) =
+                (format!("{old}.{}", quoted(old_column)), format!("{alias}.{}", quoted(column)));
             conditions.push(format!("{left} = {right}"));
             let _ = write!(
                 self.reported,
@@ -149,8 +169,13 @@ impl Writer {
                 merged.push(column.to_owned());
             }
         }
-        let _ =
-            write!(self.from, " {} {} AS {alias} ON {}", keyword(how), quoted(side.relation), conditions.join(" AND "));
+        let _ = write!(
+            self.from,
+            " {} {} AS {alias} ON {}",
+            keyword(how),
+            quoted(side.relation),
+            conditions.join(" AND ")
+        );
         for column in side.columns.iter().filter(|column| !merged.contains(column)) {
             self.add(&alias, column);
         }
@@ -158,7 +183,9 @@ impl Writer {
 
     /// A key of one name on both sides is one column of the result, as in a merge of data frames.
     fn merge(&mut self, left: &str, right: &str, how: JoinHow) -> bool {
-        let Some(output) = self.outputs.iter_mut().find(|output| output.expression == left) else { return false };
+        let Some(output) = self.outputs.iter_mut().find(|output| output.expression == left) else {
+            return false;
+        };
         if matches!(how, JoinHow::Right | JoinHow::Outer) {
             output.expression = format!("COALESCE({left}, {right})");
             output.is_renamed = true;
@@ -167,11 +194,19 @@ impl Writer {
     }
 
     fn add(&mut self, alias: &str, column: &str) {
-        let is_free = |name: &str| !self.outputs.iter().any(|output| output.name.eq_ignore_ascii_case(name));
+        let is_free =
+            |name: &str| !self.outputs.iter().any(|output| output.name.eq_ignore_ascii_case(name));
         let numbered = (2..).map(|number| format!("{column}_{number}"));
-        let name = std::iter::once(column.to_owned()).chain(numbered).find(|name| is_free(name)).unwrap_or_default();
+        let name = std::iter::once(column.to_owned())
+            .chain(numbered)
+            .find(|name| is_free(name))
+            .unwrap_or_default();
         let is_renamed = name != column;
-        self.outputs.push(Output { expression: format!("{alias}.{}", quoted(column)), name, is_renamed });
+        self.outputs.push(Output {
+            expression: format!("{alias}.{}", quoted(column)),
+            name,
+            is_renamed,
+        });
     }
 
     fn sql(&self) -> String {
@@ -203,7 +238,8 @@ fn pairs(keys: &[JoinKey], old: &str, new: &str) -> Vec<JoinKey> {
     };
     let mut pairs: Vec<JoinKey> = Vec::new();
     for pair in keys.iter().filter_map(turned) {
-        let is_new = |known: &JoinKey| known.left_col != pair.left_col || known.right_col != pair.right_col;
+        let is_new =
+            |known: &JoinKey| known.left_col != pair.left_col || known.right_col != pair.right_col;
         if pairs.iter().all(is_new) {
             pairs.push(pair);
         }
@@ -220,8 +256,8 @@ fn keyword(how: JoinHow) -> &'static str {
     }
 }
 
-// An aggregator does not see the catalog and so not the dialect: standard quotes, and only where PostgreSQL, the strictest about
-// letter case, would need them.
+// An aggregator does not see the catalog and so not the dialect: standard quotes, and only where
+// PostgreSQL, the strictest about letter case, would need them.
 fn quoted(name: &str) -> String {
     quote_if_odd(&Dialect::Postgres, name)
 }

@@ -49,12 +49,21 @@ impl AggregatorRole for Evidence {
         let support = Support::of(graph, finished, seen);
         basis.extend(support.steps());
         let source = choose(host, target, &rivals, best, &mut basis, &mut caveats);
-        let doubts = self.settings.doubts(problem, &support, &source.results().profile(), &best.task.id);
+        let doubts =
+            self.settings.doubts(problem, &support, &source.results().profile(), &best.task.id);
         let confidence = self.confidence(best, &doubts, &mut basis);
         caveats.extend(doubts.caveats);
-        let text = words::text(host, problem, source.results(), self.settings.told_rows, self.settings.summarise);
+        let text = words::text(
+            host,
+            problem,
+            source.results(),
+            self.settings.told_rows,
+            self.settings.summarise,
+        );
         let (task, candidate, sql) = match source {
-            Source::Best(finished) => (finished.task.id.clone(), Some(finished.candidate.id.clone()), None),
+            Source::Best(finished) => {
+                (finished.task.id.clone(), Some(finished.candidate.id.clone()), None)
+            }
             Source::Joined(joined) => (target.id.clone(), None, Some(joined.sql)),
         };
         Ok(Some(Answer { text, task, candidate, sql, confidence, basis, caveats }))
@@ -67,8 +76,11 @@ fn rivals<'a>(target: &Task, finished: &'a [Finished]) -> Vec<&'a Finished> {
     if target.operation != Operation::Choose {
         return finished.iter().filter(own).collect();
     }
-    let waited: Vec<&Finished> =
-        target.depends_on.iter().filter_map(|id| finished.iter().find(|done| done.task.id == *id)).collect();
+    let waited: Vec<&Finished> = target
+        .depends_on
+        .iter()
+        .filter_map(|id| finished.iter().find(|done| done.task.id == *id))
+        .collect();
     if waited.is_empty() { finished.iter().filter(own).collect() } else { waited }
 }
 
@@ -77,7 +89,10 @@ fn most_trusted<'a>(rivals: &[&'a Finished]) -> Option<&'a Finished> {
     let better = |a: &Candidate, b: &Candidate| {
         a.sureness() > b.sureness() || (a.sureness() == b.sureness() && a.tokens() < b.tokens())
     };
-    rivals.iter().copied().reduce(|best, next| if better(&next.candidate, &best.candidate) { next } else { best })
+    rivals
+        .iter()
+        .copied()
+        .reduce(|best, next| if better(&next.candidate, &best.candidate) { next } else { best })
 }
 
 fn choose<'a>(
@@ -94,13 +109,15 @@ fn choose<'a>(
             Ok(joined) => {
                 basis.push(format!("joined {}", joined.reported));
                 caveats.extend(
-                    joined.left_out.iter().map(|id| format!("the result of {id} could not be joined and is left out")),
+                    joined.left_out.iter().map(|id| {
+                        format!("the result of {id} could not be joined and is left out")
+                    }),
                 );
                 return Source::Joined(joined);
             }
-            Err(why) => {
-                caveats.push(format!("the results could not be joined ({why}): this is the most trusted of them"))
-            }
+            Err(why) => caveats.push(format!(
+                "the results could not be joined ({why}): this is the most trusted of them"
+            )),
         }
     }
     if rivals.len() > 1 {
@@ -111,11 +128,14 @@ fn choose<'a>(
 }
 
 impl Evidence {
-    /// `clamp01(round(best × (1 − 0.5 × ambiguity) × (1 − penalty), 3))`, which is a step of the basis.
+    /// `clamp01(round(best × (1 − 0.5 × ambiguity) × (1 − penalty), 3))`, which is a step of the
+    /// basis.
     fn confidence(&self, best: &Finished, doubts: &Doubts, basis: &mut Vec<String>) -> f64 {
         let sureness = clamp01(best.candidate.sureness());
         let ambiguity = self.settings.ambiguity * doubts.ambiguity;
-        let confidence = clamp01((sureness * (1.0 - ambiguity) * (1.0 - doubts.penalty) * 1000.0).round() / 1000.0);
+        let confidence = clamp01(
+            (sureness * (1.0 - ambiguity) * (1.0 - doubts.penalty) * 1000.0).round() / 1000.0,
+        );
         basis.push(format!(
             "confidence {confidence:.3} = {sureness:.3} × (1 − {ambiguity:.4} for ambiguity) × (1 − {:.2} for doubts)",
             doubts.penalty

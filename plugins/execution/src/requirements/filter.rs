@@ -1,4 +1,5 @@
-//! A required condition against a statement: its values against the literals, its column against the names.
+//! A required condition against a statement: its values against the literals, its column against
+//! the names.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +9,9 @@ use super::{Seen, moment};
 
 /// Words of a condition that are neither a column nor a value.
 const OPERATORS: &[&str] = &[
-    "after", "and", "before", "between", "contains", "equal", "equals", "exceeds", "greater", "in", "is", "least",
-    "less", "like", "more", "most", "not", "null", "or", "over", "than", "under", "where",
+    "after", "and", "before", "between", "contains", "equal", "equals", "exceeds", "greater", "in",
+    "is", "least", "less", "like", "more", "most", "not", "null", "or", "over", "than", "under",
+    "where",
 ];
 /// Values that a statement can say without a literal.
 const SAID_OTHERWISE: &[&str] = &["true", "false", "yes", "no", "null", "0", "1"];
@@ -29,7 +31,8 @@ pub(crate) fn is_met(condition: &str, seen: &Seen) -> Option<bool> {
         return Some(words.iter().all(|word| seen.has(word)));
     }
     // Free words, of which the statement may use others: one of them has to occur.
-    let has_literal = |word: &String| seen.literals.iter().any(|literal| stems(literal).contains(word));
+    let has_literal =
+        |word: &String| seen.literals.iter().any(|literal| stems(literal).contains(word));
     if words.iter().any(|word| seen.has(word) || has_literal(word)) { Some(true) } else { None }
 }
 
@@ -69,7 +72,10 @@ impl Parts {
                     let is_operator = OPERATORS.contains(&lower.as_str());
                     if is_operator {
                         parts.close(&mut plain, is_right);
-                        let opens = matches!(lower.as_str(), "in" | "is" | "like" | "between" | "contains" | "equals");
+                        let opens = matches!(
+                            lower.as_str(),
+                            "in" | "is" | "like" | "between" | "contains" | "equals"
+                        );
                         parts.has_operator |= opens;
                         // After AND and OR there is another condition.
                         is_right = opens || (is_right && !matches!(lower.as_str(), "and" | "or"));
@@ -149,7 +155,9 @@ fn tokens(text: &str) -> Vec<Token> {
 /// Whether a comma after the digits of a word and before three further digits groups thousands.
 fn groups_thousands(word: &str, next: impl Iterator<Item = char>) -> bool {
     let digits = next.take_while(char::is_ascii_digit).take(4).count();
-    let is_group = |part: &str| !part.is_empty() && part.len() <= 3 && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_group = |part: &str| {
+        !part.is_empty() && part.len() <= 3 && part.bytes().all(|byte| byte.is_ascii_digit())
+    };
     digits == 3 && word.split(',').all(is_group)
 }
 
@@ -175,7 +183,9 @@ fn is_day(word: &str) -> bool {
 
 fn has_value(value: &str, seen: &Seen) -> bool {
     let wanted = value.trim().trim_matches('%').to_lowercase();
-    if wanted.is_empty() || seen.literals.iter().any(|literal| is_equal(&wanted, literal.trim_matches('%'))) {
+    if wanted.is_empty()
+        || seen.literals.iter().any(|literal| is_equal(&wanted, literal.trim_matches('%')))
+    {
         return true;
     }
     // A state may be a column's name: `active` as `is_active`.
@@ -183,8 +193,9 @@ fn has_value(value: &str, seen: &Seen) -> bool {
     number(&wanted).is_none() && !words.is_empty() && words.iter().all(|word| seen.has(word))
 }
 
-/// Whether a literal says the value: the same text or number, a moment in the same year, words of the same stems, or, of one word, the other
-/// with an ending. A bound may be off by one, as `> 5` is `>= 6`.
+/// Whether a literal says the value: the same text or number, a moment in the same year, words of
+/// the same stems, or, of one word, the other with an ending. A bound may be off by one, as `> 5`
+/// is `>= 6`.
 fn is_equal(wanted: &str, literal: &str) -> bool {
     if wanted == literal {
         return true;
@@ -201,7 +212,10 @@ fn is_equal(wanted: &str, literal: &str) -> bool {
         return false;
     }
     let begins = |one: &str, other: &str| one.chars().count() >= 4 && other.starts_with(one);
-    left.is_subset(&right) || right.is_subset(&left) || begins(wanted, literal) || begins(literal, wanted)
+    left.is_subset(&right)
+        || right.is_subset(&left)
+        || begins(wanted, literal)
+        || begins(literal, wanted)
 }
 
 #[cfg(test)]
@@ -220,11 +234,17 @@ mod tests {
         };
         assert_eq!(parts("year = 2014"), of(&["2014"], "year"));
         assert_eq!(parts("status = 'paid'"), of(&["paid"], "status"));
-        assert_eq!(parts("customers.country = New Zealand"), of(&["New Zealand"], "customers.country"));
+        assert_eq!(
+            parts("customers.country = New Zealand"),
+            of(&["New Zealand"], "customers.country")
+        );
         assert_eq!(parts("year in (2014, 2015)"), of(&["2014", "2015"], "year"));
         assert_eq!(parts("price >= 1,000.50 and stock < 3"), of(&["1,000.50", "3"], "price stock"));
         assert_eq!(parts("email is not null"), of(&[], "email"));
-        assert_eq!(parts("day between 2014-01-01 and 2014-12-31"), of(&["2014-01-01", "2014-12-31"], "day"));
+        assert_eq!(
+            parts("day between 2014-01-01 and 2014-12-31"),
+            of(&["2014-01-01", "2014-12-31"], "day")
+        );
         assert_eq!(parts("a.x > b_avg"), of(&[], "a.x b_avg"));
         assert_eq!(parts("only German customers"), of(&[], "only German customers"));
         assert_eq!(parts("name = 'O''"), of(&["O"], "name"));

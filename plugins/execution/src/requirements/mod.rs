@@ -1,7 +1,9 @@
-//! What a planner requires of a statement, against the statement's facts and the columns of its result.
+//! What a planner requires of a statement, against the statement's facts and the columns of its
+//! result.
 //!
-//! Names are compared by the stems of their words with the tables, columns, functions and aliases of the statement, and values with its
-//! literals: no part of the text counts because it occurs somewhere in it.
+//! Names are compared by the stems of their words with the tables, columns, functions and aliases
+//! of the statement, and values with its literals: no part of the text counts because it occurs
+//! somewhere in it.
 
 mod filter;
 mod moment;
@@ -26,20 +28,28 @@ pub(crate) struct Lack {
 }
 
 /// What a statement lacks of what its task requires; nothing where the statement cannot be read.
-pub(crate) fn find_lacks(host: &impl Inspect, catalog: &Catalog, required: &Requirements, rival: &Rival) -> Vec<Lack> {
+pub(crate) fn find_lacks(
+    host: &impl Inspect,
+    catalog: &Catalog,
+    required: &Requirements,
+    rival: &Rival,
+) -> Vec<Lack> {
     match host.check(&rival.candidate.sql) {
         Ok(facts) => lacks(required, &Seen::new(catalog, &facts, &rival.results.profile())),
         Err(_) => Vec::new(),
     }
 }
 
-/// Missing metrics, aggregations, filters and times are grave; dimensions, grain and tables, which a planner states less surely, are not.
-/// A statement that reads the result of an earlier task may have all of it from there, so that nothing is grave.
+/// Missing metrics, aggregations, filters and times are grave; dimensions, grain and tables, which
+/// a planner states less surely, are not. A statement that reads the result of an earlier task may
+/// have all of it from there, so that nothing is grave.
 fn lacks(required: &Requirements, seen: &Seen) -> Vec<Lack> {
     let mut lacks: Vec<Lack> = Vec::new();
     let mut require = |is_met: bool, is_grave: bool, kind: &str, name: &str| {
-        let lack =
-            Lack { what: format!("the {kind} `{}`", line(name, NAMED)), is_grave: is_grave && !seen.reads_tasks };
+        let lack = Lack {
+            what: format!("the {kind} `{}`", line(name, NAMED)),
+            is_grave: is_grave && !seen.reads_tasks,
+        };
         if !is_met && !lacks.contains(&lack) {
             lacks.push(lack);
         }
@@ -78,12 +88,24 @@ mod tests {
     use super::*;
 
     fn catalog() -> Catalog {
-        let column =
-            |name: &str, sql_type: &str| Column { name: name.into(), sql_type: sql_type.into(), ..Column::default() };
-        let table = |name: &str, columns: Vec<Column>| Table { name: name.into(), columns, ..Table::default() };
-        let orders =
-            vec![column("id", ""), column("year", "INTEGER"), column("ordered", "DATE"), column("totalPrice", "REAL")];
-        let tables = vec![table("orders", orders), table("customers", vec![column("country", "TEXT")])];
+        let column = |name: &str, sql_type: &str| Column {
+            name: name.into(),
+            sql_type: sql_type.into(),
+            ..Column::default()
+        };
+        let table = |name: &str, columns: Vec<Column>| Table {
+            name: name.into(),
+            columns,
+            ..Table::default()
+        };
+        let orders = vec![
+            column("id", ""),
+            column("year", "INTEGER"),
+            column("ordered", "DATE"),
+            column("totalPrice", "REAL"),
+        ];
+        let tables =
+            vec![table("orders", orders), table("customers", vec![column("country", "TEXT")])];
         Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables }
     }
 
@@ -106,7 +128,8 @@ mod tests {
         literals: &[&str],
         shown: &[&str],
     ) -> Vec<String> {
-        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let owned =
+            |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let literal = |text: &&str| Literal { table: None, column: None, text: (*text).to_owned() };
         let mut facts = facts(skeleton, &["orders"]);
         (facts.columns, facts.functions) = (owned(columns), owned(functions));
@@ -120,9 +143,17 @@ mod tests {
     #[test]
     fn a_metric_is_a_name_of_the_statement() {
         let required = || json!({ "metrics": [{ "name": "total revenue", "aggregation": "sum" }] });
-        assert!(lacking(required(), &["orders.totalPrice"], &["sum"], &[], &["Revenue"]).is_empty());
-        assert!(lacking_in("SELECT SUM(p) AS revenues FROM o", required(), &[], &["sum"], &[], &["n"]).is_empty());
-        assert_eq!(lacking(required(), &["orders.id"], &["sum"], &[], &["n"]), ["the metric `total revenue`!"]);
+        assert!(
+            lacking(required(), &["orders.totalPrice"], &["sum"], &[], &["Revenue"]).is_empty()
+        );
+        assert!(
+            lacking_in("SELECT SUM(p) AS revenues FROM o", required(), &[], &["sum"], &[], &["n"])
+                .is_empty()
+        );
+        assert_eq!(
+            lacking(required(), &["orders.id"], &["sum"], &[], &["n"]),
+            ["the metric `total revenue`!"]
+        );
         assert_eq!(
             lacking(required(), &["orders.totalPrice"], &["avg"], &[], &["revenue"]),
             Vec::<String>::new(),
@@ -132,19 +163,45 @@ mod tests {
         assert_eq!(lacking(required(), &["orders.revenuesharing"], &["sum"], &[], &["n"]).len(), 1);
         let number = json!({ "metrics": [{ "name": "number of orders", "aggregation": "count" }] });
         assert!(lacking(number.clone(), &[], &["count"], &[], &["n"]).is_empty());
-        assert_eq!(lacking(number, &["orders.id"], &[], &[], &["id"]), ["the aggregation `count`!"]);
+        assert_eq!(
+            lacking(number, &["orders.id"], &[], &[], &["id"]),
+            ["the aggregation `count`!"]
+        );
     }
 
     #[test]
     fn a_filter_is_met_by_its_values() {
         let filter = |condition: &str| json!({ "filters": [condition] });
-        assert!(lacking(filter("year = 2014"), &["orders.year"], &[], &["2014"], &["n"]).is_empty());
-        assert!(lacking(filter("year = 2014"), &["orders.ordered"], &["strftime"], &["%Y", "2014"], &["n"]).is_empty());
-        assert_eq!(lacking(filter("year = 2014"), &["orders.year"], &[], &[], &["n"]), ["the filter `year = 2014`!"]);
-        assert_eq!(lacking(filter("year = 2014"), &["orders.year"], &[], &["20145"], &["n"]).len(), 1);
-        assert!(lacking(filter("ordered is not null"), &["orders.ordered"], &[], &[], &["n"]).is_empty());
+        assert!(
+            lacking(filter("year = 2014"), &["orders.year"], &[], &["2014"], &["n"]).is_empty()
+        );
+        assert!(
+            lacking(
+                filter("year = 2014"),
+                &["orders.ordered"],
+                &["strftime"],
+                &["%Y", "2014"],
+                &["n"]
+            )
+            .is_empty()
+        );
+        assert_eq!(
+            lacking(filter("year = 2014"), &["orders.year"], &[], &[], &["n"]),
+            ["the filter `year = 2014`!"]
+        );
+        assert_eq!(
+            lacking(filter("year = 2014"), &["orders.year"], &[], &["20145"], &["n"]).len(),
+            1
+        );
+        assert!(
+            lacking(filter("ordered is not null"), &["orders.ordered"], &[], &[], &["n"])
+                .is_empty()
+        );
         assert_eq!(lacking(filter("shipped is null"), &["orders.id"], &[], &[], &["n"]).len(), 1);
-        assert!(lacking(filter("status = active"), &["orders.is_active"], &[], &["1"], &["n"]).is_empty());
+        assert!(
+            lacking(filter("status = active"), &["orders.is_active"], &[], &["1"], &["n"])
+                .is_empty()
+        );
         assert_eq!(lacking(filter("is_active = 1"), &["orders.id"], &[], &["1"], &["n"]).len(), 1);
         // Free words cannot be compared.
         assert!(lacking(filter("only the good ones"), &["orders.id"], &[], &[], &["n"]).is_empty());
@@ -154,7 +211,10 @@ mod tests {
     fn a_time_range_is_met_by_its_years() {
         let range = || json!({ "time_range": ["2014-01-01", "2014-12-31"] });
         for literal in ["2014", "2014-03", "2014-%", "2015-01-01", "20140301"] {
-            assert!(lacking(range(), &["orders.ordered"], &[], &[literal], &["n"]).is_empty(), "{literal}");
+            assert!(
+                lacking(range(), &["orders.ordered"], &[], &[literal], &["n"]).is_empty(),
+                "{literal}"
+            );
         }
         assert_eq!(
             lacking(range(), &["orders.ordered"], &[], &["1999-01-01"], &["n"]),
@@ -162,12 +222,16 @@ mod tests {
         );
         let vague = || json!({ "time_range": ["last month", null] });
         assert!(lacking(vague(), &["orders.ordered"], &[], &[], &["n"]).is_empty());
-        assert_eq!(lacking(vague(), &["orders.id"], &[], &[], &["n"]), ["the time range `from last month`!"]);
+        assert_eq!(
+            lacking(vague(), &["orders.id"], &[], &[], &["n"]),
+            ["the time range `from last month`!"]
+        );
     }
 
     #[test]
     fn dimensions_grain_and_tables_are_not_grave() {
-        let required = json!({ "dimensions": ["country"], "grain": "month", "tables": ["main.customers"] });
+        let required =
+            json!({ "dimensions": ["country"], "grain": "month", "tables": ["main.customers"] });
         assert_eq!(
             lacking(required.clone(), &["orders.id"], &[], &[], &["n"]),
             ["the dimension `country`", "the grain `month`", "the table `main.customers`"]
@@ -182,7 +246,8 @@ mod tests {
     fn what_an_earlier_task_may_have_done_is_not_grave() {
         let mut facts = facts("SELECT ?", &[]);
         facts.tasks = vec!["task_A".into()];
-        let required = Requirements::read(&json!({ "filters": ["year = 2014"], "metrics": ["revenue"] }));
+        let required =
+            Requirements::read(&json!({ "filters": ["year = 2014"], "metrics": ["revenue"] }));
         let found = lacks(&required, &Seen::new(&catalog(), &facts, &Profile::default()));
         assert!(found.len() == 2 && found.iter().all(|lack| !lack.is_grave), "{found:?}");
     }

@@ -8,12 +8,14 @@ use syrch_plugin::words::{naming_stems, stems};
 
 /// Words of a metric's name that say how it is computed, as stems.
 const COMPUTED: &[&str] = &[
-    "averag", "avg", "count", "grand", "high", "highest", "largest", "least", "low", "lowest", "max", "maximum",
-    "mean", "min", "minimum", "most", "number", "overall", "quantity", "sum", "total",
+    "averag", "avg", "count", "grand", "high", "highest", "largest", "least", "low", "lowest",
+    "max", "maximum", "mean", "min", "minimum", "most", "number", "overall", "quantity", "sum",
+    "total",
 ];
 /// Units of time, as stems; a column of another name that holds dates has all of them.
 const UNITS: &[&str] = &["day", "dat", "week", "month", "quarter", "year"];
-const TIMES: &[&str] = &["at", "dat", "datetim", "day", "month", "quarter", "tim", "timestamp", "ts", "week", "year"];
+const TIMES: &[&str] =
+    &["at", "dat", "datetim", "day", "month", "quarter", "tim", "timestamp", "ts", "week", "year"];
 
 /// The most bytes of an alias that are read.
 const NAME: usize = 200;
@@ -36,8 +38,14 @@ pub(crate) struct Seen {
 impl Seen {
     pub(crate) fn new(catalog: &Catalog, facts: &Facts, profile: &Profile) -> Self {
         let shown = profile.columns.iter().map(|column| column.column.name.as_str());
-        let names = facts.tables.iter().chain(&facts.columns).chain(&facts.functions).chain(&facts.tasks);
-        let named = names.map(String::as_str).chain(shown).flat_map(stems).chain(aliases(&facts.skeleton)).collect();
+        let names =
+            facts.tables.iter().chain(&facts.columns).chain(&facts.functions).chain(&facts.tasks);
+        let named = names
+            .map(String::as_str)
+            .chain(shown)
+            .flat_map(stems)
+            .chain(aliases(&facts.skeleton))
+            .collect();
         let literal = |literal: &Literal| literal.text.trim().to_lowercase();
         let has_time = facts.columns.iter().any(|column| is_temporal(catalog, column));
         Self {
@@ -51,7 +59,8 @@ impl Seen {
         }
     }
 
-    /// Whether all words of a name are names of the statement, besides those that say how it is computed.
+    /// Whether all words of a name are names of the statement, besides those that say how it is
+    /// computed.
     pub(crate) fn names(&self, name: &str) -> bool {
         naming_stems(name).iter().all(|stem| COMPUTED.contains(&stem.as_str()) || self.has(stem))
     }
@@ -61,8 +70,8 @@ impl Seen {
         self.named.contains(stem)
     }
 
-    /// Whether it computes that aggregation, or reads what was computed before. The greatest and the least may be found by their order,
-    /// and an average as a quotient.
+    /// Whether it computes that aggregation, or reads what was computed before. The greatest and
+    /// the least may be found by their order, and an average as a quotient.
     pub(crate) fn aggregates(&self, aggregation: &str) -> bool {
         let calls = |names: &[&str]| names.iter().any(|name| self.functions.contains(*name));
         let was = |names: &[&str]| names.iter().any(|name| self.has(name));
@@ -72,14 +81,27 @@ impl Seen {
             return calls(&["sum", "total", "count"]) || was(&["sum", "total"]);
         }
         if is(&["count", "number"]) {
-            return calls(&["count", "sum", "total", "count_if"]) || was(&["count", "number", "num", "total"]);
+            return calls(&["count", "sum", "total", "count_if"])
+                || was(&["count", "number", "num", "total"]);
         }
         if is(&["avg", "averag", "mean"]) {
             return calls(&["avg", "mean", "sum", "total"]) || was(&["averag", "avg", "mean"]);
         }
         if is(&["max", "maximum", "min", "minimum"]) {
-            let extremes = ["max", "min", "max_by", "min_by", "arg_max", "arg_min", "rank", "row_number", "dense_rank"];
-            return calls(&extremes) || self.is_ordered || was(&["max", "min", "maximum", "minimum"]);
+            let extremes = [
+                "max",
+                "min",
+                "max_by",
+                "min_by",
+                "arg_max",
+                "arg_min",
+                "rank",
+                "row_number",
+                "dense_rank",
+            ];
+            return calls(&extremes)
+                || self.is_ordered
+                || was(&["max", "min", "maximum", "minimum"]);
         }
         // Another aggregation may be written in many ways.
         true
@@ -106,7 +128,8 @@ impl Seen {
 /// The stems of the words after AS in a statement without literals.
 fn aliases(skeleton: &str) -> BTreeSet<String> {
     let lower = skeleton.to_ascii_lowercase();
-    let after = lower.match_indices(" as ").filter_map(|(at, found)| skeleton.get(at + found.len()..));
+    let after =
+        lower.match_indices(" as ").filter_map(|(at, found)| skeleton.get(at + found.len()..));
     let name = |rest: &str| -> Option<BTreeSet<String>> {
         let name = match rest.chars().next()? {
             quote @ ('"' | '`') => rest.get(1..)?.split(quote).next()?,
@@ -121,7 +144,9 @@ fn aliases(skeleton: &str) -> BTreeSet<String> {
 /// Whether a column, as `table.column`, holds days or times, by its type or its name.
 fn is_temporal(catalog: &Catalog, column: &str) -> bool {
     let (table, name) = column.rsplit_once('.').unwrap_or(("", column));
-    let known = catalog.table(table).and_then(|table| table.columns.iter().find(|known| known.name == name));
+    let known = catalog
+        .table(table)
+        .and_then(|table| table.columns.iter().find(|known| known.name == name));
     let by_type = known.is_some_and(|known| {
         let sql_type = known.sql_type.to_ascii_lowercase();
         sql_type.contains("date") || sql_type.contains("time")

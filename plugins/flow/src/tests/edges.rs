@@ -37,14 +37,20 @@ fn each_visit_is_logged_with_its_action() {
     solved(&host, text2sql());
     assert_eq!(
         visits(&host),
-        pairs(&[("generate", "default"), ("execute", "error"), ("debug", "default"), ("execute", "default")])
+        pairs(&[
+            ("generate", "default"),
+            ("execute", "error"),
+            ("debug", "default"),
+            ("execute", "default")
+        ])
     );
     let lines = host.trace.lines();
     let last = lines.iter().rev().find_map(|line| match line {
         Traced::Event(candidate, _, data) => Some((candidate.clone(), data.clone())),
         _ => None,
     });
-    let data = json!({ "node": "execute", "do": "run", "visit": 2, "branch": 0, "action": "default" });
+    let data =
+        json!({ "node": "execute", "do": "run", "visit": 2, "branch": 0, "action": "default" });
     assert_eq!(last, Some((Some("A.2".to_owned()), data)));
 }
 
@@ -56,7 +62,10 @@ fn an_action_without_an_edge_ends_the_flow_and_never_falls_back_to_default() {
     let why = lost(&host, small(json!({ "next": "judge" }), json!({ "judge": {} })));
     assert_eq!(why, "Failed to execute SQL after 1 attempt. Last error: no such column: c1");
     assert_eq!(visits(&host), pairs(&[("draft", "default"), ("run", "error")]));
-    assert!(host.trace.notes()[0].contains("the flow ends at `run`: there is no edge for `error`, only for default"));
+    assert!(
+        host.trace.notes()[0]
+            .contains("the flow ends at `run`: there is no edge for `error`, only for default")
+    );
 }
 
 #[test]
@@ -78,7 +87,8 @@ fn a_bound_that_is_reached_is_an_action_of_its_own() {
     assert_eq!(ids(&solved(&host, flow(json!({ "exhausted": "last" })))), ["A.3"]);
     let last = pairs(&[("repair", "exhausted"), ("last", "default"), ("end", "default")]);
     assert_eq!(visits(&host)[4..], last);
-    // Bounds of one branch are counted anew in another search, and the flow of the file is as it was.
+    // Bounds of one branch are counted anew in another search, and the flow of the file is as it
+    // was.
     says(&mut host, &Purpose::Generate, &["BAD 1", "SELECT 4"]);
     says(&mut host, &Purpose::Repair, &["SELECT 2"]);
     assert_eq!(ids(&solved(&host, flow(json!({ "exhausted": "last" })))), ["A.2"]);
@@ -107,7 +117,8 @@ fn attempts_are_counted_in_all_and_the_fallback_comes_after_the_last() {
         if !fallback.is_null() {
             flow["nodes"]["draft"]["fallback"] = fallback;
             flow["nodes"]["draft"]["on"] = json!({ "other": "plain" });
-            flow["nodes"]["plain"] = json!({ "do": "draft", "settings": { "form": "yaml" }, "next": "run" });
+            flow["nodes"]["plain"] =
+                json!({ "do": "draft", "settings": { "form": "yaml" }, "next": "run" });
         }
         settings(&flow)
     };
@@ -127,7 +138,10 @@ fn attempts_are_counted_in_all_and_the_fallback_comes_after_the_last() {
     says(&mut host, &Purpose::Generate, &["SELECT 1"]);
     database(&mut host);
     assert_eq!(ids(&solved(&host, flow(2, json!("other")))), ["A.1"]);
-    assert_eq!(visits(&host), pairs(&[("draft", "other"), ("plain", "default"), ("run", "default")]));
+    assert_eq!(
+        visits(&host),
+        pairs(&[("draft", "other"), ("plain", "default"), ("run", "default")])
+    );
     // An outage has its fallback too, at once; a used-up budget has none.
     for (error, requests) in [(LlmError::Unavailable("down".into()), 2), (LlmError::Budget, 1)] {
         let mut host = FakeHost::default();
@@ -152,7 +166,15 @@ fn the_last_action_of_an_inner_flow_drives_the_outer_edges() {
         "judge": {},
     } }));
     for (first, actions) in [
-        ("BAD 1", pairs(&[("part/run", "error"), ("part", "error"), ("repair", "default"), ("run", "default")])),
+        (
+            "BAD 1",
+            pairs(&[
+                ("part/run", "error"),
+                ("part", "error"),
+                ("repair", "default"),
+                ("run", "default"),
+            ]),
+        ),
         ("SELECT 1", pairs(&[("part/run", "default"), ("part", "default"), ("judge", "default")])),
     ] {
         let mut host = FakeHost::default();
@@ -215,8 +237,10 @@ fn empty_results_are_told_apart_where_an_edge_asks_for_it() {
     says(&mut host, &Purpose::Repair, &["SELECT 1"]);
     database(&mut host);
     assert_eq!(solved(&host, small(json!({}), json!({})))[0].sql, "SELECT none");
-    let repaired =
-        small(json!({ "on": { "empty": "repair" } }), json!({ "repair": { "next": "run", "max_visits": 1 } }));
+    let repaired = small(
+        json!({ "on": { "empty": "repair" } }),
+        json!({ "repair": { "next": "run", "max_visits": 1 } }),
+    );
     let candidates = solved(&host, repaired);
     assert_eq!(candidates[0].sql, "SELECT 1");
     assert!(host.model.prompt(2).contains("the result has no rows"));
@@ -257,7 +281,9 @@ fn a_node_waits_before_each_further_attempt() {
         let draft = json!({ "next": "run", "max_retries": 3, "wait": wait });
         settings(&json!({ "start": "draft", "nodes": { "draft": draft, "run": {} } }))
     };
-    let seconds = |host: &FakeHost| host.pauses.borrow().iter().map(Duration::as_secs_f64).collect::<Vec<_>>();
+    let seconds = |host: &FakeHost| {
+        host.pauses.borrow().iter().map(Duration::as_secs_f64).collect::<Vec<_>>()
+    };
     // A model that cannot be reached is asked again then, too.
     for error in [LlmError::Malformed("no".into()), LlmError::Unavailable("down".into())] {
         let mut host = FakeHost::default();
@@ -269,7 +295,8 @@ fn a_node_waits_before_each_further_attempt() {
         assert_eq!(seconds(&host), [1.5, 1.5]);
     }
     let mut host = FakeHost::default();
-    (0..3).for_each(|_| host.model.script(&Purpose::Generate, Err(LlmError::Malformed("no".into()))));
+    (0..3)
+        .for_each(|_| host.model.script(&Purpose::Generate, Err(LlmError::Malformed("no".into()))));
     lost(&host, flow(json!(0)));
     assert!(seconds(&host).is_empty());
 }
@@ -284,7 +311,8 @@ fn a_branch_that_waits_does_not_hold_up_the_others() {
         "run": { "next": "meet" }, "meet": { "do": "vote" },
     } }));
     says(&mut host, &Purpose::Generate, &["SELECT 1"]);
-    (0..2).for_each(|_| host.model.script(&Purpose::Generate, Err(LlmError::Malformed("no".into()))));
+    (0..2)
+        .for_each(|_| host.model.script(&Purpose::Generate, Err(LlmError::Malformed("no".into()))));
     says(&mut host, &Purpose::Generate, &["SELECT 1", "SELECT 1"]);
     database(&mut host);
     assert_eq!(solved(&host, flow)[0].signals.samples, 3);

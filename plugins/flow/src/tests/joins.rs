@@ -68,16 +68,26 @@ fn a_vote_without_agreement_has_an_action_where_an_edge_asks_for_it() {
 
 #[test]
 fn the_model_chooses_among_results_and_without_its_word_the_vote_counts() {
-    for (word, best, confidence) in [(Some("B"), "A.2", 0.5), (Some("Z"), "A.1", 0.5), (None, "A.1", 0.5)] {
+    for (word, best, confidence) in
+        [(Some("B"), "A.2", 0.5), (Some("Z"), "A.1", 0.5), (None, "A.1", 0.5)]
+    {
         let mut host = scripted(&["SELECT 1", "SELECT 2"]);
         if let Some(word) = word {
             host.model.script(&Purpose::Select, Ok(reply(word, Some(&json!(word)))));
         }
         let candidates = solved(&host, two(json!({ "do": "choose" })));
         assert_eq!((ids(&candidates)[0], candidates[0].raw_confidence), (best, Some(confidence)));
-        assert_eq!(host.trace.kept(best).unwrap().starts_with("chosen among 2 results"), word == Some("B"));
+        assert_eq!(
+            host.trace.kept(best).unwrap().starts_with("chosen among 2 results"),
+            word == Some("B")
+        );
         let asked = host.model.prompt(2);
-        for part in ["Statement A:\n```sql\nSELECT 1\n", "Statement B:\n", "Its result: 1 row", "letters A, B"] {
+        for part in [
+            "Statement A:\n```sql\nSELECT 1\n",
+            "Statement B:\n",
+            "Its result: 1 row",
+            "letters A, B",
+        ] {
             assert!(asked.contains(part), "{part} is missing in {asked}");
         }
     }
@@ -90,11 +100,19 @@ fn the_model_chooses_among_results_and_without_its_word_the_vote_counts() {
 #[test]
 fn the_reward_chooses_the_result_with_the_highest_score() {
     let mut host = scripted(&["SELECT 1", "SELECT 2"]);
-    host.evaluate.judge("SELECT 1", accepted(0.4, "so so")).judge("SELECT 2", accepted(0.9, "fine"));
-    assert_eq!(ids(&solved(&host, two(json!({ "do": "choose", "settings": { "by": "reward" } })))), ["A.2", "A.1"]);
+    host.evaluate
+        .judge("SELECT 1", accepted(0.4, "so so"))
+        .judge("SELECT 2", accepted(0.9, "fine"));
+    assert_eq!(
+        ids(&solved(&host, two(json!({ "do": "choose", "settings": { "by": "reward" } })))),
+        ["A.2", "A.1"]
+    );
     let mut host = scripted(&["SELECT 1", "SELECT 2"]);
     host.evaluate.judge("SELECT 1", rejected(0.1, "no")).judge("SELECT 2", rejected(0.1, "no"));
-    assert_eq!(ids(&solved(&host, two(json!({ "do": "choose", "settings": { "by": "reward" } })))), ["A.1", "A.2"]);
+    assert_eq!(
+        ids(&solved(&host, two(json!({ "do": "choose", "settings": { "by": "reward" } })))),
+        ["A.1", "A.2"]
+    );
 }
 
 #[test]
@@ -107,7 +125,9 @@ fn a_reward_judges_as_a_node() {
     } }));
     let mut host = scripted(&["SELECT 1"]);
     says(&mut host, &Purpose::Repair, &["SELECT 2"]);
-    host.evaluate.judge("SELECT 1", rejected(0.1, "wrong year")).judge("SELECT 2", accepted(0.9, "fine"));
+    host.evaluate
+        .judge("SELECT 1", rejected(0.1, "wrong year"))
+        .judge("SELECT 2", accepted(0.9, "fine"));
     let candidates = solved(&host, flow);
     assert_eq!((ids(&candidates), candidates[0].score), (vec!["A.2"], Some(0.9)));
     assert!(host.model.prompt(1).contains("a judge did not pass it: wrong year"));
@@ -157,7 +177,8 @@ fn inner_fan_outs_meet_before_outer_ones() {
         } } },
         "choose": {},
     } }));
-    let mut host = scripted(&["SELECT 1", "SELECT 2", "SELECT 1", "SELECT 3", "SELECT 3", "SELECT 1"]);
+    let mut host =
+        scripted(&["SELECT 1", "SELECT 2", "SELECT 1", "SELECT 3", "SELECT 3", "SELECT 1"]);
     host.model.script(&Purpose::Select, Ok(reply("B", Some(&json!("B")))));
     let candidates = solved(&host, flow);
     let mut sqls: Vec<&str> = candidates.iter().map(|candidate| candidate.sql.as_str()).collect();
@@ -170,7 +191,9 @@ fn inner_fan_outs_meet_before_outer_ones() {
 #[test]
 fn fan_outs_are_bounded() {
     let wide = |inner: Json| json!({ "start": "a", "nodes": { "a": { "do": "flow", "times": 32, "flow": inner } } });
-    let flow = wide(wide(wide(json!({ "start": "draft", "nodes": { "draft": { "next": "run" }, "run": {} } }))));
+    let flow = wide(wide(wide(
+        json!({ "start": "draft", "nodes": { "draft": { "next": "run" }, "run": {} } }),
+    )));
     let host = scripted(&["SELECT 1"]);
     solve(&host, settings(&flow)).unwrap();
     assert_eq!(host.model.requests().len(), 64);
@@ -188,22 +211,25 @@ fn flows() -> impl Strategy<Value = Json> {
         ("judge", "rejected"),
         ("check", "error"),
     ];
-    let targets = || prop::collection::vec(prop::sample::select(NODES.map(|(name, _)| name).to_vec()), 1..4);
-    prop::collection::vec((prop::option::of(targets()), prop::option::of(targets()), 1u32..4), NODES.len()).prop_map(
-        |edges| {
-            let mut nodes = json!({});
-            for ((name, action), (next, other, visits)) in NODES.iter().zip(edges) {
-                nodes[*name] = json!({ "max_visits": visits });
-                if let Some(next) = next {
-                    nodes[*name]["next"] = json!(next);
-                }
-                if let Some(other) = other {
-                    nodes[*name]["on"] = json!({ *action: other });
-                }
-            }
-            json!({ "start": "draft", "nodes": nodes })
-        },
+    let targets =
+        || prop::collection::vec(prop::sample::select(NODES.map(|(name, _)| name).to_vec()), 1..4);
+    prop::collection::vec(
+        (prop::option::of(targets()), prop::option::of(targets()), 1u32..4),
+        NODES.len(),
     )
+    .prop_map(|edges| {
+        let mut nodes = json!({});
+        for ((name, action), (next, other, visits)) in NODES.iter().zip(edges) {
+            nodes[*name] = json!({ "max_visits": visits });
+            if let Some(next) = next {
+                nodes[*name]["next"] = json!(next);
+            }
+            if let Some(other) = other {
+                nodes[*name]["on"] = json!({ *action: other });
+            }
+        }
+        json!({ "start": "draft", "nodes": nodes })
+    })
 }
 
 /// The flow without the nodes that nothing leads to.

@@ -1,4 +1,5 @@
-//! The judge of the neighbours (PF-28), which accepts nothing that it rejected; what it could not judge stands.
+//! The judge of the neighbours (PF-28), which accepts nothing that it rejected; what it could not
+//! judge stands.
 
 use super::*;
 
@@ -17,7 +18,8 @@ fn judged() -> Settings {
 }
 
 fn says_judge(host: &mut FakeHost, score: u32, verdict: &str, feedback: &str) {
-    let judgement = json!({ "score": score, "reasoning": "because", "verdict": verdict, "feedback": feedback });
+    let judgement =
+        json!({ "score": score, "reasoning": "because", "verdict": verdict, "feedback": feedback });
     host.model.script(&Purpose::Judge, Ok(reply("", Some(&judgement))));
 }
 
@@ -33,16 +35,35 @@ fn a_statement_that_the_judge_does_not_pass_is_written_anew_with_the_feedback() 
 
     assert_eq!(ids(&candidates), ["A.2"]);
     assert_eq!((candidates[0].score, candidates[0].signals.reward), (Some(0.8), Some(0.8)));
-    assert_eq!(purposes(&host), [Purpose::Generate, Purpose::Judge, Purpose::Repair, Purpose::Judge]);
+    assert_eq!(
+        purposes(&host),
+        [Purpose::Generate, Purpose::Judge, Purpose::Repair, Purpose::Judge]
+    );
     assert_eq!(host.trace.discarded("A.1").unwrap(), "the judge did not pass it: sum the totals");
-    assert!(host.model.prompt(2).contains("What was wrong: it ran, but a judge did not pass it: sum the totals"));
+    assert!(
+        host.model
+            .prompt(2)
+            .contains("What was wrong: it ran, but a judge did not pass it: sum the totals")
+    );
     let judge = &host.model.requests()[1];
     let keys = ["score", "reasoning", "verdict", "feedback"].map(str::to_owned).to_vec();
-    assert_eq!((&judge.expect, judge.subjects.as_slice()), (&Shape::Yaml(keys), ["SELECT 1".to_owned()].as_slice()));
-    for part in
-        ["How much was sold?", "Table: orders", "SELECT 1", "1 row, with the columns n", "n\n1\n", "PASS or FAIL"]
-    {
-        assert!(host.model.prompt(1).contains(part), "{part} is missing in {}", host.model.prompt(1));
+    assert_eq!(
+        (&judge.expect, judge.subjects.as_slice()),
+        (&Shape::Yaml(keys), ["SELECT 1".to_owned()].as_slice())
+    );
+    for part in [
+        "How much was sold?",
+        "Table: orders",
+        "SELECT 1",
+        "1 row, with the columns n",
+        "n\n1\n",
+        "PASS or FAIL",
+    ] {
+        assert!(
+            host.model.prompt(1).contains(part),
+            "{part} is missing in {}",
+            host.model.prompt(1)
+        );
     }
 }
 
@@ -57,8 +78,12 @@ fn nothing_is_accepted_when_the_attempts_are_used_up() {
         }
         database(&mut host);
         let why = lost(&host, settings(&with_judge(&json!({}), attempts)));
-        let times = if executed == 1 { "1 attempt".to_owned() } else { format!("{executed} attempts") };
-        assert_eq!(why, format!("no statement passed the judge in {times}; its last feedback: wrong year"));
+        let times =
+            if executed == 1 { "1 attempt".to_owned() } else { format!("{executed} attempts") };
+        assert_eq!(
+            why,
+            format!("no statement passed the judge in {times}; its last feedback: wrong year")
+        );
         assert_eq!(host.database.log().len(), executed);
     }
 }
@@ -69,7 +94,10 @@ fn the_score_that_passes_is_a_setting() {
     says(&mut host, &Purpose::Generate, &["SELECT 1"]);
     says_judge(&mut host, 5, "FAIL", "so so");
     database(&mut host);
-    assert_eq!(ids(&solved(&host, settings(&with_judge(&json!({ "pass_score": 5.0 }), 3)))), ["A.1"]);
+    assert_eq!(
+        ids(&solved(&host, settings(&with_judge(&json!({ "pass_score": 5.0 }), 3)))),
+        ["A.1"]
+    );
 }
 
 #[test]
@@ -80,7 +108,9 @@ fn a_judge_that_cannot_judge_is_neither_a_yes_nor_a_no() {
     let candidates = solved(&host, judged());
     assert_eq!((candidates[0].score, candidates[0].signals.reward), (None, None));
     let warned = Traced::Note(Level::Warn, host.trace.notes()[0].clone());
-    assert!(host.trace.notes()[0].contains("A.1 is not judged") && host.trace.lines().contains(&warned));
+    assert!(
+        host.trace.notes()[0].contains("A.1 is not judged") && host.trace.lines().contains(&warned)
+    );
 }
 
 #[test]

@@ -11,9 +11,14 @@ fn the_setting_and_the_policy_bound_the_executions() {
         says(&mut host, &Purpose::Repair, &["BAD 1"; 9]);
         database(&mut host);
         let why = lost(&host, settings(&changed(of_executions(wanted))));
-        let attempts = if executions == 1 { "1 attempt".to_owned() } else { format!("{executions} attempts") };
-        assert_eq!(why, format!("Failed to execute SQL after {attempts}. Last error: no such column: c1"));
-        let proposed = host.trace.lines().iter().filter(|line| matches!(line, Traced::Proposed(_))).count();
+        let attempts =
+            if executions == 1 { "1 attempt".to_owned() } else { format!("{executions} attempts") };
+        assert_eq!(
+            why,
+            format!("Failed to execute SQL after {attempts}. Last error: no such column: c1")
+        );
+        let proposed =
+            host.trace.lines().iter().filter(|line| matches!(line, Traced::Proposed(_))).count();
         // Equal texts run once.
         assert_eq!((proposed, host.database.log().len()), (executions, 1));
         let is_reported = host.trace.notes()[0].contains("the policy allows 3 executions");
@@ -33,7 +38,8 @@ fn a_provider_without_yaml_is_asked_without() {
     says(&mut host, &Purpose::Repair, &["SELECT 2"]);
     database(&mut host);
     assert_eq!(ids(&solved(&host, text2sql())), ["A.2"]);
-    let shapes: Vec<Shape> = host.model.requests().into_iter().map(|request| request.expect).collect();
+    let shapes: Vec<Shape> =
+        host.model.requests().into_iter().map(|request| request.expect).collect();
     assert_eq!(shapes, [Shape::Yaml(vec!["sql".into()]), Shape::Sql, Shape::Sql]);
     assert!(!host.model.prompt(1).contains("yaml"));
     assert!(host.trace.notes()[0].contains("has no YAML"));
@@ -72,11 +78,16 @@ fn an_outage_or_a_spent_budget_is_a_failure() {
 #[test]
 fn a_prompt_that_is_too_long_is_shortened() {
     let mut host = FakeHost::default();
-    host.model.script(&Purpose::Generate, Err(LlmError::TooLarge)).script(&Purpose::Generate, Err(LlmError::TooLarge));
+    host.model
+        .script(&Purpose::Generate, Err(LlmError::TooLarge))
+        .script(&Purpose::Generate, Err(LlmError::TooLarge));
     says(&mut host, &Purpose::Generate, &["SELECT 1"]);
     database(&mut host);
     let many = Catalog { tables: (0..9).flat_map(|_| catalog().tables).collect(), ..catalog() };
-    let solver = FlowSolver::new(Settings { common: Common { schema_bytes: 1000, ..Common::default() }, ..text2sql() });
+    let solver = FlowSolver::new(Settings {
+        common: Common { schema_bytes: 1000, ..Common::default() },
+        ..text2sql()
+    });
     let problem = Problem::new("q");
     let outcome = solver.solve(&host, &problem, &many, &Task::new("A", "q"), &[]).unwrap();
     assert_eq!(ids(&outcome.candidates), ["A.1"]);
@@ -97,7 +108,8 @@ fn the_claims_of_a_single_try_and_the_largest_result_are_settings() {
     says(&mut host, &Purpose::Generate, &["SELECT none", "SELECT 1"]);
     database(&mut host);
     host.database.answer("SELECT 1", numbers(&[1]).counted(21));
-    let common = Common { unstated: 0.2, unstated_with_rows: 0.6, overflow_rows: 20, ..Common::default() };
+    let common =
+        Common { unstated: 0.2, unstated_with_rows: 0.6, overflow_rows: 20, ..Common::default() };
     let settings = Settings { common, ..text2sql() };
     assert_eq!(solved(&host, settings.clone())[0].raw_confidence, Some(0.2));
     let candidate = solved(&host, settings).remove(0);

@@ -1,4 +1,5 @@
-//! The solver against scripted models and databases: first the flow of `text2sql` as its file has it, and variants of it; then what flows do.
+//! The solver against scripted models and databases: first the flow of `text2sql` as its file has
+//! it, and variants of it; then what flows do.
 
 mod edges;
 mod joins;
@@ -89,7 +90,8 @@ fn solved(host: &FakeHost, settings: Settings) -> Vec<Candidate> {
 fn lost(host: &FakeHost, settings: Settings) -> String {
     let outcome = solve(host, settings).unwrap();
     assert!(outcome.candidates.is_empty());
-    let memo: syrch_plugin::serde_json::Value = syrch_plugin::serde_json::from_str(&outcome.memo.unwrap()).unwrap();
+    let memo: syrch_plugin::serde_json::Value =
+        syrch_plugin::serde_json::from_str(&outcome.memo.unwrap()).unwrap();
     let reason = memo["reason"].as_str().unwrap().to_owned();
     assert_eq!(host.trace.notes().last(), Some(&reason));
     reason

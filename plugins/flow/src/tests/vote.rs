@@ -11,13 +11,17 @@ fn the_most_common_result_wins_and_a_failed_try_is_dropped() {
     let mut host = FakeHost::default();
     host.database.answer("SELECT  2", numbers(&[2]));
     says(&mut host, &Purpose::Generate, &["SELECT 1", "SELECT 2", "BAD 1", "SELECT  2", "BAD 2"]);
-    // Both repairs of a round are asked for together: the third try is repaired at once, the fifth never.
+    // Both repairs of a round are asked for together: the third try is repaired at once, the fifth
+    // never.
     says(&mut host, &Purpose::Repair, &["SELECT 2", "BAD 3", "BAD 4"]);
     database(&mut host);
     let candidates = solved(&host, votes(5));
 
     assert_eq!(ids(&candidates), ["A.2", "A.1"]);
-    assert_eq!((candidates[0].raw_confidence, candidates[1].raw_confidence), (Some(0.6), Some(0.2)));
+    assert_eq!(
+        (candidates[0].raw_confidence, candidates[1].raw_confidence),
+        (Some(0.6), Some(0.2))
+    );
     assert_eq!((candidates[0].signals.samples, candidates[0].signals.agreeing), (5, 3));
     assert_eq!(host.trace.kept("A.2").unwrap(), "3 of 5 branches agree");
     assert_eq!(host.trace.discarded("A.1").unwrap(), "1 for it, where 3 are for A.2");
@@ -71,7 +75,10 @@ fn self_healing_shows_all_earlier_failures() {
     says(&mut host, &Purpose::Generate, &["BAD 1"]);
     says(&mut host, &Purpose::Repair, &["BAD 2", "SELECT 3"]);
     database(&mut host);
-    let candidates = solved(&host, settings(&changed(|nodes| nodes["debug"]["settings"]["history"] = json!("all"))));
+    let candidates = solved(
+        &host,
+        settings(&changed(|nodes| nodes["debug"]["settings"]["history"] = json!("all"))),
+    );
     assert_eq!(ids(&candidates), ["A.3"]);
     let last = host.model.prompt(2);
     for part in ["BAD 1", "no such column: c1", "BAD 2", "no such column: c2"] {

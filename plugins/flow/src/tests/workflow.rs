@@ -10,7 +10,10 @@ fn a_statement_is_generated_from_the_schema_and_executed() {
     let candidates = solved(&host, text2sql());
 
     assert_eq!(ids(&candidates), ["A.1"]);
-    assert_eq!((candidates[0].sql.as_str(), candidates[0].origin.as_str()), ("SELECT 1", "generate"));
+    assert_eq!(
+        (candidates[0].sql.as_str(), candidates[0].origin.as_str()),
+        ("SELECT 1", "generate")
+    );
     assert_eq!(candidates[0].raw_confidence, Some(0.85));
     assert_eq!((candidates[0].signals.attempts, candidates[0].signals.max_attempts), (1, 3));
     assert_eq!(candidates[0].tokens(), 10.0);
@@ -24,13 +27,14 @@ fn a_statement_is_generated_from_the_schema_and_executed() {
     assert_eq!((requests[0].messages.len(), requests[0].messages[0].speaker), (1, Speaker::User));
     assert_eq!(requests[0].temperature, None);
     let prompt = host.model.prompt(0);
-    let schema =
-        "Table: customers\n  - id (INTEGER)\n  - name (TEXT)\n\nTable: orders\n  - id (INTEGER)\n  - total (REAL)\n";
+    let schema = "Table: customers\n  - id (INTEGER)\n  - name (TEXT)\n\nTable: orders\n  - id (INTEGER)\n  - total (REAL)\n";
     for part in [schema, "How much was sold?", "SQLite", "```yaml\nsql: |"] {
         assert!(prompt.contains(part), "{part} is missing in {prompt}");
     }
     assert!(
-        !prompt.contains("not shown") && !prompt.contains("primary key") && !prompt.contains("Tables:"),
+        !prompt.contains("not shown")
+            && !prompt.contains("primary key")
+            && !prompt.contains("Tables:"),
         "{prompt}"
     );
 }
@@ -54,7 +58,9 @@ fn a_failed_statement_is_repaired_with_its_error() {
     assert_eq!(host.model.requests()[2].subjects, ["BAD 2"]);
     assert_eq!(host.model.requests()[2].expect, Shape::Yaml(vec!["sql".into()]));
     let last = host.model.prompt(2);
-    for part in ["BAD 2", "no such column: c2", "How much was sold?", "Table: orders", "```yaml\nsql: |"] {
+    for part in
+        ["BAD 2", "no such column: c2", "How much was sold?", "Table: orders", "```yaml\nsql: |"]
+    {
         assert!(last.contains(part), "{part} is missing in {last}");
     }
     // The workflow shows the last failure alone.
@@ -73,14 +79,18 @@ fn three_attempts_are_three_executions_and_two_repairs() {
     assert_eq!(purposes(&host), [Purpose::Generate, Purpose::Repair, Purpose::Repair]);
 }
 
-// PF-D3: writes were executed, and a statement with a comment before it lost its rows. What may run is the host's rule here.
+// PF-D3: writes were executed, and a statement with a comment before it lost its rows. What may run
+// is the host's rule here.
 #[test]
 fn a_write_is_an_error_like_any_other() {
     let mut host = FakeHost::default();
     says(&mut host, &Purpose::Generate, &["DROP TABLE orders"]);
     says(&mut host, &Purpose::Repair, &["-- all\nSELECT 1"]);
     host.database
-        .fail_check("DROP TABLE orders", sql_error(SqlErrorKind::WriteRefused, "this would change something"))
+        .fail_check(
+            "DROP TABLE orders",
+            sql_error(SqlErrorKind::WriteRefused, "this would change something"),
+        )
         .answer("-- all\nSELECT 1", numbers(&[1]));
     assert_eq!(ids(&solved(&host, text2sql())), ["A.2"]);
     assert_eq!(host.database.log(), ["-- all\nSELECT 1"]);
@@ -107,10 +117,12 @@ fn a_reply_of_another_shape_is_asked_for_once_more() {
             && host.model.prompt(1).contains("I'd rather")
     );
     assert!(
-        !host.model.prompt(2).contains("could not be used") && host.model.prompt(3).contains("the statement is empty")
+        !host.model.prompt(2).contains("could not be used")
+            && host.model.prompt(3).contains("the statement is empty")
     );
     assert!(
-        host.trace.notes()[0].contains("it is asked again; the reply held no statement; it began: I'd rather"),
+        host.trace.notes()[0]
+            .contains("it is asked again; the reply held no statement; it began: I'd rather"),
         "{:?}",
         host.trace.notes()
     );
@@ -139,25 +151,37 @@ fn an_empty_result_counts_in_the_signals_and_is_reported() {
     let candidates = solved(&host, text2sql());
     assert!(candidates[0].signals.empty_result);
     assert_eq!(candidates[0].raw_confidence, Some(0.7));
-    assert_eq!(host.trace.kept("A.1").unwrap(), "it executed at attempt 1 of 3; the result has no rows");
+    assert_eq!(
+        host.trace.kept("A.1").unwrap(),
+        "it executed at attempt 1 of 3; the result has no rows"
+    );
 }
 
 #[test]
 fn finished_dependencies_and_the_task_stand_in_the_prompt() {
     let mut host = FakeHost::default();
-    let relation =
-        Relation { name: "task_b".into(), candidate: Candidate::default(), results: numbers(&[16]).handle() };
-    let parent =
-        Parent { task: Task::new("B", "best customers"), output: Output::Relation(Box::new(relation)), memo: None };
+    let relation = Relation {
+        name: "task_b".into(),
+        candidate: Candidate::default(),
+        results: numbers(&[16]).handle(),
+    };
+    let parent = Parent {
+        task: Task::new("B", "best customers"),
+        output: Output::Relation(Box::new(relation)),
+        memo: None,
+    };
     says(&mut host, &Purpose::Generate, &["SELECT 1"]);
     database(&mut host);
     let task = Task::new("A", "what they bought");
     let solver = FlowSolver::new(text2sql());
     solver.solve(&host, &Problem::new("Who?"), &catalog(), &task, &[parent]).unwrap();
     let prompt = host.model.prompt(0);
-    for part in
-        ["Question: Who?", "Your task is this part of it: what they bought", "in FROM as task_b (n), 1 row", "n\n16\n"]
-    {
+    for part in [
+        "Question: Who?",
+        "Your task is this part of it: what they bought",
+        "in FROM as task_b (n), 1 row",
+        "n\n16\n",
+    ] {
         assert!(prompt.contains(part), "{part} is missing in {prompt}");
     }
 }
@@ -167,12 +191,15 @@ fn a_result_of_which_the_host_warns_is_repaired_and_stays_without_a_better_one()
     for (second, best) in [("SELECT 2", "SELECT 2"), ("BAD 1", "SELECT 1")] {
         let mut host = FakeHost::default();
         database(&mut host);
-        host.database.answer("SELECT 1", numbers(&[1]).warned("8 of 344 values of mass are no numbers"));
+        host.database
+            .answer("SELECT 1", numbers(&[1]).warned("8 of 344 values of mass are no numbers"));
         says(&mut host, &Purpose::Generate, &["SELECT 1"]);
         says(&mut host, &Purpose::Repair, &[second, "BAD 2"]);
         let candidates = solved(&host, text2sql());
         assert_eq!(candidates[0].sql, best);
-        assert!(host.model.prompt(1).contains("What was wrong: 8 of 344 values of mass are no numbers"));
+        assert!(
+            host.model.prompt(1).contains("What was wrong: 8 of 344 values of mass are no numbers")
+        );
         if best == "SELECT 1" {
             assert!(candidates[0].raw_confidence.unwrap() <= 0.5);
         }

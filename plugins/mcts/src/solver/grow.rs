@@ -21,7 +21,8 @@ impl<H: SolverHost> Search<'_, H> {
         // What stopped the database is in the trials, too.
         let _ = self.trials.run(self.host, grown.iter().map(|grown| grown.statement.sql.as_str()));
         let parents: Vec<usize> = grown.iter().map(|grown| grown.parent).collect();
-        let candidates: Vec<Candidate> = grown.into_iter().map(|grown| self.candidate(grown)).collect();
+        let candidates: Vec<Candidate> =
+            grown.into_iter().map(|grown| self.candidate(grown)).collect();
         for candidate in &candidates {
             self.host.propose(candidate);
         }
@@ -42,7 +43,8 @@ impl<H: SolverHost> Search<'_, H> {
         }
     }
 
-    /// The candidate of a statement: its parent is that in the tree, and its signals count the errors from the root to it.
+    /// The candidate of a statement: its parent is that in the tree, and its signals count the
+    /// errors from the root to it.
     fn candidate(&mut self, grown: Grown) -> Candidate {
         let Grown { parent, expansion, statement } = grown;
         self.numbered += 1;
@@ -54,14 +56,20 @@ impl<H: SolverHost> Search<'_, H> {
         signals.attempts = self.tree.nodes[parent].depth + 1;
         signals.max_attempts = self.settings.depth;
         let parents = self.id_of(parent).map(str::to_owned).into_iter().collect();
-        statement.candidate(candidate_id(&self.task.id, self.numbered), parents, expansion.name(), signals)
+        statement.candidate(
+            candidate_id(&self.task.id, self.numbered),
+            parents,
+            expansion.name(),
+            signals,
+        )
     }
 
     /// Has all new results judged together. A rejected one counts as failed.
     fn judge(&mut self, candidates: &[Candidate]) {
         let mut rivals: Vec<Candidate> = Vec::new();
         for candidate in candidates {
-            let has_run = self.trials.get(&candidate.sql).is_some_and(|trial| trial.ended.ran().is_some());
+            let has_run =
+                self.trials.get(&candidate.sql).is_some_and(|trial| trial.ended.ran().is_some());
             let is_known = self.judgements.contains_key(&candidate.sql);
             if has_run && !is_known && !rivals.iter().any(|rival| rival.sql == candidate.sql) {
                 rivals.push(candidate.clone());
@@ -82,7 +90,14 @@ impl<H: SolverHost> Search<'_, H> {
     }
 
     /// Adds a node and logs the values from the node up to the root.
-    fn put(&mut self, parent: usize, candidate: Candidate, own: Signals, ended: Ended, reward: Option<f64>) {
+    fn put(
+        &mut self,
+        parent: usize,
+        candidate: Candidate,
+        own: Signals,
+        ended: Ended,
+        reward: Option<f64>,
+    ) {
         if let Some(wrong) = ended.wrong() {
             self.host.discard(&candidate.id, wrong);
             self.last_wrong = Some(wrong.to_owned());

@@ -21,7 +21,10 @@ impl SolverRole for Mcts {
         task: &Task,
         parents: &[Parent],
     ) -> Result<Outcome, Failure> {
-        let size = PromptSize { catalog_bytes: self.settings.catalog_bytes, parent_rows: self.settings.shown_rows };
+        let size = PromptSize {
+            catalog_bytes: self.settings.catalog_bytes,
+            parent_rows: self.settings.shown_rows,
+        };
         let brief = Brief::new(host, size, problem, catalog, task, parents);
         let depth = self.settings.depth.min(host.attempts());
         Search::new(host, &Settings { depth, ..self.settings.clone() }, task, brief).run()

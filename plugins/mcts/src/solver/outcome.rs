@@ -8,8 +8,8 @@ use crate::Settings;
 use crate::solver::search::Search;
 use crate::solver::tree::{Cluster, Tree, level};
 
-/// One candidate for each result, best first. Without one, an unavailable model or database and a used-up budget are failures, and
-/// everything else is an empty outcome.
+/// One candidate for each result, best first. Without one, an unavailable model or database and a
+/// used-up budget are failures, and everything else is an empty outcome.
 pub(crate) fn outcome<H: SolverHost>(search: Search<'_, H>) -> Result<Outcome, Failure> {
     let clusters = search.tree.clusters();
     if clusters.is_empty() {
@@ -21,7 +21,9 @@ pub(crate) fn outcome<H: SolverHost>(search: Search<'_, H>) -> Result<Outcome, F
     let mut candidates = Vec::new();
     for (rank, cluster) in clusters.iter().enumerate() {
         let members = best_first(&search, cluster);
-        let best = members.first().map(|member| candidate(&search.tree, search.settings, cluster, *member));
+        let best = members
+            .first()
+            .map(|member| candidate(&search.tree, search.settings, cluster, *member));
         candidates.extend(best);
         log(&search, &clusters, rank, &members);
     }
@@ -44,7 +46,8 @@ fn candidate(tree: &Tree<'_>, settings: &Settings, cluster: &Cluster, place: usi
     let node = &tree.nodes[place];
     let mut candidate = node.candidate.clone();
     let claim = claim(&candidate, settings);
-    candidate.raw_confidence = Some(confidence(claim, cluster.members.len(), tree.running(), settings.claim_weight));
+    candidate.raw_confidence =
+        Some(confidence(claim, cluster.members.len(), tree.running(), settings.claim_weight));
     candidate.score = Some(tree.value(place));
     candidate.rationale = Some(reported(tree, cluster));
     candidate.signals.reward = node.reward;
@@ -53,19 +56,25 @@ fn candidate(tree: &Tree<'_>, settings: &Settings, cluster: &Cluster, place: usi
     candidate
 }
 
-/// `(agreeing − 1 + w·claim) / (running − 1 + w)`: the stated confidence counts as `w` results beside those of the other statements. A
-/// single statement keeps its stated confidence.
+/// `(agreeing − 1 + w·claim) / (running − 1 + w)`: the stated confidence counts as `w` results
+/// beside those of the other statements. A single statement keeps its stated confidence.
 fn confidence(claim: f64, agreeing: usize, running: usize, weight: f64) -> f64 {
     let (agreeing, running) = (agreeing.max(1) as f64, running.max(1) as f64);
     clamp01((agreeing - 1.0 + weight * claim) / (running - 1.0 + weight))
 }
 
 fn reported(tree: &Tree<'_>, cluster: &Cluster) -> String {
-    let best = cluster.members.iter().map(|place| tree.visits_and_mean(*place).1).fold(0.0, f64::max);
+    let best =
+        cluster.members.iter().map(|place| tree.visits_and_mean(*place).1).fold(0.0, f64::max);
     format!("{} of {} results, mean value {best:.2}", cluster.members.len(), tree.running())
 }
 
-fn log<H: SolverHost>(search: &Search<'_, H>, clusters: &[Cluster], rank: usize, members: &[usize]) {
+fn log<H: SolverHost>(
+    search: &Search<'_, H>,
+    clusters: &[Cluster],
+    rank: usize,
+    members: &[usize],
+) {
     let tree = &search.tree;
     let id = |place: usize| tree.nodes[place].candidate.id.as_str();
     let (own, first) = (&clusters[rank], &clusters[0]);
@@ -73,12 +82,25 @@ fn log<H: SolverHost>(search: &Search<'_, H>, clusters: &[Cluster], rank: usize,
         if index > 0 {
             search.host.discard(id(*member), &format!("the same result as {}", id(members[0])));
         } else if rank == 0 {
-            let rivals = clusters.iter().skip(1).filter(|other| level(other.weight) == level(own.weight)).count();
-            let tie = if rivals > 0 { format!("; results with as many: {}", rivals + 1) } else { String::new() };
+            let rivals = clusters
+                .iter()
+                .skip(1)
+                .filter(|other| level(other.weight) == level(own.weight))
+                .count();
+            let tie = if rivals > 0 {
+                format!("; results with as many: {}", rivals + 1)
+            } else {
+                String::new()
+            };
             search.host.keep(id(*member), &format!("{}{tie}", reported(tree, own)));
         } else {
             let best = best_first(search, first)[0];
-            let why = format!("{}, where {} has {}", reported(tree, own), id(best), reported(tree, first));
+            let why = format!(
+                "{}, where {} has {}",
+                reported(tree, own),
+                id(best),
+                reported(tree, first)
+            );
             search.host.discard(id(*member), &why);
         }
     }
@@ -92,7 +114,10 @@ fn without_candidate<H: SolverHost>(search: Search<'_, H>) -> Result<Outcome, Fa
         (Some(why), None) => why,
         (_, last) => {
             let last = last.unwrap_or_else(|| "the model gave no statement".to_owned());
-            format!("no statement did after {} of {} rollouts: {last}", search.asked, search.settings.rollouts)
+            format!(
+                "no statement did after {} of {} rollouts: {last}",
+                search.asked, search.settings.rollouts
+            )
         }
     };
     Ok(nothing(search.host, &why))

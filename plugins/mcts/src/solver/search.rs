@@ -40,7 +40,12 @@ pub(crate) struct Search<'a, H> {
 }
 
 impl<'a, H: SolverHost> Search<'a, H> {
-    pub(crate) fn new(host: &'a H, settings: &'a Settings, task: &'a Task, brief: Brief<'a>) -> Self {
+    pub(crate) fn new(
+        host: &'a H,
+        settings: &'a Settings,
+        task: &'a Task,
+        brief: Brief<'a>,
+    ) -> Self {
         Self {
             host,
             settings,
@@ -59,8 +64,8 @@ impl<'a, H: SolverHost> Search<'a, H> {
         }
     }
 
-    /// Rolls out until results suffice, the tree is full, or no more can come. The first draws do not depend on each other and are made at
-    /// once: as many as are made in any case.
+    /// Rolls out until results suffice, the tree is full, or no more can come. The first draws do
+    /// not depend on each other and are made at once: as many as are made in any case.
     pub(crate) fn run(mut self) -> Result<Outcome, Failure> {
         let agree = if self.settings.agree == 0 { u32::MAX } else { self.settings.agree };
         let first = self.settings.width.min(self.settings.rollouts).min(agree);
@@ -74,7 +79,8 @@ impl<'a, H: SolverHost> Search<'a, H> {
         outcome::outcome(self)
     }
 
-    /// Whether enough results agree, or no other can come up with the leading one in the rollouts that are left.
+    /// Whether enough results agree, or no other can come up with the leading one in the rollouts
+    /// that are left.
     fn has_enough(&self) -> bool {
         if self.settings.agree == 0 {
             return false;
@@ -110,11 +116,17 @@ impl<'a, H: SolverHost> Search<'a, H> {
         self.grow(grown);
     }
 
-    fn read(&mut self, parent: usize, reply: Result<Reply, LlmError>, shorter: &mut Option<bool>) -> Option<Grown> {
+    fn read(
+        &mut self,
+        parent: usize,
+        reply: Result<Reply, LlmError>,
+        shorter: &mut Option<bool>,
+    ) -> Option<Grown> {
         match written(reply) {
             Written::Statement(statement) => return self.unless_known(parent, statement),
             Written::NoStatement(wrong) => self.no_statement(wrong),
-            // The prompts of one round have about the same length: one shortening is enough for all of them.
+            // The prompts of one round have about the same length: one shortening is enough for all
+            // of them.
             Written::TooLarge if *shorter.get_or_insert_with(|| self.brief.shorten()) => {
                 self.no_statement(too_large().message);
             }
@@ -139,15 +151,22 @@ impl<'a, H: SolverHost> Search<'a, H> {
         self.last_wrong = Some(wrong);
     }
 
-    /// A model that repeats a statement from the path to the node gives no new evidence, and the node is expanded no more.
+    /// A model that repeats a statement from the path to the node gives no new evidence, and the
+    /// node is expanded no more.
     fn unless_known(&mut self, parent: usize, statement: Statement) -> Option<Grown> {
-        let known =
-            self.tree.path(parent).into_iter().find(|place| self.tree.nodes[*place].candidate.sql == statement.sql);
+        let known = self
+            .tree
+            .path(parent)
+            .into_iter()
+            .find(|place| self.tree.nodes[*place].candidate.sql == statement.sql);
         let Some(known) = known else {
             return Some(Grown { parent, expansion: Expansion::of(&self.tree, parent), statement });
         };
         let id = self.tree.nodes[known].candidate.id.clone();
-        self.host.note(Level::Debug, &format!("{}: the model repeats the statement of {id}", self.task.id));
+        self.host.note(
+            Level::Debug,
+            &format!("{}: the model repeats the statement of {id}", self.task.id),
+        );
         self.tree.nodes[parent].is_settled = true;
         None
     }

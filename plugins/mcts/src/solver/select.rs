@@ -19,15 +19,20 @@ pub(crate) fn select(tree: &Tree<'_>, able: Able, dice: &mut Dice) -> Option<(us
     let mut at = ROOT;
     let mut steps = Vec::new();
     while !is_expandable(tree, able, at) {
-        let open: Vec<usize> =
-            tree.nodes[at].children.iter().copied().filter(|child| is_open(tree, able, *child)).collect();
+        let open: Vec<usize> = tree.nodes[at]
+            .children
+            .iter()
+            .copied()
+            .filter(|child| is_open(tree, able, *child))
+            .collect();
         if open.is_empty() {
             return None;
         }
         let (parent_visits, _) = tree.visits_and_mean(at);
         let scores: Vec<f64> = open.iter().map(|child| uct(tree, *child, parent_visits)).collect();
         let highest = scores.iter().copied().map(level).fold(f64::NEG_INFINITY, f64::max);
-        let best: Vec<usize> = (0..open.len()).filter(|index| level(scores[*index]) >= highest).collect();
+        let best: Vec<usize> =
+            (0..open.len()).filter(|index| level(scores[*index]) >= highest).collect();
         let chosen = best[dice.one_of(best.len())];
         at = open[chosen];
         let reported = |index: usize| json!({ "id": tree.nodes[open[index]].candidate.id, "uct": scores[index] });
@@ -43,7 +48,8 @@ fn uct(tree: &Tree<'_>, place: usize, parent_visits: usize) -> f64 {
     mean + tree.settings.exploration * ratio.sqrt()
 }
 
-/// Whether the node may have one more child. A model that does not repair leaves nothing but draws, so that the width binds them no more.
+/// Whether the node may have one more child. A model that does not repair leaves nothing but draws,
+/// so that the width binds them no more.
 fn is_expandable(tree: &Tree<'_>, able: Able, place: usize) -> bool {
     let node = &tree.nodes[place];
     let has_room = node.children.len() < tree.settings.width as usize;
@@ -55,5 +61,6 @@ fn is_expandable(tree: &Tree<'_>, able: Able, place: usize) -> bool {
 
 /// Whether the node or one below it may be expanded.
 fn is_open(tree: &Tree<'_>, able: Able, place: usize) -> bool {
-    is_expandable(tree, able, place) || tree.nodes[place].children.iter().any(|child| is_open(tree, able, *child))
+    is_expandable(tree, able, place)
+        || tree.nodes[place].children.iter().any(|child| is_open(tree, able, *child))
 }

@@ -19,7 +19,8 @@ pub(crate) struct Node {
     pub(crate) is_settled: bool,
     /// Empty for the root.
     pub(crate) candidate: Candidate,
-    /// The statement's own counts; the signals of its candidate include the errors from the root to it.
+    /// The statement's own counts; the signals of its candidate include the errors from the root to
+    /// it.
     pub(crate) own: Signals,
     pub(crate) ended: Ended,
     /// The score of the reward; `None` if the statement was not judged.
@@ -77,7 +78,16 @@ impl<'a> Tree<'a> {
         let depth = self.nodes[parent].depth + 1;
         self.nodes[parent].children.push(place);
         let children = Vec::new();
-        self.nodes.push(Node { parent, children, depth, is_settled: false, candidate, own, ended, reward });
+        self.nodes.push(Node {
+            parent,
+            children,
+            depth,
+            is_settled: false,
+            candidate,
+            own,
+            ended,
+            reward,
+        });
         place
     }
 
@@ -105,7 +115,8 @@ impl<'a> Tree<'a> {
     /// How many of them gave the same result as this one; 0 when it failed.
     pub(crate) fn agreeing(&self, place: usize) -> usize {
         let Some(ran) = self.nodes[place].ran() else { return 0 };
-        let same = |node: &Node| node.ran().is_some_and(|other| other.fingerprint == ran.fingerprint);
+        let same =
+            |node: &Node| node.ran().is_some_and(|other| other.fingerprint == ran.fingerprint);
         self.statements().filter(|(_, node)| same(node)).count()
     }
 
@@ -133,7 +144,8 @@ impl<'a> Tree<'a> {
         (visits, sum / visits.max(1) as f64)
     }
 
-    /// Equal results together, best first: by weight, then by the highest mean of a member, then by the most visits, then the earliest.
+    /// Equal results together, best first: by weight, then by the highest mean of a member, then by
+    /// the most visits, then the earliest.
     pub(crate) fn clusters(&self) -> Vec<Cluster> {
         let mut clusters: Vec<(String, Cluster)> = Vec::new();
         for (place, node) in self.statements() {
@@ -144,14 +156,18 @@ impl<'a> Tree<'a> {
                     cluster.members.push(place);
                     cluster.weight += weight;
                 }
-                None => clusters.push((ran.fingerprint.clone(), Cluster { members: vec![place], weight })),
+                None => clusters
+                    .push((ran.fingerprint.clone(), Cluster { members: vec![place], weight })),
             }
         }
         let standing = |cluster: &Cluster| {
             let of = cluster.members.iter().map(|place| self.visits_and_mean(*place));
-            of.fold((0.0_f64, 0), |(mean, visits), (more, other)| (mean.max(level(other)), visits.max(more)))
+            of.fold((0.0_f64, 0), |(mean, visits), (more, other)| {
+                (mean.max(level(other)), visits.max(more))
+            })
         };
-        let mut ranked: Vec<_> = clusters.into_iter().map(|(_, cluster)| (standing(&cluster), cluster)).collect();
+        let mut ranked: Vec<_> =
+            clusters.into_iter().map(|(_, cluster)| (standing(&cluster), cluster)).collect();
         // The sort is stable: equal clusters stay in the order in which they came.
         ranked.sort_by(|((mean, visits), a), ((other_mean, others), b)| {
             let by_weight = level(b.weight).total_cmp(&level(a.weight));

@@ -47,12 +47,14 @@ fn the_users_attempts_bound_the_depth_and_not_the_draws() {
 
 #[test]
 fn exploration_draws_to_what_was_seldom_visited() {
-    // Two draws agree, one does not. Greedy looks at the agreeing ones only; much exploration looks at all three.
+    // Two draws agree, one does not. Greedy looks at the agreeing ones only; much exploration looks
+    // at all three.
     let looked_at = |exploration: f64| {
         let repairs = ["SELECT 5", "SELECT 6", "SELECT 7"];
         let host = host(&["SELECT 1", "SELECT 1 AS n", "SELECT 2"], &repairs);
         solve(&host, Settings { exploration, ..whole(6, 3, 2) });
-        let mut parents: Vec<String> = edges(&host).into_iter().skip(3).map(|(parent, ..)| parent).collect();
+        let mut parents: Vec<String> =
+            edges(&host).into_iter().skip(3).map(|(parent, ..)| parent).collect();
         parents.sort();
         parents
     };
@@ -92,7 +94,10 @@ fn the_temperature_is_sent_or_left_to_the_model() {
     for (temperature, sent) in [(0.2, Some(0.2_f32)), (0.0, None)] {
         let host = host(&["BAD"], &["SELECT 1"]);
         solve(&host, Settings { temperature, ..whole(2, 1, 2) });
-        assert!(host.model.requests().iter().all(|request| request.temperature == sent), "{temperature}");
+        assert!(
+            host.model.requests().iter().all(|request| request.temperature == sent),
+            "{temperature}"
+        );
     }
 }
 
@@ -138,8 +143,13 @@ fn others_and_rows_are_shown_as_set_and_granted() {
 #[test]
 fn the_settings_of_prompts_and_results_are_heeded() {
     let rows = FakeRows::new(&["k"], vec![vec![Value::Integer(41)], vec![Value::Integer(42)]]);
-    let relation = Relation { name: "task_b".into(), candidate: Candidate::default(), results: rows.handle() };
-    let parent = Parent { task: Task::new("B", "keys"), output: Output::Relation(Box::new(relation)), memo: None };
+    let relation =
+        Relation { name: "task_b".into(), candidate: Candidate::default(), results: rows.handle() };
+    let parent = Parent {
+        task: Task::new("B", "keys"),
+        output: Output::Relation(Box::new(relation)),
+        memo: None,
+    };
     let mut host = host(&["SELECT 1"], &[]);
     host.database.answer("SELECT 1", number_rows(1).counted(8));
     let settings = Settings { overflow_rows: 7, shown_rows: 1, ..whole(1, 1, 1) };
@@ -153,9 +163,13 @@ fn the_settings_of_prompts_and_results_are_heeded() {
         for _ in 0..4 {
             host.model.script(&Purpose::Generate, Err(LlmError::TooLarge));
         }
-        let kind = try_solve(&host, Settings { catalog_bytes, ..whole(4, 1, 1) }, &[]).unwrap_err().kind;
+        let kind =
+            try_solve(&host, Settings { catalog_bytes, ..whole(4, 1, 1) }, &[]).unwrap_err().kind;
         (host.model.requests().len(), kind)
     };
     // 2,100 bytes can be halved twice.
-    assert_eq!((shortened(999), shortened(2100)), ((1, FailureKind::Model), (3, FailureKind::Model)));
+    assert_eq!(
+        (shortened(999), shortened(2100)),
+        ((1, FailureKind::Model), (3, FailureKind::Model))
+    );
 }

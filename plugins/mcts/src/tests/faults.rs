@@ -23,7 +23,12 @@ fn all_statements_failing_is_an_honest_empty_outcome() {
     let host = host(&["BAD 1", "BAD 2"], &["BAD 3", "BAD 4"]);
     let outcome = solve(&host, whole(4, 2, 2));
     assert!(outcome.candidates.is_empty() && host.database.log().is_empty());
-    assert!(outcome.memo.unwrap().contains("no statement did after 4 of 4 rollouts: cannot parse BAD 4"));
+    assert!(
+        outcome
+            .memo
+            .unwrap()
+            .contains("no statement did after 4 of 4 rollouts: cannot parse BAD 4")
+    );
     for id in ["A.1", "A.2", "A.3", "A.4"] {
         assert!(host.trace.discarded(id).is_some(), "{id}");
     }
@@ -31,7 +36,9 @@ fn all_statements_failing_is_an_honest_empty_outcome() {
 
 #[test]
 fn a_model_that_abstains_gives_no_candidate_and_no_failure() {
-    for error in [LlmError::Refused("below its threshold".into()), LlmError::Unsupported("generate".into())] {
+    for error in
+        [LlmError::Refused("below its threshold".into()), LlmError::Unsupported("generate".into())]
+    {
         let mut host = FakeHost::default();
         for _ in 0..3 {
             host.model.script(&Purpose::Generate, Err(error.clone()));
@@ -65,7 +72,10 @@ fn a_database_that_is_gone_is_not_the_models_fault() {
     let mut gone = host(&["SELECT 1", "SELECT 2"], &[]);
     gone.database.fail_run("SELECT 2", sql_error(SqlErrorKind::Unavailable, "locked"));
     assert_eq!(ids(&solve(&gone, whole(8, 2, 3))), ["A.1"]);
-    assert_eq!((gone.model.requests().len(), gone.trace.discarded("A.2").as_deref()), (2, Some("locked")));
+    assert_eq!(
+        (gone.model.requests().len(), gone.trace.discarded("A.2").as_deref()),
+        (2, Some("locked"))
+    );
 
     let mut gone = host(&["SELECT 1"], &[]);
     gone.database.fail_run("SELECT 1", sql_error(SqlErrorKind::Unavailable, "locked"));
@@ -82,7 +92,13 @@ fn replies_without_a_statement_are_rollouts() {
     assert_eq!(ids(&solve(&host, whole(3, 1, 1))), ["A.1"]);
     assert_eq!(samples(&host), [0, 1, 2]);
     let notes = host.trace.notes();
-    assert_eq!(notes, ["A: the reply held no statement; it began: I cannot tell", "A: the reply held no statement"]);
+    assert_eq!(
+        notes,
+        [
+            "A: the reply held no statement; it began: I cannot tell",
+            "A: the reply held no statement"
+        ]
+    );
 }
 
 #[test]
@@ -98,7 +114,9 @@ fn a_statement_that_the_model_stands_by_is_no_new_evidence() {
 #[test]
 fn what_the_reward_rejects_has_failed_and_is_repaired() {
     let mut host = host(&["SELECT 1", "SELECT 1", "SELECT 2"], &["SELECT 3"]);
-    host.evaluate.judge("SELECT 1", rejected(0.1, "wrong year")).judge("SELECT 2", accepted(0.8, "fine"));
+    host.evaluate
+        .judge("SELECT 1", rejected(0.1, "wrong year"))
+        .judge("SELECT 2", accepted(0.8, "fine"));
     let outcome = solve(&host, Settings { exploration: 100.0, ..whole(4, 3, 2) });
     assert_eq!(outcome.candidates[0].id, "A.3");
     assert_eq!(outcome.candidates[0].signals.reward, Some(0.8));
@@ -106,7 +124,12 @@ fn what_the_reward_rejects_has_failed_and_is_repaired() {
         assert_eq!(host.trace.discarded(id).unwrap(), "rejected: wrong year");
     }
     // Neither counts among the results.
-    assert!(outcome.candidates.iter().all(|candidate| candidate.sql != "SELECT 1" && candidate.signals.samples <= 2));
+    assert!(
+        outcome
+            .candidates
+            .iter()
+            .all(|candidate| candidate.sql != "SELECT 1" && candidate.signals.samples <= 2)
+    );
 }
 
 #[test]

@@ -16,7 +16,11 @@ type Step = (Option<String>, String, JsonValue);
 
 fn catalog() -> Catalog {
     let column = |name: &str| Column { name: name.into(), ..Column::default() };
-    let orders = Table { name: "orders".into(), columns: vec![column("id"), column("total")], ..Table::default() };
+    let orders = Table {
+        name: "orders".into(),
+        columns: vec![column("id"), column("total")],
+        ..Table::default()
+    };
     Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![orders] }
 }
 
@@ -41,11 +45,14 @@ fn says(host: &mut FakeHost, purpose: &Purpose, sql: &str) {
     match (sql.split_whitespace().next(), number) {
         (Some("SELECT"), Some(number)) => host.database.answer(sql, number_rows(number)),
         (Some("EMPTY"), _) => host.database.answer(sql, FakeRows::new(&["n"], vec![])),
-        _ => host.database.fail_check(sql, sql_error(SqlErrorKind::Syntax, &format!("cannot parse {sql}"))),
+        _ => host
+            .database
+            .fail_check(sql, sql_error(SqlErrorKind::Syntax, &format!("cannot parse {sql}"))),
     };
 }
 
-/// A model that draws and repairs so, in turn. `SELECT n` gives n, `EMPTY` no row, and all else fails its check.
+/// A model that draws and repairs so, in turn. `SELECT n` gives n, `EMPTY` no row, and all else
+/// fails its check.
 fn host(draws: &[&str], repairs: &[&str]) -> FakeHost {
     let mut host = FakeHost::default();
     draws.iter().for_each(|sql| says(&mut host, &Purpose::Generate, sql));
@@ -85,7 +92,11 @@ fn events(host: &FakeHost) -> Vec<Step> {
 }
 
 fn named(host: &FakeHost, name: &str) -> Vec<JsonValue> {
-    events(host).into_iter().filter(|(_, known, _)| known == name).map(|(_, _, data)| data).collect()
+    events(host)
+        .into_iter()
+        .filter(|(_, known, _)| known == name)
+        .map(|(_, _, data)| data)
+        .collect()
 }
 
 fn samples(host: &FakeHost) -> Vec<u32> {
@@ -119,7 +130,8 @@ fn the_first_draws_are_made_at_once_and_suffice_when_they_agree() {
 #[test]
 fn what_failed_is_repaired_and_what_ran_is_revised() {
     let mut host = host(&["BAD", "SELECT 1"], &["SELECT 2", "WORSE", "SELECT 2 AS n"]);
-    // Greedy: of 1 and BAD it looks at 1 first; the values of 1 and 2 are equal then, and the exploration decides.
+    // Greedy: of 1 and BAD it looks at 1 first; the values of 1 and 2 are equal then, and the
+    // exploration decides.
     host.seed = 7;
     let outcome = solve(&host, Settings { exploration: 0.0, ..whole(5, 2, 2) });
     let edges = edges(&host);
@@ -141,7 +153,9 @@ fn what_failed_is_repaired_and_what_ran_is_revised() {
     assert!(!revision.contains("Other statements"));
     let second = host.model.prompt(3);
     assert!(
-        second.contains("give something else:\nSELECT 2\nIt returns 1 row of n. 1 of 2 statements agree."),
+        second.contains(
+            "give something else:\nSELECT 2\nIt returns 1 row of n. 1 of 2 statements agree."
+        ),
         "{second}"
     );
     let repair = host.model.prompt(4);
@@ -162,12 +176,18 @@ fn a_repair_carries_the_failures_on_its_way_and_of_its_siblings() {
     let settings = Settings { width: 1, ..settings };
     let outcome = solve(&host, settings);
     let prompt = host.model.prompt(2);
-    assert!(prompt.contains("Attempt 1:\nBAD\n") && prompt.contains("Attempt 2:\nBAD A\n"), "{prompt}");
+    assert!(
+        prompt.contains("Attempt 1:\nBAD\n") && prompt.contains("Attempt 2:\nBAD A\n"),
+        "{prompt}"
+    );
     assert!(outcome.candidates.is_empty());
     // The tree is full at its depth: the fourth rollout has nothing to expand.
     assert_eq!(host.model.requests().len(), 3);
     assert_eq!(proposed(&host)[2].signals.syntax_errors, 3);
-    assert_eq!((proposed(&host)[2].signals.attempts, proposed(&host)[2].signals.max_attempts), (3, 3));
+    assert_eq!(
+        (proposed(&host)[2].signals.attempts, proposed(&host)[2].signals.max_attempts),
+        (3, 3)
+    );
 }
 
 #[test]
@@ -179,7 +199,8 @@ fn values_follow_the_agreement_as_it_changes() {
     assert_eq!(evaluated[2], json!({ "value": 2.0 / 3.0, "agreeing": 2, "running": 3 }));
     // A result without rows counts half.
     assert_eq!(evaluated[3]["value"], 0.125);
-    let scores: Vec<f64> = outcome.candidates.iter().filter_map(|candidate| candidate.score).collect();
+    let scores: Vec<f64> =
+        outcome.candidates.iter().filter_map(|candidate| candidate.score).collect();
     assert_eq!((ids(&outcome), scores), (vec!["A.2", "A.1", "A.4"], vec![0.5, 0.25, 0.125]));
     // The root's mean is that of all present values.
     let backed_up = &named(&host, "back-up")[3]["path"];
@@ -193,7 +214,8 @@ fn values_follow_the_agreement_as_it_changes() {
 
 /// Three failures are tied at the top of the tree; the seed says which is looked at first.
 fn seeded(seed: u64) -> (Vec<Edge>, Vec<Step>) {
-    let mut host = host(&["BAD 1", "BAD 2", "BAD 3"], &["BAD 4", "BAD 5", "BAD 6", "BAD 7", "BAD 8"]);
+    let mut host =
+        host(&["BAD 1", "BAD 2", "BAD 3"], &["BAD 4", "BAD 5", "BAD 6", "BAD 7", "BAD 8"]);
     host.seed = seed;
     solve(&host, whole(8, 3, 3));
     (edges(&host), events(&host))
@@ -206,7 +228,10 @@ fn a_seed_gives_one_tree_and_another_seed_may_give_another() {
     assert!(trees.iter().any(|tree| *tree != trees[0]));
     // Every one is a tree of eight statements, of which three are draws.
     for tree in trees {
-        assert_eq!((tree.len(), tree.iter().filter(|(parent, ..)| parent.is_empty()).count()), (8, 3));
+        assert_eq!(
+            (tree.len(), tree.iter().filter(|(parent, ..)| parent.is_empty()).count()),
+            (8, 3)
+        );
     }
 }
 
@@ -219,6 +244,14 @@ fn the_way_down_is_reported() {
     let uct = data["steps"][0]["among"][0]["uct"].as_f64().unwrap();
     assert!((uct - 1.4 * 3.0_f64.ln().sqrt()).abs() < 1e-12);
     // The root has no id; its expansions are the search's.
-    assert!(events.iter().any(|(id, name, data)| id.is_none() && name == "expand" && data["how"] == "generate"));
-    assert!(events.iter().any(|(id, name, data)| id.is_some() && name == "expand" && data["how"] == "repair"));
+    assert!(
+        events
+            .iter()
+            .any(|(id, name, data)| id.is_none() && name == "expand" && data["how"] == "generate")
+    );
+    assert!(
+        events
+            .iter()
+            .any(|(id, name, data)| id.is_some() && name == "expand" && data["how"] == "repair")
+    );
 }

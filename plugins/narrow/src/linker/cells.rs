@@ -25,8 +25,8 @@ struct Cell {
     worth: f64,
 }
 
-/// Looks for the phrases by equality, and for those that read like values and equal none by shared groups of letters. Without the
-/// grant there is nothing to find.
+/// Looks for the phrases by equality, and for those that read like values and equal none by shared
+/// groups of letters. Without the grant there is nothing to find.
 pub(crate) fn search(
     host: &impl LinkerHost,
     settings: &Settings,
@@ -37,7 +37,8 @@ pub(crate) fn search(
     let all: Vec<&Phrase> = phrases.values.iter().collect();
     let Some(mut cells) = find(host, &all, &Match::Exact, EXACT) else { return };
     let is_found = |phrase: usize| cells.iter().any(|cell| cell.phrase == phrase);
-    let left: Vec<&Phrase> = (0..).zip(&all).filter(|(n, p)| p.is_marked && !is_found(*n)).map(|(_, p)| *p).collect();
+    let left: Vec<&Phrase> =
+        (0..).zip(&all).filter(|(n, p)| p.is_marked && !is_found(*n)).map(|(_, p)| *p).collect();
     if let Some(near) = find(host, &left, &Match::Ngram, NEAR) {
         let near = near.into_iter().filter(|cell| cell.hit.score >= FLOOR);
         cells.extend(near.map(|cell| Cell { phrase: all.len() + cell.phrase, ..cell }));
@@ -55,16 +56,23 @@ pub(crate) fn search(
             *column = column.max(worth(cell));
         }
     }
-    found.tables.push(List::of("cells", settings.values, tables.into_iter().map(|((_, table), worth)| (table, worth))));
+    found.tables.push(List::of(
+        "cells",
+        settings.values,
+        tables.into_iter().map(|((_, table), worth)| (table, worth)),
+    ));
     found.columns.push(List::of(
         "cells",
         settings.values,
         columns.into_iter().map(|((_, place), worth)| (place, worth)),
     ));
-    found.hints.extend(cells.iter().map(|cell| Hit { score: worth(cell).clamp(0.0, 1.0), ..cell.hit.clone() }));
+    found.hints.extend(
+        cells.iter().map(|cell| Hit { score: worth(cell).clamp(0.0, 1.0), ..cell.hit.clone() }),
+    );
 }
 
-/// The cells for each phrase; `None` if the port returns an error, which is logged unless the user did not grant cells.
+/// The cells for each phrase; `None` if the port returns an error, which is logged unless the user
+/// did not grant cells.
 fn find(host: &impl LinkerHost, phrases: &[&Phrase], how: &Match, limit: u32) -> Option<Vec<Cell>> {
     if phrases.is_empty() {
         return Some(Vec::new());
@@ -83,8 +91,10 @@ fn find(host: &impl LinkerHost, phrases: &[&Phrase], how: &Match, limit: u32) ->
         let worth = hit.score * if is_marked { 1.0 } else { UNMARKED };
         Cell { hit, phrase: number, worth }
     };
-    let numbered =
-        found.into_iter().enumerate().flat_map(|(number, hits)| hits.into_iter().map(move |hit| (number, hit)));
+    let numbered = found
+        .into_iter()
+        .enumerate()
+        .flat_map(|(number, hits)| hits.into_iter().map(move |hit| (number, hit)));
     Some(numbered.map(cell).collect())
 }
 
@@ -99,5 +109,8 @@ fn rarity(cells: &[Cell], places: &Places) -> BTreeMap<usize, f64> {
             }
         }
     }
-    tables.into_iter().map(|(phrase, tables)| (phrase, 1.0 / (tables.len() as f64).sqrt())).collect()
+    tables
+        .into_iter()
+        .map(|(phrase, tables)| (phrase, 1.0 / (tables.len() as f64).sqrt()))
+        .collect()
 }

@@ -31,17 +31,23 @@ impl Copies {
         for (number, name) in names.iter().enumerate().filter(|(_, name)| name.marks.is_empty()) {
             real.entry(&name.words).or_insert(number);
         }
-        let asked: Vec<String> = question.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase).collect();
-        let is_asked = |mark: &String| asked.iter().any(|word| word.len() > 2 && word.starts_with(mark.as_str()));
+        let asked: Vec<String> =
+            question.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase).collect();
+        let is_asked = |mark: &String| {
+            asked.iter().any(|word| word.len() > 2 && word.starts_with(mark.as_str()))
+        };
         let copies = names.iter().enumerate().filter(|(_, name)| !name.marks.is_empty());
         let copies = copies.filter(|(_, name)| !name.marks.iter().any(is_asked));
-        let pairs = copies.filter_map(|(copy, name)| Some((copy, *real.get(name.words.as_slice())?))).collect();
+        let pairs = copies
+            .filter_map(|(copy, name)| Some((copy, *real.get(name.words.as_slice())?)))
+            .collect();
         Self { pairs }
     }
 
     /// Puts each copy that was found below its table, which gets the copy's score if it has less.
     pub(crate) fn sink(&self, tables: &mut Vec<Fused<usize>>) {
-        let mut places: BTreeMap<usize, usize> = tables.iter().enumerate().map(|(at, table)| (table.key, at)).collect();
+        let mut places: BTreeMap<usize, usize> =
+            tables.iter().enumerate().map(|(at, table)| (table.key, at)).collect();
         for (copy, real) in &self.pairs {
             let Some(at) = places.get(copy) else { continue };
             let Fused { score, retrievers, .. } = tables[*at].clone();
@@ -76,7 +82,8 @@ struct Name {
 impl Name {
     fn of(table: &Table) -> Self {
         let all = words(&table.name);
-        let is_date = |word: &String| word.len() >= DATE && word.bytes().all(|byte| byte.is_ascii_digit());
+        let is_date =
+            |word: &String| word.len() >= DATE && word.bytes().all(|byte| byte.is_ascii_digit());
         let is_mark = |word: &String| is_one_of(MARKS, word) || is_date(word);
         let (mut marks, words): (Vec<String>, Vec<String>) = all.iter().cloned().partition(is_mark);
         if words.is_empty() {
@@ -84,7 +91,8 @@ impl Name {
         }
         let schema = table.schema_name.as_deref().map(self::words).unwrap_or_default();
         marks.extend(schema.into_iter().filter(is_mark));
-        let content: Vec<String> = words.iter().filter(|word| !is_one_of(LAYERS, word)).cloned().collect();
+        let content: Vec<String> =
+            words.iter().filter(|word| !is_one_of(LAYERS, word)).cloned().collect();
         Self { words: if content.is_empty() { words } else { content }, marks }
     }
 }
@@ -95,28 +103,48 @@ mod tests {
 
     fn copies(tables: &[&str], question: &str) -> Vec<(String, String)> {
         let table = |name: &&str| {
-            let (schema, name) = name.split_once('.').map_or((None, *name), |(schema, name)| (Some(schema), name));
+            let (schema, name) =
+                name.split_once('.').map_or((None, *name), |(schema, name)| (Some(schema), name));
             Table { schema_name: schema.map(str::to_owned), name: name.into(), ..Table::default() }
         };
-        let catalog =
-            Catalog { database: "shop".into(), dialect: Dialect::Postgres, tables: tables.iter().map(table).collect() };
+        let catalog = Catalog {
+            database: "shop".into(),
+            dialect: Dialect::Postgres,
+            tables: tables.iter().map(table).collect(),
+        };
         let named = |number: usize| tables[number].to_owned();
-        Copies::new(&catalog, question).pairs.iter().map(|(copy, real)| (named(*copy), named(*real))).collect()
+        Copies::new(&catalog, question)
+            .pairs
+            .iter()
+            .map(|(copy, real)| (named(*copy), named(*real)))
+            .collect()
     }
 
     #[test]
     fn copies_are_known_by_a_word_of_their_names_or_schemas() {
-        let tables = ["stg_orders", "fact_orders", "orders_bak", "OrdersOld", "orders_20240131", "archive.orders"];
+        let tables = [
+            "stg_orders",
+            "fact_orders",
+            "orders_bak",
+            "OrdersOld",
+            "orders_20240131",
+            "archive.orders",
+        ];
         let of = copies(&tables, "How many orders?");
-        let expected = ["stg_orders", "orders_bak", "OrdersOld", "orders_20240131", "archive.orders"];
+        let expected =
+            ["stg_orders", "orders_bak", "OrdersOld", "orders_20240131", "archive.orders"];
         assert_eq!(of, expected.map(|copy| (copy.to_owned(), "fact_orders".to_owned())));
     }
 
     #[test]
     fn what_has_no_table_beside_it_or_is_asked_for_is_no_copy() {
-        assert!(copies(&["stg_orders", "customers", "archive", "old"], "How many orders?").is_empty());
+        assert!(
+            copies(&["stg_orders", "customers", "archive", "old"], "How many orders?").is_empty()
+        );
         assert!(copies(&["orders", "order_history", "orders_2024"], "How many orders?").is_empty());
-        assert!(copies(&["orders", "orders_archive"], "How many archived orders are there?").is_empty());
+        assert!(
+            copies(&["orders", "orders_archive"], "How many archived orders are there?").is_empty()
+        );
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! What the columns of the shown tables hold: samples of them, and as hints the frequent values of those with few, and the ends of numbers and
-//! dates.
+//! What the columns of the shown tables hold: samples of them, and as hints the frequent values of
+//! those with few, and the ends of numbers and dates.
 
 use syrch_plugin::prelude::*;
 use syrch_plugin::prompt::cell;
@@ -13,10 +13,12 @@ const COLUMNS: usize = 12;
 const BYTES: usize = 1_000;
 /// Values of a column that count as few.
 const FEW: u32 = 8;
-/// The share of the rows from which on values count as all, and that from which on each counts as frequent.
+/// The share of the rows from which on values count as all, and that from which on each counts as
+/// frequent.
 const ALL: f64 = 0.9;
 const OFTEN: f64 = 0.05;
-/// Rows of a table that the host samples at most, and cells that it may read for one question, so that this takes no time that one notices.
+/// Rows of a table that the host samples at most, and cells that it may read for one question, so
+/// that this takes no time that one notices.
 const SAMPLED: u64 = 100_000;
 const CELLS: u64 = 100_000;
 /// Rows of a table whose number is unknown.
@@ -32,7 +34,11 @@ pub(crate) struct Sampled<'c> {
 }
 
 /// The first tables that are shown, with samples as far as cells are granted.
-pub(crate) fn sample<'c>(host: &impl LinkerHost, catalog: &'c Catalog, shown: &'c [Relevant]) -> Vec<Sampled<'c>> {
+pub(crate) fn sample<'c>(
+    host: &impl LinkerHost,
+    catalog: &'c Catalog,
+    shown: &'c [Relevant],
+) -> Vec<Sampled<'c>> {
     let mut is_granted = can_sample(host, &catalog.dialect);
     let mut cells = CELLS;
     let mut all: Vec<Sampled<'c>> = Vec::new();
@@ -40,7 +46,8 @@ pub(crate) fn sample<'c>(host: &impl LinkerHost, catalog: &'c Catalog, shown: &'
         let mut sampled = Sampled { table, columns, samples: Vec::new() };
         let rows = rows(table).unwrap_or(UNKNOWN);
         let most = usize::try_from(cells / rows).unwrap_or(COLUMNS).min(COLUMNS);
-        let names: Vec<String> = sampled.columns.iter().take(most).map(|column| column.name.clone()).collect();
+        let names: Vec<String> =
+            sampled.columns.iter().take(most).map(|column| column.name.clone()).collect();
         if is_granted && !names.is_empty() {
             cells -= rows * names.len() as u64;
             match host.samples(&catalog.table_name(table), &names, FEW + 1) {
@@ -62,14 +69,21 @@ pub(crate) fn sample<'c>(host: &impl LinkerHost, catalog: &'c Catalog, shown: &'
 fn can_sample(host: &impl LinkerHost, dialect: &Dialect) -> bool {
     // Each sample is a job of these engines, and takes seconds.
     let is_slow = matches!(dialect, Dialect::Spark | Dialect::Databricks);
-    // Under a grant without cells nothing is asked of the data, since plugins that are not built in would lose the model for it.
-    !is_slow && !matches!(host.find(&[], &Match::Exact, 1), Err(PortError::Denied(_) | PortError::Unsupported))
+    // Under a grant without cells nothing is asked of the data, since plugins that are not built in
+    // would lose the model for it.
+    !is_slow
+        && !matches!(
+            host.find(&[], &Match::Exact, 1),
+            Err(PortError::Denied(_) | PortError::Unsupported)
+        )
 }
 
 /// A hit for each table with facts about its columns.
 pub(crate) fn hints(catalog: &Catalog, sampled: &[Sampled<'_>]) -> Vec<Hit> {
     let mut left = BYTES;
-    let hint = |one: &Sampled<'_>| facts(catalog.table_name(one.table), one.table, &one.samples, &mut left);
+    let hint = |one: &Sampled<'_>| {
+        facts(catalog.table_name(one.table), one.table, &one.samples, &mut left)
+    };
     sampled.iter().filter_map(hint).collect()
 }
 
@@ -80,7 +94,9 @@ pub(crate) fn frequent_text(sampled: &Sampled<'_>, column: &str) -> Option<Strin
         return None;
     }
     match &sample.frequent.first()?.0 {
-        Value::Text(text) if !text.trim().is_empty() && !text.contains(char::is_control) => Some(text.clone()),
+        Value::Text(text) if !text.trim().is_empty() && !text.contains(char::is_control) => {
+            Some(text.clone())
+        }
         _ => None,
     }
 }
@@ -97,7 +113,11 @@ fn tables<'c>(
 ) -> Box<dyn Iterator<Item = (&'c Table, Vec<&'c Column>)> + 'c> {
     if shown.is_empty() {
         return Box::new(
-            catalog.tables.iter().filter(|table| is_stored(table)).map(|table| (table, measured_columns(table, &[]))),
+            catalog
+                .tables
+                .iter()
+                .filter(|table| is_stored(table))
+                .map(|table| (table, measured_columns(table, &[]))),
         );
     }
     Box::new(shown.iter().filter_map(|relevant| {
@@ -114,7 +134,8 @@ fn is_stored(table: &Table) -> bool {
 /// The columns that are no keys, and whose values the catalog does not list.
 fn measured_columns<'t>(table: &'t Table, shown: &[String]) -> Vec<&'t Column> {
     let is_key = |name: &String| {
-        table.primary_key.contains(name) || table.foreign_keys.iter().any(|key| key.columns.contains(name))
+        table.primary_key.contains(name)
+            || table.foreign_keys.iter().any(|key| key.columns.contains(name))
     };
     let is_other = |column: &Column| {
         let sql_type = column.sql_type.to_lowercase();
@@ -122,8 +143,11 @@ fn measured_columns<'t>(table: &'t Table, shown: &[String]) -> Vec<&'t Column> {
         is_one_of(OTHERS, word) || sql_type.ends_with(']')
     };
     let is_listed = |column: &Column| column.extra.iter().any(|(key, _)| key == "values");
-    let columns = table.columns.iter().filter(|column| shown.is_empty() || shown.contains(&column.name));
-    columns.filter(|column| !is_key(&column.name) && !is_other(column) && !is_listed(column)).collect()
+    let columns =
+        table.columns.iter().filter(|column| shown.is_empty() || shown.contains(&column.name));
+    columns
+        .filter(|column| !is_key(&column.name) && !is_other(column) && !is_listed(column))
+        .collect()
 }
 
 /// The facts about a table as a hit: those that fit into the bytes that are left.
@@ -133,7 +157,8 @@ fn facts(name: String, table: &Table, samples: &[Sample], left: &mut usize) -> O
         *left = rest.unwrap_or(*left);
         rest.is_some()
     };
-    let facts: Vec<String> = samples.iter().filter_map(|sample| fact(sample, rows(table))).filter(fits).collect();
+    let facts: Vec<String> =
+        samples.iter().filter_map(|sample| fact(sample, rows(table))).filter(fits).collect();
     if facts.is_empty() {
         return None;
     }
@@ -150,8 +175,9 @@ fn facts(name: String, table: &Table, samples: &[Sample], left: &mut usize) -> O
     })
 }
 
-/// The values of a column with few, else the ends of numbers and dates, else frequent values; `None` for texts of which none is frequent.
-/// The grant may show fewer values than there are: their share of the rows tells whether these are all.
+/// The values of a column with few, else the ends of numbers and dates, else frequent values;
+/// `None` for texts of which none is frequent. The grant may show fewer values than there are:
+/// their share of the rows tells whether these are all.
 fn fact(sample: &Sample, rows: Option<u64>) -> Option<String> {
     let Sample { column, least, greatest, frequent } = sample;
     let values = || frequent.iter().map(|(value, _)| written(value)).collect::<Vec<_>>().join(", ");
@@ -173,7 +199,8 @@ fn has_few(sample: &Sample, rows: Option<u64>) -> bool {
     can_show(sample) && sample.frequent.len() <= FEW as usize && share >= ALL
 }
 
-/// Whether frequent values are short and no fractions, and occur more than once: what occurs once tells of a row, not of a column.
+/// Whether frequent values are short and no fractions, and occur more than once: what occurs once
+/// tells of a row, not of a column.
 fn can_show(sample: &Sample) -> bool {
     let counted: u64 = sample.frequent.iter().map(|(_, count)| count).sum();
     let is_short = |value: &Value| !matches!(value, Value::Text(text) if text.chars().count() > 40);

@@ -10,7 +10,8 @@ use crate::linker::fuse::Fused;
 use crate::linker::joins::Joins;
 use crate::linker::retrievers::Place;
 
-/// Columns of a table that are shown for what was found, beside its keys, before better tables are widened.
+/// Columns of a table that are shown for what was found, beside its keys, before better tables are
+/// widened.
 const FOUND: usize = 4;
 /// Keys of a table that are shown first.
 const KEYS: usize = 4;
@@ -22,7 +23,8 @@ struct Cost {
 }
 
 impl Cost {
-    /// Measured on the table as prompts show it: a line for itself, one for each column, then its keys of several columns.
+    /// Measured on the table as prompts show it: a line for itself, one for each column, then its
+    /// keys of several columns.
     fn of(catalog: &Catalog, table: &Table) -> Self {
         let alone = Catalog {
             database: catalog.database.clone(),
@@ -47,8 +49,9 @@ struct Selected<'f> {
     columns: BTreeSet<usize>,
 }
 
-/// The best tables that fit, in their order: first many with their keys and what was found of them, then the best of them with
-/// further columns, and at last, with the bytes that are left, more tables.
+/// The best tables that fit, in their order: first many with their keys and what was found of them,
+/// then the best of them with further columns, and at last, with the bytes that are left, more
+/// tables.
 pub(crate) fn fit(
     catalog: &Catalog,
     joins: &Joins,
@@ -80,7 +83,8 @@ struct Fit<'a> {
 }
 
 impl Fit<'_> {
-    /// Adds the next tables, each with few columns, as long as they fit; the first whatever it takes.
+    /// Adds the next tables, each with few columns, as long as they fit; the first whatever it
+    /// takes.
     fn broaden(&mut self, bytes: usize) {
         while let Some((found, others)) = self.left.split_first() {
             let table = &self.catalog.tables[found.key];
@@ -111,7 +115,8 @@ impl Fit<'_> {
     }
 }
 
-/// The columns to show of a table in any case: some keys and the best of what was found; its first column when that is none.
+/// The columns to show of a table in any case: some keys and the best of what was found; its first
+/// column when that is none.
 fn lean(table: &Table, keys: &BTreeSet<usize>, best: Option<&Vec<usize>>) -> BTreeSet<usize> {
     let best = best.into_iter().flatten().take(FOUND).copied();
     let mut columns: BTreeSet<usize> = keys.iter().take(KEYS).copied().chain(best).collect();
@@ -125,7 +130,11 @@ impl Selected<'_> {
     fn relevant(&self, catalog: &Catalog) -> Relevant {
         let table = &catalog.tables[self.found.key];
         let is_whole = self.columns.len() == table.columns.len();
-        let names = self.columns.iter().filter_map(|at| table.columns.get(*at)).map(|column| column.name.clone());
+        let names = self
+            .columns
+            .iter()
+            .filter_map(|at| table.columns.get(*at))
+            .map(|column| column.name.clone());
         Relevant {
             table: catalog.table_name(table),
             columns: if is_whole { Vec::new() } else { names.collect() },

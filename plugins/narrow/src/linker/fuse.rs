@@ -13,7 +13,11 @@ pub(crate) struct List<K> {
 
 impl<K: Ord + Copy> List<K> {
     /// A list of the sums of all scores of each key.
-    pub(crate) fn of(retriever: &'static str, weight: f64, scored: impl IntoIterator<Item = (K, f64)>) -> Self {
+    pub(crate) fn of(
+        retriever: &'static str,
+        weight: f64,
+        scored: impl IntoIterator<Item = (K, f64)>,
+    ) -> Self {
         let mut sums: BTreeMap<K, f64> = BTreeMap::new();
         for (key, score) in scored {
             *sums.entry(key).or_default() += score;
@@ -33,8 +37,9 @@ pub(crate) struct Fused<K> {
     pub(crate) retrievers: Vec<&'static str>,
 }
 
-/// All that was found: the sum of weight / (smoothing + rank) over the lists, best first, equal ones in the order of their keys. What has
-/// equal scores in a list has one rank, so that the order of names decides nothing.
+/// All that was found: the sum of weight / (smoothing + rank) over the lists, best first, equal
+/// ones in the order of their keys. What has equal scores in a list has one rank, so that the order
+/// of names decides nothing.
 pub(crate) fn fuse<K: Ord + Copy>(lists: &[List<K>], smoothing: f64) -> Vec<Fused<K>> {
     let lists = || lists.iter().filter(|list| list.weight > 0.0 && !list.ranked.is_empty());
     let most: f64 = lists().map(|list| list.weight / (smoothing + 1.0)).sum();
@@ -52,18 +57,26 @@ pub(crate) fn fuse<K: Ord + Copy>(lists: &[List<K>], smoothing: f64) -> Vec<Fuse
             }
         }
     }
-    let mut fused: Vec<Fused<K>> =
-        sums.into_iter().map(|(key, (sum, retrievers))| Fused { key, score: sum / most, retrievers }).collect();
+    let mut fused: Vec<Fused<K>> = sums
+        .into_iter()
+        .map(|(key, (sum, retrievers))| Fused { key, score: sum / most, retrievers })
+        .collect();
     sort(&mut fused);
     fused
 }
 
-/// What is the first of a list, alone or with one other: what one retriever is sure of, however little the others say.
+/// What is the first of a list, alone or with one other: what one retriever is sure of, however
+/// little the others say.
 pub(crate) fn firsts<K: Ord + Copy>(lists: &[List<K>]) -> BTreeSet<K> {
     let mut firsts = BTreeSet::new();
     for list in lists.iter().filter(|list| list.weight > 0.0) {
         let best = list.ranked.first().map_or(0.0, |(_, score)| *score);
-        let equal: Vec<K> = list.ranked.iter().take_while(|(_, score)| *score == best).map(|(key, _)| *key).collect();
+        let equal: Vec<K> = list
+            .ranked
+            .iter()
+            .take_while(|(_, score)| *score == best)
+            .map(|(key, _)| *key)
+            .collect();
         if equal.len() <= 2 {
             firsts.extend(equal);
         }
@@ -96,16 +109,22 @@ mod tests {
         let most = 2.0 / 61.0;
         let scores: Vec<(char, String)> =
             fused.iter().map(|fused| (fused.key, format!("{:.8}", fused.score * most))).collect();
-        let expected = [('b', "0.03252247"), ('a', "0.01639344"), ('d', "0.01612903"), ('c', "0.01587302")];
+        let expected =
+            [('b', "0.03252247"), ('a', "0.01639344"), ('d', "0.01612903"), ('c', "0.01587302")];
         assert_eq!(scores, expected.map(|(key, score)| (key, score.to_owned())));
         assert_eq!(fused[0].retrievers, ["words", "spelling"]);
     }
 
-    // Sift's D2: no fused score was ever above 0.2, so that every hit was reported as of low relevance.
+    // Sift's D2: no fused score was ever above 0.2, so that every hit was reported as of low
+    // relevance.
     #[test]
     fn the_first_of_all_lists_has_the_score_one() {
         let fused = fuse(
-            &[list("words", 3.0, &[('a', 0.1)]), list("notes", 1.0, &[('a', 0.2)]), list("values", 1.0, &[])],
+            &[
+                list("words", 3.0, &[('a', 0.1)]),
+                list("notes", 1.0, &[('a', 0.2)]),
+                list("values", 1.0, &[]),
+            ],
             60.0,
         );
         assert!((fused[0].score - 1.0).abs() < 1e-12);
@@ -127,9 +146,13 @@ mod tests {
         let ties = fuse(&[list("words", 1.0, &[('a', 0.5), ('b', 0.5), ('c', 0.1)])], 60.0);
         assert_eq!(ties[0].score, ties[1].score);
         let keys = |words, spelling| {
-            let lists = [list("words", words, &[('a', 1.0)]), list("spelling", spelling, &[('b', 1.0)])];
+            let lists =
+                [list("words", words, &[('a', 1.0)]), list("spelling", spelling, &[('b', 1.0)])];
             fuse(&lists, 60.0).iter().map(|fused| fused.key).collect::<String>()
         };
-        assert_eq!((keys(2.0, 1.0).as_str(), keys(1.0, 2.0).as_str(), keys(0.0, 1.0).as_str()), ("ab", "ba", "b"));
+        assert_eq!(
+            (keys(2.0, 1.0).as_str(), keys(1.0, 2.0).as_str(), keys(0.0, 1.0).as_str()),
+            ("ab", "ba", "b")
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Which tables join: by foreign keys, and where none are declared by the names of key-like columns that few tables share.
+//! Which tables join: by foreign keys, and where none are declared by the names of key-like columns
+//! that few tables share.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -23,7 +24,8 @@ pub(crate) struct Joins {
 impl Joins {
     pub(crate) fn new(catalog: &Catalog) -> Self {
         let count = catalog.tables.len();
-        let mut joins = Self { neighbours: vec![BTreeSet::new(); count], keys: vec![BTreeSet::new(); count] };
+        let mut joins =
+            Self { neighbours: vec![BTreeSet::new(); count], keys: vec![BTreeSet::new(); count] };
         let places = Places::new(catalog);
         for (number, table) in catalog.tables.iter().enumerate() {
             joins.add_keys(number, table, &table.primary_key);
@@ -40,7 +42,8 @@ impl Joins {
 
     fn add_keys(&mut self, number: usize, table: &Table, names: &[String]) {
         for name in names {
-            let column = table.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
+            let column =
+                table.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
             self.keys[number].extend(column);
         }
     }
@@ -52,7 +55,8 @@ impl Joins {
         }
     }
 
-    /// Connects tables that share the name of a column that reads like a key, unless it is in so many that it says nothing.
+    /// Connects tables that share the name of a column that reads like a key, unless it is in so
+    /// many that it says nothing.
     fn connect_by_names(&mut self, catalog: &Catalog) {
         let mut holders: BTreeMap<String, Vec<(usize, usize)>> = BTreeMap::new();
         for (number, table) in catalog.tables.iter().enumerate() {
@@ -79,13 +83,16 @@ impl Joins {
         &self.keys[table]
     }
 
-    /// Gives each table a share of its best neighbour's score on top of its own, and the neighbours of what was found theirs.
+    /// Gives each table a share of its best neighbour's score on top of its own, and the neighbours
+    /// of what was found theirs.
     pub(crate) fn spread(&self, tables: &mut Vec<Fused<usize>>, share: f64) {
         if share == 0.0 {
             return;
         }
-        let own: BTreeMap<usize, f64> = tables.iter().map(|table| (table.key, table.score)).collect();
-        let reached: BTreeSet<usize> = own.keys().flat_map(|table| &self.neighbours[*table]).copied().collect();
+        let own: BTreeMap<usize, f64> =
+            tables.iter().map(|table| (table.key, table.score)).collect();
+        let reached: BTreeSet<usize> =
+            own.keys().flat_map(|table| &self.neighbours[*table]).copied().collect();
         let new = reached.into_iter().filter(|key| !own.contains_key(key));
         tables.extend(new.map(|key| Fused { key, score: 0.0, retrievers: vec!["a neighbour"] }));
         let of = |table: &usize| own.get(table).copied().unwrap_or(0.0);
@@ -96,16 +103,24 @@ impl Joins {
         fuse::sort(tables);
     }
 
-    /// The first `seeds` of the tables, those on the shortest paths between any two of these, those of which one retriever is sure, and
-    /// then all others, in their order.
-    pub(crate) fn closed(&self, tables: &[Fused<usize>], seeds: usize, sure: &BTreeSet<usize>) -> Vec<Fused<usize>> {
+    /// The first `seeds` of the tables, those on the shortest paths between any two of these, those
+    /// of which one retriever is sure, and then all others, in their order.
+    pub(crate) fn closed(
+        &self,
+        tables: &[Fused<usize>],
+        seeds: usize,
+        sure: &BTreeSet<usize>,
+    ) -> Vec<Fused<usize>> {
         let (first, others) = tables.split_at(seeds.min(tables.len()));
         let mut order = first.to_vec();
         for (at, one) in first.iter().enumerate() {
             for other in &first[at + 1..] {
                 for key in self.between(one.key, other.key) {
                     if order.iter().all(|table| table.key != key) {
-                        let score = others.iter().find(|table| table.key == key).map_or(0.0, |table| table.score);
+                        let score = others
+                            .iter()
+                            .find(|table| table.key == key)
+                            .map_or(0.0, |table| table.score);
                         order.push(Fused { key, score, retrievers: vec![BETWEEN] });
                     }
                 }
@@ -117,7 +132,8 @@ impl Joins {
         order.into_iter().chain(next).chain(last).collect()
     }
 
-    /// The tables between two on the shortest path of few joins; the lower numbers where several are as short.
+    /// The tables between two on the shortest path of few joins; the lower numbers where several
+    /// are as short.
     fn between(&self, from: usize, to: usize) -> Vec<usize> {
         let mut before: BTreeMap<usize, usize> = BTreeMap::new();
         let mut queue = VecDeque::from([(from, 0)]);
@@ -143,7 +159,8 @@ impl Joins {
     }
 }
 
-/// Whether a name is that of a key to something: `customer_id`, `StuID`, `pid`, `state_name`, `AirportCode`, but neither `id` nor `name`.
+/// Whether a name is that of a key to something: `customer_id`, `StuID`, `pid`, `state_name`,
+/// `AirportCode`, but neither `id` nor `name`.
 fn is_key_like(name: &str) -> bool {
     let lower = name.to_lowercase();
     ["id", "key", "code", "_name", "_no", "number", "uuid"]
@@ -156,13 +173,21 @@ mod tests {
     use super::*;
 
     fn table(name: &str, columns: &[&str], keys: &[(&str, &str)]) -> Table {
-        let columns = columns.iter().map(|name| Column { name: (*name).into(), ..Column::default() }).collect();
+        let columns = columns
+            .iter()
+            .map(|name| Column { name: (*name).into(), ..Column::default() })
+            .collect();
         let key = |(column, to): &(&str, &str)| ForeignKey {
             columns: vec![(*column).into()],
             ref_table: (*to).into(),
             ref_columns: vec!["id".into()],
         };
-        Table { name: name.into(), columns, foreign_keys: keys.iter().map(key).collect(), ..Table::default() }
+        Table {
+            name: name.into(),
+            columns,
+            foreign_keys: keys.iter().map(key).collect(),
+            ..Table::default()
+        }
     }
 
     /// `a - ab - b - c` by keys and names, and `far` alone.
@@ -178,7 +203,10 @@ mod tests {
     }
 
     fn found(tables: &[(usize, f64)]) -> Vec<Fused<usize>> {
-        tables.iter().map(|(key, score)| Fused { key: *key, score: *score, retrievers: vec!["words"] }).collect()
+        tables
+            .iter()
+            .map(|(key, score)| Fused { key: *key, score: *score, retrievers: vec!["words"] })
+            .collect()
     }
 
     fn keys(tables: &[Fused<usize>]) -> Vec<usize> {
@@ -188,7 +216,9 @@ mod tests {
     #[test]
     fn tables_on_the_shortest_path_follow_the_seeds() {
         let tables = found(&[(0, 0.9), (3, 0.8), (4, 0.7), (1, 0.1)]);
-        let closed = |seeds: usize, sure: &[usize]| joins().closed(&tables, seeds, &sure.iter().copied().collect());
+        let closed = |seeds: usize, sure: &[usize]| {
+            joins().closed(&tables, seeds, &sure.iter().copied().collect())
+        };
         assert_eq!(keys(&closed(2, &[])), [0, 3, 2, 1, 4]);
         assert_eq!(keys(&closed(0, &[])), [0, 3, 4, 1]);
         assert_eq!(keys(&closed(1, &[1])), [0, 1, 3, 4]);
@@ -215,7 +245,8 @@ mod tests {
 
     #[test]
     fn a_name_that_is_everywhere_is_no_key() {
-        let tables = (0..9).map(|number| table(&format!("t{number}"), &["tenant_id"], &[])).collect();
+        let tables =
+            (0..9).map(|number| table(&format!("t{number}"), &["tenant_id"], &[])).collect();
         let joins = Joins::new(&Catalog { database: "d".into(), dialect: Dialect::Sqlite, tables });
         assert!(joins.between(0, 1).is_empty() && joins.keys(0).is_empty());
     }

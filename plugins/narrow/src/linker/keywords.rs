@@ -1,4 +1,5 @@
-//! Keywords from a model, as CHESS asks for them first: what a question is about in words that a schema may use.
+//! Keywords from a model, as CHESS asks for them first: what a question is about in words that a
+//! schema may use.
 
 use serde_json::{Value, json};
 use syrch_plugin::failure::llm_words;
@@ -9,8 +10,8 @@ use syrch_plugin::text::line;
 /// The most keywords that are used.
 const KEYWORDS: usize = 16;
 
-/// The keywords of a question; empty if the model has none to give. An unavailable model is logged and there are no keywords:
-/// narrowing works without one.
+/// The keywords of a question; empty if the model has none to give. An unavailable model is logged
+/// and there are no keywords: narrowing works without one.
 pub(crate) fn of(host: &impl LinkerHost, problem: &Problem) -> Result<Vec<String>, Failure> {
     match host.complete(&request(problem)) {
         Ok(reply) => Ok(read(&reply)),
@@ -30,7 +31,11 @@ fn request(problem: &Problem) -> Request {
          Answer with JSON alone: {{\"keywords\":[\"…\"]}}"
     );
     // The temperature is that of CHESS.
-    Ask::new(Purpose::Link).system(instructions).user(prompt::problem(problem)).temperature(0.2).json(&schema())
+    Ask::new(Purpose::Link)
+        .system(instructions)
+        .user(prompt::problem(problem))
+        .temperature(0.2)
+        .json(&schema())
 }
 
 fn schema() -> Value {

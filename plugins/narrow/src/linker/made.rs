@@ -1,5 +1,5 @@
-//! Solved examples that are made from the catalog, for a model that has none of its user's: a count, a filter by a value that stands there,
-//! a group and the first by a number.
+//! Solved examples that are made from the catalog, for a model that has none of its user's: a
+//! count, a filter by a value that stands there, a group and the first by a number.
 
 use serde_json::json;
 use syrch_plugin::names::{from_name, quote_if_odd};
@@ -32,9 +32,14 @@ struct Parts<'c> {
 
 /// The examples. Each is on another table, where there are so many.
 pub(crate) fn examples(catalog: &Catalog, sampled: &[Sampled<'_>]) -> Vec<Hit> {
-    let parts: Vec<Parts<'_>> = sampled.iter().map(|sampled| Parts::new(&catalog.dialect, sampled)).collect();
-    let ways: [fn(&Parts<'_>) -> Option<Example>; 4] =
-        [|parts| parts.filter(), |parts| parts.group(), |parts| parts.first(), |parts| Some(parts.count())];
+    let parts: Vec<Parts<'_>> =
+        sampled.iter().map(|sampled| Parts::new(&catalog.dialect, sampled)).collect();
+    let ways: [fn(&Parts<'_>) -> Option<Example>; 4] = [
+        |parts| parts.filter(),
+        |parts| parts.group(),
+        |parts| parts.first(),
+        |parts| Some(parts.count()),
+    ];
     let mut used = vec![0_u32; parts.len()];
     let mut made: Vec<Hit> = Vec::new();
     for way in ways {
@@ -65,12 +70,20 @@ fn hit(number: usize, question: &str, sql: &str) -> Hit {
 impl<'c> Parts<'c> {
     fn new(dialect: &'c Dialect, sampled: &Sampled<'c>) -> Self {
         let columns = || sampled.columns.iter().copied();
-        let is_label = |column: &&Column| LABELS.iter().any(|part| column.name.to_lowercase().contains(part));
-        let label = columns().filter(|column| is_text(column)).find(is_label).map(|column| column.name.as_str());
-        let number =
-            columns().find(|column| is_fraction(column)).or_else(|| columns().find(|column| is_measure(column)));
-        let kinds = columns().filter(|column| Some(column.name.as_str()) != label && is_text(column));
-        let kinds = kinds.filter_map(|column| Some((column.name.as_str(), frequent_text(sampled, &column.name)?)));
+        let is_label =
+            |column: &&Column| LABELS.iter().any(|part| column.name.to_lowercase().contains(part));
+        let label = columns()
+            .filter(|column| is_text(column))
+            .find(is_label)
+            .map(|column| column.name.as_str());
+        let number = columns()
+            .find(|column| is_fraction(column))
+            .or_else(|| columns().find(|column| is_measure(column)));
+        let kinds =
+            columns().filter(|column| Some(column.name.as_str()) != label && is_text(column));
+        let kinds = kinds.filter_map(|column| {
+            Some((column.name.as_str(), frequent_text(sampled, &column.name)?))
+        });
         Self {
             dialect,
             table: sampled.table,
@@ -84,7 +97,10 @@ impl<'c> Parts<'c> {
 /// Each is `None` where the table lacks what it needs.
 impl Parts<'_> {
     fn count(&self) -> Example {
-        (format!("How many {} are there?", self.words()), format!("SELECT COUNT(*) FROM {}", self.from()))
+        (
+            format!("How many {} are there?", self.words()),
+            format!("SELECT COUNT(*) FROM {}", self.from()),
+        )
     }
 
     fn filter(&self) -> Option<Example> {
@@ -92,8 +108,18 @@ impl Parts<'_> {
         let (kind, value) = self.kinds.first()?;
         let literal = self.dialect.literal(value);
         Some((
-            format!("What is the {} of the {} whose {} is {value}?", words(label), self.words(), words(kind)),
-            format!("SELECT {} FROM {} WHERE {} = {literal}", self.quote(label), self.from(), self.quote(kind)),
+            format!(
+                "What is the {} of the {} whose {} is {value}?",
+                words(label),
+                self.words(),
+                words(kind)
+            ),
+            format!(
+                "SELECT {} FROM {} WHERE {} = {literal}",
+                self.quote(label),
+                self.from(),
+                self.quote(kind)
+            ),
         ))
     }
 
@@ -110,7 +136,12 @@ impl Parts<'_> {
         let (label, number) = (self.label?, self.number?);
         Some((
             format!("Which {} has the highest {}?", self.words(), words(number)),
-            format!("SELECT {} FROM {} ORDER BY {} DESC LIMIT 1", self.quote(label), self.from(), self.quote(number)),
+            format!(
+                "SELECT {} FROM {} ORDER BY {} DESC LIMIT 1",
+                self.quote(label),
+                self.from(),
+                self.quote(number)
+            ),
         ))
     }
 

@@ -27,8 +27,14 @@ use crate::linker::places::Places;
 use crate::linker::retrievers::Found;
 
 impl LinkerRole for Narrow {
-    fn link(&self, host: &impl LinkerHost, problem: &Problem, catalog: &Catalog) -> Result<Linked, Failure> {
-        let fits = prompt::catalog(catalog, usize::MAX).len() <= self.settings.catalog_bytes as usize;
+    fn link(
+        &self,
+        host: &impl LinkerHost,
+        problem: &Problem,
+        catalog: &Catalog,
+    ) -> Result<Linked, Failure> {
+        let fits =
+            prompt::catalog(catalog, usize::MAX).len() <= self.settings.catalog_bytes as usize;
         let makes = self.settings.made_examples && self.settings.examples > 0;
         let samples = self.settings.facts || makes;
         if fits && self.settings.hints == 0 && self.settings.examples == 0 && !samples {
@@ -45,7 +51,11 @@ impl LinkerRole for Narrow {
         if samples {
             let sampled = facts::sample(host, catalog, &tables);
             if makes && !hints.iter().any(|hit| hit.corpus == Corpus::Examples) {
-                hints.extend(made::examples(catalog, &sampled).into_iter().take(self.settings.examples as usize));
+                hints.extend(
+                    made::examples(catalog, &sampled)
+                        .into_iter()
+                        .take(self.settings.examples as usize),
+                );
             }
             if self.settings.facts {
                 hints.extend(facts::hints(catalog, &sampled));
@@ -57,8 +67,18 @@ impl LinkerRole for Narrow {
 
 impl Narrow {
     /// What all retrievers find. For a catalog that fits, only hints.
-    fn found(&self, host: &impl LinkerHost, phrases: &Phrases, places: &Places, fits: bool) -> Found {
-        let mut found = if fits { Found::default() } else { retrievers::search(host, &self.settings, phrases, places) };
+    fn found(
+        &self,
+        host: &impl LinkerHost,
+        phrases: &Phrases,
+        places: &Places,
+        fits: bool,
+    ) -> Found {
+        let mut found = if fits {
+            Found::default()
+        } else {
+            retrievers::search(host, &self.settings, phrases, places)
+        };
         if self.settings.hints > 0 || self.settings.examples > 0 || self.settings.notes > 0.0 {
             retrievers::look_at_notes(host, &self.settings, phrases, places, &mut found);
         }
@@ -68,8 +88,15 @@ impl Narrow {
         found
     }
 
-    /// The selected tables, best first; empty if nothing at all was found, since the first tables that fit are no better than all.
-    fn narrowed(&self, host: &impl LinkerHost, catalog: &Catalog, phrases: &Phrases, found: &Found) -> Vec<Relevant> {
+    /// The selected tables, best first; empty if nothing at all was found, since the first tables
+    /// that fit are no better than all.
+    fn narrowed(
+        &self,
+        host: &impl LinkerHost,
+        catalog: &Catalog,
+        phrases: &Phrases,
+        found: &Found,
+    ) -> Vec<Relevant> {
         let mut tables = fuse(&found.tables, self.settings.smoothing);
         if tables.is_empty() {
             host.note(Level::Warn, "nothing in the catalog fits the question: it stays whole");
@@ -85,9 +112,14 @@ impl Narrow {
         let order = joins.closed(&tables, self.settings.closure as usize, &sure);
         let columns = fuse(&found.columns, self.settings.smoothing);
         let selected = fit::fit(catalog, &joins, &order, &columns, &self.settings);
-        host.note(Level::Info, &format!("kept {} of {}", selected.len(), count(catalog.tables.len() as u64, "table")));
-        let shown: Vec<_> =
-            selected.iter().map(|table| json!({ "table": table.table, "reason": table.reason })).collect();
+        host.note(
+            Level::Info,
+            &format!("kept {} of {}", selected.len(), count(catalog.tables.len() as u64, "table")),
+        );
+        let shown: Vec<_> = selected
+            .iter()
+            .map(|table| json!({ "table": table.table, "reason": table.reason }))
+            .collect();
         host.event(None, "narrowed", &json!({ "of": catalog.tables.len(), "kept": shown }));
         selected
     }

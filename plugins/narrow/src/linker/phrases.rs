@@ -1,4 +1,5 @@
-//! The question taken apart: words and pairs of words that may name tables and columns, and phrases that may stand in cells.
+//! The question taken apart: words and pairs of words that may name tables and columns, and phrases
+//! that may stand in cells.
 
 use syrch_plugin::prelude::*;
 use syrch_plugin::text::{clip, is_one_of};
@@ -10,7 +11,8 @@ const PLAIN: &str = "about above after all also and any are ascending been befor
     some sort sorted tell than that the their them then there these they this those under use using was were \
     what when where which who whose will with without you your";
 
-/// Words that an English sentence of some length hardly lacks, and that other languages do not have.
+/// Words that an English sentence of some length hardly lacks, and that other languages do not
+/// have.
 const ENGLISH: &str = "and are at average between by compare count did does each every find first following for from get give have \
     highest how last least list lowest many most much number of order return show than that the their there these top were what when \
     where which who whose with you";
@@ -71,8 +73,8 @@ impl Phrases {
     }
 }
 
-/// Whether words are of another language: letters that English does not have in more than names, or a sentence without an English word
-/// that says how it is put.
+/// Whether words are of another language: letters that English does not have in more than names, or
+/// a sentence without an English word that says how it is put.
 fn is_foreign(tokens: &[Token<'_>]) -> bool {
     let is_word = |token: &&Token<'_>| token.text.chars().all(char::is_alphabetic);
     let words: Vec<&Token<'_>> = tokens.iter().filter(is_word).collect();
@@ -105,7 +107,9 @@ impl Token<'_> {
 fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     let mut is_first = true;
-    for piece in text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '(' | ')' | ',' | '/' | '“' | '”')) {
+    for piece in text
+        .split(|c: char| c.is_whitespace() || matches!(c, '"' | '(' | ')' | ',' | '/' | '“' | '”'))
+    {
         let word = piece.trim_matches(|c: char| !c.is_alphanumeric());
         let word = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word);
         if !word.is_empty() {
@@ -124,8 +128,12 @@ fn push(all: &mut Vec<String>, text: String) {
 
 /// Words, then pairs of neighbours.
 fn names(tokens: &[Token<'_>]) -> Vec<String> {
-    let content: Vec<String> =
-        tokens.iter().filter(|token| !token.is_plain()).map(|token| token.text.to_lowercase()).take(WORDS).collect();
+    let content: Vec<String> = tokens
+        .iter()
+        .filter(|token| !token.is_plain())
+        .map(|token| token.text.to_lowercase())
+        .take(WORDS)
+        .collect();
     let mut names = Vec::new();
     for word in &content {
         push(&mut names, word.clone());
@@ -138,13 +146,16 @@ fn names(tokens: &[Token<'_>]) -> Vec<String> {
 
 fn push_phrase(values: &mut Vec<Phrase>, text: &str, is_marked: bool) {
     let text = text.trim();
-    if !text.is_empty() && values.len() < PHRASES && values.iter().all(|phrase| !phrase.text.eq_ignore_ascii_case(text))
+    if !text.is_empty()
+        && values.len() < PHRASES
+        && values.iter().all(|phrase| !phrase.text.eq_ignore_ascii_case(text))
     {
         values.push(Phrase { text: text.to_owned(), is_marked });
     }
 }
 
-/// Quoted texts, runs in capitals and numbers; then all runs of up to four words that neither begin nor end with a plain one.
+/// Quoted texts, runs in capitals and numbers; then all runs of up to four words that neither begin
+/// nor end with a plain one.
 fn values(text: &str, tokens: &[Token<'_>]) -> Vec<Phrase> {
     let mut values = Vec::new();
     for quote in quoted(text) {
@@ -189,8 +200,8 @@ fn quoted(text: &str) -> Vec<&str> {
     found
 }
 
-/// Runs of two and more words in capitals. Short words may stand within, but not after the first word of a sentence, whose capital
-/// says nothing.
+/// Runs of two and more words in capitals. Short words may stand within, but not after the first
+/// word of a sentence, whose capital says nothing.
 fn runs(tokens: &[Token<'_>]) -> Vec<String> {
     let is_capital = |token: &Token<'_>| token.text.chars().next().is_some_and(char::is_uppercase);
     let mut found = Vec::new();
@@ -198,7 +209,10 @@ fn runs(tokens: &[Token<'_>]) -> Vec<String> {
     while start < tokens.len() {
         let mut end = start;
         for (at, token) in tokens.iter().enumerate().skip(start) {
-            if is_capital(token) && !(at == start && token.is_plain()) && (at == start || !token.is_first) {
+            if is_capital(token)
+                && !(at == start && token.is_plain())
+                && (at == start || !token.is_first)
+            {
                 end = at + 1;
             } else if at == start
                 || token.text.len() > 3
@@ -209,7 +223,9 @@ fn runs(tokens: &[Token<'_>]) -> Vec<String> {
             }
         }
         if end > start + 1 {
-            found.push(tokens[start..end].iter().map(|token| token.text).collect::<Vec<_>>().join(" "));
+            found.push(
+                tokens[start..end].iter().map(|token| token.text).collect::<Vec<_>>().join(" "),
+            );
         }
         start = end.max(start + 1);
     }
@@ -225,7 +241,12 @@ mod tests {
     }
 
     fn marked(question: &str) -> Vec<String> {
-        of(question).values.into_iter().filter(|phrase| phrase.is_marked).map(|phrase| phrase.text).collect()
+        of(question)
+            .values
+            .into_iter()
+            .filter(|phrase| phrase.is_marked)
+            .map(|phrase| phrase.text)
+            .collect()
     }
 
     #[test]
@@ -241,14 +262,20 @@ mod tests {
         assert_eq!(marked("Songs by \"Hey Jude\" of 2014?"), ["Hey Jude", "Hey", "Jude", "2014"]);
         assert_eq!(marked("Is the Bank of America in it?"), ["Bank of America", "Bank", "America"]);
         assert_eq!(marked("Which cities are in Texas? Show them."), ["Texas"]);
-        assert_eq!(marked("the airline's 'JetBlue Airways' flights"), ["JetBlue Airways", "JetBlue", "Airways"]);
+        assert_eq!(
+            marked("the airline's 'JetBlue Airways' flights"),
+            ["JetBlue Airways", "JetBlue", "Airways"]
+        );
         assert!(marked("How many singers do we have?").is_empty());
     }
 
     #[test]
     fn other_phrases_come_after_and_have_no_plain_ends() {
-        let texts: Vec<String> =
-            of("cars with automatic transmission").values.into_iter().map(|value| value.text).collect();
+        let texts: Vec<String> = of("cars with automatic transmission")
+            .values
+            .into_iter()
+            .map(|value| value.text)
+            .collect();
         assert_eq!(
             texts,
             [
@@ -264,7 +291,10 @@ mod tests {
 
     #[test]
     fn what_the_user_explained_is_looked_at() {
-        let problem = Problem { evidence: Some("churn means no orders".into()), ..Problem::new("How high is it?") };
+        let problem = Problem {
+            evidence: Some("churn means no orders".into()),
+            ..Problem::new("How high is it?")
+        };
         assert!(Phrases::of(&problem).names.contains(&"churn".to_owned()));
     }
 
@@ -305,7 +335,9 @@ mod tests {
     #[test]
     fn a_long_question_is_bounded() {
         let phrases = of(&"every Word counts, 17 times \"or\" more ".repeat(1000));
-        assert!(phrases.names.len() <= 60 && phrases.values.len() <= 240 && phrases.text.len() <= TEXT);
+        assert!(
+            phrases.names.len() <= 60 && phrases.values.len() <= 240 && phrases.text.len() <= TEXT
+        );
         let different: String = (0..2000).map(|number| format!("word{number} ")).collect();
         let phrases = of(&different);
         assert!(phrases.names.len() <= 60 && phrases.values.len() == 240);

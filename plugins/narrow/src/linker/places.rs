@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use syrch_plugin::prelude::*;
 
-/// Tables of a catalog, and their columns, by their names in lower case; tables with their schema and without.
+/// Tables of a catalog, and their columns, by their names in lower case; tables with their schema
+/// and without.
 pub(crate) struct Places {
     tables: BTreeMap<String, usize>,
     columns: BTreeMap<(usize, String), usize>,
@@ -15,15 +16,23 @@ impl Places {
         let mut places = Self { tables: BTreeMap::new(), columns: BTreeMap::new() };
         for (number, table) in catalog.tables.iter().enumerate() {
             if let Some(schema) = &table.schema_name {
-                places.tables.entry(format!("{schema}.{}", table.name).to_lowercase()).or_insert(number);
+                places
+                    .tables
+                    .entry(format!("{schema}.{}", table.name).to_lowercase())
+                    .or_insert(number);
             }
             for (at, column) in table.columns.iter().enumerate() {
                 places.columns.entry((number, column.name.to_lowercase())).or_insert(at);
             }
         }
-        // The host finds the first table of a plain name, too, and one that needs its schema only where there is no other.
+        // The host finds the first table of a plain name, too, and one that needs its schema only
+        // where there is no other.
         let plain = |needs_schema: bool| {
-            catalog.tables.iter().enumerate().filter(move |(_, table)| table.needs_schema() == needs_schema)
+            catalog
+                .tables
+                .iter()
+                .enumerate()
+                .filter(move |(_, table)| table.needs_schema() == needs_schema)
         };
         for (number, table) in plain(false).chain(plain(true)) {
             places.tables.entry(table.name.to_lowercase()).or_insert(number);
@@ -62,8 +71,12 @@ mod tests {
             ..Table::default()
         };
         let tables = vec![table("archive", &[("needs_schema", "true")]), table("sales", &[])];
-        let places = Places::new(&Catalog { database: "shop".into(), dialect: Dialect::Postgres, tables });
-        assert_eq!((places.table("Archive.orders"), places.table("sales.orders")), (Some(0), Some(1)));
+        let places =
+            Places::new(&Catalog { database: "shop".into(), dialect: Dialect::Postgres, tables });
+        assert_eq!(
+            (places.table("Archive.orders"), places.table("sales.orders")),
+            (Some(0), Some(1))
+        );
         assert_eq!((places.table("orders"), places.table("old.orders")), (Some(1), None));
     }
 }

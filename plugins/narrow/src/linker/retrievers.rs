@@ -35,9 +35,14 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// The best hints, no text twice, and the solved examples that are most like the question. Of a narrowed catalog, none that names a
-    /// table which is not shown.
-    pub(crate) fn hints(&self, settings: &Settings, shown: &[Relevant], places: &Places) -> Vec<Hit> {
+    /// The best hints, no text twice, and the solved examples that are most like the question. Of a
+    /// narrowed catalog, none that names a table which is not shown.
+    pub(crate) fn hints(
+        &self,
+        settings: &Settings,
+        shown: &[Relevant],
+        places: &Places,
+    ) -> Vec<Hit> {
         let is_shown = |hit: &&Hit| match &hit.table {
             Some(name) if !shown.is_empty() => {
                 let place = places.table(name);
@@ -45,12 +50,14 @@ impl Found {
             }
             _ => true,
         };
-        let mut all: Vec<&Hit> = self.hints.iter().filter(|hit| hit.score >= HINTED).filter(is_shown).collect();
+        let mut all: Vec<&Hit> =
+            self.hints.iter().filter(|hit| hit.score >= HINTED).filter(is_shown).collect();
         all.sort_by(|a, b| b.score.total_cmp(&a.score));
         let mut hints: Vec<Hit> = Vec::new();
         let mut examples: Vec<Hit> = Vec::new();
         for hint in all {
-            let is_reported = |other: &Hit| (&other.path, &other.snippet) == (&hint.path, &hint.snippet);
+            let is_reported =
+                |other: &Hit| (&other.path, &other.snippet) == (&hint.path, &hint.snippet);
             let is_example = hint.corpus == Corpus::Examples;
             let most = if is_example { settings.examples } else { settings.hints };
             let list = if is_example { &mut examples } else { &mut hints };
@@ -71,25 +78,46 @@ struct Retrievers<'a, H> {
 }
 
 /// Looks for the question's words and names in the catalog.
-pub(crate) fn search(host: &impl LinkerHost, settings: &Settings, phrases: &Phrases, places: &Places) -> Found {
+pub(crate) fn search(
+    host: &impl LinkerHost,
+    settings: &Settings,
+    phrases: &Phrases,
+    places: &Places,
+) -> Found {
     let mut retrievers = Retrievers { host, places, found: Found::default() };
     let whole = std::slice::from_ref(&phrases.text);
     retrievers.add("words", &Retriever::Lexical, settings.lexical, whole, BROAD);
     retrievers.add("spelling", &Retriever::PathFuzzy, settings.path_fuzzy, &phrases.names, NARROW);
-    retrievers.add("comments", &Retriever::SegmentFuzzy, settings.segment_fuzzy, &phrases.names, NARROW);
+    retrievers.add(
+        "comments",
+        &Retriever::SegmentFuzzy,
+        settings.segment_fuzzy,
+        &phrases.names,
+        NARROW,
+    );
     retrievers.add("meaning", &Retriever::Vector, settings.vector, whole, BROAD);
     retrievers.found
 }
 
 impl<H: LinkerHost> Retrievers<'_, H> {
-    /// Looks for each text among tables and among columns. A table has the sum of its scores for the texts, and by its columns the
-    /// sum of the best column for each text.
-    fn add(&mut self, retriever: &'static str, how: &Retriever, weight: f64, texts: &[String], limit: u32) {
+    /// Looks for each text among tables and among columns. A table has the sum of its scores for
+    /// the texts, and by its columns the sum of the best column for each text.
+    fn add(
+        &mut self,
+        retriever: &'static str,
+        how: &Retriever,
+        weight: f64,
+        texts: &[String],
+        limit: u32,
+    ) {
         if weight == 0.0 {
             return;
         }
         let by_name = self.all(&Corpus::Tables, how, texts, limit);
-        let tables = by_name.iter().flatten().filter_map(|hit| Some((self.places.table_of(hit)?, hit.score)));
+        let tables = by_name
+            .iter()
+            .flatten()
+            .filter_map(|hit| Some((self.places.table_of(hit)?, hit.score)));
         let tables = List::of(retriever, weight, tables);
         let by_column = self.all(&Corpus::Columns, how, texts, BROAD);
         let mut best_of: Vec<(usize, f64)> = Vec::new();
@@ -103,13 +131,17 @@ impl<H: LinkerHost> Retrievers<'_, H> {
             }
             best_of.extend(best);
         }
-        let columns = by_column.iter().flatten().filter_map(|hit| Some((self.places.column_of(hit)?, hit.score)));
+        let columns = by_column
+            .iter()
+            .flatten()
+            .filter_map(|hit| Some((self.places.column_of(hit)?, hit.score)));
         let columns = List::of(retriever, weight, columns);
         self.found.tables.extend([tables, List::of(retriever, weight, best_of)]);
         self.found.columns.push(columns);
     }
 
-    /// The hits for each text. A retriever that the host does not have finds nothing; so does any other error, which is logged.
+    /// The hits for each text. A retriever that the host does not have finds nothing; so does any
+    /// other error, which is logged.
     fn all(&self, corpus: &Corpus, how: &Retriever, texts: &[String], limit: u32) -> Vec<Vec<Hit>> {
         let query = |text: &String| RetrievalQuery {
             corpus: corpus.clone(),
@@ -171,14 +203,17 @@ fn tables_of(hit: &Hit, places: &Places) -> Vec<usize> {
     let Some(Example { sql, .. }) = Example::from_hit(hit) else { return Vec::new() };
     let words = sql.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$' | '.')));
     // A word with a dot is a table with its schema, or else a column of a table.
-    let table = |word: &str| places.table(word).or_else(|| word.split('.').find_map(|part| places.table(part)));
+    let table = |word: &str| {
+        places.table(word).or_else(|| word.split('.').find_map(|part| places.table(part)))
+    };
     let mut tables: Vec<usize> = words.filter_map(table).collect();
     tables.sort_unstable();
     tables.dedup();
     tables
 }
 
-/// An example as a hint: its question, and the statement that answers it; `None` if it is too long for a prompt.
+/// An example as a hint: its question, and the statement that answers it; `None` if it is too long
+/// for a prompt.
 fn with_statement(hit: &Hit) -> Option<Hit> {
     let Example { question, sql } = Example::from_hit(hit)?;
     Some(Hit { snippet: Some(format!("{question} => {sql}")), ..hit.clone() })

@@ -1,7 +1,9 @@
-//! The reward: a statement that ran is shown to a model, which answers six questions and says yes or no.
+//! The reward: a statement that ran is shown to a model, which answers six questions and says yes
+//! or no.
 //!
-//! 1.0 when both pass, 0.0 when the judge says no, and no verdict when it cannot be read as one. A step is judged against its own
-//! operation, since a part of the statement is no wrong answer to the question.
+//! 1.0 when both pass, 0.0 when the judge says no, and no verdict when it cannot be read as one. A
+//! step is judged against its own operation, since a part of the statement is no wrong answer to
+//! the question.
 
 pub(crate) mod verdict;
 
@@ -25,7 +27,8 @@ pub(crate) fn step_extra(operation: &str, done: &[String]) -> (String, String) {
 }
 
 impl RewardRole for Progressive {
-    /// One verdict for each rival, requested concurrently. A failed call makes its verdict unavailable, and the role never fails.
+    /// One verdict for each rival, requested concurrently. A failed call makes its verdict
+    /// unavailable, and the role never fails.
     fn judge(
         &self,
         host: &impl RewardHost,
@@ -75,8 +78,12 @@ impl<H: RewardHost> Judge<'_, H> {
 
     fn user(&self, rival: &Rival) -> String {
         let profile = rival.results.profile();
-        let names: Vec<String> =
-            profile.columns.iter().take(50).map(|column| text::line(&column.column.name, 60)).collect();
+        let names: Vec<String> = profile
+            .columns
+            .iter()
+            .take(50)
+            .map(|column| text::line(&column.column.name, 60))
+            .collect();
         let least = if profile.truncated { "at least " } else { "" };
         format!(
             "Tables of the {} database:\n{}{}\n{}{}\nStatement:\n{}\n\nIt ran and gave {least}{} of {}.\n{}",
@@ -121,8 +128,11 @@ impl<H: RewardHost> Judge<'_, H> {
             return String::new();
         }
         match self.host.read(&rival.results, 0, self.settings.judged_rows) {
-            Ok(page) if !page.rows.is_empty() => format!("The first rows:\n{}", prompt::rows(&page)),
-            _ => "The rows may not be shown: judge by the statement and the number of rows.\n".to_owned(),
+            Ok(page) if !page.rows.is_empty() => {
+                format!("The first rows:\n{}", prompt::rows(&page))
+            }
+            _ => "The rows may not be shown: judge by the statement and the number of rows.\n"
+                .to_owned(),
         }
     }
 }
@@ -133,7 +143,11 @@ fn step_of(candidate: &Candidate) -> Option<String> {
     // Any solver may fill the extra, and with any text.
     let done = step.get("done")?.as_array()?.iter().filter_map(Value::as_str).take(64);
     let done: Vec<String> = done.map(|operation| text::line(operation, 400)).collect();
-    let before = if done.is_empty() { String::new() } else { format!("Done before: {}.\n", done.join("; ")) };
+    let before = if done.is_empty() {
+        String::new()
+    } else {
+        format!("Done before: {}.\n", done.join("; "))
+    };
     Some(format!(
         "The statement is built step by step, and the question above is where it leads. What later steps add is not missing yet.\n\
          {before}The request to judge is this step: {}\n",
@@ -142,8 +156,10 @@ fn step_of(candidate: &Candidate) -> Option<String> {
 }
 
 fn instructions(as_document: bool) -> String {
-    let questions: String =
-        Aspect::ALL.iter().map(|aspect| format!("{}: {}\n", aspect.label(), aspect.question())).collect();
+    let questions: String = Aspect::ALL
+        .iter()
+        .map(|aspect| format!("{}: {}\n", aspect.label(), aspect.question()))
+        .collect();
     let form = if as_document {
         "Answer with JSON alone: {\"accepted\":true or false,\"score\":1 or 0,\"reason\":\"…, naming what is wrong\"}"
     } else {
@@ -162,8 +178,11 @@ fn of_text(reply: &Reply) -> Verdict {
     match read(&reply.text, reply.truncated) {
         Err(why) => Verdict::Unavailable(format!("{why}: {}", text::line(&reply.text, 160))),
         Ok(reading) => {
-            let checks: Vec<(String, bool)> =
-                reading.answers.iter().map(|(aspect, passed)| (aspect.check().to_owned(), *passed)).collect();
+            let checks: Vec<(String, bool)> = reading
+                .answers
+                .iter()
+                .map(|(aspect, passed)| (aspect.check().to_owned(), *passed))
+                .collect();
             opinion(reading.is_correct, reading.reasoning, checks)
         }
     }
@@ -184,7 +203,8 @@ fn opinion(is_correct: bool, reasoning: String, mut checks: Vec<(String, bool)>)
         return Verdict::Accepted(Opinion { score: 1.0, reason, checks });
     }
     let mut opinion = Opinion { score: 0.0, reason: reasoning, checks };
-    let reported = if opinion.reason.is_empty() { "the judge said no" } else { opinion.reason.as_str() };
+    let reported =
+        if opinion.reason.is_empty() { "the judge said no" } else { opinion.reason.as_str() };
     opinion.reason = match ErrorClass::of_opinion(&opinion) {
         Some(class) => {
             let end = if reported.ends_with(['.', '!', '?', '…']) { "" } else { "." };

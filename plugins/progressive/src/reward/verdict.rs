@@ -1,9 +1,11 @@
-//! Reading a judge's reply. Nothing here leans to yes: what cannot be read as one plain verdict is no verdict.
+//! Reading a judge's reply. Nothing here leans to yes: what cannot be read as one plain verdict is
+//! no verdict.
 //!
-//! A verdict is a line `CORRECT: YES` or `CORRECT: NO`. The last one counts; a NO or a hedge (`YES, but`, `YES if`) behind the label
-//! anywhere else, also within a sentence, takes a YES its worth, since a judge that said both contradicts itself. So do a NO or a hedge
-//! in answer to one of the questions, and words such as "is not correct". Passages between thinking tags are not read. A reply without
-//! any such line counts when a plain YES or NO is all that it says, on one line.
+//! A verdict is a line `CORRECT: YES` or `CORRECT: NO`. The last one counts; a NO or a hedge (`YES,
+//! but`, `YES if`) behind the label anywhere else, also within a sentence, takes a YES its worth,
+//! since a judge that said both contradicts itself. So do a NO or a hedge in answer to one of the
+//! questions, and words such as "is not correct". Passages between thinking tags are not read. A
+//! reply without any such line counts when a plain YES or NO is all that it says, on one line.
 
 mod line;
 
@@ -44,7 +46,9 @@ impl Aspect {
     pub(crate) fn question(self) -> &'static str {
         match self {
             Self::Tables => "does it read the tables that the request is about?",
-            Self::Columns => "are the columns the right ones, none missing and none that nobody asked for?",
+            Self::Columns => {
+                "are the columns the right ones, none missing and none that nobody asked for?"
+            }
             Self::Filters => "do its conditions say exactly what the request says?",
             Self::Joins => {
                 "are tables joined on the right columns, so that no row is lost or doubled? YES without a join."
@@ -92,7 +96,8 @@ pub(crate) struct Reading {
     pub(crate) answers: Vec<(Aspect, bool)>,
 }
 
-/// Reads a reply; the error says why it holds no verdict. `truncated`: the last line is not whole, and not read.
+/// Reads a reply; the error says why it holds no verdict. `truncated`: the last line is not whole,
+/// and not read.
 pub(crate) fn read(reply: &str, truncated: bool) -> Result<Reading, &'static str> {
     let text = without_thinking(reply);
     let mut lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
@@ -100,7 +105,8 @@ pub(crate) fn read(reply: &str, truncated: bool) -> Result<Reading, &'static str
         lines.pop();
     }
     let is_correct = verdict(&lines)?;
-    let answers: Vec<(Aspect, bool)> = Aspect::ALL.into_iter().filter_map(|aspect| answered(&lines, aspect)).collect();
+    let answers: Vec<(Aspect, bool)> =
+        Aspect::ALL.into_iter().filter_map(|aspect| answered(&lines, aspect)).collect();
     if is_correct {
         // Also the beginning of a cut line may take a verdict back.
         doubted(&text)?;
@@ -122,9 +128,11 @@ fn verdict(lines: &[&str]) -> Result<bool, &'static str> {
     }
 }
 
-/// An unlabelled verdict: what else is said could take it back in any words, and so nothing else may be.
+/// An unlabelled verdict: what else is said could take it back in any words, and so nothing else
+/// may be.
 fn alone(lines: &[&str]) -> Answer {
-    let reported: Vec<String> = lines.iter().map(|line| plain(line)).filter(|line| !line.is_empty()).collect();
+    let reported: Vec<String> =
+        lines.iter().map(|line| plain(line)).filter(|line| !line.is_empty()).collect();
     if let [line] = reported.as_slice() { ruling(line) } else { Answer::Unclear }
 }
 
@@ -154,12 +162,21 @@ fn reasoning(lines: &[&str]) -> String {
     let reported = match lines.iter().position(starts) {
         Some(at) => {
             let first = lines[at];
-            let from = first.to_ascii_uppercase().find("REASONING:").map_or(0, |found| found + "REASONING:".len());
-            std::iter::once(&first[from..]).chain(lines[at + 1..].iter().copied()).collect::<Vec<_>>()
+            let from = first
+                .to_ascii_uppercase()
+                .find("REASONING:")
+                .map_or(0, |found| found + "REASONING:".len());
+            std::iter::once(&first[from..])
+                .chain(lines[at + 1..].iter().copied())
+                .collect::<Vec<_>>()
         }
         None => {
             let labels = || Aspect::ALL.into_iter().map(Aspect::label).chain(["CORRECT"]);
-            lines.iter().copied().filter(|line| labels().all(|label| answer(line, label).is_none())).collect()
+            lines
+                .iter()
+                .copied()
+                .filter(|line| labels().all(|label| answer(line, label).is_none()))
+                .collect()
         }
     };
     text::line(&reported.join(" "), 500)
@@ -167,8 +184,8 @@ fn reasoning(lines: &[&str]) -> String {
 
 const THINKING: [&str; 3] = ["think", "thinking", "reasoning"];
 
-/// The text without what the model thought aloud. A passage that never ends leaves nothing, since the reply is not finished; one whose
-/// beginning is missing began with the text.
+/// The text without what the model thought aloud. A passage that never ends leaves nothing, since
+/// the reply is not finished; one whose beginning is missing began with the text.
 fn without_thinking(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
     let (mut rest, mut from) = (String::new(), 0);
@@ -189,9 +206,11 @@ fn without_thinking(text: &str) -> String {
 fn next_tag(lower: &str, from: usize) -> Option<(usize, &'static str, bool)> {
     lower[from..].match_indices('<').find_map(|(offset, _)| {
         let inner = &lower[from + offset + 1..];
-        let (inner, is_closing) = inner.strip_prefix('/').map_or((inner, false), |rest| (rest, true));
-        let name =
-            THINKING.into_iter().find(|name| inner.strip_prefix(name).is_some_and(|rest| rest.starts_with('>')))?;
+        let (inner, is_closing) =
+            inner.strip_prefix('/').map_or((inner, false), |rest| (rest, true));
+        let name = THINKING
+            .into_iter()
+            .find(|name| inner.strip_prefix(name).is_some_and(|rest| rest.starts_with('>')))?;
         Some((from + offset, name, is_closing))
     })
 }

@@ -72,10 +72,16 @@ impl<H: SolverHost> Solve<'_, H> {
                 break;
             }
             let Some(reply) = self.reply(branch, goal, &mut draft) else {
-                return if self.stop.is_some() { Came::Stopped } else { Came::Missed(abandoned(draft, miss)) };
+                return if self.stop.is_some() {
+                    Came::Stopped
+                } else {
+                    Came::Missed(abandoned(draft, miss))
+                };
             };
             let next = match reply.map(|reply| (sql_reply(&reply), reply)) {
-                Ok((Some(statement), reply)) => self.weigh(branch, goal, &mut draft, statement, &reply),
+                Ok((Some(statement), reply)) => {
+                    self.weigh(branch, goal, &mut draft, statement, &reply)
+                }
                 Ok((None, reply)) => self.no_statement(branch, &mut draft, &reply.text),
                 Err(start) => self.no_statement(branch, &mut draft, &start),
             };
@@ -88,12 +94,18 @@ impl<H: SolverHost> Solve<'_, H> {
         miss.map_or(Came::Stopped, Came::Missed)
     }
 
-    /// The next reply, or the beginning of a malformed one; `None` if there will be no more. A model that abstains from mending a statement
-    /// may still write others.
-    fn reply(&mut self, branch: &Branch, goal: Goal, draft: &mut Draft) -> Option<Result<Reply, String>> {
+    /// The next reply, or the beginning of a malformed one; `None` if there will be no more. A
+    /// model that abstains from mending a statement may still write others.
+    fn reply(
+        &mut self,
+        branch: &Branch,
+        goal: Goal,
+        draft: &mut Draft,
+    ) -> Option<Result<Reply, String>> {
         let mut given = draft.reply.take();
         loop {
-            let asked = || self.host.complete(&self.request(branch, goal, &draft.tried, draft.sample));
+            let asked =
+                || self.host.complete(&self.request(branch, goal, &draft.tried, draft.sample));
             match given.take().unwrap_or_else(asked) {
                 Ok(reply) => return Some(Ok(reply)),
                 Err(LlmError::Malformed(start)) => return Some(Err(start)),
@@ -102,7 +114,10 @@ impl<H: SolverHost> Solve<'_, H> {
                     if draft.tried.is_empty() {
                         self.stop = Some(Stop::Abstained(llm_words(&error)));
                     } else {
-                        self.host.note(Level::Info, &format!("{}: not mended: {}", self.task.id, llm_words(&error)));
+                        self.host.note(
+                            Level::Info,
+                            &format!("{}: not mended: {}", self.task.id, llm_words(&error)),
+                        );
                     }
                     return None;
                 }
@@ -118,7 +133,10 @@ impl<H: SolverHost> Solve<'_, H> {
     fn ran_in_vain(&mut self) {
         self.in_vain += 1;
         if self.in_vain >= self.settings.most_in_vain && self.stop.is_none() {
-            self.stop = Some(Stop::Abstained(format!("{} replies in a row held no statement that runs", self.in_vain)));
+            self.stop = Some(Stop::Abstained(format!(
+                "{} replies in a row held no statement that runs",
+                self.in_vain
+            )));
         }
     }
 
@@ -131,7 +149,13 @@ impl<H: SolverHost> Solve<'_, H> {
     }
 
     /// Notes what was wrong with a statement, for the next prompt and for the log.
-    fn miss(&mut self, draft: &mut Draft, sql: &str, class: Option<ErrorClass>, reason: String) -> Miss {
+    fn miss(
+        &mut self,
+        draft: &mut Draft,
+        sql: &str,
+        class: Option<ErrorClass>,
+        reason: String,
+    ) -> Miss {
         self.count(class);
         let hint = class.map(ErrorClass::hint).filter(|hint| !reason.contains(hint));
         let wrong = hint.map_or_else(|| reason.clone(), |hint| format!("{reason}. {hint}"));
@@ -148,10 +172,17 @@ impl<H: SolverHost> Solve<'_, H> {
         reply: &Reply,
     ) -> Next {
         if draft.tried.iter().any(|tried| tried.sql == statement.sql) {
-            self.host.note(Level::Debug, &format!("{}: the model repeats its statement", self.task.id));
+            self.host
+                .note(Level::Debug, &format!("{}: the model repeats its statement", self.task.id));
             let reason = "the same statement again".to_owned();
             let (tried, after) = (draft.tried.clone(), draft.after.clone());
-            return Next::Ended(Came::Missed(Miss { tried, class: None, reason, below: None, after }));
+            return Next::Ended(Came::Missed(Miss {
+                tried,
+                class: None,
+                reason,
+                below: None,
+                after,
+            }));
         }
         let ran = self.host.check(&statement.sql).and_then(|facts| {
             let results = self.host.run(&statement.sql)?;
@@ -178,7 +209,11 @@ impl<H: SolverHost> Solve<'_, H> {
                 self.ran_in_vain();
                 self.host.discard(&candidate.id, &format!("{}: {}", class.name(), words(&error)));
                 let miss = self.miss(draft, &candidate.sql, Some(class), words(&error));
-                if class == ErrorClass::Syntax { Next::Repair(miss) } else { Next::Ended(Came::Missed(miss)) }
+                if class == ErrorClass::Syntax {
+                    Next::Repair(miss)
+                } else {
+                    Next::Ended(Came::Missed(miss))
+                }
             }
         }
     }
@@ -196,7 +231,10 @@ impl<H: SolverHost> Solve<'_, H> {
         let (reported, confidence) = match goal {
             Goal::Step(place) if !self.is_whole(goal) => {
                 let subtask = &self.subtasks[place];
-                (format!("step {}: {}", subtask.id, subtask.operation), Some(branch.states[place].confidence))
+                (
+                    format!("step {}: {}", subtask.id, subtask.operation),
+                    Some(branch.states[place].confidence),
+                )
             }
             _ => ("the whole question".to_owned(), None),
         };
@@ -216,7 +254,8 @@ impl<H: SolverHost> Solve<'_, H> {
         }
     }
 
-    /// The counts of a branch's line. Steps are no retries: an attempt is one that went wrong, or the one that did not.
+    /// The counts of a branch's line. Steps are no retries: an attempt is one that went wrong, or
+    /// the one that did not.
     pub(super) fn signals(&self, branch: &Branch) -> Signals {
         let mut signals = branch.signals.clone();
         signals.attempts = branch.missed + 1;
@@ -240,7 +279,8 @@ impl<H: SolverHost> Solve<'_, H> {
         ran: Ran,
     ) -> Came {
         candidate.raw_confidence = candidate.raw_confidence.map(|confidence| ran.limit(confidence));
-        let columns: Vec<String> = ran.profile.columns.iter().map(|column| column.column.name.clone()).collect();
+        let columns: Vec<String> =
+            ran.profile.columns.iter().map(|column| column.column.name.clone()).collect();
         let made = Made {
             rows: ran.profile.rows,
             columns: bounded(&columns),
@@ -257,7 +297,10 @@ impl<H: SolverHost> Solve<'_, H> {
         match self.judged(branch, goal, &made.candidate) {
             Judged::Unjudged(why) => {
                 if self.is_whole(goal) || self.settings.judge_steps {
-                    self.host.note(Level::Info, &format!("{} is not judged: {}", made.candidate.id, line(&why, 300)));
+                    self.host.note(
+                        Level::Info,
+                        &format!("{} is not judged: {}", made.candidate.id, line(&why, 300)),
+                    );
                 }
                 self.without_faults(draft, Made { reason: why, ..made }, faults)
             }
@@ -297,7 +340,12 @@ impl<H: SolverHost> Solve<'_, H> {
         self.miss(draft, &candidate.sql, ErrorClass::of_opinion(opinion), reason)
     }
 
-    pub(super) fn accepted(&mut self, draft: &mut Draft, mut made: Made, opinion: &Opinion) -> Came {
+    pub(super) fn accepted(
+        &mut self,
+        draft: &mut Draft,
+        mut made: Made,
+        opinion: &Opinion,
+    ) -> Came {
         made.reward = opinion.score;
         accept(&mut made.candidate, opinion);
         made.reason = line(&opinion.reason, 500);
@@ -310,7 +358,8 @@ impl<H: SolverHost> Solve<'_, H> {
             opinion.score, self.settings.acceptance_threshold, made.reason
         );
         self.host.discard(&made.candidate.id, &reason);
-        let mut miss = self.miss(draft, &made.candidate.sql, ErrorClass::of_opinion(opinion), reason);
+        let mut miss =
+            self.miss(draft, &made.candidate.sql, ErrorClass::of_opinion(opinion), reason);
         miss.below = Some(made);
         Came::Missed(miss)
     }

@@ -1,4 +1,5 @@
-//! The end: the best branch's statement is judged against the whole question, and the outcome is made.
+//! The end: the best branch's statement is judged against the whole question, and the outcome is
+//! made.
 
 use serde_json::{Value, json};
 use syrch_plugin::brief::Tried;
@@ -28,8 +29,12 @@ impl<H: SolverHost> Solve<'_, H> {
             }
             for line in self.whole(branch) {
                 match line.last.as_ref().map(|made| made.standing) {
-                    Some(Standing::Below) if winner.is_none() && below.is_none() => below = Some(line),
-                    Some(Standing::Accepted | Standing::Unjudged) if winner.is_none() => winner = Some(line),
+                    Some(Standing::Below) if winner.is_none() && below.is_none() => {
+                        below = Some(line)
+                    }
+                    Some(Standing::Accepted | Standing::Unjudged) if winner.is_none() => {
+                        winner = Some(line)
+                    }
                     _ => lost.push(line),
                 }
             }
@@ -64,7 +69,8 @@ impl<H: SolverHost> Solve<'_, H> {
         made.candidate.score = None;
         match self.judged(&branch, Goal::Whole, &made.candidate) {
             Judged::Unjudged(why) => {
-                self.host.note(Level::Info, &format!("the whole is not judged: {}", line(&why, 300)));
+                self.host
+                    .note(Level::Info, &format!("the whole is not judged: {}", line(&why, 300)));
                 branch.last = Some(Made { standing: Standing::Unjudged, reason: why, ..made });
                 vec![branch]
             }
@@ -82,7 +88,13 @@ impl<H: SolverHost> Solve<'_, H> {
             // A statement that is rejected as a whole gets alternatives, like a step.
             Judged::Rejected(opinion) => {
                 let mut draft = Draft::of(&made.candidate.id);
-                let miss = self.rejected(&mut branch, &mut draft, &made.candidate, &opinion, "rejected as a whole");
+                let miss = self.rejected(
+                    &mut branch,
+                    &mut draft,
+                    &made.candidate,
+                    &opinion,
+                    "rejected as a whole",
+                );
                 self.mended(branch, miss)
             }
         }
@@ -96,9 +108,11 @@ impl<H: SolverHost> Solve<'_, H> {
 
     /// EP-D5: where no step was accepted, there is no statement, and never an empty one.
     fn without_statement(&self, branch: &Branch) -> Miss {
-        let mut tried: Vec<Tried> = branch.states.iter().flat_map(|state| state.tried.iter().cloned()).collect();
+        let mut tried: Vec<Tried> =
+            branch.states.iter().flat_map(|state| state.tried.iter().cloned()).collect();
         tried.drain(..tried.len().saturating_sub(CARRIED));
-        let reason = tried.last().map_or("no step has a statement", |tried| tried.wrong.as_str()).to_owned();
+        let reason =
+            tried.last().map_or("no step has a statement", |tried| tried.wrong.as_str()).to_owned();
         let class = branch.failures.last().and_then(|failure| failure.class);
         Miss { tried, class, reason, below: None, after: None }
     }
@@ -118,7 +132,10 @@ impl<H: SolverHost> Solve<'_, H> {
                         branch.cumulative, winner.cumulative
                     )
                 } else {
-                    format!("cumulative reward {:.2}, like {id}, whose branch is an earlier one", branch.cumulative)
+                    format!(
+                        "cumulative reward {:.2}, like {id}, whose branch is an earlier one",
+                        branch.cumulative
+                    )
                 };
                 self.host.discard(&other.candidate.id, &why);
             }
@@ -134,17 +151,24 @@ impl<H: SolverHost> Solve<'_, H> {
             Some((done, all)) => format!("{how}, with {done} of {all} sub-tasks done"),
             None => how.to_owned(),
         };
-        self.host.keep(&id, &format!("{how}; cumulative reward {:.2}: {}", winner.cumulative, line(&made.reason, 300)));
+        self.host.keep(
+            &id,
+            &format!(
+                "{how}; cumulative reward {:.2}: {}",
+                winner.cumulative,
+                line(&made.reason, 300)
+            ),
+        );
         let mut candidate = made.candidate.clone();
         if let Some((done, all)) = part {
             lessen(&mut candidate, done, all);
         }
         let reward = candidate.signals.reward;
-        candidate.signals = Signals { reward, logprob: candidate.signals.logprob, ..self.signals(&winner) };
-        candidate
-            .signals
-            .extra
-            .extend(made.candidate.signals.extra.iter().filter(|(name, _)| name == "tokens").cloned());
+        candidate.signals =
+            Signals { reward, logprob: candidate.signals.logprob, ..self.signals(&winner) };
+        candidate.signals.extra.extend(
+            made.candidate.signals.extra.iter().filter(|(name, _)| name == "tokens").cloned(),
+        );
         let memo = self.memo(Some(&winner), &how);
         Outcome { candidates: vec![candidate], memo: Some(memo.to_string()), ..Outcome::default() }
     }
@@ -154,8 +178,16 @@ impl<H: SolverHost> Solve<'_, H> {
             Some(Stop::Failed(failure)) => return Err(failure.clone()),
             Some(Stop::Abstained(why)) => why.clone(),
             None => {
-                let point = self.records.values().rev().find_map(|record| record["failure_point"]["reason"].as_str());
-                format!("no statement did in {} rounds: {}", self.iterations, point.unwrap_or("no reason is known"))
+                let point = self
+                    .records
+                    .values()
+                    .rev()
+                    .find_map(|record| record["failure_point"]["reason"].as_str());
+                format!(
+                    "no statement did in {} rounds: {}",
+                    self.iterations,
+                    point.unwrap_or("no reason is known")
+                )
             }
         };
         // The host shows the last warning to the user if a task has no result.
@@ -198,13 +230,16 @@ fn fitting<'a>(records: impl Iterator<Item = &'a Value>, bytes: usize) -> Vec<&'
     records.take_while(fits).collect()
 }
 
-/// Makes the confidence in a statement that was written for some of the sub-tasks, and not accepted as the whole, their share of what was
-/// stated, and says so: a model that is sure of a step says nothing about what is missing.
+/// Makes the confidence in a statement that was written for some of the sub-tasks, and not accepted
+/// as the whole, their share of what was stated, and says so: a model that is sure of a step says
+/// nothing about what is missing.
 fn lessen(candidate: &mut Candidate, done: usize, all: usize) {
     let share = done as f64 / all.max(1) as f64;
     candidate.raw_confidence = candidate.raw_confidence.map(|stated| stated * share);
-    let reported = format!("{done} of {all} sub-tasks are done, and the confidence is scaled by that share");
-    let earlier = candidate.rationale.take().map(|earlier| format!("{earlier}; ")).unwrap_or_default();
+    let reported =
+        format!("{done} of {all} sub-tasks are done, and the confidence is scaled by that share");
+    let earlier =
+        candidate.rationale.take().map(|earlier| format!("{earlier}; ")).unwrap_or_default();
     candidate.rationale = Some(earlier + &reported);
 }
 

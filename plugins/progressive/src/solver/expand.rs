@@ -11,9 +11,10 @@ use crate::solver::branch::{Branch, FailurePoint, Made};
 type Open = (Branch, Miss);
 
 impl<H: SolverHost> Solve<'_, H> {
-    /// What a branch becomes whose statement was not accepted: the lines of accepted alternatives. Alternatives that are not accepted get
-    /// alternatives of their own, as deep as the settings allow. When none is, the best that was accepted with less than was asked for goes
-    /// on, else the branch itself without the step.
+    /// What a branch becomes whose statement was not accepted: the lines of accepted alternatives.
+    /// Alternatives that are not accepted get alternatives of their own, as deep as the settings
+    /// allow. When none is, the best that was accepted with less than was asked for goes on, else
+    /// the branch itself without the step.
     pub(super) fn expand(&mut self, branch: Branch, goal: Goal, miss: Miss) -> Vec<Branch> {
         let mut below: Option<(Branch, Made)> = None;
         let mut level = vec![(branch.clone(), miss.clone())];
@@ -40,10 +41,17 @@ impl<H: SolverHost> Solve<'_, H> {
         vec![self.failed(branch, goal, latest)]
     }
 
-    /// Side by side so many further statements for the goal, each on a line of its own; those that were accepted, and the others.
-    fn alternatives(&mut self, from: &Branch, goal: Goal, miss: &Miss) -> (Vec<(Branch, Made)>, Vec<Open>) {
+    /// Side by side so many further statements for the goal, each on a line of its own; those that
+    /// were accepted, and the others.
+    fn alternatives(
+        &mut self,
+        from: &Branch,
+        goal: Goal,
+        miss: &Miss,
+    ) -> (Vec<(Branch, Made)>, Vec<Open>) {
         let (mut accepted, mut missed) = (Vec::new(), Vec::new());
-        let number = if from.depth < self.settings.max_branch_depth { self.affordable() } else { 0 };
+        let number =
+            if from.depth < self.settings.max_branch_depth { self.affordable() } else { 0 };
         if number == 0 {
             return (accepted, missed);
         }
@@ -79,18 +87,22 @@ impl<H: SolverHost> Solve<'_, H> {
         (accepted, missed)
     }
 
-    /// How many alternatives there may be: each needs a statement and a judgement, and one judgement is left over for the whole. A search
-    /// that runs out of time opens no branches.
+    /// How many alternatives there may be: each needs a statement and a judgement, and one
+    /// judgement is left over for the whole. A search that runs out of time opens no branches.
     fn affordable(&mut self) -> u32 {
         let left = self.host.remaining();
-        let calls = if left.time == TimeLeft::Plenty { left.llm_calls.saturating_sub(1) / 2 } else { 0 };
+        let calls =
+            if left.time == TimeLeft::Plenty { left.llm_calls.saturating_sub(1) / 2 } else { 0 };
         let number = self.settings.alternatives.min(calls).min(left.sql_runs);
         if self.stop.is_some() {
             return 0;
         }
         if number < self.settings.alternatives && !self.has_warned_of_budget {
             self.has_warned_of_budget = true;
-            self.warn(&format!("what is left to spend allows {number} of {} alternatives", self.settings.alternatives));
+            self.warn(&format!(
+                "what is left to spend allows {number} of {} alternatives",
+                self.settings.alternatives
+            ));
         }
         number
     }
@@ -101,9 +113,15 @@ impl<H: SolverHost> Solve<'_, H> {
         for (mut line, made) in accepted {
             let print = made.fingerprint.as_ref();
             let known = out.iter().filter_map(|known| known.last.as_ref());
-            match known.into_iter().find(|known| print.is_some() && known.fingerprint.as_ref() == print) {
+            match known
+                .into_iter()
+                .find(|known| print.is_some() && known.fingerprint.as_ref() == print)
+            {
                 Some(twin) => {
-                    self.host.discard(&made.candidate.id, &format!("the same rows as {}", twin.candidate.id));
+                    self.host.discard(
+                        &made.candidate.id,
+                        &format!("the same rows as {}", twin.candidate.id),
+                    );
                     self.record(&line, false);
                 }
                 None => {
@@ -129,7 +147,10 @@ impl<H: SolverHost> Solve<'_, H> {
             self.warn(&format!("sub-task {id} {how}: {}", miss.reason));
             let skipped = branch.skip_blocked(&self.subtasks, self.settings.dependents);
             if !skipped.is_empty() {
-                self.warn(&format!("not executed, since they wait for a failed sub-task: {}", skipped.join(", ")));
+                self.warn(&format!(
+                    "not executed, since they wait for a failed sub-task: {}",
+                    skipped.join(", ")
+                ));
             }
         }
         self.record(&branch, true);
@@ -148,7 +169,8 @@ impl<H: SolverHost> Solve<'_, H> {
     }
 }
 
-/// Remembers the statement with the highest reward below what was asked for; the earlier one wins a tie.
+/// Remembers the statement with the highest reward below what was asked for; the earlier one wins a
+/// tie.
 fn best_below(best: &mut Option<(Branch, Made)>, level: &[Open]) {
     for (branch, miss) in level {
         let Some(made) = &miss.below else { continue };
@@ -158,7 +180,8 @@ fn best_below(best: &mut Option<(Branch, Made)>, level: &[Open]) {
     }
 }
 
-/// Higher rewards first, then the more important class: what has a meaning is worth more alternatives than what does not parse.
+/// Higher rewards first, then the more important class: what has a meaning is worth more
+/// alternatives than what does not parse.
 fn order(level: &mut [Open]) {
     let reward = |open: &Open| open.1.below.as_ref().map_or(0.0, |made| made.reward);
     let class = |open: &Open| open.1.class.map_or(u8::MAX, |class| class as u8);

@@ -1,7 +1,8 @@
 //! The solver: the progressive loop over a beam of branches.
 //!
-//! In each round every open branch executes the sub-task that it is most confident in, and takes the statement over when it is accepted.
-//! One that is not makes branches (`expand`). Branches are ranked by cumulative reward, and only the best stay open.
+//! In each round every open branch executes the sub-task that it is most confident in, and takes
+//! the statement over when it is accepted. One that is not makes branches (`expand`). Branches are
+//! ranked by cumulative reward, and only the best stay open.
 
 mod attempt;
 pub(crate) mod branch;
@@ -24,7 +25,8 @@ use crate::solver::branch::{Branch, Made};
 use crate::subtask::{Subtask, of_task};
 use attempt::{Came, Draft};
 
-/// Model calls of a step and of the end: a statement, its judgement, and the judgement of the whole.
+/// Model calls of a step and of the end: a statement, its judgement, and the judgement of the
+/// whole.
 const STEP_CALLS: u32 = 3;
 
 impl SolverRole for Progressive {
@@ -114,7 +116,8 @@ impl<'a, H: SolverHost> Solve<'a, H> {
         task: &'a Task,
         parents: &[Parent],
     ) -> Self {
-        let size = PromptSize { catalog_bytes: settings.catalog_bytes, parent_rows: settings.parent_rows };
+        let size =
+            PromptSize { catalog_bytes: settings.catalog_bytes, parent_rows: settings.parent_rows };
         let (mut subtasks, notes) = of_task(task, settings.max_subtasks as usize);
         notes.iter().for_each(|note| host.note(Level::Warn, note));
         if subtasks.is_empty() {
@@ -143,15 +146,23 @@ impl<'a, H: SolverHost> Solve<'a, H> {
         }
     }
 
-    /// Rounds until nothing is executable, the rounds are used up, or nothing more can be spent; then the whole is judged.
+    /// Rounds until nothing is executable, the rounds are used up, or nothing more can be spent;
+    /// then the whole is judged.
     pub(crate) fn run(mut self) -> Result<Outcome, Failure> {
         let mut beam = vec![Branch::root(&self.subtasks)];
         while self.stop.is_none() && beam.iter().any(|branch| self.next(branch).is_some()) {
             if self.iterations == self.settings.max_iterations {
-                self.warn(&format!("{} rounds are used up before all sub-tasks are executed", self.iterations));
+                self.warn(&format!(
+                    "{} rounds are used up before all sub-tasks are executed",
+                    self.iterations
+                ));
                 break;
             }
-            if beam.iter().filter(|branch| self.next(branch).is_some()).all(|branch| self.is_spent(branch)) {
+            if beam
+                .iter()
+                .filter(|branch| self.next(branch).is_some())
+                .all(|branch| self.is_spent(branch))
+            {
                 self.warn("the budget does not last for another step: going on with what there is");
                 break;
             }
@@ -206,13 +217,20 @@ impl<'a, H: SolverHost> Solve<'a, H> {
         self.record(branch, true);
     }
 
-    /// The best branches by cumulative reward; earlier ones win a tie. Lines that have come to the same rows by the same sub-tasks are one.
+    /// The best branches by cumulative reward; earlier ones win a tie. Lines that have come to the
+    /// same rows by the same sub-tasks are one.
     fn narrow(&mut self, grown: Vec<Branch>) -> Vec<Branch> {
         let mut apart: Vec<Branch> = Vec::new();
         for branch in ranked(grown) {
-            let twin = apart.iter().find(|known| known.is_where(&branch)).and_then(|known| known.last.as_ref());
+            let twin = apart
+                .iter()
+                .find(|known| known.is_where(&branch))
+                .and_then(|known| known.last.as_ref());
             if let (Some(twin), Some(made)) = (twin, &branch.last) {
-                self.host.discard(&made.candidate.id, &format!("the same rows as {}", twin.candidate.id));
+                self.host.discard(
+                    &made.candidate.id,
+                    &format!("the same rows as {}", twin.candidate.id),
+                );
                 self.record(&branch, false);
             } else {
                 apart.push(branch);
@@ -238,7 +256,8 @@ impl<'a, H: SolverHost> Solve<'a, H> {
         self.records.insert(branch.id, branch.json(is_active, &self.subtasks));
     }
 
-    /// Whether the budget allows no further step of a branch. One that has a statement leaves a call over for its judgement as a whole.
+    /// Whether the budget allows no further step of a branch. One that has a statement leaves a
+    /// call over for its judgement as a whole.
     fn is_spent(&self, branch: &Branch) -> bool {
         let left = self.host.remaining();
         let needed = if branch.last.is_some() { STEP_CALLS } else { 1 };

@@ -15,10 +15,17 @@ const STEPWISE: &str = "\nThe statement is built step by step. Write the whole s
 const STATEMENT: usize = 8000;
 
 impl<H: SolverHost> Solve<'_, H> {
-    /// The request for a statement. Once one was tried, it is a repair that carries all earlier ones, what was wrong and what would
-    /// mend it.
-    pub(super) fn request(&self, branch: &Branch, goal: Goal, tried: &[Tried], sample: u32) -> Request {
-        let subjects: Vec<String> = tried.iter().map(|tried| tried.sql.clone()).filter(|sql| !sql.is_empty()).collect();
+    /// The request for a statement. Once one was tried, it is a repair that carries all earlier
+    /// ones, what was wrong and what would mend it.
+    pub(super) fn request(
+        &self,
+        branch: &Branch,
+        goal: Goal,
+        tried: &[Tried],
+        sample: u32,
+    ) -> Request {
+        let subjects: Vec<String> =
+            tried.iter().map(|tried| tried.sql.clone()).filter(|sql| !sql.is_empty()).collect();
         let purpose = if subjects.is_empty() { Purpose::Generate } else { Purpose::Repair };
         let more = format!("{}{}", self.step_text(branch, goal), feedback(tried));
         // Whole statements are no examples of a step.
@@ -53,8 +60,11 @@ impl<H: SolverHost> Solve<'_, H> {
             Goal::Whole => out += "Write the statement that answers the whole question.\n",
             Goal::Step(place) if !self.is_whole(goal) => {
                 let subtask = &self.subtasks[place];
-                let why =
-                    if subtask.reasoning.is_empty() { String::new() } else { format!(" ({})", subtask.reasoning) };
+                let why = if subtask.reasoning.is_empty() {
+                    String::new()
+                } else {
+                    format!(" ({})", subtask.reasoning)
+                };
                 out += &format!("Your step now, {}: {}{why}\n", subtask.kind, subtask.operation);
                 out += &self.later(branch, place);
             }
@@ -96,10 +106,13 @@ impl<H: SolverHost> Solve<'_, H> {
 
     fn later(&self, branch: &Branch, place: usize) -> String {
         let waiting = |at: &usize| *at != place && branch.states[*at].status == Status::Waiting;
-        let later: Vec<String> =
-            (0..self.subtasks.len()).filter(waiting).map(|at| line(&self.subtasks[at].operation, 200)).collect();
+        let later: Vec<String> = (0..self.subtasks.len())
+            .filter(waiting)
+            .map(|at| line(&self.subtasks[at].operation, 200))
+            .collect();
         if later.is_empty() {
-            return "It is the last step: afterwards the statement answers the whole question.\n".to_owned();
+            return "It is the last step: afterwards the statement answers the whole question.\n"
+                .to_owned();
         }
         format!("Later steps, not yours: {}\n", later.join("; "))
     }

@@ -14,8 +14,8 @@ const INSTRUCTIONS: &str = "An SQL statement is built step by step, the most cer
     Answer with JSON alone, in this form: {\"updated_confidences\":{\"3\":0.9}}, with the numbers of all remaining steps.";
 
 impl<H: SolverHost> Solve<'_, H> {
-    /// Recalculates when enough was executed since the last time, and also before a sub-task below the threshold: one at or above it
-    /// need not wait.
+    /// Recalculates when enough was executed since the last time, and also before a sub-task below
+    /// the threshold: one at or above it need not wait.
     pub(super) fn refresh(&mut self, branch: &mut Branch) {
         let Some(next) = self.next(branch) else { return };
         let is_sure = branch.states[next].confidence >= self.settings.high_confidence_threshold;
@@ -24,7 +24,10 @@ impl<H: SolverHost> Solve<'_, H> {
             return;
         }
         if self.host.remaining().llm_calls <= STEP_CALLS {
-            self.host.note(Level::Info, &format!("{}: no calls are left for a recalculation", self.task.id));
+            self.host.note(
+                Level::Info,
+                &format!("{}: no calls are left for a recalculation", self.task.id),
+            );
             return;
         }
         branch.since = 0;
@@ -38,16 +41,21 @@ impl<H: SolverHost> Solve<'_, H> {
                     }
                     _ => "",
                 };
-                self.warn(&format!("the confidences stay as they are{again}: {}", llm_words(&error)));
+                self.warn(&format!(
+                    "the confidences stay as they are{again}: {}",
+                    llm_words(&error)
+                ));
             }
         }
     }
 
     fn recalculation(&self, branch: &Branch) -> Request {
-        let mut user = format!("{}{}\nRemaining steps:\n", self.brief.setting(), self.progress(branch));
+        let mut user =
+            format!("{}{}\nRemaining steps:\n", self.brief.setting(), self.progress(branch));
         for (subtask, state) in self.subtasks.iter().zip(&branch.states) {
             if state.status == Status::Waiting {
-                user += &format!("{}. [{:.2}] {}\n", subtask.id, state.confidence, subtask.operation);
+                user +=
+                    &format!("{}. [{:.2}] {}\n", subtask.id, state.confidence, subtask.operation);
             }
         }
         Ask::new(Purpose::Calibrate)
@@ -60,11 +68,14 @@ impl<H: SolverHost> Solve<'_, H> {
     }
 
     fn apply(&self, branch: &mut Branch, reply: &Reply) {
-        let parsed: Option<Value> = reply.parsed.as_deref().and_then(|parsed| serde_json::from_str(parsed).ok());
-        let updated = parsed.as_ref().and_then(|parsed| parsed.get("updated_confidences")?.as_object());
+        let parsed: Option<Value> =
+            reply.parsed.as_deref().and_then(|parsed| serde_json::from_str(parsed).ok());
+        let updated =
+            parsed.as_ref().and_then(|parsed| parsed.get("updated_confidences")?.as_object());
         let mut changes = Map::new();
         for (subtask, state) in self.subtasks.iter().zip(&mut branch.states) {
-            let stated = updated.and_then(|updated| updated.get(&subtask.id)?.as_f64()).map(clamp01);
+            let stated =
+                updated.and_then(|updated| updated.get(&subtask.id)?.as_f64()).map(clamp01);
             if let Some(confidence) = stated.filter(|_| state.status == Status::Waiting) {
                 changes.insert(subtask.id.clone(), json!([state.confidence, confidence]));
                 state.confidence = confidence;
@@ -74,7 +85,11 @@ impl<H: SolverHost> Solve<'_, H> {
             self.warn("the confidences stay as they are: the reply names no remaining sub-task");
         }
         let about = branch.last.as_ref().map(|made| made.candidate.id.as_str());
-        self.host.event(about, "recalculated", &json!({ "branch": branch.id, "confidences": changes }));
+        self.host.event(
+            about,
+            "recalculated",
+            &json!({ "branch": branch.id, "confidences": changes }),
+        );
     }
 }
 

@@ -1,11 +1,13 @@
-//! The loop when nothing goes wrong: order, context, recalculation, and the settings that steer them.
+//! The loop when nothing goes wrong: order, context, recalculation, and the settings that steer
+//! them.
 
 use super::*;
 use crate::{Accumulation, Dependents};
 
 use Purpose::{Calibrate, Generate, Judge, Repair};
 
-// EP-08, EP-D1: highest confidence first, each step extends and is judged, the whole once at the end.
+// EP-08, EP-D1: highest confidence first, each step extends and is judged, the whole once at the
+// end.
 #[test]
 fn the_example_grows_step_by_step_and_is_judged_as_a_whole() {
     let stage = Stage::example();
@@ -13,30 +15,48 @@ fn the_example_grows_step_by_step_and_is_judged_as_a_whole() {
     assert_eq!(stage.purposes(), [Generate, Judge, Generate, Judge, Generate, Judge, Judge]);
     assert_eq!(stage.host.database.log(), [ALL, IN, BOTH]);
     let [candidate] = outcome.candidates.as_slice() else { panic!("not one candidate") };
-    assert_eq!((candidate.id.as_str(), candidate.sql.as_str(), candidate.score), ("A.3", BOTH, Some(1.0)));
+    assert_eq!(
+        (candidate.id.as_str(), candidate.sql.as_str(), candidate.score),
+        ("A.3", BOTH, Some(1.0))
+    );
     assert_eq!((candidate.signals.reward, candidate.signals.attempts), (Some(1.0), 1));
     assert_eq!(candidate.raw_confidence, Some(0.8));
     let prompts = stage.prompts(&Generate);
     assert_has(
         &prompts[0],
-        &["Your step now, filter: read employees", "Later steps, not yours: keep Engineering; keep"],
+        &[
+            "Your step now, filter: read employees",
+            "Later steps, not yours: keep Engineering; keep",
+        ],
     );
     assert_lacks(&prompts[0], &["The statement so far:"]);
     assert_has(
         &prompts[1],
-        &["Done, step 1: read employees (10 rows)", "The statement so far:\nSELECT * FROM employees\n"],
+        &[
+            "Done, step 1: read employees (10 rows)",
+            "The statement so far:\nSELECT * FROM employees\n",
+        ],
     );
     assert_has(&prompts[1], &["keep Engineering", "extend the statement so far"]);
-    assert_has(&prompts[2], &["Done, step 2: keep Engineering (5 rows)", IN, "It is the last step"]);
+    assert_has(
+        &prompts[2],
+        &["Done, step 2: keep Engineering (5 rows)", IN, "It is the last step"],
+    );
     // EP-D3: the plan was never given to generation.
     for prompt in &prompts {
-        assert_has(prompt, &["A plan of the statement:", "1. Find the tables: employees", QUESTION]);
+        assert_has(
+            prompt,
+            &["A plan of the statement:", "1. Find the tables: employees", QUESTION],
+        );
     }
     let judged = stage.prompts(&Judge);
     assert_has(&judged[1], &["this step: keep Engineering", "Done before: read employees."]);
     assert_lacks(&judged[3], &["this step:"]);
     let parents = [("A.1", "", "generate"), ("A.2", "A.1", "generate"), ("A.3", "A.2", "generate")];
-    assert_eq!(stage.proposed(), parents.map(|(id, parent, origin)| (id.into(), parent.into(), origin.into())));
+    assert_eq!(
+        stage.proposed(),
+        parents.map(|(id, parent, origin)| (id.into(), parent.into(), origin.into()))
+    );
     assert_eq!(stage.host.trace.discarded("A.1").unwrap(), "extended by A.2");
     assert_has(&stage.host.trace.kept("A.3").unwrap(), &["accepted as a whole", "3.00"]);
 }
@@ -58,10 +78,16 @@ fn the_memo_has_the_documents_output() {
     assert_eq!(reported["plan"].as_array().unwrap().len(), 3);
     assert_eq!(reported["judgement"], "it is right");
     let last = &reported["subtasks"][2];
-    assert_eq!((&last["status"], &last["confidence"], &last["reward"]), (&json!("done"), &json!(0.9), &json!(1.0)));
+    assert_eq!(
+        (&last["status"], &last["confidence"], &last["reward"]),
+        (&json!("done"), &json!(0.9), &json!(1.0))
+    );
     let context = &reported["context"];
     assert_eq!(context["tables"], json!(["employees", "departments"]));
-    assert_eq!((&context["filters"], &context["columns"]), (&json!(["salary: 50000"]), &json!(["employees.salary"])));
+    assert_eq!(
+        (&context["filters"], &context["columns"]),
+        (&json!(["salary: 50000"]), &json!(["employees.salary"]))
+    );
     assert_eq!(context["joins"], json!(["employees(department) = departments(name)"]));
     assert_eq!(context["metadata"], json!({ "syntax_errors": 0, "semantic_errors": 0 }));
     assert_eq!(context["done"][1], json!({ "operation": "keep Engineering", "rows": 5 }));
@@ -103,29 +129,50 @@ fn confidences_are_recalculated_after_each_execution_and_change_the_order() {
     let mut stage = Stage::example();
     stage.settings.recalculate_every = 1;
     let swapped = json!({ "2": 0.3, "3": 0.99, "1": 0.1, "9": 1 });
-    stage.host.model.script(&Calibrate, updated(&swapped)).script(&Calibrate, updated(&json!({ "2": 1.4 })));
+    stage
+        .host
+        .model
+        .script(&Calibrate, updated(&swapped))
+        .script(&Calibrate, updated(&json!({ "2": 1.4 })));
     let outcome = stage.solve();
-    assert_eq!(stage.purposes(), [Generate, Judge, Calibrate, Generate, Judge, Calibrate, Generate, Judge, Judge]);
+    assert_eq!(
+        stage.purposes(),
+        [Generate, Judge, Calibrate, Generate, Judge, Calibrate, Generate, Judge, Judge]
+    );
     assert_has(&stage.prompts(&Generate)[1], &["Your step now, filter: keep salaries over 50000"]);
     let asked = stage.prompts(&Calibrate);
-    assert_has(&asked[0], &["Done, step 1: read employees", "2. [0.92] keep Engineering", "3. [0.90] keep salaries"]);
+    assert_has(
+        &asked[0],
+        &["Done, step 1: read employees", "2. [0.92] keep Engineering", "3. [0.90] keep salaries"],
+    );
     assert_lacks(&asked[1], &["3. [0.99]"]);
     let request = &stage.host.model.requests()[2];
     assert_eq!((request.max_tokens, request.temperature), (Some(1024), Some(0.0)));
     let reported = memo(&outcome);
-    let confidences: Vec<f64> = (0..3).map(|at| reported["subtasks"][at]["confidence"].as_f64().unwrap()).collect();
+    let confidences: Vec<f64> =
+        (0..3).map(|at| reported["subtasks"][at]["confidence"].as_f64().unwrap()).collect();
     assert_eq!(confidences, [0.95, 1.0, 0.99]);
-    assert_eq!(stage.events("recalculated")[0]["confidences"], json!({ "2": [0.92, 0.3], "3": [0.9, 0.99] }));
+    assert_eq!(
+        stage.events("recalculated")[0]["confidences"],
+        json!({ "2": [0.92, 0.3], "3": [0.9, 0.99] })
+    );
 }
 
 #[test]
 fn a_failed_recalculation_changes_nothing_and_is_reported() {
     let mut stage = Stage::example();
     stage.settings.recalculate_every = 1;
-    stage.host.model.script(&Calibrate, Err(LlmError::Malformed("hm".into()))).script(&Calibrate, updated(&json!({})));
+    stage
+        .host
+        .model
+        .script(&Calibrate, Err(LlmError::Malformed("hm".into())))
+        .script(&Calibrate, updated(&json!({})));
     assert_eq!(stage.answer().unwrap(), BOTH);
     let notes = stage.host.trace.notes().join("\n");
-    assert_has(&notes, &["stay as they are: the model's reply has another shape", "names no remaining sub-task"]);
+    assert_has(
+        &notes,
+        &["stay as they are: the model's reply has another shape", "names no remaining sub-task"],
+    );
     // What the provider cannot do is not asked twice.
     let mut stage = Stage::example();
     stage.settings.recalculate_every = 1;
@@ -146,7 +193,10 @@ fn recalculation_has_an_interval_a_limit_and_a_model() {
     };
     stage.host.model.script(&Calibrate, updated(&json!({ "3": 0.9 })));
     stage.solve();
-    assert_eq!(stage.purposes(), [Generate, Judge, Generate, Judge, Calibrate, Generate, Judge, Judge]);
+    assert_eq!(
+        stage.purposes(),
+        [Generate, Judge, Generate, Judge, Calibrate, Generate, Judge, Judge]
+    );
     let request = &stage.host.model.requests()[4];
     assert_eq!(
         (request.max_tokens, request.temperature, request.model.as_deref()),
@@ -154,12 +204,17 @@ fn recalculation_has_an_interval_a_limit_and_a_model() {
     );
 }
 
-// EP-06: at or above the threshold a sub-task is executed at once; below it, confidences are looked at anew before.
+// EP-06: at or above the threshold a sub-task is executed at once; below it, confidences are looked
+// at anew before.
 #[test]
 fn a_sub_task_below_the_threshold_waits_for_a_recalculation() {
     for (threshold, recalculations) in [(0.85, 0), (0.91, 1), (0.95, 2)] {
         let mut stage = Stage::example();
-        stage.settings = Settings { recalculate_every: 9, high_confidence_threshold: threshold, ..Settings::default() };
+        stage.settings = Settings {
+            recalculate_every: 9,
+            high_confidence_threshold: threshold,
+            ..Settings::default()
+        };
         for _ in 0..2 {
             stage.host.model.script(&Calibrate, updated(&json!({ "3": 0.9 })));
         }
@@ -194,8 +249,10 @@ fn rounds_are_bounded_and_the_rest_is_reported() {
 #[test]
 fn an_unaccepted_part_is_as_sure_as_its_share_of_the_sub_tasks() {
     let solved = |whole: &str| {
-        let mut stage =
-            Stage::new(&[subtask(1, "read employees", 0.95, &[]), subtask(2, "keep Engineering", 0.9, &[1])]);
+        let mut stage = Stage::new(&[
+            subtask(1, "read employees", 0.95, &[]),
+            subtask(2, "keep Engineering", 0.9, &[1]),
+        ]);
         stage.settings.max_iterations = 1;
         stage.settings.alternatives = 0;
         stage.runs(ALL, 10).generates(ALL).judges(&[YES, whole]);
@@ -204,18 +261,27 @@ fn an_unaccepted_part_is_as_sure_as_its_share_of_the_sub_tasks() {
     };
     let (candidate, reported, stage) = solved("I cannot say");
     assert_eq!((candidate.sql.as_str(), candidate.raw_confidence), (ALL, Some(0.4)));
-    assert_has(candidate.rationale.as_deref().unwrap(), &["1 of 2 sub-tasks are done", "scaled by that share"]);
+    assert_has(
+        candidate.rationale.as_deref().unwrap(),
+        &["1 of 2 sub-tasks are done", "scaled by that share"],
+    );
     assert_eq!(reported["reason"], "not judged as a whole, with 1 of 2 sub-tasks done");
     assert_has(&stage.host.trace.kept("A.1").unwrap(), &["with 1 of 2 sub-tasks done"]);
     let (candidate, reported, _) = solved(YES);
-    assert_eq!((candidate.raw_confidence, &reported["reason"]), (Some(0.8), &json!("accepted as a whole")));
+    assert_eq!(
+        (candidate.raw_confidence, &reported["reason"]),
+        (Some(0.8), &json!("accepted as a whole"))
+    );
     assert_lacks(candidate.rationale.as_deref().unwrap(), &["scaled"]);
 }
 
 // Nothing was done step by step, and the statement was written for the whole all the same.
 #[test]
 fn a_statement_for_the_whole_is_no_part() {
-    let mut stage = Stage::new(&[subtask(1, "read employees", 0.95, &[]), subtask(2, "keep Engineering", 0.9, &[1])]);
+    let mut stage = Stage::new(&[
+        subtask(1, "read employees", 0.95, &[]),
+        subtask(2, "keep Engineering", 0.9, &[1]),
+    ]);
     stage.settings = Settings {
         alternatives: 1,
         max_branch_depth: 1,
@@ -227,7 +293,10 @@ fn a_statement_for_the_whole_is_no_part() {
     stage.generates(ALL).repairs(IN).repairs(BOTH);
     stage.judges(&[&no("FILTERS", "off"), &no("FILTERS", "off"), "I cannot say"]);
     let outcome = stage.solve();
-    assert_eq!((outcome.candidates[0].sql.as_str(), outcome.candidates[0].raw_confidence), (BOTH, Some(0.8)));
+    assert_eq!(
+        (outcome.candidates[0].sql.as_str(), outcome.candidates[0].raw_confidence),
+        (BOTH, Some(0.8))
+    );
 }
 
 #[test]
@@ -251,7 +320,10 @@ fn what_cannot_be_judged_is_neither_a_yes_nor_a_no() {
     let outcome = stage.solve();
     assert_eq!((outcome.candidates[0].sql.as_str(), outcome.candidates[0].score), (BOTH, None));
     let reported = memo(&outcome);
-    assert_eq!((&reported["reward"], &reported["reason"]), (&JsonValue::Null, &json!("not judged as a whole")));
+    assert_eq!(
+        (&reported["reward"], &reported["reason"]),
+        (&JsonValue::Null, &json!("not judged as a whole"))
+    );
     assert_eq!(reported["branches"][0]["cumulative_reward"], 1.5);
     assert_eq!(reported["branches_explored"], 1);
     assert_has(
@@ -280,7 +352,10 @@ fn statements_have_a_model_and_a_limit_and_dependencies_rows() {
         (stage.host.model.requests().remove(0), stage.host.model.prompt(0))
     };
     let (request, prompt) = asked(1);
-    assert_eq!((request.model.as_deref(), request.max_tokens, request.temperature), (Some("coder"), Some(88), None));
+    assert_eq!(
+        (request.model.as_deref(), request.max_tokens, request.temperature),
+        (Some("coder"), Some(88), None)
+    );
     assert!(prompt.contains("person 3-0") && !prompt.contains("person 3-1"), "{prompt}");
     assert!(!asked(0).1.contains("person"));
 }
@@ -290,15 +365,25 @@ fn statements_have_a_model_and_a_limit_and_dependencies_rows() {
 fn syntax_is_repaired_so_often_and_other_errors_are_not() {
     let solved = |retries: u32, attempts: u32| {
         let mut stage = Stage::new(&[]);
-        stage.settings = Settings { max_syntax_retries: retries, alternatives: 0, ..Settings::default() };
+        stage.settings =
+            Settings { max_syntax_retries: retries, alternatives: 0, ..Settings::default() };
         stage.host.policy.max_attempts = attempts;
-        stage.host.database.fail_check("SELEC", sql_error(SqlErrorKind::Syntax, "no such table in sight"));
+        stage
+            .host
+            .database
+            .fail_check("SELEC", sql_error(SqlErrorKind::Syntax, "no such table in sight"));
         stage.runs(BOTH, 2).generates("SELEC").repairs("SELEC 1").repairs(BOTH).judges(&[YES]);
         (stage.answer(), stage)
     };
     let (answer, stage) = solved(2, 3);
-    assert_eq!((answer.as_deref(), stage.purposes()), (Some(BOTH), vec![Generate, Repair, Repair, Judge]));
-    assert_has(&stage.prompts(&Repair)[1], &["SELEC\n", "no such table in sight", "SELEC 1\n", "balanced parentheses"]);
+    assert_eq!(
+        (answer.as_deref(), stage.purposes()),
+        (Some(BOTH), vec![Generate, Repair, Repair, Judge])
+    );
+    assert_has(
+        &stage.prompts(&Repair)[1],
+        &["SELEC\n", "no such table in sight", "SELEC 1\n", "balanced parentheses"],
+    );
     assert_eq!(stage.proposed()[2], ("A.3".into(), "A.2".into(), "repair".into()));
     assert_eq!(solved(1, 3).0, None);
     assert_eq!(solved(2, 1).0, None);

@@ -1,5 +1,5 @@
-//! The three roles against scripted models and databases. `Stage` is a host whose reward is the plugin's own, so that a solver's test sees
-//! every call.
+//! The three roles against scripted models and databases. `Stage` is a host whose reward is the
+//! plugin's own, so that a solver's test sees every call.
 
 mod beam;
 mod course;
@@ -27,7 +27,8 @@ fn no(label: &str, why: &str) -> String {
 }
 
 fn catalog() -> Catalog {
-    let column = |name: &str| Column { name: name.into(), sql_type: "TEXT".into(), ..Column::default() };
+    let column =
+        |name: &str| Column { name: name.into(), sql_type: "TEXT".into(), ..Column::default() };
     let key = ForeignKey {
         columns: vec!["department".into()],
         ref_table: "departments".into(),
@@ -39,12 +40,20 @@ fn catalog() -> Catalog {
         foreign_keys: vec![key],
         ..Table::default()
     };
-    let departments = Table { name: "departments".into(), columns: vec![column("name")], ..Table::default() };
-    Catalog { database: "firm".into(), dialect: Dialect::Sqlite, tables: vec![employees, departments] }
+    let departments =
+        Table { name: "departments".into(), columns: vec![column("name")], ..Table::default() };
+    Catalog {
+        database: "firm".into(),
+        dialect: Dialect::Sqlite,
+        tables: vec![employees, departments],
+    }
 }
 
 fn rows(count: usize) -> FakeRows {
-    FakeRows::new(&["name"], (0..count).map(|n| vec![Value::Text(format!("person {count}-{n}"))]).collect())
+    FakeRows::new(
+        &["name"],
+        (0..count).map(|n| vec![Value::Text(format!("person {count}-{n}"))]).collect(),
+    )
 }
 
 fn subtask(id: u32, operation: &str, confidence: f64, dependencies: &[u32]) -> JsonValue {
@@ -76,7 +85,11 @@ struct Stage {
 
 impl Stage {
     fn new(subtasks: &[JsonValue]) -> Self {
-        let plan = ["Find the tables: employees", "Perform the operations: two filters", "Select the columns: all"];
+        let plan = [
+            "Find the tables: employees",
+            "Perform the operations: two filters",
+            "Select the columns: all",
+        ];
         let context = json!({ "plan": plan, "subtasks": subtasks }).to_string();
         Self {
             host: FakeHost::default(),
@@ -99,7 +112,9 @@ impl Stage {
 
     /// The next statement that the model writes for that purpose.
     fn writes(&mut self, purpose: &Purpose, sql: &str) -> &mut Self {
-        self.host.model.script(purpose, Ok(reply(sql, Some(&json!({ "sql": sql, "confidence": 0.8 })))));
+        self.host
+            .model
+            .script(purpose, Ok(reply(sql, Some(&json!({ "sql": sql, "confidence": 0.8 })))));
         self
     }
 
@@ -128,7 +143,13 @@ impl Stage {
 
     fn solve_with(&self, parents: &[Parent]) -> Result<Outcome, Failure> {
         let problem = Problem::new(QUESTION);
-        Progressive::new(self.settings.clone()).solve(self, &problem, &catalog(), &self.task, parents)
+        Progressive::new(self.settings.clone()).solve(
+            self,
+            &problem,
+            &catalog(),
+            &self.task,
+            parents,
+        )
     }
 
     fn solve(&self) -> Outcome {
@@ -161,7 +182,9 @@ impl Stage {
     /// The candidates as (id, parents, origin).
     fn proposed(&self) -> Vec<(String, String, String)> {
         let reported = |line: Traced| match line {
-            Traced::Proposed(candidate) => Some((candidate.id, candidate.parents.join(" "), candidate.origin)),
+            Traced::Proposed(candidate) => {
+                Some((candidate.id, candidate.parents.join(" "), candidate.origin))
+            }
             _ => None,
         };
         self.host.trace.lines().into_iter().filter_map(reported).collect()
@@ -194,8 +217,10 @@ impl Evaluate for Stage {
         if !self.verdicts.borrow().is_empty() {
             return Ok(vec![self.verdicts.borrow_mut().remove(0)]);
         }
-        let rival =
-            |candidate: &Candidate| Rival { candidate: candidate.clone(), results: self.rows[&candidate.sql].handle() };
+        let rival = |candidate: &Candidate| Rival {
+            candidate: candidate.clone(),
+            results: self.rows[&candidate.sql].handle(),
+        };
         let rivals: Vec<Rival> = candidates.iter().map(rival).collect();
         let reward = Progressive::new(self.settings.clone());
         Ok(reward.judge(self, &Problem::new(QUESTION), &catalog(), &self.task, &rivals).unwrap())
@@ -216,7 +241,10 @@ impl Run for Stage {
     fn remaining(&self) -> Budget {
         let asked = u32::try_from(self.host.model.requests().len()).unwrap();
         let left = self.host.remaining();
-        Budget { llm_calls: self.calls.map_or(left.llm_calls, |calls| calls.saturating_sub(asked)), ..left }
+        Budget {
+            llm_calls: self.calls.map_or(left.llm_calls, |calls| calls.saturating_sub(asked)),
+            ..left
+        }
     }
     fn seed(&self) -> u64 {
         self.host.seed()
@@ -280,10 +308,20 @@ impl Rows for Stage {
 }
 
 impl Cells for Stage {
-    fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError> {
+    fn samples(
+        &self,
+        table: &str,
+        columns: &[String],
+        limit: u32,
+    ) -> Result<Vec<Sample>, PortError> {
         self.host.samples(table, columns, limit)
     }
-    fn find(&self, phrases: &[String], how: &Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+    fn find(
+        &self,
+        phrases: &[String],
+        how: &Match,
+        limit: u32,
+    ) -> Result<Vec<Vec<Hit>>, PortError> {
         Cells::find(&self.host, phrases, how, limit)
     }
 }

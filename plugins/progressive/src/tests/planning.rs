@@ -24,7 +24,8 @@ fn planned(settings: Settings, replies: &[JsonValue]) -> (Graph, FakeHost) {
     for plan in replies {
         host.model.reply_plan(plan);
     }
-    let graph = Progressive::new(settings).plan(&host, &Problem::new(QUESTION), &catalog()).unwrap();
+    let graph =
+        Progressive::new(settings).plan(&host, &Problem::new(QUESTION), &catalog()).unwrap();
     (graph, host)
 }
 
@@ -43,12 +44,21 @@ fn two_calls_make_one_task_with_sub_tasks_and_three_steps() {
     );
     let (list, _) = of_task(task, 16);
     assert_eq!(list.iter().map(|one| one.operation.as_str()).collect::<Vec<_>>(), ["do 1", "do 2"]);
-    assert_eq!((list[1].dependencies.as_slice(), list[1].confidence), (["1".to_owned()].as_slice(), 0.9));
+    assert_eq!(
+        (list[1].dependencies.as_slice(), list[1].confidence),
+        (["1".to_owned()].as_slice(), 0.9)
+    );
     assert_eq!(host.trace.notes(), ["sub-task 2 waits for 7, which there is not: dropped"]);
 
     let requests = host.model.requests();
-    assert_eq!(requests.iter().map(|asked| &asked.purpose).collect::<Vec<_>>(), [&Purpose::Plan, &Purpose::Plan]);
-    assert_eq!(requests.iter().map(|asked| asked.max_tokens).collect::<Vec<_>>(), [Some(2048), Some(2048)]);
+    assert_eq!(
+        requests.iter().map(|asked| &asked.purpose).collect::<Vec<_>>(),
+        [&Purpose::Plan, &Purpose::Plan]
+    );
+    assert_eq!(
+        requests.iter().map(|asked| asked.max_tokens).collect::<Vec<_>>(),
+        [Some(2048), Some(2048)]
+    );
     assert_eq!((requests[0].temperature, requests[0].model.as_ref()), (Some(0.0), None));
     assert_has(&host.model.prompt(0), &["confidence", "dependencies", "Table employees", QUESTION]);
     assert_has(
@@ -73,8 +83,9 @@ fn settings_reach_their_calls() {
     assert_eq!(of_task(&graph.tasks[0], 16).0.len(), 1);
     assert!(host.trace.notes().contains(&"only the first 1 sub-tasks are used".to_owned()));
     let requests = host.model.requests();
-    let reported =
-        |place: usize| (requests[place].model.as_deref(), requests[place].max_tokens, requests[place].temperature);
+    let reported = |place: usize| {
+        (requests[place].model.as_deref(), requests[place].max_tokens, requests[place].temperature)
+    };
     assert_eq!(reported(0), (Some("thinker"), Some(70), Some(0.3)));
     assert_eq!(reported(1), (Some("planner"), Some(80), Some(0.0)));
 
@@ -98,24 +109,38 @@ fn the_catalog_has_as_many_bytes_as_it_is_given() {
 
 #[test]
 fn replies_that_cannot_be_used_leave_one_task_and_are_reported() {
-    for nothing in [json!({ "subtasks": [] }), json!({ "subtasks": [{}] }), json!({ "subtasks": "many" })] {
+    for nothing in
+        [json!({ "subtasks": [] }), json!({ "subtasks": [{}] }), json!({ "subtasks": "many" })]
+    {
         let (graph, host) = planned(Settings::default(), &[nothing, json!({ "steps": [] })]);
         assert_eq!((graph.tasks.len(), graph.tasks[0].context.as_ref()), (1, None));
-        assert_has(&host.trace.notes().join("\n"), &["the question stays one step", "no step `find_tables`"]);
+        assert_has(
+            &host.trace.notes().join("\n"),
+            &["the question stays one step", "no step `find_tables`"],
+        );
     }
     // A provider without a model.
     let (graph, host) = planned(Settings::default(), &[]);
     assert_eq!((graph.tasks.len(), graph.tasks[0].context.as_ref()), (1, None));
-    assert_has(&host.trace.notes().join("\n"), &["no sub-tasks: the model provider cannot do this", "no plan: "]);
+    assert_has(
+        &host.trace.notes().join("\n"),
+        &["no sub-tasks: the model provider cannot do this", "no plan: "],
+    );
 }
 
 #[test]
 fn a_plan_in_more_than_three_steps_is_three() {
     let mut long = steps();
-    long["steps"].as_array_mut().unwrap().push(json!({ "step_type": "perform_operations", "description": "an order" }));
+    long["steps"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({ "step_type": "perform_operations", "description": "an order" }));
     let (graph, _) = planned(Settings::default(), &[subtasks(), long]);
     assert_eq!(plan_of(&graph.tasks[0]).len(), 3);
-    assert_eq!(plan_of(&graph.tasks[0])[1], "Perform the operations: two filters (employees) an order");
+    assert_eq!(
+        plan_of(&graph.tasks[0])[1],
+        "Perform the operations: two filters (employees) an order"
+    );
 }
 
 #[test]
@@ -127,8 +152,9 @@ fn an_outage_and_a_spent_budget_are_failures() {
     ] {
         let mut host = FakeHost::default();
         host.model.script(&Purpose::Plan, Err(error));
-        let failed =
-            Progressive::new(Settings::default()).plan(&host, &Problem::new(QUESTION), &catalog()).unwrap_err();
+        let failed = Progressive::new(Settings::default())
+            .plan(&host, &Problem::new(QUESTION), &catalog())
+            .unwrap_err();
         assert_eq!(failed.kind, kind);
     }
 }

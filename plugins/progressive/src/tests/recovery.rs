@@ -1,4 +1,5 @@
-//! Failed steps and their dependents, rejected wholes, and searches that come to nothing: EP-D4, EP-D5.
+//! Failed steps and their dependents, rejected wholes, and searches that come to nothing: EP-D4,
+//! EP-D5.
 
 use super::*;
 use crate::Dependents;
@@ -16,8 +17,12 @@ fn broken(dependents: Dependents) -> Stage {
         subtask(4, "names alone", 0.6, &[2]),
     ];
     let mut stage = Stage::new(&list);
-    stage.settings = Settings { dependents, alternatives: 0, recalculate_every: 0, ..Settings::default() };
-    stage.host.database.fail_check("SELECT nothing", sql_error(SqlErrorKind::UnknownTable, "no table `nothing`"));
+    stage.settings =
+        Settings { dependents, alternatives: 0, recalculate_every: 0, ..Settings::default() };
+    stage
+        .host
+        .database
+        .fail_check("SELECT nothing", sql_error(SqlErrorKind::UnknownTable, "no table `nothing`"));
     stage.generates("SELECT nothing").runs(ALL, 10).runs(IN, 5).runs(BOTH, 2).runs(FINAL, 1);
     stage.judges(&[YES; 9]);
     stage
@@ -25,7 +30,12 @@ fn broken(dependents: Dependents) -> Stage {
 
 fn statuses(outcome: &Outcome) -> Vec<String> {
     let reported = memo(outcome);
-    reported["subtasks"].as_array().unwrap().iter().map(|one| one["status"].as_str().unwrap().to_owned()).collect()
+    reported["subtasks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["status"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 // EP-D4: in the reference a failed task satisfied its dependents.
@@ -40,7 +50,10 @@ fn dependents_of_a_failed_step_are_skipped() {
     let notes = stage.host.trace.notes().join("\n");
     assert_has(
         &notes,
-        &["sub-task 1 failed: no table `nothing`", "not executed, since they wait for a failed sub-task: 2, 4"],
+        &[
+            "sub-task 1 failed: no table `nothing`",
+            "not executed, since they wait for a failed sub-task: 2, 4",
+        ],
     );
 }
 
@@ -50,7 +63,10 @@ fn dependents_may_go_on_without_it() {
     stage.generates(IN).generates(BOTH).generates(FINAL);
     let outcome = stage.solve();
     assert_eq!(statuses(&outcome), ["failed", "done", "done", "done"]);
-    assert_has(&stage.prompts(&Generate)[1], &["Not in it, since no attempt did: read employees", "keep Engineering"]);
+    assert_has(
+        &stage.prompts(&Generate)[1],
+        &["Not in it, since no attempt did: read employees", "keep Engineering"],
+    );
     assert_eq!(memo(&outcome)["context"]["missing"], json!(["read employees"]));
 }
 
@@ -62,13 +78,22 @@ fn or_the_failed_one_gets_a_second_chance_after_the_others() {
     assert_eq!(statuses(&outcome), ["done", "done", "done", "done"]);
     assert_eq!(stage.purposes()[..5], [Generate, Generate, Judge, Repair, Judge]);
     let again = &stage.prompts(&Repair)[0];
-    assert_has(again, &["read employees", "SELECT nothing", "no table `nothing`", "Done, step 1: keep salaries"]);
+    assert_has(
+        again,
+        &["read employees", "SELECT nothing", "no table `nothing`", "Done, step 1: keep salaries"],
+    );
     assert_eq!(stage.proposed()[2].2, "second chance");
-    assert_has(&stage.host.trace.notes().join("\n"), &["sub-task 1 is tried again after the others"]);
+    assert_has(
+        &stage.host.trace.notes().join("\n"),
+        &["sub-task 1 is tried again after the others"],
+    );
 
     // A second failure is one for good.
     let mut stage = broken(Dependents::Repair);
-    stage.host.database.fail_check("SELECT void", sql_error(SqlErrorKind::UnknownTable, "no table `void`"));
+    stage
+        .host
+        .database
+        .fail_check("SELECT void", sql_error(SqlErrorKind::UnknownTable, "no table `void`"));
     stage.generates(ALL).repairs("SELECT void");
     assert_eq!(statuses(&stage.solve()), ["failed", "skipped", "done", "skipped"]);
 }
@@ -148,12 +173,18 @@ fn a_model_that_writes_nothing_that_runs_is_left_alone() {
         stage.host.model = syrch_plugin::fakes::FakeModel::default();
         for purpose in [Generate, Repair] {
             for _ in 0..200 {
-                stage.host.model.script(&purpose, Err(LlmError::Malformed("I would rather".into())));
+                stage
+                    .host
+                    .model
+                    .script(&purpose, Err(LlmError::Malformed("I would rather".into())));
             }
         }
         let outcome = stage.solve();
         assert!(outcome.candidates.is_empty());
-        assert_has(memo(&outcome)["reason"].as_str().unwrap(), &["replies in a row held no statement that runs"]);
+        assert_has(
+            memo(&outcome)["reason"].as_str().unwrap(),
+            &["replies in a row held no statement that runs"],
+        );
         stage.purposes().iter().filter(|purpose| [Generate, Repair].contains(purpose)).count()
     };
     // Alternatives that were asked for together all came.
@@ -167,11 +198,17 @@ fn after_outages_the_best_so_far_is_the_answer() {
     stage.generates(ALL).judges(&[YES, YES]);
     stage.host.model.script(&Generate, Err(LlmError::Unavailable("down".into())));
     assert_eq!(stage.answer().unwrap(), ALL);
-    assert_has(&stage.host.trace.notes().join("\n"), &["going on with what there is: the model cannot be reached"]);
+    assert_has(
+        &stage.host.trace.notes().join("\n"),
+        &["going on with what there is: the model cannot be reached"],
+    );
 
     let stage = Stage::new(&example());
     let outcome = stage.solve();
-    assert!(outcome.candidates.is_empty() && stage.host.trace.notes().join("\n").contains("cannot do this"));
+    assert!(
+        outcome.candidates.is_empty()
+            && stage.host.trace.notes().join("\n").contains("cannot do this")
+    );
     for error in [LlmError::Budget, LlmError::Cancelled, LlmError::Unavailable("down".into())] {
         let mut stage = Stage::new(&example());
         stage.host.model.script(&Generate, Err(error));
@@ -228,11 +265,19 @@ fn a_model_that_mends_nothing_may_still_go_on() {
     let mut stage = Stage::new(&example());
     stage.settings.alternatives = 2;
     stage.runs(ALL, 10).runs(IN, 5).runs(FINAL, 1);
-    stage.generates(ALL).generates(IN).generates(FINAL).judges(&[YES, &no("FILTERS", "off"), YES, YES]);
+    stage.generates(ALL).generates(IN).generates(FINAL).judges(&[
+        YES,
+        &no("FILTERS", "off"),
+        YES,
+        YES,
+    ]);
     let outcome = stage.solve();
     assert_eq!(outcome.candidates[0].sql, FINAL);
     assert_eq!(statuses(&outcome), ["done", "failed", "done"]);
-    assert_has(&stage.host.trace.notes().join("\n"), &["A: not mended: the model provider cannot do this"]);
+    assert_has(
+        &stage.host.trace.notes().join("\n"),
+        &["A: not mended: the model provider cannot do this"],
+    );
 }
 
 #[test]
@@ -256,7 +301,10 @@ fn the_judge_knows_the_results_that_a_statement_reads() {
     stage.tables.insert(BOTH.to_owned(), read);
     stage.runs(BOTH, 2).generates(BOTH).judges(&[YES]);
     stage.solve();
-    assert_has(&stage.prompts(&Judge)[0], &["Results of earlier parts, which may be read like tables: task_P"]);
+    assert_has(
+        &stage.prompts(&Judge)[0],
+        &["Results of earlier parts, which may be read like tables: task_P"],
+    );
 }
 
 #[test]

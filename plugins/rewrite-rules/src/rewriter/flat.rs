@@ -1,8 +1,8 @@
 //! FROM as a list of tables and a list of conditions, where all joins are inner ones.
 
 use sqlparser::ast::{
-    Expr, Ident, Join, JoinConstraint, JoinOperator, Select, SelectItem, SelectItemQualifiedWildcardKind, TableFactor,
-    TableWithJoins,
+    Expr, Ident, Join, JoinConstraint, JoinOperator, Select, SelectItem,
+    SelectItemQualifiedWildcardKind, TableFactor, TableWithJoins,
 };
 
 use super::scope::Scope;
@@ -23,8 +23,10 @@ impl Flat {
             for Join { relation, join_operator, .. } in &item.joins {
                 tables.push(relation.clone());
                 match join_operator {
-                    JoinOperator::Join(JoinConstraint::On(_)) | JoinOperator::Inner(JoinConstraint::On(_)) => {
-                        conditions.extend(on_of(join_operator).into_iter().flat_map(conjuncts).cloned());
+                    JoinOperator::Join(JoinConstraint::On(_))
+                    | JoinOperator::Inner(JoinConstraint::On(_)) => {
+                        conditions
+                            .extend(on_of(join_operator).into_iter().flat_map(conjuncts).cloned());
                     }
                     JoinOperator::Join(JoinConstraint::None)
                     | JoinOperator::Inner(JoinConstraint::None)
@@ -47,12 +49,16 @@ pub(crate) fn listed(tables: impl IntoIterator<Item = TableFactor>) -> Vec<Table
 pub(crate) fn crossed(tables: Vec<TableFactor>) -> Option<TableWithJoins> {
     let mut tables = tables.into_iter();
     let relation = tables.next()?;
-    let join =
-        |relation| Join { relation, global: false, join_operator: JoinOperator::CrossJoin(JoinConstraint::None) };
+    let join = |relation| Join {
+        relation,
+        global: false,
+        join_operator: JoinOperator::CrossJoin(JoinConstraint::None),
+    };
     Some(TableWithJoins { relation, joins: tables.map(join).collect() })
 }
 
-/// Writes `*` as one `table.*` for each table, so that neither a further table nor another order shows.
+/// Writes `*` as one `table.*` for each table, so that neither a further table nor another order
+/// shows.
 pub(crate) fn spell_out(select: &mut Select, scope: &Scope) {
     let old = std::mem::take(&mut select.projection);
     let spelled = |item| match item {

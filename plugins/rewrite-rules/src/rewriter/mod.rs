@@ -1,4 +1,5 @@
-//! The next proposal: which rules apply to the best statement, in which order, and which of them were tried.
+//! The next proposal: which rules apply to the best statement, in which order, and which of them
+//! were tried.
 
 pub(crate) mod flat;
 pub(crate) mod plan;
@@ -35,12 +36,15 @@ impl RewriterRole for RewriteRules {
         };
         let start = if best.is_empty() { original } else { best };
         let mut proposals = proposals(&self.settings, engine, start, &plan.text, catalog);
-        // The proposals from one best statement are always the same list. What was tried before it became the best is left out, and of the
-        // others the first that has not had its turn is the next.
+        // The proposals from one best statement are always the same list. What was tried before it
+        // became the best is left out, and of the others the first that has not had its turn is the
+        // next.
         let is_accepted = |attempt: &Attempt| matches!(attempt.trial, Trial::Accepted(_));
         let since = history.iter().rposition(is_accepted).map_or(0, |place| place + 1);
         let (earlier, later) = history.split_at(since);
-        let written = |text: &str| engine.query(text).map_or_else(|| text.to_owned(), |query| query.to_string());
+        let written = |text: &str| {
+            engine.query(text).map_or_else(|| text.to_owned(), |query| query.to_string())
+        };
         let mut known: Vec<String> = earlier.iter().map(|attempt| written(&attempt.sql)).collect();
         known.extend([written(original), written(start)]);
         proposals.retain(|proposal| !known.contains(&proposal.sql));
@@ -48,7 +52,8 @@ impl RewriterRole for RewriteRules {
     }
 }
 
-/// All proposals from a statement, the most promising first: a rule is applied to all places that it fits, and later to each alone.
+/// All proposals from a statement, the most promising first: a rule is applied to all places that
+/// it fits, and later to each alone.
 pub(crate) fn proposals(
     settings: &Settings,
     engine: Engine,
@@ -68,7 +73,8 @@ pub(crate) fn proposals(
         (rule.apply)(&mut new, &mut work);
         (new, work.places())
     };
-    let proposal = |rule: &Rule, query: &Query| Proposal::new(query.to_string(), rule.family, rule.reason);
+    let proposal =
+        |rule: &Rule, query: &Query| Proposal::new(query.to_string(), rule.family, rule.reason);
     for rule in rules {
         let (new, places) = apply(rule, None);
         if places == 0 {
@@ -76,8 +82,8 @@ pub(crate) fn proposals(
         }
         whole.push(proposal(rule, &new));
         if places > 1 {
-            let each =
-                (0..places.min(settings.places as usize)).map(|place| proposal(rule, &apply(rule, Some(place)).0));
+            let each = (0..places.min(settings.places as usize))
+                .map(|place| proposal(rule, &apply(rule, Some(place)).0));
             single.extend(each);
         }
     }

@@ -10,7 +10,8 @@ pub(crate) struct Signs {
     pub(crate) has_correlated: bool,
     /// Whether such a sub-query reads a whole table.
     pub(crate) scans_in_correlated: bool,
-    /// Whether tables are joined row by row without an index: PostgreSQL's nested loops with a filter, SQLite's scan within a scan.
+    /// Whether tables are joined row by row without an index: PostgreSQL's nested loops with a
+    /// filter, SQLite's scan within a scan.
     pub(crate) has_loop: bool,
 }
 
@@ -32,7 +33,12 @@ impl Signs {
 fn sqlite(plan: &str) -> Signs {
     let depth = |line: &str| line.len() - line.trim_start().len();
     let mut within: Option<usize> = None;
-    let mut signs = Signs { is_sqlite: true, has_correlated: false, scans_in_correlated: false, has_loop: false };
+    let mut signs = Signs {
+        is_sqlite: true,
+        has_correlated: false,
+        scans_in_correlated: false,
+        has_loop: false,
+    };
     let mut scans = 0;
     for line in plan.lines() {
         let (depth, text) = (depth(line), line.trim_start());
@@ -59,7 +65,8 @@ mod tests {
     #[test]
     fn a_scan_counts_as_repeated_only_below_a_correlated_sub_query() {
         let of = |plan| Signs::of(Engine::Sqlite, plan);
-        let indexed = of("SCAN a\nCORRELATED SCALAR SUBQUERY 1\n  SEARCH b USING INDEX i (k=?)\nSCAN c\n");
+        let indexed =
+            of("SCAN a\nCORRELATED SCALAR SUBQUERY 1\n  SEARCH b USING INDEX i (k=?)\nSCAN c\n");
         assert!(indexed.has_correlated && !indexed.scans_in_correlated && indexed.has_loop);
         let scanned = of("SCAN a\nCORRELATED SCALAR SUBQUERY 1\n  SCAN b\n");
         assert!(scanned.scans_in_correlated && !scanned.has_loop);
@@ -70,6 +77,8 @@ mod tests {
     fn postgresql_shows_a_sub_query_for_each_row_as_a_plan_that_is_not_hashed() {
         let of = |plan| Signs::of(Engine::Postgres, plan).has_correlated;
         assert!(of("Seq Scan on a\n  SubPlan 1\n    ->  Seq Scan on b"));
-        assert!(!of("Seq Scan on a\n  Filter: (NOT (hashed SubPlan 1))\n  SubPlan 1\n    ->  Seq Scan on b"));
+        assert!(!of(
+            "Seq Scan on a\n  Filter: (NOT (hashed SubPlan 1))\n  SubPlan 1\n    ->  Seq Scan on b"
+        ));
     }
 }

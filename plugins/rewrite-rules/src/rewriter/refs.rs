@@ -3,7 +3,8 @@
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    Expr, Function, FunctionArguments, Ident, ObjectNamePart, Query, Visit, VisitMut, Visitor, VisitorMut,
+    Expr, Function, FunctionArguments, Ident, ObjectNamePart, Query, Visit, VisitMut, Visitor,
+    VisitorMut,
 };
 use syrch_plugin::text::is_one_of;
 
@@ -59,7 +60,8 @@ pub(crate) fn path(expr: &Expr) -> Option<&[Ident]> {
     }
 }
 
-/// Replaces expressions outside of sub-queries; what `change` returns is not changed again, and nothing in it.
+/// Replaces expressions outside of sub-queries; what `change` returns is not changed again, and
+/// nothing in it.
 pub(crate) fn replace(part: &mut impl VisitMut, change: &mut dyn FnMut(&Expr) -> Option<Expr>) {
     struct Replace<'f> {
         change: &'f mut dyn FnMut(&Expr) -> Option<Expr>,

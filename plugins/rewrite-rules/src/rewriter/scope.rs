@@ -1,6 +1,8 @@
 //! What the names of a SELECT mean: its tables, their columns, and whose column a reference is.
 
-use sqlparser::ast::{Expr, Ident, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Select, TableFactor};
+use sqlparser::ast::{
+    Expr, Ident, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Select, TableFactor,
+};
 use syrch_plugin::prelude::*;
 
 use super::refs::path;
@@ -65,7 +67,8 @@ pub(crate) fn plain_name(name: &ObjectName) -> Option<String> {
 impl<'a> Scope<'a> {
     /// The tables of a SELECT; `None` where FROM has something else.
     pub(crate) fn of(select: &Select, catalog: &'a Catalog) -> Option<Self> {
-        let mut scope = Self { sources: Vec::new(), has_outer_join: false, has_merged_columns: false };
+        let mut scope =
+            Self { sources: Vec::new(), has_outer_join: false, has_merged_columns: false };
         for (item, tables) in select.from.iter().enumerate() {
             scope.sources.push(source(&tables.relation, item, catalog)?);
             for join in &tables.joins {
@@ -85,7 +88,12 @@ impl<'a> Scope<'a> {
             _ => Owner::Unclear,
         };
         let places = |fits: &dyn Fn(&Source) -> bool| {
-            self.sources.iter().enumerate().filter(|(_, source)| fits(source)).map(|(place, _)| place).collect()
+            self.sources
+                .iter()
+                .enumerate()
+                .filter(|(_, source)| fits(source))
+                .map(|(place, _)| place)
+                .collect()
         };
         match path {
             [column] => {
@@ -115,11 +123,16 @@ impl<'a> Scope<'a> {
         let Owner::Source(place) = self.owner(path) else { return None };
         let source = self.sources.get(place)?;
         let name = path.last()?;
-        let column = source.table?.columns.iter().find(|column| column.name.eq_ignore_ascii_case(&name.value))?;
+        let column = source
+            .table?
+            .columns
+            .iter()
+            .find(|column| column.name.eq_ignore_ascii_case(&name.value))?;
         Some((source, column))
     }
 
-    /// Whether an expression may be NULL: whatever is no column of a table that the catalog declares NOT NULL.
+    /// Whether an expression may be NULL: whatever is no column of a table that the catalog
+    /// declares NOT NULL.
     pub(crate) fn is_nullable(&self, expr: &Expr) -> bool {
         self.has_outer_join || self.column(expr).is_none_or(|(_, column)| column.nullable)
     }
@@ -139,15 +152,20 @@ impl Source<'_> {
     /// Whether these columns can be equal in one row at the most.
     pub(crate) fn is_unique(&self, columns: &[&str]) -> bool {
         let covers = |key: &[String]| {
-            !key.is_empty() && key.iter().all(|name| columns.iter().any(|column| column.eq_ignore_ascii_case(name)))
+            !key.is_empty()
+                && key
+                    .iter()
+                    .all(|name| columns.iter().any(|column| column.eq_ignore_ascii_case(name)))
         };
-        let by_index = |index: &Index| index.is_unique && index.predicate.is_none() && covers(&index.columns);
-        self.table.is_some_and(|table| covers(&table.primary_key) || table.indexes.iter().any(by_index))
+        let by_index =
+            |index: &Index| index.is_unique && index.predicate.is_none() && covers(&index.columns);
+        self.table
+            .is_some_and(|table| covers(&table.primary_key) || table.indexes.iter().any(by_index))
     }
 }
 
-/// Whether comparing two columns means the same as grouping by the second: SQLite converts between numbers and texts while it compares, so
-/// that `'1'` and `'01'` equal 1 and are two groups.
+/// Whether comparing two columns means the same as grouping by the second: SQLite converts between
+/// numbers and texts while it compares, so that `'1'` and `'01'` equal 1 and are two groups.
 pub(crate) fn groups_alike(engine: Engine, a: (&Scope, &Expr), b: (&Scope, &Expr)) -> bool {
     match (engine, a.0.class(a.1), b.0.class(b.1)) {
         (Engine::Postgres, _, _) => true,
@@ -181,9 +199,9 @@ fn source<'a>(factor: &TableFactor, item: usize, catalog: &'a Catalog) -> Option
                 ObjectNamePart::Function(_) => return None,
             };
             let has_other_names = alias.as_ref().is_some_and(|alias| !alias.columns.is_empty());
-            let columns = table
-                .filter(|_| !has_other_names)
-                .map(|table| table.columns.iter().map(|column| column.name.to_ascii_lowercase()).collect());
+            let columns = table.filter(|_| !has_other_names).map(|table| {
+                table.columns.iter().map(|column| column.name.to_ascii_lowercase()).collect()
+            });
             let name = alias.as_ref().map_or(own, |alias| alias.name.clone());
             Some(Source { name, item, table: table.filter(|_| !has_other_names), columns })
         }

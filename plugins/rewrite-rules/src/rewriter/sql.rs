@@ -1,8 +1,8 @@
 //! Parsing, printing and taking apart statements.
 
 use sqlparser::ast::{
-    BinaryOperator, Expr, GroupByExpr, Ident, JoinConstraint, JoinOperator, Query, Select, SelectItem, SetExpr,
-    Statement,
+    BinaryOperator, Expr, GroupByExpr, Ident, JoinConstraint, JoinOperator, Query, Select,
+    SelectItem, SetExpr, Statement,
 };
 use sqlparser::dialect::{Dialect as Grammar, PostgreSqlDialect, SQLiteDialect};
 use sqlparser::parser::Parser;
@@ -87,12 +87,16 @@ pub(crate) fn groups(select: &Select) -> Option<&[Expr]> {
     }
 }
 
-/// Whether rows of a SELECT stand for rows of its FROM one by one: no groups, no aggregates and no window functions.
+/// Whether rows of a SELECT stand for rows of its FROM one by one: no groups, no aggregates and no
+/// window functions.
 pub(crate) fn is_row_by_row(select: &Select) -> bool {
     groups(select).is_some_and(<[Expr]>::is_empty)
         && select.having.is_none()
         && select.named_window.is_empty()
-        && !select.projection.iter().any(|item| item_expr(item).is_some_and(super::refs::has_aggregate))
+        && !select
+            .projection
+            .iter()
+            .any(|item| item_expr(item).is_some_and(super::refs::has_aggregate))
 }
 
 /// The expression of an output column; `None` for a wildcard.
@@ -127,8 +131,12 @@ fn parts<'e>(expr: &'e Expr, between: &BinaryOperator) -> Vec<&'e Expr> {
     let (mut found, mut left) = (Vec::new(), vec![expr]);
     while let Some(expr) = left.pop() {
         match expr {
-            Expr::BinaryOp { left: first, op, right } if op == between => left.extend([&**right, &**first]),
-            Expr::Nested(inner) if matches!(&**inner, Expr::BinaryOp { op, .. } if op == between) => left.push(inner),
+            Expr::BinaryOp { left: first, op, right } if op == between => {
+                left.extend([&**right, &**first])
+            }
+            Expr::Nested(inner) if matches!(&**inner, Expr::BinaryOp { op, .. } if op == between) => {
+                left.push(inner)
+            }
             _ => found.push(expr),
         }
     }
@@ -137,7 +145,10 @@ fn parts<'e>(expr: &'e Expr, between: &BinaryOperator) -> Vec<&'e Expr> {
 
 /// Conditions joined by AND; `None` for no condition.
 pub(crate) fn all_of(conditions: Vec<Expr>) -> Option<Expr> {
-    conditions.into_iter().map(in_and).reduce(|left, right| binary(left, BinaryOperator::And, right))
+    conditions
+        .into_iter()
+        .map(in_and)
+        .reduce(|left, right| binary(left, BinaryOperator::And, right))
 }
 
 /// Joins two expressions by an operator.
@@ -148,7 +159,9 @@ pub(crate) fn binary(left: Expr, op: BinaryOperator, right: Expr) -> Expr {
 /// A condition as it can stand beside AND.
 fn in_and(expr: Expr) -> Expr {
     match expr {
-        Expr::BinaryOp { op: BinaryOperator::Or | BinaryOperator::Xor, .. } => Expr::Nested(Box::new(expr)),
+        Expr::BinaryOp { op: BinaryOperator::Or | BinaryOperator::Xor, .. } => {
+            Expr::Nested(Box::new(expr))
+        }
         other => other,
     }
 }
@@ -166,9 +179,11 @@ pub(crate) fn from_text(select: &Select) -> String {
 /// An expression as the operand of a comparison.
 pub(crate) fn operand(expr: &Expr) -> String {
     match expr {
-        Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Value(_) | Expr::Function(_) | Expr::Nested(_) => {
-            expr.to_string()
-        }
+        Expr::Identifier(_)
+        | Expr::CompoundIdentifier(_)
+        | Expr::Value(_)
+        | Expr::Function(_)
+        | Expr::Nested(_) => expr.to_string(),
         _ => format!("({expr})"),
     }
 }
@@ -195,7 +210,8 @@ fn on_mut(operator: &mut JoinOperator) -> Option<&mut Expr> {
     }
 }
 
-/// Calls `change` for every condition of a SELECT for which NULL and false mean the same: the parts between AND and OR of WHERE, HAVING and ON.
+/// Calls `change` for every condition of a SELECT for which NULL and false mean the same: the parts
+/// between AND and OR of WHERE, HAVING and ON.
 pub(crate) fn each_condition(select: &mut Select, change: &mut dyn FnMut(&mut Expr)) {
     fn descend(expr: &mut Expr, change: &mut dyn FnMut(&mut Expr)) {
         match expr {

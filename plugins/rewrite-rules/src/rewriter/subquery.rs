@@ -27,11 +27,14 @@ pub(crate) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Takes a sub-query apart. `None` when it is more than one SELECT, or refers to the outer row in another way than by equalities in WHERE.
+    /// Takes a sub-query apart. `None` when it is more than one SELECT, or refers to the outer row
+    /// in another way than by equalities in WHERE.
     pub(crate) fn of(query: &Query, outer: &Scope, catalog: &'a Catalog) -> Option<(Self, Select)> {
         let select = plain(query)?;
         let scope = Scope::of(select, catalog)?;
-        if scope.sources.is_empty() || !select.from.iter().all(|tables| is_own(&refs(tables), &scope, outer)) {
+        if scope.sources.is_empty()
+            || !select.from.iter().all(|tables| is_own(&refs(tables), &scope, outer))
+        {
             return None;
         }
         let (mut keys, mut rest) = (Vec::new(), Vec::new());
@@ -54,7 +57,8 @@ impl<'a> Parts<'a> {
 
     /// The place in the outer FROM that has all the outer sides.
     pub(crate) fn item(&self, outer: &Scope) -> Option<usize> {
-        let paths: Vec<Vec<Ident>> = self.keys.iter().flat_map(|key| refs(&key.outer).own).collect();
+        let paths: Vec<Vec<Ident>> =
+            self.keys.iter().flat_map(|key| refs(&key.outer).own).collect();
         one_item(&paths, outer)
     }
 }
@@ -71,22 +75,29 @@ pub(crate) fn one_item(paths: &[Vec<Ident>], scope: &Scope) -> Option<usize> {
 
 /// Whether a part of a sub-query refers to its own rows alone.
 pub(crate) fn is_own(found: &Refs, inner: &Scope, outer: &Scope) -> bool {
-    let is_hidden = |path: &Vec<Ident>| matches!(inner.owner(path), Owner::Source(_)) || !outer.may_own(path);
+    let is_hidden =
+        |path: &Vec<Ident>| matches!(inner.owner(path), Owner::Source(_)) || !outer.may_own(path);
     inner.owns_all(&found.own) && found.nested.iter().all(is_hidden)
 }
 
 /// Whether an expression refers to the outer row alone, and to one.
 fn is_outer(found: &Refs, inner: &Scope, outer: &Scope) -> bool {
-    let belongs =
-        |path: &Vec<Ident>| inner.owner(path) == Owner::Nobody && matches!(outer.owner(path), Owner::Source(_));
+    let belongs = |path: &Vec<Ident>| {
+        inner.owner(path) == Owner::Nobody && matches!(outer.owner(path), Owner::Source(_))
+    };
     !found.has_query && !found.own.is_empty() && found.own.iter().all(belongs)
 }
 
 fn key(condition: &Expr, inner: &Scope, outer: &Scope) -> Option<Key> {
     let Expr::BinaryOp { left, op: BinaryOperator::Eq, right } = condition else { return None };
     let (a, b) = (refs(&**left), refs(&**right));
-    let is_inner = |found: &Refs| !found.has_query && !found.own.is_empty() && inner.owns_all(&found.own);
-    let key = |inner: &Expr, outer: &Expr, inner_first| Key { inner: inner.clone(), outer: outer.clone(), inner_first };
+    let is_inner =
+        |found: &Refs| !found.has_query && !found.own.is_empty() && inner.owns_all(&found.own);
+    let key = |inner: &Expr, outer: &Expr, inner_first| Key {
+        inner: inner.clone(),
+        outer: outer.clone(),
+        inner_first,
+    };
     if is_inner(&a) && is_outer(&b, inner, outer) {
         Some(key(left, right, true))
     } else if is_inner(&b) && is_outer(&a, inner, outer) {
@@ -96,7 +107,8 @@ fn key(condition: &Expr, inner: &Scope, outer: &Scope) -> Option<Key> {
     }
 }
 
-/// The one output column of a sub-query that leaves its rows as they are: neither groups nor aggregates, of its own rows alone.
+/// The one output column of a sub-query that leaves its rows as they are: neither groups nor
+/// aggregates, of its own rows alone.
 pub(crate) fn one_column(select: &Select, parts: &Parts, outer: &Scope) -> Option<Expr> {
     let [item] = select.projection.as_slice() else { return None };
     let expr = item_expr(item)?;
@@ -105,7 +117,8 @@ pub(crate) fn one_column(select: &Select, parts: &Parts, outer: &Scope) -> Optio
     fits.then(|| expr.clone())
 }
 
-/// An expression of the outer row as it can stand in a sub-query: every column with its table. `None` where a column cannot be attributed to a table.
+/// An expression of the outer row as it can stand in a sub-query: every column with its table.
+/// `None` where a column cannot be attributed to a table.
 pub(crate) fn qualified(expr: &Expr, outer: &Scope) -> Option<Expr> {
     let found = refs(expr);
     if found.has_query || !outer.owns_all(&found.own) {
@@ -120,8 +133,8 @@ pub(crate) fn qualified(expr: &Expr, outer: &Scope) -> Option<Expr> {
     Some(expr)
 }
 
-/// Gives the tables of a sub-query other names where they have those of outer tables to which `used` refers, so that these can be named in it.
-/// `None` where that is not possible.
+/// Gives the tables of a sub-query other names where they have those of outer tables to which
+/// `used` refers, so that these can be named in it. `None` where that is not possible.
 pub(crate) fn apart(
     query: &Query,
     used: &[Vec<Ident>],
@@ -137,7 +150,8 @@ pub(crate) fn apart(
         return Some(query.clone());
     }
     let found = refs(select);
-    let is_known = |path: &Vec<Ident>| matches!(scope.owner(path), Owner::Source(_)) || outer.may_own(path);
+    let is_known =
+        |path: &Vec<Ident>| matches!(scope.owner(path), Owner::Source(_)) || outer.may_own(path);
     if found.has_query || scope.has_merged_columns || !found.own.iter().all(is_known) {
         return None;
     }
@@ -164,11 +178,18 @@ fn rename(query: &mut Query, scope: &Scope, renamed: &[Option<Ident>]) -> Option
     });
     let mut place = 0;
     let mut set = |factor: &mut TableFactor| {
-        if let (Some(Some(name)), TableFactor::Table { alias, .. } | TableFactor::Derived { alias, .. }) =
-            (renamed.get(place), factor)
+        if let (
+            Some(Some(name)),
+            TableFactor::Table { alias, .. } | TableFactor::Derived { alias, .. },
+        ) = (renamed.get(place), factor)
         {
             let columns = alias.as_ref().map(|alias| alias.columns.clone()).unwrap_or_default();
-            *alias = Some(sqlparser::ast::TableAlias { explicit: true, name: name.clone(), columns, at: None });
+            *alias = Some(sqlparser::ast::TableAlias {
+                explicit: true,
+                name: name.clone(),
+                columns,
+                at: None,
+            });
         }
         place += 1;
     };

@@ -1,5 +1,5 @@
-//! Walks over a whole statement. There is one visitor for all of them, since the code of each has a part for every kind of node that
-//! sqlparser knows.
+//! Walks over a whole statement. There is one visitor for all of them, since the code of each has a
+//! part for every kind of node that sqlparser knows.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -14,7 +14,8 @@ enum Call<'f> {
     Name(&'f mut dyn FnMut(&Ident)),
     /// For every SELECT, the inner ones first.
     Select(&'f mut dyn FnMut(&mut Select)),
-    /// For every sub-query that is a value, outside of other sub-queries; what it returns takes the sub-query's place.
+    /// For every sub-query that is a value, outside of other sub-queries; what it returns takes the
+    /// sub-query's place.
     Scalar(&'f mut dyn FnMut(&Query) -> Option<Expr>),
 }
 
@@ -85,6 +86,9 @@ pub(crate) fn each_select(query: &mut Query, change: &mut dyn FnMut(&mut Select)
 }
 
 /// Calls `change` for each sub-query that is a value, outside of other sub-queries.
-pub(crate) fn each_scalar(part: &mut impl VisitMut, change: &mut dyn FnMut(&Query) -> Option<Expr>) {
+pub(crate) fn each_scalar(
+    part: &mut impl VisitMut,
+    change: &mut dyn FnMut(&Query) -> Option<Expr>,
+) {
     walk(part, Call::Scalar(change));
 }

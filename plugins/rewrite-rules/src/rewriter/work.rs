@@ -22,10 +22,21 @@ pub(crate) struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    pub(crate) fn new(catalog: &'a Catalog, engine: Engine, plan: &'a str, query: &Query, only: Option<usize>) -> Self {
-        let columns = catalog.tables.iter().flat_map(|table| &table.columns).map(|column| &column.name);
+    pub(crate) fn new(
+        catalog: &'a Catalog,
+        engine: Engine,
+        plan: &'a str,
+        query: &Query,
+        only: Option<usize>,
+    ) -> Self {
+        let columns =
+            catalog.tables.iter().flat_map(|table| &table.columns).map(|column| &column.name);
         let tables = catalog.tables.iter().map(|table| &table.name);
-        let taken = tables.chain(columns).map(|name| name.to_ascii_lowercase()).chain(names(query)).collect();
+        let taken = tables
+            .chain(columns)
+            .map(|name| name.to_ascii_lowercase())
+            .chain(names(query))
+            .collect();
         Self { catalog, engine, plan, only, seen: 0, taken }
     }
 
@@ -40,7 +51,8 @@ impl<'a> Work<'a> {
         self.seen
     }
 
-    /// A name that neither the statement nor the catalog has: no alias may be called like a table, and none may hide a column.
+    /// A name that neither the statement nor the catalog has: no alias may be called like a table,
+    /// and none may hide a column.
     pub(crate) fn fresh(&mut self, start: &str) -> String {
         let mut name = format!("{start}1");
         let mut number = 1_u32;

@@ -1,4 +1,5 @@
-//! What is proposed gives the same rows as the statement, as a bag, on random rows with NULLs, duplicates and empty tables.
+//! What is proposed gives the same rows as the statement, as a bag, on random rows with NULLs,
+//! duplicates and empty tables.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -23,7 +24,9 @@ fn bag(connection: &Connection, sql: &str) -> rusqlite::Result<(Vec<String>, Vec
                 ValueRef::Null => text += "null ",
                 ValueRef::Integer(number) => write!(text, "i{number} ").unwrap(),
                 ValueRef::Real(number) => write!(text, "r{number} ").unwrap(),
-                ValueRef::Text(bytes) => write!(text, "t{} ", String::from_utf8_lossy(bytes)).unwrap(),
+                ValueRef::Text(bytes) => {
+                    write!(text, "t{} ", String::from_utf8_lossy(bytes)).unwrap()
+                }
                 ValueRef::Blob(bytes) => write!(text, "b{bytes:?} ").unwrap(),
             }
         }
@@ -39,7 +42,8 @@ fn plan(connection: &Connection, sql: &str) -> String {
     let mut rows = statement.query([]).unwrap();
     let (mut text, mut depths) = (String::new(), BTreeMap::<i64, usize>::new());
     while let Some(row) = rows.next().unwrap() {
-        let (id, parent, detail): (i64, i64, String) = (row.get(0).unwrap(), row.get(1).unwrap(), row.get(3).unwrap());
+        let (id, parent, detail): (i64, i64, String) =
+            (row.get(0).unwrap(), row.get(1).unwrap(), row.get(3).unwrap());
         let depth = depths.get(&parent).map_or(0, |depth| depth + 1);
         depths.insert(id, depth);
         writeln!(text, "{}{detail}", "  ".repeat(depth)).unwrap();
@@ -55,9 +59,11 @@ fn proposals_give_the_same_rows() {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(&data(&mut dice)).unwrap();
         let sql = statement(&mut dice);
-        let expected = bag(&connection, &sql).unwrap_or_else(|error| panic!("{seed}: {error}: {sql}"));
+        let expected =
+            bag(&connection, &sql).unwrap_or_else(|error| panic!("{seed}: {error}: {sql}"));
         for (family, new) in proposed(Dialect::Sqlite, &sql, &plan(&connection, &sql)) {
-            let found = bag(&connection, &new).unwrap_or_else(|error| panic!("{seed}: {error}\n{sql}\n{new}"));
+            let found = bag(&connection, &new)
+                .unwrap_or_else(|error| panic!("{seed}: {error}\n{sql}\n{new}"));
             assert_eq!(found, expected, "{family}, seed {seed}\n{sql}\n{new}");
             *families.entry(family).or_default() += 1;
         }

@@ -34,8 +34,10 @@ pub(super) fn data(dice: &mut Dice) -> String {
     for _ in 0..dice.below(6) {
         let name = dice.pick(&["'ann'", "'bob'", "NULL"]);
         let country = dice.pick(&["AT", "DE"]);
-        sql +=
-            &format!("INSERT INTO customers (name, country, level) VALUES ({name}, '{country}', {});", dice.number());
+        sql += &format!(
+            "INSERT INTO customers (name, country, level) VALUES ({name}, '{country}', {});",
+            dice.number()
+        );
     }
     for _ in 0..dice.below(9) {
         let state = dice.pick(&["open", "paid"]);
@@ -48,7 +50,8 @@ pub(super) fn data(dice: &mut Dice) -> String {
 /// A condition on a row of `customers c`, and where there is one of `orders o`.
 fn condition(dice: &mut Dice, has_orders: bool, depth: u32) -> String {
     if depth > 0 && dice.below(3) == 0 {
-        let (a, b) = (condition(dice, has_orders, depth - 1), condition(dice, has_orders, depth - 1));
+        let (a, b) =
+            (condition(dice, has_orders, depth - 1), condition(dice, has_orders, depth - 1));
         return match dice.below(4) {
             0 => format!("NOT ({a})"),
             1 => format!("{a} AND ({b})"),
@@ -63,10 +66,17 @@ fn condition(dice: &mut Dice, has_orders: bool, depth: u32) -> String {
         2 => format!("country = '{}'", dice.pick(&["AT", "DE"])),
         3 => format!("c.id {}IN (SELECT customer_id FROM orders WHERE {})", not(dice), own(dice)),
         4 => format!("c.level {}IN (SELECT total FROM orders AS q WHERE {})", not(dice), own(dice)),
-        5 => format!("{}EXISTS (SELECT 1 FROM orders q WHERE q.customer_id = c.id AND {})", not(dice), own(dice)),
+        5 => format!(
+            "{}EXISTS (SELECT 1 FROM orders q WHERE q.customer_id = c.id AND {})",
+            not(dice),
+            own(dice)
+        ),
         6 => format!("{}EXISTS (SELECT * FROM orders q WHERE c.level = q.total)", not(dice)),
         7 => {
-            format!("(SELECT COUNT({}) FROM orders q WHERE q.customer_id = c.id) {op} {n}", dice.pick(&["*", "total"]))
+            format!(
+                "(SELECT COUNT({}) FROM orders q WHERE q.customer_id = c.id) {op} {n}",
+                dice.pick(&["*", "total"])
+            )
         }
         8 => format!(
             "c.level {op} (SELECT {}(total) FROM orders q WHERE c.id = q.customer_id)",
@@ -76,7 +86,10 @@ fn condition(dice: &mut Dice, has_orders: bool, depth: u32) -> String {
         10 => format!("level + {n} {op} 2"),
         11 => format!("o.total {op} {n}"),
         12 => format!("strftime('%Y-%m', o.day) {op} '2023-05'"),
-        _ => format!("substr(o.day, 1, {}", dice.pick(&["4) = '2023'", "7) = '2023-05'", "10) = '2022-12-31'"])),
+        _ => format!(
+            "substr(o.day, 1, {}",
+            dice.pick(&["4) = '2023'", "7) = '2023-05'", "10) = '2022-12-31'"])
+        ),
     }
 }
 
@@ -108,7 +121,9 @@ pub(super) fn statement(dice: &mut Dice) -> String {
         2 => format!(
             "SELECT c.country, COUNT(*) AS n FROM customers AS c, orders AS o WHERE {join} AND {both} GROUP BY c.country"
         ),
-        3 => format!("SELECT c.name, o.total FROM customers AS c LEFT JOIN orders AS o ON {join} WHERE {both}"),
+        3 => format!(
+            "SELECT c.name, o.total FROM customers AS c LEFT JOIN orders AS o ON {join} WHERE {both}"
+        ),
         4 => format!(
             "SELECT c.id, (SELECT COUNT(*) FROM orders WHERE customer_id = c.id AND {}) AS n, (SELECT COALESCE(SUM(total), 0) + COUNT(day) \
              FROM orders x WHERE c.level = x.total) AS s FROM customers AS c WHERE {one}",
@@ -128,6 +143,8 @@ pub(super) fn statement(dice: &mut Dice) -> String {
             "SELECT o.id, (SELECT q.name FROM customers q WHERE q.id = o.customer_id) AS n FROM orders AS o WHERE {}",
             own(dice).replace("state", "o.state")
         ),
-        _ => format!("SELECT COUNT(*) AS n FROM customers AS c JOIN orders AS o ON {join} WHERE {both}"),
+        _ => format!(
+            "SELECT COUNT(*) AS n FROM customers AS c JOIN orders AS o ON {join} WHERE {both}"
+        ),
     }
 }

@@ -16,7 +16,12 @@ use crate::rewriter::sql::Engine;
 fn column(text: &str) -> Column {
     let (name, sql_type) = text.split_once(' ').unwrap();
     let nullable = !sql_type.ends_with('!');
-    Column { name: name.into(), sql_type: sql_type.trim_end_matches('!').into(), nullable, ..Column::default() }
+    Column {
+        name: name.into(),
+        sql_type: sql_type.trim_end_matches('!').into(),
+        nullable,
+        ..Column::default()
+    }
 }
 
 fn table(name: &str, rows: u64, columns: &[&str]) -> Table {
@@ -37,9 +42,14 @@ fn index(name: &str, columns: &[&str]) -> Index {
 /// The tables of all tests.
 fn catalog(dialect: Dialect) -> Catalog {
     let day = if dialect == Dialect::Sqlite { "day TEXT" } else { "day date" };
-    let mut customers = table("customers", 1_000, &["id INTEGER!", "name TEXT", "country TEXT!", "level INTEGER"]);
+    let mut customers =
+        table("customers", 1_000, &["id INTEGER!", "name TEXT", "country TEXT!", "level INTEGER"]);
     customers.indexes.push(index("customers_country", &["country"]));
-    let orders = table("orders", 50_000, &["id INTEGER!", "customer_id INTEGER", "total INTEGER", day, "state TEXT!"]);
+    let orders = table(
+        "orders",
+        50_000,
+        &["id INTEGER!", "customer_id INTEGER", "total INTEGER", day, "state TEXT!"],
+    );
     Catalog { database: "shop".into(), dialect, tables: vec![customers, orders] }
 }
 

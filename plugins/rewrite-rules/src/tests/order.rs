@@ -17,7 +17,8 @@ fn families(sql: &str, plan: &str) -> Vec<String> {
 fn the_plan_decides_what_comes_first() {
     let scanned = "SCAN c\nCORRELATED SCALAR SUBQUERY 1\n  SCAN o\n";
     assert_eq!(families(SLOW, scanned)[0], "exists-to-in");
-    let searched = "SCAN c\nCORRELATED SCALAR SUBQUERY 1\n  SEARCH o USING INDEX i (customer_id=?)\n";
+    let searched =
+        "SCAN c\nCORRELATED SCALAR SUBQUERY 1\n  SEARCH o USING INDEX i (customer_id=?)\n";
     assert_eq!(families(SLOW, searched)[0], "or-to-union");
 }
 
@@ -38,7 +39,13 @@ fn every_proposal_is_made_once() {
 fn what_was_accepted_is_improved_further_and_nothing_is_tried_again() {
     let (rules, host) = (RewriteRules::new(Settings::default()), FakeHost::default());
     let catalog = catalog(Dialect::Sqlite);
-    let trials = [Trial::Mismatch, Trial::Accepted(2.0), Trial::Slower(0.5), Trial::Slower(0.5), Trial::Slower(0.5)];
+    let trials = [
+        Trial::Mismatch,
+        Trial::Accepted(2.0),
+        Trial::Slower(0.5),
+        Trial::Slower(0.5),
+        Trial::Slower(0.5),
+    ];
     let all = rewrites(&rules, &host, SLOW, &catalog, &trials).unwrap();
     // The second proposal is the best from then on: what it has remains in the third.
     assert_eq!(all[1].family, "exists-to-in");
@@ -68,7 +75,8 @@ fn there_is_an_end() {
 #[test]
 fn other_engines_have_no_rules() {
     let (rules, host) = (RewriteRules::new(Settings::default()), FakeHost::default());
-    let failed = rules.rewrite(&host, SLOW, SLOW, &plan(""), &catalog(Dialect::Duckdb), &[]).unwrap_err();
+    let failed =
+        rules.rewrite(&host, SLOW, SLOW, &plan(""), &catalog(Dialect::Duckdb), &[]).unwrap_err();
     assert_eq!(failed.kind, FailureKind::Unsupported);
     assert_eq!(failed.message, "there are no rules for DuckDB");
 }

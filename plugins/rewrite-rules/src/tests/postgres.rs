@@ -29,7 +29,10 @@ fn dates_have_types() {
         "SELECT id FROM orders WHERE day >= '2023-05-01' AND day < '2024-01-01'",
     );
     // Not the first day of the month, not a date, and another column type.
-    stays("function-to-range", "SELECT id FROM orders WHERE date_trunc('month', day) = '2023-05-02'");
+    stays(
+        "function-to-range",
+        "SELECT id FROM orders WHERE date_trunc('month', day) = '2023-05-02'",
+    );
     stays("function-to-range", "SELECT id FROM orders WHERE EXTRACT(MONTH FROM day) = 5");
     stays("function-to-range", "SELECT id FROM orders WHERE EXTRACT(YEAR FROM total) = 2023");
     // The order of texts depends on the collation.
@@ -52,7 +55,10 @@ fn what_only_sqlite_needs_is_not_proposed() {
         "not-exists-to-not-in",
         "SELECT name FROM customers c WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.customer_id = c.id)",
     );
-    stays("join-order", "SELECT c.name FROM orders o JOIN customers c ON c.id = o.customer_id WHERE c.country = 'AT'");
+    stays(
+        "join-order",
+        "SELECT c.name FROM orders o JOIN customers c ON c.id = o.customer_id WHERE c.country = 'AT'",
+    );
 }
 
 /// ON of a join sees the tables of its own item of FROM alone.

@@ -136,8 +136,14 @@ fn in_to_exists() {
         "in-to-exists",
         "SELECT name FROM customers c WHERE id IN (SELECT customer_id FROM orders o WHERE o.total = c.level)",
     );
-    stays("in-to-exists", "SELECT name FROM customers WHERE id IN (SELECT MAX(customer_id) FROM orders)");
-    stays("in-to-exists", "SELECT name FROM customers WHERE id IN (SELECT customer_id FROM orders LIMIT 3)");
+    stays(
+        "in-to-exists",
+        "SELECT name FROM customers WHERE id IN (SELECT MAX(customer_id) FROM orders)",
+    );
+    stays(
+        "in-to-exists",
+        "SELECT name FROM customers WHERE id IN (SELECT customer_id FROM orders LIMIT 3)",
+    );
 }
 
 #[test]
@@ -219,7 +225,10 @@ fn distinct_to_exists() {
         "distinct-to-exists",
         "SELECT DISTINCT c.name, o.total FROM customers c JOIN orders o ON o.customer_id = c.id",
     );
-    stays("distinct-to-exists", "SELECT DISTINCT c.name FROM customers c LEFT JOIN orders o ON o.customer_id = c.id");
+    stays(
+        "distinct-to-exists",
+        "SELECT DISTINCT c.name FROM customers c LEFT JOIN orders o ON o.customer_id = c.id",
+    );
     stays("distinct-to-exists", "SELECT c.name FROM customers c, orders o");
 }
 
@@ -239,12 +248,18 @@ fn push_down() {
         "push-down",
         "SELECT d.k FROM (SELECT customer_id AS k, SUM(total) AS s FROM orders GROUP BY customer_id) AS d WHERE d.s > 3",
     );
-    stays("push-down", "SELECT d.k FROM (SELECT customer_id AS k FROM orders LIMIT 5) AS d WHERE d.k = 5");
+    stays(
+        "push-down",
+        "SELECT d.k FROM (SELECT customer_id AS k FROM orders LIMIT 5) AS d WHERE d.k = 5",
+    );
     stays(
         "push-down",
         "SELECT d.k FROM (SELECT customer_id AS k, ROW_NUMBER() OVER (ORDER BY id) AS n FROM orders) AS d WHERE d.k = 5",
     );
-    stays("push-down", "SELECT d.k FROM (SELECT customer_id AS k FROM orders) AS d WHERE d.k IS NULL");
+    stays(
+        "push-down",
+        "SELECT d.k FROM (SELECT customer_id AS k FROM orders) AS d WHERE d.k IS NULL",
+    );
 }
 
 #[test]
@@ -264,7 +279,10 @@ fn join_order() {
         "SELECT c.name FROM orders o JOIN customers c ON c.id = o.customer_id WHERE c.country = 'AT'",
         "SELECT c.name FROM customers c CROSS JOIN orders o WHERE c.id = o.customer_id AND c.country = 'AT'",
     );
-    stays("join-order", "SELECT c.name FROM orders o LEFT JOIN customers c ON c.id = o.customer_id");
+    stays(
+        "join-order",
+        "SELECT c.name FROM orders o LEFT JOIN customers c ON c.id = o.customer_id",
+    );
     stays("join-order", "SELECT name FROM customers");
 }
 
@@ -274,10 +292,17 @@ fn an_index_that_the_plan_uses_is_switched_off() {
     let sql = "SELECT name FROM customers WHERE country = 'AT' AND level = 1";
     let all = proposed(Dialect::Sqlite, sql, plan);
     assert!(
-        all.contains(&("index-off".into(), "SELECT name FROM customers WHERE +country = 'AT' AND level = 1".into())),
+        all.contains(&(
+            "index-off".into(),
+            "SELECT name FROM customers WHERE +country = 'AT' AND level = 1".into()
+        )),
         "{all:?}"
     );
-    assert!(proposed(Dialect::Sqlite, sql, "SCAN customers\n").iter().all(|(family, _)| family != "index-off"));
+    assert!(
+        proposed(Dialect::Sqlite, sql, "SCAN customers\n")
+            .iter()
+            .all(|(family, _)| family != "index-off")
+    );
     // A number compared with a text would no longer be converted.
     let odd = "SELECT name FROM customers WHERE country = 7";
     assert!(proposed(Dialect::Sqlite, odd, plan).iter().all(|(family, _)| family != "index-off"));

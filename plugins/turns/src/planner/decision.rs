@@ -20,8 +20,15 @@ pub(crate) enum Action {
 }
 
 impl Action {
-    pub(crate) const ALL: [Self; 7] =
-        [Self::Search, Self::Continue, Self::Fork, Self::Select, Self::Merge, Self::Prune, Self::Terminate];
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Search,
+        Self::Continue,
+        Self::Fork,
+        Self::Select,
+        Self::Merge,
+        Self::Prune,
+        Self::Terminate,
+    ];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -106,12 +113,14 @@ impl Decision {
     }
 }
 
-/// The schema of a turn. It leaves out what a replay can explain better: how many decisions there may be, and which go together.
+/// The schema of a turn. It leaves out what a replay can explain better: how many decisions there
+/// may be, and which go together.
 pub(crate) fn schema() -> JsonValue {
     let text = || json!({ "type": ["string", "null"] });
     let words = |words: Vec<&str>| json!({ "type": "string", "enum": words });
     let or_null = |words: Vec<&str>| {
-        let all: Vec<JsonValue> = words.into_iter().map(JsonValue::from).chain([JsonValue::Null]).collect();
+        let all: Vec<JsonValue> =
+            words.into_iter().map(JsonValue::from).chain([JsonValue::Null]).collect();
         json!({ "enum": all })
     };
     json!({
@@ -153,11 +162,13 @@ pub(crate) fn schema() -> JsonValue {
 /// Reads a reply. The error is for the model.
 pub(crate) fn read(reply: &Reply) -> Result<Vec<Decision>, String> {
     let parsed = reply.parsed.as_deref().unwrap_or(&reply.text);
-    let document: JsonValue = serde_json::from_str(parsed).map_err(|_| "the reply is no JSON document".to_owned())?;
+    let document: JsonValue =
+        serde_json::from_str(parsed).map_err(|_| "the reply is no JSON document".to_owned())?;
     let list = document.get("decisions").and_then(JsonValue::as_array);
     let list = list.filter(|list| !list.is_empty()).ok_or("the reply has no list `decisions`")?;
     let one = |(index, value): (usize, &JsonValue)| {
-        Decision::deserialize(value).map_err(|error| format!("decision {} cannot be read: {error}", index + 1))
+        Decision::deserialize(value)
+            .map_err(|error| format!("decision {} cannot be read: {error}", index + 1))
     };
     list.iter().enumerate().map(one).collect()
 }

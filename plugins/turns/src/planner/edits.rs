@@ -1,7 +1,8 @@
 //! From decisions to the host's graph.
 //!
-//! The host cancels what the answer does not wait for, so the answer is always a task that waits for all that is under way: a choice of it
-//! and of the results so far. A search that is cut short answers with the best result of a live branch.
+//! The host cancels what the answer does not wait for, so the answer is always a task that waits
+//! for all that is under way: a choice of it and of the results so far. A search that is cut short
+//! answers with the best result of a live branch.
 
 use syrch_plugin::prelude::*;
 
@@ -22,11 +23,15 @@ pub(crate) struct Added {
 pub(crate) fn added(view: &View, replayed: &Replayed, settings: &Settings) -> Added {
     let state = &replayed.state;
     let started = replayed.started.iter().filter_map(|id| state.node(id));
-    let mut tasks: Vec<Task> = started.map(|node| task(view, state, node, &replayed.started, settings)).collect();
-    // The first of equals is chosen: what is under way builds on what there is, and hits are no answer.
+    let mut tasks: Vec<Task> =
+        started.map(|node| task(view, state, node, &replayed.started, settings)).collect();
+    // The first of equals is chosen: what is under way builds on what there is, and hits are no
+    // answer.
     let results = state.live().filter_map(|branch| state.result_of(&branch.id));
-    let (searches, tries): (Vec<&Node>, Vec<&Node>) = state.running().partition(|node| node.is_search());
-    let awaited: Vec<String> = tries.into_iter().chain(results).chain(searches).map(|node| node.id.clone()).collect();
+    let (searches, tries): (Vec<&Node>, Vec<&Node>) =
+        state.running().partition(|node| node.is_search());
+    let awaited: Vec<String> =
+        tries.into_iter().chain(results).chain(searches).map(|node| node.id.clone()).collect();
     if let [only] = awaited.as_slice() {
         return Added { tasks, answer: only.clone() };
     }
@@ -40,11 +45,19 @@ pub(crate) fn added(view: &View, replayed: &Replayed, settings: &Settings) -> Ad
     Added { tasks, answer: id }
 }
 
-/// The edits of a turn: what is called off, what is added, where the answer is now, and the end where it was decided.
+/// The edits of a turn: what is called off, what is added, where the answer is now, and the end
+/// where it was decided.
 pub(crate) fn step(view: &View, replayed: &Replayed, settings: &Settings) -> Step {
     let mut edits: Vec<Edit> = replayed.cancelled.iter().cloned().map(Edit::Cancel).collect();
     if replayed.state.stopped.is_some() {
-        edits.extend(replayed.answer.iter().filter(|id| **id != view.graph.answer).cloned().map(Edit::Answer));
+        edits.extend(
+            replayed
+                .answer
+                .iter()
+                .filter(|id| **id != view.graph.answer)
+                .cloned()
+                .map(Edit::Answer),
+        );
         edits.push(Edit::Finish);
     } else {
         let added = added(view, replayed, settings);
@@ -55,20 +68,25 @@ pub(crate) fn step(view: &View, replayed: &Replayed, settings: &Settings) -> Ste
 }
 
 fn collector(view: &View, state: &State) -> String {
-    let taken: Vec<String> =
-        view.taken.iter().chain(state.nodes.iter().map(|node| &node.id)).map(|id| folded(id)).collect();
+    let taken: Vec<String> = view
+        .taken
+        .iter()
+        .chain(state.nodes.iter().map(|node| &node.id))
+        .map(|id| folded(id))
+        .collect();
     let plain = format!("turn-{}", state.turn);
     let numbered = (2..=taken.len() + 2).map(|number| format!("{plain}-{number}"));
     let free = [plain.clone()].into_iter().chain(numbered).find(|id| !taken.contains(&folded(id)));
     free.unwrap_or(plain)
 }
 
-/// A task, which runs even if what it builds on failed, and then gets the reason. A statement also depends on the searches whose hits its
-/// branch retains, so that the solver sees them.
+/// A task, which runs even if what it builds on failed, and then gets the reason. A statement also
+/// depends on the searches whose hits its branch retains, so that the solver sees them.
 fn task(view: &View, state: &State, node: &Node, started: &[String], settings: &Settings) -> Task {
     let mut before = node.after.clone();
     if !node.is_search() {
-        let evidence = state.branch(&node.branch).map(|branch| branch.evidence.as_slice()).unwrap_or_default();
+        let evidence =
+            state.branch(&node.branch).map(|branch| branch.evidence.as_slice()).unwrap_or_default();
         before.extend(evidence.iter().map(|piece| piece.task.clone()));
     }
     let mut depends_on: Vec<String> = Vec::new();

@@ -1,4 +1,5 @@
-//! What searches found, as far as it is retained: the newest first, nothing twice, and no more than the limit.
+//! What searches found, as far as it is retained: the newest first, nothing twice, and no more than
+//! the limit.
 
 use serde::{Deserialize, Serialize};
 use syrch_plugin::prelude::*;
@@ -25,7 +26,11 @@ impl Evidence {
             task: task.to_owned(),
             corpus: corpus_name(&hit.corpus).to_owned(),
             path: short(&hit.path, PATH),
-            snippet: hit.snippet.as_deref().map(|text| short(text, SNIPPET)).filter(|text| !text.is_empty()),
+            snippet: hit
+                .snippet
+                .as_deref()
+                .map(|text| short(text, SNIPPET))
+                .filter(|text| !text.is_empty()),
             score: clamp01(hit.score),
         }
     }
@@ -55,8 +60,8 @@ pub(crate) struct Retained {
     pub(crate) let_go: u32,
 }
 
-/// Puts the fresh pieces before the known ones, each once (by corpus, path and snippet), and cuts to the limit (sift, retained evidence;
-/// its merge did neither).
+/// Puts the fresh pieces before the known ones, each once (by corpus, path and snippet), and cuts
+/// to the limit (sift, retained evidence; its merge did neither).
 pub(crate) fn retain(known: &mut Vec<Evidence>, fresh: Vec<Evidence>, limit: u32) -> Retained {
     let limit = limit as usize;
     let mut pieces: Vec<Evidence> = Vec::new();
@@ -64,7 +69,8 @@ pub(crate) fn retain(known: &mut Vec<Evidence>, fresh: Vec<Evidence>, limit: u32
     let mut let_go = 0;
     let prior = std::mem::take(known);
     let is_new = |piece: &Evidence| !prior.iter().any(|old| old.is_same(piece));
-    let marked: Vec<(Evidence, bool)> = fresh.into_iter().map(|piece| (piece.clone(), is_new(&piece))).collect();
+    let marked: Vec<(Evidence, bool)> =
+        fresh.into_iter().map(|piece| (piece.clone(), is_new(&piece))).collect();
     for (piece, new) in marked.into_iter().chain(prior.into_iter().map(|piece| (piece, false))) {
         if pieces.iter().any(|other| other.is_same(&piece)) {
             continue;
@@ -105,7 +111,8 @@ mod tests {
     #[test]
     fn the_newest_come_first_and_nothing_twice() {
         let mut known = vec![piece("s1", "a"), piece("s1", "b"), piece("s1", "c")];
-        let retained = retain(&mut known, vec![piece("s2", "d"), piece("s2", "b"), piece("s2", "d")], 3);
+        let retained =
+            retain(&mut known, vec![piece("s2", "d"), piece("s2", "b"), piece("s2", "d")], 3);
         assert_eq!(paths(&known), ["d", "b", "a"]);
         assert_eq!(retained, Retained { gained: 1, let_go: 1 });
         assert_eq!(known[1].task, "s2");
@@ -115,7 +122,10 @@ mod tests {
     #[test]
     fn what_is_known_is_no_gain() {
         let mut known = vec![piece("s1", "a")];
-        assert_eq!(retain(&mut known, vec![piece("s2", "a")], 5), Retained { gained: 0, let_go: 0 });
+        assert_eq!(
+            retain(&mut known, vec![piece("s2", "a")], 5),
+            Retained { gained: 0, let_go: 0 }
+        );
         assert_eq!(known.len(), 1);
     }
 }

@@ -1,5 +1,6 @@
-//! Deciding without a model (sift, heuristic planner, which planned all of it beforehand; here each step follows from what was found):
-//! search for the question's words, follow what was found, try the question, look for the names that an error missed, and try once more.
+//! Deciding without a model (sift, heuristic planner, which planned all of it beforehand; here each
+//! step follows from what was found): search for the question's words, follow what was found, try
+//! the question, look for the names that an error missed, and try once more.
 
 use syrch_plugin::prelude::*;
 
@@ -28,16 +29,39 @@ pub(crate) fn decide(view: &View, state: &State, actions: u32) -> Vec<Decision> 
     }
 }
 
-fn before_a_try(view: &View, state: &State, branch: &Branch, left: u32, actions: u32) -> Vec<Decision> {
+fn before_a_try(
+    view: &View,
+    state: &State,
+    branch: &Branch,
+    left: u32,
+    actions: u32,
+) -> Vec<Decision> {
     let searches = state.nodes.iter().filter(|node| node.is_search()).count();
     let may_search = left > 1;
     let first = unused(words(view.problem), &state.used);
     if searches == 0 && may_search && !first.is_empty() {
-        return vec![search(view, state, branch, 1, &first, "columns", "lexical", "the question's own words")];
+        return vec![search(
+            view,
+            state,
+            branch,
+            1,
+            &first,
+            "columns",
+            "lexical",
+            "the question's own words",
+        )];
     }
     let follow_up = state.nodes.iter().any(|node| node.is_search() && !node.after.is_empty());
-    let follow_ups = if may_search && !follow_up { follow_ups(view, state, branch, actions) } else { Vec::new() };
-    if follow_ups.is_empty() { vec![solve(view, state, branch, "what was found is all there is")] } else { follow_ups }
+    let follow_ups = if may_search && !follow_up {
+        follow_ups(view, state, branch, actions)
+    } else {
+        Vec::new()
+    };
+    if follow_ups.is_empty() {
+        vec![solve(view, state, branch, "what was found is all there is")]
+    } else {
+        follow_ups
+    }
 }
 
 /// For each piece of evidence a search for its words that were not used yet.
@@ -56,19 +80,29 @@ fn follow_ups(view: &View, state: &State, branch: &Branch, actions: u32) -> Vec<
         used.extend(query.iter().cloned());
         let number = decisions.len() as u32 + 1;
         let why = format!("follows {}", piece.path);
-        let mut decision = search(view, state, branch, number, &query, "notes", "segment-fuzzy", &why);
+        let mut decision =
+            search(view, state, branch, number, &query, "notes", "segment-fuzzy", &why);
         decision.node = branch.head.clone();
         decisions.push(decision);
     }
     decisions
 }
 
-fn after_a_try(view: &View, state: &State, branch: &Branch, tried: &Node, left: u32) -> Vec<Decision> {
+fn after_a_try(
+    view: &View,
+    state: &State,
+    branch: &Branch,
+    tried: &Node,
+    left: u32,
+) -> Vec<Decision> {
     let place = state.nodes.iter().position(|node| node.id == tried.id).unwrap_or_default();
     let repairs = &state.nodes[place + 1..];
     if !repairs.is_empty() {
         if repairs.iter().all(|repair| repair.gained == 0) {
-            return terminate(StopReason::NoAdditionalEvidence, "the search for the missing names found nothing new");
+            return terminate(
+                StopReason::NoAdditionalEvidence,
+                "the search for the missing names found nothing new",
+            );
         }
         return vec![solve(view, state, branch, "there is new evidence for a second try")];
     }
@@ -79,10 +113,20 @@ fn after_a_try(view: &View, state: &State, branch: &Branch, tried: &Node, left: 
     if query.is_empty() {
         return terminate(StopReason::NoFurtherQueries, "every word has been searched for");
     }
-    vec![search(view, state, branch, 1, &query, "columns", "path-fuzzy", "the names that the first try missed")]
+    vec![search(
+        view,
+        state,
+        branch,
+        1,
+        &query,
+        "columns",
+        "path-fuzzy",
+        "the names that the first try missed",
+    )]
 }
 
-/// What to look for after a try without rows: the names of its error, else what is left of the question and of the evidence.
+/// What to look for after a try without rows: the names of its error, else what is left of the
+/// question and of the evidence.
 fn missing(view: &View, branch: &Branch, tried: &Node) -> Vec<String> {
     let ended = observation(view.seen, &tried.id);
     let said = ended.map(|ended| match &ended.ending {
@@ -102,7 +146,13 @@ fn missing(view: &View, branch: &Branch, tried: &Node) -> Vec<String> {
 fn words(problem: &Problem) -> Vec<String> {
     let answers = problem.answers.iter().map(|(_, answer)| answer.as_str());
     let hints = problem.hints.iter().map(|hit| hit.path.as_str());
-    let rest = problem.evidence.as_deref().into_iter().chain(problem.goal.as_deref()).chain(answers).chain(hints);
+    let rest = problem
+        .evidence
+        .as_deref()
+        .into_iter()
+        .chain(problem.goal.as_deref())
+        .chain(answers)
+        .chain(hints);
     terms(&[problem.question.as_str()].into_iter().chain(rest).collect::<Vec<_>>().join(" "))
 }
 
@@ -149,13 +199,22 @@ fn select(entry: &Entry) -> Decision {
 }
 
 fn terminate(reason: StopReason, why: &str) -> Vec<Decision> {
-    vec![Decision { stop_reason: Some(reason), rationale: Some(why.to_owned()), ..Decision::new(Action::Terminate) }]
+    vec![Decision {
+        stop_reason: Some(reason),
+        rationale: Some(why.to_owned()),
+        ..Decision::new(Action::Terminate)
+    }]
 }
 
 /// The `number`-th of `s1`, `s2` … that is no task's id.
 pub(crate) fn free_id(head: &str, number: u32, view: &View, state: &State) -> String {
-    let taken: Vec<String> =
-        view.taken.iter().chain(state.nodes.iter().map(|node| &node.id)).map(|id| folded(id)).collect();
-    let free = (1_u32..).map(|number| format!("{head}{number}")).filter(|id| !taken.contains(&folded(id)));
+    let taken: Vec<String> = view
+        .taken
+        .iter()
+        .chain(state.nodes.iter().map(|node| &node.id))
+        .map(|id| folded(id))
+        .collect();
+    let free =
+        (1_u32..).map(|number| format!("{head}{number}")).filter(|id| !taken.contains(&folded(id)));
     free.take(number as usize).last().unwrap_or_default()
 }

@@ -35,7 +35,12 @@ pub(crate) struct View<'a> {
 }
 
 impl PlannerRole for Turns {
-    fn plan(&self, host: &impl PlannerHost, problem: &Problem, catalog: &Catalog) -> Result<Graph, Failure> {
+    fn plan(
+        &self,
+        host: &impl PlannerHost,
+        problem: &Problem,
+        catalog: &Catalog,
+    ) -> Result<Graph, Failure> {
         let graph = Graph { tasks: Vec::new(), answer: String::new(), memo: None };
         let limit = self.limit(host);
         let view = View { problem, catalog, graph: &graph, seen: &[], taken: &[], new: &[], limit };
@@ -72,7 +77,10 @@ impl PlannerRole for Turns {
             return Ok(unchanged);
         }
         if observe::is_spent(seen) {
-            host.note(Level::Info, "a budget is spent or the search was called off: no further turn");
+            host.note(
+                Level::Info,
+                "a budget is spent or the search was called off: no further turn",
+            );
         }
         let view = View { problem, catalog, graph, seen, taken: &taken, new: &new, limit };
         let taken_turn = match over(&view, &state) {
@@ -82,7 +90,9 @@ impl PlannerRole for Turns {
         };
         Ok(match taken_turn {
             Some(replayed) => edits::step(&view, &replayed, &self.settings),
-            None if is_quiet => edits::step(&view, &stop(host, state, StopReason::NoFurtherQueries), &self.settings),
+            None if is_quiet => {
+                edits::step(&view, &stop(host, state, StopReason::NoFurtherQueries), &self.settings)
+            }
             None => Step { edits: Vec::new(), memo: state.memo() },
         })
     }
@@ -102,7 +112,9 @@ impl Turns {
 
 /// Why no further turn can be taken.
 fn over(view: &View, state: &State) -> Option<StopReason> {
-    let is_satisfied = || !state.by_model && state.best().is_some_and(|best| best.standing == state::Standing::Solved);
+    let is_satisfied = || {
+        !state.by_model && state.best().is_some_and(|best| best.standing == state::Standing::Solved)
+    };
     match () {
         () if observe::is_spent(view.seen) => Some(StopReason::NoAdditionalEvidence),
         () if state.turn < view.limit => None,

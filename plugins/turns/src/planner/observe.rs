@@ -11,9 +11,14 @@ pub(crate) fn observation<'a>(seen: &'a [Observation], task: &str) -> Option<&'a
     seen.iter().rfind(|observation| observation.task == task)
 }
 
-/// Takes over how the tasks under way ended and what they found, at most `retained` pieces of evidence a branch. Returns the ids of
-/// those that ended.
-pub(crate) fn absorb(state: &mut State, graph: &Graph, seen: &[Observation], retained: u32) -> Vec<String> {
+/// Takes over how the tasks under way ended and what they found, at most `retained` pieces of
+/// evidence a branch. Returns the ids of those that ended.
+pub(crate) fn absorb(
+    state: &mut State,
+    graph: &Graph,
+    seen: &[Observation],
+    retained: u32,
+) -> Vec<String> {
     let mut ended = Vec::new();
     for place in 0..state.nodes.len() {
         let node = &mut state.nodes[place];
@@ -31,8 +36,11 @@ pub(crate) fn absorb(state: &mut State, graph: &Graph, seen: &[Observation], ret
         node.confidence = confidence(observation);
         ended.push(node.id.clone());
         let (id, branch) = (node.id.clone(), node.branch.clone());
-        let fresh: Vec<Evidence> = observation.hits.iter().map(|hit| Evidence::of(&id, hit)).collect();
-        let Some(branch) = state.branches.iter_mut().find(|known| known.id == branch && known.state.is_live()) else {
+        let fresh: Vec<Evidence> =
+            observation.hits.iter().map(|hit| Evidence::of(&id, hit)).collect();
+        let Some(branch) =
+            state.branches.iter_mut().find(|known| known.id == branch && known.state.is_live())
+        else {
             continue;
         };
         let counts = retain(&mut branch.evidence, fresh, retained);
@@ -56,10 +64,13 @@ fn confidence(observation: &Observation) -> Option<f64> {
     observation.candidates.first().and_then(|candidate| candidate.confidence).map(clamp01)
 }
 
-/// Whether no further statement or call can succeed: a budget is used up, or the search was cancelled.
+/// Whether no further statement or call can succeed: a budget is used up, or the search was
+/// cancelled.
 pub(crate) fn is_spent(seen: &[Observation]) -> bool {
     seen.iter().any(|observation| match &observation.ending {
-        Ending::Failed(failure) => matches!(failure.kind, FailureKind::Budget | FailureKind::Cancelled),
+        Ending::Failed(failure) => {
+            matches!(failure.kind, FailureKind::Budget | FailureKind::Cancelled)
+        }
         _ => false,
     })
 }

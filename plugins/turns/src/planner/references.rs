@@ -15,25 +15,40 @@ impl Replay<'_> {
     /// The named task, when it has a result that may be the answer.
     pub(crate) fn result(&self, node: &str, branch: Option<&Branch>) -> Result<&Node, Refusal> {
         let Some(known) = self.outcome.state.node(node) else {
-            return Err(self.fault(Fault::MissingNode, format!("there is no task `{}`", line(node, ID))));
+            return Err(
+                self.fault(Fault::MissingNode, format!("there is no task `{}`", line(node, ID)))
+            );
         };
         if branch.is_some_and(|branch| branch.id != known.branch) {
-            return Err(self.fault(Fault::InvalidBranchNodePair, format!("`{node}` is of branch `{}`", known.branch)));
+            return Err(self.fault(
+                Fault::InvalidBranchNodePair,
+                format!("`{node}` is of branch `{}`", known.branch),
+            ));
         }
         self.live("branch", Some(&known.branch))?;
         if known.is_search() || !known.standing.has_result() {
-            return Err(self.fault(Fault::MissingNode, format!("`{node}` has no result to answer with")));
+            return Err(
+                self.fault(Fault::MissingNode, format!("`{node}` has no result to answer with"))
+            );
         }
         Ok(known)
     }
 
     /// What the added task does.
     pub(crate) fn work(&self, decision: &Decision) -> Result<Work, Refusal> {
-        let said = |text: &Option<String>| text.as_deref().map(text_line).filter(|text| !text.is_empty());
-        if decision.action == Action::Search || (decision.action == Action::Fork && decision.query.is_some()) {
+        let said =
+            |text: &Option<String>| text.as_deref().map(text_line).filter(|text| !text.is_empty());
+        if decision.action == Action::Search
+            || (decision.action == Action::Fork && decision.query.is_some())
+        {
             let query = said(&decision.query).ok_or_else(|| self.unusable("`query` is missing"))?;
-            let corpus = self.word("corpus", decision.corpus.as_deref().unwrap_or("columns"), &CORPORA)?;
-            let retriever = self.word("retriever", decision.retriever.as_deref().unwrap_or("lexical"), &RETRIEVERS)?;
+            let corpus =
+                self.word("corpus", decision.corpus.as_deref().unwrap_or("columns"), &CORPORA)?;
+            let retriever = self.word(
+                "retriever",
+                decision.retriever.as_deref().unwrap_or("lexical"),
+                &RETRIEVERS,
+            )?;
             return Ok(Work::Search { corpus, retriever, query });
         }
         let text = said(&decision.text).ok_or_else(|| self.unusable("`text` is missing"))?;
@@ -45,19 +60,32 @@ impl Replay<'_> {
         found.ok_or_else(|| self.unusable(&format!("`{name}` is none of {}", known.join(", "))))
     }
 
-    /// The task that the new one builds on: the named one, else the branch's last; it must have ended.
-    pub(crate) fn base(&self, node: Option<&str>, branch: &Branch) -> Result<Option<String>, Refusal> {
+    /// The task that the new one builds on: the named one, else the branch's last; it must have
+    /// ended.
+    pub(crate) fn base(
+        &self,
+        node: Option<&str>,
+        branch: &Branch,
+    ) -> Result<Option<String>, Refusal> {
         let state = &self.outcome.state;
-        let Some(id) = node.filter(|id| !id.is_empty()).or(branch.head.as_deref()) else { return Ok(None) };
+        let Some(id) = node.filter(|id| !id.is_empty()).or(branch.head.as_deref()) else {
+            return Ok(None);
+        };
         let Some(known) = state.node(id) else {
-            return Err(self.fault(Fault::MissingNode, format!("there is no task `{}`", line(id, ID))));
+            return Err(
+                self.fault(Fault::MissingNode, format!("there is no task `{}`", line(id, ID)))
+            );
         };
         // A forked branch also builds on what its first task came out of.
         if known.branch != branch.id {
-            return Err(self.fault(Fault::InvalidBranchNodePair, format!("`{id}` is of branch `{}`", known.branch)));
+            return Err(self.fault(
+                Fault::InvalidBranchNodePair,
+                format!("`{id}` is of branch `{}`", known.branch),
+            ));
         }
         if !known.standing.has_ended() {
-            let detail = format!("`{id}` has not ended: wait for its result before you build on it");
+            let detail =
+                format!("`{id}` has not ended: wait for its result before you build on it");
             return Err(self.fault(Fault::InvalidEdgeReference, detail));
         }
         Ok(Some(id.to_owned()))
@@ -69,12 +97,22 @@ impl Replay<'_> {
         };
         match self.outcome.state.branch(id) {
             Some(branch) if branch.state.is_live() => Ok(branch),
-            Some(branch) => Err(self.fault(Fault::MissingBranch, format!("`{id}` was {}", branch.state.name()))),
-            None => Err(self.fault(Fault::MissingBranch, format!("there is no branch `{}`", line(id, ID)))),
+            Some(branch) => {
+                Err(self.fault(Fault::MissingBranch, format!("`{id}` was {}", branch.state.name())))
+            }
+            None => {
+                Err(self
+                    .fault(Fault::MissingBranch, format!("there is no branch `{}`", line(id, ID))))
+            }
         }
     }
 
-    pub(crate) fn id(&self, field: &str, fault: Fault, id: Option<&str>) -> Result<String, Refusal> {
+    pub(crate) fn id(
+        &self,
+        field: &str,
+        fault: Fault,
+        id: Option<&str>,
+    ) -> Result<String, Refusal> {
         let Some(id) = id.map(str::trim).filter(|id| !id.is_empty()) else {
             return Err(self.fault(fault, format!("`{field}` is missing")));
         };
@@ -95,7 +133,9 @@ impl Replay<'_> {
     }
 
     pub(crate) fn optional_edge(&self, decision: &Decision) -> Result<Option<String>, Refusal> {
-        let Some(edge) = decision.edge.as_deref().filter(|edge| !edge.is_empty()) else { return Ok(None) };
+        let Some(edge) = decision.edge.as_deref().filter(|edge| !edge.is_empty()) else {
+            return Ok(None);
+        };
         let edge = self.id("edge", Fault::MissingEdge, Some(edge))?;
         self.check_edge(&edge)?;
         Ok(Some(edge))
@@ -103,7 +143,9 @@ impl Replay<'_> {
 
     pub(crate) fn check_edge(&self, edge: &str) -> Result<(), Refusal> {
         if self.outcome.state.edges.iter().any(|known| known.id == edge) {
-            return Err(self.fault(Fault::DuplicateEdge, format!("there is already an edge `{edge}`")));
+            return Err(
+                self.fault(Fault::DuplicateEdge, format!("there is already an edge `{edge}`"))
+            );
         }
         Ok(())
     }
@@ -112,8 +154,13 @@ impl Replay<'_> {
         match kind {
             Some("child") => Ok(EdgeKind::Child),
             Some("sibling") => Ok(EdgeKind::Sibling),
-            None | Some("") => Err(self.fault(Fault::MissingEdge, "`edge_kind` is missing".to_owned())),
-            Some(_) => Err(self.fault(Fault::InvalidEdgeReference, "`edge_kind` is none of child, sibling".to_owned())),
+            None | Some("") => {
+                Err(self.fault(Fault::MissingEdge, "`edge_kind` is missing".to_owned()))
+            }
+            Some(_) => Err(self.fault(
+                Fault::InvalidEdgeReference,
+                "`edge_kind` is none of child, sibling".to_owned(),
+            )),
         }
     }
 

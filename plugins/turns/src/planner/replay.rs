@@ -1,4 +1,5 @@
-//! Replays a stream of decisions on a copy of the state. The stream is untrusted: all of it is taken, or none.
+//! Replays a stream of decisions on a copy of the state. The stream is untrusted: all of it is
+//! taken, or none.
 
 use syrch_plugin::text::clamp01;
 
@@ -42,7 +43,8 @@ pub(crate) fn replay(
     if decisions.len() > bounds.actions as usize {
         return Err(Refusal::TooMany { given: decisions.len(), most: bounds.actions as usize });
     }
-    let outcome = Replayed { state: state.clone(), started: Vec::new(), cancelled: Vec::new(), answer: None };
+    let outcome =
+        Replayed { state: state.clone(), started: Vec::new(), cancelled: Vec::new(), answer: None };
     let mut replay = Replay { outcome, taken, bounds, number: 0, action: Action::Continue };
     for (index, decision) in decisions.iter().enumerate() {
         (replay.number, replay.action) = (index + 1, decision.action);
@@ -57,32 +59,44 @@ pub(crate) fn replay(
 }
 
 impl Replayed {
-    /// Sees to it that a statement is under way or has a result: else the question is tried, after all that its branch has.
+    /// Sees to it that a statement is under way or has a result: else the question is tried, after
+    /// all that its branch has.
     pub(crate) fn attempt(&mut self, id: String, question: &str) {
         if self.state.best().is_some() || self.state.running().any(|node| !node.is_search()) {
             return;
         }
         let Some(branch) = self.state.working().map(|branch| branch.id.clone()) else { return };
         let of_branch = self.state.nodes.iter().filter(|node| node.branch == branch);
-        let mut after: Vec<String> =
-            of_branch.filter(|node| self.started.contains(&node.id)).map(|node| node.id.clone()).collect();
+        let mut after: Vec<String> = of_branch
+            .filter(|node| self.started.contains(&node.id))
+            .map(|node| node.id.clone())
+            .collect();
         after.extend(self.state.last_ended(&branch));
         let from = after.first().cloned();
         let kind = if from.is_some() { EdgeKind::Child } else { EdgeKind::Root };
-        self.add(&branch, &id, Work::Solve { text: text_line(question), expected: None }, after, None);
+        self.add(
+            &branch,
+            &id,
+            Work::Solve { text: text_line(question), expected: None },
+            after,
+            None,
+        );
         self.connect(None, kind, from, &id);
         self.start(&id);
         self.activate(&branch);
     }
 
-    /// Nothing under way and something in the frontier: its best entry is selected, the first of equals.
+    /// Nothing under way and something in the frontier: its best entry is selected, the first of
+    /// equals.
     fn fill_up(&mut self) {
         if self.state.stopped.is_some() || self.state.running().next().is_some() {
             return;
         }
-        let priority = |entry: &Entry| self.state.node(&entry.node).map_or(0.0, |node| node.priority);
+        let priority =
+            |entry: &Entry| self.state.node(&entry.node).map_or(0.0, |node| node.priority);
         let best = self.state.frontier.iter().enumerate();
-        let best = best.reduce(|best, next| if priority(next.1) > priority(best.1) { next } else { best });
+        let best =
+            best.reduce(|best, next| if priority(next.1) > priority(best.1) { next } else { best });
         if let Some((place, _)) = best {
             self.select(place);
         }
@@ -110,7 +124,14 @@ impl Replayed {
     }
 
     /// A task that waits; it is then the last of its branch.
-    pub(crate) fn add(&mut self, branch: &str, id: &str, work: Work, after: Vec<String>, priority: Option<f64>) {
+    pub(crate) fn add(
+        &mut self,
+        branch: &str,
+        id: &str,
+        work: Work,
+        after: Vec<String>,
+        priority: Option<f64>,
+    ) {
         let state = &mut self.state;
         if let Work::Search { query, .. } = &work {
             let fresh = terms::unused(terms::terms(query), &state.used);
@@ -132,10 +153,17 @@ impl Replayed {
     }
 
     /// How it came out of another one; an edge without an id gets the next free one.
-    pub(crate) fn connect(&mut self, edge: Option<String>, kind: EdgeKind, from: Option<String>, to: &str) {
+    pub(crate) fn connect(
+        &mut self,
+        edge: Option<String>,
+        kind: EdgeKind,
+        from: Option<String>,
+        to: &str,
+    ) {
         let edges = &self.state.edges;
         let is_free = |id: &String| edges.iter().all(|edge| edge.id != *id);
-        let id = edge.or_else(|| (1..=edges.len() + 1).map(|number| format!("e{number}")).find(is_free));
+        let id =
+            edge.or_else(|| (1..=edges.len() + 1).map(|number| format!("e{number}")).find(is_free));
         let edge = Edge { id: id.unwrap_or_default(), kind, from, to: to.to_owned() };
         self.state.edges.push(edge);
     }
@@ -169,7 +197,9 @@ impl Replay<'_> {
     pub(crate) fn leave(&mut self, id: &str, how: BranchState) {
         let state = &mut self.outcome.state;
         state.frontier.retain(|entry| entry.branch != id);
-        for node in state.nodes.iter_mut().filter(|node| node.branch == id && !node.standing.has_ended()) {
+        for node in
+            state.nodes.iter_mut().filter(|node| node.branch == id && !node.standing.has_ended())
+        {
             if node.standing == Standing::Running && !self.outcome.started.contains(&node.id) {
                 self.outcome.cancelled.push(node.id.clone());
             }

@@ -1,4 +1,5 @@
-//! What the planner remembers between calls: branches, their tasks, how those hang together, and what waits. It travels in the memo.
+//! What the planner remembers between calls: branches, their tasks, how those hang together, and
+//! what waits. It travels in the memo.
 
 use serde::{Deserialize, Serialize};
 use syrch_plugin::serde_json;
@@ -120,7 +121,8 @@ pub(crate) enum EdgeKind {
     Merge,
 }
 
-/// An edge of the search as the planner sees it; the host's dependencies follow from it. `from` is `None` for a root.
+/// An edge of the search as the planner sees it; the host's dependencies follow from it. `from` is
+/// `None` for a root.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Edge {
     pub(crate) id: String,
@@ -148,8 +150,12 @@ pub(crate) enum StopReason {
 }
 
 impl StopReason {
-    pub(crate) const ALL: [Self; 4] =
-        [Self::GoalSatisfied, Self::StepLimitReached, Self::NoFurtherQueries, Self::NoAdditionalEvidence];
+    pub(crate) const ALL: [Self; 4] = [
+        Self::GoalSatisfied,
+        Self::StepLimitReached,
+        Self::NoFurtherQueries,
+        Self::NoAdditionalEvidence,
+    ];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -187,7 +193,12 @@ pub(crate) const MAIN: &str = "main";
 impl State {
     /// One branch, and nothing in it.
     pub(crate) fn new() -> Self {
-        let main = Branch { id: MAIN.to_owned(), state: BranchState::Pending, head: None, evidence: Vec::new() };
+        let main = Branch {
+            id: MAIN.to_owned(),
+            state: BranchState::Pending,
+            head: None,
+            evidence: Vec::new(),
+        };
         Self {
             turn: 0,
             by_model: true,
@@ -217,9 +228,15 @@ impl State {
         let has_node = |id: &String| self.node(id).is_some();
         self.branch(&self.active).is_some()
             && self.branches.iter().all(|branch| branch.head.iter().all(has_node))
-            && self.nodes.iter().all(|node| self.branch(&node.branch).is_some() && node.after.iter().all(has_node))
+            && self
+                .nodes
+                .iter()
+                .all(|node| self.branch(&node.branch).is_some() && node.after.iter().all(has_node))
             && self.edges.iter().all(|edge| has_node(&edge.to) && edge.from.iter().all(has_node))
-            && self.frontier.iter().all(|entry| self.branch(&entry.branch).is_some() && has_node(&entry.node))
+            && self
+                .frontier
+                .iter()
+                .all(|entry| self.branch(&entry.branch).is_some() && has_node(&entry.node))
     }
 
     pub(crate) fn branch(&self, id: &str) -> Option<&Branch> {
@@ -257,13 +274,16 @@ impl State {
 
     /// The last task of a branch that went to the solver and has a result.
     pub(crate) fn result_of(&self, branch: &str) -> Option<&Node> {
-        let is_result = |node: &&Node| node.branch == branch && !node.is_search() && node.standing.has_result();
+        let is_result =
+            |node: &&Node| node.branch == branch && !node.is_search() && node.standing.has_result();
         self.nodes.iter().rfind(is_result)
     }
 
-    /// The result to answer with: one with rows before one without, then the more confident, then the later.
+    /// The result to answer with: one with rows before one without, then the more confident, then
+    /// the later.
     pub(crate) fn best(&self) -> Option<&Node> {
-        let rank = |node: &Node| (node.standing == Standing::Solved, node.confidence.unwrap_or(-1.0));
+        let rank =
+            |node: &Node| (node.standing == Standing::Solved, node.confidence.unwrap_or(-1.0));
         let results = self.live().filter_map(|branch| self.result_of(&branch.id));
         results.reduce(|best, next| if rank(next) >= rank(best) { next } else { best })
     }

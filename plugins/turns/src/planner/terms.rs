@@ -10,18 +10,18 @@ const WORD: usize = 40;
 
 // What says nothing about where to look.
 const STOP: &[&str] = &[
-    "a", "all", "an", "and", "are", "as", "at", "be", "by", "did", "do", "does", "each", "find", "for", "from", "give",
-    "has", "have", "how", "in", "is", "it", "list", "many", "me", "most", "much", "no", "of", "on", "or", "show",
-    "than", "that", "the", "their", "them", "there", "to", "was", "were", "what", "when", "where", "which", "who",
-    "whose", "with",
+    "a", "all", "an", "and", "are", "as", "at", "be", "by", "did", "do", "does", "each", "find",
+    "for", "from", "give", "has", "have", "how", "in", "is", "it", "list", "many", "me", "most",
+    "much", "no", "of", "on", "or", "show", "than", "that", "the", "their", "them", "there", "to",
+    "was", "were", "what", "when", "where", "which", "who", "whose", "with",
 ];
 
 // What messages of errors are made of.
 const ERROR: &str = "after ambiguous attempt attempts byte column columns could did error failed last name near not result row \
     rows statement such syntax table tables unknown";
 
-/// The words of a text in small letters, each once and in order, without those that say nothing. Underscores, dots and the humps of
-/// `camelCase` divide words too, so that names and prose meet.
+/// The words of a text in small letters, each once and in order, without those that say nothing.
+/// Underscores, dots and the humps of `camelCase` divide words too, so that names and prose meet.
 pub(crate) fn terms(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut word = String::new();
@@ -42,7 +42,10 @@ pub(crate) fn terms(text: &str) -> Vec<String> {
 fn push(found: &mut Vec<String>, word: &mut String) {
     let word = std::mem::take(word);
     let word = clip(&word, WORD);
-    if word.chars().count() > 1 && STOP.binary_search(&word).is_err() && !found.iter().any(|known| known == word) {
+    if word.chars().count() > 1
+        && STOP.binary_search(&word).is_err()
+        && !found.iter().any(|known| known == word)
+    {
         found.push(word.to_owned());
     }
 }
@@ -52,11 +55,13 @@ pub(crate) fn unused(terms: Vec<String>, used: &[String]) -> Vec<String> {
     terms.into_iter().filter(|term| !used.contains(term)).take(QUERY).collect()
 }
 
-/// The names that an error is about: what stands in quotes or after `near:`, else whatever is no word of errors.
+/// The names that an error is about: what stands in quotes or after `near:`, else whatever is no
+/// word of errors.
 pub(crate) fn names_of_error(message: &str) -> Vec<String> {
     let quoted = message.split(['`', '"']).skip(1).step_by(2);
     let near = message.split("near: ").skip(1);
-    let named: Vec<String> = quoted.chain(near).collect::<Vec<_>>().join(" ").split(';').map(str::to_owned).collect();
+    let named: Vec<String> =
+        quoted.chain(near).collect::<Vec<_>>().join(" ").split(';').map(str::to_owned).collect();
     let found = terms(&named.join(" "));
     let found = if found.is_empty() { terms(message) } else { found };
     let is_number = |term: &String| term.chars().all(|c| c.is_ascii_digit());
@@ -75,7 +80,10 @@ mod tests {
     #[test]
     fn prose_and_names_give_the_same_words() {
         assert_eq!(terms("How many French customers?"), ["french", "customers"]);
-        assert_eq!(terms("main.CustomerOrders.unit_price"), ["main", "customer", "orders", "unit", "price"]);
+        assert_eq!(
+            terms("main.CustomerOrders.unit_price"),
+            ["main", "customer", "orders", "unit", "price"]
+        );
         assert_eq!(terms("Größe, größe! A x 10"), ["größe", "10"]);
         assert!(terms("who is it").is_empty());
     }

@@ -22,10 +22,12 @@ enum Asked {
 }
 
 impl Turns {
-    /// Takes the next turn: by the model while it can, else by the heuristic. `None` if there is nothing sound to be done now.
+    /// Takes the next turn: by the model while it can, else by the heuristic. `None` if there is
+    /// nothing sound to be done now.
     ///
     /// # Errors
-    /// An outage or a spent budget before anything was done; later the search continues without the model.
+    /// An outage or a spent budget before anything was done; later the search continues without the
+    /// model.
     pub(crate) fn turn(
         &self,
         host: &impl PlannerHost,
@@ -64,32 +66,53 @@ impl Turns {
             let request = prompts::request(view, state, &self.settings, wrong.as_ref());
             let (said, why) = match host.complete(&request) {
                 Ok(reply) => match self.sound(view, state, &reply) {
-                    Ok((decisions, replayed)) => return Asked::Decided(decisions, Box::new(replayed)),
+                    Ok((decisions, replayed)) => {
+                        return Asked::Decided(decisions, Box::new(replayed));
+                    }
                     Err(why) => (reply.text, why),
                 },
-                Err(LlmError::Malformed(start)) => (start, "they have another shape than asked for".to_owned()),
-                Err(error @ (LlmError::Refused(_) | LlmError::Unsupported(_) | LlmError::TooLarge)) => {
+                Err(LlmError::Malformed(start)) => {
+                    (start, "they have another shape than asked for".to_owned())
+                }
+                Err(
+                    error @ (LlmError::Refused(_) | LlmError::Unsupported(_) | LlmError::TooLarge),
+                ) => {
                     return Asked::Unable(llm_words(&error));
                 }
                 Err(error) => return Asked::Lost(llm_failure(&error)),
             };
-            host.note(Level::Warn, &format!("the model's decisions cannot be used: {}", line(&why, 300)));
+            host.note(
+                Level::Warn,
+                &format!("the model's decisions cannot be used: {}", line(&why, 300)),
+            );
             wrong = Some((said, why));
         }
         Asked::Unable("the model decided wrong twice".to_owned())
     }
 
-    fn sound(&self, view: &View, state: &State, reply: &Reply) -> Result<(Vec<Decision>, Replayed), String> {
+    fn sound(
+        &self,
+        view: &View,
+        state: &State,
+        reply: &Reply,
+    ) -> Result<(Vec<Decision>, Replayed), String> {
         let decisions = read(reply)?;
-        let replayed = self.replayed(view, state, &decisions).map_err(|refusal| refusal.to_string())?;
+        let replayed =
+            self.replayed(view, state, &decisions).map_err(|refusal| refusal.to_string())?;
         Ok((decisions, replayed))
     }
 
-    fn replayed(&self, view: &View, state: &State, decisions: &[Decision]) -> Result<Replayed, Refusal> {
+    fn replayed(
+        &self,
+        view: &View,
+        state: &State,
+        decisions: &[Decision],
+    ) -> Result<Replayed, Refusal> {
         let mut replayed = replay(state, view.taken, decisions, self.bounds())?;
         replayed.state.turn += 1;
         if replayed.state.stopped.is_none() && replayed.state.turn >= view.limit {
-            replayed.attempt(heuristic::free_id("t", 1, view, &replayed.state), &view.problem.question);
+            replayed
+                .attempt(heuristic::free_id("t", 1, view, &replayed.state), &view.problem.question);
         }
         Ok(replayed)
     }
@@ -105,15 +128,31 @@ impl Turns {
     ) -> Replayed {
         let turn = replayed.state.turn;
         for decision in decisions {
-            let about = decision.target_node.as_deref().or(decision.node.as_deref()).or(decision.branch.as_deref());
+            let about = decision
+                .target_node
+                .as_deref()
+                .or(decision.node.as_deref())
+                .or(decision.branch.as_deref());
             let about = about.map(|id| format!(" {}", line(id, 32))).unwrap_or_default();
-            let why = decision.rationale.as_deref().map(|why| format!(": {}", line(why, 200))).unwrap_or_default();
-            host.note(Level::Info, &format!("turn {turn} of {}: {}{about}{why}", view.limit, decision.action.name()));
+            let why = decision
+                .rationale
+                .as_deref()
+                .map(|why| format!(": {}", line(why, 200)))
+                .unwrap_or_default();
+            host.note(
+                Level::Info,
+                &format!("turn {turn} of {}: {}{about}{why}", view.limit, decision.action.name()),
+            );
         }
         let actions: Vec<&str> = decisions.iter().map(|decision| decision.action.name()).collect();
         let state = &replayed.state;
-        let branches: Vec<_> = state.branches.iter().map(|branch| json!([branch.id, branch.state.name()])).collect();
-        host.event(None, "turn", &json!({ "turn": turn, "by": by, "actions": actions, "branches": branches }));
+        let branches: Vec<_> =
+            state.branches.iter().map(|branch| json!([branch.id, branch.state.name()])).collect();
+        host.event(
+            None,
+            "turn",
+            &json!({ "turn": turn, "by": by, "actions": actions, "branches": branches }),
+        );
         if let Some(reason) = state.stopped {
             log_end(host, reason, replayed.answer.as_deref());
         }

@@ -7,7 +7,10 @@ fn script() -> Vec<Observation> {
     vec![
         found(
             "s1",
-            vec![hit(Corpus::Columns, "customers.country", "where they live"), hit(Corpus::Columns, "orders.id", "")],
+            vec![
+                hit(Corpus::Columns, "customers.country", "where they live"),
+                hit(Corpus::Columns, "orders.id", ""),
+            ],
         ),
         Observation {
             memo: Some(r#"{"reason":"country may be a code"}"#.into()),
@@ -47,12 +50,19 @@ fn whole() -> Scene {
 fn each_turn_is_decided_from_what_the_one_before_found() {
     let scene = whole();
     assert_eq!(scene.tasks(), ["s1", "t1", "t2", "t3"]);
-    assert_eq!((scene.calls(), scene.stopped(), scene.graph.answer.as_str()), (5, "goal-satisfied", "t3"));
+    assert_eq!(
+        (scene.calls(), scene.stopped(), scene.graph.answer.as_str()),
+        (5, "goal-satisfied", "t3")
+    );
     assert_eq!(scene.steps[3], [Edit::Answer("t3".into()), Edit::Finish]);
     let prompt = |call: usize| scene.host.model.prompt(call);
     let has = |call: usize, parts: &[&str]| {
         for part in parts {
-            assert!(prompt(call).contains(part), "{part} is missing in call {call}:\n{}", prompt(call));
+            assert!(
+                prompt(call).contains(part),
+                "{part} is missing in call {call}:\n{}",
+                prompt(call)
+            );
         }
     };
     has(
@@ -92,11 +102,16 @@ fn each_turn_is_decided_from_what_the_one_before_found() {
             "confidence 0.90",
         ],
     );
-    has(4, &["Branch b2 (merged)", "  NEW t3: statement for \"add both counts\" after t1, t2: 1 row"]);
+    has(
+        4,
+        &["Branch b2 (merged)", "  NEW t3: statement for \"add both counts\" after t1, t2: 1 row"],
+    );
     assert!(!prompt(1).contains("t1:") && !prompt(2).contains("NEW s1"));
     let request = &scene.host.model.requests()[1];
     assert_eq!(request.purpose, Purpose::Plan);
-    assert!(matches!(&request.expect, Shape::Json(schema) if schema.contains("\"title\":\"syrch-turn\"")));
+    assert!(
+        matches!(&request.expect, Shape::Json(schema) if schema.contains("\"title\":\"syrch-turn\""))
+    );
 }
 
 #[test]
@@ -109,7 +124,8 @@ fn decisions_become_tasks_with_what_they_build_on() {
         limit: 10,
     };
     assert_eq!(scene.task("s1").operation, Operation::Retrieve(query));
-    // The statement depends on the search that it builds on, the sibling on the same, the merge on both and on the search.
+    // The statement depends on the search that it builds on, the sibling on the same, the merge on
+    // both and on the search.
     assert_eq!(scene.task("t1").depends_on, ["s1"]);
     assert_eq!(scene.task("t2").depends_on, ["s1"]);
     assert_eq!(scene.task("t3").depends_on, ["t1", "t2", "s1"]);
@@ -122,8 +138,11 @@ fn decisions_become_tasks_with_what_they_build_on() {
     let state = scene.state();
     assert_eq!(state.branch("b2").unwrap().state, BranchState::Merged);
     assert_eq!(state.branch("main").unwrap().state, BranchState::Completed);
-    let edges: Vec<String> =
-        state.edges.iter().map(|edge| format!("{} {:?} {:?} {}", edge.id, edge.kind, edge.from, edge.to)).collect();
+    let edges: Vec<String> = state
+        .edges
+        .iter()
+        .map(|edge| format!("{} {:?} {:?} {}", edge.id, edge.kind, edge.from, edge.to))
+        .collect();
     assert_eq!(
         edges,
         [
@@ -160,7 +179,10 @@ fn a_merge_takes_evidence_once_and_within_the_limit() {
     let mut script = script();
     script.push(found(
         "s2",
-        vec![hit(Corpus::Columns, "orders.id", ""), hit(Corpus::Notes, "glossary", "French: country FR")],
+        vec![
+            hit(Corpus::Columns, "orders.id", ""),
+            hit(Corpus::Notes, "glossary", "French: country FR"),
+        ],
     ));
     let mut other = fork("main", "b2", "s2", "child");
     other["query"] = "glossary".into();
@@ -174,7 +196,8 @@ fn a_merge_takes_evidence_once_and_within_the_limit() {
     let mut scene = Scene::new(Settings { retained: 2, ..Settings::default() }, &turns, script);
     scene.run();
     let state = scene.state();
-    let retained: Vec<&str> = state.branch("main").unwrap().evidence.iter().map(|piece| piece.path.as_str()).collect();
+    let retained: Vec<&str> =
+        state.branch("main").unwrap().evidence.iter().map(|piece| piece.path.as_str()).collect();
     assert_eq!(retained, ["customers.country", "orders.id"]);
     assert!(state.let_go > 0 && scene.host.model.prompt(3).contains("of evidence let go"));
     assert_eq!(scene.task("t1").depends_on, ["s1", "s2"]);
@@ -199,24 +222,32 @@ fn a_pruned_branch_gives_no_answer() {
     assert_eq!(scene.state().branch("b2").unwrap().state, BranchState::Pruned);
     let prompt = |call: usize| scene.host.model.prompt(call);
     assert!(prompt(2).contains("Branch b2 (pruned)"), "{}", prompt(2));
-    assert!(prompt(3).contains("decision 1 (terminate): missing-branch: `b2` was pruned"), "{}", prompt(3));
+    assert!(
+        prompt(3).contains("decision 1 (terminate): missing-branch: `b2` was pruned"),
+        "{}",
+        prompt(3)
+    );
 }
 
 #[test]
 fn tasks_under_way_are_called_off_when_one_result_is_enough() {
-    let select =
-        json!({ "action": "select", "branch": "b2", "node": "t2", "frontier": "f-b2", "rationale": "at once" });
+    let select = json!({ "action": "select", "branch": "b2", "node": "t2", "frontier": "f-b2", "rationale": "at once" });
     let mut first = fork("main", "b2", "t2", "child");
     first["priority"] = 0.9.into();
-    let turns =
-        [turn(&[first, select, go_on("main", "t1", "count")]), turn(&[prune("main"), terminate("goal-satisfied")])];
+    let turns = [
+        turn(&[first, select, go_on("main", "t1", "count")]),
+        turn(&[prune("main"), terminate("goal-satisfied")]),
+    ];
     let settings = || Settings { together: false, ..Settings::default() };
     let mut scene = Scene::new(settings(), &turns, script());
     scene.plan();
     assert_eq!(scene.task("turn-1").depends_on, ["t2", "t1"]);
     assert_eq!((scene.task("t2").priority, scene.task("t1").priority), (0.9, 0.5));
     assert!(scene.advance(&["t2"]));
-    assert_eq!(scene.steps[0], [Edit::Cancel("t1".into()), Edit::Answer("t2".into()), Edit::Finish]);
+    assert_eq!(
+        scene.steps[0],
+        [Edit::Cancel("t1".into()), Edit::Answer("t2".into()), Edit::Finish]
+    );
     assert!(scene.host.model.prompt(1).contains("t1: statement for \"count\": under way"));
     assert_eq!(scene.state().node("t1").unwrap().standing, Standing::Cancelled);
 
@@ -230,7 +261,11 @@ fn tasks_under_way_are_called_off_when_one_result_is_enough() {
 #[test]
 fn a_refused_stream_is_reported_once_and_then_rules_decide() {
     let wrong = turn(&[go_on("b7", "t1", "count")]);
-    let mut scene = Scene::new(Settings::default(), &[wrong.clone(), turn(&[go_on("main", "t1", "count")])], script());
+    let mut scene = Scene::new(
+        Settings::default(),
+        &[wrong.clone(), turn(&[go_on("main", "t1", "count")])],
+        script(),
+    );
     scene.plan();
     assert_eq!((scene.tasks(), scene.calls(), scene.state().by_model), (vec!["t1"], 2, true));
     let prompt = scene.host.model.prompt(1);
@@ -248,23 +283,31 @@ fn a_refused_stream_is_reported_once_and_then_rules_decide() {
         matches!(&scene.task("s1").operation, Operation::Retrieve(query) if query.text == "orders french customers place")
     );
     assert!(
-        scene.host.trace.notes().contains(&"the model decided wrong twice: deciding by rule from here on".to_owned())
+        scene
+            .host
+            .trace
+            .notes()
+            .contains(&"the model decided wrong twice: deciding by rule from here on".to_owned())
     );
 }
 
 #[test]
 fn the_last_turn_tries_the_question_and_the_limit_ends_it() {
     let turns = [turn(&[search("main", "s1", "french")]), turn(&[search("main", "s2", "orders")])];
-    let script = || [script(), vec![found("s2", vec![]), solved("t1", "SELECT 1", 1, 0.2)]].concat();
+    let script =
+        || [script(), vec![found("s2", vec![]), solved("t1", "SELECT 1", 1, 0.2)]].concat();
     let mut scene = Scene::new(Settings { steps: 2, ..Settings::default() }, &turns, script());
     scene.run();
     assert_eq!((scene.tasks(), scene.calls()), (vec!["s1", "s2", "t1"], 2));
     assert_eq!(scene.task("t1").text, QUESTION);
     assert_eq!(scene.task("t1").depends_on, ["s2", "s1"]);
     assert_eq!((scene.stopped(), scene.graph.answer.as_str()), ("step-limit-reached", "t1"));
-    assert!(scene.host.model.prompt(1).contains("This is turn 2 of 2. No task can be added after it"));
+    assert!(
+        scene.host.model.prompt(1).contains("This is turn 2 of 2. No task can be added after it")
+    );
 
-    // The user's rounds bound the turns too; without any there is nothing to look at, and no model is asked.
+    // The user's rounds bound the turns too; without any there is nothing to look at, and no model
+    // is asked.
     for (rounds, tasks, calls) in [(1, vec!["s1", "s2", "t1"], 2), (0, vec!["t1"], 0)] {
         let mut scene = Scene::new(Settings::default(), &turns, script());
         scene.host.policy.max_rounds = rounds;
@@ -287,12 +330,18 @@ fn settings_bound_what_a_turn_may_do() {
     };
     assert_eq!(refusal(Settings::default(), std::slice::from_ref(&two)), None);
     let said = refusal(Settings { actions_per_turn: 1, ..Settings::default() }, &[two]);
-    assert_eq!(said.unwrap(), "the model's decisions cannot be used: 2 decisions in one turn, over the limit of 1");
+    assert_eq!(
+        said.unwrap(),
+        "the model's decisions cannot be used: 2 decisions in one turn, over the limit of 1"
+    );
 
     let forks = [turn(&[go_on("main", "t1", "x")]), turn(&[fork("main", "b2", "t2", "child")])];
     assert_eq!(refusal(Settings::default(), &forks), None);
     let said = refusal(Settings { branches: 1, ..Settings::default() }, &forks);
-    assert!(said.unwrap().ends_with("there are as many branches as may be (1): merge or prune one first"));
+    assert!(
+        said.unwrap()
+            .ends_with("there are as many branches as may be (1): merge or prune one first")
+    );
 
     let mut scene = Scene::new(
         Settings { hits: 3, catalog_bytes: 500, ..Settings::default() },
@@ -303,7 +352,9 @@ fn settings_bound_what_a_turn_may_do() {
     assert!(matches!(&scene.task("s1").operation, Operation::Retrieve(query) if query.limit == 3));
     let wide = Table {
         name: "wide".into(),
-        columns: ["a", "b", "c"].map(|name| Column { name: name.repeat(200), ..Column::default() }).to_vec(),
+        columns: ["a", "b", "c"]
+            .map(|name| Column { name: name.repeat(200), ..Column::default() })
+            .to_vec(),
         ..Table::default()
     };
     let catalog = Catalog { tables: vec![wide], ..catalog() };
@@ -332,8 +383,10 @@ fn a_memo_that_is_not_its_own_changes_nothing() {
     let mut scene = whole();
     for memo in [None, Some("{}"), Some("[]"), Some("no json")] {
         scene.graph.memo = memo.map(str::to_owned);
-        let step =
-            scene.planner.next(&scene.host, &Problem::new(QUESTION), &catalog(), &scene.graph, &scene.seen, 0).unwrap();
+        let step = scene
+            .planner
+            .next(&scene.host, &Problem::new(QUESTION), &catalog(), &scene.graph, &scene.seen, 0)
+            .unwrap();
         assert_eq!((step.edits, step.memo), (vec![], memo.map(str::to_owned)));
     }
     let mut state = State::new();

@@ -18,7 +18,10 @@ fn state() -> State {
             turn(&[go_on("main", "t1", "count them")]),
             turn(&[fork("main", "b2", "t2", "child"), fork("main", "b3", "t3", "sibling")]),
         ],
-        vec![found("s1", vec![hit(Corpus::Columns, "customers.country", "")]), solved("t1", "SELECT 1", 1, 0.4)],
+        vec![
+            found("s1", vec![hit(Corpus::Columns, "customers.country", "")]),
+            solved("t1", "SELECT 1", 1, 0.4),
+        ],
     );
     scene.plan();
     scene.advance(&["s1"]);
@@ -75,7 +78,12 @@ fn what_is_named_must_be_there() {
     }
     let no_node = changed(go_on("main", "t9", "x"), "node", "t8");
     let result = changed(terminate("goal-satisfied"), "node", "s1");
-    for decision in [no_node, changed(go_on("main", "", "x"), "target_node", ""), select("b3", "t8", "f-b3"), result] {
+    for decision in [
+        no_node,
+        changed(go_on("main", "", "x"), "target_node", ""),
+        select("b3", "t8", "f-b3"),
+        result,
+    ] {
         assert_eq!(fault(decision.clone()), Fault::MissingNode, "{decision}");
     }
     assert_eq!(fault(changed(new_fork(), "edge", "")), Fault::MissingEdge);
@@ -98,7 +106,10 @@ fn what_is_new_must_not_be_there() {
 
 #[test]
 fn what_belongs_together_must_go_together() {
-    assert_eq!(fault(changed(go_on("main", "t9", "x"), "node", "t3")), Fault::InvalidBranchNodePair);
+    assert_eq!(
+        fault(changed(go_on("main", "t9", "x"), "node", "t3")),
+        Fault::InvalidBranchNodePair
+    );
     assert_eq!(fault(select("main", "t3", "f-b3")), Fault::InvalidBranchNodePair);
     assert_eq!(fault(merge("main")), Fault::InvalidBranchNodePair);
     assert_eq!(fault(go_on("b3", "t9", "x")), Fault::InvalidBranchNodePair);
@@ -112,8 +123,7 @@ fn what_belongs_together_must_go_together() {
 fn nothing_builds_on_what_has_not_ended() {
     assert_eq!(fault(go_on("b2", "t9", "x")), Fault::InvalidEdgeReference);
     let refusal = replayed(&[search("main", "s9", "x"), go_on("main", "t9", "x")]).unwrap_err();
-    let words =
-        "decision 2 (continue): invalid-edge-reference: `s9` has not ended: wait for its result before you build on it";
+    let words = "decision 2 (continue): invalid-edge-reference: `s9` has not ended: wait for its result before you build on it";
     assert_eq!(refusal.to_string(), words);
 }
 
@@ -131,16 +141,31 @@ fn limits_and_nonsense_are_refused_in_words() {
         "decision 1 (continue): `target_node` is not 1 to 32 of A-Z a-z 0-9 _ -"
     );
     let corpus = changed(search("main", "s9", "x"), "corpus", "cells");
-    assert_eq!(said(&[corpus]), "decision 1 (search): `corpus` is none of tables, columns, notes, examples");
+    assert_eq!(
+        said(&[corpus]),
+        "decision 1 (search): `corpus` is none of tables, columns, notes, examples"
+    );
     assert_eq!(
         said(&[go_on("main", "t9", "x"), terminate("goal-satisfied")]),
         "decision 2 (terminate): a turn that starts a task cannot end the search"
     );
-    assert_eq!(said(&[terminate("goal-satisfied"), prune("b3")]), "decision 2 (prune): nothing can follow a terminate");
+    assert_eq!(
+        said(&[terminate("goal-satisfied"), prune("b3")]),
+        "decision 2 (prune): nothing can follow a terminate"
+    );
     let prunes = [prune("b3"), prune("b2"), prune("main")];
-    assert_eq!(said(&prunes), "decision 3 (prune): missing-branch: without `main` no branch would be left");
-    assert_eq!(said(&prunes[..2]), "after these decisions no task is under way: add one, or terminate");
-    assert_eq!(said(&[prune("b3"), go_on("b3", "t9", "x")]), "decision 2 (continue): missing-branch: `b3` was pruned");
+    assert_eq!(
+        said(&prunes),
+        "decision 3 (prune): missing-branch: without `main` no branch would be left"
+    );
+    assert_eq!(
+        said(&prunes[..2]),
+        "after these decisions no task is under way: add one, or terminate"
+    );
+    assert_eq!(
+        said(&[prune("b3"), go_on("b3", "t9", "x")]),
+        "decision 2 (continue): missing-branch: `b3` was pruned"
+    );
     for nonsense in [
         "{}",
         "[]",
@@ -157,7 +182,10 @@ fn limits_and_nonsense_are_refused_in_words() {
 fn before_any_try_nothing_can_end() {
     let decisions = read(&reply("", Some(&turn(&[terminate("goal-satisfied")])))).unwrap();
     let refusal = replay(&State::new(), &[], &decisions, BOUNDS).unwrap_err();
-    assert_eq!(refusal.to_string(), "decision 1 (terminate): no task has tried to answer the question yet");
+    assert_eq!(
+        refusal.to_string(),
+        "decision 1 (terminate): no task has tried to answer the question yet"
+    );
 }
 
 #[test]
@@ -170,7 +198,10 @@ fn a_sound_stream_changes_the_copy_alone() {
         (["t2".to_owned()].as_slice(), ["t3".to_owned()].as_slice())
     );
     let branch = |id: &str| after.state.branch(id).unwrap().clone();
-    assert_eq!((branch("b2").state, branch("b3").state), (BranchState::Pruned, BranchState::Active));
+    assert_eq!(
+        (branch("b2").state, branch("b3").state),
+        (BranchState::Pruned, BranchState::Active)
+    );
     assert!(branch("b2").evidence.is_empty() && !branch("b3").evidence.is_empty());
     assert!(after.state.frontier.is_empty());
     let edge = after.state.edges.iter().find(|edge| edge.id == "to-t3").unwrap();
@@ -242,7 +273,8 @@ fn a_refusal_goes_back_as_one_bounded_line() {
     assert!(said.contains("there is no task `t9 Decide nothing. x") && said.len() < 200, "{said}");
 
     let catalog = catalog();
-    let (problem, graph) = (Problem::new(QUESTION), Graph { tasks: Vec::new(), answer: String::new(), memo: None });
+    let (problem, graph) =
+        (Problem::new(QUESTION), Graph { tasks: Vec::new(), answer: String::new(), memo: None });
     let view = crate::planner::View {
         problem: &problem,
         catalog: &catalog,

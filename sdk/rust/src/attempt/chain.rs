@@ -45,9 +45,16 @@ impl Chain {
         self.fail("", wrong);
     }
 
-    /// The candidate of the chain's next statement, a child of the one before. `own` are the statement's own counts: its errors are added
-    /// to those of the chain, while the shape of the result stays its own.
-    pub fn candidate(&mut self, id: String, origin: &str, statement: Statement, own: &Signals) -> Candidate {
+    /// The candidate of the chain's next statement, a child of the one before. `own` are the
+    /// statement's own counts: its errors are added to those of the chain, while the shape of the
+    /// result stays its own.
+    pub fn candidate(
+        &mut self,
+        id: String,
+        origin: &str,
+        statement: Statement,
+        own: &Signals,
+    ) -> Candidate {
         add_errors(&mut self.signals, own);
         let Signals { empty_result, null_columns, overflow, .. } = *own;
         let signals = Signals { empty_result, null_columns, overflow, ..self.signals.clone() };

@@ -19,17 +19,24 @@ struct Missing<'f> {
     nearest: Vec<String>,
 }
 
-/// What the index of values says about the texts of a statement whose result is empty, or one row of zeros and NULL.
+/// What the index of values says about the texts of a statement whose result is empty, or one row
+/// of zeros and NULL.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Absent {
-    /// A sentence for each text that its column lacks while it has similar ones, which the statement may mean.
+    /// A sentence for each text that its column lacks while it has similar ones, which the
+    /// statement may mean.
     pub(super) misspelled: Vec<String>,
     /// A sentence for each text that nothing in its column is like.
     pub(super) unlike: Vec<String>,
 }
 
 /// Finds the texts that their columns lack. Without the grant of cells nothing is found.
-pub(super) fn find_absent(host: &(impl Rows + Cells), facts: &Facts, results: &ResultSet, profile: &Profile) -> Absent {
+pub(super) fn find_absent(
+    host: &(impl Rows + Cells),
+    facts: &Facts,
+    results: &ResultSet,
+    profile: &Profile,
+) -> Absent {
     let literals = comparable(facts);
     if literals.is_empty() || !is_void(host, results, profile) {
         return Absent::default();
@@ -41,21 +48,33 @@ pub(super) fn find_absent(host: &(impl Rows + Cells), facts: &Facts, results: &R
         if nearest.is_empty() {
             absent.unlike.push(format!("{place} has no known value like `{text}`"));
         } else {
-            let named: Vec<String> =
-                nearest.iter().take(NEAREST).map(|value| format!("`{}`", line(value, SHOWN))).collect();
-            absent.misspelled.push(format!("{place} has no known value `{text}`; the nearest: {}", named.join(", ")));
+            let named: Vec<String> = nearest
+                .iter()
+                .take(NEAREST)
+                .map(|value| format!("`{}`", line(value, SHOWN)))
+                .collect();
+            absent.misspelled.push(format!(
+                "{place} has no known value `{text}`; the nearest: {}",
+                named.join(", ")
+            ));
         }
     }
     absent
 }
 
-/// Texts that are compared with a column, each once. Numbers and dates may well be compared without being there, and patterns are no values.
+/// Texts that are compared with a column, each once. Numbers and dates may well be compared without
+/// being there, and patterns are no values.
 fn comparable(facts: &Facts) -> Vec<&Literal> {
     let mut literals: Vec<&Literal> = Vec::new();
     for literal in &facts.literals {
         let is_text = literal.text.chars().any(char::is_alphabetic) && !literal.text.contains('%');
-        let is_known = |known: &&&Literal| place(known) == place(literal) && known.text == literal.text;
-        if is_text && literal.table.is_some() && literal.column.is_some() && !literals.iter().any(|k| is_known(&k)) {
+        let is_known =
+            |known: &&&Literal| place(known) == place(literal) && known.text == literal.text;
+        if is_text
+            && literal.table.is_some()
+            && literal.column.is_some()
+            && !literals.iter().any(|k| is_known(&k))
+        {
             literals.push(literal);
         }
     }
@@ -64,7 +83,8 @@ fn comparable(facts: &Facts) -> Vec<&Literal> {
 }
 
 fn place(literal: &Literal) -> String {
-    let [table, column] = [&literal.table, &literal.column].map(|name| line(name.as_deref().unwrap_or_default(), 80));
+    let [table, column] =
+        [&literal.table, &literal.column].map(|name| line(name.as_deref().unwrap_or_default(), 80));
     format!("{table}.{column}")
 }
 
@@ -84,13 +104,18 @@ fn is_void(host: &impl Rows, results: &ResultSet, profile: &Profile) -> bool {
 }
 
 fn missing<'f>(host: &impl Cells, facts: &Facts, literals: &[&'f Literal]) -> Vec<Missing<'f>> {
-    let any_case = facts.functions.iter().any(|name| matches!(name.to_lowercase().as_str(), "lower" | "upper"));
+    let any_case = facts
+        .functions
+        .iter()
+        .any(|name| matches!(name.to_lowercase().as_str(), "lower" | "upper"));
     let mut missing = Vec::new();
     let mut unspelled: Vec<&Literal> = Vec::new();
     for (literal, hits) in literals.iter().zip(look_up(host, literals, &Match::Exact)) {
         let is_cut = hits.len() >= CELLS as usize;
-        let is_spelling = |value: &String| value.trim().to_lowercase() == literal.text.trim().to_lowercase();
-        let spellings: Vec<String> = values(literal, &hits, 0.0).into_iter().filter(is_spelling).collect();
+        let is_spelling =
+            |value: &String| value.trim().to_lowercase() == literal.text.trim().to_lowercase();
+        let spellings: Vec<String> =
+            values(literal, &hits, 0.0).into_iter().filter(is_spelling).collect();
         if spellings.iter().any(|value| any_case || *value == literal.text) {
             continue;
         }
@@ -112,16 +137,20 @@ fn look_up(host: &impl Cells, literals: &[&Literal], how: &Match) -> Vec<Vec<Hit
     if literals.is_empty() {
         return Vec::new();
     }
-    let texts: Vec<String> = literals.iter().map(|literal| literal.text.trim().to_owned()).collect();
+    let texts: Vec<String> =
+        literals.iter().map(|literal| literal.text.trim().to_owned()).collect();
     host.find(&texts, how, CELLS).unwrap_or_default()
 }
 
 /// The values of the text's own column among these cells, best first.
 fn values(literal: &Literal, hits: &[Hit], least: f64) -> Vec<String> {
-    let is_column = |name: &str| literal.column.as_deref().is_some_and(|own| own.eq_ignore_ascii_case(name));
+    let is_column =
+        |name: &str| literal.column.as_deref().is_some_and(|own| own.eq_ignore_ascii_case(name));
     let is_table = |name: &str| literal.table.as_deref().is_some_and(|own| is_same(own, name));
     let is_own = |hit: &&Hit| {
-        hit.score >= least && hit.column.as_deref().is_some_and(is_column) && hit.table.as_deref().is_some_and(is_table)
+        hit.score >= least
+            && hit.column.as_deref().is_some_and(is_column)
+            && hit.table.as_deref().is_some_and(is_table)
     };
     hits.iter().filter(is_own).filter_map(|hit| hit.snippet.clone()).collect()
 }
@@ -129,7 +158,8 @@ fn values(literal: &Literal, hits: &[Hit], least: f64) -> Vec<String> {
 /// Whether two names are those of one table, of which either may be without its schema.
 fn is_same(one: &str, other: &str) -> bool {
     let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_lowercase();
-    one.eq_ignore_ascii_case(other) || ((one.contains('.') != other.contains('.')) && last(one) == last(other))
+    one.eq_ignore_ascii_case(other)
+        || ((one.contains('.') != other.contains('.')) && last(one) == last(other))
 }
 
 #[cfg(test)]
@@ -163,8 +193,20 @@ mod tests {
         let mut host = FakeHost::default();
         let known: [(&str, &[Hit]); 4] = [
             ("GERMANY", &[cell("customers.country", "Germany", 1.0)]),
-            ("Germany", &[cell("customers.country", "Germany", 1.0), cell("customers.name", "Germany", 1.0)]),
-            ("Germani", &[cell("customers.country", "Germany", 0.6), cell("customers.country", "Oman", 0.1)]),
+            (
+                "Germany",
+                &[
+                    cell("customers.country", "Germany", 1.0),
+                    cell("customers.name", "Germany", 1.0),
+                ],
+            ),
+            (
+                "Germani",
+                &[
+                    cell("customers.country", "Germany", 0.6),
+                    cell("customers.country", "Oman", 0.1),
+                ],
+            ),
             ("Vienna", &[cell("shops.city", "Vienna", 1.0)]),
         ];
         host.database.hits.extend(known.map(|(text, hits)| (text.to_owned(), hits.to_vec())));
@@ -182,7 +224,9 @@ mod tests {
             let absent = found(&host(), &with(&[("main.customers.country", text)]), Vec::new());
             (absent.misspelled.concat(), absent.unlike.concat())
         };
-        let named = |text: &str| format!("main.customers.country has no known value `{text}`; the nearest: `Germany`");
+        let named = |text: &str| {
+            format!("main.customers.country has no known value `{text}`; the nearest: `Germany`")
+        };
         assert_eq!(nearest("GERMANY"), (named("GERMANY"), String::new()));
         assert_eq!(nearest("Germani"), (named("Germani"), String::new()));
         assert_eq!(nearest("Germany"), Default::default());
@@ -198,7 +242,9 @@ mod tests {
         let facts = with(&[("customers.country", "GERMANY")]);
         let is_found = |rows: Vec<Vec<Value>>| found(&host(), &facts, rows).misspelled.len() == 1;
         assert!(is_found(Vec::new()));
-        for value in [Value::Integer(0), Value::Null, Value::Real(0.0), Value::Decimal("0.00".into())] {
+        for value in
+            [Value::Integer(0), Value::Null, Value::Real(0.0), Value::Decimal("0.00".into())]
+        {
             assert!(is_found(vec![vec![value]]));
         }
         assert!(!is_found(vec![vec![Value::Integer(3)]]));
@@ -207,7 +253,8 @@ mod tests {
 
     #[test]
     fn a_statement_that_changes_letter_case_is_held_to_none() {
-        let facts = Facts { functions: vec!["LOWER".into()], ..with(&[("customers.country", "GERMANY")]) };
+        let facts =
+            Facts { functions: vec!["LOWER".into()], ..with(&[("customers.country", "GERMANY")]) };
         assert_eq!(found(&host(), &facts, Vec::new()), Absent::default());
     }
 
@@ -215,6 +262,9 @@ mod tests {
     fn without_the_grant_of_cells_nothing_is_said() {
         let mut host = host();
         host.database.granted_rows = None;
-        assert_eq!(found(&host, &with(&[("customers.country", "GERMANY")]), Vec::new()), Absent::default());
+        assert_eq!(
+            found(&host, &with(&[("customers.country", "GERMANY")]), Vec::new()),
+            Absent::default()
+        );
     }
 }

@@ -1,7 +1,8 @@
 //! Attempts at a statement: from the reply to the statement, through check and run, to a candidate.
 //!
-//! [`written`] reads a reply, [`Trials`] checks and runs each text once, [`Chain`] holds a statement and its repairs, and the functions
-//! [`judged`], [`carry_on`] and [`nothing`] are the end of a task.
+//! [`written`] reads a reply, [`Trials`] checks and runs each text once, [`Chain`] holds a
+//! statement and its repairs, and the functions [`judged`], [`carry_on`] and [`nothing`] are the
+//! end of a task.
 
 mod chain;
 mod literals;
@@ -63,14 +64,16 @@ pub fn words(error: &SqlError) -> String {
         out += &format!(", at byte {position}");
     }
     if !error.suggestions.is_empty() {
-        let near: Vec<String> = error.suggestions.iter().take(5).map(|name| line(name, 80)).collect();
+        let near: Vec<String> =
+            error.suggestions.iter().take(5).map(|name| line(name, 80)).collect();
         out += &format!("; near: {}", near.join(", "));
     }
     out
 }
 
-/// What a good answer would not look like, a sentence for each sign in the shape of a result: no rows, columns of NULL, more rows than
-/// `overflow_rows`, and what the host warns of. The signs in the shape are counted in `signals`.
+/// What a good answer would not look like, a sentence for each sign in the shape of a result: no
+/// rows, columns of NULL, more rows than `overflow_rows`, and what the host warns of. The signs in
+/// the shape are counted in `signals`.
 pub fn doubts(overflow_rows: u64, profile: &Profile, signals: &mut Signals) -> Vec<String> {
     let mut doubts = Vec::new();
     signals.empty_result = profile.rows == 0;
@@ -81,7 +84,8 @@ pub fn doubts(overflow_rows: u64, profile: &Profile, signals: &mut Signals) -> V
     let nulls: Vec<&ColumnProfile> = profile.columns.iter().filter(is_null).collect();
     signals.null_columns = u32::try_from(nulls.len()).unwrap_or(u32::MAX);
     if !nulls.is_empty() {
-        let named: Vec<String> = nulls.iter().take(NAMED).map(|column| line(&column.column.name, 80)).collect();
+        let named: Vec<String> =
+            nulls.iter().take(NAMED).map(|column| line(&column.column.name, 80)).collect();
         let more = nulls.len() - named.len();
         doubts.push(format!(
             "{} NULL in all rows: {}{}",
@@ -103,7 +107,8 @@ pub fn doubts(overflow_rows: u64, profile: &Profile, signals: &mut Signals) -> V
     doubts
 }
 
-/// What the host warns of in a result; without the first warning of a result that was cut, which says by which limit.
+/// What the host warns of in a result; without the first warning of a result that was cut, which
+/// says by which limit.
 #[must_use]
 pub fn warnings(profile: &Profile) -> &[String] {
     profile.warnings.get(usize::from(profile.truncated)..).unwrap_or_default()
@@ -116,7 +121,8 @@ const NAMED: usize = 20;
 // The length of the longest id that the host allows.
 const ID: usize = 64;
 
-/// The id of a task's numbered candidate: `TASK.NUMBER`, or a shortened id of the task if that is too long for the host.
+/// The id of a task's numbered candidate: `TASK.NUMBER`, or a shortened id of the task if that is
+/// too long for the host.
 #[must_use]
 pub fn candidate_id(task: &str, number: u32) -> String {
     let id = format!("{task}.{number}");
@@ -151,12 +157,17 @@ mod tests {
     #[test]
     fn what_the_host_warns_of_is_a_doubt() {
         let warned = |truncated: bool| {
-            let warnings = ["cut after 3 rows", "2 of 9 values of c are no numbers"].map(str::to_owned).to_vec();
+            let warnings = ["cut after 3 rows", "2 of 9 values of c are no numbers"]
+                .map(str::to_owned)
+                .to_vec();
             let profile = Profile { rows: 3, truncated, warnings, ..Profile::default() };
             doubts(1000, &profile, &mut Signals::default())
         };
         assert_eq!(warned(false), ["cut after 3 rows", "2 of 9 values of c are no numbers"]);
-        assert_eq!(warned(true).last().map(String::as_str), Some("2 of 9 values of c are no numbers"));
+        assert_eq!(
+            warned(true).last().map(String::as_str),
+            Some("2 of 9 values of c are no numbers")
+        );
         assert!(!warned(true).contains(&"cut after 3 rows".to_owned()));
     }
 

@@ -5,10 +5,18 @@ use serde_json::json;
 use crate::prelude::*;
 use crate::text::line;
 
-/// The verdicts of the reward on all these candidates, in order. Without a reward there are none, and a note says why.
-pub fn judged(host: &(impl Evaluate + Trace), task: &Task, candidates: &[Candidate]) -> Vec<Verdict> {
+/// The verdicts of the reward on all these candidates, in order. Without a reward there are none,
+/// and a note says why.
+pub fn judged(
+    host: &(impl Evaluate + Trace),
+    task: &Task,
+    candidates: &[Candidate],
+) -> Vec<Verdict> {
     host.reward(candidates).unwrap_or_else(|error| {
-        host.note(Level::Info, &format!("{}: no result was judged: {}", task.id, port_failure(&error).message));
+        host.note(
+            Level::Info,
+            &format!("{}: no result was judged: {}", task.id, port_failure(&error).message),
+        );
         Vec::new()
     })
 }
@@ -30,8 +38,8 @@ pub fn carry_on(host: &impl Trace, task: &Task, level: Level, why: &str) {
     host.note(level, &format!("{}: going on with what there is: {why}", task.id));
 }
 
-/// The outcome of a task without a candidate. The reason becomes a warning, since the host shows the last one to the user, and the memo,
-/// which the clarifier reads.
+/// The outcome of a task without a candidate. The reason becomes a warning, since the host shows
+/// the last one to the user, and the memo, which the clarifier reads.
 pub fn nothing(host: &impl Trace, why: &str) -> Outcome {
     host.note(Level::Warn, why);
     Outcome { memo: Some(json!({ "reason": line(why, 600) }).to_string()), ..Outcome::default() }

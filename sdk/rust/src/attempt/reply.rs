@@ -19,9 +19,16 @@ pub struct Statement {
 }
 
 impl Statement {
-    /// The candidate of this statement. The log probability and the tokens (as `tokens` in `extra`) are added to the signals.
+    /// The candidate of this statement. The log probability and the tokens (as `tokens` in `extra`)
+    /// are added to the signals.
     #[must_use]
-    pub fn candidate(self, id: String, parents: Vec<String>, origin: &str, mut signals: Signals) -> Candidate {
+    pub fn candidate(
+        self,
+        id: String,
+        parents: Vec<String>,
+        origin: &str,
+        mut signals: Signals,
+    ) -> Candidate {
         signals.logprob = self.logprob;
         signals.extra.push(("tokens".to_owned(), self.tokens));
         Candidate {
@@ -64,11 +71,14 @@ pub fn written(reply: Result<Reply, LlmError>) -> Written {
             }),
             None => Written::NoStatement("the reply held no statement".to_owned()),
         },
-        Err(LlmError::Malformed(start)) => {
-            Written::NoStatement(format!("the reply held no statement; it began: {}", line(&start, 200)))
-        }
+        Err(LlmError::Malformed(start)) => Written::NoStatement(format!(
+            "the reply held no statement; it began: {}",
+            line(&start, 200)
+        )),
         Err(LlmError::TooLarge) => Written::TooLarge,
-        Err(error @ (LlmError::Refused(_) | LlmError::Unsupported(_))) => Written::Abstained(llm_words(&error)),
+        Err(error @ (LlmError::Refused(_) | LlmError::Unsupported(_))) => {
+            Written::Abstained(llm_words(&error))
+        }
         Err(error) => Written::Failed(llm_failure(&error)),
     }
 }

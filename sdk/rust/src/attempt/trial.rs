@@ -19,17 +19,18 @@ pub struct Ran {
     pub profile: Profile,
     /// What a good answer would not look like, a sentence each.
     pub doubts: Vec<String>,
-    /// Those of the doubts for which the statement is to be repaired whatever its rows are: what the host warns of, and texts that their
-    /// columns lack while they have similar ones.
+    /// Those of the doubts for which the statement is to be repaired whatever its rows are: what
+    /// the host warns of, and texts that their columns lack while they have similar ones.
     pub faults: Vec<String>,
-    /// Equal for results with the same multiset of rows, whatever the names of their columns. If the host has no fingerprints, each text
-    /// has its own.
+    /// Equal for results with the same multiset of rows, whatever the names of their columns. If
+    /// the host has no fingerprints, each text has its own.
     pub fingerprint: String,
 }
 
 impl Ran {
-    /// Reads the shape of a result into `signals`. More rows than `overflow_rows` are a doubt. If the result says nothing, the texts of the
-    /// statement are looked up in their columns, as far as cells are granted.
+    /// Reads the shape of a result into `signals`. More rows than `overflow_rows` are a doubt. If
+    /// the result says nothing, the texts of the statement are looked up in their columns, as far
+    /// as cells are granted.
     pub fn new(
         host: &(impl Rows + Cells),
         facts: Facts,
@@ -39,22 +40,26 @@ impl Ran {
     ) -> Self {
         let profile = results.profile();
         let mut doubts = doubts(overflow_rows, &profile, signals);
-        let mut faults: Vec<String> = warnings(&profile).iter().map(|warning| line(warning, 400)).collect();
+        let mut faults: Vec<String> =
+            warnings(&profile).iter().map(|warning| line(warning, 400)).collect();
         let absent = find_absent(host, &facts, &results, &profile);
         doubts.extend(absent.misspelled.iter().cloned().chain(absent.unlike));
         faults.extend(absent.misspelled);
-        let fingerprint = results.fingerprint(&Equality::Bag).unwrap_or_else(|| facts.normalized.clone());
+        let fingerprint =
+            results.fingerprint(&Equality::Bag).unwrap_or_else(|| facts.normalized.clone());
         Self { facts, results, profile, doubts, faults, fingerprint }
     }
 
-    /// The reason to repair the statement although it ran: its faults, and, unless `empty` says that it counts, that it has no rows.
+    /// The reason to repair the statement although it ran: its faults, and, unless `empty` says
+    /// that it counts, that it has no rows.
     #[must_use]
     pub fn to_repair(&self, empty: bool) -> Option<String> {
         let is_sound = self.faults.is_empty() && (empty || self.profile.rows > 0);
         (!is_sound).then(|| self.doubts.join("; "))
     }
 
-    /// The confidence in the result: at most 0.5 where it has faults, as the host has it for those that it warns of.
+    /// The confidence in the result: at most 0.5 where it has faults, as the host has it for those
+    /// that it warns of.
     #[must_use]
     pub fn limit(&self, confidence: f64) -> f64 {
         if self.faults.is_empty() { confidence } else { confidence.min(DOUBTFUL) }
@@ -131,8 +136,8 @@ impl Trials {
     /// Checks the texts that are not known yet, and runs those that pass concurrently.
     ///
     /// # Errors
-    /// The first failure after which no statement can run any more (a used-up budget, an unavailable database). Every text has a trial
-    /// then too.
+    /// The first failure after which no statement can run any more (a used-up budget, an
+    /// unavailable database). Every text has a trial then too.
     pub fn run<'t>(
         &mut self,
         host: &(impl Inspect + Sql + Rows + Cells),
@@ -157,13 +162,17 @@ impl Trials {
                 Err(error) => stopped = stopped.and(self.fail(sql.to_owned(), &error)),
             }
         }
-        let results = if texts_to_run.is_empty() { Vec::new() } else { host.run_all(&texts_to_run) };
+        let results =
+            if texts_to_run.is_empty() { Vec::new() } else { host.run_all(&texts_to_run) };
         for ((sql, facts), result) in texts_to_run.into_iter().zip(facts).zip(results) {
             match result {
                 Ok(results) => {
                     let mut signals = Signals::default();
                     let ran = Ran::new(host, facts, results, self.overflow_rows, &mut signals);
-                    self.known.insert(sql, Trial { ended: Ended::Ran(Rc::new(ran)), signals, stopped: None });
+                    self.known.insert(
+                        sql,
+                        Trial { ended: Ended::Ran(Rc::new(ran)), signals, stopped: None },
+                    );
                 }
                 Err(error) => stopped = stopped.and(self.fail(sql, &error)),
             }
@@ -175,7 +184,8 @@ impl Trials {
         let mut signals = Signals::default();
         match failed(error, &mut signals) {
             Ok(wrong) => {
-                self.known.insert(sql, Trial { ended: Ended::Failed(wrong), signals, stopped: None });
+                self.known
+                    .insert(sql, Trial { ended: Ended::Failed(wrong), signals, stopped: None });
                 Ok(())
             }
             Err(failure) => {

@@ -16,7 +16,8 @@ pub struct Drawing<'a, H> {
     // Draws are logged in the order of their numbers: how many were logged.
     logged: u32,
     in_flight: Vec<Call>,
-    // The numbers of draws whose prompts were too large and that are to be requested again, ascending.
+    // The numbers of draws whose prompts were too large and that are to be requested again,
+    // ascending.
     again: Vec<u32>,
     // How often the prompts were made shorter.
     shortened: u32,
@@ -53,9 +54,10 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Rows + Cells + Trace> Drawing<'a, H> {
         }
     }
 
-    /// Draws until the sampler has enough. It can be called again, for example after a result was rejected. If the model abstains or
-    /// fails, the draws in flight are waited for, since they are charged anyway; if the database fails, they are cancelled. A prompt that
-    /// is too large does not count as a draw: it is made shorter and requested again, once for each of its sizes.
+    /// Draws until the sampler has enough. It can be called again, for example after a result was
+    /// rejected. If the model abstains or fails, the draws in flight are waited for, since they are
+    /// charged anyway; if the database fails, they are cancelled. A prompt that is too large does
+    /// not count as a draw: it is made shorter and requested again, once for each of its sizes.
     pub fn run(&mut self, sampler: &mut impl Sampler) -> Stopped {
         let mut stopped = None;
         loop {
@@ -108,7 +110,8 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Rows + Cells + Trace> Drawing<'a, H> {
         }
     }
 
-    /// The number of the draw to start next: one that is requested again, else a new one; `None` if all were started.
+    /// The number of the draw to start next: one that is requested again, else a new one; `None` if
+    /// all were started.
     fn next(&mut self) -> Option<u32> {
         if !self.again.is_empty() {
             return Some(self.again.remove(0));
@@ -132,8 +135,8 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Rows + Cells + Trace> Drawing<'a, H> {
         self.log();
     }
 
-    /// Logs each statement after all with smaller numbers have ended, so that the log does not depend on which call was quicker. The
-    /// reason of a failed one follows at once.
+    /// Logs each statement after all with smaller numbers have ended, so that the log does not
+    /// depend on which call was quicker. The reason of a failed one follows at once.
     fn log(&mut self) {
         while self.logged < self.started {
             let number = self.logged + 1;
@@ -156,8 +159,8 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Rows + Cells + Trace> Drawing<'a, H> {
         self.again.contains(&number) || self.in_flight.iter().any(|call| call.number == number)
     }
 
-    /// The calls that are ready, by number, with their replies. A call that is ready without a reply counts as cancelled, so that no wait
-    /// is endless.
+    /// The calls that are ready, by number, with their replies. A call that is ready without a
+    /// reply counts as cancelled, so that no wait is endless.
     fn wait(&mut self) -> Vec<(Call, Result<Reply, LlmError>)> {
         let tickets: Vec<u32> = self.in_flight.iter().map(|call| call.pending.ticket()).collect();
         let ready = self.host.any(&tickets);
@@ -171,8 +174,13 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Rows + Cells + Trace> Drawing<'a, H> {
         Vec::<Call>::into_iter(ready).map(replied).collect()
     }
 
-    /// Waits for replies and tests their statements together. The error is the database's; the pool has all draws that ended then too.
-    fn receive(&mut self, sampler: &mut impl Sampler, stopped: &mut Option<Stopped>) -> Result<(), Failure> {
+    /// Waits for replies and tests their statements together. The error is the database's; the pool
+    /// has all draws that ended then too.
+    fn receive(
+        &mut self,
+        sampler: &mut impl Sampler,
+        stopped: &mut Option<Stopped>,
+    ) -> Result<(), Failure> {
         let mut statements: Vec<(Call, Statement)> = Vec::new();
         for (call, reply) in self.wait() {
             match written(reply) {
@@ -193,14 +201,17 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Rows + Cells + Trace> Drawing<'a, H> {
                 }
             }
         }
-        let tested = self.trials.run(self.host, statements.iter().map(|(_, statement)| statement.sql.as_str()));
+        let tested = self
+            .trials
+            .run(self.host, statements.iter().map(|(_, statement)| statement.sql.as_str()));
         for (call, statement) in statements {
             self.insert(&call, statement);
         }
         tested
     }
 
-    /// Whether a prompt that was too large may be requested again: it was made shorter since, by another draw of its size, or is now.
+    /// Whether a prompt that was too large may be requested again: it was made shorter since, by
+    /// another draw of its size, or is now.
     fn shorten(&mut self, sampler: &mut impl Sampler, size: u32) -> bool {
         if size == self.shortened && sampler.shorten() {
             self.shortened += 1;
@@ -212,14 +223,22 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Rows + Cells + Trace> Drawing<'a, H> {
         let &Call { number, repairs, .. } = call;
         let signals = Signals { syntax_errors: 1, ..Signals::default() };
         let ended = Ended::Failed(wrong);
-        self.pool.insert(Draw { number, repairs, sql: String::new(), confidence: None, ended, signals });
+        self.pool.insert(Draw {
+            number,
+            repairs,
+            sql: String::new(),
+            confidence: None,
+            ended,
+            signals,
+        });
     }
 
     fn insert(&mut self, call: &Call, statement: Statement) {
         let &Call { number, repairs, .. } = call;
         let Some(trial) = self.trials.get(&statement.sql).cloned() else { return };
         let Statement { sql, confidence, logprob, tokens } = statement;
-        let signals = Signals { logprob, extra: vec![("tokens".to_owned(), tokens)], ..trial.signals };
+        let signals =
+            Signals { logprob, extra: vec![("tokens".to_owned(), tokens)], ..trial.signals };
         self.pool.insert(Draw { number, repairs, sql, confidence, ended: trial.ended, signals });
     }
 }

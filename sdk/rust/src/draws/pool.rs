@@ -81,14 +81,16 @@ impl Pool {
         self.rejected.insert(fingerprint.to_owned(), reason.to_owned());
     }
 
-    /// The groups of equal results that were not rejected: the largest first, and of equally large ones that with the earliest member.
-    /// Results without rows are left out unless `empty` says that they count.
+    /// The groups of equal results that were not rejected: the largest first, and of equally large
+    /// ones that with the earliest member. Results without rows are left out unless `empty` says
+    /// that they count.
     #[must_use]
     pub fn clusters(&self, empty: bool) -> Vec<Cluster> {
         self.clusters_of(|ran| empty || ran.profile.rows > 0)
     }
 
-    /// The groups of results that need no repair ([`Ran::to_repair`]), in the order of [`Pool::clusters`].
+    /// The groups of results that need no repair ([`Ran::to_repair`]), in the order of
+    /// [`Pool::clusters`].
     #[must_use]
     pub fn sound_clusters(&self, empty: bool) -> Vec<Cluster> {
         self.clusters_of(|ran| ran.to_repair(empty).is_none())
@@ -96,11 +98,15 @@ impl Pool {
 
     fn clusters_of(&self, is_voting: impl Fn(&Ran) -> bool) -> Vec<Cluster> {
         let voting = |draw: &&Draw| {
-            draw.ran().is_some_and(|ran| is_voting(ran) && !self.rejected.contains_key(&ran.fingerprint))
+            draw.ran()
+                .is_some_and(|ran| is_voting(ran) && !self.rejected.contains_key(&ran.fingerprint))
         };
         let draws: Vec<&Draw> = self.draws.iter().filter(voting).collect();
-        let fingerprints: Vec<&str> =
-            draws.iter().filter_map(|draw| draw.ran()).map(|ran| ran.fingerprint.as_str()).collect();
+        let fingerprints: Vec<&str> = draws
+            .iter()
+            .filter_map(|draw| draw.ran())
+            .map(|ran| ran.fingerprint.as_str())
+            .collect();
         let cluster = |places: Vec<usize>| Cluster {
             fingerprint: fingerprints[places[0]].to_owned(),
             members: places.into_iter().map(|place| draws[place].number).collect(),
@@ -108,22 +114,27 @@ impl Pool {
         groups(&fingerprints).into_iter().map(cluster).collect()
     }
 
-    /// What was wrong with each draw that cannot win, in order: it failed, was rejected, or, unless `empty`, has no rows.
+    /// What was wrong with each draw that cannot win, in order: it failed, was rejected, or, unless
+    /// `empty`, has no rows.
     #[must_use]
     pub fn tried(&self, empty: bool) -> Vec<Tried> {
-        let tried = |draw: &Draw| self.wrong(draw, empty).map(|wrong| Tried { sql: draw.sql.clone(), wrong });
+        let tried = |draw: &Draw| {
+            self.wrong(draw, empty).map(|wrong| Tried { sql: draw.sql.clone(), wrong })
+        };
         self.draws.iter().filter_map(tried).collect()
     }
 
-    /// What was wrong with the draws since the last one that can win, in order: what the next draw may repair. A draw that ends a chain of
-    /// `attempts` statements, the first one and its repairs, is repaired no more, so that the next one is fresh; nor does a later repair
-    /// carry it or what came before it.
+    /// What was wrong with the draws since the last one that can win, in order: what the next draw
+    /// may repair. A draw that ends a chain of `attempts` statements, the first one and its
+    /// repairs, is repaired no more, so that the next one is fresh; nor does a later repair carry
+    /// it or what came before it.
     #[must_use]
     pub fn tried_lately(&self, empty: bool, attempts: u32) -> Vec<Tried> {
         self.lately(attempts, |draw| self.wrong(draw, empty))
     }
 
-    /// As [`Pool::tried_lately`], for the draws since the last one that needs no repair: those with faults are repaired, too.
+    /// As [`Pool::tried_lately`], for the draws since the last one that needs no repair: those with
+    /// faults are repaired, too.
     #[must_use]
     pub fn unsound_lately(&self, empty: bool, attempts: u32) -> Vec<Tried> {
         self.lately(attempts, |draw| self.unsound(draw, empty))
@@ -146,7 +157,9 @@ impl Pool {
     /// The number of statements from the first one of a chain to this repair of it.
     fn chain(&self, draw: &Draw) -> u32 {
         // A repair is later than what it repairs, so that the recursion ends.
-        draw.repairs.and_then(|number| self.draw(number)).map_or(1, |repaired| 1 + self.chain(repaired))
+        draw.repairs
+            .and_then(|number| self.draw(number))
+            .map_or(1, |repaired| 1 + self.chain(repaired))
     }
 
     pub(super) fn wrong(&self, draw: &Draw, empty: bool) -> Option<String> {
@@ -160,11 +173,13 @@ impl Pool {
         }
     }
 
-    /// The candidate of a draw. Its signals count the errors of the draws up to and including this one, out of `most`; the strategy adds
-    /// agreement and confidence. The parent of a repair is the draw that it repairs.
+    /// The candidate of a draw. Its signals count the errors of the draws up to and including this
+    /// one, out of `most`; the strategy adds agreement and confidence. The parent of a repair is
+    /// the draw that it repairs.
     #[must_use]
     pub fn candidate(&self, task: &Task, draw: &Draw, most: u32) -> Candidate {
-        let mut signals = Signals { attempts: draw.number, max_attempts: most, ..draw.signals.clone() };
+        let mut signals =
+            Signals { attempts: draw.number, max_attempts: most, ..draw.signals.clone() };
         for earlier in self.draws.iter().filter(|earlier| earlier.number < draw.number) {
             add_errors(&mut signals, &earlier.signals);
         }
@@ -186,7 +201,8 @@ impl Pool {
     }
 }
 
-/// The places of equal keys, ascending in each group: the largest group first, and of equally large ones that with the earliest member.
+/// The places of equal keys, ascending in each group: the largest group first, and of equally large
+/// ones that with the earliest member.
 #[must_use]
 pub fn groups<K: PartialEq>(keys: &[K]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();

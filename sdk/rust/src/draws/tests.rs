@@ -64,10 +64,20 @@ impl Rows for Backwards {
 }
 
 impl Cells for Backwards {
-    fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError> {
+    fn samples(
+        &self,
+        table: &str,
+        columns: &[String],
+        limit: u32,
+    ) -> Result<Vec<Sample>, PortError> {
         self.0.samples(table, columns, limit)
     }
-    fn find(&self, phrases: &[String], how: &Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+    fn find(
+        &self,
+        phrases: &[String],
+        how: &Match,
+        limit: u32,
+    ) -> Result<Vec<Vec<Hit>>, PortError> {
         self.0.find(phrases, how, limit)
     }
 }
@@ -223,7 +233,10 @@ struct Shorter(u32, u32, bool);
 
 impl Sampler for Shorter {
     fn request(&mut self, number: u32, _pool: &Pool) -> Request {
-        Ask::new(Purpose::Generate).user(format!("draw {number}, {} left", self.1)).sample(number - 1).sql()
+        Ask::new(Purpose::Generate)
+            .user(format!("draw {number}, {} left", self.1))
+            .sample(number - 1)
+            .sql()
     }
     fn missing(&self, pool: &Pool) -> u32 {
         self.0 - u32::try_from(pool.draws().len()).unwrap()
@@ -313,7 +326,10 @@ fn what_came_beside_an_error_that_holds_for_all_is_run_and_told() {
     let Stopped::Failed(failure) = drawing.run(&mut sampler) else { panic!() };
     assert_eq!(failure.kind, FailureKind::Budget);
     assert_eq!((numbers(&drawing.pool), &sampler.0), (vec![1, 2, 3, 4], &vec![1, 2, 3, 4]));
-    assert_eq!((drawing.pool.ran(), fake.database.log()), (2, vec!["SELECT 1".to_owned(), "SELECT 2".to_owned()]));
+    assert_eq!(
+        (drawing.pool.ran(), fake.database.log()),
+        (2, vec!["SELECT 1".to_owned(), "SELECT 2".to_owned()])
+    );
     for id in ["A.3", "A.4"] {
         assert_eq!(fake.trace.discarded(id).unwrap(), "no statement is left");
     }

@@ -9,16 +9,23 @@ pub trait Tries {
     fn is_open(&self, place: usize, chain: &Chain) -> bool;
     /// The request of the next statement.
     fn request(&self, place: usize, chain: &Chain) -> Request;
-    /// Changes the prompts after that error so that a request may be made again; false if that is no use.
+    /// Changes the prompts after that error so that a request may be made again; false if that is
+    /// no use.
     fn adapt(&mut self, error: &LlmError) -> bool;
-    /// The statements of a round's replies. A reply without a statement has to end its try or count in its chain, so that all tries end.
-    fn read(&mut self, replies: Vec<(usize, Written)>, chains: &mut [Chain]) -> Vec<(usize, Statement)>;
+    /// The statements of a round's replies. A reply without a statement has to end its try or count
+    /// in its chain, so that all tries end.
+    fn read(
+        &mut self,
+        replies: Vec<(usize, Written)>,
+        chains: &mut [Chain],
+    ) -> Vec<(usize, Statement)>;
     /// The origin of the next candidate.
     fn origin(&self, place: usize, chain: &Chain) -> String {
         let _ = place;
         chain.origin().to_owned()
     }
-    /// Called once for each statement after it ran or failed and was logged. What was wrong with one that failed is in its chain.
+    /// Called once for each statement after it ran or failed and was logged. What was wrong with
+    /// one that failed is in its chain.
     fn settled(&mut self, place: usize, candidate: Candidate, trial: Trial, chain: &mut Chain);
     /// Called after the last statement of a round.
     fn finish_round(&mut self, chains: &mut [Chain]) {
@@ -26,8 +33,9 @@ pub trait Tries {
     }
 }
 
-/// Makes `number` tries of at most `attempts` statements each. The requests of a round are made concurrently, and its statements run
-/// together. A request that failed in a way that the prompts can be adapted to is made again in its round.
+/// Makes `number` tries of at most `attempts` statements each. The requests of a round are made
+/// concurrently, and its statements run together. A request that failed in a way that the prompts
+/// can be adapted to is made again in its round.
 pub fn run_tries<H: Llm + Inspect + Sql + Rows + Cells + Trace>(
     host: &H,
     task: &Task,
@@ -40,7 +48,8 @@ pub fn run_tries<H: Llm + Inspect + Sql + Rows + Cells + Trace>(
     let mut trials = Trials::new(overflow_rows);
     let mut proposed = 0;
     loop {
-        let open: Vec<usize> = (0..number).filter(|place| tries.is_open(*place, &chains[*place])).collect();
+        let open: Vec<usize> =
+            (0..number).filter(|place| tries.is_open(*place, &chains[*place])).collect();
         if open.is_empty() {
             return;
         }
@@ -66,9 +75,15 @@ pub fn run_tries<H: Llm + Inspect + Sql + Rows + Cells + Trace>(
     }
 }
 
-fn ask(host: &impl Llm, open: &[usize], chains: &[Chain], tries: &mut impl Tries) -> Vec<Result<Reply, LlmError>> {
+fn ask(
+    host: &impl Llm,
+    open: &[usize],
+    chains: &[Chain],
+    tries: &mut impl Tries,
+) -> Vec<Result<Reply, LlmError>> {
     let mut again: Vec<usize> = (0..open.len()).collect();
-    let mut replies: Vec<Result<Reply, LlmError>> = again.iter().map(|_| Err(LlmError::Cancelled)).collect();
+    let mut replies: Vec<Result<Reply, LlmError>> =
+        again.iter().map(|_| Err(LlmError::Cancelled)).collect();
     loop {
         let request = |at: &usize| tries.request(open[*at], &chains[open[*at]]);
         let requests: Vec<Request> = again.iter().map(request).collect();
@@ -76,10 +91,13 @@ fn ask(host: &impl Llm, open: &[usize], chains: &[Chain], tries: &mut impl Tries
             replies[at] = reply;
         }
         // The prompts are adapted once to each kind of error.
-        let kind = |reply: &Result<Reply, LlmError>| reply.as_ref().err().map(std::mem::discriminant);
-        let is_first = |at: &usize| replies[..*at].iter().all(|earlier| kind(earlier) != kind(&replies[*at]));
+        let kind =
+            |reply: &Result<Reply, LlmError>| reply.as_ref().err().map(std::mem::discriminant);
+        let is_first =
+            |at: &usize| replies[..*at].iter().all(|earlier| kind(earlier) != kind(&replies[*at]));
         let mut firsts = (0..replies.len()).filter(is_first);
-        let adapted = firsts.find(|at| replies[*at].as_ref().is_err_and(|error| tries.adapt(error)));
+        let adapted =
+            firsts.find(|at| replies[*at].as_ref().is_err_and(|error| tries.adapt(error)));
         let Some(adapted) = adapted else { return replies };
         let wanted = kind(&replies[adapted]);
         again = (0..replies.len()).filter(|at| kind(&replies[*at]) == wanted).collect();

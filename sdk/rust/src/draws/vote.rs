@@ -1,5 +1,5 @@
-//! From groups of equal results to an outcome: the reward may reject results, and the log states what became of every draw. The host
-//! calibrates the confidence that the strategy states.
+//! From groups of equal results to an outcome: the reward may reject results, and the log states
+//! what became of every draw. The host calibrates the confidence that the strategy states.
 
 use std::collections::BTreeMap;
 
@@ -26,9 +26,10 @@ pub trait Voter: Sampler {
     fn standings(&self, pool: &Pool) -> Vec<Standing>;
 }
 
-/// Draws, votes, has the reward judge the results, draws again if it rejected one, and returns one candidate for each remaining result,
-/// best first. The reward judges each result once. Without a candidate, an unavailable model or database and a used-up budget are
-/// failures, and everything else is an empty outcome.
+/// Draws, votes, has the reward judge the results, draws again if it rejected one, and returns one
+/// candidate for each remaining result, best first. The reward judges each result once. Without a
+/// candidate, an unavailable model or database and a used-up budget are failures, and everything
+/// else is an empty outcome.
 ///
 /// # Errors
 /// What prevented the model or the database from giving even one acceptable statement.
@@ -49,7 +50,8 @@ pub fn elect<H: Wait + Llm + Inspect + Sql + Rows + Cells + Evaluate + Trace>(
             poll.log(&standings);
             return poll.nothing(stopped, drawing.started());
         }
-        let candidates: Vec<Candidate> = standings.iter().filter_map(|standing| poll.candidate(standing)).collect();
+        let candidates: Vec<Candidate> =
+            standings.iter().filter_map(|standing| poll.candidate(standing)).collect();
         verdicts.ask(host, task, &standings, &candidates);
         let rejections = verdicts.rejections(&standings);
         if rejections.is_empty() {
@@ -76,8 +78,15 @@ pub fn elect<H: Wait + Llm + Inspect + Sql + Rows + Cells + Evaluate + Trace>(
 struct Verdicts(BTreeMap<String, Verdict>);
 
 impl Verdicts {
-    /// Has the results judged that were not judged yet, together. Without a reward they stay as they are.
-    fn ask(&mut self, host: &(impl Evaluate + Trace), task: &Task, standings: &[Standing], candidates: &[Candidate]) {
+    /// Has the results judged that were not judged yet, together. Without a reward they stay as
+    /// they are.
+    fn ask(
+        &mut self,
+        host: &(impl Evaluate + Trace),
+        task: &Task,
+        standings: &[Standing],
+        candidates: &[Candidate],
+    ) {
         let all = standings.iter().map(|standing| &standing.cluster.fingerprint).zip(candidates);
         let (fresh, asked): (Vec<&String>, Vec<Candidate>) = all
             .filter(|(known, _)| !self.0.contains_key(*known))
@@ -91,7 +100,9 @@ impl Verdicts {
 
     fn rejections(&self, standings: &[Standing]) -> Vec<(String, String)> {
         let rejection = |standing: &Standing| match self.0.get(&standing.cluster.fingerprint)? {
-            Verdict::Rejected(opinion) => Some((standing.cluster.fingerprint.clone(), opinion.reason.clone())),
+            Verdict::Rejected(opinion) => {
+                Some((standing.cluster.fingerprint.clone(), opinion.reason.clone()))
+            }
             // A judge that cannot judge counts as neither acceptance nor rejection.
             Verdict::Accepted(_) | Verdict::Unavailable(_) => None,
         };
@@ -111,29 +122,44 @@ impl<H: Trace> Poll<'_, H> {
         let draw = self.pool.draw(standing.cluster.first())?;
         let mut candidate = self.pool.candidate(self.task, draw, self.most);
         let ran = draw.ran();
-        candidate.raw_confidence = Some(ran.map_or(standing.confidence, |ran| ran.limit(standing.confidence)));
+        candidate.raw_confidence =
+            Some(ran.map_or(standing.confidence, |ran| ran.limit(standing.confidence)));
         candidate.rationale = Some(standing.reason.clone());
         candidate.signals.samples = self.pool.ran();
         candidate.signals.agreeing = count32(standing.cluster.members.len());
         Some(candidate)
     }
 
-    fn outcome(&self, mut candidates: Vec<Candidate>, standings: &[Standing], verdicts: &Verdicts) -> Outcome {
+    fn outcome(
+        &self,
+        mut candidates: Vec<Candidate>,
+        standings: &[Standing],
+        verdicts: &Verdicts,
+    ) -> Outcome {
         for (candidate, standing) in candidates.iter_mut().zip(standings) {
-            if let Some(Verdict::Accepted(opinion)) = verdicts.0.get(&standing.cluster.fingerprint) {
+            if let Some(Verdict::Accepted(opinion)) = verdicts.0.get(&standing.cluster.fingerprint)
+            {
                 accept(candidate, opinion);
             }
         }
         Outcome { candidates, ..Outcome::default() }
     }
 
-    /// Logs why each statement that ran was chosen or not; what was wrong with the others was logged when they failed.
+    /// Logs why each statement that ran was chosen or not; what was wrong with the others was
+    /// logged when they failed.
     fn log(&self, standings: &[Standing]) {
         for draw in self.pool.draws().iter().filter(|draw| draw.ran().is_some()) {
             let id = candidate_id(&self.task.id, draw.number);
-            match standings.iter().position(|standing| standing.cluster.members.contains(&draw.number)) {
-                Some(0) if standings[0].cluster.first() == draw.number => self.host.keep(&id, &standings[0].reason),
-                Some(place) => self.host.discard(&id, &self.beaten(draw, &standings[place], &standings[0])),
+            match standings
+                .iter()
+                .position(|standing| standing.cluster.members.contains(&draw.number))
+            {
+                Some(0) if standings[0].cluster.first() == draw.number => {
+                    self.host.keep(&id, &standings[0].reason)
+                }
+                Some(place) => {
+                    self.host.discard(&id, &self.beaten(draw, &standings[place], &standings[0]))
+                }
                 None => self.host.discard(&id, &self.out(draw)),
             }
         }
@@ -158,7 +184,8 @@ impl<H: Trace> Poll<'_, H> {
             Stopped::Abstained(why) => why,
             Stopped::Done => {
                 let last = self.pool.tried(false).pop();
-                let last = last.map_or_else(|| "the model gave no statement".to_owned(), |tried| tried.wrong);
+                let last = last
+                    .map_or_else(|| "the model gave no statement".to_owned(), |tried| tried.wrong);
                 format!("no statement did after {started} of {} attempts: {last}", self.most)
             }
         };

@@ -7,7 +7,9 @@ use std::rc::Rc;
 use crate::bindings::inspect::{ColumnStats, Facts, Plan};
 use crate::bindings::rows::Page;
 use crate::bindings::sql::Equality;
-use crate::bindings::types::{Column, ColumnProfile, Hit, PortError, Profile, SqlError, SqlErrorKind, Value};
+use crate::bindings::types::{
+    Column, ColumnProfile, Hit, PortError, Profile, SqlError, SqlErrorKind, Value,
+};
 use crate::handles::{ResultHandle, ResultSet};
 use crate::ports::Sample;
 
@@ -24,11 +26,15 @@ impl FakeRows {
     pub fn new(columns: &[&str], rows: Vec<Vec<Value>>) -> Self {
         let column = |(index, name): (usize, &&str)| ColumnProfile {
             column: Column { name: (*name).to_owned(), nullable: true, ..Column::default() },
-            nulls: rows.iter().filter(|row| matches!(row.get(index), None | Some(Value::Null))).count() as u64,
+            nulls: rows
+                .iter()
+                .filter(|row| matches!(row.get(index), None | Some(Value::Null)))
+                .count() as u64,
             distinct: None,
         };
         let columns = columns.iter().enumerate().map(column).collect();
-        let profile = Profile { rows: rows.len() as u64, truncated: false, columns, warnings: Vec::new() };
+        let profile =
+            Profile { rows: rows.len() as u64, truncated: false, columns, warnings: Vec::new() };
         Self { profile: Rc::new(profile), rows: Rc::new(rows) }
     }
 
@@ -127,7 +133,8 @@ pub fn sql_error(kind: SqlErrorKind, message: &str) -> SqlError {
     SqlError { kind, message: message.to_owned(), position: None, suggestions: Vec::new() }
 }
 
-/// Answers by statement. A statement that nobody scripted fails its check as `syntax` and its run as `other`.
+/// Answers by statement. A statement that nobody scripted fails its check as `syntax` and its run
+/// as `other`.
 #[derive(Debug)]
 pub struct FakeDatabase {
     /// How many rows of a result a role may read; `None` if the grant is missing.
@@ -195,7 +202,8 @@ impl FakeDatabase {
     }
 
     pub(super) fn checked(&self, sql: &str) -> Result<Facts, SqlError> {
-        let unknown = || Err(sql_error(SqlErrorKind::Syntax, "nothing scripted for this statement"));
+        let unknown =
+            || Err(sql_error(SqlErrorKind::Syntax, "nothing scripted for this statement"));
         self.checks.get(sql).cloned().unwrap_or_else(unknown)
     }
 
@@ -204,7 +212,11 @@ impl FakeDatabase {
         self.plans.get(sql).cloned().ok_or_else(unknown)
     }
 
-    pub(super) fn statistics(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
+    pub(super) fn statistics(
+        &self,
+        table: &str,
+        columns: &[String],
+    ) -> Result<Vec<ColumnStats>, PortError> {
         let all = self.stats.get(table).ok_or_else(|| PortError::UnknownName(table.to_owned()))?;
         Ok(all.iter().filter(|stats| columns.contains(&stats.column)).cloned().collect())
     }
@@ -216,7 +228,9 @@ impl FakeDatabase {
     }
 
     pub(super) fn page(&self, rows: &FakeRows, offset: u64, limit: u32) -> Result<Page, PortError> {
-        let granted = self.granted_rows.ok_or_else(|| PortError::Denied("rows are not granted".to_owned()))?;
+        let granted = self
+            .granted_rows
+            .ok_or_else(|| PortError::Denied("rows are not granted".to_owned()))?;
         let start = usize::try_from(offset).unwrap_or(usize::MAX).min(rows.rows.len());
         let most = rows.rows.len().min(granted as usize).saturating_sub(start);
         let shown = most.min(limit as usize);
@@ -227,10 +241,17 @@ impl FakeDatabase {
         })
     }
 
-    pub(super) fn sampled(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError> {
+    pub(super) fn sampled(
+        &self,
+        table: &str,
+        columns: &[String],
+        limit: u32,
+    ) -> Result<Vec<Sample>, PortError> {
         self.granted_rows.ok_or_else(|| PortError::Denied("rows are not granted".to_owned()))?;
-        let all = self.samples.get(table).ok_or_else(|| PortError::UnknownName(table.to_owned()))?;
-        let mut samples: Vec<Sample> = all.iter().filter(|sample| columns.contains(&sample.column)).cloned().collect();
+        let all =
+            self.samples.get(table).ok_or_else(|| PortError::UnknownName(table.to_owned()))?;
+        let mut samples: Vec<Sample> =
+            all.iter().filter(|sample| columns.contains(&sample.column)).cloned().collect();
         for sample in &mut samples {
             sample.frequent.truncate(limit as usize);
         }
@@ -240,7 +261,10 @@ impl FakeDatabase {
     pub(super) fn found(&self, phrases: &[String], limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
         self.granted_rows.ok_or_else(|| PortError::Denied("rows are not granted".to_owned()))?;
         let hits = |phrase: &String| {
-            self.hits.get(phrase).map(|hits| hits.iter().take(limit as usize).cloned().collect()).unwrap_or_default()
+            self.hits
+                .get(phrase)
+                .map(|hits| hits.iter().take(limit as usize).cloned().collect())
+                .unwrap_or_default()
         };
         Ok(phrases.iter().map(hits).collect())
     }

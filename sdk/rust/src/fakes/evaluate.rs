@@ -18,7 +18,12 @@ pub struct FakeEvaluate {
 
 impl Default for FakeEvaluate {
     fn default() -> Self {
-        Self { calibrate: Some(|raw, _| raw), reward_error: None, verdicts: BTreeMap::new(), asked: RefCell::default() }
+        Self {
+            calibrate: Some(|raw, _| raw),
+            reward_error: None,
+            verdicts: BTreeMap::new(),
+            asked: RefCell::default(),
+        }
     }
 }
 
@@ -41,7 +46,9 @@ impl FakeEvaluate {
     }
 
     pub(super) fn judged(&self, candidates: &[Candidate]) -> Result<Vec<Verdict>, PortError> {
-        self.asked.borrow_mut().push(candidates.iter().map(|candidate| candidate.sql.clone()).collect());
+        self.asked
+            .borrow_mut()
+            .push(candidates.iter().map(|candidate| candidate.sql.clone()).collect());
         if let Some(error) = &self.reward_error {
             return Err(error.clone());
         }

@@ -1,4 +1,5 @@
-//! A host for unit tests: scripted models, databases and judges, and a record of all requests and log entries.
+//! A host for unit tests: scripted models, databases and judges, and a record of all requests and
+//! log entries.
 //!
 //! ```
 //! use syrch_plugin::fakes::FakeHost;
@@ -32,14 +33,17 @@ use std::time::Duration;
 use serde_json::Value as JsonValue;
 
 use crate::bindings::llm::{LlmError, Reply, Request};
-use crate::bindings::types::{Candidate, Hit, PortError, RetrievalQuery, Signals, SqlError, Verdict};
+use crate::bindings::types::{
+    Candidate, Hit, PortError, RetrievalQuery, Signals, SqlError, Verdict,
+};
 use crate::bindings::{inspect, trace as trace_port};
 use crate::handles::{
-    Judging, JudgingHandle, PendingReply, ReplyHandle, ResultHandle, ResultSet, RunningStatement, StatementHandle,
+    Judging, JudgingHandle, PendingReply, ReplyHandle, ResultHandle, ResultSet, RunningStatement,
+    StatementHandle,
 };
 use crate::ports::{
-    Budget, Cells, ColumnStats, Evaluate, Inspect, Llm, Match, Page, Policy, Rows, Run, Sample, Search, Sql, TimeLeft,
-    Trace, Wait,
+    Budget, Cells, ColumnStats, Evaluate, Inspect, Llm, Match, Page, Policy, Rows, Run, Sample,
+    Search, Sql, TimeLeft, Trace, Wait,
 };
 
 /// All ports in one value; it serves every role.
@@ -70,7 +74,13 @@ pub struct FakeHost {
 impl Default for FakeHost {
     fn default() -> Self {
         Self {
-            policy: Policy { high_confidence: 0.85, max_attempts: 3, max_depth: 3, max_parallel: 5, max_rounds: 8 },
+            policy: Policy {
+                high_confidence: 0.85,
+                max_attempts: 3,
+                max_depth: 3,
+                max_parallel: 5,
+                max_rounds: 8,
+            },
             budget: Budget {
                 tokens: 100_000,
                 llm_calls: 200,
@@ -175,11 +185,21 @@ impl Rows for FakeHost {
 }
 
 impl Cells for FakeHost {
-    fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError> {
+    fn samples(
+        &self,
+        table: &str,
+        columns: &[String],
+        limit: u32,
+    ) -> Result<Vec<Sample>, PortError> {
         self.database.sampled(table, columns, limit)
     }
 
-    fn find(&self, phrases: &[String], _how: &Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+    fn find(
+        &self,
+        phrases: &[String],
+        _how: &Match,
+        limit: u32,
+    ) -> Result<Vec<Vec<Hit>>, PortError> {
         self.database.found(phrases, limit)
     }
 }
@@ -230,7 +250,11 @@ impl Trace for FakeHost {
     }
 
     fn event(&self, candidate: Option<&str>, name: &str, data: &JsonValue) {
-        self.trace.record(Traced::Event(candidate.map(str::to_owned), name.to_owned(), data.clone()));
+        self.trace.record(Traced::Event(
+            candidate.map(str::to_owned),
+            name.to_owned(),
+            data.clone(),
+        ));
     }
 }
 
@@ -262,7 +286,10 @@ mod tests {
         let (one, other) = (numbers(&[1, 2, 2]).handle(), numbers(&[2, 1, 2]).handle());
         assert_eq!(one.fingerprint(&Equality::Bag), other.fingerprint(&Equality::Bag));
         assert_ne!(one.fingerprint(&Equality::Ordered), other.fingerprint(&Equality::Ordered));
-        assert_eq!(one.fingerprint(&Equality::Set), numbers(&[1, 2]).handle().fingerprint(&Equality::Set));
+        assert_eq!(
+            one.fingerprint(&Equality::Set),
+            numbers(&[1, 2]).handle().fingerprint(&Equality::Set)
+        );
         assert_eq!(one.fingerprint(&Equality::Other("x".into())), None);
     }
 
@@ -274,7 +301,8 @@ mod tests {
         host.evaluate.judge("SELECT 1", accepted(1.0, "fine"));
         let reply = host.start_reply(&Ask::new(Purpose::Clarify).text());
         let statement = host.start_statement("SELECT 1");
-        let judging = host.start_reward(&[Candidate { sql: "SELECT 1".into(), ..Candidate::default() }]);
+        let judging =
+            host.start_reward(&[Candidate { sql: "SELECT 1".into(), ..Candidate::default() }]);
         let tickets = [reply.ticket(), statement.ticket(), judging.ticket()];
         assert_eq!(host.any(&tickets), tickets);
         assert_eq!(reply.get().unwrap().unwrap().text, "which?");
@@ -287,7 +315,10 @@ mod tests {
     #[test]
     fn what_nobody_scripted_is_an_error() {
         let host = FakeHost::default();
-        assert!(matches!(host.complete(&Ask::new(Purpose::Plan).text()), Err(LlmError::Unsupported(_))));
+        assert!(matches!(
+            host.complete(&Ask::new(Purpose::Plan).text()),
+            Err(LlmError::Unsupported(_))
+        ));
         assert_eq!(host.check("SELECT 1").unwrap_err().kind, SqlErrorKind::Syntax);
         assert_eq!(Sql::run(&host, "SELECT 1").unwrap_err().kind, SqlErrorKind::Other);
         assert!(matches!(host.column_stats("t", &[]), Err(PortError::UnknownName(_))));

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::bindings::llm::{LlmError, Purpose, Reply, Request, Usage};
 
-/// Replies by purpose, each used once and in order; a purpose without a reply left is `unsupported`, as of a provider without a model.
+/// Replies by purpose, each used once and in order; a purpose without a reply left is
+/// `unsupported`, as of a provider without a model.
 #[derive(Debug, Default)]
 pub struct FakeModel {
     /// The names that `models` returns.
@@ -24,7 +25,12 @@ pub fn reply(text: &str, parsed: Option<&Value>) -> Reply {
         parsed: parsed.map(Value::to_string),
         truncated: false,
         logprob: None,
-        usage: Usage { input_tokens: 6, output_tokens: 4, cost_micros: None, model: "fake".to_owned() },
+        usage: Usage {
+            input_tokens: 6,
+            output_tokens: 4,
+            cost_micros: None,
+            model: "fake".to_owned(),
+        },
     }
 }
 
@@ -40,7 +46,8 @@ impl FakeModel {
         self.script(&Purpose::Plan, Ok(reply(&plan.to_string(), Some(plan))))
     }
 
-    /// The next statement: the first for `generate`, all later ones for `repair`, as refining solvers ask.
+    /// The next statement: the first for `generate`, all later ones for `repair`, as refining
+    /// solvers ask.
     pub fn reply_sql(&mut self, sql: &str, confidence: Option<f64>) -> &mut Self {
         let answer = reply(sql, Some(&json!({ "sql": sql, "confidence": confidence })));
         let first = !self.script.get_mut().contains_key(&name(&Purpose::Generate));
@@ -63,13 +70,19 @@ impl FakeModel {
     pub fn prompt(&self, index: usize) -> String {
         let asked = self.asked.borrow();
         asked.get(index).map_or_else(String::new, |request| {
-            request.messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n")
+            request
+                .messages
+                .iter()
+                .map(|message| message.text.as_str())
+                .collect::<Vec<_>>()
+                .join("\n")
         })
     }
 
     pub(super) fn answer(&self, request: &Request) -> Result<Reply, LlmError> {
         self.asked.borrow_mut().push(request.clone());
-        let next = self.script.borrow_mut().get_mut(&name(&request.purpose)).and_then(VecDeque::pop_front);
+        let next =
+            self.script.borrow_mut().get_mut(&name(&request.purpose)).and_then(VecDeque::pop_front);
         next.unwrap_or_else(|| Err(LlmError::Unsupported("nothing scripted".to_owned())))
     }
 }

@@ -1,4 +1,5 @@
-//! An optimizer for unit tests of rewriters: it measures nothing, and the test gives the outcome of each proposal.
+//! An optimizer for unit tests of rewriters: it measures nothing, and the test gives the outcome of
+//! each proposal.
 
 use crate::bindings::inspect::Plan;
 use crate::bindings::types::{Catalog, Failure};
@@ -17,8 +18,9 @@ pub fn attempt(sql: &str, family: &str, trial: Trial) -> Attempt {
     Attempt { sql: sql.to_owned(), family: family.to_owned(), trial }
 }
 
-/// Calls a rewriter as the optimizer does: once for each of `trials`, which are the outcomes of its proposals in order. An accepted proposal is
-/// the best statement from then on. Returns the proposals; they are fewer than the trials when the rewriter had no more.
+/// Calls a rewriter as the optimizer does: once for each of `trials`, which are the outcomes of its
+/// proposals in order. An accepted proposal is the best statement from then on. Returns the
+/// proposals; they are fewer than the trials when the rewriter had no more.
 ///
 /// `host.database.plans` gives the plan of the best statement, or else the plan is empty.
 ///
@@ -61,7 +63,10 @@ pub fn rewrites<P: RewriterRole>(
     let (mut best, mut history, mut proposals) = (original.to_owned(), Vec::new(), Vec::new());
     for trial in trials {
         let lent = host.explain(&best).unwrap_or_else(|_| plan(""));
-        let Some(proposal) = plugin.rewrite(host, original, &best, &lent, catalog, &history)? else { break };
+        let Some(proposal) = plugin.rewrite(host, original, &best, &lent, catalog, &history)?
+        else {
+            break;
+        };
         if matches!(trial, Trial::Accepted(_)) {
             best.clone_from(&proposal.sql);
         }
@@ -93,7 +98,11 @@ mod tests {
             history: &[Attempt],
         ) -> Result<Option<Proposal>, Failure> {
             let letter = char::from(b'a' + u8::try_from(history.len()).unwrap());
-            let proposal = Proposal::new(format!("{best}{letter}"), "longer", format!("{original}: {}", plan.text));
+            let proposal = Proposal::new(
+                format!("{best}{letter}"),
+                "longer",
+                format!("{original}: {}", plan.text),
+            );
             Ok((history.len() < 3).then_some(proposal))
         }
     }
@@ -103,7 +112,8 @@ mod tests {
         let (plugin, mut host) = (Longer::new(NoSettings {}), FakeHost::default());
         host.database.plans.insert("xb".to_owned(), plan("SCAN x"));
         let trials = [Trial::Mismatch, Trial::Accepted(2.0), Trial::Slower(0.5), Trial::Mismatch];
-        let catalog = Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
+        let catalog =
+            Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
         let proposals = rewrites(&plugin, &host, "x", &catalog, &trials).unwrap();
         let texts: Vec<&str> = proposals.iter().map(|proposal| proposal.sql.as_str()).collect();
         assert_eq!(texts, ["xa", "xb", "xbc"]);

@@ -30,18 +30,23 @@ impl FakeSearch {
     pub(super) fn found(&self, query: &RetrievalQuery) -> Result<Vec<Hit>, PortError> {
         self.asked.borrow_mut().push(query.clone());
         match (&query.corpus, &query.retriever, &self.vectors) {
-            (Corpus::Cells, ..) => return Err(PortError::Denied("the port `cells` has them".to_owned())),
+            (Corpus::Cells, ..) => {
+                return Err(PortError::Denied("the port `cells` has them".to_owned()));
+            }
             (_, Retriever::Vector, None) => return Err(PortError::Unsupported),
             _ => {}
         }
-        let mut hits = self.hits.get(&key(&query.corpus, &query.retriever)).cloned().unwrap_or_default();
+        let mut hits =
+            self.hits.get(&key(&query.corpus, &query.retriever)).cloned().unwrap_or_default();
         hits.truncate(query.limit as usize);
         Ok(hits)
     }
 
     pub(super) fn embedded(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
         let vectors = self.vectors.as_ref().ok_or(PortError::Unsupported)?;
-        let vector = |text: &String| vectors.get(text).cloned().ok_or_else(|| PortError::UnknownName(text.clone()));
+        let vector = |text: &String| {
+            vectors.get(text).cloned().ok_or_else(|| PortError::UnknownName(text.clone()))
+        };
         texts.iter().map(vector).collect()
     }
 }

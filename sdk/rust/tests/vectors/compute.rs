@@ -37,10 +37,18 @@ pub(crate) fn output(function: &str, input: &Json) -> Json {
         "text.clip" => text::clip(&read::text(of("text")), size("bytes")).into(),
         "text.count" => text::count(number("number"), &read::text(of("noun"))).into(),
         "text.clamp01" => text::clamp01(of("value").as_f64().unwrap()).into(),
-        "names.quote" => names::quote(&read::dialect(of("dialect")), &read::text(of("name"))).into(),
-        "names.quote_if_odd" => names::quote_if_odd(&read::dialect(of("dialect")), &read::text(of("name"))).into(),
-        "names.shown" => names::shown(&read::dialect(of("dialect")), &read::text(of("name"))).into(),
-        "names.from_name" => names::from_name(&read::dialect(of("dialect")), &read::table(of("table"))).into(),
+        "names.quote" => {
+            names::quote(&read::dialect(of("dialect")), &read::text(of("name"))).into()
+        }
+        "names.quote_if_odd" => {
+            names::quote_if_odd(&read::dialect(of("dialect")), &read::text(of("name"))).into()
+        }
+        "names.shown" => {
+            names::shown(&read::dialect(of("dialect")), &read::text(of("name"))).into()
+        }
+        "names.from_name" => {
+            names::from_name(&read::dialect(of("dialect")), &read::table(of("table"))).into()
+        }
         "dialect.name" => read::dialect(of("dialect")).name().into(),
         "dialect.rules" => read::dialect(of("dialect")).rules().into(),
         "dialect.literal" => read::dialect(of("dialect")).literal(&read::text(of("text"))).into(),
@@ -51,12 +59,18 @@ pub(crate) fn output(function: &str, input: &Json) -> Json {
         "prompt.cell" => prompt::cell(&read::value(of("value"))).into(),
         "prompt.rows" => prompt::rows(&read::page(of("page"))).into(),
         "brief.feedback" => feedback(&tried(of("tried"))).into(),
-        "brief.instructions" | "brief.setting" | "brief.request" | "draws.request" => brief(function, input),
+        "brief.instructions" | "brief.setting" | "brief.request" | "draws.request" => {
+            brief(function, input)
+        }
         "ask" => write::request(&ask(input)),
         "replies.plan_schema" => replies::plan_schema().to_string().into(),
         "replies.verdict_schema" => replies::verdict_schema().to_string().into(),
-        "replies.sql_reply" => json!(replies::sql_reply(&read::reply(of("parsed"))).as_ref().map(write::sql_reply)),
-        "replies.verdict_reply" => write::verdict(&replies::verdict_reply(&read::reply(of("parsed")))),
+        "replies.sql_reply" => {
+            json!(replies::sql_reply(&read::reply(of("parsed"))).as_ref().map(write::sql_reply))
+        }
+        "replies.verdict_reply" => {
+            write::verdict(&replies::verdict_reply(&read::reply(of("parsed"))))
+        }
         "replies.plan_reply" => {
             let subtasks = replies::plan_reply(&read::reply(of("parsed")));
             json!(subtasks.map(|subtasks| subtasks.iter().map(write::subtask).collect::<Vec<_>>()))
@@ -69,7 +83,9 @@ pub(crate) fn output(function: &str, input: &Json) -> Json {
                 right_col: read::text(&key["right_col"]),
                 how: read::join_how(&key["how"]),
             };
-            json!(replies::join_context(&of("keys").as_array().unwrap().iter().map(key).collect::<Vec<_>>()))
+            json!(replies::join_context(
+                &of("keys").as_array().unwrap().iter().map(key).collect::<Vec<_>>()
+            ))
         }
         "replies.plan_context" => json!(replies::plan_context(&read::texts(of("steps")))),
         "replies.join_keys_of" => {
@@ -88,16 +104,21 @@ pub(crate) fn output(function: &str, input: &Json) -> Json {
         }
         "attempt.doubts" => {
             let mut signals = Signals::default();
-            let doubts = doubts(number("overflow_rows"), &read::profile(of("profile")), &mut signals);
+            let doubts =
+                doubts(number("overflow_rows"), &read::profile(of("profile")), &mut signals);
             json!({ "doubts": doubts, "signals": write::signals(&signals) })
         }
-        "attempt.candidate_id" => candidate_id(&read::text(of("task")), read::count(of("number"))).into(),
+        "attempt.candidate_id" => {
+            candidate_id(&read::text(of("task")), read::count(of("number"))).into()
+        }
         "failure.llm" => write::failure(&failure::llm_failure(&read::llm_error(of("error")))),
         "failure.sql" => write::failure(&failure::sql_failure(&read::sql_error(of("error")))),
         "failure.port" => write::failure(&failure::port_failure(&read::port_error(of("error")))),
-        "discount.discounted" | "score.ambiguity" | "score.ambiguity_of" | "attempt.chain" | "draws.run_tries" => {
-            crate::strategy::output(function, input)
-        }
+        "discount.discounted"
+        | "score.ambiguity"
+        | "score.ambiguity_of"
+        | "attempt.chain"
+        | "draws.run_tries" => crate::strategy::output(function, input),
         "draws.groups" => json!(draws::groups(&read::texts(of("keys")))),
         "random.numbers" => {
             let mut random = Random::new(long("seed"));
@@ -111,7 +132,9 @@ pub(crate) fn output(function: &str, input: &Json) -> Json {
         "dice.one_of" => {
             let mut dice = Dice::new(long("seed"));
             let sides = of("sides").as_array().unwrap().iter();
-            sides.map(|sides| json!(dice.one_of(usize::try_from(sides.as_u64().unwrap()).unwrap()))).collect()
+            sides
+                .map(|sides| json!(dice.one_of(usize::try_from(sides.as_u64().unwrap()).unwrap())))
+                .collect()
         }
         "settings.schema" => Sample::schema(),
         "settings.read" => match Sample::read(&read::text(of("config"))) {
@@ -125,21 +148,24 @@ pub(crate) fn output(function: &str, input: &Json) -> Json {
 }
 
 fn tried(value: &Json) -> Vec<Tried> {
-    let tried = |tried: &Json| Tried { sql: read::text(&tried["sql"]), wrong: read::text(&tried["wrong"]) };
+    let tried =
+        |tried: &Json| Tried { sql: read::text(&tried["sql"]), wrong: read::text(&tried["wrong"]) };
     value.as_array().map_or_else(Vec::new, |all| all.iter().map(tried).collect())
 }
 
 /// `granted_rows`: the most rows of a result that the user grants; null for none.
 fn brief(function: &str, input: &Json) -> Json {
     let mut host = FakeHost::default();
-    host.database.granted_rows = input["granted_rows"].as_u64().map(|rows| u32::try_from(rows).unwrap());
+    host.database.granted_rows =
+        input["granted_rows"].as_u64().map(|rows| u32::try_from(rows).unwrap());
     let size = PromptSize {
         catalog_bytes: read::count(&input["catalog_bytes"]),
         parent_rows: read::count(&input["parent_rows"]),
     };
     let catalog = read::catalog(&input["catalog"]);
     let (problem, task) = (read::problem(&input["problem"]), read::task(&input["task"]));
-    let mut brief = Brief::new(&host, size, &problem, &catalog, &task, &read::parents(&input["parents"]));
+    let mut brief =
+        Brief::new(&host, size, &problem, &catalog, &task, &read::parents(&input["parents"]));
     for _ in 0..input["shortened"].as_u64().unwrap_or_default() {
         brief.shorten();
     }
@@ -156,7 +182,8 @@ fn brief(function: &str, input: &Json) -> Json {
 }
 
 fn ask(input: &Json) -> Request {
-    let mut ask = Ask::new(read::purpose(&input["purpose"])).model(read::maybe_text(&input["model"]));
+    let mut ask =
+        Ask::new(read::purpose(&input["purpose"])).model(read::maybe_text(&input["model"]));
     for message in input["messages"].as_array().unwrap() {
         let text = read::text(&message["text"]);
         ask = if message["speaker"] == "system" { ask.system(text) } else { ask.user(text) };

@@ -1,5 +1,5 @@
-//! The table that the SDKs of all languages share: `sdk/vectors/prompts.json` has for each input the exact output of this crate. The other
-//! SDKs are tested with the same table.
+//! The table that the SDKs of all languages share: `sdk/vectors/prompts.json` has for each input
+//! the exact output of this crate. The other SDKs are tested with the same table.
 //!
 //! `cargo test -p syrch-plugin --test vectors -- --ignored` writes it.
 
@@ -37,13 +37,17 @@ fn the_table_is_what_this_sdk_makes() {
     let written = std::fs::read_to_string(path()).unwrap();
     let made = table();
     for (written, made) in written.lines().zip(made.lines()) {
-        assert_eq!(written, made, "`cargo test -p syrch-plugin --test vectors -- --ignored` writes the table again");
+        assert_eq!(
+            written, made,
+            "`cargo test -p syrch-plugin --test vectors -- --ignored` writes the table again"
+        );
     }
     assert_eq!(written.lines().count(), made.lines().count());
     // Every case is found by its name.
     let file: Json = serde_json::from_str(&written).unwrap();
     let cases = file["cases"].as_array().unwrap();
-    let mut names: Vec<String> = cases.iter().map(|case| format!("{}: {}", case["function"], case["name"])).collect();
+    let mut names: Vec<String> =
+        cases.iter().map(|case| format!("{}: {}", case["function"], case["name"])).collect();
     names.sort();
     names.dedup();
     assert_eq!(names.len(), cases.len());

@@ -1,4 +1,5 @@
-//! Values of the contract from JSON: fields in snake_case, variants in kebab-case, what is left out has its default.
+//! Values of the contract from JSON: fields in snake_case, variants in kebab-case, what is left out
+//! has its default.
 
 use serde_json::Value as Json;
 use syrch_plugin::ports::Page;
@@ -184,7 +185,11 @@ pub(crate) fn failure(value: &Json) -> Failure {
         ("internal", _) => FailureKind::Internal,
         (_, name) => FailureKind::Other(text(name)),
     };
-    Failure { kind, message: text(&value["message"]), retryable: value["retryable"].as_bool().unwrap_or_default() }
+    Failure {
+        kind,
+        message: text(&value["message"]),
+        retryable: value["retryable"].as_bool().unwrap_or_default(),
+    }
 }
 
 /// A finished dependency; the rows of its relation are given as a page.

@@ -13,17 +13,31 @@ use crate::{read, write};
 pub(crate) fn output(function: &str, input: &Json) -> Json {
     match function {
         "discount.discounted" => {
-            let weights =
-                Weights::read(&input["weights"].as_object().map(|_| input["weights"].to_string()).unwrap_or_default());
-            weights.unwrap().discounted(input["raw"].as_f64().unwrap(), &read::signals(&input["signals"])).into()
+            let weights = Weights::read(
+                &input["weights"]
+                    .as_object()
+                    .map(|_| input["weights"].to_string())
+                    .unwrap_or_default(),
+            );
+            weights
+                .unwrap()
+                .discounted(input["raw"].as_f64().unwrap(), &read::signals(&input["signals"]))
+                .into()
         }
         "score.ambiguity" => {
-            let confidences: Vec<f64> =
-                input["confidences"].as_array().unwrap().iter().map(|one| one.as_f64().unwrap()).collect();
+            let confidences: Vec<f64> = input["confidences"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|one| one.as_f64().unwrap())
+                .collect();
             let flag = |key: &str| input[key].as_bool().unwrap();
-            ambiguity(&weights(&input["weights"]), &confidences, flag("error"), flag("empty")).into()
+            ambiguity(&weights(&input["weights"]), &confidences, flag("error"), flag("empty"))
+                .into()
         }
-        "score.ambiguity_of" => json!(ambiguity_of(&AmbiguityWeights::default(), &read::observation(&input["seen"]))),
+        "score.ambiguity_of" => {
+            json!(ambiguity_of(&AmbiguityWeights::default(), &read::observation(&input["seen"])))
+        }
         "attempt.chain" => chain(input),
         _ => tries(input),
     }
@@ -32,9 +46,12 @@ pub(crate) fn output(function: &str, input: &Json) -> Json {
 fn weights(value: &Json) -> AmbiguityWeights {
     let of = |key: &str| value[key].as_f64().unwrap();
     match value.is_object() {
-        true => {
-            AmbiguityWeights { doubt: of("doubt"), variance: of("variance"), error: of("error"), empty: of("empty") }
-        }
+        true => AmbiguityWeights {
+            doubt: of("doubt"),
+            variance: of("variance"),
+            error: of("error"),
+            empty: of("empty"),
+        },
         false => AmbiguityWeights::default(),
     }
 }
@@ -53,13 +70,15 @@ fn chain(input: &Json) -> Json {
                     logprob: of["statement"]["logprob"].as_f64(),
                     tokens: of["statement"]["tokens"].as_f64().unwrap(),
                 };
-                let origin = read::maybe_text(&of["origin"]).unwrap_or_else(|| chain.origin().to_owned());
+                let origin =
+                    read::maybe_text(&of["origin"]).unwrap_or_else(|| chain.origin().to_owned());
                 let own = read::signals(&of["signals"]);
                 candidates.push(chain.candidate(read::text(&of["id"]), &origin, statement, &own));
             }
         }
     }
-    let tried: Vec<Json> = chain.tried.iter().map(|tried| json!({ "sql": tried.sql, "wrong": tried.wrong })).collect();
+    let tried: Vec<Json> =
+        chain.tried.iter().map(|tried| json!({ "sql": tried.sql, "wrong": tried.wrong })).collect();
     json!({
         "candidates": candidates.iter().map(candidate).collect::<Vec<_>>(),
         "tried": tried,
@@ -95,7 +114,9 @@ impl Tries for Repairs {
 
     fn request(&self, place: usize, chain: &Chain) -> Request {
         let purpose = if chain.statements() > 0 { Purpose::Repair } else { Purpose::Generate };
-        Ask::new(purpose).user(format!("try {place}, {} tried, {} shorter", chain.tried.len(), self.shorter)).sql()
+        Ask::new(purpose)
+            .user(format!("try {place}, {} tried, {} shorter", chain.tried.len(), self.shorter))
+            .sql()
     }
 
     fn adapt(&mut self, error: &LlmError) -> bool {
@@ -104,7 +125,11 @@ impl Tries for Repairs {
         adapts
     }
 
-    fn read(&mut self, replies: Vec<(usize, Written)>, chains: &mut [Chain]) -> Vec<(usize, Statement)> {
+    fn read(
+        &mut self,
+        replies: Vec<(usize, Written)>,
+        chains: &mut [Chain],
+    ) -> Vec<(usize, Statement)> {
         let mut statements = Vec::new();
         for (place, written) in replies {
             match written {
@@ -145,8 +170,12 @@ fn tries(input: &Json) -> Json {
     }
     let number = usize::try_from(input["number"].as_u64().unwrap()).unwrap();
     let attempts = read::count(&input["attempts"]);
-    let mut repairs =
-        Repairs { attempts: attempts as usize, shorter: 1, ended: vec![false; number], settled: Vec::new() };
+    let mut repairs = Repairs {
+        attempts: attempts as usize,
+        shorter: 1,
+        ended: vec![false; number],
+        settled: Vec::new(),
+    };
     let task = Task { id: "A".to_owned(), ..Task::default() };
     run_tries(&host, &task, number, attempts, 1000, &mut repairs);
     for made in &mut repairs.settled {

@@ -1,4 +1,5 @@
-//! The inputs of the table for what strategies share: discounts, scores, chains of repairs and tries.
+//! The inputs of the table for what strategies share: discounts, scores, chains of repairs and
+//! tries.
 
 use serde_json::{Value as Json, json};
 
@@ -20,11 +21,19 @@ fn discounts() -> Vec<Case> {
         "syntax": 0.5, "schema": 0.25, "execution": 0.0, "empty": 0.125, "null_column": 1.0, "overflow": 0.0625, "retry": 0.75,
     });
     let given = |name: &str, signals: &Json| {
-        case("discount.discounted", name, json!({ "raw": 0.9, "signals": signals, "weights": weights }))
+        case(
+            "discount.discounted",
+            name,
+            json!({ "raw": 0.9, "signals": signals, "weights": weights }),
+        )
     };
     vec![
         discounted("nothing occurred", 0.9, json!({"attempts": 1, "max_attempts": 3})),
-        discounted("a syntax error", 0.9, json!({"attempts": 1, "max_attempts": 3, "syntax_errors": 1})),
+        discounted(
+            "a syntax error",
+            0.9,
+            json!({"attempts": 1, "max_attempts": 3, "syntax_errors": 1}),
+        ),
         discounted("several of one kind count once", 0.9, json!({"syntax_errors": 5})),
         discounted("a schema error", 0.8, json!({"schema_errors": 1})),
         discounted("an execution error", 0.8, json!({"execution_errors": 1})),
@@ -49,7 +58,11 @@ fn discounts() -> Vec<Case> {
 
 fn scores() -> Vec<Case> {
     let score = |name: &str, confidences: &[f64], error: bool, empty: bool| {
-        case("score.ambiguity", name, json!({ "confidences": confidences, "error": error, "empty": empty }))
+        case(
+            "score.ambiguity",
+            name,
+            json!({ "confidences": confidences, "error": error, "empty": empty }),
+        )
     };
     let weights = json!({ "doubt": 0.5, "variance": 2.0, "error": 0.1, "empty": 0.9 });
     let mut cases = vec![
@@ -70,13 +83,18 @@ fn scores() -> Vec<Case> {
             json!({"confidences": [0.2, 0.8], "error": false, "empty": true, "weights": weights}),
         ),
     ];
-    let candidate = |raw: Option<f64>, sure: Option<f64>| json!({"raw_confidence": raw, "confidence": sure});
-    let found = json!([candidate(Some(0.4), Some(0.7)), candidate(Some(0.5), None), candidate(None, None)]);
+    let candidate =
+        |raw: Option<f64>, sure: Option<f64>| json!({"raw_confidence": raw, "confidence": sure});
+    let found =
+        json!([candidate(Some(0.4), Some(0.7)), candidate(Some(0.5), None), candidate(None, None)]);
     let failed = json!({"failed": {"kind": "model", "message": "no network", "retryable": true}});
     for (name, seen) in [
         ("solved", json!({"ending": "solved", "candidates": found, "profile": {"rows": 3}})),
         ("solved without a profile", json!({"ending": "solved", "candidates": found})),
-        ("solved with no rows", json!({"ending": "solved", "candidates": found, "profile": {"rows": 0}})),
+        (
+            "solved with no rows",
+            json!({"ending": "solved", "candidates": found, "profile": {"rows": 0}}),
+        ),
         ("empty", json!({"ending": "empty", "candidates": found, "profile": {"rows": 3}})),
         ("failed", json!({"ending": failed, "candidates": found})),
         ("failed without a candidate", json!({ "ending": failed })),
@@ -90,7 +108,9 @@ fn scores() -> Vec<Case> {
 }
 
 fn chains() -> Vec<Case> {
-    let chain = |name: &str, steps: Json| case("attempt.chain", name, json!({ "max_attempts": 3, "steps": steps }));
+    let chain = |name: &str, steps: Json| {
+        case("attempt.chain", name, json!({ "max_attempts": 3, "steps": steps }))
+    };
     let next = |id: &str, sql: &str, signals: Json| {
         let statement = json!({ "sql": sql, "confidence": 0.5, "logprob": -0.25, "tokens": 12 });
         json!({"candidate": {"id": id, "statement": statement, "signals": signals}})
@@ -121,12 +141,17 @@ fn chains() -> Vec<Case> {
     ]
 }
 
-/// The database answers `SELECT n` with a row, `EMPTY…` with none, and refuses `BAD…`; `OVER` finds the budget used up. Each try of the test is
-/// repaired until a statement of it ran or `attempts` were made; a prompt that is too large is made shorter once. Replies are in the order of the
+/// The database answers `SELECT n` with a row, `EMPTY…` with none, and refuses `BAD…`; `OVER` finds
+/// the budget used up. Each try of the test is repaired until a statement of it ran or `attempts`
+/// were made; a prompt that is too large is made shorter once. Replies are in the order of the
 /// requests.
 fn tries() -> Vec<Case> {
     let tries = |name: &str, number: u32, attempts: u32, replies: Json| {
-        case("draws.run_tries", name, json!({ "number": number, "attempts": attempts, "replies": replies }))
+        case(
+            "draws.run_tries",
+            name,
+            json!({ "number": number, "attempts": attempts, "replies": replies }),
+        )
     };
     let generate = |sql: &str| json!({"purpose": "generate", "sql": sql});
     let repair = |sql: &str| json!({"purpose": "repair", "sql": sql});
@@ -135,13 +160,24 @@ fn tries() -> Vec<Case> {
     vec![
         tries("none", 0, 3, json!([])),
         tries("one that runs", 1, 3, json!([generate("SELECT 1")])),
-        tries("one is repaired", 1, 3, json!([generate("BAD 1"), repair("BAD 2"), repair("SELECT 1")])),
+        tries(
+            "one is repaired",
+            1,
+            3,
+            json!([generate("BAD 1"), repair("BAD 2"), repair("SELECT 1")]),
+        ),
         tries("attempts are used up", 1, 2, json!([generate("BAD 1"), repair("BAD 2")])),
         tries(
             "each try is repaired by itself",
             3,
             2,
-            json!([generate("SELECT 1"), generate("BAD 1"), generate("BAD 2"), repair("SELECT 2"), repair("EMPTY")]),
+            json!([
+                generate("SELECT 1"),
+                generate("BAD 1"),
+                generate("BAD 2"),
+                repair("SELECT 2"),
+                repair("EMPTY")
+            ]),
         ),
         tries(
             "one text of two tries runs once",
@@ -165,7 +201,11 @@ fn tries() -> Vec<Case> {
             "a prompt that is too large is made again in its round",
             2,
             1,
-            json!([error("generate", json!("too-large")), generate("SELECT 1"), generate("SELECT 2")]),
+            json!([
+                error("generate", json!("too-large")),
+                generate("SELECT 1"),
+                generate("SELECT 2")
+            ]),
         ),
         tries(
             "all that were too large are made again, once",
@@ -178,6 +218,11 @@ fn tries() -> Vec<Case> {
                 generate("SELECT 2"),
             ]),
         ),
-        tries("the budget is used up", 2, 2, json!([generate("OVER"), generate("SELECT 1"), repair("SELECT 2")])),
+        tries(
+            "the budget is used up",
+            2,
+            2,
+            json!([generate("OVER"), generate("SELECT 1"), repair("SELECT 2")]),
+        ),
     ]
 }

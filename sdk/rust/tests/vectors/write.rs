@@ -1,4 +1,5 @@
-//! Values of the contract as JSON: fields in snake_case, variants in kebab-case, every field written.
+//! Values of the contract as JSON: fields in snake_case, variants in kebab-case, every field
+//! written.
 
 use serde_json::{Value as Json, json};
 use syrch_plugin::prelude::*;
@@ -65,8 +66,7 @@ pub(crate) fn sql_reply(reply: &SqlReply) -> Json {
 }
 
 pub(crate) fn verdict(verdict: &Verdict) -> Json {
-    let opinion =
-        |opinion: &Opinion| json!({ "score": opinion.score, "reason": opinion.reason, "checks": opinion.checks });
+    let opinion = |opinion: &Opinion| json!({ "score": opinion.score, "reason": opinion.reason, "checks": opinion.checks });
     match verdict {
         Verdict::Accepted(of) => held("accepted", opinion(of)),
         Verdict::Rejected(of) => held("rejected", opinion(of)),

@@ -41,7 +41,8 @@ impl PlannerRole for {{name_pascal}}Plugin {
         })
     }
 
-    // `next` is called after each observation and may change the graph. Without it the graph stays as it is.
+    // `next` is called after each observation and may change the graph. Without it the graph stays
+    // as it is.
 }
 
 #[cfg(test)]

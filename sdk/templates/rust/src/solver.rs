@@ -17,7 +17,8 @@ impl SolverRole for {{name_pascal}}Plugin {
         task: &Task,
         parents: &[Parent],
     ) -> Result<Outcome, Failure> {
-        // The prompt has the tables, the question, the task, and the rows of the tasks on which this one depends.
+        // The prompt has the tables, the question, the task, and the rows of the tasks on which
+        // this one depends.
         let size = PromptSize {
             catalog_bytes: 48_000,
             parent_rows: 3,
@@ -25,7 +26,8 @@ impl SolverRole for {{name_pascal}}Plugin {
         let request = Brief::new(host, size, problem, catalog, task, parents).request(&[], 0);
         let statement = match written(host.complete(&request)) {
             Written::Statement(statement) => statement,
-            // An outcome without a candidate is valid, for example if a provider without a model abstains.
+            // An outcome without a candidate is valid, for example if a provider without a model
+            // abstains.
             Written::NoStatement(why) | Written::Abstained(why) => return Ok(nothing(host, &why)),
             Written::TooLarge => return Err(too_large()),
             Written::Failed(failure) => return Err(failure),

@@ -1,4 +1,5 @@
-//! The two plugins, built by Cargo as their authors would: the example `steps` of the SDK, and the same for Extism.
+//! The two plugins, built by Cargo as their authors would: the example `steps` of the SDK, and the
+//! same for Extism.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -30,7 +31,8 @@ impl Guests {
     }
 }
 
-/// Where rustup is in charge of the compiler, it adds the targets; elsewhere they have to be there already.
+/// Where rustup is in charge of the compiler, it adds the targets; elsewhere they have to be there
+/// already.
 fn add_targets() -> Outcome<()> {
     match run(Command::new("rustup").args(["--quiet", "target", "add", OURS, THEIRS])) {
         Err(error)

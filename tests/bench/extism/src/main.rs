@@ -1,5 +1,5 @@
-//! Compares a role call with the same call through Extism, in one process and in turns: prints a table as `syrch-bench` does, or with
-//! `--json` the rates, for `syrch-bench`.
+//! Compares a role call with the same call through Extism, in one process and in turns: prints a
+//! table as `syrch-bench` does, or with `--json` the rates, for `syrch-bench`.
 //!
 //! What is equal on both sides and what is not stands in the README.
 
@@ -86,7 +86,8 @@ fn compare(ours: &Ours, extism: &Theirs, pooling: &Theirs) -> Outcome<Versus> {
     Ok(Versus { ours: next(), extism: next(), pooling: next(), versions: theirs::versions() })
 }
 
-/// Claims as a solver makes them after one attempt and after a failed one, and one without anything known.
+/// Claims as a solver makes them after one attempt and after a failed one, and one without anything
+/// known.
 fn claims() -> [(f64, Signals); 3] {
     let first = Signals { attempts: 1, max_attempts: 3, ..Signals::default() };
     let second = Signals { attempts: 2, execution_errors: 1, ..first.clone() };

@@ -39,7 +39,8 @@ impl Ours {
         Ok(Self { executor, calibrator, call, _runtime: runtime })
     }
 
-    /// One role call: a store, an instance, its settings, the call, and the checks of what it returned.
+    /// One role call: a store, an instance, its settings, the call, and the checks of what it
+    /// returned.
     pub(crate) fn calibrate(&self, claims: &[(f64, Signals)]) -> Outcome<Vec<f64>> {
         Ok(self.executor.block_on(self.calibrator.calibrate(self.call.clone(), claims))?)
     }

@@ -1,4 +1,5 @@
-//! Extism's side: the same plugin, compiled once, with the host's limits where Extism has them, and a fresh instance for each call.
+//! Extism's side: the same plugin, compiled once, with the host's limits where Extism has them, and
+//! a fresh instance for each call.
 
 use std::path::Path;
 
@@ -42,7 +43,8 @@ impl Theirs {
         Ok(Self(builder.compile()?))
     }
 
-    /// One call: a store, links, an instance, and the call. The claims go in and the probabilities come out as JSON.
+    /// One call: a store, links, an instance, and the call. The claims go in and the probabilities
+    /// come out as JSON.
     pub(crate) fn calibrate(&self, claims: &[(f64, Signals)]) -> Outcome<Vec<f64>> {
         let mut plugin = Plugin::new_from_compiled(&self.0)?;
         let output: &[u8] = plugin.call("calibrate", serde_json::to_vec(claims)?)?;

@@ -1,4 +1,5 @@
-//! How fast rows come out of SQLite: ours into Arrow, against Python's sqlite3 into pandas on the same file in the same run, alternately.
+//! How fast rows come out of SQLite: ours into Arrow, against Python's sqlite3 into pandas on the
+//! same file in the same run, alternately.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -42,7 +43,8 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let folder = world.place("arrow")?;
     let path = folder.join("large.sqlite");
     fill(&path, rows)?;
-    let mut python = Python::start(&folder, &["pandas"], SCRIPT, &[&path.display().to_string(), QUERY]);
+    let mut python =
+        Python::start(&folder, &["pandas"], SCRIPT, &[&path.display().to_string(), QUERY]);
     let limits = Limits { rows: u64::MAX, result_bytes: usize::MAX, ..Limits::default() };
     let config = SqliteConfig { limits, memory: 1 << 30, ..SqliteConfig::new(&path) };
     let database: Arc<dyn Database> = Arc::new(SqliteDatabase::open(config)?);
@@ -64,14 +66,20 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
                 Figure::new(ratio, ours / theirs, "×").at_least(4.0),
             ]);
         }
-        Err(error) => figures.push(Figure::unmeasured(ratio, format!("pandas cannot be had: {error}"))),
+        Err(error) => {
+            figures.push(Figure::unmeasured(ratio, format!("pandas cannot be had: {error}")))
+        }
     }
     Ok(figures)
 }
 
 /// A number of rows in words.
 pub(super) fn thousands(rows: u32) -> String {
-    if rows.is_multiple_of(1_000_000) { format!("{} million", rows / 1_000_000) } else { rows.to_string() }
+    if rows.is_multiple_of(1_000_000) {
+        format!("{} million", rows / 1_000_000)
+    } else {
+        rows.to_string()
+    }
 }
 
 /// Whole numbers, reals, short and long texts, dates and some NULLs.
@@ -88,7 +96,8 @@ fn fill(path: &Path, rows: u32) -> Outcome<()> {
     Ok(Connection::open(path)?.execute_batch(&script)?)
 }
 
-/// Rows per second of the whole table as a search's executor reads it, guard included, but without its caps.
+/// Rows per second of the whole table as a search's executor reads it, guard included, but without
+/// its caps.
 pub(super) fn rate(world: &World, database: &Arc<dyn Database>) -> Outcome<f64> {
     let begin = Instant::now();
     // In a task, as a search does.
@@ -114,9 +123,14 @@ pub(super) struct Python {
 }
 
 impl Python {
-    /// Installs the packages and starts the script. The script prints its versions first; for each line that it is sent, it prints the number of
-    /// rows and the seconds.
-    pub(super) fn start(folder: &Path, packages: &[&str], script: &str, arguments: &[&str]) -> Outcome<Self> {
+    /// Installs the packages and starts the script. The script prints its versions first; for each
+    /// line that it is sent, it prints the number of rows and the seconds.
+    pub(super) fn start(
+        folder: &Path,
+        packages: &[&str],
+        script: &str,
+        arguments: &[&str],
+    ) -> Outcome<Self> {
         let environment = folder.join("python");
         run(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
         let python = environment.join("bin/python");
@@ -127,12 +141,14 @@ impl Python {
         let mut child = command.spawn()?;
         let requests = child.stdin.take().ok_or("no standard input")?;
         let replies = BufReader::new(child.stdout.take().ok_or("no standard output")?);
-        let mut started = Self { child, requests, replies, versions: String::new(), rates: Vec::new() };
+        let mut started =
+            Self { child, requests, replies, versions: String::new(), rates: Vec::new() };
         started.versions = started.line()?.join(", ");
         Ok(started)
     }
 
-    /// Makes the script read the table once more, and records its rate. Fails when it read another number of rows.
+    /// Makes the script read the table once more, and records its rate. Fails when it read another
+    /// number of rows.
     pub(super) fn read(mut self, rows: u32) -> Outcome<Self> {
         writeln!(self.requests)?;
         let line = self.line()?;

@@ -1,8 +1,9 @@
-//! The worth of doubts: how many recorded answers that are wrong have one of each kind, how many that are right, and how many expected
-//! statements.
+//! The worth of doubts: how many recorded answers that are wrong have one of each kind, how many
+//! that are right, and how many expected statements.
 //!
-//! No doubt is fitted on anything, so that all databases are out of sample but for the eye of whoever thought of them. Which kinds count is
-//! decided once more without that eye: on each database, by the other ones alone.
+//! No doubt is fitted on anything, so that all databases are out of sample but for the eye of
+//! whoever thought of them. Which kinds count is decided once more without that eye: on each
+//! database, by the other ones alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,7 +35,8 @@ struct Found {
     gold: Vec<Kinds>,
 }
 
-/// Runs each recorded answer and each expected statement, and counts those of which there is a doubt.
+/// Runs each recorded answer and each expected statement, and counts those of which there is a
+/// doubt.
 pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let data = syrch_kit::data_root().ok_or("there are no test data")?.join("spider");
     let all = questions(&data);
@@ -66,7 +68,8 @@ async fn run(settings: Settings, questions: &[&Question]) -> Outcome<Found> {
         let sql = with_single_quotes(sql, &catalog).unwrap_or_else(|| sql.to_owned());
         let results = run_as_answer(&database, &question.question, &sql).await.ok()?;
         let kind = |kind: DoubtKind| format!("{kind:?}");
-        (results.row_count() > 0).then(|| results.doubts().iter().map(|doubt| kind(doubt.kind)).collect::<Kinds>())
+        (results.row_count() > 0)
+            .then(|| results.doubts().iter().map(|doubt| kind(doubt.kind)).collect::<Kinds>())
     };
     let mut found = Found::default();
     for question in questions {
@@ -84,11 +87,14 @@ async fn run(settings: Settings, questions: &[&Question]) -> Outcome<Found> {
     Ok(found)
 }
 
-/// The shares of wrong, right and expected statements with any doubt, and with one of the kinds that are worth it elsewhere.
+/// The shares of wrong, right and expected statements with any doubt, and with one of the kinds
+/// that are worth it elsewhere.
 fn wholes(answers: &[(&str, Ran)], gold: &[(&str, Kinds)]) -> Vec<Figure> {
     let databases: BTreeSet<&str> = answers.iter().map(|(database, _)| *database).collect();
-    let worth: BTreeMap<&str, Kinds> =
-        databases.into_iter().map(|database| (database, worth_without(database, answers))).collect();
+    let worth: BTreeMap<&str, Kinds> = databases
+        .into_iter()
+        .map(|database| (database, worth_without(database, answers)))
+        .collect();
     let of_class = |is_right: bool| -> Vec<(&str, (&str, &Kinds))> {
         let class = answers.iter().filter(|(_, ran)| ran.is_right == is_right);
         class.map(|(database, ran)| (*database, (*database, &ran.doubts))).collect()
@@ -103,9 +109,12 @@ fn wholes(answers: &[(&str, Ran)], gold: &[(&str, Kinds)]) -> Vec<Figure> {
     let mut figures = Vec::new();
     for (name, class) in &classes {
         let any = share(class, |(_, kinds)| !kinds.is_empty());
-        let chosen =
-            share(class, |(database, kinds)| worth.get(database).is_some_and(|worth| !worth.is_disjoint(kinds)));
-        for (what, (share, interval)) in [("with a doubt", any), ("with one that is worth it elsewhere", chosen)] {
+        let chosen = share(class, |(database, kinds)| {
+            worth.get(database).is_some_and(|worth| !worth.is_disjoint(kinds))
+        });
+        for (what, (share, interval)) in
+            [("with a doubt", any), ("with one that is worth it elsewhere", chosen)]
+        {
             let note = format!("of {}; {interval}", class.len());
             figures.push(Figure::new(format!("{name}: {what}"), share, "%").note(note));
         }

@@ -1,5 +1,5 @@
-//! What the verified optimizer takes for a check: whether a statement of 4 KiB has the same rows on every plan, and whether 10,000 rows are
-//! the same.
+//! What the verified optimizer takes for a check: whether a statement of 4 KiB has the same rows on
+//! every plan, and whether 10,000 rows are the same.
 
 use std::time::Instant;
 
@@ -37,8 +37,13 @@ fn admission(dialect: &Dialect) -> Outcome<Figure> {
     }
     times.sort_by(f64::total_cmp);
     let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
-    let what = format!("the optimizer's check of a statement of 4 KiB for {}, 99th percentile", dialect.name());
-    Ok(Figure::new(what, at(0.99), "ms").at_most(2.0).note(format!("median {:.2} ms, {RUNS} statements", at(0.5))))
+    let what = format!(
+        "the optimizer's check of a statement of 4 KiB for {}, 99th percentile",
+        dialect.name()
+    );
+    Ok(Figure::new(what, at(0.99), "ms")
+        .at_most(2.0)
+        .note(format!("median {:.2} ms, {RUNS} statements", at(0.5))))
 }
 
 fn catalog(dialect: &Dialect) -> Catalog {
@@ -47,7 +52,8 @@ fn catalog(dialect: &Dialect) -> Catalog {
         sql_type: sql_type.to_owned(),
         ..Column::default()
     };
-    let columns = [("id", "integer"), ("customer_id", "integer"), ("amount", "integer"), ("status", "text")];
+    let columns =
+        [("id", "integer"), ("customer_id", "integer"), ("amount", "integer"), ("status", "text")];
     let table = |name: &str| Table {
         name: name.to_owned(),
         schema_name: (*dialect == Dialect::Postgres).then(|| "public".to_owned()),
@@ -59,13 +65,17 @@ fn catalog(dialect: &Dialect) -> Catalog {
 }
 
 fn by_unions() -> String {
-    let piece =
-        |number| format!(" UNION ALL SELECT id, sum(amount) FROM orders WHERE status <> 's{number}' GROUP BY id");
+    let piece = |number| {
+        format!(
+            " UNION ALL SELECT id, sum(amount) FROM orders WHERE status <> 's{number}' GROUP BY id"
+        )
+    };
     filled("SELECT id, amount FROM orders", piece, " ORDER BY 1")
 }
 
 fn by_subqueries() -> String {
-    let piece = |number| format!(" AND id IN (SELECT customer_id FROM orders WHERE amount > {number})");
+    let piece =
+        |number| format!(" AND id IN (SELECT customer_id FROM orders WHERE amount > {number})");
     filled("SELECT id FROM customers WHERE id > 0", piece, "")
 }
 
@@ -82,9 +92,11 @@ fn comparison(world: &World) -> Outcome<Figure> {
     let database = SqliteDatabase::open(SqliteConfig::new(&path))?;
     let mut times = Vec::with_capacity(COMPARED);
     world.runtime.block_on(async {
-        let mut bench = database.bench(BenchLimits::default()).await.map_err(|error| error.to_string())?;
+        let mut bench =
+            database.bench(BenchLimits::default()).await.map_err(|error| error.to_string())?;
         let original = bench.admit("SELECT id, customer, day, city FROM t", None).await?;
-        let candidate = bench.admit("SELECT id, customer, day, city FROM t WHERE city > ''", None).await?;
+        let candidate =
+            bench.admit("SELECT id, customer, day, city FROM t WHERE city > ''", None).await?;
         bench.snapshot().await?;
         for _ in 0..COMPARED {
             let begin = Instant::now();

@@ -1,5 +1,5 @@
-//! Role calls beside the same calls through Extism. A program outside of the workspace measures them, since Extism stands on another wasmtime,
-//! which nobody else is to build.
+//! Role calls beside the same calls through Extism. A program outside of the workspace measures
+//! them, since Extism stands on another wasmtime, which nobody else is to build.
 
 use std::process::{Command, Stdio};
 
@@ -13,7 +13,10 @@ use crate::world::World;
 pub(crate) fn measure(_: &World) -> Outcome<Vec<Figure>> {
     let manifest = syrch_kit::repository().join("tests/bench/extism/Cargo.toml");
     let mut command = Command::new("cargo");
-    command.args(["run", "--quiet", "--release", "--manifest-path"]).arg(manifest).args(["--", "--json"]);
+    command
+        .args(["run", "--quiet", "--release", "--manifest-path"])
+        .arg(manifest)
+        .args(["--", "--json"]);
     let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output()?;
     succeeded(&output)?;
     Ok(serde_json::from_slice::<Versus>(&output.stdout)?.figures())

@@ -1,5 +1,6 @@
-//! Files of rows: a large CSV file is read into a private database, against DuckDB's `read_csv` into a table in the same run, alternately; and
-//! a question is asked on what was read, against its statement alone.
+//! Files of rows: a large CSV file is read into a private database, against DuckDB's `read_csv`
+//! into a table in the same run, alternately; and a question is asked on what was read, against its
+//! statement alone.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -61,8 +62,10 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
         duckdb = duckdb.and_then(|script| script.read(ROWS));
     }
     let megabytes = fs::metadata(&source)?.len() / 1_000_000;
-    let what = format!("{megabytes} MB of CSV read into a private database, {ROWS} rows × 19 columns");
-    let mut figures = vec![Figure::new(what, median(ours.clone()), "rows/s").note(format!("median of {RUNS}"))];
+    let what =
+        format!("{megabytes} MB of CSV read into a private database, {ROWS} rows × 19 columns");
+    let mut figures =
+        vec![Figure::new(what, median(ours.clone()), "rows/s").note(format!("median of {RUNS}"))];
     let against = "that against DuckDB's `read_csv` into a table";
     figures.push(match duckdb {
         Ok(duckdb) => {
@@ -79,7 +82,8 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
 /// Rows per second of reading the file into a new private database.
 fn import(world: &World, source: &Path, tables: &Path) -> Outcome<f64> {
     let imports = ImportSettings { folder: Some(tables.to_owned()), ..ImportSettings::default() };
-    let settings = Settings { database: source.display().to_string(), imports, ..Settings::default() };
+    let settings =
+        Settings { database: source.display().to_string(), imports, ..Settings::default() };
     let begin = Instant::now();
     let database = world.runtime.block_on(syrch::databases::open_database(&settings))?;
     let taken = begin.elapsed();
@@ -92,13 +96,18 @@ fn import(world: &World, source: &Path, tables: &Path) -> Outcome<f64> {
     }
 }
 
-/// A question from process start to end on the import that exists, without an answer that is cached.
+/// A question from process start to end on the import that exists, without an answer that is
+/// cached.
 fn questions(world: &World, source: &Path) -> Outcome<Vec<Figure>> {
     let database = source.display().to_string();
-    let mut command = host(world, &["-q", QUESTION, "--db", &database, "--llm", "offline", "--format", "json"])?;
+    let mut command =
+        host(world, &["-q", QUESTION, "--db", &database, "--llm", "offline", "--format", "json"])?;
     let home = world.place("files/home")?;
     let cache = home.join("cache");
-    command.env("HOME", &home).env("SYRCH_CACHE_DIR", &cache).env("SYRCH_STATE_DIR", home.join("state"));
+    command
+        .env("HOME", &home)
+        .env("SYRCH_CACHE_DIR", &cache)
+        .env("SYRCH_STATE_DIR", home.join("state"));
     let mut first = 0.0;
     let mut times = Vec::new();
     let mut alone = Vec::new();
@@ -124,7 +133,10 @@ fn questions(world: &World, source: &Path) -> Outcome<Vec<Figure>> {
     let worst = greatest(&times);
     let taken = median(times);
     let what = "a question on that import, from process start";
-    let note = format!("by rules; median of {}, worst {worst:.1} ms; {first:.0} ms with the import", RUNS * 2);
+    let note = format!(
+        "by rules; median of {}, worst {worst:.1} ms; {first:.0} ms with the import",
+        RUNS * 2
+    );
     Ok(vec![
         Figure::new(what, taken, "ms").note(note),
         Figure::new("that less 100 ms, against its statement alone", (taken - BESIDE) / alone, "×")
@@ -137,7 +149,8 @@ fn questions(world: &World, source: &Path) -> Outcome<Vec<Figure>> {
 fn private(tables: &Path) -> Outcome<PathBuf> {
     let paths = fs::read_dir(tables)?.map(|entry| entry.map(|entry| entry.path()));
     let paths = paths.collect::<Result<Vec<_>, _>>()?;
-    let mut found = paths.into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "sqlite"));
+    let mut found =
+        paths.into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "sqlite"));
     found.next().ok_or_else(|| "there is no private database".into())
 }
 
@@ -166,7 +179,8 @@ fn flights() -> String {
     );
     let mut state = 1_u64;
     let mut draw = |most: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % most
     };
     let code = |mut number: u64| -> String {
@@ -186,7 +200,8 @@ fn flights() -> String {
         let value = |value: u64| if is_cancelled { "NA".to_owned() } else { value.to_string() };
         let late = draw(50);
         let (carrier, flight, tail) = (code(draw(16) * 7), draw(8_500), draw(4_000));
-        let (origin, to, time, distance) = (code(draw(3) * 701), code(draw(105) * 97), draw(600), 80 + draw(4_900));
+        let (origin, to, time, distance) =
+            (code(draw(3) * 701), code(draw(105) * 97), draw(600), 80 + draw(4_900));
         let _ = writeln!(
             text,
             "2013,{month},{day},{},{scheduled},{},{},{arrival},{},{carrier},{flight},N{tail:05},{origin},{to},{},{distance},{hour},{minute},2013-{month:02}-{day:02}T{hour:02}:00:00Z",

@@ -13,7 +13,8 @@ const DELAY: Duration = Duration::from_millis(200);
 const CALLS: usize = 5;
 const ROUNDS: usize = 5;
 
-/// The built-in planner plans subtasks that are not atomic side by side; how long a search takes to plan is what is compared.
+/// The built-in planner plans subtasks that are not atomic side by side; how long a search takes to
+/// plan is what is compared.
 pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let (one, five) = world.runtime.block_on(async {
         let (lonely, together) = (subplans(1, DELAY), subplans(CALLS, DELAY));
@@ -25,10 +26,16 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
             five.push(search(&several, "How many customers are there?").await?);
         }
         if together.peak() < CALLS {
-            return Err(format!("only {} of {CALLS} calls were under way at once", together.peak()).into());
+            return Err(format!(
+                "only {} of {CALLS} calls were under way at once",
+                together.peak()
+            )
+            .into());
         }
         Outcome::Ok((median(one), median(five)))
     })?;
     let what = "five 200 ms model calls of one guest, against one";
-    Ok(vec![Figure::new(what, five / one, "×").at_most(1.1).note(format!("{five:.1} ms, {one:.1} ms"))])
+    Ok(vec![
+        Figure::new(what, five / one, "×").at_most(1.1).note(format!("{five:.1} ms, {one:.1} ms")),
+    ])
 }

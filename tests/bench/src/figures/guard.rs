@@ -29,12 +29,18 @@ pub(crate) fn measure(_world: &World) -> Outcome<Vec<Figure>> {
     let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
     let what = "the guard on a PostgreSQL statement of 4 KiB, 99th percentile";
     Ok(vec![
-        Figure::new(what, at(0.99), "ms").at_most(1.0).note(format!("median {:.2} ms, {RUNS} statements", at(0.5))),
+        Figure::new(what, at(0.99), "ms")
+            .at_most(1.0)
+            .note(format!("median {:.2} ms, {RUNS} statements", at(0.5))),
     ])
 }
 
 fn catalog() -> Catalog {
-    let column = |name: &str| Column { name: name.to_owned(), sql_type: "integer".to_owned(), ..Column::default() };
+    let column = |name: &str| Column {
+        name: name.to_owned(),
+        sql_type: "integer".to_owned(),
+        ..Column::default()
+    };
     let table = |name: &str| Table {
         name: name.to_owned(),
         schema_name: Some("public".to_owned()),
@@ -60,21 +66,32 @@ pub(super) fn filled(begin: &str, piece: impl Fn(usize) -> String, end: &str) ->
 
 pub(super) fn by_terms() -> String {
     let piece = |number| format!(" OR (o.amount > {number} AND lower(o.status) LIKE 'a{number}%')");
-    filled("SELECT count(*) FROM orders o JOIN customers c ON c.id = o.customer_id WHERE o.id = 1", piece, "")
+    filled(
+        "SELECT count(*) FROM orders o JOIN customers c ON c.id = o.customer_id WHERE o.id = 1",
+        piece,
+        "",
+    )
 }
 
 fn by_unions() -> String {
-    let piece =
-        |number| format!(" UNION ALL SELECT id, sum(amount) FROM orders WHERE status <> 's{number}' GROUP BY id");
+    let piece = |number| {
+        format!(
+            " UNION ALL SELECT id, sum(amount) FROM orders WHERE status <> 's{number}' GROUP BY id"
+        )
+    };
     filled("SELECT id, amount FROM orders", piece, " ORDER BY 1")
 }
 
 pub(super) fn by_cases() -> String {
-    let piece = |number| format!(", sum(CASE WHEN status = 's{number}' THEN amount ELSE 0 END) AS n{number}");
+    let piece = |number| {
+        format!(", sum(CASE WHEN status = 's{number}' THEN amount ELSE 0 END) AS n{number}")
+    };
     filled("SELECT customer_id", piece, " FROM orders GROUP BY customer_id")
 }
 
 fn by_subqueries() -> String {
-    let piece = |number| format!(" AND id IN (SELECT customer_id FROM orders WHERE amount > {number} LIMIT 5)");
+    let piece = |number| {
+        format!(" AND id IN (SELECT customer_id FROM orders WHERE amount > {number} LIMIT 5)")
+    };
     filled("SELECT id FROM customers WHERE id > 0", piece, "")
 }

@@ -1,8 +1,9 @@
-//! The reward `execution` against the truth, on recorded answers: what it refuses where a plan states what a statement must state.
+//! The reward `execution` against the truth, on recorded answers: what it refuses where a plan
+//! states what a statement must state.
 //!
-//! No recorded system wrote plans. In their place, what a statement must state is read from another recorded answer to the same question, once
-//! from any of them, as a planner that errs as often as the systems, and once from the right ones, as a planner that never errs.
-//! Nothing is fitted.
+//! No recorded system wrote plans. In their place, what a statement must state is read from another
+//! recorded answer to the same question, once from any of them, as a planner that errs as often as
+//! the systems, and once from the right ones, as a planner that never errs. Nothing is fitted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -12,14 +13,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use sqlparser::ast::{
-    Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Select, SetExpr, Visit, Visitor,
+    Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Select, SetExpr, Visit,
+    Visitor,
 };
 use sqlparser::dialect::SQLiteDialect;
 use sqlparser::parser::Parser;
 use syrch::plugins::CompileSettings;
 use syrch::{Host, Settings, Silent};
 use syrch_core::ledger::{Budgets, Ledger};
-use syrch_core::ports::{ColumnStats, Database, Facts, InspectPort, Plan, PortError, Ports, SqlQuery};
+use syrch_core::ports::{
+    ColumnStats, Database, Facts, InspectPort, Plan, PortError, Ports, SqlQuery,
+};
 use syrch_core::roles::{Call, Reward, Rival, Role};
 use syrch_core::{Candidate, Catalog, Limits, Problem, ResultSet, SqlError, Task, Verdict};
 use syrch_guard::with_single_quotes;
@@ -61,28 +65,39 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
         let mut judged: Vec<(&str, Judged)> = Vec::new();
         for (database, questions) in by_database {
             let file = data.join("db").join(format!("{database}.sqlite"));
-            let host =
-                Host::open(Settings { database: file.display().to_string(), ..Settings::default() }, &Silent).await?;
+            let host = Host::open(
+                Settings { database: file.display().to_string(), ..Settings::default() },
+                &Silent,
+            )
+            .await?;
             let bench = Bench::new(Arc::clone(host.database()), &reward).await?;
             for question in questions {
-                judged.extend(bench.judge(question).await?.into_iter().map(|judged| (database, judged)));
+                judged.extend(
+                    bench.judge(question).await?.into_iter().map(|judged| (database, judged)),
+                );
             }
         }
         Outcome::Ok(judged)
     })?;
-    let judged: Vec<(&str, &Judged)> = judged.iter().map(|(database, judged)| (*database, judged)).collect();
-    let by_right: Vec<(&str, &Judged)> = judged.iter().filter(|(_, one)| one.is_planned_right).copied().collect();
+    let judged: Vec<(&str, &Judged)> =
+        judged.iter().map(|(database, judged)| (*database, judged)).collect();
+    let by_right: Vec<(&str, &Judged)> =
+        judged.iter().filter(|(_, one)| one.is_planned_right).copied().collect();
     Ok([figures("a right answer", &by_right), figures("any answer", &judged)].concat())
 }
 
 fn figures(planner: &str, judged: &[(&str, &Judged)]) -> Vec<Figure> {
     [("wrong", false), ("right", true)]
         .map(|(word, is_right)| {
-            let of: Vec<(&str, &Judged)> = judged.iter().filter(|(_, one)| one.is_right == is_right).copied().collect();
+            let of: Vec<(&str, &Judged)> =
+                judged.iter().filter(|(_, one)| one.is_right == is_right).copied().collect();
             let (refused, interval) = share(&of, |one| one.is_rejected);
             let lacking = |kind: &str| share(&of, |one| one.lacks.contains(kind)).0;
-            let kinds: Vec<String> = KINDS.iter().map(|kind| format!("{kind} {:.1} %", lacking(kind))).collect();
-            let name = format!("recorded answers that are {word}, as {planner} states them: refused by `execution`");
+            let kinds: Vec<String> =
+                KINDS.iter().map(|kind| format!("{kind} {:.1} %", lacking(kind))).collect();
+            let name = format!(
+                "recorded answers that are {word}, as {planner} states them: refused by `execution`"
+            );
             Figure::new(name, refused, "%").note(format!(
                 "of {} pairs; {interval}; lacking: {}",
                 of.len(),
@@ -95,7 +110,8 @@ fn figures(planner: &str, judged: &[(&str, &Judged)]) -> Vec<Figure> {
 /// The built-in reward with its default settings, and what it runs in.
 async fn reward(cache: &Path) -> Outcome<(Runtime, Configured)> {
     let limits = Limits::default();
-    let component = read_component(&syrch_kit::repository().join("plugins/execution.wasm"), &limits)?;
+    let component =
+        read_component(&syrch_kit::repository().join("plugins/execution.wasm"), &limits)?;
     let runtime = Runtime::new(limits, &CompileSettings::in_folder(cache))?;
     let plugin = runtime.load("execution", component, Origin::BuiltIn, &|| {}).await?;
     let reward = plugin.configure(Role::Reward, &serde_json::Map::new()).await?;
@@ -121,8 +137,11 @@ impl<'a> Bench<'a> {
     async fn judge(&self, question: &Question) -> Outcome<Vec<Judged>> {
         let mut ran: Vec<(String, bool, Arc<ResultSet>, Value)> = Vec::new();
         for answer in &question.answers {
-            let sql = with_single_quotes(&answer.sql, &self.catalog).unwrap_or_else(|| answer.sql.clone());
-            let Ok(results) = self.database.run(&SqlQuery::new(sql.as_str())).await else { continue };
+            let sql = with_single_quotes(&answer.sql, &self.catalog)
+                .unwrap_or_else(|| answer.sql.clone());
+            let Ok(results) = self.database.run(&SqlQuery::new(sql.as_str())).await else {
+                continue;
+            };
             let Ok(facts) = self.inspect.check(&sql).await else { continue };
             ran.push((sql.clone(), answer.is_right, Arc::new(results), stated(&sql, &facts)));
         }
@@ -130,16 +149,27 @@ impl<'a> Bench<'a> {
             .iter()
             .enumerate()
             .map(|(place, (sql, _, results, _))| Rival {
-                candidate: Candidate { id: format!("A.{place}"), sql: sql.clone(), ..Candidate::default() },
+                candidate: Candidate {
+                    id: format!("A.{place}"),
+                    sql: sql.clone(),
+                    ..Candidate::default()
+                },
                 results: Arc::clone(results),
             })
             .collect();
         let mut judged = Vec::new();
         for (planner, (_, is_planned_right, _, stated)) in ran.iter().enumerate() {
             let context = Some(json!({ "requirements": stated }).to_string());
-            let task = Task { id: "A".to_owned(), text: question.question.clone(), context, ..Task::default() };
+            let task = Task {
+                id: "A".to_owned(),
+                text: question.question.clone(),
+                context,
+                ..Task::default()
+            };
             let verdicts = self.verdicts(&task, &rivals).await?;
-            for (place, verdict) in verdicts.iter().enumerate().filter(|(place, _)| *place != planner) {
+            for (place, verdict) in
+                verdicts.iter().enumerate().filter(|(place, _)| *place != planner)
+            {
                 judged.push(Judged {
                     is_right: ran[place].1,
                     is_planned_right: *is_planned_right,
@@ -160,10 +190,14 @@ impl<'a> Bench<'a> {
 }
 
 fn lacks(verdict: &Verdict) -> BTreeSet<&'static str> {
-    let (Verdict::Accepted(opinion) | Verdict::Rejected(opinion)) = verdict else { return BTreeSet::new() };
+    let (Verdict::Accepted(opinion) | Verdict::Rejected(opinion)) = verdict else {
+        return BTreeSet::new();
+    };
     let failed = opinion.checks.iter().filter(|(_, passed)| !passed);
     failed
-        .filter_map(|(name, _)| KINDS.into_iter().find(|kind| name.starts_with(&format!("has the {kind} "))))
+        .filter_map(|(name, _)| {
+            KINDS.into_iter().find(|kind| name.starts_with(&format!("has the {kind} ")))
+        })
         .collect()
 }
 
@@ -194,8 +228,8 @@ impl InspectPort for Checks {
     }
 }
 
-/// What a planner who has this statement in mind states: what it aggregates, the values that it compares columns with, by what it groups, and
-/// its tables.
+/// What a planner who has this statement in mind states: what it aggregates, the values that it
+/// compares columns with, by what it groups, and its tables.
 fn stated(sql: &str, facts: &Facts) -> Value {
     let mut parts = Parts::default();
     if let Ok(statements) = Parser::parse_sql(&SQLiteDialect {}, sql) {
@@ -231,12 +265,16 @@ impl Visitor for Parts {
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
         let Expr::Function(function) = expr else { return ControlFlow::Continue(()) };
         let name = function.name.to_string().to_lowercase();
-        let FunctionArguments::List(list) = &function.args else { return ControlFlow::Continue(()) };
+        let FunctionArguments::List(list) = &function.args else {
+            return ControlFlow::Continue(());
+        };
         if AGGREGATES.contains(&name.as_str()) {
             match list.args.first() {
                 Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))) => {
                     let column = column(argument);
-                    self.metrics.extend(column.map(|column| json!({ "name": column, "aggregation": name })));
+                    self.metrics.extend(
+                        column.map(|column| json!({ "name": column, "aggregation": name })),
+                    );
                 }
                 _ => self.counts = true,
             }

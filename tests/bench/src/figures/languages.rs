@@ -18,14 +18,19 @@ use crate::world::World;
 const LANGUAGES: [(&str, &str); 5] =
     [("rust", "Rust"), ("c", "C"), ("js", "JavaScript"), ("go", "Go"), ("python", "Python")];
 
-/// Calls per second of the calibrator of each language, in turns, and how long its component took to compile.
+/// Calls per second of the calibrator of each language, in turns, and how long its component took
+/// to compile.
 pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let runtime = Runtime::new(Limits::default(), &CompileSettings::default())?;
     let (mut figures, mut calibrators) = (Vec::new(), Vec::new());
     for (file, language) in LANGUAGES {
         match load(world, &runtime, file) {
             Ok(loaded) => {
-                let figure = Figure::new(format!("compiling a plugin in {language}, once"), loaded.milliseconds, "ms");
+                let figure = Figure::new(
+                    format!("compiling a plugin in {language}, once"),
+                    loaded.milliseconds,
+                    "ms",
+                );
                 figures.push(figure.note(format!("{:.1} MB", loaded.megabytes)));
                 calibrators.push((language, loaded.calibrator));
             }
@@ -33,7 +38,8 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
             Err(error) => figures.push(Figure::unmeasured(what(language), error.to_string())),
         }
     }
-    let mut contenders: Vec<_> = calibrators.iter().map(|(_, calibrator)| caller(world, calibrator)).collect();
+    let mut contenders: Vec<_> =
+        calibrators.iter().map(|(_, calibrator)| caller(world, calibrator)).collect();
     for ((language, _), rates) in calibrators.iter().zip(rates::measure(&mut contenders)?) {
         let rate = median(rates);
         let figure = Figure::new(what(language), rate, "calls/s");
@@ -59,9 +65,11 @@ fn load(world: &World, runtime: &Runtime, file: &str) -> Outcome<Loaded> {
     let component = component(file)?;
     let megabytes = component.len() as f64 / 1e6;
     let begin = Instant::now();
-    let plugin = world.runtime.block_on(runtime.load(file, component, Origin::ThirdParty, &|| {}))?;
+    let plugin =
+        world.runtime.block_on(runtime.load(file, component, Origin::ThirdParty, &|| {}))?;
     let milliseconds = milliseconds(begin);
-    let calibrator = world.runtime.block_on(plugin.configure(Role::Calibrator, &serde_json::Map::new()))?;
+    let calibrator =
+        world.runtime.block_on(plugin.configure(Role::Calibrator, &serde_json::Map::new()))?;
     Ok(Loaded { calibrator, milliseconds, megabytes })
 }
 
@@ -70,7 +78,9 @@ fn component(file: &str) -> Outcome<Vec<u8>> {
     let name = format!("{file}.wasm.gz");
     if !syrch_kit::languages::built().join(&name).is_file() {
         let builder = format!("`sh tests/languages/build.sh {file}`");
-        return Err(format!("`tests/languages/built/{name}` is missing: {builder} builds it").into());
+        return Err(
+            format!("`tests/languages/built/{name}` is missing: {builder} builds it").into()
+        );
     }
     Ok(syrch_kit::languages::component(file))
 }
@@ -79,7 +89,8 @@ fn component(file: &str) -> Outcome<Vec<u8>> {
 fn caller<'a>(world: &'a World, calibrator: &'a Configured) -> rates::Call<'a> {
     // A budget that the rounds cannot use up.
     let budgets = Budgets { cpu: Duration::from_secs(3_600), ..Budgets::default() };
-    let call = Call { label: "calibrator".to_owned(), ports: nothing(), ledger: Ledger::new(budgets) };
+    let call =
+        Call { label: "calibrator".to_owned(), ports: nothing(), ledger: Ledger::new(budgets) };
     let claims = [(0.9, Signals { attempts: 1, max_attempts: 3, ..Signals::default() })];
     Box::new(move || {
         let calibrated = world.runtime.block_on(calibrator.calibrate(call.clone(), &claims))?;
@@ -97,7 +108,10 @@ mod tests {
     #[test]
     fn a_missing_component_is_named_with_what_builds_it() {
         let message = component("cobol").unwrap_err().to_string();
-        assert!(message.starts_with("`tests/languages/built/cobol.wasm.gz` is missing"), "{message}");
+        assert!(
+            message.starts_with("`tests/languages/built/cobol.wasm.gz` is missing"),
+            "{message}"
+        );
         assert!(message.ends_with("`sh tests/languages/build.sh cobol` builds it"), "{message}");
     }
 }

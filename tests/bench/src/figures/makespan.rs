@@ -1,4 +1,5 @@
-//! How close a run comes to its critical path: graphs on which a scheduler that works layer by layer would lose.
+//! How close a run comes to its critical path: graphs on which a scheduler that works layer by
+//! layer would lose.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +19,8 @@ use crate::world::World;
 const UNIT: Duration = Duration::from_millis(100);
 const RUNS: usize = 3;
 
-/// A task: its id, its length, and what it waits for. Each stands after those that it waits for; the last is the answer.
+/// A task: its id, its length, and what it waits for. Each stands after those that it waits for;
+/// the last is the answer.
 type Step = (&'static str, u32, &'static [&'static str]);
 
 /// Two chains whose long tasks are never in the same layer.
@@ -67,7 +69,12 @@ const DIAMOND: &[Step] = &[
 
 /// Runs each of the four graphs, and compares its duration with its critical path.
 pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
-    let graphs = [("zigzag", ZIGZAG), ("straggler", STRAGGLER), ("two chains", TWO_CHAINS), ("diamond", DIAMOND)];
+    let graphs = [
+        ("zigzag", ZIGZAG),
+        ("straggler", STRAGGLER),
+        ("two chains", TWO_CHAINS),
+        ("diamond", DIAMOND),
+    ];
     let mut figures = Vec::new();
     for (name, steps) in graphs {
         let critical = UNIT.as_secs_f64() * 1e3 * f64::from(critical_path(steps));
@@ -76,7 +83,8 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
             times.push(world.runtime.block_on(makespan(steps))?);
         }
         let made = median(times);
-        let figure = Figure::new(format!("makespan against critical path, {name}"), made / critical, "×");
+        let figure =
+            Figure::new(format!("makespan against critical path, {name}"), made / critical, "×");
         figures.push(figure.at_most(1.05).note(format!("{made:.1} ms, {critical:.0} ms")));
     }
     Ok(figures)
@@ -104,11 +112,18 @@ async fn makespan(steps: &[Step]) -> Outcome<f64> {
     };
     let begin = Instant::now();
     let runner = Arc::new(Sleeper(lengths));
-    let run = execute(graph(steps), runner, None, &Silence, &AsItComes, &options, &Stop::new()).await;
+    let run =
+        execute(graph(steps), runner, None, &Silence, &AsItComes, &options, &Stop::new()).await;
     let taken = milliseconds(begin);
     let run = run.map_err(|error| error.to_string())?;
     if run.end != End::Complete || run.seen.len() != steps.len() {
-        return Err(format!("{} of {} tasks ended, and the run by {:?}", run.seen.len(), steps.len(), run.end).into());
+        return Err(format!(
+            "{} of {} tasks ended, and the run by {:?}",
+            run.seen.len(),
+            steps.len(),
+            run.end
+        )
+        .into());
     }
     Ok(taken)
 }

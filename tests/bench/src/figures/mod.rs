@@ -43,7 +43,11 @@ pub(crate) struct Group {
 /// All promises, in the order of the table.
 pub(crate) const GROUPS: &[Group] = &[
     Group { name: "schema", what: "`schema` from process start", measure: start::schema },
-    Group { name: "first", what: "the first search on a new machine", measure: start::first_search },
+    Group {
+        name: "first",
+        what: "the first search on a new machine",
+        measure: start::first_search,
+    },
     Group {
         name: "cached",
         what: "a search that the cache answers, from process start",
@@ -56,9 +60,17 @@ pub(crate) const GROUPS: &[Group] = &[
     Group { name: "makespan", what: "makespans of uneven graphs", measure: makespan::measure },
     // Before the large reads, so that what they leave behind disturbs nothing.
     Group { name: "guard", what: "the guard on a statement", measure: guard::measure },
-    Group { name: "equality", what: "what the optimizer checks before it measures", measure: equality::measure },
+    Group {
+        name: "equality",
+        what: "what the optimizer checks before it measures",
+        measure: equality::measure,
+    },
     Group { name: "arrow", what: "SQLite to Arrow", measure: arrow::measure },
-    Group { name: "files", what: "a large CSV file, and a question on it", measure: files::measure },
+    Group {
+        name: "files",
+        what: "a large CSV file, and a question on it",
+        measure: files::measure,
+    },
     #[cfg(unix)]
     Group { name: "postgres", what: "PostgreSQL to Arrow", measure: postgres::measure },
     #[cfg(unix)]
@@ -70,14 +82,38 @@ pub(crate) const GROUPS: &[Group] = &[
         measure: signs::measure,
     },
     Group { name: "doubts", what: "doubts about recorded answers", measure: doubts::measure },
-    Group { name: "judges", what: "the reward `execution` against the truth", measure: judges::measure },
-    Group { name: "unseen", what: "the rules without a model on unseen questions", measure: unseen::measure },
-    Group { name: "questions", what: "the rules without a model on public tables", measure: questions::measure },
+    Group {
+        name: "judges",
+        what: "the reward `execution` against the truth",
+        measure: judges::measure,
+    },
+    Group {
+        name: "unseen",
+        what: "the rules without a model on unseen questions",
+        measure: unseen::measure,
+    },
+    Group {
+        name: "questions",
+        what: "the rules without a model on public tables",
+        measure: questions::measure,
+    },
     Group { name: "suite-pace", what: "a suite against a slow endpoint", measure: suites::pace },
-    Group { name: "suite-rate", what: "a suite against an endpoint that answers at once", measure: suites::rate },
+    Group {
+        name: "suite-rate",
+        what: "a suite against an endpoint that answers at once",
+        measure: suites::rate,
+    },
     Group { name: "suite-memory", what: "memory over a long suite", measure: suites::memory },
-    Group { name: "neighbours", what: "searches beside those of hostile plugins", measure: neighbours::searches },
-    Group { name: "neighbour-arms", what: "a comparison with hostile arms", measure: neighbours::arms },
+    Group {
+        name: "neighbours",
+        what: "searches beside those of hostile plugins",
+        measure: neighbours::searches,
+    },
+    Group {
+        name: "neighbour-arms",
+        what: "a comparison with hostile arms",
+        measure: neighbours::arms,
+    },
     Group { name: "grid", what: "a grid of one question", measure: suites::grid },
     Group { name: "soak", what: "memory over many searches", measure: soak::measure },
     Group { name: "extism", what: "role calls against Extism", measure: extism::measure },

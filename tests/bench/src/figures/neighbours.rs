@@ -1,4 +1,5 @@
-//! What hostile plugins cost the searches beside them: those of another strategy must end as they do alone, and not much later.
+//! What hostile plugins cost the searches beside them: those of another strategy must end as they
+//! do alone, and not much later.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -55,20 +56,30 @@ pub(crate) fn searches(world: &World) -> Outcome<Vec<Figure>> {
         let mut hosts = Vec::new();
         for (role, behaviour) in BEHAVIOURS {
             hosts.push(Arc::new(
-                Host::beside(with_hostile(&settings, role, behaviour, &plugin), &shared, &Silent).await?,
+                Host::beside(with_hostile(&settings, role, behaviour, &plugin), &shared, &Silent)
+                    .await?,
             ));
         }
         let alone = clients(&innocent).await?;
         let (over, ended) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
         let hostile: Vec<_> = (0..HOSTILE)
             .map(|number| {
-                let (host, over, ended) =
-                    (Arc::clone(&hosts[number % hosts.len()]), Arc::clone(&over), Arc::clone(&ended));
+                let (host, over, ended) = (
+                    Arc::clone(&hosts[number % hosts.len()]),
+                    Arc::clone(&over),
+                    Arc::clone(&ended),
+                );
                 tokio::spawn(async move {
                     while !over.load(Ordering::Relaxed) {
                         let stop = Stop::new();
                         drop(
-                            host.search(Problem::new(format!("hostile {number}")), Arc::new(Silent), None, &stop).await,
+                            host.search(
+                                Problem::new(format!("hostile {number}")),
+                                Arc::new(Silent),
+                                None,
+                                &stop,
+                            )
+                            .await,
                         );
                         ended.fetch_add(1, Ordering::Relaxed);
                     }
@@ -87,8 +98,9 @@ pub(crate) fn searches(world: &World) -> Outcome<Vec<Figure>> {
         "p95 of {} searches at once beside {HOSTILE} of hostile plugins, against that alone",
         AT_ONCE - HOSTILE
     );
-    let note =
-        format!("{p95:.0} ms, alone {p95_alone:.0} ms; {ended} hostile searches ended; every other one answered");
+    let note = format!(
+        "{p95:.0} ms, alone {p95_alone:.0} ms; {ended} hostile searches ended; every other one answered"
+    );
     Ok(vec![Figure::new(what, p95 / p95_alone, "×").at_most(1.5).note(note)])
 }
 
@@ -100,8 +112,13 @@ async fn clients(host: &Arc<Host>) -> Outcome<Vec<f64>> {
             let mut times = Vec::with_capacity(EACH);
             for number in 0..EACH {
                 let begin = Instant::now();
-                search(&host, &format!("How many customers are there in each country, asked by {client}.{number}?"))
-                    .await?;
+                search(
+                    &host,
+                    &format!(
+                        "How many customers are there in each country, asked by {client}.{number}?"
+                    ),
+                )
+                .await?;
                 times.push(milliseconds(begin));
             }
             Outcome::Ok(times)
@@ -129,7 +146,12 @@ fn hostile(world: &World) -> Outcome<PathBuf> {
 fn with_hostile(settings: &Settings, role: Role, behaviour: &str, plugin: &Path) -> Settings {
     let mut settings = settings.clone();
     settings.strategy.roles.insert(role, PluginSource::File(plugin.to_owned()));
-    settings.strategy.config.entry(role).or_default().insert("behaviour".to_owned(), json!(behaviour));
+    settings
+        .strategy
+        .config
+        .entry(role)
+        .or_default()
+        .insert("behaviour".to_owned(), json!(behaviour));
     settings
 }
 
@@ -154,17 +176,29 @@ pub(crate) fn arms(world: &World) -> Outcome<Vec<Figure>> {
     let url = endpoint.url();
     // Hostile arms run until this deadline.
     let deadline = ARM_DEADLINE.as_secs().to_string();
-    let flags =
-        ["--base-url", &url, "--model", "mock", "--no-cache", "--quiet", "--format", "json", "--deadline", &deadline];
+    let flags = [
+        "--base-url",
+        &url,
+        "--model",
+        "mock",
+        "--no-cache",
+        "--quiet",
+        "--format",
+        "json",
+        "--deadline",
+        &deadline,
+    ];
     let beside = |others: &[String]| {
         let mut words = vec!["compare", "single"];
         words.extend(others.iter().map(String::as_str));
         words.extend([suite.as_str(), "--workers", "160"]);
         arm(world, &words, &flags)
     };
-    let (mut right, mut all, mut each) = (f64::INFINITY, Vec::new(), vec![Vec::new(); hostile.len()]);
+    let (mut right, mut all, mut each) =
+        (f64::INFINITY, Vec::new(), vec![Vec::new(); hostile.len()]);
     for _ in 0..ROUNDS {
-        let alone = arm(world, &["benchmark", &suite, "--strategy", "single", "--workers", "160"], &flags)?;
+        let alone =
+            arm(world, &["benchmark", &suite, "--strategy", "single", "--workers", "160"], &flags)?;
         let together = beside(&hostile)?;
         right = right.min(together.0);
         all.push(together.1 / alone.1);
@@ -173,16 +207,22 @@ pub(crate) fn arms(world: &World) -> Outcome<Vec<Figure>> {
         }
     }
     let each: Vec<f64> = each.into_iter().map(median).collect();
-    let shown = each.iter().zip(ARMS).map(|(ratio, (_, behaviour))| format!("{behaviour} {ratio:.2}"));
+    let shown =
+        each.iter().zip(ARMS).map(|(ratio, (_, behaviour))| format!("{behaviour} {ratio:.2}"));
     let slowest = greatest(&all);
     let note = format!("medians of {ROUNDS} rounds: {}", shown.collect::<Vec<_>>().join(", "));
-    let what = |others| format!("p95 of an arm beside {others}, against that alone, both at --workers 160");
+    let what = |others| {
+        format!("p95 of an arm beside {others}, against that alone, both at --workers 160")
+    };
     Ok(vec![
-        Figure::new("right answers of an arm beside three hostile ones", right, "").at_least(QUESTIONS.into()),
+        Figure::new("right answers of an arm beside three hostile ones", right, "")
+            .at_least(QUESTIONS.into()),
         Figure::new(what("three hostile ones"), median(all), "×")
             .at_most(1.5)
             .note(format!("the median of {ROUNDS} rounds, the greatest {slowest:.2}")),
-        Figure::new(what("one hostile one, the worst of three"), greatest(&each), "×").at_most(2.0).note(note),
+        Figure::new(what("one hostile one, the worst of three"), greatest(&each), "×")
+            .at_most(2.0)
+            .note(note),
     ])
 }
 
@@ -192,7 +232,8 @@ fn arm(world: &World, words: &[&str], flags: &[&str]) -> Outcome<(f64, f64)> {
     let output = child::host(world, &arguments)?.output()?;
     let report: Value = serde_json::from_str(text(&output.stdout).trim())?;
     let arms = report["arms"].as_array();
-    let arm = arms.and_then(|arms| arms.iter().find(|arm| arm["name"] == "single")).unwrap_or(&report);
+    let arm =
+        arms.and_then(|arms| arms.iter().find(|arm| arm["name"] == "single")).unwrap_or(&report);
     let right = arm["right"].as_f64().ok_or("the report has no arm `single`")?;
     let p95 = arm["costs"]["latency"]["p95_ms"].as_f64().ok_or("the report has no times")?;
     Ok((right, p95))

@@ -12,8 +12,8 @@ use crate::world::{World, journalled, search, three_tasks};
 const WARM_UP: usize = 20;
 const SEARCHES: usize = 200;
 
-/// Searches of three tasks against an endpoint that answers at once. Its requests and the statements are counted in, so that the overhead
-/// itself is less than what is shown.
+/// Searches of three tasks against an endpoint that answers at once. Its requests and the
+/// statements are counted in, so that the overhead itself is less than what is shown.
 pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let endpoint = three_tasks();
     let settings = world.settings(&endpoint)?;
@@ -23,8 +23,11 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
         let before = endpoint.count();
         let time = world.runtime.block_on(whole(settings))?;
         let calls = (endpoint.count() - before) / (WARM_UP + SEARCHES);
-        let figure = Figure::new(format!("a whole search in process, {what}"), time, "ms").at_most(10.0);
-        figures.push(figure.note(format!("three tasks; {calls} requests to a mock endpoint and the SQL counted in")));
+        let figure =
+            Figure::new(format!("a whole search in process, {what}"), time, "ms").at_most(10.0);
+        figures.push(figure.note(format!(
+            "three tasks; {calls} requests to a mock endpoint and the SQL counted in"
+        )));
     }
     Ok(figures)
 }

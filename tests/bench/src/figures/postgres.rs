@@ -1,5 +1,5 @@
-//! How fast rows come out of PostgreSQL and of DuckDB: ours into Arrow, against psycopg into pandas from the same server in the same run,
-//! alternately.
+//! How fast rows come out of PostgreSQL and of DuckDB: ours into Arrow, against psycopg into pandas
+//! from the same server in the same run, alternately.
 
 use std::sync::Arc;
 
@@ -40,7 +40,8 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let limits = Limits { rows: u64::MAX, result_bytes: 1 << 30, ..Limits::default() };
     let url = server.url("reader", "large");
     let config = PostgresConfig { limits: limits.clone(), ..PostgresConfig::new(url.clone()) };
-    let postgres: Arc<dyn Database> = Arc::new(world.runtime.block_on(PostgresDatabase::open(config))?);
+    let postgres: Arc<dyn Database> =
+        Arc::new(world.runtime.block_on(PostgresDatabase::open(config))?);
     let folder = world.place("postgres")?;
     let duckdb: Option<Arc<dyn Database>> = match duckdb::library() {
         None => None,
@@ -69,8 +70,13 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let ratio = "that against psycopg into pandas";
     let duckdb_ratio = "DuckDB by ADBC against psycopg into pandas";
     figures.push(match embedded {
-        Some(rate) => Figure::new("DuckDB by ADBC to Arrow, the same rows", rate, "rows/s").note(median_of),
-        None => Figure::unmeasured(duckdb_ratio, "DuckDB's library is not installed: tests/databases/install.sh"),
+        Some(rate) => {
+            Figure::new("DuckDB by ADBC to Arrow, the same rows", rate, "rows/s").note(median_of)
+        }
+        None => Figure::unmeasured(
+            duckdb_ratio,
+            "DuckDB's library is not installed: tests/databases/install.sh",
+        ),
     });
     match python {
         Ok(python) => {
@@ -80,9 +86,13 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
                     .note(format!("psycopg and pandas {}", python.versions)),
                 Figure::new(ratio, ours / theirs, "×").at_least(3.0),
             ]);
-            figures.extend(embedded.map(|rate| Figure::new(duckdb_ratio, rate / theirs, "×").at_least(10.0)));
+            figures.extend(
+                embedded.map(|rate| Figure::new(duckdb_ratio, rate / theirs, "×").at_least(10.0)),
+            );
         }
-        Err(error) => figures.push(Figure::unmeasured(ratio, format!("psycopg cannot be had: {error}"))),
+        Err(error) => {
+            figures.push(Figure::unmeasured(ratio, format!("psycopg cannot be had: {error}")))
+        }
     }
     Ok(figures)
 }

@@ -1,5 +1,5 @@
-//! The rules without a model on tables of public data (`tests/questions`): the half of the questions that is kept from
-//! whoever writes rules, and the other one.
+//! The rules without a model on tables of public data (`tests/questions`): the half of the
+//! questions that is kept from whoever writes rules, and the other one.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -24,14 +24,16 @@ use crate::world::World;
 const LEAST: f64 = 0.4;
 /// The share of all questions that are to be answered right, in percent.
 const RIGHT: f64 = 50.0;
-/// The share of all questions that may be answered wrongly with a confidence of [`SURE`], in percent.
+/// The share of all questions that may be answered wrongly with a confidence of [`SURE`], in
+/// percent.
 const WRONG: f64 = 2.0;
 
 /// What became of a question.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Right,
-    /// Answered wrongly, or answered where no answer is right; with the confidence of [`SURE`] if `is_sure`.
+    /// Answered wrongly, or answered where no answer is right; with the confidence of [`SURE`] if
+    /// `is_sure`.
     Wrong {
         is_sure: bool,
     },
@@ -85,7 +87,8 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
 fn fates(world: &World, files: &Files, half: &str) -> Outcome<Vec<(String, Fate)>> {
     let settings = Settings { min_confidence: Some(LEAST), ..Settings::default() };
     let (rule, graded) = run(world, settings, files.options(half))?;
-    let mut fates: Vec<(String, Fate)> = graded.iter().map(|one| (one.db.clone(), fate(one, &rule))).collect();
+    let mut fates: Vec<(String, Fate)> =
+        graded.iter().map(|one| (one.db.clone(), fate(one, &rule))).collect();
     let lines = std::fs::read_to_string(files.suites.join(format!("{half}_unanswerable.jsonl")))?;
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for line in lines.lines() {
@@ -103,7 +106,8 @@ fn fates(world: &World, files: &Files, half: &str) -> Outcome<Vec<(String, Fate)
 fn run(world: &World, settings: Settings, options: SuiteOptions) -> Outcome<(String, Vec<Graded>)> {
     let outcome = world.runtime.block_on(async {
         let observer: Arc<dyn syrch::Observer> = Arc::new(Silent);
-        let run = SuiteRun::open(vec![("offline".to_owned(), settings)], options, &observer).await?;
+        let run =
+            SuiteRun::open(vec![("offline".to_owned(), settings)], options, &observer).await?;
         run.carry_out(&Nobody, &Stop::new()).await
     })?;
     let faults = outcome.record.graded.iter().find_map(|one| one.gold_fault.clone());
@@ -119,7 +123,9 @@ fn fate(one: &Graded, rule: &str) -> Fate {
     }
     match one.verdict(rule).is_some_and(|verdict| verdict.is_right()) {
         true => Fate::Right,
-        false => Fate::Wrong { is_sure: one.confidence.is_some_and(|confidence| confidence >= SURE) },
+        false => {
+            Fate::Wrong { is_sure: one.confidence.is_some_and(|confidence| confidence >= SURE) }
+        }
     }
 }
 
@@ -134,7 +140,9 @@ async fn ask(table: &Path, texts: Vec<String>) -> Outcome<Vec<Fate>> {
         fates.push(match found {
             Ok(report) if report.outcome == Ending::Answered => {
                 let confidence = report.document.confidence;
-                Fate::Wrong { is_sure: confidence.is_some_and(|confidence| confidence.calibrated >= SURE) }
+                Fate::Wrong {
+                    is_sure: confidence.is_some_and(|confidence| confidence.calibrated >= SURE),
+                }
             }
             _ => Fate::Right,
         });
@@ -144,15 +152,19 @@ async fn ask(table: &Path, texts: Vec<String>) -> Outcome<Vec<Fate>> {
 
 /// The share of right answers, and that of wrong ones that were sure.
 fn describe(half: &str, fates: &[(String, Fate)]) -> [Figure; 2] {
-    let fates: Vec<(&str, Fate)> = fates.iter().map(|(table, fate)| (table.as_str(), *fate)).collect();
-    let count = |is_counted: &dyn Fn(Fate) -> bool| fates.iter().filter(|(_, fate)| is_counted(*fate)).count();
+    let fates: Vec<(&str, Fate)> =
+        fates.iter().map(|(table, fate)| (table.as_str(), *fate)).collect();
+    let count = |is_counted: &dyn Fn(Fate) -> bool| {
+        fates.iter().filter(|(_, fate)| is_counted(*fate)).count()
+    };
     let mut tables: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for (table, fate) in &fates {
         let (right, all) = tables.entry(table).or_default();
         *right += usize::from(*fate == Fate::Right);
         *all += 1;
     }
-    let tables: Vec<String> = tables.iter().map(|(table, (right, all))| format!("{table} {right}/{all}")).collect();
+    let tables: Vec<String> =
+        tables.iter().map(|(table, (right, all))| format!("{table} {right}/{all}")).collect();
     let (right, interval) = share(&fates, |fate| *fate == Fate::Right);
     let what = format!("questions on public tables ({half}): right, or silent where no answer is");
     let wrong = count(&|fate| matches!(fate, Fate::Wrong { .. }));
@@ -166,11 +178,16 @@ fn describe(half: &str, fates: &[(String, Fate)]) -> [Figure; 2] {
     let right = Figure::new(what, right, "%").note(note);
     let (sure, interval) = share(&fates, |fate| *fate == Fate::Wrong { is_sure: true });
     let what = format!("questions on public tables ({half}): wrong at {SURE} and more");
-    let note = format!("{} of {}; {interval}", count(&|fate| fate == Fate::Wrong { is_sure: true }), fates.len());
+    let note = format!(
+        "{} of {}; {interval}",
+        count(&|fate| fate == Fate::Wrong { is_sure: true }),
+        fates.len()
+    );
     [right, Figure::new(what, sure, "%").note(note)]
 }
 
-/// The statements that are meant, over the program's import of the tables: their rows are those that DuckDB has.
+/// The statements that are meant, over the program's import of the tables: their rows are those
+/// that DuckDB has.
 fn misread(world: &World, files: &Files) -> Outcome<Figure> {
     let mut misread = Vec::new();
     let mut all = 0;
@@ -180,13 +197,16 @@ fn misread(world: &World, files: &Files) -> Outcome<Figure> {
         let mut file = std::fs::File::create(&answers)?;
         for line in lines.lines() {
             let one: Meant = serde_json::from_str(line)?;
-            let first = one.meant.first().ok_or_else(|| format!("`{}` has no statement", one.id))?;
+            let first =
+                one.meant.first().ok_or_else(|| format!("`{}` has no statement", one.id))?;
             writeln!(file, "{}", json!({"id": one.id, "sql": first}))?;
         }
         let options = SuiteOptions { answers: vec![answers], ..files.options(half) };
         let (rule, graded) = run(world, Settings::default(), options)?;
         all += graded.len();
-        misread.extend(graded.into_iter().filter(|one| fate(one, &rule) != Fate::Right).map(|one| one.id));
+        misread.extend(
+            graded.into_iter().filter(|one| fate(one, &rule) != Fate::Right).map(|one| one.id),
+        );
     }
     let what = "statements over public tables: with the rows that DuckDB has";
     let share = 100.0 * (all - misread.len()) as f64 / all.max(1) as f64;
@@ -213,12 +233,18 @@ mod tests {
         for (half, name) in ["kept", "shown"].into_iter().enumerate() {
             for question in suite::read(&folder.join(format!("{name}.jsonl"))).unwrap().questions {
                 // A statement over the table would be as wrong as the import is.
-                let is_rows = |gold: &Gold| matches!(gold, Gold::Sql(sql) if sql.starts_with("VALUES ("));
+                let is_rows =
+                    |gold: &Gold| matches!(gold, Gold::Sql(sql) if sql.starts_with("VALUES ("));
                 assert!(question.golds.iter().all(is_rows), "{}", question.id);
-                assert!(texts.insert((question.db.clone(), question.question.clone())), "{}", question.id);
+                assert!(
+                    texts.insert((question.db.clone(), question.question.clone())),
+                    "{}",
+                    question.id
+                );
                 tables.entry(question.db).or_default()[half] += 1;
             }
-            let lines = std::fs::read_to_string(folder.join(format!("{name}_unanswerable.jsonl"))).unwrap();
+            let lines =
+                std::fs::read_to_string(folder.join(format!("{name}_unanswerable.jsonl"))).unwrap();
             for line in lines.lines() {
                 let one: Unanswerable = serde_json::from_str(line).unwrap();
                 assert!(texts.insert((one.db.clone(), one.text)), "{line}");
@@ -229,19 +255,33 @@ mod tests {
         assert_eq!(tables.len(), sums.lines().count());
         for (table, [kept, shown]) in tables {
             assert!(sums.contains(&format!("  {table}\n")), "{table} is not installed");
-            assert!(kept >= shown && kept - shown <= 2 && kept + shown >= 25, "{table}: {kept} and {shown}");
+            assert!(
+                kept >= shown && kept - shown <= 2 && kept + shown >= 25,
+                "{table}: {kept} and {shown}"
+            );
         }
     }
 
     #[test]
     fn an_answer_to_what_has_none_is_wrong() {
-        let all =
-            [Fate::Right, Fate::Right, Fate::Silent, Fate::Wrong { is_sure: true }, Fate::Wrong { is_sure: false }];
-        let fates: Vec<(String, Fate)> =
-            all.into_iter().zip(["a", "a", "a", "b", "b"]).map(|(fate, table)| (table.to_owned(), fate)).collect();
+        let all = [
+            Fate::Right,
+            Fate::Right,
+            Fate::Silent,
+            Fate::Wrong { is_sure: true },
+            Fate::Wrong { is_sure: false },
+        ];
+        let fates: Vec<(String, Fate)> = all
+            .into_iter()
+            .zip(["a", "a", "a", "b", "b"])
+            .map(|(fate, table)| (table.to_owned(), fate))
+            .collect();
         let [right, sure] = describe("kept", &fates);
         let [what, measured, _, _] = right.cells();
-        assert!(what.contains("2 right, 2 wrong, 1 silent of 5") && what.contains("a 2/3, b 0/2"), "{what}");
+        assert!(
+            what.contains("2 right, 2 wrong, 1 silent of 5") && what.contains("a 2/3, b 0/2"),
+            "{what}"
+        );
         assert_eq!((measured.as_str(), sure.cells()[1].as_str()), ("40.0 %", "20.0 %"));
     }
 }

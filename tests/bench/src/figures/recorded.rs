@@ -1,4 +1,5 @@
-//! How close the built-in ways to sample come to what is computed of them from recorded answers, the files alone.
+//! How close the built-in ways to sample come to what is computed of them from recorded answers,
+//! the files alone.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -35,7 +36,8 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let mut rival = Vec::new();
     for gate in &SAMPLERS {
         let found = searched(world, &data, gate.name, &all)?;
-        let expected: Vec<Tally> = all.iter().map(|question| taken(gate, question, world.orders)).collect();
+        let expected: Vec<Tally> =
+            all.iter().map(|question| taken(gate, question, world.orders)).collect();
         let mut note = format!("orders: {}", world.orders);
         if gate.name == BASELINE {
             baseline.clone_from(&found);
@@ -49,7 +51,12 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
         figures.extend(compared(gate.name, &total(&found), &total(&expected), &note));
     }
     let found = searched(world, &data, WEIGHED, &all)?;
-    figures.extend(weighed(&databases, &found, [(BASELINE, &baseline), (RIVAL, &rival)], world.orders));
+    figures.extend(weighed(
+        &databases,
+        &found,
+        [(BASELINE, &baseline), (RIVAL, &rival)],
+        world.orders,
+    ));
     Ok(figures)
 }
 
@@ -64,21 +71,37 @@ fn taken(gate: &Sampler, question: &Question, orders: u32) -> Tally {
 }
 
 /// The strategy of ours, against the others.
-fn weighed(databases: &[&str], found: &[Tally], others: [(&str, &Vec<Tally>); 2], orders: u32) -> [Figure; 2] {
-    let mut note = format!("in-sample: its findings were chosen on these databases; orders: {orders}");
+fn weighed(
+    databases: &[&str],
+    found: &[Tally],
+    others: [(&str, &Vec<Tally>); 2],
+    orders: u32,
+) -> [Figure; 2] {
+    let mut note =
+        format!("in-sample: its findings were chosen on these databases; orders: {orders}");
     for (name, theirs) in others {
         let points = difference(databases, found, theirs, Tally::right);
         let calls = difference(databases, found, theirs, Tally::calls);
-        note = format!("{note}; against `{name}` {points} points and {calls} calls, 95 % over databases");
+        note = format!(
+            "{note}; against `{name}` {points} points and {calls} calls, 95 % over databases"
+        );
     }
     let found = total(found);
     [
-        Figure::new(format!("`{WEIGHED}` on recorded answers: right"), found.right(), "%").at_least(91.5).note(note),
-        Figure::new(format!("`{WEIGHED}` on recorded answers: calls a question"), found.calls(), "").at_most(5.0),
+        Figure::new(format!("`{WEIGHED}` on recorded answers: right"), found.right(), "%")
+            .at_least(91.5)
+            .note(note),
+        Figure::new(
+            format!("`{WEIGHED}` on recorded answers: calls a question"),
+            found.calls(),
+            "",
+        )
+        .at_most(5.0),
     ]
 }
 
-/// Searches for the answers to all questions in all orders. The tallies are in the order of the questions.
+/// Searches for the answers to all questions in all orders. The tallies are in the order of the
+/// questions.
 fn searched(world: &World, data: &Path, strategy: &str, all: &[Question]) -> Outcome<Vec<Tally>> {
     let mut by_database: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, question) in all.iter().enumerate() {
@@ -98,7 +121,11 @@ fn searched(world: &World, data: &Path, strategy: &str, all: &[Question]) -> Out
 }
 
 /// Whether each of these questions is answered right, and with how many calls.
-async fn answered(settings: Settings, all: &[Question], places: &[usize]) -> Outcome<Vec<(usize, bool, u32)>> {
+async fn answered(
+    settings: Settings,
+    all: &[Question],
+    places: &[usize],
+) -> Outcome<Vec<(usize, bool, u32)>> {
     let host = Arc::new(Host::open(settings, &Silent).await?);
     let mut searches = JoinSet::new();
     for at in places.iter().copied() {
@@ -106,15 +133,26 @@ async fn answered(settings: Settings, all: &[Question], places: &[usize]) -> Out
         searches.spawn(async move {
             let problem = Problem::new(&question.question);
             let report = host.search(problem, Arc::new(Silent), None, &Stop::new()).await?;
-            Ok::<_, syrch::Error>((at, is_right(&question, &report.document), report.document.cost.calls))
+            Ok::<_, syrch::Error>((
+                at,
+                is_right(&question, &report.document),
+                report.document.cost.calls,
+            ))
         });
     }
     Ok(searches.join_all().await.into_iter().collect::<Result<_, _>>()?)
 }
 
-fn settings(world: &World, strategy: &str, seed: u64, database: &Path, data: &Path) -> Outcome<Settings> {
+fn settings(
+    world: &World,
+    strategy: &str,
+    seed: u64,
+    database: &Path,
+    data: &Path,
+) -> Outcome<Settings> {
     let compile = CompileSettings::in_folder(&world.place("cache")?);
-    let mut settings = Settings { database: database.display().to_string(), seed, compile, ..Settings::default() };
+    let mut settings =
+        Settings { database: database.display().to_string(), seed, compile, ..Settings::default() };
     settings.model.replay = Some(data.join("recorded.jsonl"));
     strategies::find(strategy)?.apply(&mut settings);
     Ok(settings)
@@ -122,20 +160,30 @@ fn settings(world: &World, strategy: &str, seed: u64, database: &Path, data: &Pa
 
 /// Whether the answer is a recorded statement that was graded right.
 fn is_right(question: &Question, document: &AnswerDocument) -> bool {
-    let answer = document.candidates.iter().find(|candidate| candidate.status == CandidateStatus::Answer);
+    let answer =
+        document.candidates.iter().find(|candidate| candidate.status == CandidateStatus::Answer);
     answer.and_then(|answer| question.is_right(&answer.sql)).unwrap_or(false)
 }
 
 fn compared(name: &str, found: &Tally, expected: &Tally, note: &str) -> [Figure; 2] {
-    let right = format!("{:.1} % where the files give {:.1} %; {note}", found.right(), expected.right());
+    let right =
+        format!("{:.1} % where the files give {:.1} %; {note}", found.right(), expected.right());
     let calls = format!("{:.2} where the files give {:.2}", found.calls(), expected.calls());
     let off = |of: fn(&Tally) -> f64| (of(found) - of(expected)).abs();
     [
-        Figure::new(format!("`{name}` on recorded answers: right, off by"), off(Tally::right), "points")
-            .at_most(OFF.0)
-            .note(right),
-        Figure::new(format!("`{name}` on recorded answers: calls a question, off by"), off(Tally::calls), "")
-            .at_most(OFF.1)
-            .note(calls),
+        Figure::new(
+            format!("`{name}` on recorded answers: right, off by"),
+            off(Tally::right),
+            "points",
+        )
+        .at_most(OFF.0)
+        .note(right),
+        Figure::new(
+            format!("`{name}` on recorded answers: calls a question, off by"),
+            off(Tally::calls),
+            "",
+        )
+        .at_most(OFF.1)
+        .note(calls),
     ]
 }

@@ -21,13 +21,15 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let cache = world.place("cache")?;
     let times = world.runtime.block_on(async {
         let limits = Limits::default();
-        let component = read_component(&syrch_kit::repository().join("plugins/signals.wasm"), &limits)?;
+        let component =
+            read_component(&syrch_kit::repository().join("plugins/signals.wasm"), &limits)?;
         let runtime = Runtime::new(limits, &CompileSettings::in_folder(&cache))?;
         let plugin = runtime.load("signals", component, Origin::BuiltIn, &|| {}).await?;
         let calibrator = plugin.configure(Role::Calibrator, &serde_json::Map::new()).await?;
         // A budget that the warm-up cannot use up.
         let budgets = Budgets { cpu: std::time::Duration::from_secs(3_600), ..Budgets::default() };
-        let call = Call { label: "calibrator".to_owned(), ports: nothing(), ledger: Ledger::new(budgets) };
+        let call =
+            Call { label: "calibrator".to_owned(), ports: nothing(), ledger: Ledger::new(budgets) };
         let claims = [(0.9, Signals { attempts: 1, max_attempts: 3, ..Signals::default() })];
         let mut times = Vec::with_capacity(CALLS);
         for round in 0..WARM_UP + CALLS {
@@ -43,6 +45,7 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
         }
         Outcome::Ok(times)
     })?;
-    let figure = Figure::new("role call of a Rust guest: instantiate, configure, call", median(times), "µs");
+    let figure =
+        Figure::new("role call of a Rust guest: instantiate, configure, call", median(times), "µs");
     Ok(vec![figure.at_most(100.0).note(format!("median of {CALLS}"))])
 }

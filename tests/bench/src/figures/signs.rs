@@ -1,7 +1,9 @@
-//! What the findings of `discern` are worth on a database that had no part in choosing them. Nothing is fitted: each finding halves a vote.
+//! What the findings of `discern` are worth on a database that had no part in choosing them.
+//! Nothing is fitted: each finding halves a vote.
 //!
-//! Each database is left out in turn. On the others the findings are chosen one after the other, each the one that most raises the share of
-//! right answers there. Then the left-out database is sampled as the plugin would sample it.
+//! Each database is left out in turn. On the others the findings are chosen one after the other,
+//! each the one that most raises the share of right answers there. Then the left-out database is
+//! sampled as the plugin would sample it.
 
 mod evidence;
 
@@ -18,8 +20,8 @@ use crate::Outcome;
 use crate::figure::Figure;
 use crate::world::World;
 
-/// What may speak against a statement (`table` speaks for it). The plugin has five of them: `doubt`, `absent_value`, `unused_word`,
-/// `repeated_rows` and `zero_count`.
+/// What may speak against a statement (`table` speaks for it). The plugin has five of them:
+/// `doubt`, `absent_value`, `unused_word`, `repeated_rows` and `zero_count`.
 const SIGNS: [&str; 17] = [
     "absent_value",
     "odd_join",
@@ -43,7 +45,8 @@ const SIGNS: [&str; 17] = [
 const KNOWN: [usize; 5] = [DOUBT, 0, 2, 3, 15];
 /// The host's doubts about the result.
 const DOUBT: usize = 16;
-/// A further sign must raise the right answers of a hundred by that much. This was fixed before any outcome was seen.
+/// A further sign must raise the right answers of a hundred by that much. This was fixed before any
+/// outcome was seen.
 const GAIN: f64 = 0.1;
 /// What a vote keeps for each finding.
 const KEEP: f64 = 0.5;
@@ -84,7 +87,10 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
             scope.spawn(move || choose(all, out))
         };
         let running: Vec<_> = (0..all.len()).map(start).collect();
-        running.into_iter().map(|thread| thread.join().map_err(|_| "a choice broke off")).collect::<Result<_, _>>()
+        running
+            .into_iter()
+            .map(|thread| thread.join().map_err(|_| "a choice broke off"))
+            .collect::<Result<_, _>>()
     })?;
     let tallies = |signs: &dyn Fn(usize) -> Vec<usize>, lead: f64| -> Vec<Tally> {
         let of_database = |(out, asked): (usize, &Vec<Asked>)| {
@@ -124,8 +130,9 @@ fn asked(world: &World) -> Outcome<Vec<Vec<Asked>>> {
         let mut database = Database::open(&file)?;
         let settings = Settings { database: file.display().to_string(), ..Settings::default() };
         let mut doubts = world.runtime.block_on(doubts(settings, &questions))?.into_iter();
-        let mut one =
-            |question: &Question| one(&mut database, question, doubts.next().unwrap_or_default(), world.orders);
+        let mut one = |question: &Question| {
+            one(&mut database, question, doubts.next().unwrap_or_default(), world.orders)
+        };
         all.push(questions.iter().map(&mut one).collect::<Outcome<_>>()?);
     }
     Ok(all)
@@ -142,9 +149,11 @@ async fn doubts(settings: Settings, questions: &[Question]) -> Outcome<Vec<Vec<b
         let mut doubted = Vec::new();
         for answer in &question.answers {
             if !known.contains_key(answer.sql.as_str()) {
-                let sql = with_single_quotes(&answer.sql, &catalog).unwrap_or_else(|| answer.sql.clone());
+                let sql =
+                    with_single_quotes(&answer.sql, &catalog).unwrap_or_else(|| answer.sql.clone());
                 let results = run_as_answer(&database, &question.question, &sql).await;
-                known.insert(&answer.sql, results.is_ok_and(|results| !results.doubts().is_empty()));
+                known
+                    .insert(&answer.sql, results.is_ok_and(|results| !results.doubts().is_empty()));
             }
             doubted.push(known[answer.sql.as_str()]);
         }
@@ -153,16 +162,23 @@ async fn doubts(settings: Settings, questions: &[Question]) -> Outcome<Vec<Vec<b
     Ok(all)
 }
 
-fn one(database: &mut Database, question: &Question, doubted: Vec<bool>, orders: u32) -> Outcome<Asked> {
+fn one(
+    database: &mut Database,
+    question: &Question,
+    doubted: Vec<bool>,
+    orders: u32,
+) -> Outcome<Asked> {
     let gate = SAMPLERS.iter().find(|gate| gate.name == RIVAL).ok_or("the rival is unknown")?;
     let mut answers: Vec<Vote> = Vec::new();
     for (answer, doubted) in question.answers.iter().zip(doubted) {
-        let is_same = |earlier: &Execution| matches!(answer.outcome, Execution::Rows(_)) && *earlier == answer.outcome;
+        let is_same = |earlier: &Execution| {
+            matches!(answer.outcome, Execution::Rows(_)) && *earlier == answer.outcome
+        };
         let result = question.answers.iter().position(|earlier| is_same(&earlier.outcome));
         let mut signs = match result {
-            Some(_) => {
-                database.signs(&question.question, &answer.sql).map_err(|error| format!("{}: {error}", answer.sql))?
-            }
+            Some(_) => database
+                .signs(&question.question, &answer.sql)
+                .map_err(|error| format!("{}: {error}", answer.sql))?,
             None => [0.0; SIGNS.len()],
         };
         signs[DOUBT] = if doubted { -1.0 } else { 0.0 };
@@ -173,7 +189,8 @@ fn one(database: &mut Database, question: &Question, doubted: Vec<bool>, orders:
         let order = question.order(seed);
         let taken = gate.take(&order);
         rival.add(taken.answer.is_some_and(|answer| answer.is_right), taken.calls);
-        let place = |system: &str| question.answers.iter().position(|answer| answer.system == system);
+        let place =
+            |system: &str| question.answers.iter().position(|answer| answer.system == system);
         places.push(order.iter().filter_map(|answer| place(&answer.system)).collect());
     }
     Ok(Asked { database: question.database.clone(), answers, orders: places, rival })
@@ -181,10 +198,15 @@ fn one(database: &mut Database, question: &Question, doubted: Vec<bool>, orders:
 
 /// The signs that are chosen without that database, in the order of their choice.
 fn choose(all: &[Vec<Asked>], out: usize) -> Vec<usize> {
-    let others: Vec<&Asked> =
-        all.iter().enumerate().filter(|(database, _)| *database != out).flat_map(|(_, asked)| asked).collect();
-    let right =
-        |signs: &[usize]| total(&others.iter().map(|asked| sampled(asked, signs, LEAD)).collect::<Vec<_>>()).right();
+    let others: Vec<&Asked> = all
+        .iter()
+        .enumerate()
+        .filter(|(database, _)| *database != out)
+        .flat_map(|(_, asked)| asked)
+        .collect();
+    let right = |signs: &[usize]| {
+        total(&others.iter().map(|asked| sampled(asked, signs, LEAD)).collect::<Vec<_>>()).right()
+    };
     let mut chosen: Vec<usize> = Vec::new();
     let mut reached = right(&chosen);
     loop {
@@ -194,7 +216,9 @@ fn choose(all: &[Vec<Asked>], out: usize) -> Vec<usize> {
         };
         let candidates = (0..SIGNS.len()).filter(|sign| !chosen.contains(sign)).map(with);
         let best = candidates.max_by(|(a, _), (b, _)| a.total_cmp(b));
-        let Some((share, wider)) = best.filter(|(share, _)| *share >= reached + GAIN) else { break };
+        let Some((share, wider)) = best.filter(|(share, _)| *share >= reached + GAIN) else {
+            break;
+        };
         (reached, chosen) = (share, wider);
     }
     chosen
@@ -212,7 +236,8 @@ fn sampled(asked: &Asked, signs: &[usize], lead: f64) -> Tally {
     tally
 }
 
-/// Draws until a result leads; whether the first one of the leading result is right, and how many were drawn.
+/// Draws until a result leads; whether the first one of the leading result is right, and how many
+/// were drawn.
 fn vote(answers: &[Vote], weights: &[f64], order: &[usize], lead: f64) -> (bool, u32) {
     // A result, its votes, and whether the draw that stands for it is right.
     let mut results: Vec<(usize, f64, bool)> = Vec::new();
@@ -239,9 +264,13 @@ fn vote(answers: &[Vote], weights: &[f64], order: &[usize], lead: f64) -> (bool,
 /// How often each sign was chosen, the most frequent first.
 fn listed(chosen: &[Vec<usize>]) -> String {
     let times = |sign: usize| chosen.iter().filter(|chosen| chosen.contains(&sign)).count();
-    let mut counts: Vec<(usize, &str)> = SIGNS.iter().enumerate().map(|(sign, name)| (times(sign), *name)).collect();
+    let mut counts: Vec<(usize, &str)> =
+        SIGNS.iter().enumerate().map(|(sign, name)| (times(sign), *name)).collect();
     counts.sort_by_key(|(times, _)| std::cmp::Reverse(*times));
-    let counts = counts.iter().filter(|(times, _)| *times > 0).map(|(times, name)| format!("{name} {times}"));
+    let counts = counts
+        .iter()
+        .filter(|(times, _)| *times > 0)
+        .map(|(times, name)| format!("{name} {times}"));
     counts.collect::<Vec<_>>().join(", ")
 }
 
@@ -255,8 +284,9 @@ fn figures(databases: &[&str], ways: &[(&str, Vec<Tally>, String)]) -> Vec<Figur
         if *name != RIVAL {
             let points = difference(databases, tallies, rival, Tally::right);
             let more = difference(databases, tallies, rival, Tally::calls);
-            right =
-                right.note(format!("against `{RIVAL}` {points} points and {more} calls, 95 % over databases; {note}"));
+            right = right.note(format!(
+                "against `{RIVAL}` {points} points and {more} calls, 95 % over databases; {note}"
+            ));
         }
         figures.extend([right, Figure::new(format!("{name}: calls a question"), sum.calls(), "")]);
     }

@@ -1,4 +1,5 @@
-//! Whether the memory of a host grows with its searches: many searches in one process of its own, against an endpoint in this one.
+//! Whether the memory of a host grows with its searches: many searches in one process of its own,
+//! against an endpoint in this one.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -51,7 +52,12 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let endpoint = one_task();
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["soak", "--url", &endpoint.url(), "--searches", &world.searches.to_string()]);
-    command.arg("--database").arg(&world.shop).arg("--folder").arg(world.place("soak")?).stdin(Stdio::null());
+    command
+        .arg("--database")
+        .arg(&world.shop)
+        .arg("--folder")
+        .arg(world.place("soak")?)
+        .stdin(Stdio::null());
     let output = command.output()?;
     succeeded(&output)?;
     let reported: Reported = serde_json::from_str(&text(&output.stdout))?;
@@ -64,7 +70,9 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let what = format!("memory after {} searches, against {tenth}", tenth * LOOKS);
     let asked = format!("journals and cache on, {WORKERS} at once, {} requests", endpoint.count());
     Ok(vec![
-        Figure::new(what, last / first, "×").at_most(1.1).note(format!("{last:.1} MiB, {first:.1} MiB")),
+        Figure::new(what, last / first, "×")
+            .at_most(1.1)
+            .note(format!("{last:.1} MiB, {first:.1} MiB")),
         Figure::new(
             "searches of one task against the mock endpoint",
             f64::from(tenth * LOOKS) / reported.seconds,
@@ -93,10 +101,15 @@ async fn all(soak: &Soak) -> Outcome<Reported> {
     let mut seen = Vec::new();
     for look in 0..LOOKS {
         let workers = (0..WORKERS).map(|worker| {
-            let (host, numbers) = (Arc::clone(&host), (look * each..(look + 1) * each).skip(worker as usize));
+            let (host, numbers) =
+                (Arc::clone(&host), (look * each..(look + 1) * each).skip(worker as usize));
             tokio::spawn(async move {
                 for number in numbers.step_by(WORKERS as usize) {
-                    search(&host, &format!("How many customers are there in each country, number {number}?")).await?;
+                    search(
+                        &host,
+                        &format!("How many customers are there in each country, number {number}?"),
+                    )
+                    .await?;
                 }
                 Outcome::Ok(())
             })

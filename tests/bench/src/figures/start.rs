@@ -25,12 +25,19 @@ pub(crate) fn first_search(world: &World) -> Outcome<Vec<Figure>> {
     let mut times = Vec::with_capacity(MACHINES);
     for machine in 0..MACHINES {
         let home = world.place(&format!("first/{machine}"))?;
-        let mut search = host(world, &["-q", "How many customers are there?", "--db", &shop, "--llm", "offline"])?;
-        search.env("HOME", &home).env("SYRCH_CACHE_DIR", home.join("cache")).env("SYRCH_STATE_DIR", home.join("state"));
+        let mut search = host(
+            world,
+            &["-q", "How many customers are there?", "--db", &shop, "--llm", "offline"],
+        )?;
+        search
+            .env("HOME", &home)
+            .env("SYRCH_CACHE_DIR", home.join("cache"))
+            .env("SYRCH_STATE_DIR", home.join("state"));
         times.push(crate::child::time(&mut search)?);
     }
     let worst = greatest(&times);
-    let time = Figure::new("the first search on a new machine, from process start", median(times), "ms");
+    let time =
+        Figure::new("the first search on a new machine, from process start", median(times), "ms");
     let size = std::fs::metadata(&world.host)?.len() as f64 / 1e6;
     Ok(vec![
         time.at_most(300.0).note(format!("by rules; median of {MACHINES}, worst {worst:.1} ms")),
@@ -42,7 +49,8 @@ pub(crate) fn first_search(world: &World) -> Outcome<Vec<Figure>> {
 pub(crate) fn cached_search(world: &World) -> Outcome<Vec<Figure>> {
     let endpoint = three_tasks();
     let (shop, url) = (world.shop.display().to_string(), endpoint.url());
-    let arguments = ["-q", QUESTION, "--db", &shop, "--llm", "openai", "--model", "mock", "--base-url", &url];
+    let arguments =
+        ["-q", QUESTION, "--db", &shop, "--llm", "openai", "--model", "mock", "--base-url", &url];
     let mut search = host(world, &arguments)?;
     crate::child::succeeded(&search.output()?)?;
     let asked = endpoint.count();
@@ -50,12 +58,19 @@ pub(crate) fn cached_search(world: &World) -> Outcome<Vec<Figure>> {
     let memory = peak(&search)?;
     if endpoint.count() > asked {
         let more = endpoint.count() - asked;
-        return Err(format!("the cache did not answer: {more} further requests after the first {asked}").into());
+        return Err(format!(
+            "the cache did not answer: {more} further requests after the first {asked}"
+        )
+        .into());
     }
     let worst = greatest(&times);
-    let time = Figure::new("a search answered from the cache, from process start", median(times), "ms").at_most(30.0);
+    let time =
+        Figure::new("a search answered from the cache, from process start", median(times), "ms")
+            .at_most(30.0);
     Ok(vec![
-        time.note(format!("three tasks, {asked} cached calls; median of {RUNS}, worst {worst:.1} ms")),
+        time.note(format!(
+            "three tasks, {asked} cached calls; median of {RUNS}, worst {worst:.1} ms"
+        )),
         Figure::new("its peak memory", memory, "MiB").at_most(80.0),
     ])
 }

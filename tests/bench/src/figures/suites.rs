@@ -1,5 +1,5 @@
-//! Runs over suites: how much of the endpoint's pace they keep, how many questions a second they come to where it answers at once, and how much
-//! memory a long one takes.
+//! Runs over suites: how much of the endpoint's pace they keep, how many questions a second they
+//! come to where it answers at once, and how much memory a long one takes.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -20,12 +20,14 @@ use crate::world::{World, delayed, journalled, one_task};
 use crate::{Outcome, text};
 
 /// What each question of the suites asks, and the endpoint answers.
-const STATEMENT: &str = "SELECT country, count(*) AS customers FROM customers GROUP BY country ORDER BY customers DESC";
+const STATEMENT: &str =
+    "SELECT country, count(*) AS customers FROM customers GROUP BY country ORDER BY customers DESC";
 
 /// Runs of which the quickest counts.
 const RUNS: u32 = 10;
 
-/// An endpoint that takes a while for each call is called without a pause: how long a run takes, as a share of the calls' time over those at once.
+/// An endpoint that takes a while for each call is called without a pause: how long a run takes, as
+/// a share of the calls' time over those at once.
 pub(crate) fn pace(world: &World) -> Outcome<Vec<Figure>> {
     const QUESTIONS: u32 = 100;
     const DELAY: Duration = Duration::from_millis(50);
@@ -33,7 +35,9 @@ pub(crate) fn pace(world: &World) -> Outcome<Vec<Figure>> {
     let endpoint = delayed(DELAY);
     let (taken, calls) = quickest(world, &endpoint, QUESTIONS, WORKERS)?;
     let ideal = DELAY.as_secs_f64() * f64::from(calls) / WORKERS as f64;
-    let what = format!("a suite of {QUESTIONS} questions at 50 ms a call, {WORKERS} at once: time against the ideal");
+    let what = format!(
+        "a suite of {QUESTIONS} questions at 50 ms a call, {WORKERS} at once: time against the ideal"
+    );
     Ok(vec![
         Figure::new(what, taken / ideal, "×")
             .at_most(1.2)
@@ -50,8 +54,14 @@ pub(crate) fn rate(world: &World) -> Outcome<Vec<Figure>> {
     run(world, &endpoint, 20, WORKERS)?;
     let (taken, calls) = quickest(world, &endpoint, QUESTIONS, WORKERS)?;
     let rate = f64::from(QUESTIONS) / taken;
-    let note = format!("{calls} calls, {WORKERS} at once, the endpoint in the same process, the best of {RUNS} runs");
-    Ok(vec![Figure::new("questions a second of a suite at 0 ms a call", rate, "/s").at_least(300.0).note(note)])
+    let note = format!(
+        "{calls} calls, {WORKERS} at once, the endpoint in the same process, the best of {RUNS} runs"
+    );
+    Ok(vec![
+        Figure::new("questions a second of a suite at 0 ms a call", rate, "/s")
+            .at_least(300.0)
+            .note(note),
+    ])
 }
 
 /// The memory of a process over a long suite.
@@ -62,8 +72,18 @@ pub(crate) fn memory(world: &World) -> Outcome<Vec<Figure>> {
     for questions in [few, many] {
         let suite = suite(world, questions)?;
         let (suite, url) = (suite.display().to_string(), endpoint.url());
-        let reported =
-            ["--base-url", &url, "--model", "mock", "--no-cache", "--workers", "8", "--quiet", "--format", "markdown"];
+        let reported = [
+            "--base-url",
+            &url,
+            "--model",
+            "mock",
+            "--no-cache",
+            "--workers",
+            "8",
+            "--quiet",
+            "--format",
+            "markdown",
+        ];
         let arguments: Vec<&str> = ["benchmark", &suite].into_iter().chain(reported).collect();
         peaks.push(child::peak_of(&child::host(world, &arguments)?, 1)?);
     }
@@ -78,13 +98,15 @@ pub(crate) fn grid(world: &World) -> Outcome<Vec<Figure>> {
     let (url, shop) = (endpoint.url(), world.shop.display().to_string());
     let question = "How many customers are there in each country?";
     let reported = ["--base-url", &url, "--model", "mock", "--quiet", "--format", "json"];
-    let arguments: Vec<&str> = ["grid", "-q", question, "--db", &shop].into_iter().chain(reported).collect();
+    let arguments: Vec<&str> =
+        ["grid", "-q", question, "--db", &shop].into_iter().chain(reported).collect();
     let output = child::host(world, &arguments)?.output()?;
     child::succeeded(&output)?;
     let report: serde_json::Value = serde_json::from_str(text(&output.stdout).trim())?;
     let cells = report["cells"].as_array().map_or(0, Vec::len);
     let most = endpoint.repeats().into_iter().max().unwrap_or_default();
-    let what = format!("{cells} grid cells of one question: how often the same call was sent at most");
+    let what =
+        format!("{cells} grid cells of one question: how often the same call was sent at most");
     let note = format!("{} calls", endpoint.count());
     Ok(vec![
         Figure::new("cells of the grid of one question", cells as f64, "").at_least(54.0),
@@ -102,7 +124,8 @@ pub(super) fn suite(world: &World, questions: u32) -> Outcome<PathBuf> {
     let path = folder.join(format!("{questions}.jsonl"));
     let mut file = BufWriter::new(File::create(&path)?);
     for number in 0..questions {
-        let question = format!("How many customers are there in each country, asked for the time {number}?");
+        let question =
+            format!("How many customers are there in each country, asked for the time {number}?");
         let line = json!({"id": format!("q{number}"), "db": "shop", "question": question, "gold_sql": STATEMENT});
         writeln!(file, "{line}")?;
     }
@@ -111,7 +134,12 @@ pub(super) fn suite(world: &World, questions: u32) -> Outcome<PathBuf> {
 }
 
 /// The quickest of some runs: what else the machine does only ever takes time.
-fn quickest(world: &World, endpoint: &MockEndpoint, questions: u32, workers: usize) -> Outcome<(f64, u32)> {
+fn quickest(
+    world: &World,
+    endpoint: &MockEndpoint,
+    questions: u32,
+    workers: usize,
+) -> Outcome<(f64, u32)> {
     let mut best = run(world, endpoint, questions, workers)?;
     for _ in 1..RUNS {
         let again = run(world, endpoint, questions, workers)?;
@@ -121,17 +149,24 @@ fn quickest(world: &World, endpoint: &MockEndpoint, questions: u32, workers: usi
 }
 
 /// Runs a suite in this process; the seconds that it took, and the calls that the endpoint saw.
-fn run(world: &World, endpoint: &MockEndpoint, questions: u32, workers: usize) -> Outcome<(f64, u32)> {
+fn run(
+    world: &World,
+    endpoint: &MockEndpoint,
+    questions: u32,
+    workers: usize,
+) -> Outcome<(f64, u32)> {
     let options = options(suite(world, questions)?, None, workers, world.place("runs")?);
     let settings = journalled(world.settings(endpoint)?, &world.place("journals")?);
     let before = endpoint.count();
     let (taken, right) = world.runtime.block_on(async {
         let observer: Arc<dyn syrch::Observer> = Arc::new(Silent);
-        let run = SuiteRun::open(vec![("decompose".to_owned(), settings)], options, &observer).await?;
+        let run =
+            SuiteRun::open(vec![("decompose".to_owned(), settings)], options, &observer).await?;
         let started = Instant::now();
         let outcome = run.carry_out(&Nobody, &Stop::new()).await?;
         let rule = &outcome.record.header.rule;
-        let is_right = |graded: &&Graded| graded.verdict(rule).is_some_and(|verdict| verdict.is_right());
+        let is_right =
+            |graded: &&Graded| graded.verdict(rule).is_some_and(|verdict| verdict.is_right());
         let right = outcome.record.graded.iter().filter(is_right).count();
         Ok::<_, syrch::Error>((started.elapsed().as_secs_f64(), right))
     })?;
@@ -142,7 +177,12 @@ fn run(world: &World, endpoint: &MockEndpoint, questions: u32, workers: usize) -
 }
 
 /// A run of a suite as users make it, with so many questions at once.
-pub(super) fn options(suite: PathBuf, databases: Option<PathBuf>, workers: usize, runs: PathBuf) -> SuiteOptions {
+pub(super) fn options(
+    suite: PathBuf,
+    databases: Option<PathBuf>,
+    workers: usize,
+    runs: PathBuf,
+) -> SuiteOptions {
     SuiteOptions {
         suite,
         databases: databases.map(|path| syrch::syrch_core::DatabaseUrl::of_path(&path)),

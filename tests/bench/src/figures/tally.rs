@@ -43,10 +43,19 @@ pub(super) fn total(tallies: &[Tally]) -> Tally {
     total
 }
 
-/// How far ours are from theirs in the mean over questions, with its 95 % interval over databases. `databases` has the database of each
-/// question, and both slices have a tally for each question, of as many searches.
-pub(super) fn difference(databases: &[&str], ours: &[Tally], theirs: &[Tally], of: fn(&Tally) -> f64) -> String {
-    assert!(databases.len() == ours.len() && databases.len() == theirs.len(), "a tally for each question");
+/// How far ours are from theirs in the mean over questions, with its 95 % interval over databases.
+/// `databases` has the database of each question, and both slices have a tally for each question,
+/// of as many searches.
+pub(super) fn difference(
+    databases: &[&str],
+    ours: &[Tally],
+    theirs: &[Tally],
+    of: fn(&Tally) -> f64,
+) -> String {
+    assert!(
+        databases.len() == ours.len() && databases.len() == theirs.len(),
+        "a tally for each question"
+    );
     let pair = |((cluster, ours), theirs)| Pair { cluster, first: of(theirs), second: of(ours) };
     let pairs: Vec<Pair<'_>> = databases.iter().copied().zip(ours).zip(theirs).map(pair).collect();
     let mean = mean_difference(&pairs);
@@ -56,12 +65,16 @@ pub(super) fn difference(databases: &[&str], ours: &[Tally], theirs: &[Tally], o
     }
 }
 
-/// How many questions in a hundred have what `of` looks for, and the 95 % interval of that share over databases, in words.
-/// Each question stands with its database.
+/// How many questions in a hundred have what `of` looks for, and the 95 % interval of that share
+/// over databases, in words. Each question stands with its database.
 pub(super) fn share<T>(questions: &[(&str, T)], of: impl Fn(&T) -> bool) -> (f64, String) {
     let pairs: Vec<Pair<'_>> = questions
         .iter()
-        .map(|(cluster, question)| Pair { cluster, first: 0.0, second: if of(question) { 100.0 } else { 0.0 } })
+        .map(|(cluster, question)| Pair {
+            cluster,
+            first: 0.0,
+            second: if of(question) { 100.0 } else { 0.0 },
+        })
         .collect();
     let words = match interval(&pairs) {
         Some(interval) => format!("95 % over tables {:.1} to {:.1}", interval.low, interval.high),

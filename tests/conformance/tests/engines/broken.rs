@@ -6,7 +6,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use syrch_conformance::{Capabilities, Engine};
 use syrch_core::ports::{
-    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, Plan, PortError, Sample, SqlQuery,
+    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, Plan, PortError, Sample,
+    SqlQuery,
 };
 use syrch_core::{Catalog, Dialect, Hit, Limits, ResultSet, SqlError, SqlErrorKind};
 
@@ -68,7 +69,9 @@ impl Engine for Broken {
     async fn open(&self, limits: Limits) -> Arc<dyn Database> {
         // The deadline stays, so that no test takes long.
         let limits = match self.fault {
-            Fault::LimitsIgnored => Limits { sql_deadline: limits.sql_deadline, ..Limits::default() },
+            Fault::LimitsIgnored => {
+                Limits { sql_deadline: limits.sql_deadline, ..Limits::default() }
+            }
             Fault::DeadlineIgnored => Limits { sql_deadline: Duration::from_secs(12), ..limits },
             _ => limits,
         };
@@ -94,7 +97,11 @@ impl BrokenDatabase {
     }
 
     fn error(&self, error: SqlError) -> SqlError {
-        if self.fault == Fault::OneKind { SqlError { kind: SqlErrorKind::Other, ..error } } else { error }
+        if self.fault == Fault::OneKind {
+            SqlError { kind: SqlErrorKind::Other, ..error }
+        } else {
+            error
+        }
     }
 }
 
@@ -119,7 +126,9 @@ impl Database for BrokenDatabase {
         let mut catalog = Catalog::clone(&*self.database.catalog().await?);
         match self.fault {
             Fault::TableMissing => drop(catalog.tables.pop()),
-            Fault::KeysMissing => catalog.tables.iter_mut().for_each(|table| table.foreign_keys.clear()),
+            Fault::KeysMissing => {
+                catalog.tables.iter_mut().for_each(|table| table.foreign_keys.clear())
+            }
             _ => {}
         }
         Ok(Arc::new(catalog))
@@ -138,25 +147,40 @@ impl Database for BrokenDatabase {
     }
 
     async fn run(&self, query: &SqlQuery) -> Result<ResultSet, SqlError> {
-        let mut result = self.database.run(&self.query(query)).await.map_err(|error| self.error(error))?;
+        let mut result =
+            self.database.run(&self.query(query)).await.map_err(|error| self.error(error))?;
         if self.fault == Fault::OtherStatement {
             result.sql.clone_from(&query.text);
         }
         Ok(result)
     }
 
-    async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
+    async fn column_stats(
+        &self,
+        table: &str,
+        columns: &[String],
+    ) -> Result<Vec<ColumnStats>, PortError> {
         self.database.column_stats(table, columns).await
     }
 }
 
 #[async_trait]
 impl CellIndex for BrokenDatabase {
-    async fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError> {
+    async fn samples(
+        &self,
+        table: &str,
+        columns: &[String],
+        limit: u32,
+    ) -> Result<Vec<Sample>, PortError> {
         self.database.samples(table, columns, limit).await
     }
 
-    async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+    async fn find(
+        &self,
+        phrases: &[String],
+        how: Match,
+        limit: u32,
+    ) -> Result<Vec<Vec<Hit>>, PortError> {
         self.database.find(phrases, how, limit).await
     }
 }

@@ -36,7 +36,8 @@ impl Engine for Duckdb {
 
     async fn open(&self, limits: Limits) -> Arc<dyn Database> {
         let sha256 = Some(digest(&self.library).unwrap());
-        let config = AdbcConfig { sha256, limits, ..AdbcConfig::duckdb(&self.library, self.file()) };
+        let config =
+            AdbcConfig { sha256, limits, ..AdbcConfig::duckdb(&self.library, self.file()) };
         Arc::new(AdbcDatabase::open(config).await.unwrap())
     }
 

@@ -47,11 +47,17 @@ impl Engine for Sqlite {
     }
 
     async fn open(&self, limits: Limits) -> Arc<dyn Database> {
-        Arc::new(SqliteDatabase::open(SqliteConfig { limits, ..SqliteConfig::new(self.path()) }).unwrap())
+        Arc::new(
+            SqliteDatabase::open(SqliteConfig { limits, ..SqliteConfig::new(self.path()) })
+                .unwrap(),
+        )
     }
 
     async fn change(&self) {
-        Connection::open(self.path()).unwrap().execute("INSERT INTO orders VALUES (13, 3, 9)", []).unwrap();
+        Connection::open(self.path())
+            .unwrap()
+            .execute("INSERT INTO orders VALUES (13, 3, 9)", [])
+            .unwrap();
     }
 }
 
@@ -66,7 +72,8 @@ impl Engine for Postgres {
     }
 
     async fn open(&self, limits: Limits) -> Arc<dyn Database> {
-        let config = PostgresConfig { limits, ..PostgresConfig::new(self.0.url("admin", "fixture")) };
+        let config =
+            PostgresConfig { limits, ..PostgresConfig::new(self.0.url("admin", "fixture")) };
         Arc::new(PostgresDatabase::open(config).await.unwrap())
     }
 
@@ -99,7 +106,10 @@ async fn equal_bags_have_equal_fingerprints_on_all_engines() {
         DATE '0001-01-01', TIMESTAMP '1970-01-01 00:00:00', TIME '23:59:59.999999', INTERVAL '-1 day', '', 'x', 1 = 2";
     let fingerprint = async |engine: &dyn Engine, sql: &str| {
         let database = engine.open(Limits::default()).await;
-        let result = database.run(&SqlQuery::new(sql)).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
+        let result = database
+            .run(&SqlQuery::new(sql))
+            .await
+            .unwrap_or_else(|error| panic!("{sql}: {error}"));
         (result.rows(0, 9), result.fingerprint(&Equality::Bag, 7).unwrap())
     };
     let Some(server) = Server::start() else { return };
@@ -113,9 +123,11 @@ async fn equal_bags_have_equal_fingerprints_on_all_engines() {
     }
     // SQLite has texts for times, and no exact numbers of that many digits.
     let few = |sql: &str| sql.replace("12345678901234567890.5", "0.5");
+    let untyped = ["DATE '", "TIMESTAMP '", "TIME '", "INTERVAL '"]
+        .iter()
+        .fold(few(TYPED), |sql, name| sql.replace(name, "'"));
     let untyped =
-        ["DATE '", "TIMESTAMP '", "TIME '", "INTERVAL '"].iter().fold(few(TYPED), |sql, name| sql.replace(name, "'"));
-    let untyped = untyped.replace("'1 month 2 days'", "'1 mon 2 days'").replace("'-1 day'", "'-1 days'");
+        untyped.replace("'1 month 2 days'", "'1 mon 2 days'").replace("'-1 day'", "'-1 days'");
     let (_, expected) = fingerprint(&postgres, &few(TYPED)).await;
     assert_eq!(fingerprint(&Sqlite::new(), &untyped).await.1, expected);
 }

@@ -1,5 +1,6 @@
-//! A second engine, small and in memory: SQLite's library without its executor, under the name of standard SQL. It has no plans, statistics
-//! and keys, runs one statement after the other, and cannot say whether it changed.
+//! A second engine, small and in memory: SQLite's library without its executor, under the name of
+//! standard SQL. It has no plans, statistics and keys, runs one statement after the other, and
+//! cannot say whether it changed.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -11,7 +12,8 @@ use rusqlite::types::Value as Cell;
 use rusqlite::{Connection, Error, ErrorCode, InterruptHandle};
 use syrch_conformance::{Capabilities, Engine, FIXTURE};
 use syrch_core::ports::{
-    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, Plan, PortError, Sample, SqlQuery,
+    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, Plan, PortError, Sample,
+    SqlQuery,
 };
 use syrch_core::{Catalog, Column, Dialect, Hit, Limits, ResultSet, SqlError, SqlErrorKind, Table};
 use syrch_guard::{Bounds, Unresolved, compose, facts, prelex};
@@ -39,7 +41,10 @@ impl Engine for MemoryEngine {
         connection.pragma_update(None, "query_only", true).unwrap();
         let catalog = Arc::new(catalog(&connection));
         let interrupt = connection.get_interrupt_handle();
-        Arc::new(Memory { inner: Arc::new(Inner { connection: Mutex::new(connection), catalog, limits }), interrupt })
+        Arc::new(Memory {
+            inner: Arc::new(Inner { connection: Mutex::new(connection), catalog, limits }),
+            interrupt,
+        })
     }
 
     async fn change(&self) {}
@@ -98,7 +103,9 @@ impl Inner {
             Some(ErrorCode::OperationInterrupted) if Instant::now() >= until => {
                 SqlError::new(SqlErrorKind::Timeout, "the time is over").rule("deadline")
             }
-            Some(ErrorCode::OperationInterrupted) => SqlError::new(SqlErrorKind::Cancelled, "cancelled"),
+            Some(ErrorCode::OperationInterrupted) => {
+                SqlError::new(SqlErrorKind::Cancelled, "cancelled")
+            }
             _ => SqlError::new(SqlErrorKind::Other, error.to_string()),
         };
         connection.progress_handler(1_000, Some(move || Instant::now() >= until)).unwrap();
@@ -113,7 +120,8 @@ impl Inner {
             for cell in &cells {
                 let size = if let Cell::Text(text) = cell { text.len() } else { 0 };
                 if size > self.limits.cell_bytes {
-                    return Err(SqlError::new(SqlErrorKind::TooLarge, "a cell is too large").rule("cell-bytes"));
+                    return Err(SqlError::new(SqlErrorKind::TooLarge, "a cell is too large")
+                        .rule("cell-bytes"));
                 }
                 bytes += size + 24;
             }
@@ -126,15 +134,18 @@ impl Inner {
             columns.iter_mut().zip(cells).for_each(|(column, cell)| column.push(cell));
         }
         let columns: Vec<ArrayRef> = columns.iter().map(|cells| array(cells)).collect();
-        let fields =
-            names.iter().zip(&columns).map(|(name, column)| Field::new(name, column.data_type().clone(), true));
+        let fields = names
+            .iter()
+            .zip(&columns)
+            .map(|(name, column)| Field::new(name, column.data_type().clone(), true));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         let batch = RecordBatch::try_new(Arc::clone(&schema), columns).unwrap();
         Ok(ResultSet::new(schema, vec![batch], !warnings.is_empty(), warnings, sql))
     }
 }
 
-/// The column of one type that holds these cells; NULL where a cell has another type than the first that is not NULL.
+/// The column of one type that holds these cells; NULL where a cell has another type than the first
+/// that is not NULL.
 fn array(cells: &[Cell]) -> ArrayRef {
     let kind = cells.iter().find_map(|cell| match cell {
         Cell::Integer(_) => Some(DataType::Int64),
@@ -142,10 +153,12 @@ fn array(cells: &[Cell]) -> ArrayRef {
         _ => None,
     });
     match kind {
-        Some(DataType::Int64) => Arc::new(Int64Array::from_iter(cells.iter().map(|cell| match cell {
-            Cell::Integer(value) => Some(*value),
-            _ => None,
-        }))),
+        Some(DataType::Int64) => {
+            Arc::new(Int64Array::from_iter(cells.iter().map(|cell| match cell {
+                Cell::Integer(value) => Some(*value),
+                _ => None,
+            })))
+        }
         Some(_) => Arc::new(Float64Array::from_iter(cells.iter().map(|cell| match cell {
             Cell::Real(value) => Some(*value),
             _ => None,

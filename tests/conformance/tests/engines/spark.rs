@@ -9,7 +9,8 @@ use syrch_core::{Dialect, Limits};
 use syrch_kit::spark::{Kind, Server};
 use syrch_spark::SparkConfig;
 
-/// The fixture in Spark's types. Its tables have no keys, and Spark's catalog takes no space in the name of a table.
+/// The fixture in Spark's types. Its tables have no keys, and Spark's catalog takes no space in the
+/// name of a table.
 const FIXTURE: [&str; 8] = [
     "CREATE TABLE numbers (n INT NOT NULL) USING parquet",
     "INSERT INTO numbers SELECT CAST(id + 1 AS INT) FROM range(100)",
@@ -33,8 +34,9 @@ impl Engine for Spark {
             has_not_null: self.0.kind() == Kind::Sail,
             has_identity: false,
             has_keys: false,
-            // The join of the long statement hands on no row, and both servers notice an interrupt only between rows. Deadlines and
-            // cancelling are tested beside the executor, with statements that they can interrupt.
+            // The join of the long statement hands on no row, and both servers notice an interrupt
+            // only between rows. Deadlines and cancelling are tested beside the executor, with
+            // statements that they can interrupt.
             can_interrupt: false,
             is_concurrent: false,
             ..Capabilities::all(Dialect::Spark)
@@ -52,7 +54,10 @@ impl Engine for Spark {
 }
 
 async fn passes(kind: Kind) {
-    let Some(server) = tokio::task::spawn_blocking(move || Server::start(kind)).await.unwrap() else { return };
+    let Some(server) = tokio::task::spawn_blocking(move || Server::start(kind)).await.unwrap()
+    else {
+        return;
+    };
     server.script(&FIXTURE).unwrap();
     let report = run(&Spark(server)).await;
     assert_eq!(

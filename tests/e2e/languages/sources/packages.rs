@@ -1,4 +1,5 @@
-//! Each SDK as the package of its language: it is made, installed in a fresh folder, and the example `short` is built with what is there.
+//! Each SDK as the package of its language: it is made, installed in a fresh folder, and the
+//! example `short` is built with what is there.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,10 @@ pub(super) fn copy(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).unwrap().map(|entry| entry.unwrap()) {
         let (name, path) = (entry.file_name(), entry.path());
         if path.is_dir() {
-            if !["build", "target", "node_modules", ".tools", "__pycache__"].iter().any(|made| name == *made) {
+            if !["build", "target", "node_modules", ".tools", "__pycache__"]
+                .iter()
+                .any(|made| name == *made)
+            {
                 copy(&path, &to.join(name));
             }
         } else {
@@ -41,7 +45,8 @@ pub(super) fn replace(file: &Path, old: &str, new: &str) {
 /// The only file of a folder with that ending.
 fn only(folder: &Path, ending: &str) -> PathBuf {
     let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
-    let files: Vec<PathBuf> = files.filter(|path| path.to_string_lossy().ends_with(ending)).collect();
+    let files: Vec<PathBuf> =
+        files.filter(|path| path.to_string_lossy().ends_with(ending)).collect();
     let [file] = files.as_slice() else { panic!("{}: {files:?}", folder.display()) };
     file.clone()
 }
@@ -51,18 +56,33 @@ fn is_built_with_the_package(work: &Work, project: &Path) {
     let component = work.build(project, "short");
     let own = work.path().join("cases");
     fs::create_dir(&own).unwrap();
-    for name in ["short.default.yml", "short.default.golden.json", "short.limit.yml", "short.limit.golden.json"] {
+    for name in [
+        "short.default.yml",
+        "short.default.golden.json",
+        "short.limit.yml",
+        "short.limit.golden.json",
+    ] {
         fs::copy(repository().join("sdk/examples-cases").join(name), own.join(name)).unwrap();
     }
     passes(&component, &own);
 }
 
-/// The two crates are packed, and stand in the place of those of the registry, where they are not published.
+/// The two crates are packed, and stand in the place of those of the registry, where they are not
+/// published.
 #[test]
 fn of_rust() {
     let Some(work) = Work::of("rust") else { return };
     let target = work.path().join("packed");
-    let words = ["package", "-p", "syrch-basics", "-p", "syrch-plugin", "--allow-dirty", "--no-verify", "--target-dir"];
+    let words = [
+        "package",
+        "-p",
+        "syrch-basics",
+        "-p",
+        "syrch-plugin",
+        "--allow-dirty",
+        "--no-verify",
+        "--target-dir",
+    ];
     work.run("cargo", &[&words[..], &[target.to_str().unwrap()]].concat(), &repository());
     let project = example(&work, "rust");
     let mut patches = "syrch-plugin = \"0.1.0\"\n\n[patch.crates-io]\n".to_owned();
@@ -70,7 +90,10 @@ fn of_rust() {
         let package = target.join(format!("package/{name}-0.1.0.crate"));
         work.run("tar", &["-xzf", package.to_str().unwrap()], work.path());
         for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
-            assert!(work.path().join(format!("{name}-0.1.0")).join(licence).is_file(), "{name}: {licence}");
+            assert!(
+                work.path().join(format!("{name}-0.1.0")).join(licence).is_file(),
+                "{name}: {licence}"
+            );
         }
         patches += &format!("{name} = {{ path = \"../{name}-0.1.0\" }}\n");
     }
@@ -86,7 +109,10 @@ fn of_python() {
     copy(&repository().join("sdk/python"), &sources);
     let pip = |words: &[&str]| {
         let mut command = Command::new(work.tools.join("bin/python"));
-        command.current_dir(work.path()).args(["-m", "pip", "--quiet", "--disable-pip-version-check"]).args(words);
+        command
+            .current_dir(work.path())
+            .args(["-m", "pip", "--quiet", "--disable-pip-version-check"])
+            .args(words);
         let made = said(&mut command);
         assert_eq!(made.code, 0, "{}", made.all());
     };
@@ -94,7 +120,8 @@ fn of_python() {
     let wheel = only(&work.path().join("wheels"), ".whl");
     pip(&["install", "--no-deps", "--target", "installed", wheel.to_str().unwrap()]);
     for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
-        let licence = work.path().join("installed/syrch_plugin-0.1.0.dist-info/licenses").join(licence);
+        let licence =
+            work.path().join("installed/syrch_plugin-0.1.0.dist-info/licenses").join(licence);
         assert!(licence.is_file(), "{}", licence.display());
     }
     let project = example(&work, "python");
@@ -107,12 +134,23 @@ fn of_python() {
 fn of_javascript() {
     let Some(work) = Work::of("js") else { return };
     let sdk = repository().join("sdk/js");
-    work.run("npm", &["pack", "--silent", "--pack-destination", work.path().to_str().unwrap()], &sdk);
+    work.run(
+        "npm",
+        &["pack", "--silent", "--pack-destination", work.path().to_str().unwrap()],
+        &sdk,
+    );
     let package = only(work.path(), ".tgz");
     let project = example(&work, "js");
     replace(&project.join("package.json"), "file:../..", &format!("file:{}", package.display()));
     replace(&project.join("plugin.yml"), "sdk: ../..", "sdk: node_modules/syrch-plugin");
-    let words = ["install", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+    let words = [
+        "install",
+        "--omit=dev",
+        "--ignore-scripts",
+        "--no-audit",
+        "--no-fund",
+        "--loglevel=error",
+    ];
     work.run("npm", &words, &project);
     for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
         assert!(project.join("node_modules/syrch-plugin").join(licence).is_file(), "{licence}");
@@ -121,7 +159,8 @@ fn of_javascript() {
     is_built_with_the_package(&work, &project);
 }
 
-/// Makes the archive of a version, as a module proxy has it, without what belongs to other modules: `archive.py MODULE TO PATH@VERSION`.
+/// Makes the archive of a version, as a module proxy has it, without what belongs to other modules:
+/// `archive.py MODULE TO PATH@VERSION`.
 const ARCHIVE: &str = "
 import os, sys, zipfile
 module, to, name = sys.argv[1:]
@@ -142,7 +181,8 @@ fn of_go() {
     copy(&repository().join("sdk/go"), &module);
     let versions = work.path().join("proxy").join(path).join("@v");
     fs::create_dir_all(&versions).unwrap();
-    fs::write(versions.join(format!("{version}.info")), format!("{{\"Version\": \"{version}\"}}")).unwrap();
+    fs::write(versions.join(format!("{version}.info")), format!("{{\"Version\": \"{version}\"}}"))
+        .unwrap();
     fs::copy(module.join("go.mod"), versions.join(format!("{version}.mod"))).unwrap();
     let archive = versions.join(format!("{version}.zip"));
     let name = format!("{path}@{version}");

@@ -1,4 +1,5 @@
-//! The replies of the mock: documents of statements, chunks and links, and the errors that tests ask it for.
+//! The replies of the mock: documents of statements, chunks and links, and the errors that tests
+//! ask it for.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -14,7 +15,9 @@ use rusqlite::types::Value as Cell;
 use serde_json::{Value, json};
 
 use super::sql::{EngineError, Table};
-use super::{Behaviour, CLIENT, Request, Shared, State, Statement, TENANT, TOKEN, WAREHOUSE, lock, sql};
+use super::{
+    Behaviour, CLIENT, Request, Shared, State, Statement, TENANT, TOKEN, WAREHOUSE, lock, sql,
+};
 
 const STATEMENTS: &str = "/api/2.0/sql/statements";
 const LINKS: &str = "/results";
@@ -40,7 +43,8 @@ impl Answer {
 type Row = Vec<Cell>;
 
 fn document(status: u16, value: &Value) -> Response {
-    let response = Response::builder().status(status).header(header::CONTENT_TYPE, "application/json");
+    let response =
+        Response::builder().status(status).header(header::CONTENT_TYPE, "application/json");
     response.body(Body::from(value.to_string())).expect("the response is well-formed")
 }
 
@@ -56,9 +60,16 @@ pub(super) async fn answer(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    let authorization = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let parsed = serde_json::from_slice(&body).unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&body).into()));
-    let request = Request { method: method.to_string(), path: uri.path().to_owned(), authorization, body: parsed };
+    let authorization =
+        headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let parsed = serde_json::from_slice(&body)
+        .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&body).into()));
+    let request = Request {
+        method: method.to_string(),
+        path: uri.path().to_owned(),
+        authorization,
+        body: parsed,
+    };
     let slow = lock(&shared.state).behaviour(&request).and_then(|behaviour| match behaviour {
         Behaviour::Slow(time) => Some(time),
         _ => None,
@@ -74,7 +85,10 @@ impl State {
     /// What becomes of the statement that a request submits.
     fn behaviour(&self, request: &Request) -> Option<Behaviour> {
         let text = request.body["statement"].as_str()?;
-        self.behaviours.iter().find(|(part, _)| text.contains(part)).map(|(_, behaviour)| behaviour.clone())
+        self.behaviours
+            .iter()
+            .find(|(part, _)| text.contains(part))
+            .map(|(_, behaviour)| behaviour.clone())
     }
 }
 
@@ -86,7 +100,10 @@ fn answer_now(shared: &Shared, request: &Request, query: &str) -> Response {
     }
     if path == "/.well-known/databricks-config" {
         let host = lock(&shared.address).clone();
-        return document(200, &json!({"oidc_endpoint": format!("{host}/oidc"), "workspace_id": "1"}));
+        return document(
+            200,
+            &json!({"oidc_endpoint": format!("{host}/oidc"), "workspace_id": "1"}),
+        );
     }
     if path == "/oidc/.well-known/oauth-authorization-server" {
         let host = lock(&shared.address).clone();
@@ -99,14 +116,20 @@ fn answer_now(shared: &Shared, request: &Request, query: &str) -> Response {
     let Some(rest) = path.strip_prefix(STATEMENTS) else {
         return refusal(404, "ENDPOINT_NOT_FOUND", "there is no such path");
     };
-    let bearer = request.authorization.as_deref().and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
+    let bearer = request
+        .authorization
+        .as_deref()
+        .and_then(|value| value.strip_prefix("Bearer "))
+        .unwrap_or_default();
     if bearer != TOKEN && state.tokens.get(bearer).is_none_or(|end| *end < Instant::now()) {
-        let message = format!("Credential was not sent or was of an unsupported type for this API: {bearer}");
+        let message =
+            format!("Credential was not sent or was of an unsupported type for this API: {bearer}");
         return document(401, &json!({"error_code": 401, "message": message}));
     }
     if state.throttled.0 > 0 {
         state.throttled.0 -= 1;
-        let response = Response::builder().status(429).header(header::RETRY_AFTER, &state.throttled.1);
+        let response =
+            Response::builder().status(429).header(header::RETRY_AFTER, &state.throttled.1);
         return response.body(Body::from("{}")).expect("the response is well-formed");
     }
     if rest.is_empty() && is_post {
@@ -114,7 +137,8 @@ fn answer_now(shared: &Shared, request: &Request, query: &str) -> Response {
         return submit(shared, &mut state, &request.body, behaviour);
     }
     let mut parts = rest.trim_start_matches('/').splitn(2, '/');
-    let (id, what) = (parts.next().unwrap_or_default().to_owned(), parts.next().unwrap_or_default());
+    let (id, what) =
+        (parts.next().unwrap_or_default().to_owned(), parts.next().unwrap_or_default());
     match (request.method.as_str(), what.strip_prefix("result/chunks/").map(str::parse::<usize>)) {
         ("GET", None) if what.is_empty() => status(shared, &mut state, &id),
         ("POST", None) if what == "cancel" => cancel(&mut state, &id),
@@ -130,11 +154,15 @@ fn answer_now(shared: &Shared, request: &Request, query: &str) -> Response {
 fn token(state: &mut State, request: &Request) -> Response {
     let form = request.body.as_str().unwrap_or_default();
     let (id, secret) = CLIENT;
-    let by_header = request.authorization == Some(format!("Basic {}", STANDARD.encode(format!("{id}:{secret}"))));
+    let by_header = request.authorization
+        == Some(format!("Basic {}", STANDARD.encode(format!("{id}:{secret}"))));
     let has = |pair: &str| form.split('&').any(|part| part == pair);
     let by_form = has(&format!("client_id={id}")) && has(&format!("client_secret={secret}"));
     if !(by_header || by_form) {
-        return document(401, &json!({"error": "invalid_client", "error_description": "Client authentication failed"}));
+        return document(
+            401,
+            &json!({"error": "invalid_client", "error_description": "Client authentication failed"}),
+        );
     }
     let scope = if request.path.starts_with("/oidc") {
         "scope=all-apis"
@@ -154,17 +182,28 @@ fn token(state: &mut State, request: &Request) -> Response {
     )
 }
 
-fn submit(shared: &Shared, state: &mut State, body: &Value, behaviour: Option<Behaviour>) -> Response {
+fn submit(
+    shared: &Shared,
+    state: &mut State,
+    body: &Value,
+    behaviour: Option<Behaviour>,
+) -> Response {
     let text = |name: &str| body[name].as_str().unwrap_or_default();
     let wrong = |message: &str| refusal(400, "INVALID_PARAMETER_VALUE", message);
     if let Some(Behaviour::Refused(status, message)) = &behaviour {
         return refusal(*status, "BAD_REQUEST", message);
     }
     if text("warehouse_id") != WAREHOUSE {
-        return refusal(404, "NOT_FOUND", &format!("SQL warehouse {} does not exist", text("warehouse_id")));
+        return refusal(
+            404,
+            "NOT_FOUND",
+            &format!("SQL warehouse {} does not exist", text("warehouse_id")),
+        );
     }
     let wait = text("wait_timeout").trim_end_matches('s').parse::<u64>();
-    if !text("wait_timeout").is_empty() && !wait.is_ok_and(|wait| wait == 0 || (5..=50).contains(&wait)) {
+    if !text("wait_timeout").is_empty()
+        && !wait.is_ok_and(|wait| wait == 0 || (5..=50).contains(&wait))
+    {
         return wrong("wait_timeout must be 0s or from 5s to 50s");
     }
     let is_inline = match (text("disposition"), text("format")) {
@@ -182,8 +221,11 @@ fn submit(shared: &Shared, state: &mut State, body: &Value, behaviour: Option<Be
             let rows = lines.iter().map(|line| vec![Cell::Text((*line).to_owned())]).collect();
             Ok(Table { columns: vec![("plan".to_owned(), sql::Kind::Text)], rows })
         }
-        _ => sql::run(&lock(&shared.connection), &sql)
-            .map_err(|EngineError(sql_state, message)| ("BAD_REQUEST".to_owned(), Some(sql_state.to_owned()), message)),
+        _ => {
+            sql::run(&lock(&shared.connection), &sql).map_err(|EngineError(sql_state, message)| {
+                ("BAD_REQUEST".to_owned(), Some(sql_state.to_owned()), message)
+            })
+        }
     };
     let (error, result) = match outcome {
         Ok(table) => (None, Some(limited(table, body, state.chunk_rows))),
@@ -203,7 +245,9 @@ fn submit(shared: &Shared, state: &mut State, body: &Value, behaviour: Option<Be
 
 /// The rows within the limits of the request.
 fn limited(mut table: Table, body: &Value, chunk_rows: usize) -> Answer {
-    let limit = |name: &str| body[name].as_u64().and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
+    let limit = |name: &str| {
+        body[name].as_u64().and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX)
+    };
     let (rows, mut bytes) = (limit("row_limit"), limit("byte_limit"));
     let size = |row: &Row| row.iter().filter_map(Table::text).map(|text| text.len()).sum::<usize>();
     let fitting = table.rows.iter().take(rows).take_while(|row| {
@@ -247,7 +291,11 @@ fn described(shared: &Shared, state: &mut State, id: &str) -> Response {
         return refusal(404, "NOT_FOUND", "there is no such statement");
     };
     // A warehouse that starts says PENDING.
-    let shown = if statement.left > 2 && statement.left != usize::MAX { "PENDING" } else { statement.state };
+    let shown = if statement.left > 2 && statement.left != usize::MAX {
+        "PENDING"
+    } else {
+        statement.state
+    };
     let mut reply = json!({"statement_id": id, "status": {"state": shown}});
     if let (Some((code, sql_state, message)), "FAILED") = (&statement.error, statement.state) {
         reply["status"]["error"] = json!({"error_code": code, "message": message});
@@ -284,14 +332,19 @@ fn chunk(shared: &Shared, state: &mut State, id: &str, index: usize) -> Option<V
         let path = match &statement.behaviour {
             Some(Behaviour::Continues(path)) => (*path).to_owned(),
             _ => {
-                format!("{STATEMENTS}/{id}/result/chunks/{}?row_offset={}", index + 1, (index + 1) * answer.chunk_rows)
+                format!(
+                    "{STATEMENTS}/{id}/result/chunks/{}?row_offset={}",
+                    index + 1,
+                    (index + 1) * answer.chunk_rows
+                )
             }
         };
         described["next_chunk_index"] = json!(index + 1);
         described["next_chunk_internal_link"] = json!(path);
     }
     if statement.is_inline {
-        let array: Vec<Vec<Option<String>>> = rows.iter().map(|row| row.iter().map(Table::text).collect()).collect();
+        let array: Vec<Vec<Option<String>>> =
+            rows.iter().map(|row| row.iter().map(Table::text).collect()).collect();
         described["data_array"] = json!(array);
         return Some(described);
     }
@@ -317,10 +370,16 @@ fn chunk(shared: &Shared, state: &mut State, id: &str, index: usize) -> Option<V
 /// A chunk behind a link, as the storage of a cloud answers.
 fn link(state: &mut State, path: &str, query: &str, request: &Request) -> Response {
     let plain = |status: StatusCode, body: Vec<u8>| {
-        Response::builder().status(status).body(Body::from(body)).expect("the response is well-formed")
+        Response::builder()
+            .status(status)
+            .body(Body::from(body))
+            .expect("the response is well-formed")
     };
     if request.authorization.is_some() {
-        return plain(StatusCode::BAD_REQUEST, b"only one authentication mechanism is allowed".to_vec());
+        return plain(
+            StatusCode::BAD_REQUEST,
+            b"only one authentication mechanism is allowed".to_vec(),
+        );
     }
     let name = format!("{}?{query}", path.trim_start_matches('/'));
     if state.expiring > 0 {
@@ -333,7 +392,8 @@ fn link(state: &mut State, path: &str, query: &str, request: &Request) -> Respon
     let mut parts = path.trim_start_matches('/').split('/');
     let statement = parts.next().and_then(|id| state.statements.get(id));
     let index = parts.next().and_then(|index| index.parse().ok()).unwrap_or(usize::MAX);
-    let Some((statement, answer)) = statement.and_then(|each| Some((each, each.result.as_ref()?))) else {
+    let Some((statement, answer)) = statement.and_then(|each| Some((each, each.result.as_ref()?)))
+    else {
         return plain(StatusCode::NOT_FOUND, Vec::new());
     };
     let bytes = answer.chunk(index).map(|rows| answer.table.stream(rows)).unwrap_or_default();

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BinaryArray, Float64Array, Int64Array, RecordBatch, RecordBatchOptions, StringArray};
+use arrow_array::{
+    ArrayRef, BinaryArray, Float64Array, Int64Array, RecordBatch, RecordBatchOptions, StringArray,
+};
 use arrow_schema::{DataType, Field, Schema};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -35,9 +37,14 @@ const TABLES: &str = "
 
 /// Opens a file as the schema, and describes it.
 pub(super) fn open(file: &Path) -> Connection {
-    let connection = Connection::open_with_flags(":memory:", OpenFlags::default()).expect("SQLite opens in memory");
-    connection.execute("ATTACH ?1 AS shop", [file.to_string_lossy()]).expect("the file can be attached");
-    connection.execute_batch("ATTACH ':memory:' AS information_schema").expect("a schema can be attached");
+    let connection = Connection::open_with_flags(":memory:", OpenFlags::default())
+        .expect("SQLite opens in memory");
+    connection
+        .execute("ATTACH ?1 AS shop", [file.to_string_lossy()])
+        .expect("the file can be attached");
+    connection
+        .execute_batch("ATTACH ':memory:' AS information_schema")
+        .expect("a schema can be attached");
     connection.execute_batch(TABLES).expect("the information schema can be made");
     let fill = format!(
         "INSERT INTO information_schema.tables SELECT '{CATALOG}', '{SCHEMA}', name, CASE type WHEN 'view' THEN 'VIEW' ELSE 'MANAGED' END, NULL
@@ -88,9 +95,13 @@ pub(super) struct EngineError(pub(super) &'static str, pub(super) String);
 
 /// Runs a statement on SQLite after translating Databricks' spellings; EXPLAIN gives a fixed plan.
 pub(super) fn run(connection: &Connection, sql: &str) -> Result<Table, EngineError> {
-    let sql = SPELLINGS.iter().fold(sql.to_owned(), |sql, (ours, theirs)| sql.replace(ours, theirs));
-    let explained = ["EXPLAIN COST ", "EXPLAIN FORMATTED ", "EXPLAIN "].iter().find_map(|word| sql.strip_prefix(word));
-    let mut statement = connection.prepare(explained.unwrap_or(&sql)).map_err(|error| engine_error(&error))?;
+    let sql =
+        SPELLINGS.iter().fold(sql.to_owned(), |sql, (ours, theirs)| sql.replace(ours, theirs));
+    let explained = ["EXPLAIN COST ", "EXPLAIN FORMATTED ", "EXPLAIN "]
+        .iter()
+        .find_map(|word| sql.strip_prefix(word));
+    let mut statement =
+        connection.prepare(explained.unwrap_or(&sql)).map_err(|error| engine_error(&error))?;
     if explained.is_some() {
         let lines = [
             "== Optimized Logical Plan ==",
@@ -110,7 +121,11 @@ pub(super) fn run(connection: &Connection, sql: &str) -> Result<Table, EngineErr
     let mut rows = Vec::new();
     let mut cursor = statement.query([]).map_err(|error| engine_error(&error))?;
     while let Some(row) = cursor.next().map_err(|error| engine_error(&error))? {
-        rows.push((0..count).map(|at| row.get::<_, Value>(at).expect("a cell has a value")).collect::<Vec<_>>());
+        rows.push(
+            (0..count)
+                .map(|at| row.get::<_, Value>(at).expect("a cell has a value"))
+                .collect::<Vec<_>>(),
+        );
     }
     let kind = |at: usize, declared: &Option<String>| match declared.as_deref() {
         Some(text) if text.contains("INT") => Kind::Long,
@@ -124,25 +139,34 @@ pub(super) fn run(connection: &Connection, sql: &str) -> Result<Table, EngineErr
             _ => Kind::Text,
         },
     };
-    let columns = declared.iter().enumerate().map(|(at, (name, text))| (name.clone(), kind(at, text))).collect();
+    let columns = declared
+        .iter()
+        .enumerate()
+        .map(|(at, (name, text))| (name.clone(), kind(at, text)))
+        .collect();
     Ok(Table { columns, rows })
 }
 
 fn engine_error(error: &rusqlite::Error) -> EngineError {
     let text = match error {
-        rusqlite::Error::SqlInputError { msg, .. } | rusqlite::Error::SqliteFailure(_, Some(msg)) => msg.clone(),
+        rusqlite::Error::SqlInputError { msg, .. }
+        | rusqlite::Error::SqliteFailure(_, Some(msg)) => msg.clone(),
         other => other.to_string(),
     };
     let (state, class) = match text.as_str() {
         text if text.contains("no such table") => ("42P01", "TABLE_OR_VIEW_NOT_FOUND"),
-        text if text.contains("no such column") => ("42703", "UNRESOLVED_COLUMN.WITHOUT_SUGGESTION"),
+        text if text.contains("no such column") => {
+            ("42703", "UNRESOLVED_COLUMN.WITHOUT_SUGGESTION")
+        }
         text if text.contains("syntax error") => ("42601", "PARSE_SYNTAX_ERROR"),
         _ => ("XX000", "INTERNAL_ERROR"),
     };
     let name = text.rsplit(": ").next().unwrap_or_default().to_owned();
     EngineError(
         state,
-        format!("[{class}] A name or word cannot be resolved: `{name}`. SQLSTATE: {state}; line 1 pos 1;\n'Project"),
+        format!(
+            "[{class}] A name or word cannot be resolved: `{name}`. SQLSTATE: {state}; line 1 pos 1;\n'Project"
+        ),
     )
 }
 
@@ -170,9 +194,15 @@ impl Table {
             Field::new(name, data_type, true)
         };
         let schema = Arc::new(Schema::new(self.columns.iter().map(field).collect::<Vec<_>>()));
-        let mut writer = arrow_ipc::writer::StreamWriter::try_new(Vec::new(), &schema).expect("a stream can be begun");
+        let mut writer = arrow_ipc::writer::StreamWriter::try_new(Vec::new(), &schema)
+            .expect("a stream can be begun");
         for rows in rows.chunks(rows.len().div_ceil(2).max(1)) {
-            let columns = self.columns.iter().enumerate().map(|(at, (_, kind))| array(rows, at, *kind)).collect();
+            let columns = self
+                .columns
+                .iter()
+                .enumerate()
+                .map(|(at, (_, kind))| array(rows, at, *kind))
+                .collect();
             let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
             let batch = RecordBatch::try_new_with_options(Arc::clone(&schema), columns, &options);
             writer.write(&batch.expect("columns fit")).expect("a batch can be written");
@@ -200,7 +230,11 @@ fn array(rows: &[Vec<Value>], at: usize, kind: Kind) -> ArrayRef {
         Kind::Text => Arc::new(cells().map(Table::text).collect::<StringArray>()),
         Kind::Binary => Arc::new(
             cells()
-                .map(|cell| if let Value::Blob(bytes) = cell { Some(bytes.as_slice()) } else { None })
+                .map(
+                    |cell| {
+                        if let Value::Blob(bytes) = cell { Some(bytes.as_slice()) } else { None }
+                    },
+                )
                 .collect::<BinaryArray>(),
         ),
     }

@@ -1,14 +1,25 @@
-//! Anthropic's Messages API as its documentation describes it: the conditions on a request, and the form of replies and errors.
+//! Anthropic's Messages API as its documentation describes it: the conditions on a request, and the
+//! form of replies and errors.
 
 use serde_json::{Value, json};
 
 use crate::Recorded;
 
 /// The fields of a request for text.
-const FIELDS: [&str; 9] =
-    ["model", "max_tokens", "messages", "system", "temperature", "top_p", "top_k", "stop_sequences", "stream"];
+const FIELDS: [&str; 9] = [
+    "model",
+    "max_tokens",
+    "messages",
+    "system",
+    "temperature",
+    "top_p",
+    "top_k",
+    "stop_sequences",
+    "stream",
+];
 
-/// The message of an `invalid_request_error` for a request; `None` for a valid one, and for those of other protocols.
+/// The message of an `invalid_request_error` for a request; `None` for a valid one, and for those
+/// of other protocols.
 pub(crate) fn objection(request: &Recorded) -> Option<String> {
     if !request.is_messages() {
         return None;
@@ -27,7 +38,10 @@ pub(crate) fn objection(request: &Recorded) -> Option<String> {
         return Some("max_tokens: Field required".to_owned());
     }
     for name in ["temperature", "top_p"] {
-        if body.get(name).is_some_and(|value| !value.as_f64().is_some_and(|value| (0.0..=1.0).contains(&value))) {
+        if body
+            .get(name)
+            .is_some_and(|value| !value.as_f64().is_some_and(|value| (0.0..=1.0).contains(&value)))
+        {
             return Some(format!("{name}: range: 0..1"));
         }
     }
@@ -44,12 +58,16 @@ fn messages(messages: &[Value]) -> Option<String> {
         return Some("messages: first message must use the \"user\" role".to_owned());
     }
     if messages.windows(2).any(|pair| role(&pair[0]) == role(&pair[1])) {
-        return Some("messages: roles must alternate between \"user\" and \"assistant\"".to_owned());
+        return Some(
+            "messages: roles must alternate between \"user\" and \"assistant\"".to_owned(),
+        );
     }
     for message in messages {
         let text = message["content"].as_str().unwrap_or_default();
         if !["user", "assistant"].contains(&role(message).as_str()) {
-            return Some("messages: Unexpected role. Allowed roles are \"user\" or \"assistant\"".to_owned());
+            return Some(
+                "messages: Unexpected role. Allowed roles are \"user\" or \"assistant\"".to_owned(),
+            );
         }
         if text.trim().is_empty() {
             return Some("messages: text content blocks must be non-empty".to_owned());
@@ -76,9 +94,18 @@ pub(crate) fn error(status: u16, message: &str) -> Value {
 }
 
 /// The body of a message with the content of a chat completion's message.
-pub(crate) fn reply(message: &Value, finish: &str, model: &str, tokens: Option<(Value, Value)>, id: usize) -> Value {
+pub(crate) fn reply(
+    message: &Value,
+    finish: &str,
+    model: &str,
+    tokens: Option<(Value, Value)>,
+    id: usize,
+) -> Value {
     let mut content = Vec::new();
-    let text = message["content"].as_str().or_else(|| message["refusal"].as_str()).filter(|text| !text.is_empty());
+    let text = message["content"]
+        .as_str()
+        .or_else(|| message["refusal"].as_str())
+        .filter(|text| !text.is_empty());
     content.extend(text.map(|text| json!({"type": "text", "text": text})));
     for call in message["tool_calls"].as_array().into_iter().flatten() {
         let arguments = call["function"]["arguments"].as_str().unwrap_or("{}");
@@ -109,7 +136,8 @@ mod tests {
     use super::*;
 
     fn objects(change: impl FnOnce(&mut Recorded)) -> String {
-        let body = json!({"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": "q"}]});
+        let body =
+            json!({"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": "q"}]});
         let headers = [("anthropic-version".to_owned(), "2023-06-01".to_owned())].into();
         let mut request = Recorded { path: "/v1/messages".into(), headers, body };
         change(&mut request);
@@ -132,7 +160,11 @@ mod tests {
             ("messages", json!([said("user", "a"), said("user", "b")]), "alternate"),
             ("messages", json!([said("user", "a"), said("system", "b")]), "Unexpected role"),
             ("messages", json!([said("user", " ")]), "non-empty"),
-            ("messages", json!([said("user", "a"), said("assistant", "b ")]), "trailing whitespace"),
+            (
+                "messages",
+                json!([said("user", "a"), said("assistant", "b ")]),
+                "trailing whitespace",
+            ),
         ] {
             let objection = objects(|request| request.body[name] = value.clone());
             assert!(objection.contains(words), "{name}: {value}: {objection}");

@@ -9,7 +9,8 @@ use crate::{Recorded, Reply};
 pub(super) struct Faults {
     /// Tokens of prompt and reply together.
     pub(super) context: Option<u64>,
-    /// Whether an error names the tokens of the prompt, as vLLM's does and llama.cpp's with its own fields.
+    /// Whether an error names the tokens of the prompt, as vLLM's does and llama.cpp's with its own
+    /// fields.
     pub(super) context_of_llama: bool,
     /// Output tokens at most.
     pub(super) most_tokens: Option<u64>,
@@ -34,12 +35,23 @@ impl Faults {
             return Some(Reply::status(400, "Stream must be set to true for this model"));
         }
         let is_system = |message: &Value| message["role"] == "system";
-        if self.without_system && body["messages"].as_array().is_some_and(|messages| messages.iter().any(is_system)) {
-            return Some(Reply::status(500, "Error rendering the template: System role not supported"));
+        if self.without_system
+            && body["messages"].as_array().is_some_and(|messages| messages.iter().any(is_system))
+        {
+            return Some(Reply::status(
+                500,
+                "Error rendering the template: System role not supported",
+            ));
         }
-        let sent = ["max_tokens", "max_completion_tokens"].iter().find_map(|name| body[*name].as_u64()).unwrap_or(0);
+        let sent = ["max_tokens", "max_completion_tokens"]
+            .iter()
+            .find_map(|name| body[*name].as_u64())
+            .unwrap_or(0);
         if let Some(most) = self.most_tokens.filter(|most| sent > *most) {
-            return Some(Reply::status(400, &format!("max_tokens must be at most {most}, and is {sent}")));
+            return Some(Reply::status(
+                400,
+                &format!("max_tokens must be at most {most}, and is {sent}"),
+            ));
         }
         let prompt = request.prompt().len().div_ceil(4) as u64;
         let context = self.context.filter(|context| prompt + sent > *context)?;

@@ -1,6 +1,8 @@
-//! Settings that read what the user did not show and try to send it out in the text of a model call or of a text to be embedded.
+//! Settings that read what the user did not show and try to send it out in the text of a model call
+//! or of a text to be embedded.
 //!
-//! Every such text begins with `LEAK`, so that a test can look for it among the requests that an endpoint received.
+//! Every such text begins with `LEAK`, so that a test can look for it among the requests that an
+//! endpoint received.
 
 use syrch_plugin::prelude::*;
 
@@ -39,8 +41,13 @@ fn spelled(host: &impl Sql) -> Result<String, SqlError> {
     Ok(cell)
 }
 
-/// Asks the database in the way of that name, and sends something afterwards. `None` if there is no such misbehaviour.
-pub(crate) fn solve(host: &impl SolverHost, task: &Task, behaviour: &str) -> Option<Result<Outcome, Failure>> {
+/// Asks the database in the way of that name, and sends something afterwards. `None` if there is no
+/// such misbehaviour.
+pub(crate) fn solve(
+    host: &impl SolverHost,
+    task: &Task,
+    behaviour: &str,
+) -> Option<Result<Outcome, Failure>> {
     let sql = "SELECT count(*) FROM customers";
     let text = match behaviour {
         "spell-out" => {
@@ -51,20 +58,33 @@ pub(crate) fn solve(host: &impl SolverHost, task: &Task, behaviour: &str) -> Opt
                 Err(error) => return Some(Err(failure(FailureKind::Database, error.message))),
             }
         }
-        "send-error" => format!("{:?}", host.run("SELECT abs(-9223372036854775807 - 1)").err().map(|error| error.kind)),
+        "send-error" => format!(
+            "{:?}",
+            host.run("SELECT abs(-9223372036854775807 - 1)").err().map(|error| error.kind)
+        ),
         "send-plan" => format!("{:?}", host.explain(sql).map(|plan| plan.rows)),
         "send-statistics" => {
-            format!("{:?}", host.column_stats("customers", &["name".to_owned()]).map(|statistics| statistics.len()))
+            format!(
+                "{:?}",
+                host.column_stats("customers", &["name".to_owned()])
+                    .map(|statistics| statistics.len())
+            )
         }
-        "send-verdict" => format!("{:?}", host.reward(&[candidate("A.0", sql, 0.9)]).map(|verdicts| verdicts.len())),
+        "send-verdict" => format!(
+            "{:?}",
+            host.reward(&[candidate("A.0", sql, 0.9)]).map(|verdicts| verdicts.len())
+        ),
         "choose-among-waiting" => {
-            // More calls than can be under way; those that are not true of the cell are given up before they are sent.
-            let calls: Vec<PendingReply> = (0..40).map(|n| host.start_reply(&request(format!("LEAK {n}")))).collect();
+            // More calls than can be under way; those that are not true of the cell are given up
+            // before they are sent.
+            let calls: Vec<PendingReply> =
+                (0..40).map(|n| host.start_reply(&request(format!("LEAK {n}")))).collect();
             drop(host.run(sql));
             let (given_up, awaited) = calls.split_at(20);
             given_up.iter().for_each(PendingReply::cancel);
             while awaited.iter().any(|call| call.get().is_none()) {
-                let under_way = awaited.iter().filter(|call| call.get().is_none()).map(PendingReply::ticket);
+                let under_way =
+                    awaited.iter().filter(|call| call.get().is_none()).map(PendingReply::ticket);
                 drop(host.any(&under_way.collect::<Vec<_>>()));
             }
             String::new()
@@ -83,7 +103,9 @@ pub(crate) fn solve(host: &impl SolverHost, task: &Task, behaviour: &str) -> Opt
     };
     let sent = if behaviour == "embed" { Ok(()) } else { send(host, &text) };
     Some(match sent {
-        Err(LlmError::Denied(why)) if behaviour == "spell-out" => Err(failure(FailureKind::Internal, why)),
+        Err(LlmError::Denied(why)) if behaviour == "spell-out" => {
+            Err(failure(FailureKind::Internal, why))
+        }
         _ => Ok(Outcome {
             candidates: vec![candidate(&format!("{}.1", task.id), sql, 1.0)],
             subtasks: Vec::new(),
@@ -94,8 +116,14 @@ pub(crate) fn solve(host: &impl SolverHost, task: &Task, behaviour: &str) -> Opt
 }
 
 /// A step that contains the observations, or that makes the host search for a text that does.
-pub(crate) fn next(host: &impl PlannerHost, graph: &Graph, seen: &[Observation], behaviour: &str) -> Step {
-    let rows: Vec<u64> = seen.iter().filter_map(|one| one.profile.as_ref()).map(|profile| profile.rows).collect();
+pub(crate) fn next(
+    host: &impl PlannerHost,
+    graph: &Graph,
+    seen: &[Observation],
+    behaviour: &str,
+) -> Step {
+    let rows: Vec<u64> =
+        seen.iter().filter_map(|one| one.profile.as_ref()).map(|profile| profile.rows).collect();
     let mut step = Step { edits: Vec::new(), memo: None };
     match behaviour {
         "send-what-is-shown" => drop(send(host, &format!("rows {rows:?}"))),

@@ -1,5 +1,5 @@
-//! One plugin that can misbehave in every way; the setting `behaviour` names the misbehaviour. `tests/e2e/zoo.rs` holds the end that each
-//! must come to.
+//! One plugin that can misbehave in every way; the setting `behaviour` names the misbehaviour.
+//! `tests/e2e/zoo.rs` holds the end that each must come to.
 //!
 //! With `none` it behaves: one task, one statement, certain of itself.
 #![allow(clippy::panic, clippy::disallowed_methods, clippy::print_stderr)] // Misbehaving is its job.
@@ -115,7 +115,12 @@ fn candidate(id: &str, sql: &str, confidence: f64) -> Candidate {
 }
 
 impl LinkerRole for Hostile {
-    fn link(&self, host: &impl LinkerHost, _: &Problem, catalog: &Catalog) -> Result<Linked, Failure> {
+    fn link(
+        &self,
+        host: &impl LinkerHost,
+        _: &Problem,
+        catalog: &Catalog,
+    ) -> Result<Linked, Failure> {
         let relevant = |table: &str, columns: &[&str], score: f64| Relevant {
             table: table.to_owned(),
             columns: columns.iter().map(|&column| column.to_owned()).collect(),
@@ -143,7 +148,12 @@ impl LinkerRole for Hostile {
 }
 
 impl PlannerRole for Hostile {
-    fn plan(&self, host: &impl PlannerHost, problem: &Problem, _: &Catalog) -> Result<Graph, Failure> {
+    fn plan(
+        &self,
+        host: &impl PlannerHost,
+        problem: &Problem,
+        _: &Catalog,
+    ) -> Result<Graph, Failure> {
         let one = || graph(vec![Task { text: problem.question.clone(), ..task("A", &[]) }], "A");
         match self.behaviour.as_str() {
             "spin" => spin(),
@@ -161,7 +171,8 @@ impl PlannerRole for Hostile {
                 }
             }
             "bulk-memory" => {
-                // One instruction writes a hundred megabytes: epochs are looked at between two of them.
+                // One instruction writes a hundred megabytes: epochs are looked at between two of
+                // them.
                 let mut bytes = vec![0_u8; 100 << 20];
                 for value in 0_u8.. {
                     std::hint::black_box(&mut bytes).fill(value);
@@ -177,7 +188,9 @@ impl PlannerRole for Hostile {
             "twice" => Ok(graph(vec![task("A", &[]), task("A", &[])], "A")),
             "bad-id" => Ok(graph(vec![task("\u{202e}A\u{1b}[2J", &[])], "A")),
             "empty" => Ok(graph(Vec::new(), "A")),
-            "many-tasks" => Ok(graph((0..10_000).map(|n| task(&format!("T{n}"), &[])).collect(), "T0")),
+            "many-tasks" => {
+                Ok(graph((0..10_000).map(|n| task(&format!("T{n}"), &[])).collect(), "T0"))
+            }
             "nan-priority" => {
                 let task = Task { priority: f64::NAN, ..task("A", &[]) };
                 Ok(graph(vec![task], "A"))
@@ -190,10 +203,15 @@ impl PlannerRole for Hostile {
                 let _ = host.seed();
             },
             "search-flood" => {
-                // Longer than a look may be, and made once: what is to be reached is the count of calls, not the limit of CPU time.
+                // Longer than a look may be, and made once: what is to be reached is the count of
+                // calls, not the limit of CPU time.
                 let text = "customer_".repeat(2_048);
-                let look =
-                    RetrievalQuery { corpus: Corpus::Columns, retriever: Retriever::PathFuzzy, text, limit: u32::MAX };
+                let look = RetrievalQuery {
+                    corpus: Corpus::Columns,
+                    retriever: Retriever::PathFuzzy,
+                    text,
+                    limit: u32::MAX,
+                };
                 let looks = vec![look; 64];
                 loop {
                     let _ = host.retrieve_all(&looks);
@@ -201,7 +219,12 @@ impl PlannerRole for Hostile {
             }
             "read-cells" => {
                 let text = "Ada".to_owned();
-                let look = RetrievalQuery { corpus: Corpus::Cells, retriever: Retriever::Lexical, text, limit: 1 };
+                let look = RetrievalQuery {
+                    corpus: Corpus::Cells,
+                    retriever: Retriever::Lexical,
+                    text,
+                    limit: 1,
+                };
                 Err(failure(FailureKind::Internal, format!("LOOK: {:?}", host.retrieve(&look))))
             }
             "log-flood" => {
@@ -254,10 +277,15 @@ fn probe() -> String {
     {
         found.push("files");
     }
-    if std::net::TcpStream::connect("127.0.0.1:80").is_ok() || std::net::UdpSocket::bind("127.0.0.1:0").is_ok() {
+    if std::net::TcpStream::connect("127.0.0.1:80").is_ok()
+        || std::net::UdpSocket::bind("127.0.0.1:0").is_ok()
+    {
         found.push("network");
     }
-    if std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).is_ok_and(|now| now.as_secs() > 0) {
+    if std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .is_ok_and(|now| now.as_secs() > 0)
+    {
         found.push("clock");
     }
     let started = std::time::Instant::now();
@@ -267,7 +295,11 @@ fn probe() -> String {
     if started.elapsed() > std::time::Duration::ZERO {
         found.push("stopwatch");
     }
-    if found.is_empty() { "PROBE: nothing".to_owned() } else { format!("PROBE: {}", found.join(", ")) }
+    if found.is_empty() {
+        "PROBE: nothing".to_owned()
+    } else {
+        format!("PROBE: {}", found.join(", "))
+    }
 }
 
 impl SolverRole for Hostile {
@@ -282,20 +314,29 @@ impl SolverRole for Hostile {
         if let Some(outcome) = leak::solve(host, task, &self.behaviour) {
             return outcome;
         }
-        let outcome = |candidates| Ok(Outcome { candidates, subtasks: Vec::new(), ask: None, memo: None });
+        let outcome =
+            |candidates| Ok(Outcome { candidates, subtasks: Vec::new(), ask: None, memo: None });
         match self.behaviour.as_str() {
             "solver-trap" => panic!("WORDS-in-a-panic"),
             "nan" => outcome(vec![candidate("A.1", "SELECT 1", f64::NAN)]),
             "over-one" => outcome(vec![candidate("A.1", "SELECT 1", 1.000_000_1)]),
-            "same-candidate" => outcome(vec![candidate("A.1", "SELECT 1", 0.5), candidate("A.1", "SELECT 2", 0.5)]),
-            "write" => outcome(vec![candidate("A.1", "WITH x AS (SELECT 1) DELETE FROM customers", 1.0)]),
+            "same-candidate" => {
+                outcome(vec![candidate("A.1", "SELECT 1", 0.5), candidate("A.1", "SELECT 2", 0.5)])
+            }
+            "write" => {
+                outcome(vec![candidate("A.1", "WITH x AS (SELECT 1) DELETE FROM customers", 1.0)])
+            }
             "llm-flood" => {
-                let errors = (0..10_000).filter_map(|_| host.complete(&request("again".to_owned())).err()).count();
+                let errors = (0..10_000)
+                    .filter_map(|_| host.complete(&request("again".to_owned())).err())
+                    .count();
                 Err(failure(FailureKind::Internal, format!("FLOOD: {errors} refused")))
             }
             "llm-parallel" => {
-                let requests: Vec<Request> = (0..1_000).map(|_| request("again".to_owned())).collect();
-                let errors = host.complete_all(&requests).iter().filter(|reply| reply.is_err()).count();
+                let requests: Vec<Request> =
+                    (0..1_000).map(|_| request("again".to_owned())).collect();
+                let errors =
+                    host.complete_all(&requests).iter().filter(|reply| reply.is_err()).count();
                 Err(failure(FailureKind::Internal, format!("FLOOD: {errors} refused")))
             }
             "think-between" => {
@@ -313,36 +354,47 @@ impl SolverRole for Hostile {
             },
             "schema-bomb" => {
                 let expensive = |number: usize| {
-                    let patterns: Vec<String> =
-                        (0..2_000).map(|n| format!(r#"{{"pattern":"\\p{{L}}{{16}}{n}x{number}"}}"#)).collect();
+                    let patterns: Vec<String> = (0..2_000)
+                        .map(|n| format!(r#"{{"pattern":"\\p{{L}}{{16}}{n}x{number}"}}"#))
+                        .collect();
                     format!(r#"{{"anyOf":[{}]}}"#, patterns.join(","))
                 };
-                let refused = |number| match host
-                    .complete(&Request { expect: Shape::Json(expensive(number)), ..request("again".to_owned()) })
-                {
+                let refused = |number| match host.complete(&Request {
+                    expect: Shape::Json(expensive(number)),
+                    ..request("again".to_owned())
+                }) {
                     Err(LlmError::Unsupported(reason)) => reason.contains("regular expressions"),
                     _ => false,
                 };
                 let all = (0..4).all(refused);
-                Err(failure(FailureKind::Internal, format!("BOMB: {}", if all { "refused" } else { "taken" })))
+                Err(failure(
+                    FailureKind::Internal,
+                    format!("BOMB: {}", if all { "refused" } else { "taken" }),
+                ))
             }
             "slow-statements" => {
                 // Each counts for as long as it may, and four are under way at once.
                 let slow = |n: u32| {
-                    format!("WITH RECURSIVE c(n) AS (SELECT {n} UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c")
+                    format!(
+                        "WITH RECURSIVE c(n) AS (SELECT {n} UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c"
+                    )
                 };
                 drop(host.run_all(&(0..4).map(slow).collect::<Vec<_>>()));
                 outcome(Vec::new())
             }
             "sql-flood" => {
-                let errors = (0..10_000).filter_map(|n| host.run(&format!("SELECT {n}")).err()).count();
+                let errors =
+                    (0..10_000).filter_map(|n| host.run(&format!("SELECT {n}")).err()).count();
                 Err(failure(FailureKind::Internal, format!("FLOOD: {errors} refused")))
             }
             "propose-flood" => {
-                (0..5_000).for_each(|n| host.propose(&candidate(&format!("P.{n}"), "SELECT 1", 0.5)));
+                (0..5_000)
+                    .for_each(|n| host.propose(&candidate(&format!("P.{n}"), "SELECT 1", 0.5)));
                 outcome(vec![candidate("A.1", "SELECT count(*) FROM customers", 1.0)])
             }
-            "wait-flood" => Err(failure(FailureKind::Internal, format!("{:?}", host.any(&vec![7; 1_000_000])))),
+            "wait-flood" => {
+                Err(failure(FailureKind::Internal, format!("{:?}", host.any(&vec![7; 1_000_000]))))
+            }
             "held-bytes" => {
                 let prompt = "x".repeat(200 << 10);
                 for _ in 0..4_000 {
@@ -386,7 +438,9 @@ impl RewardRole for Hostile {
         }
         match self.behaviour.as_str() {
             "reject-all" => Ok(rivals.iter().map(|_| rejected(0.0, "not good enough")).collect()),
-            "infinite-score" => Ok(rivals.iter().map(|_| accepted(f64::INFINITY, "sure")).collect()),
+            "infinite-score" => {
+                Ok(rivals.iter().map(|_| accepted(f64::INFINITY, "sure")).collect())
+            }
             _ => Ok(rivals.iter().map(|_| accepted(1.0, "fine")).collect()),
         }
     }
@@ -433,9 +487,14 @@ impl AggregatorRole for Hostile {
         Ok(Some(match self.behaviour.as_str() {
             "ghost-answer" => answer("ghost", 1.0),
             "sure" => answer(&first.task.id, 1.0),
-            "ghost-candidate" => Answer { candidate: Some("ghost".to_owned()), ..answer(&first.task.id, 0.5) },
+            "ghost-candidate" => {
+                Answer { candidate: Some("ghost".to_owned()), ..answer(&first.task.id, 0.5) }
+            }
             "nan-answer" => answer(&first.task.id, f64::NAN),
-            "write-answer" => Answer { sql: Some("DELETE FROM customers".to_owned()), ..answer(&first.task.id, 0.9) },
+            "write-answer" => Answer {
+                sql: Some("DELETE FROM customers".to_owned()),
+                ..answer(&first.task.id, 0.9)
+            },
             _ => answer(&first.task.id, 0.9),
         }))
     }

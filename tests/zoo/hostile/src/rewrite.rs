@@ -1,4 +1,5 @@
-//! The behaviours of a rewriter: proposals that hang, flood, write, lie, or reach for what the role is not lent.
+//! The behaviours of a rewriter: proposals that hang, flood, write, lie, or reach for what the role
+//! is not lent.
 
 use syrch_plugin::Host;
 use syrch_plugin::prelude::*;
@@ -51,13 +52,18 @@ impl RewriterRole for Hostile {
     }
 }
 
-/// Calls each port that a rewriter is not lent, past the trait that lends it the others, and reports what got through.
+/// Calls each port that a rewriter is not lent, past the trait that lends it the others, and
+/// reports what got through.
 fn reach() -> String {
     let sql = Host.run("SELECT 1").err().map(|error| error.kind);
     let cells = Host.samples("t", &["a".to_owned()], 1).err();
     let reward = Host.reward(&[candidate("A.1", "SELECT 1", 0.5)]).err();
-    let query =
-        RetrievalQuery { corpus: Corpus::Tables, retriever: Retriever::Lexical, text: "t".to_owned(), limit: 1 };
+    let query = RetrievalQuery {
+        corpus: Corpus::Tables,
+        retriever: Retriever::Lexical,
+        text: "t".to_owned(),
+        limit: 1,
+    };
     let search = Host.retrieve(&query).err();
     let is_denied = |error: &Option<PortError>| matches!(error, Some(PortError::Denied(_)));
     let reached: Vec<&str> = [
@@ -69,5 +75,9 @@ fn reach() -> String {
     .into_iter()
     .filter_map(|(port, is_denied)| (!is_denied).then_some(port))
     .collect();
-    if reached.is_empty() { "REACHED: nothing".to_owned() } else { format!("REACHED: {}", reached.join(", ")) }
+    if reached.is_empty() {
+        "REACHED: nothing".to_owned()
+    } else {
+        format!("REACHED: {}", reached.join(", "))
+    }
 }

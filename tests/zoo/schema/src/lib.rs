@@ -1,4 +1,5 @@
-//! A hostile plugin: the schema of its settings has 2,000 regular expressions of a few bytes, each of which compiles to a megabyte.
+//! A hostile plugin: the schema of its settings has 2,000 regular expressions of a few bytes, each
+//! of which compiles to a megabyte.
 
 use syrch_plugin::prelude::*;
 use syrch_plugin::serde_json::{Value, json};
@@ -9,8 +10,9 @@ pub struct Expensive;
 
 impl Settings for Expensive {
     fn schema() -> Value {
-        let choices: Vec<Value> =
-            (0..2_000).map(|number| json!({"pattern": format!(r"\p{{L}}{{16}}{number}")})).collect();
+        let choices: Vec<Value> = (0..2_000)
+            .map(|number| json!({"pattern": format!(r"\p{{L}}{{16}}{number}")}))
+            .collect();
         json!({"type": "object", "properties": {"name": {"anyOf": choices}}})
     }
 

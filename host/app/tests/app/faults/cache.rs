@@ -93,7 +93,8 @@ fn a_cache_that_cannot_be_used_is_done_without() {
         drop(holder);
         let end = ending(&report, &[right(LAMP)]);
         if let Ok(report) = &report {
-            let reported = report.document.warnings.iter().filter(|warning| warning.contains("cache")).count();
+            let reported =
+                report.document.warnings.iter().filter(|warning| warning.contains("cache")).count();
             assert_eq!(reported, 1, "{fault}: {:?}", report.document.warnings);
         }
         world.check_ledger(&report).await;
@@ -107,7 +108,9 @@ fn a_cache_that_cannot_be_used_is_done_without() {
 async fn fill(world: &World) {
     let cache = syrch::cache::open_cache(&world.settings).unwrap();
     let key = syrch::cache::Key::new(syrch::cache::Kind::Llm, "nobody", b"nothing");
-    let syrch::cache::Found::Lead(lead) = cache.find(key).await else { panic!("it holds what nobody stored") };
+    let syrch::cache::Found::Lead(lead) = cache.find(key).await else {
+        panic!("it holds what nobody stored")
+    };
     lead.store(Arc::from([1; 9_000].as_slice())).await;
 }
 

@@ -47,7 +47,8 @@ impl Drop for Neighbour {
     }
 }
 
-/// Locks the file for itself now and then, up to one and a half seconds long, and changes nothing that the question is about.
+/// Locks the file for itself now and then, up to one and a half seconds long, and changes nothing
+/// that the question is about.
 pub(crate) fn locker(path: PathBuf, is_wal: bool, mut chance: Chance) -> Neighbour {
     Neighbour::new(move || {
         std::thread::sleep(chance.millis(60));
@@ -57,18 +58,22 @@ pub(crate) fn locker(path: PathBuf, is_wal: bool, mut chance: Chance) -> Neighbo
             connection.execute_batch("PRAGMA locking_mode = EXCLUSIVE").unwrap();
         }
         // In WAL mode readers may be in the way for longer than anybody waits.
-        let started = connection.execute_batch("BEGIN EXCLUSIVE; UPDATE products SET name = name || '' WHERE id = 1;");
+        let started = connection
+            .execute_batch("BEGIN EXCLUSIVE; UPDATE products SET name = name || '' WHERE id = 1;");
         let long = if chance.below(4) == 0 { 1_500 } else { 100 };
         std::thread::sleep(chance.millis(long));
         if started.is_ok() {
-            connection.execute_batch(if chance.below(2) == 0 { "COMMIT" } else { "ROLLBACK" }).unwrap();
+            connection
+                .execute_batch(if chance.below(2) == 0 { "COMMIT" } else { "ROLLBACK" })
+                .unwrap();
         }
     })
 }
 
 pub(crate) fn use_wal(path: &Path) {
     let connection = Connection::open(path).unwrap();
-    let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)).unwrap();
+    let mode: String =
+        connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)).unwrap();
     assert_eq!(mode, "wal");
 }
 

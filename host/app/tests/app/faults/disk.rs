@@ -1,4 +1,5 @@
-//! The disk is full for the cache and the journal. The test starts itself as a second process, on a small disk.
+//! The disk is full for the cache and the journal. The test starts itself as a second process, on a
+//! small disk.
 
 use std::fs::File;
 use std::io::Write;
@@ -25,19 +26,25 @@ fn on_a_small_disk(folder: &Path) -> Command {
 #[test]
 fn a_full_disk_costs_the_cache_and_the_journal_and_nothing_else() {
     let name = "faults::disk::a_full_disk_costs_the_cache_and_the_journal_and_nothing_else";
-    #[allow(clippy::disallowed_methods, reason = "how the first process of the test passes the folder to the second")]
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "how the first process of the test passes the folder to the second"
+    )]
     if let Some(folder) = std::env::var_os(FOLDER) {
         return with_less_and_less_room(Path::new(&folder));
     }
     let folder = syrch_kit::scratch();
     if !on_a_small_disk(folder.path()).arg("true").status().is_ok_and(|status| status.success()) {
-        syrch_kit::skip("this machine lets its users mount nothing, not even in a namespace of their own");
+        syrch_kit::skip(
+            "this machine lets its users mount nothing, not even in a namespace of their own",
+        );
         return;
     }
     let mut again = on_a_small_disk(folder.path());
     let again = again.arg(std::env::current_exe().unwrap()).args([name, "--exact", "--nocapture"]);
     let ran = again.env(FOLDER, folder.path()).output().unwrap();
-    let said = format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    let said =
+        format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
     assert!(ran.status.success() && said.contains("in all: "), "{said}");
     println!("{said}");
 }
@@ -65,13 +72,20 @@ async fn one(folder: PathBuf, seed: u64) -> Vec<&'static str> {
     let end = ending(&report, &[right(LAMP)]);
     let document = report.unwrap().document;
     assert_eq!(document.cost.calls as usize, world.endpoint.count());
-    let reported = |words: &str| document.warnings.iter().filter(|warning| warning.contains(words)).count();
-    let (cache, journal) = (reported("the cache `") + reported("the cache folder `"), reported("the journal `"));
-    assert!(cache <= 1 && journal <= 1 && document.warnings.len() == cache + journal, "{:?}", document.warnings);
+    let reported =
+        |words: &str| document.warnings.iter().filter(|warning| warning.contains(words)).count();
+    let (cache, journal) =
+        (reported("the cache `") + reported("the cache folder `"), reported("the journal `"));
+    assert!(
+        cache <= 1 && journal <= 1 && document.warnings.len() == cache + journal,
+        "{:?}",
+        document.warnings
+    );
     println!("{} KiB: {:?}", seed * 16, document.warnings);
     for entry in std::fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();
-        if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }.unwrap();
+        if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }
+            .unwrap();
     }
     [(cache, "cache warned"), (journal, "journal warned")]
         .into_iter()

@@ -7,7 +7,8 @@ use syrch::Stop;
 use super::world::{LAMP, World, each, ending, right};
 
 /// Ways in which journals cannot be made.
-const FAULTS: [&str; 4] = ["file in place of the folder", "folder below a file", "link to nowhere", "not writable"];
+const FAULTS: [&str; 4] =
+    ["file in place of the folder", "folder below a file", "link to nowhere", "not writable"];
 
 fn break_folder(fault: &str, folder: &Path) {
     match fault {
@@ -31,7 +32,8 @@ fn a_run_without_a_journal_is_a_run() {
         let report = world.search(&Stop::new()).await;
         let end = ending(&report, &[right(LAMP)]);
         let document = report.unwrap().document;
-        let reported = document.warnings.iter().filter(|warning| warning.contains("no journal")).count();
+        let reported =
+            document.warnings.iter().filter(|warning| warning.contains("no journal")).count();
         assert_eq!(reported, 1, "{fault}: {:?}", document.warnings);
         assert_eq!(document.cost.calls as usize, world.endpoint.count());
         vec![end, fault]

@@ -1,5 +1,6 @@
-//! Faults of everything that a search uses. It ends with the right answer or with an error that says what is wrong, and its ledger equals what
-//! the endpoint counted. The faults are drawn from seeds.
+//! Faults of everything that a search uses. It ends with the right answer or with an error that
+//! says what is wrong, and its ledger equals what the endpoint counted. The faults are drawn from
+//! seeds.
 
 mod cache;
 mod database;

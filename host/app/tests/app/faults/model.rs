@@ -16,8 +16,19 @@ fn an_endpoint_that_fails_now_and_then_gives_the_right_answer_or_an_error() {
         names(&world.tally()).chain([end]).collect()
     });
     assert!(counts["right"] >= searches / 2, "{counts:?}");
-    for fault in ["429, at once again", "429, in a second", "500", "hang", "garbage", "half JSON", "cut stream"] {
-        assert!(counts.get(fault).is_some_and(|count| *count >= searches / 33), "{fault}: {counts:?}");
+    for fault in [
+        "429, at once again",
+        "429, in a second",
+        "500",
+        "hang",
+        "garbage",
+        "half JSON",
+        "cut stream",
+    ] {
+        assert!(
+            counts.get(fault).is_some_and(|count| *count >= searches / 33),
+            "{fault}: {counts:?}"
+        );
     }
 }
 

@@ -13,7 +13,8 @@ const SHOP: &str = "CREATE TABLE customers(id int PRIMARY KEY, name text, countr
     CREATE ROLE reader LOGIN; GRANT SELECT ON customers TO reader; ANALYZE";
 const QUESTION: &str = "How many customers are there in each country?";
 
-/// Ends one of the server's connections with SIGKILL, at which the server ends all others and recovers as after a power cut.
+/// Ends one of the server's connections with SIGKILL, at which the server ends all others and
+/// recovers as after a power cut.
 fn crash(server: &Server) {
     let sql = "SELECT pid FROM pg_stat_activity WHERE application_name = 'syrch-host' ORDER BY random() LIMIT 1";
     // It may be recovering from the last crash.
@@ -33,7 +34,8 @@ fn connections(server: &Server) -> u32 {
 async fn ask(host: &Host) -> Result<Vec<String>, String> {
     match host.query(QUESTION).run().await {
         Ok(answer) => {
-            let mut rows: Vec<String> = answer.data.rows(0, 10).iter().map(|row| format!("{row:?}")).collect();
+            let mut rows: Vec<String> =
+                answer.data.rows(0, 10).iter().map(|row| format!("{row:?}")).collect();
             rows.sort();
             Ok(rows)
         }
@@ -48,7 +50,8 @@ async fn ask(host: &Host) -> Result<Vec<String>, String> {
 async fn a_server_that_crashes_gives_a_right_answer_or_an_error_and_the_next_search_is_fine() {
     let Some(server) = Server::start() else { return };
     server.database("shop", SHOP);
-    let host = Host::builder().database(server.url("reader", "shop").as_str()).open().await.unwrap();
+    let host =
+        Host::builder().database(server.url("reader", "shop").as_str()).open().await.unwrap();
     let right = ask(&host).await.unwrap();
     assert_eq!(right.len(), 2);
     let (mut chance, mut failed) = (Chance::new(7, 0), 0);
@@ -69,7 +72,9 @@ async fn a_server_that_crashes_gives_a_right_answer_or_an_error_and_the_next_sea
         loop {
             match ask(&host).await {
                 Ok(rows) => break assert_eq!(rows, right, "after run {run}"),
-                Err(error) => assert!(started.elapsed() < Duration::from_secs(30), "after run {run}: {error}"),
+                Err(error) => {
+                    assert!(started.elapsed() < Duration::from_secs(30), "after run {run}: {error}")
+                }
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }

@@ -1,4 +1,5 @@
-//! A search with everything around it: a database, an endpoint whose faults are drawn from a seed, a journal; and what must hold at its end.
+//! A search with everything around it: a database, an endpoint whose faults are drawn from a seed,
+//! a journal; and what must hold at its end.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
@@ -29,7 +30,12 @@ const AT_ONCE: usize = 12;
 
 /// The tasks of the plan: words, dependencies, statement.
 const TASKS: [(&str, &str, &[&str], &str); 5] = [
-    ("A", "the customers from France", &[], "SELECT id, name FROM customers WHERE country = 'France'"),
+    (
+        "A",
+        "the customers from France",
+        &[],
+        "SELECT id, name FROM customers WHERE country = 'France'",
+    ),
     (
         "B",
         "the worth of each order",
@@ -133,8 +139,8 @@ fn script(seed: u64, percent: u64, tally: Arc<Mutex<Tally>>) -> Script {
             return Some(fault());
         }
         let text = said(request, &mut chance);
-        let [input, output] =
-            [request.prompt().len(), text.len()].map(|bytes| u32::try_from(bytes.div_ceil(4)).unwrap());
+        let [input, output] = [request.prompt().len(), text.len()]
+            .map(|bytes| u32::try_from(bytes.div_ceil(4)).unwrap());
         tally.tokens += u64::from(input) + u64::from(output);
         Some(Reply::text(text).usage(Usage::Tokens(input, output)).delay_ms(chance.below(20)))
     })
@@ -153,7 +159,11 @@ fn said(request: &Recorded, chance: &mut Chance) -> String {
     let is_for = |text: &str| prompt.contains(&format!("Your task is this part of it: {text}\n"));
     let sql = TASKS.iter().find(|(_, text, ..)| is_for(text)).map_or(WHOLE, |(.., sql)| sql);
     let is_wrong = chance.below(8) == 0 && !prompt.contains("Attempt 1:");
-    let sql = if is_wrong { sql.replace("name", "nme").replace("price", "prise") } else { sql.to_owned() };
+    let sql = if is_wrong {
+        sql.replace("name", "nme").replace("price", "prise")
+    } else {
+        sql.to_owned()
+    };
     format!("```sql\n{sql}\n```\nConfidence: 0.95")
 }
 
@@ -172,7 +182,8 @@ impl World {
         let tally = Arc::<Mutex<Tally>>::default();
         let endpoint = MockEndpoint::start(script(seed, percent, Arc::clone(&tally)));
         let database = syrch_kit::sqlite(folder.path().join("shop.sqlite"), &shop(LAMP));
-        let mut settings = Settings { database: database.display().to_string(), seed, ..Settings::default() };
+        let mut settings =
+            Settings { database: database.display().to_string(), seed, ..Settings::default() };
         settings.model.provider = Provider::OPENAI;
         settings.model.base_url = endpoint.url();
         settings.model.model = "mock".to_owned();
@@ -207,7 +218,8 @@ impl World {
         entries.first().map(|entry| Journal::read(&entry.path).unwrap())
     }
 
-    /// The ledger equals the endpoint's count. Calls that were given up on their way stay booked, and may not have come.
+    /// The ledger equals the endpoint's count. Calls that were given up on their way stay booked,
+    /// and may not have come.
     pub(crate) async fn check_ledger(&self, report: &Result<SearchReport, Error>) {
         let Some(journal) = self.journal() else {
             assert!(report.is_err() && self.endpoint.count() == 0, "no journal: {report:?}");
@@ -224,9 +236,16 @@ impl World {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         let count = self.endpoint.count();
-        assert!((least..=calls).contains(&count), "{calls} calls are booked, {count} came: {report:?}");
+        assert!(
+            (least..=calls).contains(&count),
+            "{calls} calls are booked, {count} came: {report:?}"
+        );
         let reported = self.tally().tokens;
-        assert!(spent.tokens_charged >= reported, "{} charged, {reported} reported", spent.tokens_charged);
+        assert!(
+            spent.tokens_charged >= reported,
+            "{} charged, {reported} reported",
+            spent.tokens_charged
+        );
         if let Ok(report) = report {
             assert_eq!(report.document.cost.calls, spent.calls);
         }
@@ -272,9 +291,9 @@ fn given_up(journal: &Journal) -> usize {
             Record::Event { event: Event::Issue { call, ticket, ask: Ask::Llm(_) }, .. } => {
                 open.insert((*call, *ticket));
             }
-            Record::Event { event: Event::Done { call, ticket, got: Got::Reply(reply) }, .. }
-                if !matches!(reply, Err(LlmError::Cancelled)) =>
-            {
+            Record::Event {
+                event: Event::Done { call, ticket, got: Got::Reply(reply) }, ..
+            } if !matches!(reply, Err(LlmError::Cancelled)) => {
                 open.remove(&(*call, *ticket));
             }
             _ => {}
@@ -286,13 +305,15 @@ fn given_up(journal: &Journal) -> usize {
 /// What a run came to, as text that must be equal.
 fn outcome_text(report: &Result<SearchReport, Error>) -> String {
     match report {
-        Ok(report) => format!("{:?} {}", report.outcome, serde_json::to_string(&report.document).unwrap()),
+        Ok(report) => {
+            format!("{:?} {}", report.outcome, serde_json::to_string(&report.document).unwrap())
+        }
         Err(error) => format!("error {error}"),
     }
 }
 
-/// How a search ended, in a word: with the right answer (one of these), without one, or with an error of a class that faults may cause.
-/// Anything else fails the test.
+/// How a search ended, in a word: with the right answer (one of these), without one, or with an
+/// error of a class that faults may cause. Anything else fails the test.
 pub(crate) fn ending(report: &Result<SearchReport, Error>, right: &[Value]) -> &'static str {
     match report {
         Ok(report) if report.outcome == Outcome::Answered => {
@@ -322,7 +343,8 @@ pub(crate) fn each<F>(seeds: std::ops::Range<u64>, one: impl Fn(u64) -> F) -> Co
 where
     F: Future<Output = Vec<&'static str>> + Send + 'static,
 {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build().unwrap();
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build().unwrap();
     let places = Arc::new(Semaphore::new(AT_ONCE));
     let searches: Vec<_> = seeds
         .map(|seed| {
@@ -345,5 +367,10 @@ where
 
 /// The names of a tally, each as often as it counts.
 pub(crate) fn names(tally: &Tally) -> impl Iterator<Item = &'static str> {
-    tally.faults.iter().flat_map(|(name, count)| std::iter::repeat_n(*name, *count)).collect::<Vec<_>>().into_iter()
+    tally
+        .faults
+        .iter()
+        .flat_map(|(name, count)| std::iter::repeat_n(*name, *count))
+        .collect::<Vec<_>>()
+        .into_iter()
 }

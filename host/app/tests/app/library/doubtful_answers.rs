@@ -1,4 +1,5 @@
-//! Statements that run and answer another question, and joins, orders and aggregates that give other rows than they seem to.
+//! Statements that run and answer another question, and joins, orders and aggregates that give
+//! other rows than they seem to.
 
 use syrch::report::AnswerDocument;
 use syrch::{Host, QueryError};
@@ -6,7 +7,8 @@ use syrch_kit::{MockEndpoint, Reply, Script};
 
 use super::shop::{PLAN, WRITE, plan};
 
-/// States with cities of one name in two of them, a city whose height nobody knows, and visits to cities.
+/// States with cities of one name in two of them, a city whose height nobody knows, and visits to
+/// cities.
 const STATES: &str = "
     CREATE TABLE states(id INTEGER PRIMARY KEY, name TEXT, population INTEGER, area REAL, founded INTEGER);
     INSERT INTO states VALUES (1, 'Ohio', 11, 116.1, 1803), (2, 'Utah', 3, 219.9, 1896), (3, 'Iowa', 3, 145.7, 1846);
@@ -34,13 +36,18 @@ async fn answer(strategy: &str, question: &str, script: Script) -> (f64, AnswerD
     }
 }
 
-/// Each question with the statement that a model writes, and what is doubtful of it; nothing where that is empty.
+/// Each question with the statement that a model writes, and what is doubtful of it; nothing where
+/// that is empty.
 async fn assert_doubts(cases: &[(&str, &str, &str)]) {
     for (question, sql, words) in cases {
-        let (confidence, trace) = answer("single", question, Script::new().on([WRITE], Reply::sql(sql, 1.0))).await;
+        let (confidence, trace) =
+            answer("single", question, Script::new().on([WRITE], Reply::sql(sql, 1.0))).await;
         let reason = &trace.candidates[0].reason;
         if words.is_empty() {
-            assert!(confidence > 0.5 && !reason.contains("doubtful"), "{sql}: {confidence} {reason}");
+            assert!(
+                confidence > 0.5 && !reason.contains("doubtful"),
+                "{sql}: {confidence} {reason}"
+            );
         } else {
             assert!(confidence <= 0.5 && reason.contains(words), "{sql}: {confidence} {reason}");
         }
@@ -110,7 +117,8 @@ async fn joins_and_orders_that_give_other_rows_are_doubtful() {
         ("SELECT MIN(height) FROM cities WHERE name = 'Orem'".to_owned(), "no row with a value meets the conditions"),
         ("SELECT id, name, id + 0 AS again FROM cities".to_owned(), "the columns id and again of the result are equal"),
     ];
-    let cases: Vec<(&str, &str, &str)> = cases.iter().map(|(sql, words)| (question, sql.as_str(), *words)).collect();
+    let cases: Vec<(&str, &str, &str)> =
+        cases.iter().map(|(sql, words)| (question, sql.as_str(), *words)).collect();
     assert_doubts(&cases).await;
 }
 
@@ -121,7 +129,8 @@ async fn the_answer_of_a_task_in_other_words_is_held_to_the_question() {
         Script::new().on([PLAN], task).on([WRITE], Reply::sql(sql, 1.0))
     };
     let question = "What is the most populous state?";
-    let (confidence, trace) = answer("decompose", question, script("SELECT MAX(population) FROM states")).await;
+    let (confidence, trace) =
+        answer("decompose", question, script("SELECT MAX(population) FROM states")).await;
     let warnings = trace.warnings.join("\n");
     assert!(confidence <= 0.5 && warnings.contains("asks for a state"), "{confidence} {warnings}");
     let right = "SELECT name FROM states ORDER BY population DESC LIMIT 1";
@@ -136,5 +145,9 @@ async fn a_solver_repairs_a_measure_to_the_thing() {
         .on([WRITE, "the result is only its population"], Reply::sql(right, 0.95))
         .on([WRITE], Reply::sql("SELECT MAX(population) FROM states", 1.0));
     let (confidence, trace) = answer("retry3", "What is the most populous state?", script).await;
-    assert!(confidence > 0.5 && trace.sql.as_deref() == Some(right), "{confidence} {:?}", trace.sql);
+    assert!(
+        confidence > 0.5 && trace.sql.as_deref() == Some(right),
+        "{confidence} {:?}",
+        trace.sql
+    );
 }

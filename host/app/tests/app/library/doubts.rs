@@ -1,4 +1,5 @@
-//! Statements that run and mean something else than they say: what is doubtful is never trusted, is said, and can be repaired.
+//! Statements that run and mean something else than they say: what is doubtful is never trusted, is
+//! said, and can be repaired.
 
 use syrch::report::AnswerDocument;
 use syrch::{Host, QueryError, QueryResult};
@@ -6,7 +7,8 @@ use syrch_kit::{MockEndpoint, Reply, Script};
 
 use super::shop::{PLAN, WRITE, asked, plan};
 
-/// Birds with a mass that is no number for two of five, days as they are written in France, times, and spellings.
+/// Birds with a mass that is no number for two of five, days as they are written in France, times,
+/// and spellings.
 const BIRDS: &str = "
     CREATE TABLE birds(id INTEGER PRIMARY KEY, kind TEXT, mass TEXT, wing REAL, year TEXT, seen TEXT, ringed_at TIMESTAMP);
     INSERT INTO birds VALUES
@@ -28,7 +30,8 @@ const OFFICES: &str = "
         (3, 'Paris', '107', '950', '2023-05-01', '15/01/2024', 2000.25, 1, 'owned', 1),
         (4, 'Oslo', '108', '990', '2024-06-01', '16/01/2024', 2000.33, 1, 'owned', 2);";
 
-/// Makers and what they make, with keys that lead from one table to the next, and sales that are all of models that are gone.
+/// Makers and what they make, with keys that lead from one table to the next, and sales that are
+/// all of models that are gone.
 const CARS: &str = "
     CREATE TABLE makers(id INTEGER PRIMARY KEY, name TEXT, country TEXT);
     CREATE TABLE models(id INTEGER PRIMARY KEY, maker INTEGER REFERENCES makers(id), name TEXT UNIQUE);
@@ -72,65 +75,123 @@ async fn what_is_doubtful_is_said_and_not_trusted() {
         ("SELECT SUM(CAST(mass AS REAL)) FROM birds", "2 of 5 values of mass are no numbers"),
         ("SELECT id, mass * 2 FROM birds", "2 of 5 values of mass are no numbers"),
         ("SELECT MAX(mass) FROM birds", "2 of 5 values of mass are no numbers"),
-        ("SELECT kind FROM birds ORDER BY mass DESC LIMIT 1", "2 of 5 values of mass are no numbers"),
-        ("SELECT MIN(mass) FROM birds WHERE mass NOT IN ('NA', '1,200')", "in which 100 comes before 95"),
+        (
+            "SELECT kind FROM birds ORDER BY mass DESC LIMIT 1",
+            "2 of 5 values of mass are no numbers",
+        ),
+        (
+            "SELECT MIN(mass) FROM birds WHERE mass NOT IN ('NA', '1,200')",
+            "in which 100 comes before 95",
+        ),
         ("SELECT COUNT(*) FROM birds WHERE mass > 96", "2 of 5 values of mass are no numbers"),
         ("SELECT AVG(wing) FROM birds", "1 of 5 values of wing is no number"),
         ("SELECT AVG(kind) FROM birds", "5 of 5 values of kind are no numbers"),
         ("SELECT SUM(ringed_at) FROM birds", "5 of 5 values of ringed_at are no numbers"),
-        ("WITH heavy AS (SELECT mass AS m FROM birds WHERE id > 1) SELECT AVG(m) FROM heavy", "2 of 4 values of mass"),
-        ("SELECT COUNT(*) FROM birds WHERE ringed_at = '2024-05-11'", "ringed_at holds times of day"),
+        (
+            "WITH heavy AS (SELECT mass AS m FROM birds WHERE id > 1) SELECT AVG(m) FROM heavy",
+            "2 of 4 values of mass",
+        ),
+        (
+            "SELECT COUNT(*) FROM birds WHERE ringed_at = '2024-05-11'",
+            "ringed_at holds times of day",
+        ),
         (
             "SELECT COUNT(*) FROM birds WHERE ringed_at BETWEEN '2024-05-01' AND '2024-05-13'",
             "ringed_at holds times of day",
         ),
-        ("SELECT COUNT(*) FROM birds WHERE id = '2024-05-11'", "no value of id is written as YYYY-MM-DD"),
-        ("SELECT COUNT(*) FROM birds WHERE seen >= '2024-02-01'", "no value of seen is written as YYYY-MM-DD"),
-        ("SELECT strftime('%Y', seen), COUNT(*) FROM birds GROUP BY 1", "strftime is NULL for 5 of 5 values of seen"),
+        (
+            "SELECT COUNT(*) FROM birds WHERE id = '2024-05-11'",
+            "no value of id is written as YYYY-MM-DD",
+        ),
+        (
+            "SELECT COUNT(*) FROM birds WHERE seen >= '2024-02-01'",
+            "no value of seen is written as YYYY-MM-DD",
+        ),
+        (
+            "SELECT strftime('%Y', seen), COUNT(*) FROM birds GROUP BY 1",
+            "strftime is NULL for 5 of 5 values of seen",
+        ),
         ("SELECT kind, COUNT(*), seen FROM birds GROUP BY kind", "seen stands beside an aggregate"),
         ("SELECT kind, COUNT(*) FROM birds", "kind stands beside an aggregate"),
         ("SELECT COUNT(*) FROM birds WHERE kind = 'auk'", "2 further spellings of `auk` in kind"),
         ("SELECT COUNT(*) FROM birds WHERE kind > 3", "5 of 5 values of kind are no numbers"),
         ("SELECT COUNT(*) FROM birds WHERE kind = 1", "5 of 5 values of kind are no numbers"),
-        ("SELECT COUNT(*) FROM birds WHERE ringed_at > '2024-05-11'", "ringed_at holds times of day"),
+        (
+            "SELECT COUNT(*) FROM birds WHERE ringed_at > '2024-05-11'",
+            "ringed_at holds times of day",
+        ),
         (
             "SELECT kind, COUNT(*) FROM birds GROUP BY kind",
             "1 value of kind in several spellings, such as `AUK` and `auk`",
         ),
         ("SELECT COUNT(DISTINCT kind) FROM birds", "1 value of kind in several spellings"),
-        ("SELECT COUNT(*) FROM birds WHERE id NOT IN (SELECT bird FROM rings)", "a value of bird is NULL"),
-        ("SELECT COUNT(*) FROM birds WHERE kind IN ('Auk', 'auk')", "1 further spelling of `Auk`, `auk` in kind"),
+        (
+            "SELECT COUNT(*) FROM birds WHERE id NOT IN (SELECT bird FROM rings)",
+            "a value of bird is NULL",
+        ),
+        (
+            "SELECT COUNT(*) FROM birds WHERE kind IN ('Auk', 'auk')",
+            "1 further spelling of `Auk`, `auk` in kind",
+        ),
     ] {
         let found = ask(BIRDS, sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
         assert!(found.confidence <= 0.5, "{sql}: {}", found.confidence);
         assert!(said(&found.trace).contains(words), "{sql}: {:?}", found.trace.warnings);
-        assert!(found.trace.candidates[0].reason.contains(words), "{sql}: {:?}", found.trace.candidates);
+        assert!(
+            found.trace.candidates[0].reason.contains(words),
+            "{sql}: {:?}",
+            found.trace.candidates
+        );
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn texts_numbers_days_and_sets_that_do_not_meet_are_doubtful() {
     for (sql, words) in [
-        ("SELECT COUNT(*) FROM offices WHERE strftime('%Y', opened) = 2024", "no text equals a number"),
-        ("SELECT COUNT(*) FROM offices WHERE strftime('%Y', opened) IN (2023, 2024)", "no text equals a number"),
-        ("SELECT COUNT(*) FROM offices WHERE substr(opened, 1, 4) > 2022", "texts are greater than all numbers"),
+        (
+            "SELECT COUNT(*) FROM offices WHERE strftime('%Y', opened) = 2024",
+            "no text equals a number",
+        ),
+        (
+            "SELECT COUNT(*) FROM offices WHERE strftime('%Y', opened) IN (2023, 2024)",
+            "no text equals a number",
+        ),
+        (
+            "SELECT COUNT(*) FROM offices WHERE substr(opened, 1, 4) > 2022",
+            "texts are greater than all numbers",
+        ),
         ("SELECT COUNT(*) FROM offices WHERE opened > 2024", "opened holds dates as texts"),
         ("SELECT strftime('%Y', year), COUNT(*) FROM offices GROUP BY 1", "for Julian days"),
         ("SELECT MAX(seen) FROM offices", "do not begin with the year"),
         ("SELECT id FROM offices ORDER BY seen", "do not begin with the year"),
         ("SELECT COUNT(*) FROM offices WHERE seen >= '01/01/2024'", "do not begin with the year"),
-        ("SELECT COUNT(*) FROM offices WHERE opened = '01/03/2021'", "opened is written as YYYY-MM-DD"),
-        ("SELECT COUNT(*) FROM offices WHERE opened < '2022-4-1'", "opened is written as YYYY-MM-DD"),
-        ("SELECT id FROM offices WHERE NOT id IN (SELECT part_of FROM offices)", "a value of part_of is NULL"),
+        (
+            "SELECT COUNT(*) FROM offices WHERE opened = '01/03/2021'",
+            "opened is written as YYYY-MM-DD",
+        ),
+        (
+            "SELECT COUNT(*) FROM offices WHERE opened < '2022-4-1'",
+            "opened is written as YYYY-MM-DD",
+        ),
+        (
+            "SELECT id FROM offices WHERE NOT id IN (SELECT part_of FROM offices)",
+            "a value of part_of is NULL",
+        ),
         ("SELECT id FROM offices WHERE id NOT IN (1, NULL)", "NULL stands in the list"),
-        ("SELECT COUNT(*) FROM offices WHERE status = 'let'", "status is never `let`: the schema allows rented, owned"),
+        (
+            "SELECT COUNT(*) FROM offices WHERE status = 'let'",
+            "status is never `let`: the schema allows rented, owned",
+        ),
         ("SELECT COUNT(*) FROM offices WHERE status <> 'Owned'", "status is never `Owned`"),
         ("SELECT SUM(open) / COUNT(*) FROM offices", "whole numbers are divided"),
         (
             "SELECT SUM(CASE WHEN city = 'Paris' THEN 1 ELSE 0 END) * 100 / COUNT(*) FROM offices",
             "whole numbers are divided",
         ),
-        ("SELECT COUNT(*) / (SELECT COUNT(*) FROM offices) FROM offices WHERE open = 1", "whole numbers are divided"),
+        (
+            "SELECT COUNT(*) / (SELECT COUNT(*) FROM offices) FROM offices WHERE open = 1",
+            "whole numbers are divided",
+        ),
         ("SELECT -rent FROM offices", "1 of 4 values of rent is no number"),
         ("SELECT round(rent) FROM offices", "1 of 4 values of rent is no number"),
         ("SELECT MAX(coalesce(rent, '0')) FROM offices", "1 of 4 values of rent is no number"),
@@ -192,20 +253,42 @@ async fn what_means_what_it_says_is_trusted() {
     ] {
         let found = ask(BIRDS, sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
         assert!(found.confidence > 0.5, "{sql}: {} {:?}", found.confidence, found.trace.warnings);
-        assert!(!found.trace.candidates[0].reason.contains("doubtful"), "{sql}: {:?}", found.trace.candidates);
+        assert!(
+            !found.trace.candidates[0].reason.contains("doubtful"),
+            "{sql}: {:?}",
+            found.trace.candidates
+        );
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn joins_beside_the_foreign_keys_are_doubtful() {
     for (sql, words) in [
-        ("SELECT m.name FROM makers m JOIN versions v ON v.id = m.id", "each is the key of its own table"),
-        ("SELECT m.name FROM makers m, measures e WHERE m.id = e.id", "each is the key of its own table"),
-        ("SELECT price FROM prices p JOIN models m ON m.id = p.version", "each is the key of its own table"),
-        ("SELECT v.id FROM versions v JOIN models m ON m.id = v.id", "refer to each other by other columns"),
-        ("SELECT d.name FROM makers m JOIN models d ON d.name = m.name", "refer to each other by other columns"),
+        (
+            "SELECT m.name FROM makers m JOIN versions v ON v.id = m.id",
+            "each is the key of its own table",
+        ),
+        (
+            "SELECT m.name FROM makers m, measures e WHERE m.id = e.id",
+            "each is the key of its own table",
+        ),
+        (
+            "SELECT price FROM prices p JOIN models m ON m.id = p.version",
+            "each is the key of its own table",
+        ),
+        (
+            "SELECT v.id FROM versions v JOIN models m ON m.id = v.id",
+            "refer to each other by other columns",
+        ),
+        (
+            "SELECT d.name FROM makers m JOIN models d ON d.name = m.name",
+            "refer to each other by other columns",
+        ),
         ("SELECT d.name FROM models d JOIN makers USING (id)", "maker -> makers.id"),
-        ("SELECT COUNT(*) FROM sales s JOIN models m ON s.model = m.name", "the columns have no value in common"),
+        (
+            "SELECT COUNT(*) FROM sales s JOIN models m ON s.model = m.name",
+            "the columns have no value in common",
+        ),
     ] {
         let trace = match ask(CARS, sql).await {
             Ok(found) if found.confidence <= 0.5 => found.trace,
@@ -251,7 +334,11 @@ async fn a_filter_that_is_null_for_every_row_is_no_answer() {
     let empty = "CREATE TABLE notes(id INTEGER PRIMARY KEY, written TEXT); INSERT INTO notes(id) VALUES (1), (2);";
     let found = ask(empty, "SELECT COUNT(*) FROM notes WHERE date(written) = '2024-01-01'").await;
     let found = found.unwrap_or_else(|error| panic!("{error:?}"));
-    assert!(found.confidence > 0.5 && found.trace.warnings.is_empty(), "{:?}", found.trace.warnings);
+    assert!(
+        found.confidence > 0.5 && found.trace.warnings.is_empty(),
+        "{:?}",
+        found.trace.warnings
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -265,9 +352,17 @@ async fn a_solver_sees_the_doubt_and_repairs_the_statement() {
             .on([WRITE, "2 of 5 values of mass are no numbers"], Reply::sql(repaired, 0.95))
             .on([WRITE], Reply::sql("SELECT AVG(mass) FROM birds", 1.0)),
     );
-    let query = Host::builder().database(&path).base_url(endpoint.url()).query("What is the mean mass of the birds?");
+    let query = Host::builder()
+        .database(&path)
+        .base_url(endpoint.url())
+        .query("What is the mean mass of the birds?");
     let found = query.run().await.unwrap();
-    assert!(found.sql.contains("replace(") && found.confidence > 0.5, "{} {}", found.sql, found.confidence);
+    assert!(
+        found.sql.contains("replace(") && found.confidence > 0.5,
+        "{} {}",
+        found.sql,
+        found.confidence
+    );
     assert!(found.trace.warnings.is_empty(), "{:?}", found.trace.warnings);
 }
 
@@ -277,15 +372,33 @@ async fn an_answer_made_of_a_doubtful_task_is_doubtful() {
     let path = syrch_kit::sqlite(folder.path().join("birds.sqlite"), BIRDS);
     let endpoint = MockEndpoint::start(
         Script::new()
-            .on([PLAN], plan(&[("A", "the mass of each kind", &[]), ("B", "the heaviest kind", &["A"])]))
+            .on(
+                [PLAN],
+                plan(&[("A", "the mass of each kind", &[]), ("B", "the heaviest kind", &["A"])]),
+            )
             .on(
                 [&asked("the mass of each kind")],
                 Reply::sql("SELECT kind, SUM(mass) AS mass FROM birds GROUP BY kind", 0.95),
             )
-            .on([&asked("the heaviest kind")], Reply::sql("SELECT kind FROM task_A ORDER BY mass DESC LIMIT 1", 0.95)),
+            .on(
+                [&asked("the heaviest kind")],
+                Reply::sql("SELECT kind FROM task_A ORDER BY mass DESC LIMIT 1", 0.95),
+            ),
     );
-    let query = Host::builder().database(&path).base_url(endpoint.url()).query("Which kind of birds is the heaviest?");
+    let query = Host::builder()
+        .database(&path)
+        .base_url(endpoint.url())
+        .query("Which kind of birds is the heaviest?");
     let found = query.run().await.unwrap();
-    assert!(found.sql.contains("WITH") && found.confidence <= 0.5, "{} {}", found.sql, found.confidence);
-    assert!(said(&found.trace).contains("2 of 5 values of mass are no numbers"), "{:?}", found.trace.warnings);
+    assert!(
+        found.sql.contains("WITH") && found.confidence <= 0.5,
+        "{} {}",
+        found.sql,
+        found.confidence
+    );
+    assert!(
+        said(&found.trace).contains("2 of 5 values of mass are no numbers"),
+        "{:?}",
+        found.trace.warnings
+    );
 }

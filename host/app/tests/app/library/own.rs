@@ -36,7 +36,12 @@ impl ModelProvider for Writer {
         if call.request.expect != Shape::Sql {
             return ModelOutcome::unsent(LlmError::Unsupported("statements only".to_owned()));
         }
-        let usage = Usage { input_tokens: 7, output_tokens: 5, model: "writer-1".to_owned(), ..Usage::default() };
+        let usage = Usage {
+            input_tokens: 7,
+            output_tokens: 5,
+            model: "writer-1".to_owned(),
+            ..Usage::default()
+        };
         let parsed = serde_json::json!({ "sql": self.0, "confidence": 0.5 }).to_string();
         let reply = Reply {
             text: self.0.to_owned(),
@@ -58,12 +63,15 @@ fn written(sql: &'static str) -> HostBuilder {
 async fn old_journals_are_removed_after_a_search() {
     let folder = syrch_kit::scratch();
     let shop = shop(folder.path());
-    for (case, (keep, bytes, retained)) in [(32, u64::MAX, 32), (2, u64::MAX, 2), (32, 16, 1)].into_iter().enumerate() {
+    for (case, (keep, bytes, retained)) in
+        [(32, u64::MAX, 32), (2, u64::MAX, 2), (32, 16, 1)].into_iter().enumerate()
+    {
         let runs = folder.path().join(case.to_string());
         std::fs::create_dir(&runs).unwrap();
         (0..40).for_each(|old| std::fs::write(runs.join(format!("{old}.jsonl")), "x").unwrap());
         let builder = written("SELECT COUNT(*) FROM orders").database(shop.clone()).journal(&runs);
-        let builder = builder.configure(|settings| (settings.journal.keep, settings.journal.bytes) = (keep, bytes));
+        let builder = builder
+            .configure(|settings| (settings.journal.keep, settings.journal.bytes) = (keep, bytes));
         let host = builder.open().await.unwrap();
         for wait in [Duration::ZERO, Duration::ZERO, Duration::from_secs(1)] {
             let before = std::fs::read_dir(&runs).unwrap().count();
@@ -83,11 +91,13 @@ async fn old_journals_are_removed_after_a_search() {
 async fn a_model_of_the_program_is_a_model_like_any_other() {
     let folder = syrch_kit::scratch();
     let runs = folder.path().join("runs");
-    let builder = written("SELECT COUNT(*) FROM orders").database(shop(folder.path())).journal(&runs);
+    let builder =
+        written("SELECT COUNT(*) FROM orders").database(shop(folder.path())).journal(&runs);
     let host = builder.open().await.unwrap();
     let found = host.query("How many?").run().await.unwrap();
     assert_eq!(found.data.rows(0, 9), [[Value::Integer(4)]]);
-    // One call is charged. Its prompt cannot have been 7 tokens, so the host charges the least that it can have been.
+    // One call is charged. Its prompt cannot have been 7 tokens, so the host charges the least that
+    // it can have been.
     let cost = &found.trace.cost;
     assert_eq!((cost.calls, cost.output_tokens), (1, 5));
     assert!(cost.input_tokens > 7, "{cost:?}");
@@ -106,13 +116,27 @@ async fn a_model_of_the_program_is_a_model_like_any_other() {
     assert_eq!(report.document.sql, Some(found.sql));
     // Without a price no budget in dollars can be enforced.
     let limited = written("SELECT 1").database(shop(folder.path()));
-    let limited = limited.configure(|settings| settings.budgets.cost_micros = Some(1_000_000)).open().await.err();
-    assert!(matches!(&limited, Some(Error::Unpriced { model }) if model == "writer-1"), "{limited:?}");
+    let limited = limited
+        .configure(|settings| settings.budgets.cost_micros = Some(1_000_000))
+        .open()
+        .await
+        .err();
+    assert!(
+        matches!(&limited, Some(Error::Unpriced { model }) if model == "writer-1"),
+        "{limited:?}"
+    );
 }
 
 async fn orders_of(database: &Arc<dyn Database>, shared: &Arc<Shared>) -> Value {
     let host = Host::builder().database(Arc::clone(database)).shared(shared).open().await.unwrap();
-    host.query("How many orders are there?").run().await.unwrap().data.rows(0, 1).remove(0).remove(0)
+    host.query("How many orders are there?")
+        .run()
+        .await
+        .unwrap()
+        .data
+        .rows(0, 1)
+        .remove(0)
+        .remove(0)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -121,17 +145,26 @@ async fn databases_of_the_program_are_told_apart_by_what_they_are() {
     let empty = folder.path().join("empty");
     std::fs::create_dir(&empty).unwrap();
     // Both are named `shop`.
-    let other = syrch_kit::sqlite(empty.join("shop.sqlite"), "CREATE TABLE orders(id INTEGER PRIMARY KEY)");
+    let other =
+        syrch_kit::sqlite(empty.join("shop.sqlite"), "CREATE TABLE orders(id INTEGER PRIMARY KEY)");
     let open = async |path: &std::path::Path| {
-        open_database(&Settings { database: path.display().to_string(), ..Settings::default() }).await.unwrap()
+        open_database(&Settings { database: path.display().to_string(), ..Settings::default() })
+            .await
+            .unwrap()
     };
-    let (full, empty, shared) = (open(&shop(folder.path())).await, open(&other).await, Shared::new());
+    let (full, empty, shared) =
+        (open(&shop(folder.path())).await, open(&other).await, Shared::new());
     assert_eq!(full.name(), empty.name());
     assert_eq!(
         (orders_of(&full, &shared).await, orders_of(&empty, &shared).await),
         (Value::Integer(4), Value::Integer(0))
     );
     // The host cannot restrict what it did not open.
-    let restricted = Host::builder().database(full).tables(["orders"]).query("How many orders are there?").run().await;
+    let restricted = Host::builder()
+        .database(full)
+        .tables(["orders"])
+        .query("How many orders are there?")
+        .run()
+        .await;
     assert!(matches!(restricted, Err(QueryError::Failed(Error::Config(_)))), "{restricted:?}");
 }

@@ -49,7 +49,10 @@ async fn the_first_request_is_shown_as_it_would_be_sent() {
         assert!(shown.method == "POST" && shown.url.ends_with(&sent.path), "{shown:?}");
         for (name, value) in &shown.headers {
             let sent = &sent.headers[name];
-            assert!(value == sent || *sent == value.replace("***", KEY), "{name}: {value}, not {sent}");
+            assert!(
+                value == sent || *sent == value.replace("***", KEY),
+                "{name}: {value}, not {sent}"
+            );
         }
         std::fs::remove_dir_all(folder.path().join("runs")).unwrap();
     }
@@ -67,7 +70,10 @@ async fn what_the_cache_holds_is_not_shown() {
     let mut settings = settings(&shop(folder.path()), &endpoint.url());
     settings.cache.folder = Some(folder.path().join("cache"));
     let host = open(settings).await;
-    let error = host.search(Problem::new(QUESTION), Arc::new(Silent), None, &Stop::new()).await.unwrap_err();
+    let error = host
+        .search(Problem::new(QUESTION), Arc::new(Silent), None, &Stop::new())
+        .await
+        .unwrap_err();
     assert!(matches!(error, Error::Model { .. }), "{error}");
     // The last one was made since the others failed.
     let sent = &endpoint.requests()[..3];
@@ -76,7 +82,8 @@ async fn what_the_cache_holds_is_not_shown() {
     assert_eq!(endpoint.count(), 4);
     // Both tasks would begin at once.
     let mut shown: Vec<String> = previews.iter().map(|preview| preview.body.to_string()).collect();
-    let mut expected: Vec<String> = sent[1..].iter().map(|request| request.body.to_string()).collect();
+    let mut expected: Vec<String> =
+        sent[1..].iter().map(|request| request.body.to_string()).collect();
     shown.sort();
     expected.sort();
     assert_eq!(shown, expected);
@@ -91,7 +98,12 @@ async fn a_guest_that_thinks_between_its_calls_is_waited_for() {
     let hostile = PluginSource::File(syrch_kit::zoo::hostile());
     for role in [Role::Planner, Role::Solver] {
         settings.strategy.roles.insert(role, hostile.clone());
-        settings.strategy.config.entry(role).or_default().insert("behaviour".to_owned(), "think-between".into());
+        settings
+            .strategy
+            .config
+            .entry(role)
+            .or_default()
+            .insert("behaviour".to_owned(), "think-between".into());
     }
     let previews = open(settings).await.preview(Problem::new(QUESTION)).await.unwrap();
     let bodies: Vec<String> = previews.iter().map(|preview| preview.body.to_string()).collect();

@@ -43,7 +43,8 @@ fn is_send<T: Send>(value: T) -> T {
 #[tokio::test(flavor = "multi_thread")]
 async fn one_call_answers_by_rules() {
     let folder = syrch_kit::scratch();
-    let found = is_send(syrch::query("How many customers are there?", shop(folder.path()))).await.unwrap();
+    let found =
+        is_send(syrch::query("How many customers are there?", shop(folder.path()))).await.unwrap();
     assert_eq!(found.data.rows(0, 9), [[Value::Integer(3)]]);
     assert_eq!(found.data.batches()[0].num_rows(), 1);
     assert!(found.answer.contains('3') && !found.basis.is_empty(), "{found:?}");
@@ -90,7 +91,8 @@ async fn a_query_with_a_model_tells_all_that_it_rests_on() {
         .await
         .unwrap();
     assert_eq!(found.data.row_count(), 2);
-    let tasks: Vec<_> = found.graph.tasks.iter().map(|task| (task.id.as_str(), task.depends_on.len())).collect();
+    let tasks: Vec<_> =
+        found.graph.tasks.iter().map(|task| (task.id.as_str(), task.depends_on.len())).collect();
     assert_eq!(tasks, [("A", 0), ("B", 1)]);
     assert_eq!(*ended.lock().unwrap(), ["A", "B"]);
     let mut tables = found.tables.clone();
@@ -106,7 +108,10 @@ async fn a_query_with_a_model_tells_all_that_it_rests_on() {
 fn unclear() -> Script {
     Script::new()
         .on([PLAN], plan(&[("A", "the whole question", &[])]))
-        .on([WRITE, "Answer: from France"], Reply::sql("SELECT name FROM customers WHERE country = 'France'", 0.95))
+        .on(
+            [WRITE, "Answer: from France"],
+            Reply::sql("SELECT name FROM customers WHERE country = 'France'", 0.95),
+        )
         .on([WRITE], Reply::sql("SELECT name FROM customers WHERE country = 'Important'", 0.1))
         .on([CLARIFY], Reply::text("What makes a customer important?"))
 }
@@ -117,13 +122,17 @@ async fn an_unclear_question_is_asked_back() {
     let endpoint = MockEndpoint::start(unclear());
     let host = || Host::builder().database(shop(folder.path())).base_url(endpoint.url());
     let query = || host().query("Who are the important customers?");
-    let Err(QueryError::Unclear { question, trace, .. }) = query().run().await else { panic!("it is unclear") };
+    let Err(QueryError::Unclear { question, trace, .. }) = query().run().await else {
+        panic!("it is unclear")
+    };
     assert_eq!(question, "What makes a customer important?");
     assert!(trace.answer.is_none() && !trace.candidates.is_empty());
     let found = query().interactive(User("from France")).run().await.unwrap();
     assert_eq!(found.data.row_count(), 2);
-    // With this threshold the clarifier never asks: a doubtful answer is returned with its confidence.
-    let found = host().ambiguity_threshold(1.0).query("Who are the important customers?").run().await;
+    // With this threshold the clarifier never asks: a doubtful answer is returned with its
+    // confidence.
+    let found =
+        host().ambiguity_threshold(1.0).query("Who are the important customers?").run().await;
     assert!(!matches!(found, Err(QueryError::Unclear { .. })), "{found:?}");
 }
 
@@ -145,7 +154,12 @@ async fn a_user_who_thinks_uses_up_no_time_of_the_search() {
     let deadline = Duration::from_secs(6);
     let host = Host::builder().database(shop(folder.path())).base_url(endpoint.url());
     let query = host.query("Who are the important customers?");
-    let found = query.deadline(deadline).interactive(Thinker(deadline + Duration::from_secs(1))).run().await.unwrap();
+    let found = query
+        .deadline(deadline)
+        .interactive(Thinker(deadline + Duration::from_secs(1)))
+        .run()
+        .await
+        .unwrap();
     assert_eq!(found.data.row_count(), 2);
 }
 
@@ -172,20 +186,30 @@ async fn no_answer_and_failures_are_distinguished() {
         (|host| host.strategy("singel"), |error| matches!(error, Error::Definition(_))),
         (
             |host| {
-                let anthropic = host.provider(Provider::ANTHROPIC).base_url("http://127.0.0.1:9/v1");
+                let anthropic =
+                    host.provider(Provider::ANTHROPIC).base_url("http://127.0.0.1:9/v1");
                 anthropic.configure(|settings| settings.model.attempts = 1)
             },
             |error| matches!(error, Error::Model { model, .. } if model == "claude-sonnet-4-5"),
         ),
-        (|host| host.plugin(Role::Solver, "refin"), |error| matches!(error, Error::UnknownPlugin { .. })),
         (
-            |host| host.base_url("http://127.0.0.1:9/v1").configure(|settings| settings.model.attempts = 1),
+            |host| host.plugin(Role::Solver, "refin"),
+            |error| matches!(error, Error::UnknownPlugin { .. }),
+        ),
+        (
+            |host| {
+                host.base_url("http://127.0.0.1:9/v1")
+                    .configure(|settings| settings.model.attempts = 1)
+            },
             |error| matches!(error, Error::Model { .. }),
         ),
     ];
     for (number, (change, is_right)) in wrong.into_iter().enumerate() {
         let error = change(host()).query("Who are they?").run().await.unwrap_err();
-        assert!(matches!(&error, QueryError::Failed(error) if is_right(error)), "{number}: {error}");
+        assert!(
+            matches!(&error, QueryError::Failed(error) if is_right(error)),
+            "{number}: {error}"
+        );
     }
     let error = syrch::query("Who?", folder.path().join("none.sqlite")).await.unwrap_err();
     assert!(matches!(error, QueryError::Failed(Error::Database(_))), "{error}");
@@ -195,7 +219,12 @@ async fn no_answer_and_failures_are_distinguished() {
 #[tokio::test(flavor = "multi_thread")]
 async fn settings_of_a_query_are_its_own() {
     let folder = syrch_kit::scratch();
-    let host = Host::builder().database(shop(folder.path())).journal(folder.path().join("runs")).open().await.unwrap();
+    let host = Host::builder()
+        .database(shop(folder.path()))
+        .journal(folder.path().join("runs"))
+        .open()
+        .await
+        .unwrap();
     let query = || host.query("How many customers are there?");
     for wrong in [query().max_depth(0), query().token_budget(0), query().min_confidence(1.5)] {
         assert!(matches!(wrong.run().await, Err(QueryError::Failed(Error::Config(_)))));

@@ -1,4 +1,5 @@
-//! Recordings: the recorded replies of a model answer again in its place, and no endpoint is called.
+//! Recordings: the recorded replies of a model answer again in its place, and no endpoint is
+//! called.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +16,8 @@ const QUESTION: &str = "How much did each customer from France spend?";
 /// An address at which no server listens.
 const NOWHERE: &str = "http://127.0.0.1:9/v1";
 
-/// Two tasks side by side and one on top, with a repair, an error that passes, and a doubtful first try.
+/// Two tasks side by side and one on top, with a repair, an error that passes, and a doubtful first
+/// try.
 fn script() -> Script {
     let worth = asked("the worth of each order");
     Script::new()
@@ -35,7 +37,8 @@ async fn search(settings: Settings, question: &str) -> Result<SearchReport, Erro
     host.search(Problem::new(question), Arc::new(Silent), None, &Stop::new()).await
 }
 
-/// The document without what no two runs share: the run's id, times, and money, which a replay does not cost.
+/// The document without what no two runs share: the run's id, times, and money, which a replay does
+/// not cost.
 fn document(report: &SearchReport) -> Value {
     let mut document = serde_json::to_value(&report.document).unwrap();
     for key in ["run", "time_ms"] {
@@ -87,10 +90,14 @@ async fn what_was_recorded_answers_again_without_an_endpoint() {
         assert_eq!(document(&report), live);
         assert_eq!(report.document.cost.usd, Some(0.0));
     }
-    // One host answers the question again, then from the last of equal recordings, which are the good ones.
+    // One host answers the question again, then from the last of equal recordings, which are the
+    // good ones.
     let host = Host::open(replaying(folder.path(), &file), &Silent).await.unwrap();
     for _ in 0..3 {
-        let report = host.search(Problem::new(QUESTION), Arc::new(Silent), None, &Stop::new()).await.unwrap();
+        let report = host
+            .search(Problem::new(QUESTION), Arc::new(Silent), None, &Stop::new())
+            .await
+            .unwrap();
         assert_eq!(document(&report)["answer"], live["answer"]);
     }
     // A second recording goes on in the same file, although the cache holds every reply.
@@ -102,7 +109,9 @@ async fn what_was_recorded_answers_again_without_an_endpoint() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_journal_is_a_model_too_also_without_its_prompts() {
-    for tweak in [(|_| ()) as fn(&mut Settings), |settings| settings.journal.rows = RowRetention::None] {
+    for tweak in
+        [(|_| ()) as fn(&mut Settings), |settings| settings.journal.rows = RowRetention::None]
+    {
         let folder = syrch_kit::scratch();
         let live = record(folder.path(), tweak).await;
         let path = journal(folder.path());
@@ -110,12 +119,15 @@ async fn a_journal_is_a_model_too_also_without_its_prompts() {
         assert_eq!(document(&report)["answer"], live["answer"]);
         assert_eq!(document(&report)["candidates"], live["candidates"]);
         let journal = Journal::read(&path).unwrap();
-        let said = journal.records.iter().filter(|record| matches!(record, Record::Event { .. })).count();
+        let said =
+            journal.records.iter().filter(|record| matches!(record, Record::Event { .. })).count();
         assert!(said > exchanges(&journal).len() && exchanges(&journal).len() >= 5);
         if journal.header.rows == RowRetention::None {
             let recording = std::fs::read_to_string(folder.path().join("exchanges.jsonl")).unwrap();
             assert!(recording.contains("sha256:") && !recording.contains("customers from France"));
-            let report = search(replaying(folder.path(), &folder.path().join("exchanges.jsonl")), QUESTION).await;
+            let report =
+                search(replaying(folder.path(), &folder.path().join("exchanges.jsonl")), QUESTION)
+                    .await;
             assert_eq!(document(&report.unwrap()), live);
         }
     }
@@ -127,11 +139,17 @@ async fn a_miss_ends_the_search_and_names_the_nearest_recording() {
     let file = folder.path().join("exchanges.jsonl");
     record(folder.path(), |_| ()).await;
     let error =
-        search(replaying(folder.path(), &file), "How much did each customer from Spain spend?").await.unwrap_err();
+        search(replaying(folder.path(), &file), "How much did each customer from Spain spend?")
+            .await
+            .unwrap_err();
     let Error::Replay(message) = &error else { panic!("{error}") };
-    for part in
-        ["`plan` call", "the nearest is call 1 of", "% alike", "from France spend?`, and here `", "from Spain spend?`"]
-    {
+    for part in [
+        "`plan` call",
+        "the nearest is call 1 of",
+        "% alike",
+        "from France spend?`, and here `",
+        "from Spain spend?`",
+    ] {
         assert!(message.contains(part), "{part}: {message}");
     }
     // The second try of a task is gone. A strategy may make do with the first: the replay does not.
@@ -142,7 +160,10 @@ async fn a_miss_ends_the_search_and_names_the_nearest_recording() {
     let mut settings = replaying(folder.path(), &file);
     settings.journal.folder = Some(folder.path().join("missed"));
     let error = search(settings, QUESTION).await.unwrap_err();
-    assert!(matches!(&error, Error::Replay(message) if message.contains("`repair` call")), "{error}");
+    assert!(
+        matches!(&error, Error::Replay(message) if message.contains("`repair` call")),
+        "{error}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -163,13 +184,17 @@ async fn files_that_are_something_else_are_refused() {
     std::fs::write(&notes, "{\"format\": \"somebody.elses\"}\nmine\n").unwrap();
     let error = search(replaying(folder.path(), &notes), QUESTION).await.unwrap_err();
     assert!(matches!(&error, Error::Unfit(text) if text.contains("(`somebody.elses`)")), "{error}");
-    let error = search(replaying(folder.path(), &folder.path().join("none")), QUESTION).await.unwrap_err();
+    let error =
+        search(replaying(folder.path(), &folder.path().join("none")), QUESTION).await.unwrap_err();
     assert!(matches!(&error, Error::Unfit(text) if text.contains("none")), "{error}");
     let mut settings = settings(&shop(folder.path()), NOWHERE);
     settings.model.record = Some(notes.clone());
     let error = search(settings.clone(), QUESTION).await.unwrap_err();
     assert!(matches!(&error, Error::Unfit(text) if text.contains("is not a recording")), "{error}");
-    assert_eq!(std::fs::read_to_string(&notes).unwrap(), "{\"format\": \"somebody.elses\"}\nmine\n");
+    assert_eq!(
+        std::fs::read_to_string(&notes).unwrap(),
+        "{\"format\": \"somebody.elses\"}\nmine\n"
+    );
     settings.model.record = Some(folder.path().join("new"));
     drop(Host::open(settings.clone(), &Silent).await.unwrap());
     settings.model.replay.clone_from(&settings.model.record);

@@ -7,7 +7,8 @@ use syrch::{Error, Host, Settings, Silent};
 use super::shop::shop;
 
 fn settings(folder: &std::path::Path, rewriter: Option<PluginSource>) -> Settings {
-    let mut settings = Settings { database: shop(folder).display().to_string(), ..Settings::default() };
+    let mut settings =
+        Settings { database: shop(folder).display().to_string(), ..Settings::default() };
     settings.strategy.roles.extend(rewriter.map(|source| (Role::Rewriter, source)));
     settings
 }
@@ -29,9 +30,13 @@ async fn a_rewriter_is_loaded_when_it_is_asked_for_and_not_before() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_strategy_without_a_rewriter_and_one_that_is_refused_search_all_the_same() {
     let folder = syrch_kit::scratch();
-    let open = async |rewriter| Host::open(settings(folder.path(), rewriter), &Silent).await.unwrap();
+    let open =
+        async |rewriter| Host::open(settings(folder.path(), rewriter), &Silent).await.unwrap();
     let none = open(None).await.with_rewriter(&Silent).await.map(drop).unwrap_err();
-    assert!(matches!(&none, Error::Config(text) if text.contains("no plugin for the role rewriter")), "{none}");
+    assert!(
+        matches!(&none, Error::Config(text) if text.contains("no plugin for the role rewriter")),
+        "{none}"
+    );
     // A built-in plugin of another role.
     let host = open(Some(PluginSource::Builtin("refine".into()))).await;
     let found = host.query("How many customers are there?").run().await.unwrap();

@@ -45,6 +45,7 @@ pub(crate) fn settings(database: &Path, url: &str) -> Settings {
     settings.model.provider = Provider::OPENAI;
     url.clone_into(&mut settings.model.base_url);
     "mock".clone_into(&mut settings.model.model);
-    settings.compile = CompileSettings::in_folder(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins"));
+    settings.compile =
+        CompileSettings::in_folder(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins"));
     settings
 }

@@ -1,4 +1,5 @@
-//! The arms of a comparison with their settings: those of a search with the user's flags, each with its own strategy or plugin.
+//! The arms of a comparison with their settings: those of a search with the user's flags, each with
+//! its own strategy or plugin.
 
 use std::path::{Path, PathBuf};
 
@@ -36,17 +37,22 @@ pub(super) async fn resolve(
 ) -> Outcome<Arms> {
     let words = words.iter().map(|text| Word::read(text)).collect::<Outcome<Vec<Word>>>()?;
     let is_strategy = |word: &Word| matches!(word.who, Who::Strategy(_));
-    if arguments.flags.entries().any(|(spec, ..)| spec.key == STRATEGY) && words.iter().all(is_strategy) {
-        return Err(Failure::usage("--strategy has no effect: every arm names its own")
-            .hint("--strategy names the other plugins of an arm that is a plugin, such as solver=refine"));
+    if arguments.flags.entries().any(|(spec, ..)| spec.key == STRATEGY)
+        && words.iter().all(is_strategy)
+    {
+        return Err(Failure::usage("--strategy has no effect: every arm names its own").hint(
+            "--strategy names the other plugins of an arm that is a plugin, such as solver=refine",
+        ));
     }
     let mut plugins = Plugins::new(watch);
     let mut all = Vec::new();
     for word in &words {
-        let of_arm = |failure: Failure| Failure { message: of_arm(word, &failure.message), ..failure };
+        let of_arm =
+            |failure: Failure| Failure { message: of_arm(word, &failure.message), ..failure };
         all.push(arm(word, arguments, context, &mut plugins).await.map_err(of_arm)?);
     }
-    let names = distinct(&words.iter().map(|word| (word.short(), word.text.clone())).collect::<Vec<_>>());
+    let names =
+        distinct(&words.iter().map(|word| (word.short(), word.text.clone())).collect::<Vec<_>>());
     let arms: Vec<(String, Settings)> = names.into_iter().zip(all).collect();
     if let Some((one, other)) = twins(&arms) {
         let (one, other) = (&words[one].text, &words[other].text);
@@ -65,13 +71,21 @@ fn of_arm(word: &Word, message: &str) -> String {
     if message.starts_with(&name) { message.to_owned() } else { format!("{name}: {message}") }
 }
 
-async fn arm(word: &Word, arguments: &CompareArgs, context: &Context, plugins: &mut Plugins<'_>) -> Outcome<Settings> {
+async fn arm(
+    word: &Word,
+    arguments: &CompareArgs,
+    context: &Context,
+    plugins: &mut Plugins<'_>,
+) -> Outcome<Settings> {
     let config = configured(word, arguments, context, plugins).await?;
-    for warning in config.warnings.iter().filter(|warning| !context.config.warnings.contains(warning)) {
+    for warning in
+        config.warnings.iter().filter(|warning| !context.config.warnings.contains(warning))
+    {
         context.console.warn(&of_arm(word, warning));
     }
     let mut settings = config.effective.settings;
-    let of_all = arguments.parameters.iter().map(|one| (&one.named, &one.name, one.values.first(), "-P "));
+    let of_all =
+        arguments.parameters.iter().map(|one| (&one.named, &one.name, one.values.first(), "-P "));
     let own = word.settings.iter().map(|(named, name, value)| (named, name, Some(value), ""));
     for (named, name, value, flag) in of_all.chain(own) {
         let Some(value) = value else { continue };
@@ -113,7 +127,8 @@ async fn configured(
             (format!("plugins.{role}"), plugin)
         }
     };
-    let spec = spec::find(&key).ok_or_else(|| Failure::usage(format!("there is no option `{key}`")))?;
+    let spec =
+        spec::find(&key).ok_or_else(|| Failure::usage(format!("there is no option `{key}`")))?;
     given.flags.retain(|(known, ..)| known.key != spec.key);
     given.flags.push((spec, json!(value), Origin::Flag(format!("the arm `{}`", word.text))));
     config::load(given, &context.environment, Path::new("."))
@@ -126,13 +141,19 @@ fn unknown(name: &str, error: StrategyError) -> Failure {
     }
     let failure = Failure { exit: Exit::Usage, ..Failure::from(error) };
     if plugins::builtins().iter().any(|plugin| plugin.name == name) {
-        return failure.hint(format!("`{name}` is a plugin: name it with its role, such as `solver={name}`"));
+        return failure
+            .hint(format!("`{name}` is a plugin: name it with its role, such as `solver={name}`"));
     }
     failure
 }
 
 /// The role of a plugin: the one that is named, or the only one that it implements.
-async fn role_of(role: Option<Role>, plugin: &str, context: &Context, plugins: &mut Plugins<'_>) -> Outcome<Role> {
+async fn role_of(
+    role: Option<Role>,
+    plugin: &str,
+    context: &Context,
+    plugins: &mut Plugins<'_>,
+) -> Outcome<Role> {
     let source = PluginSource::parse(plugin);
     let found = match plugins.of(&source, &context.config.effective.settings).await {
         Err(failure) if matches!(source, PluginSource::Builtin(_)) => {
@@ -140,7 +161,8 @@ async fn role_of(role: Option<Role>, plugin: &str, context: &Context, plugins: &
         }
         found => found?,
     };
-    let implemented: Vec<Role> = found.roles.into_iter().filter(|role| Role::SEARCH.contains(role)).collect();
+    let implemented: Vec<Role> =
+        found.roles.into_iter().filter(|role| Role::SEARCH.contains(role)).collect();
     let ways = || {
         let all: Vec<String> = implemented.iter().map(|role| format!("{role}={plugin}")).collect();
         alternatives(&all).unwrap_or_default()
@@ -151,18 +173,24 @@ async fn role_of(role: Option<Role>, plugin: &str, context: &Context, plugins: &
         (Some(role), _) => Err(Failure::usage(format!("`{plugin}` does not implement the {role}"))
             .hint(format!("it implements {}", ways()))),
         (None, [role]) => Ok(*role),
-        (None, several) => Err(Failure::usage(format!("the plugin implements {} roles", several.len()))
-            .hint(format!("say which: {}; a strategy file can name it for several", ways()))),
+        (None, several) => {
+            Err(Failure::usage(format!("the plugin implements {} roles", several.len()))
+                .hint(format!("say which: {}; a strategy file can name it for several", ways())))
+        }
     }
 }
 
 fn files(words: &[Word], arms: &[(String, Settings)]) -> Vec<(&'static str, PathBuf)> {
     let strategies = words.iter().filter_map(|word| match &word.who {
-        Who::Strategy(file) if strategies::is_file(file) => Some(("a strategy file in use", PathBuf::from(file))),
+        Who::Strategy(file) if strategies::is_file(file) => {
+            Some(("a strategy file in use", PathBuf::from(file)))
+        }
         _ => None,
     });
-    let plugins =
-        arms.iter().flat_map(|(_, settings)| settings.strategy.roles.values()).filter_map(|source| match source {
+    let plugins = arms
+        .iter()
+        .flat_map(|(_, settings)| settings.strategy.roles.values())
+        .filter_map(|source| match source {
             PluginSource::File(path) => Some((PLUGIN, path.clone())),
             PluginSource::Builtin(_) => None,
         });

@@ -1,4 +1,5 @@
-//! The terms of a comparison, saved in the folder of its run, so that `report` makes the same report again.
+//! The terms of a comparison, saved in the folder of its run, so that `report` makes the same
+//! report again.
 
 use std::path::Path;
 
@@ -42,7 +43,8 @@ impl Terms {
 
     /// Reads the terms of a run. `None` if its folder has none.
     pub(crate) fn read(folder: &Path) -> Option<Self> {
-        let terms: Self = serde_json::from_slice(&read_within(&folder.join(FILE), DOCUMENT).ok()?).ok()?;
+        let terms: Self =
+            serde_json::from_slice(&read_within(&folder.join(FILE), DOCUMENT).ok()?).ok()?;
         (terms.schema == SCHEMA).then_some(terms)
     }
 }

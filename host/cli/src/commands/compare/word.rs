@@ -1,4 +1,5 @@
-//! What names an arm on the command line: a strategy, or a plugin in its role, and perhaps settings behind a colon.
+//! What names an arm on the command line: a strategy, or a plugin in its role, and perhaps settings
+//! behind a colon.
 
 use std::path::Path;
 
@@ -44,7 +45,12 @@ impl Word {
                 settings.push((name.parse().map_err(wrong)?, name, value));
             }
         }
-        Ok(Self { text: text.to_owned(), who: Who::read(head, text)?, settings, suffix: suffix.to_owned() })
+        Ok(Self {
+            text: text.to_owned(),
+            who: Who::read(head, text)?,
+            settings,
+            suffix: suffix.to_owned(),
+        })
     }
 
     /// A short name of the arm, with the stem of a file in place of its path.
@@ -62,9 +68,12 @@ impl Word {
     }
 }
 
-/// Takes the settings off: from the first colon on that `NAME=` follows. A file that is called so is one.
+/// Takes the settings off: from the first colon on that `NAME=` follows. A file that is called so
+/// is one.
 fn split(text: &str) -> (&str, &str) {
-    let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_.-".contains(c));
+    let is_name = |name: &str| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_.-".contains(c))
+    };
     let begins = |at: &usize| text[at + 1..].split_once('=').is_some_and(|(name, _)| is_name(name));
     let colon = text.match_indices(':').map(|(at, _)| at).find(begins);
     match colon.filter(|_| !Path::new(text).is_file()) {
@@ -75,16 +84,22 @@ fn split(text: &str) -> (&str, &str) {
 
 impl Who {
     fn read(head: &str, text: &str) -> Outcome<Self> {
-        let is_plain = |role: &str| role.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+        let is_plain =
+            |role: &str| role.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
         if let Some((role, plugin)) = head.split_once('=').filter(|(role, _)| is_plain(role)) {
             let Some(known) = Role::SEARCH.into_iter().find(|known| known.name() == role) else {
-                let failure = Failure::usage(format!("the arm `{text}`: `{role}` is no role of a search"));
+                let failure =
+                    Failure::usage(format!("the arm `{text}`: `{role}` is no role of a search"));
                 let all = || format!("the roles are {}", Role::SEARCH.map(Role::name).join(", "));
                 let near = alternatives(&nearest(role, Role::SEARCH.map(Role::name)));
-                return Err(failure.hint(near.map_or_else(all, |names| format!("did you mean {names}?"))));
+                return Err(
+                    failure.hint(near.map_or_else(all, |names| format!("did you mean {names}?")))
+                );
             };
             if plugin.trim().is_empty() {
-                return Err(Failure::usage(format!("the arm `{text}` names no plugin for the {role}")));
+                return Err(Failure::usage(format!(
+                    "the arm `{text}` names no plugin for the {role}"
+                )));
             }
             return Ok(Self::Plugin(Some(known), plugin.to_owned()));
         }
@@ -101,7 +116,9 @@ impl Who {
 }
 
 fn stem(path: &str) -> String {
-    Path::new(path).file_stem().map_or_else(|| path.to_owned(), |stem| stem.to_string_lossy().into_owned())
+    Path::new(path)
+        .file_stem()
+        .map_or_else(|| path.to_owned(), |stem| stem.to_string_lossy().into_owned())
 }
 
 #[cfg(test)]
@@ -127,19 +144,29 @@ mod tests {
     fn settings_stand_behind_a_colon() {
         let word = Word::read("decompose:solver.rounds=2,policy.max_depth=1").unwrap();
         assert_eq!(word.who, Who::Strategy("decompose".into()));
-        let settings: Vec<_> = word.settings.iter().map(|(_, name, value)| (name.as_str(), value)).collect();
+        let settings: Vec<_> =
+            word.settings.iter().map(|(_, name, value)| (name.as_str(), value)).collect();
         assert_eq!(settings, [("solver.rounds", &json!(2)), ("policy.max_depth", &json!(1))]);
         assert_eq!(word.short(), "decompose:solver.rounds=2,policy.max_depth=1");
         let plugin = Word::read("solver=a:b/x.wasm:rounds=[1,2]").unwrap();
-        assert_eq!((plugin.who, plugin.settings.len()), (Who::Plugin(Some(Role::Solver), "a:b/x.wasm".into()), 1));
+        assert_eq!(
+            (plugin.who, plugin.settings.len()),
+            (Who::Plugin(Some(Role::Solver), "a:b/x.wasm".into()), 1)
+        );
     }
 
     #[test]
     fn short_names_leave_out_folders() {
         let short = |text: &str| Word::read(text).unwrap().short();
         assert_eq!(short("a/b/mine.yml:x=1"), "mine:x=1");
-        assert_eq!((short("plugins/x.wasm"), short("solver=plugins/x.wasm")), ("x".into(), "solver=x".into()));
-        assert_eq!((short("solver=chase"), short("vote5")), ("solver=chase".into(), "vote5".into()));
+        assert_eq!(
+            (short("plugins/x.wasm"), short("solver=plugins/x.wasm")),
+            ("x".into(), "solver=x".into())
+        );
+        assert_eq!(
+            (short("solver=chase"), short("vote5")),
+            ("solver=chase".into(), "vote5".into())
+        );
     }
 
     #[test]
@@ -149,7 +176,11 @@ mod tests {
         assert_eq!(failure("solver=").message, "the arm `solver=` names no plugin for the solver");
         assert_eq!(failure("").message, "the arm `` names no strategy and no plugin");
         assert_eq!(failure(":x=1").message, "the arm `:x=1` names no strategy and no plugin");
-        assert!(failure("vote5:policy.x=1").message.starts_with("the arm `vote5:policy.x=1`: the policy has no `x`"));
+        assert!(
+            failure("vote5:policy.x=1")
+                .message
+                .starts_with("the arm `vote5:policy.x=1`: the policy has no `x`")
+        );
         assert!(failure("vote5:x=1,2").message.contains("`2` is not NAME=VALUE"));
     }
 

@@ -1,4 +1,5 @@
-//! The model endpoint. It is contacted only on this machine: elsewhere a request could cost money or disclose data.
+//! The model endpoint. It is contacted only on this machine: elsewhere a request could cost money
+//! or disclose data.
 
 use std::path::Path;
 use std::time::Duration;
@@ -23,8 +24,8 @@ const SHOWN: usize = 5;
 /// How a key is given.
 const GIVE_KEY: &str = "export SYRCH_API_KEY=…";
 
-/// Whether the endpoints on this machine answer: the default one and those of further models. For a recording or a simulated model, whether
-/// its file can be used.
+/// Whether the endpoints on this machine answer: the default one and those of further models. For a
+/// recording or a simulated model, whether its file can be used.
 pub(super) async fn all(settings: &Settings) -> Vec<Check> {
     let model = &settings.model;
     if let Some(path) = &model.replay {
@@ -43,7 +44,11 @@ pub(super) async fn all(settings: &Settings) -> Vec<Check> {
     for (name, endpoint) in &model.endpoints {
         let route = model.models.values().find(|route| route.endpoint.as_ref() == Some(name));
         let Some(route) = route else {
-            checks.push(Check::warn(NAME, format!("`{name}`: no model is at it"), "add one under `llm.models`"));
+            checks.push(Check::warn(
+                NAME,
+                format!("`{name}`: no model is at it"),
+                "add one under `llm.models`",
+            ));
             continue;
         };
         let own = ModelSettings {
@@ -66,7 +71,10 @@ fn recording(path: &Path, models: &[String]) -> String {
 
 fn suite(path: &Path, count: usize) -> String {
     let plural = if count == 1 { "" } else { "s" };
-    format!("no endpoint is needed: a simulated model answers the {count} question{plural} of `{}`", path.display())
+    format!(
+        "no endpoint is needed: a simulated model answers the {count} question{plural} of `{}`",
+        path.display()
+    )
 }
 
 /// Whether one endpoint answers, when it is on this machine.
@@ -76,7 +84,11 @@ async fn check(model: &ModelSettings) -> Check {
     }
     let Some(target) = models_of(model.provider, &model.base_url) else {
         // A wrong URL may hold a key: it is not shown.
-        return Check::fail(NAME, "the base URL is none, or holds more than an address", "syrch-host config --origin");
+        return Check::fail(
+            NAME,
+            "the base URL is none, or holds more than an address",
+            "syrch-host config --origin",
+        );
     };
     if is_loopback(&target) {
         return match ask(&target, model).await {
@@ -86,9 +98,11 @@ async fn check(model: &ModelSettings) -> Check {
     }
     let detail = format!("{}: not contacted, not on this machine", shown(&target));
     match model.api_key {
-        Some(_) if is_exposed(&target) && !model.insecure_endpoint => {
-            Check::fail(NAME, format!("{}: the key would go there over plain http", shown(&target)), EXPOSED)
-        }
+        Some(_) if is_exposed(&target) && !model.insecure_endpoint => Check::fail(
+            NAME,
+            format!("{}: the key would go there over plain http", shown(&target)),
+            EXPOSED,
+        ),
         Some(_) => Check::ok(NAME, detail),
         None => Check::warn(NAME, format!("{detail}; no key is configured for it"), GIVE_KEY),
     }
@@ -109,12 +123,16 @@ fn shown(target: &Url) -> &str {
     target.as_str().trim_end_matches("/models")
 }
 
-/// Requests the list of models. Nothing leaves the machine: names are not resolved, no proxy is used, and no redirect is followed.
+/// Requests the list of models. Nothing leaves the machine: names are not resolved, no proxy is
+/// used, and no redirect is followed.
 async fn ask(target: &Url, model: &ModelSettings) -> reqwest::Result<Response> {
     // Another part of the process may have chosen a provider already; either will do.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut builder =
-        Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).referer(false).timeout(PATIENCE);
+    let mut builder = Client::builder()
+        .no_proxy()
+        .redirect(reqwest::redirect::Policy::none())
+        .referer(false)
+        .timeout(PATIENCE);
     if target.scheme() == "http" {
         builder = builder.tls_certs_only([]);
     }
@@ -131,14 +149,23 @@ async fn ask(target: &Url, model: &ModelSettings) -> reqwest::Result<Response> {
 fn silent(target: &Url, error: &reqwest::Error) -> Check {
     let base = shown(target);
     if error.is_timeout() {
-        let detail = format!("{base} took a connection and did not answer within {} s", PATIENCE.as_secs());
-        return Check::fail(NAME, detail, "start the server anew, or answer without a model by --llm offline");
+        let detail =
+            format!("{base} took a connection and did not answer within {} s", PATIENCE.as_secs());
+        return Check::fail(
+            NAME,
+            detail,
+            "start the server anew, or answer without a model by --llm offline",
+        );
     }
     if error.is_connect() {
         let fix = "start the server (for example `ollama serve`), or answer without a model by --llm offline";
         return Check::fail(NAME, format!("nothing listens at {base}"), fix);
     }
-    Check::fail(NAME, format!("{base} did not answer as a web server does"), "check --base-url and the key")
+    Check::fail(
+        NAME,
+        format!("{base} did not answer as a web server does"),
+        "check --base-url and the key",
+    )
 }
 
 /// The check by the response of the endpoint.
@@ -149,22 +176,27 @@ async fn answered(target: &Url, response: Response, wanted: &str) -> Check {
             Some(names) => listed(base, &names, wanted),
             None => Check::ok(NAME, format!("{base} answers, without a list of models")),
         },
-        status @ (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => {
-            Check::fail(NAME, format!("{base} answers, but refuses the key, or the lack of one ({status})"), GIVE_KEY)
-        }
+        status @ (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => Check::fail(
+            NAME,
+            format!("{base} answers, but refuses the key, or the lack of one ({status})"),
+            GIVE_KEY,
+        ),
         StatusCode::NOT_FOUND => Check::warn(
             NAME,
             format!("{base} answers, but has no list of models there (404 Not Found)"),
             "check that the base URL goes up to and including /v1",
         ),
-        status => Check::fail(NAME, format!("{base} answers {status}"), "read the log of the server"),
+        status => {
+            Check::fail(NAME, format!("{base} answers {status}"), "read the log of the server")
+        }
     }
 }
 
 /// The models that `{"data": [{"id": …}]}` lists.
 async fn names(response: Response) -> Option<Vec<String>> {
     let document = body_of(response).await?;
-    let ids = document.get("data")?.as_array()?.iter().filter_map(|model| model.get("id")?.as_str());
+    let ids =
+        document.get("data")?.as_array()?.iter().filter_map(|model| model.get("id")?.as_str());
     Some(ids.map(str::to_owned).collect())
 }
 
@@ -190,7 +222,11 @@ fn listed(base: &str, names: &[String], wanted: &str) -> Check {
     }
     let some: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
     let more = if names.len() > SHOWN { ", …" } else { "" };
-    let has = if some.is_empty() { "no model at all".to_owned() } else { format!("{}{more}", some.join(", ")) };
+    let has = if some.is_empty() {
+        "no model at all".to_owned()
+    } else {
+        format!("{}{more}", some.join(", "))
+    };
     let detail = format!("{base} answers, but does not list the model `{wanted}`; it has {has}");
     Check::warn(NAME, detail, "name one of them by --model or SYRCH_MODEL")
 }
@@ -206,13 +242,25 @@ mod tests {
 
     #[test]
     fn a_base_url_is_an_address_and_no_more() {
-        assert_eq!(url("http://localhost:1/v1/chat/completions/ ").as_str(), "http://localhost:1/v1/models");
+        assert_eq!(
+            url("http://localhost:1/v1/chat/completions/ ").as_str(),
+            "http://localhost:1/v1/models"
+        );
         assert_eq!(shown(&url("http://localhost:1/v1/")), "http://localhost:1/v1");
-        for base in ["https://localhost", "https://localhost/v1/", "https://localhost/v1/messages"] {
-            assert_eq!(models_of(Provider::ANTHROPIC, base).unwrap().as_str(), "https://localhost/v1/models");
-        }
-        for wrong in ["", "localhost:1/v1", "ftp://localhost", "http://user:pass@localhost/v1", "http://localhost/?k=1"]
+        for base in ["https://localhost", "https://localhost/v1/", "https://localhost/v1/messages"]
         {
+            assert_eq!(
+                models_of(Provider::ANTHROPIC, base).unwrap().as_str(),
+                "https://localhost/v1/models"
+            );
+        }
+        for wrong in [
+            "",
+            "localhost:1/v1",
+            "ftp://localhost",
+            "http://user:pass@localhost/v1",
+            "http://localhost/?k=1",
+        ] {
             assert_eq!(models_of(Provider::OPENAI, wrong), None, "{wrong}");
         }
     }

@@ -13,7 +13,8 @@ use crate::commands::repl::history;
 pub(super) fn compiled(compile: &CompileSettings) -> Check {
     let name = "compiled";
     let Some(cache) = &compile.cache else {
-        let detail = "compiled plugins are not saved, since there is no home: each start compiles anew";
+        let detail =
+            "compiled plugins are not saved, since there is no home: each start compiles anew";
         return Check::warn(name, detail, "export SYRCH_CACHE_DIR=/a/folder/of/yours");
     };
     let folder = cache.folder.join("compiled");
@@ -36,10 +37,16 @@ pub(super) fn compiled(compile: &CompileSettings) -> Check {
         );
     }
     if is_open_to_others(&folder) {
-        return Check::warn(name, lost("others may write to it, so it is not used"), fix_mode("go-w", &folder));
+        return Check::warn(
+            name,
+            lost("others may write to it, so it is not used"),
+            fix_mode("go-w", &folder),
+        );
     }
     match (probe(&folder), size(&folder)) {
-        (Err(error), _) | (_, Err(error)) => Check::warn(name, lost(&error.to_string()), fix_mode("u+rwx", &folder)),
+        (Err(error), _) | (_, Err(error)) => {
+            Check::warn(name, lost(&error.to_string()), fix_mode("u+rwx", &folder))
+        }
         (Ok(()), Ok((files, bytes))) => {
             let plural = if files == 1 { "" } else { "s" };
             Check::ok(name, format!("{shown}: writable, {files} file{plural}, {}", human(bytes)))
@@ -60,7 +67,13 @@ pub(super) fn journals(is_used: bool, state: Option<&Path>) -> Check {
 }
 
 /// A folder that only its user may read, and that the first search makes.
-fn private_folder(name: &'static str, what: &str, is_used: bool, folder: Option<&Path>, variable: &str) -> Check {
+fn private_folder(
+    name: &'static str,
+    what: &str,
+    is_used: bool,
+    folder: Option<&Path>,
+    variable: &str,
+) -> Check {
     if !is_used {
         return Check::ok(name, format!("{what} not saved, as configured"));
     }
@@ -76,7 +89,11 @@ fn private_folder(name: &'static str, what: &str, is_used: bool, folder: Option<
         return Check::warn(name, format!("{shown}: others may read it"), fix_mode("700", folder));
     }
     match probe(folder).and_then(|()| size(folder)) {
-        Err(error) => Check::warn(name, format!("{shown}: {error}; {what} not saved"), fix_mode("u+rwx", folder)),
+        Err(error) => Check::warn(
+            name,
+            format!("{shown}: {error}; {what} not saved"),
+            fix_mode("u+rwx", folder),
+        ),
         Ok((files, bytes)) => {
             let plural = if files == 1 { "" } else { "s" };
             Check::ok(name, format!("{shown}: writable, {files} file{plural}, {}", human(bytes)))
@@ -197,7 +214,9 @@ mod tests {
     #[test]
     fn what_searches_save_is_for_their_user_only() {
         let base = tempfile::tempdir().unwrap();
-        for (name, check) in [("answers", answers as fn(bool, Option<&Path>) -> Check), ("runs", journals)] {
+        for (name, check) in
+            [("answers", answers as fn(bool, Option<&Path>) -> Check), ("runs", journals)]
+        {
             assert_eq!(check(true, None).state, State::Warn);
             assert_eq!(check(false, None).state, State::Ok);
             assert!(check(true, Some(base.path())).detail.ends_with("the first search makes it"));
@@ -205,7 +224,10 @@ mod tests {
             fs::create_dir(&folder).unwrap();
             mode(&folder, 0o755);
             let open = check(true, Some(base.path()));
-            assert_eq!((open.state, open.fix), (State::Warn, Some(format!("chmod 700 '{}'", folder.display()))));
+            assert_eq!(
+                (open.state, open.fix),
+                (State::Warn, Some(format!("chmod 700 '{}'", folder.display())))
+            );
             mode(&folder, 0o700);
             fs::write(folder.join("file"), [0; 1024]).unwrap();
             assert!(check(true, Some(base.path())).detail.ends_with("writable, 1 file, 1.0 KiB"));

@@ -24,13 +24,21 @@ pub(super) fn config(files: &[PathBuf], broken: Option<Failure>) -> Check {
     let names: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
     Check::ok(
         "config",
-        if names.is_empty() { "no config file, the defaults hold".to_owned() } else { names.join(", ") },
+        if names.is_empty() {
+            "no config file, the defaults hold".to_owned()
+        } else {
+            names.join(", ")
+        },
     )
 }
 
 /// The check of a part that was not made, since the configuration cannot be read.
 pub(super) fn skipped(name: &'static str) -> Check {
-    Check::warn(name, "not checked, since the configuration cannot be read", "fix `config` above first")
+    Check::warn(
+        name,
+        "not checked, since the configuration cannot be read",
+        "fix `config` above first",
+    )
 }
 
 async fn load(context: &Context, source: &PluginSource) -> Outcome<Inspection> {
@@ -62,7 +70,8 @@ pub(super) async fn strategy(context: &Context) -> Check {
     if let Err(error) = checked {
         return Check::of("strategy", error.into());
     }
-    let roles = effective.settings.strategy.roles.iter().map(|(role, source)| format!("{role} {source}"));
+    let roles =
+        effective.settings.strategy.roles.iter().map(|(role, source)| format!("{role} {source}"));
     let (word, origin) = (&effective.strategy, context.config.origin(STRATEGY));
     Check::ok("strategy", format!("{word} ({origin}): {}", roles.collect::<Vec<_>>().join(", ")))
 }
@@ -70,8 +79,10 @@ pub(super) async fn strategy(context: &Context) -> Check {
 /// Whether the notes, the solved examples and the index of business terms can be read.
 pub(super) fn retrieval(settings: &Settings) -> Option<Check> {
     let named = [("notes", &settings.retrieval.notes), ("examples", &settings.retrieval.examples)];
-    let named: Vec<String> =
-        named.iter().filter_map(|(what, path)| Some(format!("{what} {}", path.as_ref()?.display()))).collect();
+    let named: Vec<String> = named
+        .iter()
+        .filter_map(|(what, path)| Some(format!("{what} {}", path.as_ref()?.display())))
+        .collect();
     match syrch::knowledge::check_retrieval(settings) {
         Err(error) => Some(Check::of("retrieval", error.into())),
         Ok(()) if named.is_empty() => None,
@@ -106,13 +117,15 @@ pub(super) async fn plugin_files(context: &Context) -> Vec<Check> {
     checks
 }
 
-/// Whether the database can be read, what it holds, and at a server what its user could do beyond reading.
+/// Whether the database can be read, what it holds, and at a server what its user could do beyond
+/// reading.
 pub(super) async fn database(settings: &Settings) -> Vec<Check> {
     let (opened, warnings) = match open(settings).await {
         Ok(opened) => opened,
         Err(check) => return vec![check],
     };
-    let warned = |warning: String| Check::warn("connection", warning, "see docs/databases.md, Connections");
+    let warned =
+        |warning: String| Check::warn("connection", warning, "see docs/databases.md, Connections");
     let mut checks: Vec<Check> = vec![opened];
     checks.extend(warnings.into_iter().map(warned));
     if checks[0].state == State::Ok {
@@ -142,7 +155,10 @@ async fn role(settings: &Settings) -> Option<Check> {
 async fn open(settings: &Settings) -> Result<(Check, Vec<String>), Check> {
     let name = "database";
     if settings.database.trim().is_empty() {
-        return Err(Check::ok(name, "none is configured; --db, SYRCH_DB or `execution: {db_path: …}` names one"));
+        return Err(Check::ok(
+            name,
+            "none is configured; --db, SYRCH_DB or `execution: {db_path: …}` names one",
+        ));
     }
     let opened = async {
         let database = open_database(settings).await?;
@@ -151,12 +167,15 @@ async fn open(settings: &Settings) -> Result<(Check, Vec<String>), Check> {
     let (catalog, warnings) = opened.await.map_err(|failure| Check::of(name, failure))?;
     let views = catalog.tables.iter().filter(|table| table.is_view()).count();
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    let held = format!("{} and {}", count(catalog.tables.len() - views, "table"), count(views, "view"));
+    let held =
+        format!("{} and {}", count(catalog.tables.len() - views, "table"), count(views, "view"));
     let url = DatabaseUrl::parse(&settings.database);
     let opened = format!("{url} opens: {held}");
     let files = Executor::of(&url).ok().and_then(Executor::files);
     let path = database_path(&url);
-    let (Some(files), Some(path)) = (files, path) else { return Ok((Check::ok(name, opened), warnings)) };
+    let (Some(files), Some(path)) = (files, path) else {
+        return Ok((Check::ok(name, opened), warnings));
+    };
     let Condition { detail, fix } = (files.condition)(&path);
     let detail = format!("{opened}, {detail}");
     let check = fix.map_or_else(|| Check::ok(name, &detail), |fix| Check::warn(name, &detail, fix));
@@ -187,8 +206,12 @@ mod tests {
         writer.execute_batch("PRAGMA journal_mode = WAL; INSERT INTO t VALUES (1)").unwrap();
         let check = database(&settings).await.remove(0);
         assert_eq!(check.state, State::Ok);
-        assert!(check.detail.contains("write-ahead log of") && check.detail.ends_with("KiB"), "{check:?}");
-        let missing = Settings { database: folder.path().join("b.sqlite").display().to_string(), ..settings };
+        assert!(
+            check.detail.contains("write-ahead log of") && check.detail.ends_with("KiB"),
+            "{check:?}"
+        );
+        let missing =
+            Settings { database: folder.path().join("b.sqlite").display().to_string(), ..settings };
         assert_eq!(database(&missing).await[0].state, State::Fail);
         assert!(!folder.path().join("b.sqlite").exists());
         assert_eq!(database(&Settings::default()).await[0].state, State::Ok);

@@ -20,7 +20,12 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub(super) fn host() -> Check {
     let (version, wasmtime) = (env!("CARGO_PKG_VERSION"), env!("WASMTIME_VERSION"));
     let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
-    Check::ok("host", format!("syrch-host {version}, contract {CONTRACT_VERSION}, wasmtime {wasmtime}, {os} {arch}"))
+    Check::ok(
+        "host",
+        format!(
+            "syrch-host {version}, contract {CONTRACT_VERSION}, wasmtime {wasmtime}, {os} {arch}"
+        ),
+    )
 }
 
 /// How third-party plugins are compiled.
@@ -81,12 +86,21 @@ fn numbers(version: &str) -> Vec<u32> {
     release.split('.').map_while(|part| part.parse().ok()).collect()
 }
 
-/// The output of the compiler. It runs in the root folder, since a `rust-toolchain.toml` in an untrusted project may name another compiler.
+/// The output of the compiler. It runs in the root folder, since a `rust-toolchain.toml` in an
+/// untrusted project may name another compiler.
 async fn rustc(arguments: &[&str]) -> Option<String> {
     let mut command = tokio::process::Command::new("rustc");
-    command.args(arguments).current_dir("/").env("RUSTUP_AUTO_INSTALL", "0").stdin(Stdio::null()).kill_on_drop(true);
+    command
+        .args(arguments)
+        .current_dir("/")
+        .env("RUSTUP_AUTO_INSTALL", "0")
+        .stdin(Stdio::null())
+        .kill_on_drop(true);
     let output = tokio::time::timeout(PATIENCE, command.output()).await.ok()?.ok()?;
-    let printed = output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())?;
+    let printed = output
+        .status
+        .success()
+        .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())?;
     (!printed.is_empty()).then_some(printed)
 }
 
@@ -100,7 +114,9 @@ pub(super) fn terminal(environment: &Environment, width: Option<u16>) -> Check {
     let mut facts = vec![format!("standard output is {output}")];
     facts.push(format!("standard error is {}", shown(std::io::stderr().is_terminal())));
     facts.extend(environment.no_color.then(|| "NO_COLOR is set, so there is no colour".to_owned()));
-    facts.extend(environment.dumb_terminal.then(|| "TERM=dumb, so there is no line of progress".to_owned()));
+    facts.extend(
+        environment.dumb_terminal.then(|| "TERM=dumb, so there is no line of progress".to_owned()),
+    );
     Check::ok("terminal", facts.join("; "))
 }
 
@@ -113,19 +129,28 @@ mod tests {
     fn an_old_compiler_and_a_missing_target_are_warnings_with_a_fix() {
         let old = version("rustc 1.70.0 (90c541806 2023-05-31)");
         assert_eq!((old.state, old.fix.as_deref()), (State::Warn, Some("rustup update stable")));
-        for printed in ["rustc 1.95.0 (59807616e 2026-04-14)", "rustc 1.100.0-nightly (x)", "rustc 2.0.0"] {
+        for printed in
+            ["rustc 1.95.0 (59807616e 2026-04-14)", "rustc 1.100.0-nightly (x)", "rustc 2.0.0"]
+        {
             assert_eq!(version(printed), Check::ok("toolchain", printed));
         }
         let missing = target(false);
-        assert_eq!((missing.state, missing.fix.as_deref()), (State::Warn, Some("rustup target add wasm32-wasip2")));
+        assert_eq!(
+            (missing.state, missing.fix.as_deref()),
+            (State::Warn, Some("rustup target add wasm32-wasip2"))
+        );
         assert_eq!(target(true).state, State::Ok);
     }
 
     #[test]
     fn terminal_facts_are_reported() {
-        let environment = Environment { no_color: true, dumb_terminal: true, ..Environment::default() };
+        let environment =
+            Environment { no_color: true, dumb_terminal: true, ..Environment::default() };
         let detail = terminal(&environment, Some(100)).detail;
-        assert!(detail.starts_with("standard output is a terminal, 100 columns wide; "), "{detail}");
+        assert!(
+            detail.starts_with("standard output is a terminal, 100 columns wide; "),
+            "{detail}"
+        );
         assert!(detail.contains("NO_COLOR") && detail.contains("TERM=dumb"), "{detail}");
     }
 }

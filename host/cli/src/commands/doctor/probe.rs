@@ -1,4 +1,5 @@
-//! `doctor --probe`: what the endpoint can do, measured by a few calls, and the flags that follow from it.
+//! `doctor --probe`: what the endpoint can do, measured by a few calls, and the flags that follow
+//! from it.
 
 use serde_json::Value;
 use syrch::Settings;
@@ -29,7 +30,11 @@ struct Own {
 pub(super) async fn all(settings: &Settings) -> Vec<Check> {
     let model = &settings.model;
     if model.replay.is_some() || model.simulated.is_some() {
-        return vec![Check::warn("probe", "no endpoint answers, so nothing is measured", "name one by --base-url")];
+        return vec![Check::warn(
+            "probe",
+            "no endpoint answers, so nothing is measured",
+            "name one by --base-url",
+        )];
     }
     let probe = match probe_endpoint(settings).await {
         Ok(probe) => probe,
@@ -41,8 +46,14 @@ pub(super) async fn all(settings: &Settings) -> Vec<Check> {
 fn checks(probe: &Probe, own: &Own) -> Vec<Check> {
     let seconds = probe.call.as_secs_f64();
     let speed = match probe.tokens_per_second {
-        Some(speed) => Check::ok("speed", format!("{speed:.1} tokens/s, {seconds:.2} s for a short call")),
-        None => Check::warn("speed", "its replies are empty", "check the model and the log of the server"),
+        Some(speed) => {
+            Check::ok("speed", format!("{speed:.1} tokens/s, {seconds:.2} s for a short call"))
+        }
+        None => Check::warn(
+            "speed",
+            "its replies are empty",
+            "check the model and the log of the server",
+        ),
     };
     let context = match own.context {
         Some(tokens) => Check::ok("context", format!("{tokens} tokens")),
@@ -60,7 +71,9 @@ fn checks(probe: &Probe, own: &Own) -> Vec<Check> {
             "a JSON schema is taken and not obeyed",
             "plans may be malformed: choose a strategy without them, such as vote5",
         ),
-        SchemaSupport::Refused => Check::ok("schema", "a JSON schema is not taken: it is described in the prompt"),
+        SchemaSupport::Refused => {
+            Check::ok("schema", "a JSON schema is not taken: it is described in the prompt")
+        }
     };
     // A search of one question has no workers.
     let flags = match (flags(probe, own).join(" "), slots < 4) {
@@ -92,10 +105,14 @@ fn flags(probe: &Probe, own: &Own) -> Vec<String> {
     flags
 }
 
-/// What a server on this machine says of itself: in its list of models, or as llama.cpp does under `/props`.
+/// What a server on this machine says of itself: in its list of models, or as llama.cpp does under
+/// `/props`.
 async fn own(model: &ModelSettings) -> Own {
-    let Some(list) = models_of(model.provider, &model.base_url).filter(is_loopback) else { return Own::default() };
-    let listed = document(&list, model).await.map(|list| of_list(&list, &model.model)).unwrap_or_default();
+    let Some(list) = models_of(model.provider, &model.base_url).filter(is_loopback) else {
+        return Own::default();
+    };
+    let listed =
+        document(&list, model).await.map(|list| of_list(&list, &model.model)).unwrap_or_default();
     let mut props = list.clone();
     props.set_path("/props");
     let of_props = document(&props, model).await.map(|props| of_props(&props)).unwrap_or_default();
@@ -107,12 +124,19 @@ fn of_list(list: &Value, model: &str) -> Option<u64> {
     let models = list.get("data")?.as_array()?;
     let named = models.iter().find(|one| one["id"] == model);
     let one = named.or(models.first().filter(|_| models.len() == 1))?;
-    let names = ["max_model_len", "context_length", "max_context_length", "context_window", "loaded_context_length"];
+    let names = [
+        "max_model_len",
+        "context_length",
+        "max_context_length",
+        "context_window",
+        "loaded_context_length",
+    ];
     names.iter().find_map(|name| one[name].as_u64()).or(one["meta"]["n_ctx"].as_u64())
 }
 
 fn of_props(props: &Value) -> Own {
-    let context = props["default_generation_settings"]["n_ctx"].as_u64().or(props["n_ctx"].as_u64());
+    let context =
+        props["default_generation_settings"]["n_ctx"].as_u64().or(props["n_ctx"].as_u64());
     Own { context, slots: props["total_slots"].as_u64() }
 }
 
@@ -145,7 +169,10 @@ mod tests {
     fn servers_name_their_context_in_several_ways() {
         for (list, context) in [
             (json!({"data": [{"id": "m", "max_model_len": 4096}]}), Some(4_096)),
-            (json!({"data": [{"id": "x", "context_length": 1}, {"id": "m", "meta": {"n_ctx": 2_048}}]}), Some(2_048)),
+            (
+                json!({"data": [{"id": "x", "context_length": 1}, {"id": "m", "meta": {"n_ctx": 2_048}}]}),
+                Some(2_048),
+            ),
             (json!({"data": [{"id": "x", "context_length": 8_192}]}), Some(8_192)),
             (json!({"data": [{"id": "m"}]}), None),
             (json!([]), None),

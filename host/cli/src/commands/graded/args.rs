@@ -16,7 +16,8 @@ use crate::config::Origin;
 pub(crate) use crate::config::spec::DATABASE;
 use crate::failure::{Failure, Outcome};
 
-/// The help of `--db` where a suite is read: `#[command(mut_arg(DATABASE, databases))]` on the flags of a command that takes one.
+/// The help of `--db` where a suite is read: `#[command(mut_arg(DATABASE, databases))]` on the
+/// flags of a command that takes one.
 pub(crate) fn databases(flag: Arg) -> Arg {
     flag.value_name("FILE|FOLDER").help_heading("Run").help(
         "Where the databases of the suite are: a folder, which is searched before that of the suite, or the one database of all questions. A \
@@ -28,7 +29,8 @@ pub(crate) fn databases(flag: Arg) -> Arg {
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Run")]
 pub(crate) struct RunArgs {
-    /// The comparison rule that the report goes by: bag-v1, bird-ex, spider-ex, spider2, strict. The verdicts of all are saved
+    /// The comparison rule that the report goes by: bag-v1, bird-ex, spider-ex, spider2, strict.
+    /// The verdicts of all are saved
     #[arg(long, value_name = "NAME", default_value = "bag-v1")]
     pub(crate) rule: Rule,
     /// Questions at once
@@ -37,7 +39,8 @@ pub(crate) struct RunArgs {
     /// Only part i of n of the suite, such as 2/8; `report` merges the parts
     #[arg(long, value_name = "i/n")]
     pub(crate) shard: Option<Shard>,
-    /// Continue a run: its id, the beginning of it, `last`, or its folder. All else must be as it was
+    /// Continue a run: its id, the beginning of it, `last`, or its folder. All else must be as it
+    /// was
     #[arg(long, value_name = "RUN")]
     pub(crate) resume: Option<String>,
     /// Ask again what ended with an error before
@@ -61,17 +64,20 @@ pub(crate) struct RunArgs {
     /// The searches whose journals are retained: none, those that were wrong, all
     #[arg(long, value_name = "WHICH", default_value = "wrong", hide_possible_values = true)]
     pub(crate) traces: TracesArg,
-    /// Ask under so many seeds, from --seed on: figures are those of the first, with a band over all [default: 5 of a simulated model, else 1]
+    /// Ask under so many seeds, from --seed on: figures are those of the first, with a band over
+    /// all [default: 5 of a simulated model, else 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
     pub(crate) seeds: Option<u16>,
-    /// The folder of a fuzzed suite, as `suite fuzz` makes one: answers that are right are tried on its databases, too, and the verdict `fuzzed`
-    /// stands beside those of the rules
+    /// The folder of a fuzzed suite, as `suite fuzz` makes one: answers that are right are tried on
+    /// its databases, too, and the verdict `fuzzed` stands beside those of the rules
     #[arg(long, value_name = "FOLDER")]
     pub(crate) fuzz: Option<PathBuf>,
-    /// When all is done, run each right answer and the expected statement so many times in turn, and report how quick the answers are (R-VES)
+    /// When all is done, run each right answer and the expected statement so many times in turn,
+    /// and report how quick the answers are (R-VES)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) timed: Option<u32>,
-    /// Write the report to this file, too; its ending is the format: .json, .md, .csv, .parquet, .html, or .xml (JUnit). May be given several times
+    /// Write the report to this file, too; its ending is the format: .json, .md, .csv, .parquet,
+    /// .html, or .xml (JUnit). May be given several times
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Vec<ReportFile>,
 }
@@ -102,7 +108,8 @@ pub(crate) fn share(word: &str) -> Result<f64, String> {
 
 /// A number above 0, as a flag's value.
 pub(crate) fn number(word: &str) -> Result<f64, String> {
-    let number = word.trim().parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
+    let number =
+        word.trim().parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
     number.ok_or_else(|| format!("`{word}` is not a number above 0"))
 }
 
@@ -113,7 +120,11 @@ pub(crate) fn seconds(word: &str) -> Result<Duration, String> {
 
 impl RunArgs {
     /// The options of a run over that suite. Without a suite, that of the resumed run is used.
-    pub(crate) fn options(&self, context: &Context, suite: Option<PathBuf>) -> Outcome<SuiteOptions> {
+    pub(crate) fn options(
+        &self,
+        context: &Context,
+        suite: Option<PathBuf>,
+    ) -> Outcome<SuiteOptions> {
         refuse_interactive(context)?;
         let runs = runs(context)?;
         let budgets = RunBudgets {
@@ -147,12 +158,14 @@ impl RunArgs {
         match (suite, &self.resume) {
             (Some(suite), _) => Ok(suite),
             (None, Some(run)) => {
-                let header = runs.find(run).and_then(|entry| read_header(&entry.path)).map_err(syrch::Error::from)?;
+                let header = runs
+                    .find(run)
+                    .and_then(|entry| read_header(&entry.path))
+                    .map_err(syrch::Error::from)?;
                 Ok(PathBuf::from(header.suite.path))
             }
-            (None, None) => {
-                Err(Failure::usage("no suite").hint("name its file, such as `syrch-host benchmark questions.jsonl`"))
-            }
+            (None, None) => Err(Failure::usage("no suite")
+                .hint("name its file, such as `syrch-host benchmark questions.jsonl`")),
         }
     }
 }
@@ -163,7 +176,8 @@ fn default_seeds(context: &Context) -> u32 {
     if context.config.effective.settings.model.simulated.is_some() { SIMULATED } else { 1 }
 }
 
-/// Where the databases of the suite are, when a flag says so. A database that is configured for searches is not that of all questions.
+/// Where the databases of the suite are, when a flag says so. A database that is configured for
+/// searches is not that of all questions.
 pub(crate) fn given_databases(context: &Context) -> Option<DatabaseUrl> {
     let is_flag = matches!(context.config.origin(DATABASE), Origin::Flag(_));
     is_flag.then(|| DatabaseUrl::parse(&context.config.effective.settings.database))
@@ -173,8 +187,10 @@ pub(crate) fn given_databases(context: &Context) -> Option<DatabaseUrl> {
 pub(crate) fn refuse_interactive(context: &Context) -> Outcome<()> {
     let is_flag = matches!(context.config.origin("execution.interactive"), Origin::Flag(_));
     if is_flag && context.config.effective.interactive {
-        return Err(Failure::usage("--interactive does not go with graded questions: no answer may have help")
-            .hint("a question that asks back counts as such in the report"));
+        return Err(Failure::usage(
+            "--interactive does not go with graded questions: no answer may have help",
+        )
+        .hint("a question that asks back counts as such in the report"));
     }
     Ok(())
 }
@@ -183,7 +199,8 @@ pub(crate) fn refuse_interactive(context: &Context) -> Outcome<()> {
 pub(crate) fn runs(context: &Context) -> Outcome<Runs> {
     let state = context.config.runs.as_deref().and_then(Path::parent);
     let state = state.ok_or_else(|| {
-        Failure::config("there is no folder for runs").hint("set SYRCH_STATE_DIR to a folder of yours")
+        Failure::config("there is no folder for runs")
+            .hint("set SYRCH_STATE_DIR to a folder of yours")
     })?;
     Ok(Runs::new(state.join("suites")))
 }

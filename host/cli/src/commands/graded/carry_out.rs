@@ -31,14 +31,16 @@ pub(crate) type Inputs = [(&'static str, PathBuf)];
 
 /// The steps of a command at the start of its run.
 pub(crate) struct Occasions<'a> {
-    /// Called when all checks have passed and nothing is asked yet. Refuses an output that would replace an input of the run.
+    /// Called when all checks have passed and nothing is asked yet. Refuses an output that would
+    /// replace an input of the run.
     pub(crate) accepted: &'a (dyn Fn(&Inputs) -> Outcome<()> + Sync),
     /// Called when the run has its folder.
     pub(crate) started: &'a (dyn Fn(&Path) + Sync),
 }
 
-/// Checks the suite, the databases, the plugins and the model, then asks the arms. `arms` have names and settings; call
-/// `search::prepare` before they are made. Ctrl-C ends the run, and its finished answers are saved.
+/// Checks the suite, the databases, the plugins and the model, then asks the arms. `arms` have
+/// names and settings; call `search::prepare` before they are made. Ctrl-C ends the run, and its
+/// finished answers are saved.
 ///
 /// # Errors
 /// When a check fails, before the first question is asked.
@@ -60,7 +62,8 @@ pub(crate) async fn carry_out(
     let run = match opened {
         Ok(run) => run,
         Err(error) if fuzz.is_some_and(|folder| !folder.join(FUZZ_FILE).is_file()) => {
-            return Err(Failure::from(error).hint("`syrch-host suite fuzz SUITE -o FOLDER` makes a fuzzed suite"));
+            return Err(Failure::from(error)
+                .hint("`syrch-host suite fuzz SUITE -o FOLDER` makes a fuzzed suite"));
         }
         Err(error) => return Err(search::explained(error, &settings, context, &watch).await),
     };
@@ -94,8 +97,12 @@ fn inputs(context: &Context, run: &SuiteRun) -> Vec<(&'static str, PathBuf)> {
 }
 
 /// Stops the work at Ctrl-C; the second one ends the program.
-pub(crate) fn stop_at_interrupt(context: &Context, stop: &Stop) -> impl Future<Output = ()> + Send + 'static {
-    let (stop, interrupt, console) = (stop.clone(), context.interrupt.clone(), Arc::clone(&context.console));
+pub(crate) fn stop_at_interrupt(
+    context: &Context,
+    stop: &Stop,
+) -> impl Future<Output = ()> + Send + 'static {
+    let (stop, interrupt, console) =
+        (stop.clone(), context.interrupt.clone(), Arc::clone(&context.console));
     async move {
         interrupt.wait().await;
         console.note("stopping; what is done is saved; Ctrl-C again ends at once");
@@ -118,26 +125,37 @@ impl Ended {
                 (failure.as_ref().map_or(Exit::Answered, |failure| failure.exit), None, failure)
             }
             Some(Stopped::Interrupted) => {
-                let failure = Failure::new(Exit::Interrupted, format!("interrupted: {}", done_of(done, of)));
+                let failure =
+                    Failure::new(Exit::Interrupted, format!("interrupted: {}", done_of(done, of)));
                 (Exit::Interrupted, Some("it was interrupted".to_owned()), Some(failure.hint(on)))
             }
             Some(Stopped::Budget(budget)) => {
                 let (what, flag) = budget_of(budget);
                 let why = format!("the {what} of the whole run were used up");
-                let failure = Failure::new(Exit::Budget, format!("{why} ({flag}): {}", done_of(done, of)));
+                let failure =
+                    Failure::new(Exit::Budget, format!("{why} ({flag}): {}", done_of(done, of)));
                 (Exit::Budget, Some(why), Some(failure.hint(format!("{on}, with a higher {flag}"))))
             }
             Some(Stopped::Outage { items, message }) => {
-                let times = if items == 1 { "once".to_owned() } else { format!("{items} times, one after the other") };
+                let times = if items == 1 {
+                    "once".to_owned()
+                } else {
+                    format!("{items} times, one after the other")
+                };
                 let why = format!("the model's endpoint failed {times}: {message}");
                 let failure = Failure::new(Exit::Model, format!("the run stopped: {why}"));
-                let hint = "what is done is saved; when the endpoint answers again, the same command with";
-                let failure = failure.hint(format!("{hint} `--resume {run} --retry-failed` continues"));
+                let hint =
+                    "what is done is saved; when the endpoint answers again, the same command with";
+                let failure =
+                    failure.hint(format!("{hint} `--resume {run} --retry-failed` continues"));
                 (Exit::Model, Some(why), Some(failure))
             }
             Some(Stopped::Fatal(error)) => {
                 let (why, failure) = (error.to_string(), Failure::from(error));
-                let hint = failure.hint.as_ref().map_or_else(|| on.clone(), |hint| format!("{hint}; {on}"));
+                let hint = failure
+                    .hint
+                    .as_ref()
+                    .map_or_else(|| on.clone(), |hint| format!("{hint}; {on}"));
                 (failure.exit, Some(why), Some(failure.hint(hint)))
             }
         };
@@ -167,12 +185,14 @@ fn done_of(done: u64, of: u64) -> String {
     format!("{done} of {of} {} done", if of == 1 { "is" } else { "are" })
 }
 
-/// The failure of a run whose searches all failed, as a report of it says so: without a hint to ask again.
+/// The failure of a run whose searches all failed, as a report of it says so: without a hint to ask
+/// again.
 pub(crate) fn all_failed_failure(graded: &[Graded]) -> Option<Failure> {
     failure(graded, "").map(|failure| Failure { hint: None, ..failure })
 }
 
-/// The failure of a run whose searches all failed, with the exit code of the most frequent error. `None` if a search ended otherwise.
+/// The failure of a run whose searches all failed, with the exit code of the most frequent error.
+/// `None` if a search ended otherwise.
 fn failure(graded: &[Graded], run: &str) -> Option<Failure> {
     let AllFailed { class, count, message } = all_failed(graded)?;
     let exit = Exit::of_class(class).unwrap_or(Exit::Unexpected);
@@ -182,7 +202,9 @@ fn failure(graded: &[Graded], run: &str) -> Option<Failure> {
         (all, count) if all == count => format!("all {all} searches failed"),
         (all, count) => format!("all {all} searches failed, {count} of them like this"),
     };
-    let hint = format!("once that is put right, the same command with `--resume {run} --retry-failed` asks again");
+    let hint = format!(
+        "once that is put right, the same command with `--resume {run} --retry-failed` asks again"
+    );
     Some(Failure::new(exit, format!("{searches}: {message}")).hint(hint))
 }
 
@@ -216,11 +238,15 @@ mod tests {
     #[test]
     fn a_run_of_failures_ends_like_the_most_of_them() {
         let failure_of = |ends: &[(&str, &str)]| failure(&graded(ends), "r");
-        let failed = failure_of(&[("failed", "budget"), ("failed", "model"), ("failed", "model")]).unwrap();
+        let failed =
+            failure_of(&[("failed", "budget"), ("failed", "model"), ("failed", "model")]).unwrap();
         assert_eq!(failed.exit, Exit::Model);
         assert_eq!(failed.message, "all 3 searches failed, 2 of them like this: model failed");
         // Of equally frequent errors the first by name, as in the report of each arm.
-        assert_eq!(failure_of(&[("failed", "model"), ("failed", "database")]).unwrap().exit, Exit::Database);
+        assert_eq!(
+            failure_of(&[("failed", "model"), ("failed", "database")]).unwrap().exit,
+            Exit::Database
+        );
         assert_eq!(failure_of(&[("failed", "replay-miss")]).unwrap().exit, Exit::ReplayMiss);
         assert_eq!(failure_of(&[("failed", "nonsense")]).unwrap().exit, Exit::Unexpected);
         assert_eq!(failure_of(&[("failed", "model"), ("no-answer", "model")]), None);

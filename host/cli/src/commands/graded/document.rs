@@ -40,8 +40,12 @@ impl Document {
     /// The document without secrets, so that no output can hold one.
     pub(crate) fn scrubbed(self, scrubber: &Scrubber) -> Outcome<Self> {
         Ok(Self(match self.0 {
-            RunReport::Benchmark(report) => clean(*report, |report| &mut report.results, scrubber)?.into(),
-            RunReport::Compare(report) => clean(*report, |report| &mut report.results, scrubber)?.into(),
+            RunReport::Benchmark(report) => {
+                clean(*report, |report| &mut report.results, scrubber)?.into()
+            }
+            RunReport::Compare(report) => {
+                clean(*report, |report| &mut report.results, scrubber)?.into()
+            }
         }))
     }
 
@@ -52,13 +56,15 @@ impl Document {
 
     /// A line of JSON for each answer.
     fn lines(&self) -> Outcome<String> {
-        let line = |row| serde_json::to_value(row).map(|value| json::line(&value)).map_err(unwritable);
+        let line =
+            |row| serde_json::to_value(row).map(|value| json::line(&value)).map_err(unwritable);
         self.0.rows().iter().map(line).collect()
     }
 
     /// A Parquet file with a row for each answer.
     pub(crate) fn parquet(&self) -> Outcome<Vec<u8>> {
-        parquet::parquet(self.0.rows()).map_err(|error| Failure::new(Exit::Unexpected, error.to_string()))
+        parquet::parquet(self.0.rows())
+            .map_err(|error| Failure::new(Exit::Unexpected, error.to_string()))
     }
 }
 
@@ -66,7 +72,8 @@ fn unwritable(error: serde_json::Error) -> Failure {
     Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}"))
 }
 
-/// The report without secrets. Its rows are converted one at a time: as JSON values, all of them would take many times their memory.
+/// The report without secrets. Its rows are converted one at a time: as JSON values, all of them
+/// would take many times their memory.
 fn clean<T: Serialize + DeserializeOwned>(
     mut report: T,
     rows: impl Fn(&mut T) -> &mut Vec<ResultRow>,
@@ -77,12 +84,16 @@ fn clean<T: Serialize + DeserializeOwned>(
     }
     let held = std::mem::take(rows(&mut report));
     let mut report = without_secrets(report, scrubber)?;
-    *rows(&mut report) = held.into_iter().map(|row| without_secrets(row, scrubber)).collect::<Outcome<_>>()?;
+    *rows(&mut report) =
+        held.into_iter().map(|row| without_secrets(row, scrubber)).collect::<Outcome<_>>()?;
     Ok(report)
 }
 
 /// Anything that is read as it is written, without secrets.
-pub(crate) fn without_secrets<T: Serialize + DeserializeOwned>(one: T, scrubber: &Scrubber) -> Outcome<T> {
+pub(crate) fn without_secrets<T: Serialize + DeserializeOwned>(
+    one: T,
+    scrubber: &Scrubber,
+) -> Outcome<T> {
     let mut value = serde_json::to_value(&one).map_err(unwritable)?;
     let before = value.clone();
     scrubber.value(&mut value);
@@ -90,8 +101,8 @@ pub(crate) fn without_secrets<T: Serialize + DeserializeOwned>(one: T, scrubber:
     if value == before { Ok(one) } else { serde_json::from_value(value).map_err(unwritable) }
 }
 
-/// Prints a report in the chosen format, and its warnings on standard error. The document must be scrubbed. `slices` are the fields of the
-/// suite whose values the terminal shows one by one.
+/// Prints a report in the chosen format, and its warnings on standard error. The document must be
+/// scrubbed. `slices` are the fields of the suite whose values the terminal shows one by one.
 pub(crate) fn print(context: &Context, document: &Document, slices: &[String]) -> Outcome<()> {
     let output = &context.output;
     match context.format {
@@ -99,7 +110,9 @@ pub(crate) fn print(context: &Context, document: &Document, slices: &[String]) -
         Format::Jsonl => output.write(&document.lines()?)?,
         Format::Csv => output.write(&csv::csv(document.0.rows()))?,
         Format::Markdown => output.write(&markdown::document(&document.0))?,
-        Format::Auto | Format::Table => output.write(&text::document(&document.0, slices, output.width()))?,
+        Format::Auto | Format::Table => {
+            output.write(&text::document(&document.0, slices, output.width()))?
+        }
     }
     document.0.basis().warnings.iter().for_each(|warning| context.console.warn(warning));
     Ok(())
@@ -107,9 +120,14 @@ pub(crate) fn print(context: &Context, document: &Document, slices: &[String]) -
 
 /// Notes on standard error where the journals are that the run retained.
 pub(crate) fn note_traces(context: &Context, document: &Document, folder: &Path) {
-    let Some((id, name)) = document.0.rows().iter().find_map(|row| Some((&row.id, row.run.as_ref()?))) else { return };
+    let Some((id, name)) =
+        document.0.rows().iter().find_map(|row| Some((&row.id, row.run.as_ref()?)))
+    else {
+        return;
+    };
     let path = folder.join(name);
-    context
-        .console
-        .note(&format!("journals are retained; `syrch-host trace show {}` draws that of `{id}`", path.display()));
+    context.console.note(&format!(
+        "journals are retained; `syrch-host trace show {}` draws that of `{id}`",
+        path.display()
+    ));
 }

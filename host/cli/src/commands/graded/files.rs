@@ -35,7 +35,10 @@ impl FromStr for ReportFile {
 
     fn from_str(word: &str) -> Result<Self, String> {
         let path = PathBuf::from(word);
-        let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
+        let ending = path
+            .extension()
+            .map(|ending| ending.to_string_lossy().to_lowercase())
+            .unwrap_or_default();
         let kind = match ending.as_str() {
             "json" => Kind::Json,
             "md" | "markdown" => Kind::Markdown,
@@ -75,8 +78,10 @@ impl ReportFile {
             Kind::Json | Kind::Markdown => Ok(()),
             Kind::Csv | Kind::Parquet | Kind::Html | Kind::Junit => {
                 let path = self.path.display();
-                Err(Failure::usage(format!("--report `{path}`: the report of a grid is not written so"))
-                    .hint("its files end in .json or .md; --format csv prints the cells"))
+                Err(Failure::usage(format!(
+                    "--report `{path}`: the report of a grid is not written so"
+                ))
+                .hint("its files end in .json or .md; --format csv prints the cells"))
             }
         }
     }
@@ -101,7 +106,8 @@ impl ReportFile {
     }
 }
 
-/// The files in the folder of a run that hold its questions and answers. The reports of a grid in that folder may be replaced.
+/// The files in the folder of a run that hold its questions and answers. The reports of a grid in
+/// that folder may be replaced.
 pub(crate) fn of_run(folder: &Path) -> Vec<(&'static str, PathBuf)> {
     let names = ["run.json", "results.jsonl", "times.json", "cells.json", "compare.json"];
     names.into_iter().map(|name| ("of the run itself", folder.join(name))).collect()
@@ -132,19 +138,28 @@ mod tests {
             let is_known = word == "x.json/";
             assert_eq!(kind(word).is_ok(), is_known, "{word}");
         }
-        assert!(kind("x.pdf").unwrap_err().contains(".json, .md, .csv, .parquet, .html, or .xml (JUnit)"));
+        assert!(
+            kind("x.pdf")
+                .unwrap_err()
+                .contains(".json, .md, .csv, .parquet, .html, or .xml (JUnit)")
+        );
     }
 
     #[test]
     fn a_place_that_is_none_is_found_before_any_work() {
         let folder = tempfile::tempdir().unwrap();
-        let file = |name: &str| folder.path().join(name).display().to_string().parse::<ReportFile>().unwrap();
+        let file = |name: &str| {
+            folder.path().join(name).display().to_string().parse::<ReportFile>().unwrap()
+        };
         assert_eq!(file("x.json").check(), Ok(()));
         let failure = file("none/x.json").check().unwrap_err();
         assert!(failure.message.starts_with("--report `"), "{}", failure.message);
         let inputs = [("the suite", folder.path().join("x.json"))];
         let failure = file("x.json").spares(&inputs).unwrap_err();
         assert!(failure.message.ends_with("is the suite"), "{}", failure.message);
-        assert_eq!(failure.hint.as_deref(), Some("--report replaces what the file holds; give another path"));
+        assert_eq!(
+            failure.hint.as_deref(),
+            Some("--report replaces what the file holds; give another path")
+        );
     }
 }

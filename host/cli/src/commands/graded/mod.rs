@@ -1,7 +1,9 @@
-//! What `benchmark`, `compare`, `grid` and `report` share: the flags of a run over a suite, its progress, its end, and its report.
+//! What `benchmark`, `compare`, `grid` and `report` share: the flags of a run over a suite, its
+//! progress, its end, and its report.
 //!
-//! A command reads its flags ([`RunArgs`]), makes the arms, calls [`carry_out()`], makes a [`Document`] of the result, prints it by [`print`],
-//! writes the files of `--report` by [`write_all`], and ends with the exit code of the run.
+//! A command reads its flags ([`RunArgs`]), makes the arms, calls [`carry_out()`], makes a
+//! [`Document`] of the result, prints it by [`print`], writes the files of `--report` by
+//! [`write_all`], and ends with the exit code of the run.
 
 mod args;
 mod carry_out;

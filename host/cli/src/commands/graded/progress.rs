@@ -27,7 +27,9 @@ impl Beginning for RunWatch<'_> {
     fn started(&self, run: &str, folder: &Path) {
         (self.started)(folder);
         tracing::info!(target: "syrch.run", folder = %folder.display(), "run {run}");
-        self.console.note(&format!("run {run}: if it is cut short, the same command with `--resume {run}` continues"));
+        self.console.note(&format!(
+            "run {run}: if it is cut short, the same command with `--resume {run}` continues"
+        ));
     }
 }
 
@@ -41,7 +43,9 @@ impl Observer for RunWatch<'_> {
             0 => {}
             1 => self.console.note("the last byte of its results was cut off, and is removed"),
             torn => {
-                self.console.note(&format!("the last {torn} bytes of its results were cut off, and are removed"));
+                self.console.note(&format!(
+                    "the last {torn} bytes of its results were cut off, and are removed"
+                ));
             }
         }
     }
@@ -66,7 +70,8 @@ fn already(done: u64, again: u64) -> String {
 /// Arms whose shares are shown at most.
 const SHOWN: usize = 4;
 
-/// `12/100 · 83.3 % right · 1 failed · 24 calls · $0.0012 · 1 min 20 s left`; of several arms each one's share.
+/// `12/100 · 83.3 % right · 1 failed · 24 calls · $0.0012 · 1 min 20 s left`; of several arms each
+/// one's share.
 fn line(progress: &Progress) -> String {
     let share = |right: u64, of: u64| match of {
         0 => "– % right".to_owned(),
@@ -77,7 +82,9 @@ fn line(progress: &Progress) -> String {
         [one] => parts.push(share(one.right, one.of)),
         // A grid's cells, or an arm under many seeds, would fill the screen.
         many if many.len() > SHOWN => {}
-        arms => parts.extend(arms.iter().map(|arm| format!("{} {}", arm.arm, share(arm.right, arm.of)))),
+        arms => {
+            parts.extend(arms.iter().map(|arm| format!("{} {}", arm.arm, share(arm.right, arm.of))))
+        }
     }
     parts.extend((progress.failed > 0).then(|| format!("{} failed", progress.failed)));
     parts.push(count(progress.calls, "call"));
@@ -115,11 +122,21 @@ mod tests {
     #[test]
     fn the_line_has_counts_shares_costs_and_time() {
         let arm = |name: &str, right, of| ArmProgress { arm: name.into(), right, of };
-        let mut progress = Progress { done: 12, of: 100, arms: vec![arm("a", 0, 0)], calls: 24, ..Progress::default() };
+        let mut progress = Progress {
+            done: 12,
+            of: 100,
+            arms: vec![arm("a", 0, 0)],
+            calls: 24,
+            ..Progress::default()
+        };
         assert_eq!(line(&progress), "12/100 · – % right · 24 calls");
         progress.arms = vec![arm("a", 10, 12)];
-        (progress.failed, progress.usd, progress.left) = (1, Some(0.0012), Some(Duration::from_millis(79_100)));
-        assert_eq!(line(&progress), "12/100 · 83.3 % right · 1 failed · 24 calls · $0.0012 · 1 min 20 s left");
+        (progress.failed, progress.usd, progress.left) =
+            (1, Some(0.0012), Some(Duration::from_millis(79_100)));
+        assert_eq!(
+            line(&progress),
+            "12/100 · 83.3 % right · 1 failed · 24 calls · $0.0012 · 1 min 20 s left"
+        );
         progress.arms.push(arm("b", 6, 12));
         assert!(line(&progress).starts_with("12/100 · a 83.3 % right · b 50.0 % right · "));
         assert_eq!(

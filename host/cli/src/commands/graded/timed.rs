@@ -41,7 +41,10 @@ impl Timed {
             );
         }
         let own = record.header.own();
-        let untimed = own.arms.iter().filter_map(|arm| Some((&arm.name, timings.untimed.get(&arm.name)?.len())));
+        let untimed = own
+            .arms
+            .iter()
+            .filter_map(|arm| Some((&arm.name, timings.untimed.get(&arm.name)?.len())));
         let note = |(arm, number): (&String, usize)| {
             let are = if number == 1 { "is left out, for it" } else { "are left out, for they" };
             format!("{} of `{arm}` {are} could not be timed", count(number as u64, "right answer"))

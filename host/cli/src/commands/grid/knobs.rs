@@ -1,5 +1,5 @@
-//! The names of what arms and cells differ in: `policy.KEY`, `calibration`, `ROLE.KEY`, `settings.NAME`, or the KEY alone that only one plugin
-//! of the strategy has.
+//! The names of what arms and cells differ in: `policy.KEY`, `calibration`, `ROLE.KEY`,
+//! `settings.NAME`, or the KEY alone that only one plugin of the strategy has.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -82,7 +82,11 @@ impl<'a> Plugins<'a> {
     }
 
     /// The roles and settings of a plugin.
-    pub(crate) async fn of(&mut self, source: &PluginSource, settings: &Settings) -> Outcome<Plugin> {
+    pub(crate) async fn of(
+        &mut self,
+        source: &PluginSource,
+        settings: &Settings,
+    ) -> Outcome<Plugin> {
         if let Some(plugin) = self.known.get(source) {
             return Ok(plugin.clone());
         }
@@ -119,7 +123,8 @@ impl<'a> Plugins<'a> {
         if !plugin.is_closed || plugin.keys.iter().any(|known| known == key) {
             return Ok(());
         }
-        let failure = Failure::usage(format!("{role}.{key}: the {role} `{source}` has no setting `{key}`"));
+        let failure =
+            Failure::usage(format!("{role}.{key}: the {role} `{source}` has no setting `{key}`"));
         let similar = nearest(key, plugin.keys.iter().map(String::as_str));
         Err(failure.hint(match alternatives(&similar) {
             Some(names) => format!("did you mean {names}?"),
@@ -131,20 +136,27 @@ impl<'a> Plugins<'a> {
     async fn owner(&mut self, key: &str, settings: &Settings) -> Outcome<Knob> {
         let mut owners: Vec<Knob> = Knob::policy(key).into_iter().collect();
         let mut all: Vec<String> = Knob::policies().map(|key| format!("policy.{key}")).collect();
-        let of_search = settings.strategy.roles.iter().filter(|(role, _)| Role::SEARCH.contains(role));
+        let of_search =
+            settings.strategy.roles.iter().filter(|(role, _)| Role::SEARCH.contains(role));
         for (role, source) in of_search {
             let plugin = self.of(source, settings).await?;
             all.extend(plugin.keys.iter().map(|key| format!("{role}.{key}")));
-            owners.extend(plugin.keys.contains(&key.to_owned()).then(|| Knob::Plugin(*role, key.to_owned())));
+            owners.extend(
+                plugin.keys.contains(&key.to_owned()).then(|| Knob::Plugin(*role, key.to_owned())),
+            );
         }
         match owners.as_slice() {
             [one] => Ok(one.clone()),
             [] => {
-                let bare = |name: &str| name.split_once('.').map_or(name, |(_, key)| key).to_owned();
+                let bare =
+                    |name: &str| name.split_once('.').map_or(name, |(_, key)| key).to_owned();
                 let keys: Vec<String> = all.iter().map(|name| bare(name)).collect();
                 let similar = nearest(key, keys.iter().map(String::as_str));
-                let near: Vec<String> = all.into_iter().filter(|name| similar.contains(&bare(name))).collect();
-                let failure = Failure::usage(format!("{key}: no plugin of the strategy has the setting `{key}`"));
+                let near: Vec<String> =
+                    all.into_iter().filter(|name| similar.contains(&bare(name))).collect();
+                let failure = Failure::usage(format!(
+                    "{key}: no plugin of the strategy has the setting `{key}`"
+                ));
                 Err(failure.hint(match alternatives(&near) {
                     Some(names) => format!("did you mean {names}?"),
                     None => "`syrch-host plugin inspect NAME` shows a plugin's settings".to_owned(),
@@ -153,11 +165,13 @@ impl<'a> Plugins<'a> {
             several => {
                 let names: Vec<String> = several
                     .iter()
-                    .map(
-                        |knob| {
-                            if matches!(knob, Knob::Policy(_)) { format!("policy.{knob}") } else { knob.to_string() }
-                        },
-                    )
+                    .map(|knob| {
+                        if matches!(knob, Knob::Policy(_)) {
+                            format!("policy.{knob}")
+                        } else {
+                            knob.to_string()
+                        }
+                    })
                     .collect();
                 let names = alternatives(&names).unwrap_or_default();
                 Err(Failure::usage(format!("{key}: several have the setting `{key}`"))
@@ -192,7 +206,9 @@ impl Assigned {
 
     /// Reads one value, which may contain commas.
     pub(crate) fn one(text: &str) -> Result<Self, String> {
-        let whole = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()));
+        let whole = |text: &str| {
+            serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+        };
         Self::read(text, |text| Ok(vec![whole(text)]))
     }
 }
@@ -215,8 +231,12 @@ mod tests {
             named("policy.max_dept").unwrap_err(),
             "the policy has no `max_dept`: did you mean `max_depth` or `max_attempts`?"
         );
-        assert!(named("sover.x").unwrap_err().starts_with("`sover` is no role of a search: linker, "));
-        assert!(named("rewriter.x").unwrap_err().starts_with("`rewriter` is no role of a search: "));
+        assert!(
+            named("sover.x").unwrap_err().starts_with("`sover` is no role of a search: linker, ")
+        );
+        assert!(
+            named("rewriter.x").unwrap_err().starts_with("`rewriter` is no role of a search: ")
+        );
         for wrong in ["", " ", "solver.", "policy. "] {
             assert!(named(wrong).is_err(), "{wrong}");
         }

@@ -1,9 +1,10 @@
-//! Values on the command line: JSON where the text is JSON, else the text itself, with commas between several.
+//! Values on the command line: JSON where the text is JSON, else the text itself, with commas
+//! between several.
 
 use serde_json::Value;
 
-/// The first value of a text, and what follows it: nothing, or a comma and more. JSON may hold commas itself; other text ends at the first
-/// one.
+/// The first value of a text, and what follows it: nothing, or a comma and more. JSON may hold
+/// commas itself; other text ends at the first one.
 fn first(text: &str) -> (Value, &str) {
     let mut stream = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     if let Some(Ok(value)) = stream.next() {
@@ -16,7 +17,8 @@ fn first(text: &str) -> (Value, &str) {
     (Value::String(word.trim().to_owned()), rest)
 }
 
-/// The first value, which must not be nothing, and the text after its comma; `None` if there is no comma.
+/// The first value, which must not be nothing, and the text after its comma; `None` if there is no
+/// comma.
 fn next(text: &str) -> Result<(Value, Option<&str>), String> {
     let (value, rest) = first(text);
     // The empty text is written `""`.
@@ -41,10 +43,10 @@ pub(crate) fn values(text: &str) -> Result<Vec<Value>, String> {
 pub(crate) fn settings(text: &str) -> Result<Vec<(String, Value)>, String> {
     let (mut all, mut rest) = (Vec::new(), Some(text));
     while let Some(text) = rest {
-        let (name, value) = text
-            .split_once('=')
-            .filter(|(name, _)| !name.contains(','))
-            .ok_or_else(|| format!("`{text}` is not NAME=VALUE; a text with a comma in it stands in quotes"))?;
+        let (name, value) =
+            text.split_once('=').filter(|(name, _)| !name.contains(',')).ok_or_else(|| {
+                format!("`{text}` is not NAME=VALUE; a text with a comma in it stands in quotes")
+            })?;
         let (value, after) = next(value)?;
         all.push((name.trim().to_owned(), value));
         rest = after;
@@ -78,7 +80,10 @@ mod tests {
     #[test]
     fn settings_have_names() {
         let two = settings("solver.rounds=2,settings.style=\"a,b\"").unwrap();
-        assert_eq!(two, [("solver.rounds".to_owned(), json!(2)), ("settings.style".to_owned(), json!("a,b"))]);
+        assert_eq!(
+            two,
+            [("solver.rounds".to_owned(), json!(2)), ("settings.style".to_owned(), json!("a,b"))]
+        );
         assert!(settings("a=1,b").unwrap_err().starts_with("`b` is not NAME=VALUE"));
         assert!(settings("a=x,y,b=1").unwrap_err().starts_with("`y,b=1` is not NAME=VALUE"));
         assert!(settings("a=").is_err() && settings("").is_err());

@@ -1,4 +1,5 @@
-//! One question in place of a suite: it is written to a suite of its own, so that its run is like all others.
+//! One question in place of a suite: it is written to a suite of its own, so that its run is like
+//! all others.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,8 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 
-/// The expected statement of a question without an expected answer. It has no rows, so no answer is right or wrong by it.
+/// The expected statement of a question without an expected answer. It has no rows, so no answer is
+/// right or wrong by it.
 const NOTHING: &str = "-- nothing is expected";
 
 /// A question with what is expected of its answer.
@@ -41,7 +43,9 @@ impl One {
     /// Writes the suite beside the folder of runs; its file. Equal questions have the same file.
     pub(super) fn write(&self, runs: &Path, database: &DatabaseUrl) -> Outcome<PathBuf> {
         let rows = self.expected.as_deref().map(rows).transpose()?;
-        let db = Some(database_name(database)).filter(|name| !name.is_empty()).unwrap_or_else(|| "database".to_owned());
+        let db = Some(database_name(database))
+            .filter(|name| !name.is_empty())
+            .unwrap_or_else(|| "database".to_owned());
         let mut line = json!({"id": "question", "db": db, "question": self.question});
         if let Some(evidence) = &self.evidence {
             line["evidence"] = json!(evidence);
@@ -51,9 +55,13 @@ impl One {
             None => line["gold_sql"] = json!(self.sql.as_deref().unwrap_or(NOTHING)),
         }
         let text = format!("{line}\n");
-        let id = digest64(&[&text, &rows.as_ref().map(|rows| String::from_utf8_lossy(rows)).unwrap_or_default()]);
+        let id = digest64(&[
+            &text,
+            &rows.as_ref().map(|rows| String::from_utf8_lossy(rows)).unwrap_or_default(),
+        ]);
         let folder = runs.parent().unwrap_or(runs).join("questions").join(format!("{id:016x}"));
-        let fail = |error: std::io::Error| Failure::config(format!("`{}`: {error}", folder.display()));
+        let fail =
+            |error: std::io::Error| Failure::config(format!("`{}`: {error}", folder.display()));
         fs::create_dir_all(&folder).map_err(fail)?;
         if let Some(rows) = rows {
             Output::open(Some(&folder.join("expected.csv")))?.write_bytes(&rows)?;
@@ -73,8 +81,10 @@ impl One {
         let Some(sql) = &self.sql else { return Ok(()) };
         // With all tables, whatever strategies are granted.
         let database = open_database(&settings.for_database(&settings.database)).await?;
-        let with_flag =
-            |failure: Failure| Failure { message: format!("--expected-sql: {}", failure.message), ..failure };
+        let with_flag = |failure: Failure| Failure {
+            message: format!("--expected-sql: {}", failure.message),
+            ..failure
+        };
         database.run(&SqlQuery::new(sql)).await.map(drop).map_err(|error| with_flag(error.into()))
     }
 }

@@ -1,4 +1,5 @@
-//! The cells of a grid with their settings, saved in the folder of its run, so that its report can be made again.
+//! The cells of a grid with their settings, saved in the folder of its run, so that its report can
+//! be made again.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -50,12 +51,18 @@ impl SavedGrid {
 
     /// Reads the cells of a run. `None` if it is no grid.
     pub(crate) fn read(folder: &Path) -> Option<Self> {
-        let saved: Self = serde_json::from_slice(&read_within(&folder.join(FILE), DOCUMENT).ok()?).ok()?;
+        let saved: Self =
+            serde_json::from_slice(&read_within(&folder.join(FILE), DOCUMENT).ok()?).ok()?;
         (saved.schema == SCHEMA).then_some(saved)
     }
 
     /// The report on the cells under a rule, with what a timed pass found.
-    pub(crate) fn report(&self, record: &RunRecord, rule: &str, timings: Option<&Timings>) -> GridReport {
+    pub(crate) fn report(
+        &self,
+        record: &RunRecord,
+        rule: &str,
+        timings: Option<&Timings>,
+    ) -> GridReport {
         let mut report = GridReport::new(&record.header, &record.graded, rule, &self.cells);
         if !self.expects {
             report.without_expected();
@@ -89,7 +96,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(SavedGrid::read(folder.path()), None);
         let cell = BTreeMap::from([("max_depth".to_owned(), json!(1))]);
-        let saved = SavedGrid::new(BTreeMap::from([("max_depth=1".to_owned(), cell)]), false, Some("a".to_owned()));
+        let saved = SavedGrid::new(
+            BTreeMap::from([("max_depth=1".to_owned(), cell)]),
+            false,
+            Some("a".to_owned()),
+        );
         saved.write(folder.path()).unwrap();
         assert_eq!(SavedGrid::read(folder.path()), Some(saved.clone()));
         // That of a resumed run stays.

@@ -1,4 +1,5 @@
-//! Equal calls of a grid's cells are made once: by the user's cache, or, where there is none, by one that only this run has.
+//! Equal calls of a grid's cells are made once: by the user's cache, or, where there is none, by
+//! one that only this run has.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,13 +24,15 @@ impl Drop for Calls {
     }
 }
 
-/// Gives all cells one cache. Where the user wants no cache it is a new one, which is removed afterwards.
+/// Gives all cells one cache. Where the user wants no cache it is a new one, which is removed
+/// afterwards.
 pub(super) fn share(cells: &mut [(String, Settings)], runs: &Path) -> Calls {
     clear(runs);
     if cells.iter().all(|(_, settings)| settings.cache.folder.is_some()) {
         return Calls(None);
     }
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
+    let now =
+        SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
     let folder = runs.join(format!("{NAME}{}-{now}", std::process::id()));
     cells.iter_mut().for_each(|(_, settings)| settings.cache.folder = Some(folder.clone()));
     Calls(Some(folder))
@@ -51,7 +54,9 @@ fn clear(runs: &Path) {
 /// The reason why equal calls were made more than once. `None` if they were not.
 pub(super) fn unshared(cells: &[(String, Settings)]) -> Option<String> {
     let is_recorded = cells.iter().any(|(_, settings)| settings.model.record.is_some());
-    is_recorded.then(|| "equal calls were made anew in each cell: what is recorded comes from no cache".to_owned())
+    is_recorded.then(|| {
+        "equal calls were made anew in each cell: what is recorded comes from no cache".to_owned()
+    })
 }
 
 #[cfg(test)]
@@ -87,7 +92,10 @@ mod tests {
             fs::create_dir(folder).unwrap();
         }
         let long_ago = SystemTime::now() - 2 * OLD;
-        fs::File::open(&old).unwrap().set_times(fs::FileTimes::new().set_modified(long_ago)).unwrap();
+        fs::File::open(&old)
+            .unwrap()
+            .set_times(fs::FileTimes::new().set_modified(long_ago))
+            .unwrap();
         clear(runs.path());
         assert!(!old.exists() && new.exists());
     }

@@ -35,10 +35,15 @@ const SHOWN: usize = 15;
 pub(super) fn check(folder: &Path) -> Outcome<()> {
     let wrong = |why: &str| Failure::usage(format!("--out `{}`: {why}", folder.display()));
     match fs::metadata(folder) {
-        Ok(about) if !about.is_dir() => return Err(wrong("is no folder").hint("--out takes a folder")),
+        Ok(about) if !about.is_dir() => {
+            return Err(wrong("is no folder").hint("--out takes a folder"));
+        }
         Ok(_) => {}
         Err(_) => {
-            let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let parent = folder
+                .parent()
+                .filter(|parent| !parent.as_os_str().is_empty())
+                .unwrap_or(Path::new("."));
             return match parent.is_dir() && folder.file_name().is_some() {
                 true => Ok(()),
                 false => Err(wrong(&format!("there is no folder `{}`", parent.display()))
@@ -48,8 +53,10 @@ pub(super) fn check(folder: &Path) -> Outcome<()> {
     }
     match FILES.iter().find(|(name, is_ours)| is_foreign(&folder.join(name), *is_ours)) {
         None => Ok(()),
-        Some((name, _)) => Err(wrong(&format!("its `{name}` is not that of a grid, and would be replaced"))
-            .hint("name another folder, such as one that is not there yet")),
+        Some((name, _)) => {
+            Err(wrong(&format!("its `{name}` is not that of a grid, and would be replaced"))
+                .hint("name another folder, such as one that is not there yet"))
+        }
     }
 }
 
@@ -76,7 +83,8 @@ fn is_best(text: &str) -> bool {
     text.trim() == "null" || serde_json::from_str::<Cell>(text).is_ok()
 }
 
-/// Makes the folder of `--out`, or refuses one whose files the run reads. Called when all other checks have passed.
+/// Makes the folder of `--out`, or refuses one whose files the run reads. Called when all other
+/// checks have passed.
 pub(super) fn spare(folder: &Path, inputs: &Inputs) -> Outcome<()> {
     if !folder.is_dir() {
         return fs::create_dir(folder)
@@ -84,7 +92,9 @@ pub(super) fn spare(folder: &Path, inputs: &Inputs) -> Outcome<()> {
     }
     FILES.iter().try_for_each(|(name, _)| {
         let spared = Output::at("--out", &folder.join(name))?.spared("--out", inputs);
-        spared.map_err(|failure| failure.hint("--out replaces what its files hold; name another folder"))
+        spared.map_err(|failure| {
+            failure.hint("--out replaces what its files hold; name another folder")
+        })
     })
 }
 
@@ -100,7 +110,9 @@ pub(crate) fn json(report: &GridReport) -> Outcome<String> {
 /// Prints the report in the chosen format, and its warnings on standard error.
 pub(crate) fn print(context: &Context, report: &GridReport) -> Outcome<()> {
     match context.format {
-        Format::Auto | Format::Table => context.output.write(&shown(report, context.output.width()))?,
+        Format::Auto | Format::Table => {
+            context.output.write(&shown(report, context.output.width()))?
+        }
         Format::Markdown => context.output.write(&markdown::grid(report))?,
         Format::Json => context.document(serde_json::to_value(report).map_err(unwritable)?)?,
         Format::Jsonl | Format::Csv => context.rows(grid(report), || Value::Null)?,
@@ -129,7 +141,8 @@ fn shown(report: &GridReport, width: Option<u16>) -> String {
 }
 
 fn headline(report: &GridReport) -> String {
-    let simulated = report.basis.simulated.as_ref().map(|model| format!(" ({model})")).unwrap_or_default();
+    let simulated =
+        report.basis.simulated.as_ref().map(|model| format!(" ({model})")).unwrap_or_default();
     let Some(best) = report.best_cell() else { return report.without_best().to_owned() };
     let how = match (best.share.of, best.mean_confidence) {
         (0, Some(confidence)) => format!("with confidence {confidence:.2}"),
@@ -145,7 +158,8 @@ fn headline(report: &GridReport) -> String {
     format!("best of {cells}: {} {how}{simulated}{ties}", best.name)
 }
 
-/// Writes `config.json`, `results.json`, `best.json` and `summary.md`, each as a whole or not at all.
+/// Writes `config.json`, `results.json`, `best.json` and `summary.md`, each as a whole or not at
+/// all.
 pub(super) fn files(context: &Context, report: &GridReport, folder: &Path) -> Outcome<()> {
     // Another program may have written there since.
     check(folder)?;
@@ -178,7 +192,8 @@ mod tests {
                 put(name, theirs);
                 let (exit, message) = refused().unwrap();
                 assert!(
-                    exit == Exit::Usage && message.contains(&format!("its `{name}` is not that of a grid")),
+                    exit == Exit::Usage
+                        && message.contains(&format!("its `{name}` is not that of a grid")),
                     "{message}"
                 );
             }

@@ -18,8 +18,8 @@ const WORDS: [(&str, &str); 2] = [("rules", DEFAULT_REWRITER), ("model", "rewrit
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Optimizer")]
 pub(crate) struct LoopArgs {
-    /// Who proposes statements: rules (built in, no model and no key), model (asks one), a file, or the name of a built-in plugin
-    /// [default: that of the configuration, else rules]
+    /// Who proposes statements: rules (built in, no model and no key), model (asks one), a file, or
+    /// the name of a built-in plugin [default: that of the configuration, else rules]
     #[arg(long, value_name = "rules|model|PATH|NAME")]
     pub(crate) rewriter: Option<String>,
     /// Proposals that are tried at most
@@ -31,21 +31,25 @@ pub(crate) struct LoopArgs {
     /// How many milliseconds it must save as well
     #[arg(long, value_name = "MS", default_value_t = 50, value_parser = clap::value_parser!(u64).range(0..=86_400_000))]
     pub(crate) min_gain_ms: u64,
-    /// Stop after two proposals in a row that were slower or had other rows, columns or another order
+    /// Stop after two proposals in a row that were slower or had other rows, columns or another
+    /// order
     #[arg(long)]
     pub(crate) early_stop: bool,
-    /// Changed copies of the database on which the rows must be the same as well, where the engine can make them
-    /// [default: 6; of a corpus 0]
+    /// Changed copies of the database on which the rows must be the same as well, where the engine
+    /// can make them [default: 6; of a corpus 0]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100))]
     pub(crate) copies: Option<u32>,
-    /// Pairs of measurements at most by which the last speed-up is confirmed; fewer than 7 confirm nothing
+    /// Pairs of measurements at most by which the last speed-up is confirmed; fewer than 7 confirm
+    /// nothing
     #[arg(long, value_name = "N", default_value_t = 24, value_parser = clap::value_parser!(u32).range(3..=200))]
     pub(crate) pairs: u32,
-    /// Admit sums and means of real numbers too. All of their digits are compared, and the last ones depend on the order in which the engine adds:
-    /// a statement that is equal here may differ in them where the plan is another one
+    /// Admit sums and means of real numbers too. All of their digits are compared, and the last
+    /// ones depend on the order in which the engine adds: a statement that is equal here may differ
+    /// in them where the plan is another one
     #[arg(long)]
     pub(crate) real_sums: bool,
-    /// Agree that statements, names, plans and statistics of the database are sent to the model; no row is
+    /// Agree that statements, names, plans and statistics of the database are sent to the model; no
+    /// row is
     #[arg(long)]
     pub(crate) accept_data_sent: bool,
     /// Assert that nobody writes to the database meanwhile; needed where its engine cannot tell
@@ -57,7 +61,8 @@ pub(crate) struct LoopArgs {
     /// A rewriter's own setting; VALUE is JSON or text
     #[arg(short = 'P', long = "param", value_name = "rewriter.KEY=VALUE")]
     pub(crate) parameters: Vec<Parameter>,
-    /// Write the report to this file, too; its ending is the format: .json, .md or .html. May be given several times
+    /// Write the report to this file, too; its ending is the format: .json, .md or .html. May be
+    /// given several times
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Vec<ReportFile>,
     /// Flags of a search: the database, the model, what it may cost.
@@ -69,10 +74,14 @@ impl LoopArgs {
     /// The flags as the configuration takes them.
     pub(super) fn given(&self) -> Given<'_> {
         let named = self.rewriter.as_deref().map(|word| GivenRewriter::Flag(rewriter(word)));
-        Given { rewriter: named.or_else(default_rewriter), ..Given::new(&self.flags, &self.parameters) }
+        Given {
+            rewriter: named.or_else(default_rewriter),
+            ..Given::new(&self.flags, &self.parameters)
+        }
     }
 
-    /// The first flag that was given, for commands that stand behind it and have flags of their own.
+    /// The first flag that was given, for commands that stand behind it and have flags of their
+    /// own.
     pub(super) fn first(&self) -> Option<String> {
         let own = [
             ("--rewriter", self.rewriter.is_some()),
@@ -89,7 +98,8 @@ impl LoopArgs {
             ("-P", !self.parameters.is_empty()),
             ("--report", !self.report.is_empty()),
         ];
-        let own = own.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| format!("`{flag}`"));
+        let own =
+            own.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| format!("`{flag}`"));
         own.or_else(|| self.flags.entries().next().map(|(_, _, origin)| format!("`{origin}`")))
     }
 
@@ -129,7 +139,10 @@ mod tests {
 
     #[test]
     fn shares_are_per_cent_or_parts() {
-        assert_eq!((share("10%"), share("0.1"), share(" 2.5 %"), share("0")), (Ok(0.1), Ok(0.1), Ok(0.025), Ok(0.0)));
+        assert_eq!(
+            (share("10%"), share("0.1"), share(" 2.5 %"), share("0")),
+            (Ok(0.1), Ok(0.1), Ok(0.025), Ok(0.0))
+        );
         for wrong in ["10", "100%", "-1%", "NaN", "", "%", "ten"] {
             assert!(share(wrong).is_err(), "{wrong}");
         }

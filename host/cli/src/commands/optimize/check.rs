@@ -1,4 +1,5 @@
-//! `optimize check`: shows which statements the optimizer supports, and which rule refuses each of the others. Nothing is run.
+//! `optimize check`: shows which statements the optimizer supports, and which rule refuses each of
+//! the others. Nothing is run.
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -36,7 +37,8 @@ pub(super) async fn run(context: &Context, arguments: CheckArgs) -> Outcome {
     context.needs_database()?;
     let statements = read_all(&arguments.statements)?;
     if statements.is_empty() {
-        return Err(Failure::usage("there is no statement").hint("`syrch-host optimize corpus add` adds some"));
+        return Err(Failure::usage("there is no statement")
+            .hint("`syrch-host optimize corpus add` adds some"));
     }
     let database = context.open_database().await?;
     let limits = BenchLimits { real_sums: arguments.real_sums, ..BenchLimits::default() };
@@ -51,7 +53,9 @@ pub(super) async fn run(context: &Context, arguments: CheckArgs) -> Outcome {
     show(context, &all)?;
     let (admitted, of) = (all.iter().filter(|one| one.verdict.is_ok()).count(), all.len());
     let share = admitted as f64 / of as f64;
-    context.console.note(&format!("{admitted} of {of} statements are supported ({:.0} %)", share * 100.0));
+    context
+        .console
+        .note(&format!("{admitted} of {of} statements are supported ({:.0} %)", share * 100.0));
     if share < SUPPORT {
         context.console.warn(&format!(
             "fewer than {:.0} % are supported: the optimizer can do little for these statements",
@@ -72,7 +76,10 @@ pub(super) fn unsupported(error: &PortError) -> Failure {
 }
 
 /// Both checks of a statement, and its output types. The outer error ends the command.
-async fn check(bench: &mut dyn Bench, sql: &str) -> Outcome<Result<(String, Vec<String>), SqlError>> {
+async fn check(
+    bench: &mut dyn Bench,
+    sql: &str,
+) -> Outcome<Result<(String, Vec<String>), SqlError>> {
     let admitted = match bench.admit(sql, None).await {
         Ok(admitted) => admitted,
         Err(error) => return refusal(error),
@@ -96,13 +103,19 @@ fn show(context: &Context, all: &[Checked]) -> Outcome<()> {
         .iter()
         .map(|one| match &one.verdict {
             Ok(_) => vec![json!(one.statement.name), json!("yes"), Value::Null, Value::Null],
-            Err(error) => vec![json!(one.statement.name), json!("no"), json!(rule(error)), json!(error.message)],
+            Err(error) => vec![
+                json!(one.statement.name),
+                json!("no"),
+                json!(rule(error)),
+                json!(error.message),
+            ],
         })
         .collect();
     context.rows(grid, || document(all))
 }
 
-/// The rule that refused a statement; the kind of the error where no rule did, such as for a statement that does not parse.
+/// The rule that refused a statement; the kind of the error where no rule did, such as for a
+/// statement that does not parse.
 fn rule(error: &SqlError) -> &str {
     error.rule.as_deref().unwrap_or_else(|| error.kind.name())
 }

@@ -1,4 +1,5 @@
-//! Consent to what is sent to a model: the exact requests are shown first, and nothing is sent unless the user agrees.
+//! Consent to what is sent to a model: the exact requests are shown first, and nothing is sent
+//! unless the user agrees.
 
 use std::io::{BufRead, IsTerminal, Read};
 use std::sync::Arc;
@@ -27,7 +28,11 @@ pub(super) struct Consent {
 
 impl Consent {
     pub(super) fn new(console: &Arc<Console>, interrupt: &Interrupt) -> Self {
-        Self { console: Arc::clone(console), interrupt: interrupt.clone(), has_agreed: Arc::default() }
+        Self {
+            console: Arc::clone(console),
+            interrupt: interrupt.clone(),
+            has_agreed: Arc::default(),
+        }
     }
 
     async fn answer(&self) -> bool {
@@ -49,7 +54,9 @@ impl AskConsent for Consent {
         self.console.clear();
         self.console.ask(&text);
         // An answer that comes from a pipe is none of a person who has read this.
-        let agrees = std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && self.answer().await;
+        let agrees = std::io::stdin().is_terminal()
+            && std::io::stderr().is_terminal()
+            && self.answer().await;
         self.has_agreed.store(agrees, Ordering::Relaxed);
         agrees
     }
@@ -57,7 +64,8 @@ impl AskConsent for Consent {
 
 /// The failure of work that ended because the user had not agreed.
 pub(super) fn refused() -> Failure {
-    let message = "nothing was sent: the request above, and those that follow it, need your consent";
+    let message =
+        "nothing was sent: the request above, and those that follow it, need your consent";
     Failure::new(Exit::Denied, message).hint(
         "--accept-data-sent agrees that such requests are sent, --dry-run shows them, and --rewriter rules sends none",
     )

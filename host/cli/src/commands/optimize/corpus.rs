@@ -20,7 +20,8 @@ pub(crate) enum CorpusCommand {
     /// List the statements of a manifest
     #[command(after_help = Exit::help())]
     List(ManifestArgs),
-    /// Compare the files with the digests of the manifest: OK, MISSING or MISMATCH; exit 1 when not all are OK
+    /// Compare the files with the digests of the manifest: OK, MISSING or MISMATCH; exit 1 when not
+    /// all are OK
     #[command(after_help = Exit::help())]
     Verify(ManifestArgs),
 }
@@ -55,7 +56,10 @@ impl CorpusCommand {
             Self::Verify(verify) => &verify.manifest,
         };
         let files = Corpus::read(manifest).map(|corpus| corpus.files()).unwrap_or_default();
-        std::iter::once(manifest.clone()).chain(files).map(|path| ("a file of the corpus", path)).collect()
+        std::iter::once(manifest.clone())
+            .chain(files)
+            .map(|path| ("a file of the corpus", path))
+            .collect()
     }
 
     pub(super) fn run(self, context: &Context) -> Outcome {
@@ -84,7 +88,9 @@ fn add(context: &Context, arguments: &AddArgs) -> Outcome {
 
 fn list(context: &Context, corpus: &Corpus) -> Outcome {
     let mut grid = columns();
-    let row = |query: &syrch::corpus::Entry| vec![json!(query.file), json!(query.sha256), json!(query.description)];
+    let row = |query: &syrch::corpus::Entry| {
+        vec![json!(query.file), json!(query.sha256), json!(query.description)]
+    };
     grid.rows = corpus.queries().iter().map(row).collect();
     show(context, grid, corpus)?;
     Ok(Exit::Answered)
@@ -96,7 +102,12 @@ fn verify(context: &Context, corpus: &Corpus) -> Outcome {
     let rows = corpus.queries().iter().zip(&states);
     grid.rows = rows
         .map(|(query, state)| {
-            vec![json!(state.name()), json!(query.file), json!(query.sha256), json!(query.description)]
+            vec![
+                json!(state.name()),
+                json!(query.file),
+                json!(query.sha256),
+                json!(query.description),
+            ]
         })
         .collect();
     show(context, grid, corpus)?;
@@ -105,7 +116,8 @@ fn verify(context: &Context, corpus: &Corpus) -> Outcome {
     if missing + changed == 0 {
         return Ok(Exit::Answered);
     }
-    let message = format!("of {} statements {missing} are missing and {changed} were changed", states.len());
+    let message =
+        format!("of {} statements {missing} are missing and {changed} were changed", states.len());
     // The document is written: an error of its own would be a second one.
     let failure = Failure::new(Exit::Unexpected, message)
         .hint("restore the files, or take their entries out of the manifest and add them again");
@@ -120,7 +132,8 @@ fn columns() -> Grid {
 /// Prints rows of a corpus; as JSON the document `syrch.corpus/1`.
 fn show(context: &Context, grid: Grid, corpus: &Corpus) -> Outcome<()> {
     let names = grid.columns.clone();
-    let object = |row: &Vec<Value>| Value::Object(names.iter().cloned().zip(row.iter().cloned()).collect());
+    let object =
+        |row: &Vec<Value>| Value::Object(names.iter().cloned().zip(row.iter().cloned()).collect());
     let queries: Vec<Value> = grid.rows.iter().map(object).collect();
     let manifest = corpus.path().display().to_string();
     context.rows(

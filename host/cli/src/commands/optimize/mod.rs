@@ -1,4 +1,5 @@
-//! `optimize`: searches for a faster form of a statement with exactly the same rows, and verifies both by running the statements.
+//! `optimize`: searches for a faster form of a statement with exactly the same rows, and verifies
+//! both by running the statements.
 
 mod args;
 mod check;
@@ -33,8 +34,9 @@ pub(crate) struct OptimizeArgs {
     /// The statement, a file with one, or - for standard input
     #[arg(value_name = "SQL|FILE|-")]
     pub(crate) statement: Option<String>,
-    /// Continue a run that was killed, in place of a statement: its id, the beginning of it, or `last`. The statement and the flags of its
-    /// loop are the run's; the database, the rewriter and the model are given as they were
+    /// Continue a run that was killed, in place of a statement: its id, the beginning of it, or
+    /// `last`. The statement and the flags of its loop are the run's; the database, the rewriter
+    /// and the model are given as they were
     #[arg(
         long,
         value_name = "RUN",
@@ -55,7 +57,8 @@ pub(crate) enum OptimizeCommand {
     /// Say which statements are supported, and which rule refuses the others; nothing is run
     #[command(after_help = Exit::help())]
     Check(Box<CheckArgs>),
-    /// Optimize all statements of a corpus, whose manifest `optimize corpus add` makes; --resume continues a run that was cut short
+    /// Optimize all statements of a corpus, whose manifest `optimize corpus add` makes; --resume
+    /// continues a run that was cut short
     #[command(after_help = Exit::help())]
     Run(Box<RunArgs>),
     /// Make, list and verify corpora of slow statements
@@ -75,7 +78,9 @@ impl Run for OptimizeArgs {
             None => Some(self.flags.given()),
             Some(OptimizeCommand::Check(check)) => Some(Given::new(&check.flags, &[])),
             Some(OptimizeCommand::Run(run)) => Some(run.flags.given()),
-            Some(OptimizeCommand::Report(_)) => Some(Given { any_strategy: true, ..Given::default() }),
+            Some(OptimizeCommand::Report(_)) => {
+                Some(Given { any_strategy: true, ..Given::default() })
+            }
             Some(OptimizeCommand::Corpus(_)) => None,
         }
     }
@@ -95,7 +100,9 @@ impl Run for OptimizeArgs {
                 files(&words).into_iter().chain(rewriter(&self.flags)).collect()
             }
             Some(OptimizeCommand::Check(check)) => files(&check.statements),
-            Some(OptimizeCommand::Run(run)) => run.inputs().into_iter().chain(rewriter(&run.flags)).collect(),
+            Some(OptimizeCommand::Run(run)) => {
+                run.inputs().into_iter().chain(rewriter(&run.flags)).collect()
+            }
             Some(OptimizeCommand::Corpus(corpus)) => corpus.inputs(),
             Some(OptimizeCommand::Report(_)) => Vec::new(),
         }
@@ -109,13 +116,17 @@ impl Run for OptimizeArgs {
                 None => one::run(context, statement, flags).await,
             };
         };
-        let first = statement.map(|word| format!("`{word}`")).or_else(|| resume.map(|_| "`--resume`".to_owned()));
+        let first = statement
+            .map(|word| format!("`{word}`"))
+            .or_else(|| resume.map(|_| "`--resume`".to_owned()));
         if let Some(flag) = first.or_else(|| flags.first()) {
             return Err(Failure::usage(format!("{flag} stands before the command, where it would be forgotten"))
                 .hint("write it after the command, as in `syrch-host optimize check --db shop.sqlite FILE`"));
         }
         match command {
-            OptimizeCommand::Check(arguments) => uninterrupted(&context, check::run(&context, *arguments)).await,
+            OptimizeCommand::Check(arguments) => {
+                uninterrupted(&context, check::run(&context, *arguments)).await
+            }
             OptimizeCommand::Run(arguments) => run::run(context, *arguments).await,
             OptimizeCommand::Corpus(arguments) => arguments.run(&context),
             OptimizeCommand::Report(arguments) => saved::run(&context, &arguments),

@@ -1,4 +1,5 @@
-//! `optimize SQL|FILE|-` and `optimize --resume RUN`: one statement, whose fastest verified form is printed alone.
+//! `optimize SQL|FILE|-` and `optimize --resume RUN`: one statement, whose fastest verified form is
+//! printed alone.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,7 +29,8 @@ pub(super) async fn run(mut context: Context, word: Option<String>, flags: LoopA
         )
     })?;
     context.needs_database()?;
-    let inputs: Vec<(&str, PathBuf)> = statement::file(&word).map(|path| ("the statement", path)).into_iter().collect();
+    let inputs: Vec<(&str, PathBuf)> =
+        statement::file(&word).map(|path| ("the statement", path)).into_iter().collect();
     flags.report.iter().try_for_each(|file| file.spares(&inputs))?;
     let statement = statement::read(&word)?;
     let opened = opened::open(&mut context, &flags, COPIES).await?;
@@ -41,8 +43,9 @@ pub(super) async fn run(mut context: Context, word: Option<String>, flags: LoopA
     print(&context, &statement.name, document, &flags.report)
 }
 
-/// Continues a run that was killed. Its journal has the statement and the settings of the loop; it holds no address, so that the database and the
-/// model are given anew, and are refused where they are others.
+/// Continues a run that was killed. Its journal has the statement and the settings of the loop; it
+/// holds no address, so that the database and the model are given anew, and are refused where they
+/// are others.
 pub(super) async fn resume(mut context: Context, run: &str, flags: LoopArgs) -> Outcome {
     context.needs_database()?;
     flags.report.iter().try_for_each(|file| file.spares(&[]))?;
@@ -55,14 +58,23 @@ pub(super) async fn resume(mut context: Context, run: &str, flags: LoopArgs) -> 
     print(&context, &name, document, &flags.report)
 }
 
-/// Looks for a faster form of an answer's statement, with the settings by which `optimize` works on one.
-pub(crate) async fn of_answer(context: &Context, host: &Host, report: &SearchReport) -> Outcome<()> {
+/// Looks for a faster form of an answer's statement, with the settings by which `optimize` works on
+/// one.
+pub(crate) async fn of_answer(
+    context: &Context,
+    host: &Host,
+    report: &SearchReport,
+) -> Outcome<()> {
     let Some(sql) = &report.document.sql else { return Ok(()) };
     let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
     let host = host.clone().with_rewriter(watch.as_ref()).await?;
     let settings = Settings { copies: COPIES, ..Settings::default() };
     let opened = Opened::new(context, host, watch, settings, None, BenchLimits::default(), false);
-    let statement = Named { name: report.document.question.clone(), description: String::new(), sql: sql.clone() };
+    let statement = Named {
+        name: report.document.question.clone(),
+        description: String::new(),
+        sql: sql.clone(),
+    };
     let document = opened.optimize(context, &statement).await?;
     let report = &document.report;
     if report.is_optimized() {
@@ -81,7 +93,8 @@ pub(crate) fn replayed(context: &Context, document: Optimized) -> Outcome {
 
 /// Prints the statement, and what was found. Returns the exit code.
 fn print(context: &Context, name: &str, document: Optimized, files: &[ReportFile]) -> Outcome {
-    let report = Report::Statement(name.to_owned(), Box::new(document)).scrubbed(&context.scrubber)?;
+    let report =
+        Report::Statement(name.to_owned(), Box::new(document)).scrubbed(&context.scrubber)?;
     let Report::Statement(_, document) = &report else {
         return Err(Failure::new(Exit::Unexpected, "the report is none of a statement"));
     };
@@ -109,17 +122,23 @@ fn explain(context: &Context, document: &Optimized, exit: Exit) {
     if let Some(cost) = Some(&document.cost).filter(|cost| cost.calls > 0) {
         let money = cost.usd.map_or_else(|| "cost unknown".to_owned(), |usd| format!("${usd:.4}"));
         let calls = words::counted(u64::from(cost.calls), "model call");
-        context.console.note(&format!("{calls}, {} + {} tokens, {money}", cost.input_tokens, cost.output_tokens));
+        context.console.note(&format!(
+            "{calls}, {} + {} tokens, {money}",
+            cost.input_tokens, cost.output_tokens
+        ));
     }
     let verdict = words::verdict(report);
     if exit == Exit::Answered || (exit == Exit::Interrupted && report.is_optimized()) {
         context.console.note(&verdict);
     } else {
-        context.console.error(&Failure { hint: hint(report.outcome), ..Failure::new(exit, verdict) });
+        context
+            .console
+            .error(&Failure { hint: hint(report.outcome), ..Failure::new(exit, verdict) });
     }
 }
 
-/// The exit code of an outcome. A script may rely on 0: the statement is equal, and either confirmed to be faster or the one that was given.
+/// The exit code of an outcome. A script may rely on 0: the statement is equal, and either
+/// confirmed to be faster or the one that was given.
 fn exit(context: &Context, report: &optimizer::Report) -> Exit {
     if context.interrupt.is_pressed() {
         return Exit::Interrupted;
@@ -151,7 +170,9 @@ fn hint(outcome: Ending) -> Option<String> {
         Ending::UnsupportedSafety => {
             "docs/optimize.md has the rules; `syrch-host optimize check` shows them for many statements"
         }
-        Ending::UnsupportedTooLarge => "narrow the statement by WHERE, or let --max-rows and --max-bytes allow more",
+        Ending::UnsupportedTooLarge => {
+            "narrow the statement by WHERE, or let --max-rows and --max-bytes allow more"
+        }
         Ending::UnsupportedPrompt => "--rewriter rules asks no model",
         Ending::NoValidCandidate | Ending::NoVerifiedCandidate => {
             "--report FILE.html shows every proposal with its reason; try another --rewriter"

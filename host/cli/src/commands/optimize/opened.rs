@@ -1,4 +1,5 @@
-//! What the optimizer works with: the host with its rewriter, the settings, and who is asked for consent.
+//! What the optimizer works with: the host with its rewriter, the settings, and who is asked for
+//! consent.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,7 +30,8 @@ pub(super) struct Opened {
     host: Host,
     watch: Arc<Watch>,
     settings: Settings,
-    /// The copies on which the user insists; `None` for as many as the settings have, where the engine can make them.
+    /// The copies on which the user insists; `None` for as many as the settings have, where the
+    /// engine can make them.
     copies: Option<u32>,
     limits: BenchLimits,
     is_accepted: bool,
@@ -39,9 +41,12 @@ pub(super) struct Opened {
     notes: Mutex<Vec<String>>,
 }
 
-/// Opens the database, the model and the rewriter. `copies` is the number of changed copies unless the flag sets another.
+/// Opens the database, the model and the rewriter. `copies` is the number of changed copies unless
+/// the flag sets another.
 pub(super) async fn open(context: &mut Context, flags: &LoopArgs, copies: u32) -> Outcome<Opened> {
-    if flags.rewriter.as_deref() == Some("model") && context.config.effective.settings.model.is_by_rules() {
+    if flags.rewriter.as_deref() == Some("model")
+        && context.config.effective.settings.model.is_by_rules()
+    {
         return Err(Failure::config("`--rewriter model` asks a model, and none is configured")
             .hint("name one by --llm and --model, or use the rules by --rewriter rules, which need none"));
     }
@@ -61,13 +66,22 @@ pub(super) async fn open(context: &mut Context, flags: &LoopArgs, copies: u32) -
         host = opened => host?,
         () = interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted")),
     };
-    Ok(Opened::new(context, host, watch, flags.settings(context, copies), flags.copies, limits, flags.accept_data_sent))
+    Ok(Opened::new(
+        context,
+        host,
+        watch,
+        flags.settings(context, copies),
+        flags.copies,
+        limits,
+        flags.accept_data_sent,
+    ))
 }
 
 /// The bounds of comparing and measuring: those of the optimizer, unless the user sets others.
 fn limits(context: &Context) -> BenchLimits {
     let is_set = |key: &str| context.config.origins.contains_key(key);
-    let (settings, mut limits) = (&context.config.effective.settings.limits, BenchLimits::default());
+    let (settings, mut limits) =
+        (&context.config.effective.settings.limits, BenchLimits::default());
     if is_set("execution.max_rows") {
         limits.rows = settings.rows;
     }
@@ -108,10 +122,21 @@ impl Opened {
     ) -> Self {
         let consent = Consent::new(&context.console, &context.interrupt);
         let console = Arc::clone(&context.console);
-        Self { host, watch, settings, copies, limits, is_accepted, consent, console, notes: Mutex::default() }
+        Self {
+            host,
+            watch,
+            settings,
+            copies,
+            limits,
+            is_accepted,
+            consent,
+            console,
+            notes: Mutex::default(),
+        }
     }
 
-    /// Fails where the engine cannot detect whether somebody writes, unless the user asserts that nobody does.
+    /// Fails where the engine cannot detect whether somebody writes, unless the user asserts that
+    /// nobody does.
     pub(super) async fn check_quiescent(&self, flags: &LoopArgs) -> Outcome<()> {
         if flags.quiescent_db {
             return Ok(());
@@ -136,9 +161,14 @@ impl Opened {
     }
 
     /// Optimizes a statement until the end, or until Ctrl-C ends it with the best so far.
-    pub(super) async fn optimize(&self, context: &Context, statement: &Named) -> Outcome<Optimized> {
+    pub(super) async fn optimize(
+        &self,
+        context: &Context,
+        statement: &Named,
+    ) -> Outcome<Optimized> {
         let stop = Stop::new();
-        self.interruptible(context, &stop, self.work(&statement.sql, &stop, &statement.name).run()).await
+        self.interruptible(context, &stop, self.work(&statement.sql, &stop, &statement.name).run())
+            .await
     }
 
     /// Continues a run from its journal, in the same way.
@@ -154,7 +184,8 @@ impl Opened {
         work: impl Future<Output = Result<Optimized, Error>>,
     ) -> Outcome<Optimized> {
         let listener = tokio::spawn({
-            let (stop, interrupt, console) = (stop.clone(), context.interrupt.clone(), Arc::clone(&self.console));
+            let (stop, interrupt, console) =
+                (stop.clone(), context.interrupt.clone(), Arc::clone(&self.console));
             async move {
                 interrupt.wait().await;
                 console.note("stopping with the best so far; Ctrl-C again ends at once");
@@ -198,8 +229,10 @@ impl Opened {
 
     /// The name of the rewriter with the digest of its component.
     pub(super) fn rewriter(&self) -> String {
-        let source = self.host.settings().strategy.roles.get(&Role::Rewriter).map(ToString::to_string);
-        let digest = self.host.plugins().find(|(role, _)| *role == Role::Rewriter).map(|(_, digest)| digest);
+        let source =
+            self.host.settings().strategy.roles.get(&Role::Rewriter).map(ToString::to_string);
+        let digest =
+            self.host.plugins().find(|(role, _)| *role == Role::Rewriter).map(|(_, digest)| digest);
         format!("{} {}", source.unwrap_or_default(), digest.unwrap_or_default())
     }
 
@@ -227,15 +260,22 @@ impl Opened {
         }
     }
 
-    /// Continues from the journal of a process that was killed. `None` when there is none that can be continued.
-    async fn resumed(&self, sql: &str, journal: &Path, stop: &Stop) -> Result<Option<Optimized>, Error> {
+    /// Continues from the journal of a process that was killed. `None` when there is none that can
+    /// be continued.
+    async fn resumed(
+        &self,
+        sql: &str,
+        journal: &Path,
+        stop: &Stop,
+    ) -> Result<Option<Optimized>, Error> {
         if !journal.exists() {
             return Ok(None);
         }
         match Box::pin(self.work(sql, stop, "").resume(journal)).await {
             Ok(optimized) => Ok(Some(optimized)),
             Err(error @ Error::Journal(JournalError::Busy { .. })) => Err(error),
-            // It was cut off in its first line, it ended with an error that may be over now, or it is of other data: the statement starts anew.
+            // It was cut off in its first line, it ended with an error that may be over now, or it
+            // is of other data: the statement starts anew.
             Err(Error::Journal(_) | Error::Unfit(_)) => Ok(None),
             Err(error) => Err(error),
         }
@@ -248,16 +288,28 @@ impl OptimizesStatements for Opened {
         let optimized = match self.resumed(sql, journal, stop).await? {
             Some(optimized) => optimized,
             None => {
-                // The journals of a run are those of its unfinished statements, so this one is removed when its line is written.
+                // The journals of a run are those of its unfinished statements, so this one is
+                // removed when its line is written.
                 drop(std::fs::remove_file(journal));
-                let id = journal.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-                let place = self.host.settings().journal.folder.is_some().then(|| journal.to_owned());
+                let id = journal
+                    .file_stem()
+                    .map(|stem| stem.to_string_lossy().into_owned())
+                    .unwrap_or_default();
+                let place =
+                    self.host.settings().journal.folder.is_some().then(|| journal.to_owned());
                 Box::pin(self.work(sql, stop, "").run_as(&id, place)).await?
             }
         };
         // Those about the measurement stand in the report of their statement.
         let measured = optimized.report.warnings();
-        self.note(optimized.warnings.iter().filter(|warning| !measured.contains(warning)).cloned().collect());
+        self.note(
+            optimized
+                .warnings
+                .iter()
+                .filter(|warning| !measured.contains(warning))
+                .cloned()
+                .collect(),
+        );
         Ok(optimized)
     }
 }
@@ -267,11 +319,15 @@ fn shown(name: &str, progress: &Progress<'_>) -> String {
     let number = progress.iterations.len() + 1;
     let doing = match progress.step {
         Step::AdmitOriginal => "checking".to_owned(),
-        Step::Size | Step::Time(_, Purpose::Probe | Purpose::Noise) => "measuring the original".to_owned(),
+        Step::Size | Step::Time(_, Purpose::Probe | Purpose::Noise) => {
+            "measuring the original".to_owned()
+        }
         Step::Propose => format!("proposal {number}: asking the rewriter"),
         Step::AdmitCandidate => format!("proposal {number}: checking"),
         Step::Compare(_) => format!("proposal {number}: comparing rows"),
-        Step::CompareOnCopy(copy) => format!("proposal {number}: comparing rows on copy {}", copy + 1),
+        Step::CompareOnCopy(copy) => {
+            format!("proposal {number}: comparing rows on copy {}", copy + 1)
+        }
         Step::Time(_, Purpose::Warm | Purpose::Round) => format!("proposal {number}: measuring"),
         Step::Time(_, Purpose::Final) => format!("last measurement: pair {}", progress.pairs + 1),
         Step::Version | Step::Snapshot | Step::Columns(_) | Step::Explain(_) | Step::Done => {

@@ -1,10 +1,12 @@
-//! `optimize run`: all statements of a corpus, one after the other, with a line for each that survives the end of the process.
+//! `optimize run`: all statements of a corpus, one after the other, with a line for each that
+//! survives the end of the process.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use syrch::corpus::{
-    CORPUS_RUN, Corpus, CorpusFolder, CorpusHeader, CorpusLine, CorpusObserver, LockedQuery, new_id, run_corpus,
+    CORPUS_RUN, Corpus, CorpusFolder, CorpusHeader, CorpusLine, CorpusObserver, LockedQuery,
+    new_id, run_corpus,
 };
 
 use super::args::LoopArgs;
@@ -21,7 +23,8 @@ pub(crate) struct RunArgs {
     /// The manifest of the corpus
     #[arg(value_name = "MANIFEST")]
     pub(crate) manifest: PathBuf,
-    /// Continue a run: its id, the beginning of it, `last`, or its folder. All else must be as it was
+    /// Continue a run: its id, the beginning of it, `last`, or its folder. All else must be as it
+    /// was
     #[arg(long, value_name = "RUN")]
     pub(crate) resume: Option<String>,
     /// The flags of the work on each statement.
@@ -33,7 +36,10 @@ impl RunArgs {
     /// The files that the command reads.
     pub(super) fn inputs(&self) -> Vec<(&'static str, PathBuf)> {
         let files = Corpus::read(&self.manifest).map(|corpus| corpus.files()).unwrap_or_default();
-        std::iter::once(self.manifest.clone()).chain(files).map(|path| ("a file of the corpus", path)).collect()
+        std::iter::once(self.manifest.clone())
+            .chain(files)
+            .map(|path| ("a file of the corpus", path))
+            .collect()
     }
 }
 
@@ -45,8 +51,11 @@ pub(super) async fn run(mut context: Context, arguments: RunArgs) -> Outcome {
     let corpus = Corpus::read(&manifest).map_err(syrch::Error::from)?;
     let queries = corpus.lock().map_err(syrch::Error::from)?;
     let Some(first) = queries.first() else {
-        return Err(Failure::config(format!("the manifest `{}` has no statements", manifest.display()))
-            .hint("`syrch-host optimize corpus add MANIFEST FILE` adds some"));
+        return Err(Failure::config(format!(
+            "the manifest `{}` has no statements",
+            manifest.display()
+        ))
+        .hint("`syrch-host optimize corpus add MANIFEST FILE` adds some"));
     };
     // No copies, so that the figures compare with those of systems that have none.
     let opened = opened::open(&mut context, &flags, 0).await?;
@@ -99,7 +108,9 @@ fn folder(
 
 fn note(context: &Context, path: &Path, run: &str, done: usize) {
     tracing::info!(target: "syrch.run", folder = %path.display(), "run {run}");
-    context.console.note(&format!("run {run}: if it is cut short, the same command with `--resume {run}` continues"));
+    context.console.note(&format!(
+        "run {run}: if it is cut short, the same command with `--resume {run}` continues"
+    ));
     match done {
         0 => {}
         1 => context.console.note("1 statement is done already"),
@@ -140,7 +151,16 @@ impl CorpusObserver for Progress<'_> {
     fn finished(&self, done: u64, of: u64, line: &CorpusLine) {
         let outcome = line.result.report.outcome.name();
         tracing::info!(target: "syrch.run", "`{}` is done: {outcome}", line.file);
-        let speed = line.result.report.confirmation.as_ref().map(|last| format!(", {} ×", words::ratio(last.ratio)));
-        self.0.console.note(&format!("{done}/{of} {}: {outcome}{}", line.file, speed.unwrap_or_default()));
+        let speed = line
+            .result
+            .report
+            .confirmation
+            .as_ref()
+            .map(|last| format!(", {} ×", words::ratio(last.ratio)));
+        self.0.console.note(&format!(
+            "{done}/{of} {}: {outcome}{}",
+            line.file,
+            speed.unwrap_or_default()
+        ));
     }
 }

@@ -18,7 +18,8 @@ pub(crate) struct SavedArgs {
     /// The run: its id, the beginning of it, `last`, or its folder
     #[arg(value_name = "RUN", default_value = "last")]
     pub(crate) run: String,
-    /// Write the report to this file, too; its ending is the format: .json, .md or .html. May be given several times
+    /// Write the report to this file, too; its ending is the format: .json, .md or .html. May be
+    /// given several times
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Vec<ReportFile>,
 }
@@ -36,10 +37,13 @@ pub(super) fn run(context: &Context, arguments: &SavedArgs) -> Outcome {
 /// The folder of a run over a corpus.
 pub(super) fn find(runs: &CorpusRuns, run: &str) -> Outcome<PathBuf> {
     runs.find(run).map_err(|error| match error {
-        RunError::Unknown { similar, .. } if similar.is_empty() => {
-            Failure::usage(format!("there is no run `{run}` over a corpus of statements"))
-                .hint(format!("`syrch-host optimize run` begins one; those of yours are in {}", runs.path().display()))
-        }
+        RunError::Unknown { similar, .. } if similar.is_empty() => Failure::usage(format!(
+            "there is no run `{run}` over a corpus of statements"
+        ))
+        .hint(format!(
+            "`syrch-host optimize run` begins one; those of yours are in {}",
+            runs.path().display()
+        )),
         error => syrch::Error::from(error).into(),
     })
 }
@@ -48,14 +52,18 @@ pub(super) fn find(runs: &CorpusRuns, run: &str) -> Outcome<PathBuf> {
 pub(super) fn runs(context: &Context) -> Outcome<CorpusRuns> {
     let state = context.config.runs.as_deref().and_then(Path::parent);
     let state = state.ok_or_else(|| {
-        Failure::config("there is no folder for runs").hint("set SYRCH_STATE_DIR to a folder of yours")
+        Failure::config("there is no folder for runs")
+            .hint("set SYRCH_STATE_DIR to a folder of yours")
     })?;
     Ok(CorpusRuns::new(state.join("optimize")))
 }
 
 /// The files of a run, which no output may replace.
 fn files(folder: &Path) -> Vec<(&'static str, PathBuf)> {
-    ["run.json", "results.jsonl"].into_iter().map(|name| ("of the run itself", folder.join(name))).collect()
+    ["run.json", "results.jsonl"]
+        .into_iter()
+        .map(|name| ("of the run itself", folder.join(name)))
+        .collect()
 }
 
 /// The document of a run with these lines.
@@ -70,8 +78,16 @@ pub(super) fn document(header: &CorpusHeader, lines: &[CorpusLine]) -> RunDocume
         digest: header.digest.clone(),
         of: header.queries,
         gates: shown,
-        outcomes: gates.outcomes.iter().map(|(outcome, count)| (outcome.name().to_owned(), *count)).collect(),
-        proposals: gates.states.iter().map(|(state, count)| (state.name().to_owned(), *count)).collect(),
+        outcomes: gates
+            .outcomes
+            .iter()
+            .map(|(outcome, count)| (outcome.name().to_owned(), *count))
+            .collect(),
+        proposals: gates
+            .states
+            .iter()
+            .map(|(state, count)| (state.name().to_owned(), *count))
+            .collect(),
         passed: gates.passed && lines.len() as u64 == header.queries,
         advice,
         statements: lines.to_vec(),
@@ -81,7 +97,9 @@ pub(super) fn document(header: &CorpusHeader, lines: &[CorpusLine]) -> RunDocume
 /// Prints a run, and writes its report to all files.
 pub(super) fn write(context: &Context, run: &RunDocument, files: &[ReportFile]) -> Outcome<()> {
     let report = Report::Run(Box::new(run.clone())).scrubbed(&context.scrubber)?;
-    let Report::Run(run) = &report else { return Err(Failure::new(Exit::Unexpected, "the report is none of a run")) };
+    let Report::Run(run) = &report else {
+        return Err(Failure::new(Exit::Unexpected, "the report is none of a run"));
+    };
     match context.format {
         Format::Json => context.document(report.value()?)?,
         Format::Markdown => context.output.write(&report.markdown())?,

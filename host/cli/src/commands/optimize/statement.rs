@@ -49,18 +49,22 @@ pub(super) fn is_manifest(path: &Path) -> bool {
 
 /// Reads the statement that a word names.
 pub(super) fn read(word: &str) -> Outcome<Named> {
-    let named = |name: &str, sql: String| Named { name: name.to_owned(), description: String::new(), sql };
+    let named =
+        |name: &str, sql: String| Named { name: name.to_owned(), description: String::new(), sql };
     if word == "-" {
         return Ok(named("standard input", text(std::io::stdin().lock(), "standard input")?));
     }
     match file(word) {
-        Some(path) if is_manifest(&path) => Err(Failure::usage(format!("`{word}` is the manifest of a corpus"))
-            .hint(format!("`syrch-host optimize run {word}` optimizes its statements"))),
+        Some(path) if is_manifest(&path) => {
+            Err(Failure::usage(format!("`{word}` is the manifest of a corpus"))
+                .hint(format!("`syrch-host optimize run {word}` optimizes its statements")))
+        }
         Some(path) => {
             let fail = |error: std::io::Error| Failure::usage(format!("`{word}`: {error}"));
             let data = std::fs::metadata(&path).map_err(fail)?;
             if data.is_dir() {
-                return Err(Failure::usage(format!("`{word}` is a folder")).hint("give the file of one statement"));
+                return Err(Failure::usage(format!("`{word}` is a folder"))
+                    .hint("give the file of one statement"));
             }
             Ok(named(word, text(File::open(&path).map_err(fail)?, word)?))
         }
@@ -75,7 +79,9 @@ pub(super) fn read_all(words: &[String]) -> Outcome<Vec<Named>> {
     for word in words {
         match file(word).filter(|path| is_manifest(path)) {
             Some(manifest) => {
-                let locked = Corpus::read(&manifest).and_then(|corpus| corpus.lock()).map_err(syrch::Error::from)?;
+                let locked = Corpus::read(&manifest)
+                    .and_then(|corpus| corpus.lock())
+                    .map_err(syrch::Error::from)?;
                 all.extend(locked.into_iter().map(|one| Named {
                     name: one.query.file,
                     description: one.query.description,
@@ -97,7 +103,8 @@ fn text(input: impl Read, name: &str) -> Outcome<String> {
     if bytes.len() as u64 > most {
         return Err(Failure::usage(format!("{name}: the statement is longer than {most} bytes")));
     }
-    let text = String::from_utf8(bytes).map_err(|_| Failure::usage(format!("{name}: the statement is not UTF-8")))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Failure::usage(format!("{name}: the statement is not UTF-8")))?;
     if text.trim().is_empty() {
         return Err(Failure::usage(format!("{name}: there is no statement")));
     }
@@ -116,9 +123,17 @@ mod tests {
         let word = path.display().to_string();
         assert_eq!(read(&word).unwrap().sql, "SELECT 1 FROM t\n");
         let statement = read("SELECT  a.b\nFROM t").unwrap();
-        assert_eq!((statement.name.as_str(), statement.sql.as_str()), ("SELECT a.b FROM t", "SELECT  a.b\nFROM t"));
+        assert_eq!(
+            (statement.name.as_str(), statement.sql.as_str()),
+            ("SELECT a.b FROM t", "SELECT  a.b\nFROM t")
+        );
         assert!(read("missing.sql").unwrap_err().message.contains("`missing.sql`: "));
-        assert!(read(&folder.path().join("x.toml").display().to_string()).unwrap_err().message.contains("manifest"));
+        assert!(
+            read(&folder.path().join("x.toml").display().to_string())
+                .unwrap_err()
+                .message
+                .contains("manifest")
+        );
         let long = format!("SELECT '{}' FROM t", "é".repeat(100));
         assert!(read(&long).unwrap().name.ends_with("é…"));
     }

@@ -33,7 +33,11 @@ impl Run for BuildArgs {
         let document = document(&finished);
         let mut grid = Grid::new(["property", "value"]);
         if let Value::Object(properties) = &document {
-            grid.rows = properties.iter().skip(1).map(|(name, value)| vec![json!(name), value.clone()]).collect();
+            grid.rows = properties
+                .iter()
+                .skip(1)
+                .map(|(name, value)| vec![json!(name), value.clone()])
+                .collect();
         }
         context.rows(grid, || document)?;
         Ok(Exit::Answered)
@@ -43,9 +47,14 @@ impl Run for BuildArgs {
 /// What was built, in a line.
 pub(super) fn line(finished: &Finished) -> String {
     let Finished { path, plugin, seconds } = finished;
-    let imports = if plugin.imports.is_empty() { "no ports".to_owned() } else { plugin.imports.join(", ") };
+    let imports =
+        if plugin.imports.is_empty() { "no ports".to_owned() } else { plugin.imports.join(", ") };
     let kib = plugin.bytes.div_ceil(1024);
-    format!("{}: {kib} KiB, {} with {imports}, {seconds:.1} s", path.display(), roles(plugin).join(", "))
+    format!(
+        "{}: {kib} KiB, {} with {imports}, {seconds:.1} s",
+        path.display(),
+        roles(plugin).join(", ")
+    )
 }
 
 /// The same as the document `syrch.build/1`.

@@ -1,4 +1,5 @@
-//! `plugin call`: calls one role of a plugin once, with an input from standard input or with a whole case.
+//! `plugin call`: calls one role of a plugin once, with an input from standard input or with a
+//! whole case.
 
 use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
@@ -36,8 +37,8 @@ pub(crate) struct CallArgs {
     /// Settings of the plugin, as a JSON object
     #[arg(long, value_name = "JSON", value_parser = settings)]
     settings: Option<Value>,
-    /// How much cell text the plugin may see: none, aggregates, sample:N, full [default: the case's, with --db that of your configuration, else
-    /// sample:3]
+    /// How much cell text the plugin may see: none, aggregates, sample:N, full [default: the
+    /// case's, with --db that of your configuration, else sample:3]
     #[arg(long, alias = "rows", value_name = "GRANT", value_parser = |text: &str| text.parse::<RowsGrant>())]
     cells: Option<RowsGrant>,
     /// The options of a database, which takes the place of the case's own.
@@ -71,7 +72,9 @@ impl Run for CallArgs {
         let with_database = self.flags.entries().any(|(spec, ..)| spec.key == "execution.db_path");
         let plugin = PluginSource::parse(&self.plugin);
         if self.case.is_none() && std::io::stdin().is_terminal() {
-            context.console.note("type the input, a JSON object, and end it by Ctrl-D; `{}` takes every default");
+            context.console.note(
+                "type the input, a JSON object, and end it by Ctrl-D; `{}` takes every default",
+            );
         }
         let case = self.case()?;
         let role = case.role();
@@ -99,13 +102,17 @@ impl CallArgs {
                 let folder = folder.unwrap_or(std::path::Path::new("."));
                 let case = Case::read(path, &project_of(folder))?;
                 if role.is_some_and(|role| role != case.role()) {
-                    let message = format!("the case `{}` is of the role {}", path.display(), case.role());
-                    return Err(Failure::usage(message).hint("leave the role out, or name that of the case"));
+                    let message =
+                        format!("the case `{}` is of the role {}", path.display(), case.role());
+                    return Err(Failure::usage(message)
+                        .hint("leave the role out, or name that of the case"));
                 }
                 case
             }
             (None, Some(role)) => Case::new(role, syrch_cases::input(&read()?, "standard input")?),
-            (None, None) => return Err(Failure::usage("no role").hint("name one, or a case by --case FILE")),
+            (None, None) => {
+                return Err(Failure::usage("no role").hint("name one, or a case by --case FILE"));
+            }
         };
         if let Some(Value::Object(settings)) = self.settings.clone() {
             case = case.with_settings(settings);
@@ -114,7 +121,8 @@ impl CallArgs {
     }
 }
 
-/// The project that a folder of cases belongs to: the folder above it that has a manifest, or the folder itself.
+/// The project that a folder of cases belongs to: the folder above it that has a manifest, or the
+/// folder itself.
 pub(super) fn project_of(folder: &std::path::Path) -> PathBuf {
     let above = folder.join("..");
     if above.join(syrch_projects::FILE).is_file() { above } else { folder.to_owned() }
@@ -124,7 +132,8 @@ fn read() -> Outcome<String> {
     let mut text = String::new();
     let read = std::io::stdin().lock().take(LONGEST + 1).read_to_string(&mut text);
     read.map_err(|error| {
-        Failure::usage(format!("standard input: {error}")).hint("give the arguments of the role as JSON")
+        Failure::usage(format!("standard input: {error}"))
+            .hint("give the arguments of the role as JSON")
     })?;
     Ok(text)
 }
@@ -136,7 +145,8 @@ fn exit(ran: &Ran) -> Exit {
 
 /// The call as the document `syrch.call/1`.
 fn document(plugin: &str, role: Role, ran: Ran) -> Value {
-    let mut document = json!({"schema": "syrch.call/1", "plugin": plugin, "role": role.name(), "used": ran.used});
+    let mut document =
+        json!({"schema": "syrch.call/1", "plugin": plugin, "role": role.name(), "used": ran.used});
     if let (Value::Object(document), Value::Object(gave)) = (&mut document, ran.document) {
         document.extend(gave);
     }
@@ -145,7 +155,8 @@ fn document(plugin: &str, role: Role, ran: Ran) -> Value {
 
 impl From<syrch_cases::CaseError> for Failure {
     fn from(error: syrch_cases::CaseError) -> Self {
-        Self::config(error.to_string()).hint("correct the file at that place; docs/plugins.md has what a case may hold")
+        Self::config(error.to_string())
+            .hint("correct the file at that place; docs/plugins.md has what a case may hold")
     }
 }
 

@@ -1,4 +1,5 @@
-//! `plugin check`: compares a component with the contract of this host, name by name and then function by function.
+//! `plugin check`: compares a component with the contract of this host, name by name and then
+//! function by function.
 
 use std::path::PathBuf;
 
@@ -46,7 +47,8 @@ impl Run for CheckArgs {
             move || plugins::origins(&source, &settings)
         });
         let origins = read.await.map_err(|error| Error::Internal(error.to_string()))??;
-        // The names are enough to refuse it; only what fits by its names is compiled, and its functions compared.
+        // The names are enough to refuse it; only what fits by its names is compiled, and its
+        // functions compared.
         let loaded = inspected(&context, &source).await;
         let refused = loaded.as_ref().err();
         show(&context, &self.plugin, &origins, refused)?;
@@ -59,7 +61,12 @@ impl Run for CheckArgs {
     }
 }
 
-fn show(context: &Context, plugin: &str, origins: &Origins, refused: Option<&Failure>) -> Outcome<()> {
+fn show(
+    context: &Context,
+    plugin: &str,
+    origins: &Origins,
+    refused: Option<&Failure>,
+) -> Outcome<()> {
     let kind = |name: &NameCheck| if name.is_export { "export" } else { "import" };
     let mut grid = Grid::new(["what", "name", "result"]);
     grid.rows.push(vec![json!("contract"), json!(contract()), json!("offered by this host")]);
@@ -69,7 +76,9 @@ fn show(context: &Context, plugin: &str, origins: &Origins, refused: Option<&Fai
     }
     let functions = match refused {
         None => FITS,
-        Some(_) if origins.names.iter().any(|name| name.wrong.is_some()) => "not compared, since a name does not fit",
+        Some(_) if origins.names.iter().any(|name| name.wrong.is_some()) => {
+            "not compared, since a name does not fit"
+        }
         Some(_) => "refused",
     };
     grid.rows.push(vec![json!("functions"), json!(""), json!(functions)]);

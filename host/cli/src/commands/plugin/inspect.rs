@@ -1,4 +1,5 @@
-//! `plugin inspect`: the roles, imports and settings of a plugin, what it is granted, and what made it.
+//! `plugin inspect`: the roles, imports and settings of a plugin, what it is granted, and what made
+//! it.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -44,13 +45,17 @@ impl Run for InspectArgs {
         let mut grid = Grid::new(["property", "value"]);
         let limits = &context.config.effective.settings.limits;
         let Value::Object(mut properties) = sheet(&one) else { return Ok(Exit::Unexpected) };
-        let Value::Object(others) = details(&one, &origins, limits) else { return Ok(Exit::Unexpected) };
+        let Value::Object(others) = details(&one, &origins, limits) else {
+            return Ok(Exit::Unexpected);
+        };
         properties.extend(others);
         let document = properties.clone();
         for (name, value) in properties.into_iter().filter(|(name, _)| name != "config_schema") {
             match value {
                 Value::Object(limits) => {
-                    let row = |(limit, value): (String, Value)| vec![json!(limit.replace('_', " ")), value];
+                    let row = |(limit, value): (String, Value)| {
+                        vec![json!(limit.replace('_', " ")), value]
+                    };
                     grid.rows.extend(limits.into_iter().map(row));
                 }
                 value => grid.rows.push(vec![json!(name), value]),
@@ -70,7 +75,8 @@ impl Run for InspectArgs {
 
 /// What `plugin inspect` shows besides the properties that `plugin list` has.
 fn details(one: &Inspection, origins: &Origins, limits: &Limits) -> Value {
-    let granted: BTreeSet<&str> = one.roles.iter().flat_map(|role| plugins::granted_ports(*role)).collect();
+    let granted: BTreeSet<&str> =
+        one.roles.iter().flat_map(|role| plugins::granted_ports(*role)).collect();
     json!({
         "granted": granted,
         "language": origins.toolchain.language(),
@@ -94,7 +100,9 @@ fn settings(schema: &Value) -> Vec<Vec<Value>> {
         let text = |field: &str| about.get(field).filter(|value| !value.is_null());
         let kind = text("type").map(crate::sink::plain).unwrap_or_default();
         let default = text("default").map(|value| format!(" = {value}")).unwrap_or_default();
-        let words = text("description").map(|value| format!(": {}", crate::sink::plain(value))).unwrap_or_default();
+        let words = text("description")
+            .map(|value| format!(": {}", crate::sink::plain(value)))
+            .unwrap_or_default();
         vec![json!(format!("setting {key}")), json!(format!("{kind}{default}{words}"))]
     };
     properties.into_iter().flatten().map(row).collect()
@@ -106,11 +114,13 @@ mod tests {
 
     #[test]
     fn settings_show_type_default_and_words() {
-        let schema =
-            json!({"properties": {"width": {"type": "integer", "default": 3, "description": "how wide"}, "odd": true}});
+        let schema = json!({"properties": {"width": {"type": "integer", "default": 3, "description": "how wide"}, "odd": true}});
         assert_eq!(
             settings(&schema),
-            [[json!("setting width"), json!("integer = 3: how wide")], [json!("setting odd"), json!("")]]
+            [
+                [json!("setting width"), json!("integer = 3: how wide")],
+                [json!("setting odd"), json!("")]
+            ]
         );
         assert!(settings(&json!({})).is_empty());
     }

@@ -18,7 +18,8 @@ impl Run for ListArgs {
     async fn run(self, context: Context) -> Outcome {
         let mut found = Vec::new();
         for builtin in plugins::builtins() {
-            found.push(inspected(&context, &PluginSource::Builtin(builtin.name.to_string())).await?);
+            found
+                .push(inspected(&context, &PluginSource::Builtin(builtin.name.to_string())).await?);
         }
         let mut grid = Grid::new(["name", "version", "roles", "digest", "summary"]);
         for one in &found {

@@ -54,7 +54,8 @@ impl Run for NewArgs {
             return Ok(Exit::Answered);
         }
         let mut grid = Grid::new(["file", "bytes"]);
-        grid.rows = files.iter().map(|(path, content)| vec![json!(path), json!(content.len())]).collect();
+        grid.rows =
+            files.iter().map(|(path, content)| vec![json!(path), json!(content.len())]).collect();
         context.rows(grid, || {
             json!({
                 "schema": "syrch.project/1",
@@ -77,16 +78,26 @@ fn next(folder: &Path, name: &Name, roles: &[Role]) -> Vec<String> {
     let shown = if shown.starts_with('-') { format!("./{shown}") } else { shown };
     // A path with a space is one word of a shell only within quotes.
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-~".contains(letter);
-    let shown = if shown.chars().all(is_plain) { shown } else { format!("'{}'", shown.replace('\'', "'\\''")) };
+    let shown = if shown.chars().all(is_plain) {
+        shown
+    } else {
+        format!("'{}'", shown.replace('\'', "'\\''"))
+    };
     let component = format!("{shown}/build/{}.wasm", name.as_str());
-    let mut next = vec![format!("syrch-host plugin build {shown}"), format!("syrch-host plugin test {shown}")];
-    let flags: Vec<String> =
-        roles.iter().filter(|role| Role::SEARCH.contains(role)).map(|role| format!("--{role} {component}")).collect();
+    let mut next =
+        vec![format!("syrch-host plugin build {shown}"), format!("syrch-host plugin test {shown}")];
+    let flags: Vec<String> = roles
+        .iter()
+        .filter(|role| Role::SEARCH.contains(role))
+        .map(|role| format!("--{role} {component}"))
+        .collect();
     if !flags.is_empty() {
         next.push(format!("syrch-host {} -q \"…\" --db shop.sqlite", flags.join(" ")));
     }
     if roles.contains(&Role::Rewriter) {
-        next.push(format!("syrch-host optimize --rewriter {component} --db shop.sqlite \"SELECT …\""));
+        next.push(format!(
+            "syrch-host optimize --rewriter {component} --db shop.sqlite \"SELECT …\""
+        ));
     }
     next
 }
@@ -98,7 +109,11 @@ mod tests {
     #[test]
     fn the_next_commands_have_the_paths_and_the_roles() {
         let name = Name::new("mine").unwrap();
-        let next = super::next(Path::new("my work/it's"), &name, &[Role::Solver, Role::Reward, Role::Rewriter]);
+        let next = super::next(
+            Path::new("my work/it's"),
+            &name,
+            &[Role::Solver, Role::Reward, Role::Rewriter],
+        );
         assert_eq!(
             next,
             [

@@ -1,4 +1,5 @@
-//! What the commands on projects share: roles and languages as flags, and building on a thread of its own.
+//! What the commands on projects share: roles and languages as flags, and building on a thread of
+//! its own.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,7 +21,9 @@ use crate::failure::{Failure, Outcome};
 /// Reads the name of a role.
 pub(super) fn role_parser() -> impl TypedValueParser<Value = Role> {
     let parser = PossibleValuesParser::new(Role::ALL.map(Role::name));
-    parser.try_map(|name| Role::ALL.into_iter().find(|role| role.name() == name).ok_or("no such role"))
+    parser.try_map(|name| {
+        Role::ALL.into_iter().find(|role| role.name() == name).ok_or("no such role")
+    })
 }
 
 /// Reads the name of a language.
@@ -32,12 +35,17 @@ pub(super) fn language_parser() -> impl TypedValueParser<Value = Language> {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let exit = match &error {
-            Error::Name { .. } | Error::Occupied(_) | Error::NoRole | Error::NoTemplate { .. } => Exit::Usage,
-            Error::File { .. } | Error::Definition(_) | Error::Missing { .. } | Error::NotInstalled { .. } => {
-                Exit::Config
+            Error::Name { .. } | Error::Occupied(_) | Error::NoRole | Error::NoTemplate { .. } => {
+                Exit::Usage
             }
+            Error::File { .. }
+            | Error::Definition(_)
+            | Error::Missing { .. }
+            | Error::NotInstalled { .. } => Exit::Config,
             Error::Stopped => Exit::Interrupted,
-            Error::Failed { .. } | Error::NothingMade { .. } | Error::Component(_) => Exit::PluginRejected,
+            Error::Failed { .. } | Error::NothingMade { .. } | Error::Component(_) => {
+                Exit::PluginRejected
+            }
         };
         let failure = Self::new(exit, error.to_string());
         match error.hint() {
@@ -53,7 +61,8 @@ pub(crate) struct ProjectArgs {
     /// The folder of the project
     #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
     pub(super) folder: PathBuf,
-    /// Install the language's tools in this folder, new or made so before, which several projects may share, instead of `.tools` of the project
+    /// Install the language's tools in this folder, new or made so before, which several projects
+    /// may share, instead of `.tools` of the project
     #[arg(long, value_name = "DIR")]
     pub(super) tools: Option<PathBuf>,
 }
@@ -68,12 +77,18 @@ pub(super) struct Finished {
     pub(super) seconds: f64,
 }
 
-/// Builds a project, and checks that the runtime takes the component in the roles of its `plugin.yml`. An interrupt ends the tools that run.
-pub(super) async fn build(context: &Context, arguments: &ProjectArgs, project: &Project) -> Outcome<Finished> {
+/// Builds a project, and checks that the runtime takes the component in the roles of its
+/// `plugin.yml`. An interrupt ends the tools that run.
+pub(super) async fn build(
+    context: &Context,
+    arguments: &ProjectArgs,
+    project: &Project,
+) -> Outcome<Finished> {
     let start = Instant::now();
     let tools = arguments.tools.as_deref().map(std::path::absolute).transpose();
     let tools = tools.map_err(|error| Failure::config(format!("--tools: {error}")))?;
-    let (console, verbose, owned) = (Arc::clone(&context.console), context.verbose, project.clone());
+    let (console, verbose, owned) =
+        (Arc::clone(&context.console), context.verbose, project.clone());
     let environment = Environment::all();
     let stop = Arc::new(AtomicBool::new(false));
     let stopped = Arc::clone(&stop);
@@ -82,7 +97,13 @@ pub(super) async fn build(context: &Context, arguments: &ProjectArgs, project: &
         let report = |step: &str| console.note(step);
         syrch_projects::build(
             &owned,
-            &BuildOptions { tools, environment: &environment, verbose, report: &report, stop: &stopped },
+            &BuildOptions {
+                tools,
+                environment: &environment,
+                verbose,
+                report: &report,
+                stop: &stopped,
+            },
         )
     });
     let built = tokio::select! {
@@ -124,8 +145,12 @@ async fn check(context: &Context, project: &Project, made: &Path) -> Outcome<Ins
     let plugin = inspected(context, &PluginSource::File(made.to_owned())).await?;
     if plugin.roles != project.roles {
         let wanted = project.roles.iter().map(|role| role.name()).collect::<Vec<_>>().join(", ");
-        let message = format!("the plugin implements {}, and plugin.yml says {wanted}", roles(&plugin).join(", "));
-        return Err(Failure::new(Exit::PluginRejected, message).hint("correct `roles` in plugin.yml, or the code"));
+        let message = format!(
+            "the plugin implements {}, and plugin.yml says {wanted}",
+            roles(&plugin).join(", ")
+        );
+        return Err(Failure::new(Exit::PluginRejected, message)
+            .hint("correct `roles` in plugin.yml, or the code"));
     }
     Ok(plugin)
 }

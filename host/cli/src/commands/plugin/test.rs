@@ -63,9 +63,12 @@ impl Run for TestArgs {
         let mut results = Vec::new();
         for file in files {
             let case = Case::read(&file, &tested.project);
-            let (name, role) = (folder::name(&file), case.as_ref().ok().map(|case| case.role().name()));
+            let (name, role) =
+                (folder::name(&file), case.as_ref().ok().map(|case| case.role().name()));
             let ran = match case {
-                Ok(case) => syrch_cases::run(&case, &tested.plugin, &base, Arc::clone(&observer)).await,
+                Ok(case) => {
+                    syrch_cases::run(&case, &tested.plugin, &base, Arc::clone(&observer)).await
+                }
                 Err(error) => {
                     results.push(TestResult { name, role, used: Vec::new(), end: broken(&error) });
                     continue;
@@ -79,7 +82,8 @@ impl Run for TestArgs {
                 results.push(TestResult { name, role, used: Vec::new(), end });
                 continue;
             }
-            let used = ran.as_ref().map(|ran| ran.used.iter().cloned().collect()).unwrap_or_default();
+            let used =
+                ran.as_ref().map(|ran| ran.used.iter().cloned().collect()).unwrap_or_default();
             let end = ran.map_or_else(|error| broken(&error), |ran| self.judge(&file, &ran));
             results.push(TestResult { name, role, used, end });
         }
@@ -116,9 +120,13 @@ impl TestArgs {
             let cases = place.join(CASES);
             // Golden files are written where the cases are.
             if cases.is_symlink() {
-                let message =
-                    format!("`{}` is a symbolic link, which leads to wherever its maker liked", cases.display());
-                return Err(Failure::config(message).hint("name the folder of the cases by --cases DIR"));
+                let message = format!(
+                    "`{}` is a symbolic link, which leads to wherever its maker liked",
+                    cases.display()
+                );
+                return Err(
+                    Failure::config(message).hint("name the folder of the cases by --cases DIR")
+                );
             }
             return Ok(Tested { plugin, cases, project: place.to_owned() });
         }
@@ -137,13 +145,18 @@ impl TestArgs {
     }
 
     fn files(&self, tested: &Tested) -> Outcome<Vec<PathBuf>> {
-        let mut files = folder::cases(&tested.cases)
-            .map_err(|error| Failure::usage(error.to_string()).hint("name the folder of the cases by --cases DIR"))?;
+        let mut files = folder::cases(&tested.cases).map_err(|error| {
+            Failure::usage(error.to_string()).hint("name the folder of the cases by --cases DIR")
+        })?;
         if let Some(part) = &self.filter {
             files.retain(|file| folder::name(file).contains(part));
         }
         if files.is_empty() {
-            let of = self.filter.as_ref().map(|part| format!(" whose name holds `{part}`")).unwrap_or_default();
+            let of = self
+                .filter
+                .as_ref()
+                .map(|part| format!(" whose name holds `{part}`"))
+                .unwrap_or_default();
             return Err(Failure::usage(format!("no case{of} in `{}`", tested.cases.display()))
                 .hint("a case is a file NAME.yml; docs/plugins.md has an example"));
         }
@@ -159,7 +172,9 @@ impl TestArgs {
             (_, true) => golden::write(&golden, &ran.document)
                 .map_or_else(|error| broken(&error), |()| End::Updated(failure(&ran.document))),
             (Ok(Comparison::Missing), false) => End::Missing(failure(&ran.document)),
-            (Ok(Comparison::Differs(lines)), false) => End::Differs { lines, failure: failure(&ran.document) },
+            (Ok(Comparison::Differs(lines)), false) => {
+                End::Differs { lines, failure: failure(&ran.document) }
+            }
             (Err(error), false) => broken(&error),
         }
     }
@@ -168,13 +183,16 @@ impl TestArgs {
 /// Whether no case can be run with the plugin.
 fn is_of_the_plugin(error: &Error) -> bool {
     match error {
-        Error::PluginRejected { source, .. } => !matches!(source, LoadError::Config(_) | LoadError::WrongRole { .. }),
+        Error::PluginRejected { source, .. } => {
+            !matches!(source, LoadError::Config(_) | LoadError::WrongRole { .. })
+        }
         Error::UnknownPlugin { .. } | Error::Internal(_) => true,
         _ => false,
     }
 }
 
-/// Reports that a plugin is being compiled, and nothing else: what the plugin remarks is in the golden files.
+/// Reports that a plugin is being compiled, and nothing else: what the plugin remarks is in the
+/// golden files.
 struct Compilation(Arc<Console>);
 
 impl Observer for Compilation {
@@ -203,7 +221,9 @@ enum End {
 
 /// The failure or the error of a call, as its golden file would have it.
 fn failure(document: &Value) -> Option<String> {
-    ["failure", "error"].iter().find_map(|member| Some(format!("{member}: {}", document.get(member)?)))
+    ["failure", "error"]
+        .iter()
+        .find_map(|member| Some(format!("{member}: {}", document.get(member)?)))
 }
 
 /// The end of a case that could not be run.
@@ -299,10 +319,14 @@ fn show(context: &Context, plugin: &str, results: &[TestResult]) -> Outcome<()> 
     text.push_str(&format!("\n{same} of {} cases agree with their golden files\n", results.len()));
     context.output.write(&text)?;
     if results.iter().any(TestResult::has_failed) {
-        context.console.note("`syrch-host plugin call FILE --case CASE.yml -vv` shows the stack of a failure");
+        context
+            .console
+            .note("`syrch-host plugin call FILE --case CASE.yml -vv` shows the stack of a failure");
     }
     if results.iter().any(|result| matches!(result.end, End::Differs { .. })) {
-        context.console.note("- is the golden file, + is what the case gives now; --update writes it");
+        context
+            .console
+            .note("- is the golden file, + is what the case gives now; --update writes it");
     } else if results.iter().any(|result| matches!(result.end, End::Missing(_))) {
         context.console.note("--update writes what the cases give now into their golden files");
     }

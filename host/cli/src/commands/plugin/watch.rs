@@ -1,4 +1,5 @@
-//! `plugin watch`: builds a project whenever its sources change, asks a question with the new plugin, and shows what changed.
+//! `plugin watch`: builds a project whenever its sources change, asks a question with the new
+//! plugin, and shows what changed.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -44,7 +45,8 @@ pub(crate) struct WatchArgs {
     /// What explains terms of the question
     #[arg(long, value_name = "TEXT")]
     evidence: Option<String>,
-    /// A plugin's own setting; VALUE is JSON or text. KEY alone will do when one plugin knows it; settings.NAME is for all plugins
+    /// A plugin's own setting; VALUE is JSON or text. KEY alone will do when one plugin knows it;
+    /// settings.NAME is for all plugins
     #[arg(short = 'P', long = "param", value_name = "ROLE.KEY=VALUE")]
     parameters: Vec<Parameter>,
     /// The options of a search.
@@ -58,10 +60,18 @@ impl Run for WatchArgs {
         // A project that cannot be read is reported when the command runs.
         let Ok(project) = Project::read(&self.project.folder) else { return Some(given) };
         let component = component(&self.project.folder, &project);
-        let of_role = |role: &&Role| SPECS.iter().find(|spec| spec.flag.is_some_and(|(flag, _)| flag == role.name()));
-        let specs = project.roles.iter().filter(|role| Role::SEARCH.contains(role)).filter_map(|role| of_role(&role));
+        let of_role = |role: &&Role| {
+            SPECS.iter().find(|spec| spec.flag.is_some_and(|(flag, _)| flag == role.name()))
+        };
+        let specs = project
+            .roles
+            .iter()
+            .filter(|role| Role::SEARCH.contains(role))
+            .filter_map(|role| of_role(&role));
         let origin = || Origin::Derived("the project");
-        given.flags.extend(specs.map(|spec| (spec, json!(component.display().to_string()), origin())));
+        given
+            .flags
+            .extend(specs.map(|spec| (spec, json!(component.display().to_string()), origin())));
         Some(given)
     }
 
@@ -82,7 +92,9 @@ impl Run for WatchArgs {
                 let turn = turn(&mut context, &self.project, &problem).await;
                 context.console.clear();
                 match turn {
-                    _ if context.interrupt.is_pressed() => return Err(Failure::new(Exit::Interrupted, "interrupted")),
+                    _ if context.interrupt.is_pressed() => {
+                        return Err(Failure::new(Exit::Interrupted, "interrupted"));
+                    }
                     Ok(exit) if self.once => return Ok(exit),
                     Err(failure) if self.once => return Err(failure),
                     Err(failure) => context.console.error(&failure),
@@ -102,9 +114,13 @@ impl Run for WatchArgs {
 
 impl WatchArgs {
     fn problem(&self) -> Outcome<Problem> {
-        let question = self.question.clone().filter(|question| !question.trim().is_empty()).ok_or_else(|| {
-            Failure::usage("no question").hint("give the one to be asked after each build by -q \"…\"")
-        })?;
+        let question =
+            self.question.clone().filter(|question| !question.trim().is_empty()).ok_or_else(
+                || {
+                    Failure::usage("no question")
+                        .hint("give the one to be asked after each build by -q \"…\"")
+                },
+            )?;
         Ok(Problem { question, evidence: self.evidence.clone(), ..Problem::default() })
     }
 }
@@ -133,7 +149,8 @@ async fn turn(context: &mut Context, arguments: &ProjectArgs, problem: &Problem)
 
     let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
     let host = search::open(context, &watch).await?;
-    let report = search::search(context, &host, Start::Problem(problem.clone()), watch, None).await?;
+    let report =
+        search::search(context, &host, Start::Problem(problem.clone()), watch, None).await?;
     context.console.clear();
     let exit = answer::finish(context, &report)?;
     let last = arguments.folder.join("build").join(LAST);
@@ -149,12 +166,15 @@ async fn turn(context: &mut Context, arguments: &ProjectArgs, problem: &Problem)
 
 /// Shows what changed between two runs: below the answer for people, otherwise in a line beside it.
 fn differences(context: &Context, before: &str, now: &str) {
-    let is_shown = matches!(context.format, Format::Auto | Format::Table) && matches!(context.output, Output::Stdout);
+    let is_shown = matches!(context.format, Format::Auto | Format::Table)
+        && matches!(context.output, Output::Stdout);
     let compared = match is_shown {
         true => trace::diff::run(context, [before, now], false).map(drop),
         false => trace::diff::is_equal(context, [before, now]).map(|is_equal| {
             let words = if is_equal { "is equal to" } else { "differs from" };
-            context.console.note(&format!("the search {words} the last one: `syrch-host trace diff {before} {now}`"));
+            context.console.note(&format!(
+                "the search {words} the last one: `syrch-host trace diff {before} {now}`"
+            ));
         }),
     };
     // The journal of the last run may have been removed, and a run need not have one.

@@ -40,7 +40,12 @@ impl Words {
     fn find(&self, line: &str, end: usize) -> (usize, Vec<&str>) {
         let before = line.get(..end).unwrap_or(line);
         let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '\\';
-        let start = before.char_indices().rev().take_while(|(_, c)| is_part(*c)).last().map_or(end, |(at, _)| at);
+        let start = before
+            .char_indices()
+            .rev()
+            .take_while(|(_, c)| is_part(*c))
+            .last()
+            .map_or(end, |(at, _)| at);
         let word = before.get(start..).unwrap_or_default();
         if word.starts_with('\\') && before.trim_start() == word {
             let names = COMMANDS.iter().map(|(name, ..)| *name);
@@ -50,7 +55,8 @@ impl Words {
             let head = name.chars().flat_map(char::to_lowercase).take(word.chars().count());
             !word.is_empty() && head.eq(word.chars().flat_map(char::to_lowercase))
         };
-        let names = if before.trim_start().starts_with("\\schema ") { &self.tables } else { &self.names };
+        let names =
+            if before.trim_start().starts_with("\\schema ") { &self.tables } else { &self.names };
         (start, names.iter().map(String::as_str).filter(fits).collect())
     }
 }
@@ -58,7 +64,12 @@ impl Words {
 impl Completer for Words {
     type Candidate = Pair;
 
-    fn complete(&self, line: &str, pos: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
+    fn complete(
+        &self,
+        line: &str,
+        pos: usize,
+        _: &Context<'_>,
+    ) -> rustyline::Result<(usize, Vec<Pair>)> {
         let (start, words) = self.find(line, pos);
         let pair = |word: &str| Pair { display: word.to_owned(), replacement: word.to_owned() };
         Ok((start, words.into_iter().map(pair).collect()))

@@ -1,4 +1,5 @@
-//! Reads lines from the terminal, with editing, history and completion. The editor blocks, so it has a thread of its own.
+//! Reads lines from the terminal, with editing, history and completion. The editor blocks, so it
+//! has a thread of its own.
 
 use std::sync::mpsc;
 
@@ -48,21 +49,23 @@ impl Lines {
     pub(super) fn start(words: Words, before: Vec<String>) -> Outcome<Self> {
         let (requests, asked) = mpsc::channel();
         let (answers, receiver) = replies::unbounded_channel();
-        let mut editor = editor(words, before)
-            .map_err(|error| Failure::new(Exit::Unexpected, format!("the terminal cannot be read: {error}")))?;
+        let mut editor = editor(words, before).map_err(|error| {
+            Failure::new(Exit::Unexpected, format!("the terminal cannot be read: {error}"))
+        })?;
         let work = move || {
             for request in asked {
                 match request {
-                    Request::Read(prompt) if answers.send(read(&mut editor, prompt)).is_err() => return,
+                    Request::Read(prompt) if answers.send(read(&mut editor, prompt)).is_err() => {
+                        return;
+                    }
                     Request::Read(_) => {}
                     Request::Remember(line) => drop(editor.add_history_entry(line)),
                 }
             }
         };
-        std::thread::Builder::new()
-            .name("prompt".to_owned())
-            .spawn(work)
-            .map_err(|error| Failure::new(Exit::Unexpected, format!("no thread for the prompt: {error}")))?;
+        std::thread::Builder::new().name("prompt".to_owned()).spawn(work).map_err(|error| {
+            Failure::new(Exit::Unexpected, format!("no thread for the prompt: {error}"))
+        })?;
         Ok(Self { requests, replies: Mutex::new(Replies { receiver, outstanding: false }) })
     }
 
@@ -79,7 +82,11 @@ impl Lines {
     }
 
     /// Adds a line to the history of this prompt and of later ones, unless it holds a secret.
-    pub(super) fn remember(&self, history: Option<&mut History>, line: &str) -> std::io::Result<()> {
+    pub(super) fn remember(
+        &self,
+        history: Option<&mut History>,
+        line: &str,
+    ) -> std::io::Result<()> {
         let Some(history) = history.filter(|history| history.takes(line)) else { return Ok(()) };
         drop(self.requests.send(Request::Remember(line.to_owned())));
         history.add(line)

@@ -18,7 +18,8 @@ pub(crate) fn file(state: &Path) -> PathBuf {
     state.join("history")
 }
 
-/// The history of this user. Several prompts may write to it at once: each line is one write at the file's end.
+/// The history of this user. Several prompts may write to it at once: each line is one write at the
+/// file's end.
 pub(super) struct History {
     file: File,
     scrubber: Scrubber,
@@ -67,7 +68,12 @@ fn read(file: &mut File) -> io::Result<Vec<String>> {
     file.take(LARGEST).read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes);
     // The first line is not whole when bytes before it were left out.
-    Ok(text.lines().skip(usize::from(skipped > 0)).filter(|line| !line.is_empty()).map(str::to_owned).collect())
+    Ok(text
+        .lines()
+        .skip(usize::from(skipped > 0))
+        .filter(|line| !line.is_empty())
+        .map(str::to_owned)
+        .collect())
 }
 
 /// Puts a shorter file in the place of a long one, and opens it.
@@ -98,7 +104,10 @@ mod tests {
         assert_eq!(lines, ["How many?", "two lines"]);
         other.add("third").unwrap();
         history.add("fourth").unwrap();
-        assert_eq!(fs::read_to_string(file(&state)).unwrap(), "How many?\ntwo lines\nthird\nfourth\n");
+        assert_eq!(
+            fs::read_to_string(file(&state)).unwrap(),
+            "How many?\ntwo lines\nthird\nfourth\n"
+        );
         let refused = ["my key-canary", " secretly", "  "].map(|line| history.takes(line));
         assert_eq!((refused, history.takes("How many?")), ([false; 3], true));
     }

@@ -33,7 +33,8 @@ pub(super) enum Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Reads a line. What begins with a backslash is a command, and so are the single words with which other prompts are left or explained.
+    /// Reads a line. What begins with a backslash is a command, and so are the single words with
+    /// which other prompts are left or explained.
     ///
     /// # Errors
     /// When there is no such command, or it lacks what it takes or has what it does not take.
@@ -51,7 +52,9 @@ impl<'a> Line<'a> {
         let rest = rest.trim();
         match (command, rest) {
             ("\\schema", table) => Ok(Self::Schema((!table.is_empty()).then_some(table))),
-            ("\\sql", "") => Err(Failure::usage("`\\sql` lacks a statement").hint("as in `\\sql SELECT 1`")),
+            ("\\sql", "") => {
+                Err(Failure::usage("`\\sql` lacks a statement").hint("as in `\\sql SELECT 1`"))
+            }
             ("\\sql", statement) => Ok(Self::Sql(statement)),
             ("\\why", "") => Ok(Self::Why),
             ("\\help", "") => Ok(Self::Help),
@@ -75,9 +78,14 @@ fn unknown(command: &str) -> Failure {
 
 /// The text that `\help` prints.
 pub(super) fn help() -> String {
-    let line = |(name, takes, does): &(&str, &str, &str)| format!("{:<16}  {does}\n", format!("{name} {takes}"));
+    let line = |(name, takes, does): &(&str, &str, &str)| {
+        format!("{:<16}  {does}\n", format!("{name} {takes}"))
+    };
     let commands: String = COMMANDS.iter().map(line).collect();
-    format!("{:<16}  ask it\n{commands}Ctrl-C stops a search with the best so far.\n", "any other text")
+    format!(
+        "{:<16}  ask it\n{commands}Ctrl-C stops a search with the best so far.\n",
+        "any other text"
+    )
 }
 
 #[cfg(test)]
@@ -95,10 +103,16 @@ mod tests {
             (parsed("\\schema"), parsed("\\schema  orders ")),
             (Line::Schema(None), Line::Schema(Some("orders")))
         );
-        assert_eq!([parsed("exit"), parsed("quit"), parsed("help")], [Line::Quit, Line::Quit, Line::Help]);
+        assert_eq!(
+            [parsed("exit"), parsed("quit"), parsed("help")],
+            [Line::Quit, Line::Quit, Line::Help]
+        );
         assert_eq!(parsed("exit codes?"), Line::Question("exit codes?"));
         assert_eq!(parsed("\\sql  SELECT 1 "), Line::Sql("SELECT 1"));
-        assert_eq!([parsed("\\why"), parsed("\\help"), parsed("\\quit")], [Line::Why, Line::Help, Line::Quit]);
+        assert_eq!(
+            [parsed("\\why"), parsed("\\help"), parsed("\\quit")],
+            [Line::Why, Line::Help, Line::Quit]
+        );
     }
 
     #[test]
@@ -112,7 +126,9 @@ mod tests {
 
     #[test]
     fn the_help_shows_every_command() {
-        assert!(COMMANDS.iter().all(|(name, _, does)| help().contains(name) && help().contains(does)));
+        assert!(
+            COMMANDS.iter().all(|(name, _, does)| help().contains(name) && help().contains(does))
+        );
     }
 
     proptest! {

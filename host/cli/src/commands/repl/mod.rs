@@ -1,4 +1,5 @@
-//! The prompt: questions one after another on a host that is opened once, with a few commands beside them.
+//! The prompt: questions one after another on a host that is opened once, with a few commands
+//! beside them.
 
 mod complete;
 mod editor;
@@ -42,7 +43,8 @@ pub(crate) fn opens(arguments: &SearchArgs) -> bool {
 /// Reads lines and carries them out, until Ctrl-D or `\quit`.
 pub(crate) async fn run(mut context: Context, arguments: SearchArgs) -> Outcome {
     if !matches!(context.output, Output::Stdout) {
-        return Err(Failure::usage("-o needs a question").hint("ask one by -q; a prompt writes to the terminal"));
+        return Err(Failure::usage("-o needs a question")
+            .hint("ask one by -q; a prompt writes to the terminal"));
     }
     context.needs_database()?;
     search::accept(&mut context);
@@ -140,7 +142,8 @@ impl Session {
     }
 
     fn why(&self) -> Outcome<()> {
-        let document = self.last.as_ref().ok_or_else(|| Failure::usage("nothing was searched yet"))?;
+        let document =
+            self.last.as_ref().ok_or_else(|| Failure::usage("nothing was searched yet"))?;
         if matches!(self.context.format, Format::Auto | Format::Table) {
             self.context.output.write(&why::heading(document))?;
         }
@@ -153,10 +156,13 @@ impl Session {
         let watch = Arc::new(Watch::new(Arc::clone(&self.context.console)));
         let asking = Asking { lines: &self.lines, context: &self.context };
         // Somebody sits there, so they are asked unless they do not want to be.
-        let is_set = !matches!(self.context.config.origin("execution.interactive"), Origin::Default);
+        let is_set =
+            !matches!(self.context.config.origin("execution.interactive"), Origin::Default);
         let asks = self.context.config.effective.interactive || !is_set;
         let ask = asks.then_some(&asking as &dyn Ask);
-        let report = search::search(&self.context, &self.host, search::Start::Problem(problem), watch, ask).await;
+        let report =
+            search::search(&self.context, &self.host, search::Start::Problem(problem), watch, ask)
+                .await;
         self.context.console.clear();
         let report = report?;
         let last = answer::scrubbed(&self.context, &report.document)?;
@@ -166,7 +172,8 @@ impl Session {
     }
 }
 
-/// Asks the user through the editor, since two readers of one terminal would take lines from each other.
+/// Asks the user through the editor, since two readers of one terminal would take lines from each
+/// other.
 struct Asking<'a> {
     lines: &'a Lines,
     context: &'a Context,
@@ -186,7 +193,8 @@ impl Ask for Asking<'_> {
             Read::Line(line) => prompt::answer(&line, &asked.choices),
             Read::End => None,
             Read::Interrupted => {
-                // Ctrl-C stops the search as well, which ends this wait; an answer from here could come first and be taken for the user's.
+                // Ctrl-C stops the search as well, which ends this wait; an answer from here could
+                // come first and be taken for the user's.
                 interrupt.press();
                 std::future::pending().await
             }

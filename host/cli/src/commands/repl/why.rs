@@ -10,20 +10,25 @@ pub(super) fn heading(document: &AnswerDocument) -> String {
     let mut lines = vec![format!("question: {}", document.question)];
     match &document.confidence {
         Some(confidence) => {
-            let claim = confidence.raw.map(|raw| format!(" (claimed {raw:.2})")).unwrap_or_default();
+            let claim =
+                confidence.raw.map(|raw| format!(" (claimed {raw:.2})")).unwrap_or_default();
             lines.push(format!("confidence: {:.2}{claim}", confidence.calibrated));
         }
         None => lines.push("confidence: none, since there is no answer".to_owned()),
     }
-    lines.extend(document.clarify.iter().map(|clarify| format!("it would have asked: {}", clarify.question)));
+    lines.extend(
+        document.clarify.iter().map(|clarify| format!("it would have asked: {}", clarify.question)),
+    );
     let basis = document.answer.iter().flat_map(|answer| &answer.basis);
     lines.extend(basis.map(|step| format!("basis: {step}")));
     lines.iter().map(|line| format!("{}\n", terminal::line(line))).collect()
 }
 
-/// A row for each candidate, in the order in which they were proposed. Equal results of one task share a cluster.
+/// A row for each candidate, in the order in which they were proposed. Equal results of one task
+/// share a cluster.
 pub(super) fn grid(document: &AnswerDocument) -> Grid {
-    let mut grid = Grid::new(["candidate", "task", "status", "cluster", "confidence", "reason", "statement"]);
+    let mut grid =
+        Grid::new(["candidate", "task", "status", "cluster", "confidence", "reason", "statement"]);
     for candidate in &document.candidates {
         let status = match candidate.status {
             CandidateStatus::Answer => "answer",

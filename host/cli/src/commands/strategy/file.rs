@@ -24,7 +24,8 @@ pub(super) fn text(one: &Definition, note: impl Fn(&Role) -> String) -> String {
             None if role == Role::Linker => format!("  {role}: {NOBODY}\n"),
             None => continue,
             Some(part) => {
-                let note = Some(note(&role)).filter(|note| !note.is_empty() && !note.contains(is_dangerous));
+                let note = Some(note(&role))
+                    .filter(|note| !note.is_empty() && !note.contains(is_dangerous));
                 let note = note.map(|note| format!("  # {note}")).unwrap_or_default();
                 let plugin = scalar(&part.plugin.to_string());
                 let mut settings = part.config.clone();
@@ -48,7 +49,9 @@ fn block(map: &Map<String, Value>, level: usize) -> String {
     let pair = |(key, value): (&String, &Value)| {
         let start = format!("{}{}:", "  ".repeat(level), scalar(key));
         match value {
-            Value::Object(inner) if !inner.is_empty() => format!("{start}\n{}", block(inner, level + 1)),
+            Value::Object(inner) if !inner.is_empty() => {
+                format!("{start}\n{}", block(inner, level + 1))
+            }
             Value::String(text) => format!("{start} {}\n", scalar(text)),
             other => format!("{start} {}\n", escaped(&other.to_string())),
         }
@@ -61,7 +64,11 @@ fn config(config: &Map<String, Value>) -> String {
         let value = value.as_str().map_or_else(|| escaped(&value.to_string()), scalar);
         format!("      {}: {value}\n", scalar(key))
     });
-    if config.is_empty() { String::new() } else { format!("    config:\n{}", settings.collect::<String>()) }
+    if config.is_empty() {
+        String::new()
+    } else {
+        format!("    config:\n{}", settings.collect::<String>())
+    }
 }
 
 /// A text as YAML reads it, quoted where it must be.
@@ -79,18 +86,23 @@ fn escaped(json: &str) -> String {
     json.chars().map(one).collect()
 }
 
-/// A key with a text: words are folded into lines, which are read as one; what folding would change is quoted.
+/// A key with a text: words are folded into lines, which are read as one; what folding would change
+/// is quoted.
 fn prose(key: &str, text: &str) -> String {
     let words: Vec<&str> = text.split(' ').collect();
     let short = escaped(&Value::from(text).to_string());
     let fits = key.len() + 2 + short.len() <= WIDTH;
-    if fits || words.iter().any(|word| word.is_empty() || word.contains(|c: char| c.is_whitespace() || is_dangerous(c)))
+    if fits
+        || words.iter().any(|word| {
+            word.is_empty() || word.contains(|c: char| c.is_whitespace() || is_dangerous(c))
+        })
     {
         return format!("{key}: {short}\n");
     }
     let mut lines = vec![String::new()];
     for word in words {
-        let line = lines.last_mut().filter(|line| line.is_empty() || line.len() + 3 + word.len() <= WIDTH);
+        let line =
+            lines.last_mut().filter(|line| line.is_empty() || line.len() + 3 + word.len() <= WIDTH);
         match line {
             Some(line) if line.is_empty() => line.push_str(word),
             Some(line) => *line = format!("{line} {word}"),

@@ -11,7 +11,8 @@ const WIDTH: u64 = 24;
 /// Who made a call: the role and its task.
 pub(super) fn caller(tree: &SearchTree, call: &PortCall) -> String {
     let Some(role_call) = tree.role_call(call.call) else { return String::new() };
-    let task = if role_call.task.is_empty() { String::new() } else { format!("({})", role_call.task) };
+    let task =
+        if role_call.task.is_empty() { String::new() } else { format!("({})", role_call.task) };
     format!("{}{task}", role_call.role)
 }
 
@@ -35,7 +36,10 @@ fn model_call(model: &ModelNode) -> String {
     let name = model.model.as_deref().map(|name| format!(", {name}")).unwrap_or_default();
     let cached = if model.cached { ", from a cache" } else { "" };
     let remark = model.remark.as_ref().map(|remark| format!("; {remark}")).unwrap_or_default();
-    format!("{}{name}, {} + {} tokens{cached}{remark}", model.purpose, model.input_tokens, model.output_tokens)
+    format!(
+        "{}{name}, {} + {} tokens{cached}{remark}",
+        model.purpose, model.input_tokens, model.output_tokens
+    )
 }
 
 /// How a call ended, and why it failed.
@@ -44,7 +48,8 @@ pub(super) fn end(call: &PortCall) -> String {
     format!("{}{why}", call.end.name())
 }
 
-/// Where a call stands between the begin of the run and its end, of that many parts in all: its first and its last.
+/// Where a call stands between the begin of the run and its end, of that many parts in all: its
+/// first and its last.
 pub(super) fn span(tree: &SearchTree, call: &PortCall, parts: u64) -> (u64, u64) {
     let whole = tree.took_us.max(1);
     let place = |at_us: u64| at_us.min(whole).saturating_mul(parts) / whole;
@@ -63,7 +68,8 @@ fn milliseconds(microseconds: u64) -> f64 {
 
 /// A row for each call, in the order in which they were made.
 pub(super) fn grid(tree: &SearchTree, is_drawn: bool) -> Grid {
-    let mut grid = Grid::new(["made", "ended", "by", "port", "issued_ms", "took_ms", "end", "what"]);
+    let mut grid =
+        Grid::new(["made", "ended", "by", "port", "issued_ms", "took_ms", "end", "what"]);
     if is_drawn {
         grid.columns.insert(4, "time".to_owned());
     }

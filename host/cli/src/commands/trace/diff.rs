@@ -1,7 +1,9 @@
 //! `trace diff`: two searches side by side.
 
 use serde_json::{Value, json};
-use syrch::journal::{CandidatePair, CandidateSide, MatchedBy, SearchTree, Shown, TaskPair, TreeDiff};
+use syrch::journal::{
+    CandidatePair, CandidateSide, MatchedBy, SearchTree, Shown, TaskPair, TreeDiff,
+};
 
 use super::super::Context;
 use super::picture::{Picture, Style};
@@ -32,7 +34,9 @@ pub(crate) fn is_equal(context: &Context, runs: [&str; 2]) -> Outcome<bool> {
 }
 
 fn of(context: &Context, runs: [&str; 2]) -> Outcome<TreeDiff> {
-    let tree = |run: &str| super::open(context, run).map(|(_, journal)| SearchTree::of(&journal, Shown::default()));
+    let tree = |run: &str| {
+        super::open(context, run).map(|(_, journal)| SearchTree::of(&journal, Shown::default()))
+    };
     let (left, right) = (tree(runs[0])?, tree(runs[1])?);
     super::scrubbed(context, &TreeDiff::of(&left, &right))
 }
@@ -52,7 +56,9 @@ fn grid(diff: &TreeDiff) -> Grid {
     for pair in &diff.tasks {
         let part = name(pair);
         if pair.matched_by.is_none() {
-            let text = |side: &Option<syrch::journal::TaskSide>| json!(side.as_ref().map(|side| &side.text));
+            let text = |side: &Option<syrch::journal::TaskSide>| {
+                json!(side.as_ref().map(|side| &side.text))
+            };
             row(&part, "task", text(&pair.left), text(&pair.right));
         }
         for difference in &pair.differences {
@@ -90,7 +96,8 @@ fn name(pair: &TaskPair) -> String {
 }
 
 fn side(candidate: &CandidateSide) -> String {
-    let sure = candidate.confidence.map(|confidence| format!(" {confidence:.2}")).unwrap_or_default();
+    let sure =
+        candidate.confidence.map(|confidence| format!(" {confidence:.2}")).unwrap_or_default();
     let reason = candidate.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
     format!("{} {}{sure}{reason} {}", candidate.id, candidate.status.name(), candidate.sql)
 }
@@ -107,7 +114,11 @@ pub(super) fn picture(diff: &TreeDiff, width: Option<u16>) -> String {
         picture.line("+ ", "  ", &[(Style::Good, diff.questions[1].clone())]);
     }
     if diff.equal {
-        picture.line("", "  ", &[(Style::Good, "both searches are equal but for times and costs".to_owned())]);
+        picture.line(
+            "",
+            "  ",
+            &[(Style::Good, "both searches are equal but for times and costs".to_owned())],
+        );
     }
     for given in &diff.given {
         change(&mut picture, "", &given.what, &given.left, &given.right);
@@ -118,9 +129,14 @@ pub(super) fn picture(diff: &TreeDiff, width: Option<u16>) -> String {
     draw_answer(&mut picture, diff);
     picture.gap();
     let mut counts = Grid::new(["", "left", "right"]);
-    let number = |value: Option<f64>| json!(value.map_or_else(|| "unknown".to_owned(), |value| value.to_string()));
-    counts.rows =
-        diff.counts.iter().map(|count| vec![json!(count.what), number(count.left), number(count.right)]).collect();
+    let number = |value: Option<f64>| {
+        json!(value.map_or_else(|| "unknown".to_owned(), |value| value.to_string()))
+    };
+    counts.rows = diff
+        .counts
+        .iter()
+        .map(|count| vec![json!(count.what), number(count.left), number(count.right)])
+        .collect();
     picture.drawn(&table::render(&counts, width));
     picture.finish()
 }
@@ -131,7 +147,11 @@ fn change(picture: &mut Picture, before: &str, what: &str, left: &Value, right: 
         let [left, right] = both;
         let what = (Style::Plain, format!("{what}:"));
         let arrow = (Style::Dim, "→".to_owned());
-        return picture.line(before, before, &[what, (Style::Bad, left), arrow, (Style::Good, right)]);
+        return picture.line(
+            before,
+            before,
+            &[what, (Style::Bad, left), arrow, (Style::Good, right)],
+        );
     }
     picture.line(before, before, &[(Style::Plain, format!("{what}:"))]);
     let below = format!("{before}    ");
@@ -149,15 +169,25 @@ fn shown(value: &Value) -> String {
 }
 
 fn draw_task(picture: &mut Picture, pair: &TaskPair) {
-    let candidates: Vec<&CandidatePair> = pair.candidates.iter().filter(|candidate| !candidate.is_equal()).collect();
+    let candidates: Vec<&CandidatePair> =
+        pair.candidates.iter().filter(|candidate| !candidate.is_equal()).collect();
     let equal = pair.candidates.len() - candidates.len();
     let how = match pair.matched_by {
         Some(MatchedBy::Text) => "which correspond by their texts",
         _ => "",
     };
-    let same =
-        if pair.differences.is_empty() && candidates.is_empty() && pair.matched_by.is_some() { "equal" } else { "" };
-    let text = pair.left.as_ref().or(pair.right.as_ref()).map(|side| side.text.clone()).unwrap_or_default();
+    let same = if pair.differences.is_empty() && candidates.is_empty() && pair.matched_by.is_some()
+    {
+        "equal"
+    } else {
+        ""
+    };
+    let text = pair
+        .left
+        .as_ref()
+        .or(pair.right.as_ref())
+        .map(|side| side.text.clone())
+        .unwrap_or_default();
     let parts = [
         (Style::Strong, name(pair)),
         (Style::Dim, how.to_owned()),
@@ -179,7 +209,11 @@ fn draw_task(picture: &mut Picture, pair: &TaskPair) {
         change(picture, "  ", what, &side(&candidate.left), &side(&candidate.right));
     }
     if equal > 0 && same.is_empty() {
-        picture.line("  ", "  ", &[(Style::Dim, format!("{} equal", super::words::count(equal as u64, "candidate")))]);
+        picture.line(
+            "  ",
+            "  ",
+            &[(Style::Dim, format!("{} equal", super::words::count(equal as u64, "candidate")))],
+        );
     }
 }
 

@@ -1,4 +1,5 @@
-//! The search graph of a round as SVG: a box for each task, after all that it waits for, with a mark for each candidate.
+//! The search graph of a round as SVG: a box for each task, after all that it waits for, with a
+//! mark for each candidate.
 
 use std::collections::{HashMap, HashSet};
 
@@ -32,7 +33,8 @@ struct Layout<'a> {
     height: u64,
 }
 
-/// Each task stands one column after the last of those that it waits for, in a row that no edge runs along.
+/// Each task stands one column after the last of those that it waits for, in a row that no edge
+/// runs along.
 fn layout(round: &Round) -> Layout<'_> {
     let by_id: HashMap<&str, usize> =
         round.tasks.iter().enumerate().map(|(place, task)| (task.id.as_str(), place)).collect();
@@ -41,7 +43,8 @@ fn layout(round: &Round) -> Layout<'_> {
     let place = |(column, row): (u64, u64)| (MARGIN + column * (WIDTH + GAP), MARGIN + row * ROW);
     let places: Vec<(u64, u64)> = columns.into_iter().zip(rows).map(place).collect();
     let most = |take: fn(&(u64, u64)) -> u64| places.iter().map(take).max().unwrap_or(0);
-    let (width, height) = (most(|place| place.0) + WIDTH + MARGIN, most(|place| place.1) + HEIGHT + MARGIN);
+    let (width, height) =
+        (most(|place| place.0) + WIDTH + MARGIN, most(|place| place.1) + HEIGHT + MARGIN);
     Layout { places, by_id, width, height }
 }
 
@@ -51,7 +54,8 @@ fn columns(round: &Round, by_id: &HashMap<&str, usize>) -> Vec<u64> {
     for _ in 0..round.tasks.len() {
         let mut is_settled = true;
         for (place, task) in round.tasks.iter().enumerate() {
-            let before = before(task).filter_map(|id| by_id.get(id)).map(|other| columns[*other] + 1).max();
+            let before =
+                before(task).filter_map(|id| by_id.get(id)).map(|other| columns[*other] + 1).max();
             let column = before.unwrap_or(0).min(round.tasks.len() as u64 - 1);
             if column > columns[place] {
                 columns[place] = column;
@@ -65,7 +69,8 @@ fn columns(round: &Round, by_id: &HashMap<&str, usize>) -> Vec<u64> {
     columns
 }
 
-/// The first free row of each; an edge over several columns keeps the row of the task that it comes from.
+/// The first free row of each; an edge over several columns keeps the row of the task that it comes
+/// from.
 fn rows(round: &Round, by_id: &HashMap<&str, usize>, columns: &[u64]) -> Vec<u64> {
     let mut farthest = columns.to_vec();
     for (place, task) in round.tasks.iter().enumerate() {
@@ -90,12 +95,18 @@ fn before(task: &TaskNode) -> impl Iterator<Item = &str> {
     task.depends_on.iter().chain(&task.subtasks).map(String::as_str)
 }
 
-/// The graph of a round as an SVG element. `number` is the index of the round, which makes its anchors unique.
+/// The graph of a round as an SVG element. `number` is the index of the round, which makes its
+/// anchors unique.
 pub(super) fn svg(round: &Round, number: u64) -> Html {
     let layout = layout(round);
     let mut svg = Html::default();
     svg.raw("<svg class=\"graph\" role=\"img\" aria-label=\"search graph\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ");
-    svg.number(layout.width).raw(" ").number(layout.height).raw("\" width=\"").number(layout.width).raw("\">\n");
+    svg.number(layout.width)
+        .raw(" ")
+        .number(layout.height)
+        .raw("\" width=\"")
+        .number(layout.width)
+        .raw("\">\n");
     for (place, task) in round.tasks.iter().enumerate() {
         for id in &task.depends_on {
             edge(&mut svg, &layout, id, place, "<path class=\"edge\" d=\"M");
@@ -127,7 +138,14 @@ fn edge(svg: &mut Html, layout: &Layout<'_>, from: &str, to: usize, open: &'stat
         .number(bend + GAP / 2)
         .raw(" ")
         .number(y);
-    svg.raw(" ").number(left.saturating_sub(GAP / 2)).raw(" ").number(top).raw(" ").number(left).raw(" ").number(top);
+    svg.raw(" ")
+        .number(left.saturating_sub(GAP / 2))
+        .raw(" ")
+        .number(top)
+        .raw(" ")
+        .number(left)
+        .raw(" ")
+        .number(top);
     svg.raw("\"/>\n");
 }
 
@@ -142,10 +160,20 @@ fn class(task: &TaskNode) -> &'static str {
 }
 
 fn node(svg: &mut Html, task: &TaskNode, (x, y): (u64, u64), is_answer: bool, anchor: (u64, u64)) {
-    svg.raw("<a href=\"#t").number(anchor.0).raw("-").number(anchor.1).raw("\"><g class=\"task ").raw(class(task));
+    svg.raw("<a href=\"#t")
+        .number(anchor.0)
+        .raw("-")
+        .number(anchor.1)
+        .raw("\"><g class=\"task ")
+        .raw(class(task));
     svg.raw(if is_answer { " result\">" } else { "\">" });
     svg.raw("<title>").text(&task.text).raw("</title>");
-    svg.raw("<rect rx=\"6\" x=\"").number(x).raw("\" y=\"").number(y).raw("\" width=\"").number(WIDTH);
+    svg.raw("<rect rx=\"6\" x=\"")
+        .number(x)
+        .raw("\" y=\"")
+        .number(y)
+        .raw("\" width=\"")
+        .number(WIDTH);
     svg.raw("\" height=\"").number(HEIGHT).raw("\"/>");
     let best = task.candidates.iter().filter_map(|candidate| candidate.confidence).reduce(f64::max);
     let best = best.map(|confidence| format!(" · {confidence:.2}")).unwrap_or_default();
@@ -153,7 +181,9 @@ fn node(svg: &mut Html, task: &TaskNode, (x, y): (u64, u64), is_answer: bool, an
     line(svg, x, y + 36, "<text x=\"", &clip(&task.text, TEXT));
     line(svg, x, y + 52, "<text class=\"faint\" x=\"", &clip(&words::ending(task), TEXT));
     for (place, candidate) in task.candidates.iter().take(MARKS).enumerate() {
-        svg.raw("<circle class=\"").raw(show::class(candidate.status)).raw(colour(candidate.cluster));
+        svg.raw("<circle class=\"")
+            .raw(show::class(candidate.status))
+            .raw(colour(candidate.cluster));
         svg.raw("\" r=\"4.5\" cx=\"")
             .number(x + 14 + 15 * place as u64)
             .raw("\" cy=\"")
@@ -166,7 +196,9 @@ fn node(svg: &mut Html, task: &TaskNode, (x, y): (u64, u64), is_answer: bool, an
 
 /// The colour of a result; equal results have one.
 pub(super) fn colour(cluster: Option<u32>) -> &'static str {
-    let place = cluster.and_then(|number| usize::try_from(number).ok()).map(|number| number.saturating_sub(1));
+    let place = cluster
+        .and_then(|number| usize::try_from(number).ok())
+        .map(|number| number.saturating_sub(1));
     place.map_or("", |place| COLOURS[place % COLOURS.len()])
 }
 
@@ -227,7 +259,10 @@ mod tests {
 
     #[test]
     fn a_task_stands_after_all_that_it_waits_for() {
-        assert_eq!(columns(&[("D", &["B", "C"]), ("A", &[]), ("B", &["A"]), ("C", &["B"])]), [3, 0, 1, 2]);
+        assert_eq!(
+            columns(&[("D", &["B", "C"]), ("A", &[]), ("B", &["A"]), ("C", &["B"])]),
+            [3, 0, 1, 2]
+        );
         assert_eq!(columns(&[("A", &["none"])]), [0]);
         // A cycle, which no host writes, ends too.
         assert_eq!(columns(&[("A", &["B"]), ("B", &["A"]), ("C", &["C"])]).len(), 3);

@@ -54,9 +54,19 @@ fn grid(lines: &[Line], is_for_people: bool) -> Grid {
     let mut grid = if is_for_people {
         Grid::new(["run", "when", "question", "outcome", "confidence", "calls", "took", "size"])
     } else {
-        Grid::new(["run", "began_ms", "question", "outcome", "confidence", "calls", "took_ms", "bytes"])
+        Grid::new([
+            "run",
+            "began_ms",
+            "question",
+            "outcome",
+            "confidence",
+            "calls",
+            "took_ms",
+            "bytes",
+        ])
     };
-    grid.rows = lines.iter().map(|line| if is_for_people { read(line) } else { exact(line) }).collect();
+    grid.rows =
+        lines.iter().map(|line| if is_for_people { read(line) } else { exact(line) }).collect();
     grid
 }
 
@@ -67,7 +77,11 @@ fn read(line: &Line) -> Vec<Value> {
         json!(known.map(|summary| words::moment(summary.began_ms))),
         json!(known.map(|summary| summary.question.as_str())),
         json!(line.outcome()),
-        json!(known.and_then(|summary| summary.confidence).map(|confidence| format!("{confidence:.2}"))),
+        json!(
+            known
+                .and_then(|summary| summary.confidence)
+                .map(|confidence| format!("{confidence:.2}"))
+        ),
         json!(known.map(|summary| summary.calls)),
         json!(known.map(|summary| words::seconds(summary.took_us))),
         json!(super::prune::size(line.entry.bytes)),

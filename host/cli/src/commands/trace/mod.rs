@@ -40,7 +40,8 @@ pub(crate) enum TraceCommand {
     /// Draw the search of a run: tasks, candidates, why branches were dropped, calls and costs
     #[command(after_help = Exit::help())]
     Show(Box<ShowArgs>),
-    /// Make a run again with the model's replies from its journal; strictly, with everything from it
+    /// Make a run again with the model's replies from its journal; strictly, with everything from
+    /// it
     #[command(after_help = Exit::help())]
     Replay {
         /// A run's id, the beginning of it, `last`, or the path of a journal
@@ -101,7 +102,9 @@ fn folder(context: &Context) -> Outcome<Folder> {
 /// The file of a run: an id, the beginning of one, `last`, or a path.
 fn find(context: &Context, run: &str) -> Outcome<PathBuf> {
     let path = Path::new(run);
-    if run.contains(std::path::is_separator) || path.extension().is_some_and(|ending| ending == "jsonl") {
+    if run.contains(std::path::is_separator)
+        || path.extension().is_some_and(|ending| ending == "jsonl")
+    {
         return Ok(path.to_owned());
     }
     match folder(context)?.find(run) {
@@ -120,8 +123,9 @@ fn open(context: &Context, run: &str) -> Outcome<(PathBuf, Journal)> {
 
 /// A document without secrets: written, scrubbed and read back, so that no output can hold one.
 fn scrubbed<T: Serialize + DeserializeOwned>(context: &Context, document: &T) -> Outcome<T> {
-    let unwritable =
-        |error: serde_json::Error| Failure::new(Exit::Unexpected, format!("the trace cannot be written: {error}"));
+    let unwritable = |error: serde_json::Error| {
+        Failure::new(Exit::Unexpected, format!("the trace cannot be written: {error}"))
+    };
     let mut value = serde_json::to_value(document).map_err(unwritable)?;
     context.scrubber.value(&mut value);
     serde_json::from_value(value).map_err(unwritable)

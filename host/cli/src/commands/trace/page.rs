@@ -24,7 +24,10 @@ pub(super) fn page(tree: &SearchTree, is_running: bool, grant: RowsGrant) -> Str
     }
     spent(&mut html, tree);
     if !tree.calls.is_empty() {
-        html.raw("<h2>Calls</h2>\n").raw("<div class=\"wide\">").add(&timeline::svg(tree)).raw("</div>\n");
+        html.raw("<h2>Calls</h2>\n")
+            .raw("<div class=\"wide\">")
+            .add(&timeline::svg(tree))
+            .raw("</div>\n");
         html.raw(TIMELINE);
         table(&mut html, &calls::grid(tree, false));
         prompts(&mut html, tree);
@@ -38,15 +41,26 @@ fn head(html: &mut Html, tree: &SearchTree, is_running: bool) {
     if let Some(evidence) = &tree.evidence {
         html.tagged("<p>Evidence: ", evidence, "</p>\n");
     }
-    let class =
-        if tree.outcome.kind == "answered" { "<p class=\"good\"><strong>" } else { "<p class=\"bad\"><strong>" };
+    let class = if tree.outcome.kind == "answered" {
+        "<p class=\"good\"><strong>"
+    } else {
+        "<p class=\"bad\"><strong>"
+    };
     html.tagged(class, &words::outcome(&tree.outcome, is_running), "</strong>");
-    let sure = tree.answer.as_ref().and_then(|answer| words::confidence(answer.confidence, answer.claimed));
+    let sure = tree
+        .answer
+        .as_ref()
+        .and_then(|answer| words::confidence(answer.confidence, answer.claimed));
     if let Some(sure) = sure {
         html.tagged(", with confidence ", &sure, "");
     }
     html.raw("</p>\n");
-    let when = format!("run {}, {}, {}", tree.run, words::moment(tree.began_ms), words::seconds(tree.took_us));
+    let when = format!(
+        "run {}, {}, {}",
+        tree.run,
+        words::moment(tree.began_ms),
+        words::seconds(tree.took_us)
+    );
     html.tagged("<p class=\"faint\">", &when, "<br>").tagged("", &words::setup(tree), "</p>\n");
     for at_ms in &tree.resumed_ms {
         html.tagged("<p class=\"faint\">resumed ", &words::moment(*at_ms), "</p>\n");
@@ -101,10 +115,17 @@ fn draw_round(html: &mut Html, round: &Round, number: u64, rounds: usize) {
 
 fn draw_task(html: &mut Html, task: &TaskNode, is_answer: bool) {
     html.tagged("<h3>", &task.id, "").tagged(" <small>", &words::ending(task), "</small>");
-    html.raw(if is_answer { " <small class=\"mark\">the answer</small></h3>\n" } else { "</h3>\n" });
+    html.raw(if is_answer {
+        " <small class=\"mark\">the answer</small></h3>\n"
+    } else {
+        "</h3>\n"
+    });
     html.tagged("<p>", &task.text, "</p>\n");
-    let about: Vec<String> =
-        words::after(task).into_iter().chain(words::kinship(task)).chain(words::attempts(task)).collect();
+    let about: Vec<String> = words::after(task)
+        .into_iter()
+        .chain(words::kinship(task))
+        .chain(words::attempts(task))
+        .collect();
     if !about.is_empty() {
         html.tagged("<p class=\"faint\">", &about.join("; "), "</p>\n");
     }
@@ -135,7 +156,8 @@ fn candidates(html: &mut Html, all: &[CandidateNode]) {
         if let Some(rows) = candidate.rows {
             html.tagged(" <small>", &words::count(rows, "row"), "</small>");
         }
-        html.raw("<td>").text(&words::confidence(candidate.confidence, candidate.claimed).unwrap_or_default());
+        html.raw("<td>")
+            .text(&words::confidence(candidate.confidence, candidate.claimed).unwrap_or_default());
         bar(html, candidate);
         html.tagged("<td>", &words::reward(candidate).unwrap_or_default(), "");
         html.raw("<td>").text(candidate.reason.as_deref().unwrap_or_default());
@@ -158,7 +180,8 @@ fn bar(html: &mut Html, candidate: &CandidateNode) {
         "<svg class=\"bar\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 100 6\" width=\"100\" height=\"6\">",
     );
     html.raw("<rect class=\"track\" width=\"100\" height=\"6\"/><rect class=\"");
-    html.raw(if candidate.status == Status::Dropped { "faded" } else { "full" }).raw("\" height=\"6\" width=\"");
+    html.raw(if candidate.status == Status::Dropped { "faded" } else { "full" })
+        .raw("\" height=\"6\" width=\"");
     html.decimal(confidence.clamp(0.0, 1.0) * 100.0, 0).raw("\"/></svg>");
 }
 
@@ -185,7 +208,11 @@ fn prompts(html: &mut Html, tree: &SearchTree) {
 fn conversation(html: &mut Html, model: &ModelNode) {
     for message in &model.prompt {
         let speaker = format!("{:?}", message.speaker).to_lowercase();
-        html.tagged("<p class=\"faint\">", &speaker, "</p>").tagged("<pre>", &message.text, "</pre>\n");
+        html.tagged("<p class=\"faint\">", &speaker, "</p>").tagged(
+            "<pre>",
+            &message.text,
+            "</pre>\n",
+        );
     }
     if let Some(reply) = &model.reply {
         html.tagged("<p class=\"faint\">reply</p><pre>", reply, "</pre>\n");
@@ -198,7 +225,8 @@ fn settings(html: &mut Html, tree: &SearchTree) {
     let mut grid = Grid::new(["role", "plugin", "version", "sha256"]);
     for plugin in &tree.plugins {
         let role = plugin.role.name();
-        grid.rows.push([role, &plugin.name, &plugin.version, &plugin.digest].map(Value::from).to_vec());
+        grid.rows
+            .push([role, &plugin.name, &plugin.version, &plugin.digest].map(Value::from).to_vec());
     }
     table(html, &grid);
     html.tagged("<pre>", &format!("{:#}", tree.settings), "</pre>\n");
@@ -207,7 +235,9 @@ fn settings(html: &mut Html, tree: &SearchTree) {
 
 /// A table of this program's rows, whose cells may also be lists and documents.
 fn table(html: &mut Html, grid: &Grid) {
-    let cell = |cell: &Value| if cell.is_number() { cell.clone() } else { Value::String(plain(cell)) };
-    let rows: Vec<Vec<Value>> = grid.rows.iter().map(|row| row.iter().map(cell).collect()).collect();
+    let cell =
+        |cell: &Value| if cell.is_number() { cell.clone() } else { Value::String(plain(cell)) };
+    let rows: Vec<Vec<Value>> =
+        grid.rows.iter().map(|row| row.iter().map(cell).collect()).collect();
     html.table(&grid.columns, &rows);
 }

@@ -49,7 +49,11 @@ pub(super) struct Picture {
 impl Picture {
     /// An empty picture of at most that many columns; of any width if it is `None`.
     pub(super) fn new(width: Option<u16>) -> Self {
-        Self { width: width.map(|width| usize::from(width).max(40)), text: String::new(), current: Style::Plain }
+        Self {
+            width: width.map(|width| usize::from(width).max(40)),
+            text: String::new(),
+            current: Style::Plain,
+        }
     }
 
     /// Adds an empty line.
@@ -57,9 +61,12 @@ impl Picture {
         self.part(Style::Plain, "\n");
     }
 
-    /// Adds parts as one line or, where they are too wide, as several: the first begins with `first`, the others with `next`.
+    /// Adds parts as one line or, where they are too wide, as several: the first begins with
+    /// `first`, the others with `next`.
     pub(super) fn line(&mut self, first: &str, next: &str, parts: &[(Style, String)]) {
-        let most = self.width.map_or(usize::MAX, |width| width.saturating_sub(first.width()).max(NARROWEST));
+        let most = self
+            .width
+            .map_or(usize::MAX, |width| width.saturating_sub(first.width()).max(NARROWEST));
         let (mut used, mut is_first) = (0, true);
         self.part(Style::Dim, first);
         for (style, text) in parts.iter().filter(|(_, text)| !text.is_empty()) {
@@ -122,7 +129,8 @@ fn clip(text: &str) -> String {
         None => text.to_owned(),
     };
     // White space in it only parts words.
-    let spaced: String = short.chars().map(|c| if matches!(c, '\n' | '\r' | '\t') { ' ' } else { c }).collect();
+    let spaced: String =
+        short.chars().map(|c| if matches!(c, '\n' | '\r' | '\t') { ' ' } else { c }).collect();
     terminal::line(&spaced).into_owned()
 }
 
@@ -170,7 +178,11 @@ mod tests {
     #[test]
     fn every_line_ends_plain() {
         let mut picture = Picture::new(Some(40));
-        picture.line("", "", &[(Style::Bad, "red words ".repeat(9)), (Style::Good, "green".into())]);
+        picture.line(
+            "",
+            "",
+            &[(Style::Bad, "red words ".repeat(9)), (Style::Good, "green".into())],
+        );
         let text = picture.finish();
         assert!(text.lines().all(|line| line.ends_with(RESET)), "{text:?}");
         assert_eq!(text.matches(RESET).count(), text.lines().count() + 1);

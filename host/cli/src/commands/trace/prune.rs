@@ -36,11 +36,16 @@ pub(super) fn run(context: &Context, arguments: &PruneArgs) -> Outcome {
     let age = arguments.older.map_or(bounds.age, |days| DAY * days);
     let bytes = arguments.max_bytes.unwrap_or(bounds.bytes);
     let folder = super::folder(context)?;
-    let removed = if arguments.dry_run { folder.over(keep, age, bytes) } else { folder.prune(keep, age, bytes) };
+    let removed = if arguments.dry_run {
+        folder.over(keep, age, bytes)
+    } else {
+        folder.prune(keep, age, bytes)
+    };
     let removed = removed.map_err(syrch::Error::from)?;
     let is_for_people = matches!(context.format, Format::Auto | Format::Table | Format::Markdown);
     let mut grid = Grid::new(["run", "bytes"]);
-    let shown = |entry: &Entry| if is_for_people { json!(size(entry.bytes)) } else { json!(entry.bytes) };
+    let shown =
+        |entry: &Entry| if is_for_people { json!(size(entry.bytes)) } else { json!(entry.bytes) };
     grid.rows = removed.iter().map(|entry| vec![json!(entry.run), shown(entry)]).collect();
     let sum: u64 = removed.iter().map(|entry| entry.bytes).sum();
     if !removed.is_empty() || !is_for_people {
@@ -76,6 +81,9 @@ mod tests {
 
     #[test]
     fn sizes_are_short() {
-        assert_eq!([size(0), size(1023), size(1024), size(1 << 30)], ["0 B", "1023 B", "1.0 KiB", "1.0 GiB"]);
+        assert_eq!(
+            [size(0), size(1023), size(1024), size(1 << 30)],
+            ["0 B", "1023 B", "1.0 KiB", "1.0 GiB"]
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! `trace replay`: repeats a run from its journal alone, or makes it again with the journal in place of the model.
+//! `trace replay`: repeats a run from its journal alone, or makes it again with the journal in
+//! place of the model.
 
 use std::sync::Arc;
 
@@ -13,8 +14,9 @@ use super::open;
 use crate::console::progress::Watch;
 use crate::failure::Outcome;
 
-/// Prints the run's answer again. Strictly, nothing but the journal and the plugins is used, and the output is the recorded one, byte for
-/// byte. Else the database is asked again, with today's plugins, and only the model's replies come from the journal.
+/// Prints the run's answer again. Strictly, nothing but the journal and the plugins is used, and
+/// the output is the recorded one, byte for byte. Else the database is asked again, with today's
+/// plugins, and only the model's replies come from the journal.
 pub(super) async fn run(context: Context, run: &str, is_strict: bool) -> Outcome {
     if is_strict { strict(&context, run).await } else { again(context, run).await }
 }
@@ -22,7 +24,9 @@ pub(super) async fn run(context: Context, run: &str, is_strict: bool) -> Outcome
 async fn strict(context: &Context, run: &str) -> Outcome {
     let (_, journal) = open(context, run)?;
     let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
-    let host = Host::of_journal(&journal.header, &context.config.effective.settings, watch.as_ref()).await?;
+    let host =
+        Host::of_journal(&journal.header, &context.config.effective.settings, watch.as_ref())
+            .await?;
     context.console.progress("replaying");
     if journal.header.optimize.is_some() {
         let optimized = host.optimize("").observer(watch).replay(journal).await;
@@ -38,8 +42,9 @@ async fn again(mut context: Context, run: &str) -> Outcome {
     let (path, journal) = open(&context, run)?;
     if journal.header.optimize.is_some() {
         let run = &journal.header.run;
-        let message =
-            format!("the run `{run}` is an optimization, whose times cannot be had again: replay it with --strict");
+        let message = format!(
+            "the run `{run}` is an optimization, whose times cannot be had again: replay it with --strict"
+        );
         return Err(syrch::Error::Unfit(message).into());
     }
     let mut settings = recorded_settings(&journal.header)?;
@@ -71,7 +76,9 @@ async fn again(mut context: Context, run: &str) -> Outcome {
     let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
     let host = Host::open(context.config.effective.settings.clone(), watch.as_ref()).await?;
     if host.knowledge() != known.as_deref() {
-        context.console.warn("the notes, examples or index of business terms are not those of the run");
+        context
+            .console
+            .warn("the notes, examples or index of business terms are not those of the run");
     }
     let Problem { question, evidence, .. } = journal.header.problem;
     let problem = Problem { question, evidence, ..Problem::default() };

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::{Value, json};
-use syrch::journal::{AnswerNode, CandidateNode, Journal, ModelNode, Round, SearchTree, Shown, Status, TaskNode, What};
+use syrch::journal::{
+    AnswerNode, CandidateNode, Journal, ModelNode, Round, SearchTree, Shown, Status, TaskNode, What,
+};
 use syrch::syrch_core::DatabaseUrl;
 use syrch::syrch_core::ports::{Level, RowsGrant};
 
@@ -41,11 +43,17 @@ pub(super) fn run(context: &Context, arguments: &ShowArgs) -> Outcome {
     let shown = shown(grant, arguments.prompts)?;
     let page_path = arguments.html.as_ref().and_then(Option::as_deref);
     if page_path.is_some() && !matches!(context.output, Output::Stdout) {
-        return Err(Failure::usage("`--html FILE` and `-o FILE` name two places").hint("give one of them"));
+        return Err(
+            Failure::usage("`--html FILE` and `-o FILE` name two places").hint("give one of them")
+        );
     }
-    let output = page_path.map_or_else(|| Ok(context.output.clone()), |path| Output::at("--html", path))?;
+    let output =
+        page_path.map_or_else(|| Ok(context.output.clone()), |path| Output::at("--html", path))?;
     let (path, journal) = super::open(context, &arguments.run)?;
-    output.spared(if page_path.is_some() { "--html" } else { "-o" }, &inputs(context, &path, &journal))?;
+    output.spared(
+        if page_path.is_some() { "--html" } else { "-o" },
+        &inputs(context, &path, &journal),
+    )?;
     let is_running = !journal.is_finished() && is_written(&path);
     let tree = super::scrubbed(context, &SearchTree::of(&journal, shown))?;
     if arguments.html.is_some() {
@@ -54,7 +62,13 @@ pub(super) fn run(context: &Context, arguments: &ShowArgs) -> Outcome {
             context.console.note(&format!("wrote the page `{}`", path.display()));
         }
     } else if matches!(context.format, Format::Auto | Format::Table) {
-        output.write_coloured(&picture(&tree, is_running, grant, arguments.calls, output.width()))?;
+        output.write_coloured(&picture(
+            &tree,
+            is_running,
+            grant,
+            arguments.calls,
+            output.width(),
+        ))?;
     } else {
         let grid = if arguments.calls { calls::grid(&tree, false) } else { candidates(&tree) };
         context.rows(grid, || super::value(&tree))?;
@@ -64,12 +78,16 @@ pub(super) fn run(context: &Context, arguments: &ShowArgs) -> Outcome {
 
 /// The files that the page must not replace.
 fn inputs(context: &Context, path: &Path, journal: &Journal) -> Vec<(&'static str, PathBuf)> {
-    let database = journal.header.settings.get("database").and_then(Value::as_str).unwrap_or_default();
+    let database =
+        journal.header.settings.get("database").and_then(Value::as_str).unwrap_or_default();
     let database = syrch::databases::database_files(&DatabaseUrl::parse(database))
         .into_iter()
         .map(|file| ("the database of the run", file));
     let files = context.config.files.iter().map(|file| ("the config file in use", file.clone()));
-    std::iter::once(("the journal that is shown", path.to_owned())).chain(database).chain(files).collect()
+    std::iter::once(("the journal that is shown", path.to_owned()))
+        .chain(database)
+        .chain(files)
+        .collect()
 }
 
 /// How much may be shown under the grant.
@@ -80,8 +98,10 @@ fn shown(grant: RowsGrant, prompts: bool) -> Outcome<Shown> {
         RowsGrant::Full => Some(usize::MAX),
     };
     if prompts && rows.is_none() {
-        return Err(Failure::usage(format!("--prompts shows what --rows {grant} hides: prompts may quote cells"))
-            .hint("grant rows by --rows full or --rows sample:N, or leave --prompts out"));
+        return Err(Failure::usage(format!(
+            "--prompts shows what --rows {grant} hides: prompts may quote cells"
+        ))
+        .hint("grant rows by --rows full or --rows sample:N, or leave --prompts out"));
     }
     Ok(Shown { rows, prompts })
 }
@@ -94,10 +114,23 @@ fn is_written(path: &Path) -> bool {
 
 /// A row for each candidate.
 fn candidates(tree: &SearchTree) -> Grid {
-    let columns = ["round", "task", "candidate", "status", "cluster", "confidence", "claimed", "reason", "statement"];
+    let columns = [
+        "round",
+        "task",
+        "candidate",
+        "status",
+        "cluster",
+        "confidence",
+        "claimed",
+        "reason",
+        "statement",
+    ];
     let mut grid = Grid::new(columns);
     for round in &tree.rounds {
-        let of_tasks = round.tasks.iter().flat_map(|task| task.candidates.iter().map(|each| (task.id.as_str(), each)));
+        let of_tasks = round
+            .tasks
+            .iter()
+            .flat_map(|task| task.candidates.iter().map(|each| (task.id.as_str(), each)));
         for (task, each) in of_tasks.chain(round.candidates.iter().map(|each| ("", each))) {
             grid.rows.push(vec![
                 json!(round.number),
@@ -152,9 +185,13 @@ pub(super) fn picture(
         draw_answer(&mut picture, answer, grant, width);
     }
     picture.gap();
-    words::cost(&tree.cost).into_iter().for_each(|line| picture.line("", "  ", &[(Style::Plain, line)]));
+    words::cost(&tree.cost)
+        .into_iter()
+        .for_each(|line| picture.line("", "  ", &[(Style::Plain, line)]));
     let warnings = tree.warnings.iter().map(|warning| format!("warning: {warning}"));
-    warnings.chain(remarks(tree)).for_each(|line| picture.line("", "  ", &[(Style::Doubtful, line)]));
+    warnings
+        .chain(remarks(tree))
+        .for_each(|line| picture.line("", "  ", &[(Style::Doubtful, line)]));
     if with_calls {
         picture.gap();
         picture.drawn(&table::render(&calls::grid(tree, true), width));
@@ -162,7 +199,8 @@ pub(super) fn picture(
     picture.finish()
 }
 
-/// The warnings of plugins, the role calls that failed, and the replies that held several statements.
+/// The warnings of plugins, the role calls that failed, and the replies that held several
+/// statements.
 pub(super) fn remarks(tree: &SearchTree) -> Vec<String> {
     let mut lines = Vec::new();
     for call in &tree.calls {
@@ -181,10 +219,16 @@ pub(super) fn remarks(tree: &SearchTree) -> Vec<String> {
 
 fn head(picture: &mut Picture, tree: &SearchTree, is_running: bool) {
     let is_good = tree.outcome.kind == "answered";
-    let sure = tree.answer.as_ref().and_then(|answer| words::confidence(answer.confidence, answer.claimed));
+    let sure = tree
+        .answer
+        .as_ref()
+        .and_then(|answer| words::confidence(answer.confidence, answer.claimed));
     let parts = [
         (Style::Strong, format!("run {}", tree.run)),
-        (Style::Plain, format!("{}, {},", words::moment(tree.began_ms), words::seconds(tree.took_us))),
+        (
+            Style::Plain,
+            format!("{}, {},", words::moment(tree.began_ms), words::seconds(tree.took_us)),
+        ),
         (if is_good { Style::Good } else { Style::Bad }, words::outcome(&tree.outcome, is_running)),
         (Style::Plain, sure.map(|sure| format!("with confidence {sure}")).unwrap_or_default()),
     ];
@@ -200,13 +244,20 @@ fn head(picture: &mut Picture, tree: &SearchTree, is_running: bool) {
 }
 
 fn draw_round(picture: &mut Picture, round: &Round, rounds: usize) {
-    let answer = round.answer.as_ref().map(|task| format!("the answer is {task}'s")).unwrap_or_default();
+    let answer =
+        round.answer.as_ref().map(|task| format!("the answer is {task}'s")).unwrap_or_default();
     let name = if rounds > 1 { format!("round {}:", round.number + 1) } else { String::new() };
     let number = words::count(round.tasks.len() as u64, "task");
-    if let Some(linked) = round.linked.as_ref().filter(|linked| !linked.tables.is_empty() || linked.hints > 0) {
+    if let Some(linked) =
+        round.linked.as_ref().filter(|linked| !linked.tables.is_empty() || linked.hints > 0)
+    {
         picture.line("", "  ", &[(Style::Mark, words::linked(linked))]);
     }
-    picture.line("", "  ", &[(Style::Strong, name), (Style::Plain, format!("{number},")), (Style::Plain, answer)]);
+    picture.line(
+        "",
+        "  ",
+        &[(Style::Strong, name), (Style::Plain, format!("{number},")), (Style::Plain, answer)],
+    );
     for (place, task) in round.tasks.iter().enumerate() {
         let is_last = place + 1 == round.tasks.len();
         draw_task(picture, task, round.answer.as_ref() == Some(&task.id), is_last);
@@ -225,7 +276,8 @@ fn draw_round(picture: &mut Picture, round: &Round, rounds: usize) {
 fn draw_task(picture: &mut Picture, task: &TaskNode, is_answer: bool, is_last: bool) {
     let (first, next) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
     let is_good = task.ending.as_ref().is_some_and(syrch::syrch_core::Ending::is_success);
-    let about = words::after(task).into_iter().chain(words::kinship(task)).collect::<Vec<_>>().join("; ");
+    let about =
+        words::after(task).into_iter().chain(words::kinship(task)).collect::<Vec<_>>().join("; ");
     let parts = [
         (Style::Strong, task.id.clone()),
         (Style::Mark, if is_answer { "(answer)".to_owned() } else { String::new() }),
@@ -263,8 +315,11 @@ fn style(status: Status) -> Style {
 fn draw_candidate(picture: &mut Picture, candidate: &CandidateNode, before: &str, is_last: bool) {
     let (first, next) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
     let sure = words::confidence(candidate.confidence, candidate.claimed).unwrap_or_default();
-    let from =
-        if candidate.parents.is_empty() { String::new() } else { format!("from {}", candidate.parents.join(", ")) };
+    let from = if candidate.parents.is_empty() {
+        String::new()
+    } else {
+        format!("from {}", candidate.parents.join(", "))
+    };
     let parts = [
         (Style::Strong, candidate.id.clone()),
         (style(candidate.status), candidate.status.name().to_owned()),
@@ -276,7 +331,8 @@ fn draw_candidate(picture: &mut Picture, candidate: &CandidateNode, before: &str
     ];
     let below = format!("{before}{next}  ");
     picture.line(&format!("{before}{first}"), &below, &parts);
-    let is_in_reason = |text: &str| candidate.reason.as_ref().is_some_and(|reason| reason.starts_with(text));
+    let is_in_reason =
+        |text: &str| candidate.reason.as_ref().is_some_and(|reason| reason.starts_with(text));
     if let Some(rationale) = candidate.rationale.as_ref().filter(|text| !is_in_reason(text)) {
         picture.line(&below, &below, &[(Style::Plain, rationale.clone())]);
     }

@@ -1,4 +1,5 @@
-//! Pictures and pages of a search with everything in it, whose journal the journal's own tests write.
+//! Pictures and pages of a search with everything in it, whose journal the journal's own tests
+//! write.
 
 use std::path::PathBuf;
 
@@ -67,7 +68,12 @@ fn rows_and_prompts_come_only_under_the_grant() {
         assert!(text.contains("2 rows, left out under --rows none"), "{text}");
     }
     let one = page::page(&shown(Some(1)), false, RowsGrant::Sample(1));
-    assert!(one.contains("<td>Ada</td>") && !one.contains("<td>Ben") && one.contains("the first 1 of 2 rows"), "{one}");
+    assert!(
+        one.contains("<td>Ada</td>")
+            && !one.contains("<td>Ben")
+            && one.contains("the first 1 of 2 rows"),
+        "{one}"
+    );
     assert!(page::page(&tree(), false, RowsGrant::Full).contains("the prompt of generate"));
 }
 
@@ -76,11 +82,17 @@ fn the_page_stands_alone() {
     let page = page::page(&tree(), false, RowsGrant::Full);
     let namespace = "xmlns=\"http://www.w3.org/2000/svg\"";
     let rest = page.replace(namespace, "");
-    for outside in ["<script", "http:", "https:", "src=", "url(", "@import", "<link", "javascript:", "data:"] {
+    for outside in
+        ["<script", "http:", "https:", "src=", "url(", "@import", "<link", "javascript:", "data:"]
+    {
         assert!(!rest.contains(outside), "{outside}");
     }
     assert!(page.contains("default-src 'none'") && page.contains("prefers-color-scheme: dark"));
-    assert!(page.contains("class=\"edge part\"") && page.contains("class=\"task bad\"") && page.contains(" c2"));
+    assert!(
+        page.contains("class=\"edge part\"")
+            && page.contains("class=\"task bad\"")
+            && page.contains(" c2")
+    );
 }
 
 /// What an attacker may have put into a question, a statement, a reason, a name.
@@ -112,7 +124,9 @@ fn hostile_texts_stay_texts_everywhere() {
         assert!(text.contains(word), "{word}");
         text = text.replace(word, inner);
     }
-    text = text.replace("\"D.x\"", &format!("\"{inner}\"")).replace("\"Ada\"", &format!("\"{inner}\""));
+    text = text
+        .replace("\"D.x\"", &format!("\"{inner}\""))
+        .replace("\"Ada\"", &format!("\"{inner}\""));
     let tree = SearchTree::of(&journal(&text), ALL);
     let page = page::page(&tree, false, RowsGrant::Full);
     for raw in ["</script>", "<img", "\"' onload", "\u{1b}", "\u{202e}", "\u{7}"] {
@@ -121,7 +135,9 @@ fn hostile_texts_stay_texts_everywhere() {
     assert!(page.contains("&lt;/script&gt;") && page.len() < 4 << 20, "{}", page.len());
     for width in [None, Some(80)] {
         let text = drawn(&tree, RowsGrant::Full, width);
-        assert!(!text.chars().any(|c| c != '\n' && terminal::is_dangerous(c)) && text.len() < 1 << 20);
+        assert!(
+            !text.chars().any(|c| c != '\n' && terminal::is_dangerous(c)) && text.len() < 1 << 20
+        );
     }
     let diff = TreeDiff::of(&tree, &self::tree());
     let text = anstream::adapter::strip_str(&diff::picture(&diff, Some(80))).to_string();
@@ -131,14 +147,18 @@ fn hostile_texts_stay_texts_everywhere() {
 #[test]
 fn a_difference_is_drawn_with_both_sides() {
     let (left, text) = (tree(), stored());
-    let text = text.replace("\"seed\":7", "\"seed\":8").replace("SELECT count(*) FROM orders", "SELECT 5");
+    let text =
+        text.replace("\"seed\":7", "\"seed\":8").replace("SELECT count(*) FROM orders", "SELECT 5");
     let right = SearchTree::of(&journal(&text), ALL);
     let picture = |right: &SearchTree| {
         anstream::adapter::strip_str(&diff::picture(&TreeDiff::of(&left, right), None)).to_string()
     };
     let text = picture(&right);
     assert!(text.contains("settings.seed: 7 → 8\n"), "{text}");
-    assert!(text.contains("candidates with equal rows") && text.contains("answers with equal rows"), "{text}");
+    assert!(
+        text.contains("candidates with equal rows") && text.contains("answers with equal rows"),
+        "{text}"
+    );
     assert!(picture(&left).contains("both searches are equal but for times and costs"));
 }
 

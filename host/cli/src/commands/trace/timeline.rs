@@ -18,14 +18,21 @@ pub(super) fn svg(tree: &SearchTree) -> Html {
     let height = (shown as u64 + 1) * ROW + 6;
     let mut svg = Html::default();
     svg.raw("<svg class=\"timeline\" role=\"img\" aria-label=\"time line\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ");
-    svg.number(LABEL + WIDTH + 20).raw(" ").number(height).raw("\" width=\"").number(LABEL + WIDTH + 20).raw("\">\n");
+    svg.number(LABEL + WIDTH + 20)
+        .raw(" ")
+        .number(height)
+        .raw("\" width=\"")
+        .number(LABEL + WIDTH + 20)
+        .raw("\">\n");
     axis(&mut svg, tree, height);
     for (place, call) in tree.calls.iter().take(shown).enumerate() {
         let y = (place as u64 + 1) * ROW;
         let (first, last) = calls::span(tree, call, WIDTH);
         let label = match &call.what {
             What::Model(model) => format!("{} {}", calls::caller(tree, call), model.purpose),
-            What::Statement { .. } | What::Other => format!("{} {}", calls::caller(tree, call), call.port),
+            What::Statement { .. } | What::Other => {
+                format!("{} {}", calls::caller(tree, call), call.port)
+            }
         };
         let label: String = label.chars().take(40).collect();
         svg.raw("<g><title>").text(&calls::what(call)).raw("</title>");
@@ -53,7 +60,11 @@ pub(super) fn svg(tree: &SearchTree) -> Html {
 fn axis(svg: &mut Html, tree: &SearchTree, height: u64) {
     for quarter in 0..=4_u64 {
         let x = LABEL + WIDTH * quarter / 4;
-        svg.raw("<line class=\"axis\" x1=\"").number(x).raw("\" x2=\"").number(x).raw("\" y1=\"14\" y2=\"");
+        svg.raw("<line class=\"axis\" x1=\"")
+            .number(x)
+            .raw("\" x2=\"")
+            .number(x)
+            .raw("\" y1=\"14\" y2=\"");
         svg.number(height).raw("\"/>");
         let at_us = tree.took_us.saturating_mul(quarter) / 4;
         svg.raw("<text class=\"faint\" text-anchor=\"middle\" x=\"").number(x).raw("\" y=\"11\">");

@@ -2,7 +2,9 @@
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
-use syrch::journal::{Asked, CandidateNode, Change, Cost, LinkedNode, OutcomeNode, SearchTree, TaskNode};
+use syrch::journal::{
+    Asked, CandidateNode, Change, Cost, LinkedNode, OutcomeNode, SearchTree, TaskNode,
+};
 use syrch::syrch_core::{Edit, Ending, Join, StatedPart, Verdict};
 
 /// A count with its noun.
@@ -16,7 +18,8 @@ pub(super) fn seconds(microseconds: u64) -> String {
     format!("{:.2} s", microseconds as f64 / 1e6)
 }
 
-/// A moment as `2026-01-31 08:05:00 UTC`, from milliseconds since 1970; one that no calendar holds as the last second of the calendar.
+/// A moment as `2026-01-31 08:05:00 UTC`, from milliseconds since 1970; one that no calendar holds
+/// as the last second of the calendar.
 pub(crate) fn moment(milliseconds: u64) -> String {
     let milliseconds = i64::try_from(milliseconds).unwrap_or(i64::MAX);
     let moment = DateTime::from_timestamp_millis(milliseconds).unwrap_or(DateTime::<Utc>::MAX_UTC);
@@ -49,8 +52,11 @@ pub(super) fn outcome(outcome: &OutcomeNode, is_running: bool) -> String {
 
 /// How a task ended, with how long it took.
 pub(super) fn ending(task: &TaskNode) -> String {
-    let took = task.started_us.zip(task.ended_us).map(|(from, to)| seconds(to.saturating_sub(from)));
-    let took = |word: &str| took.as_ref().map_or_else(|| word.to_owned(), |took| format!("{word} in {took}"));
+    let took =
+        task.started_us.zip(task.ended_us).map(|(from, to)| seconds(to.saturating_sub(from)));
+    let took = |word: &str| {
+        took.as_ref().map_or_else(|| word.to_owned(), |took| format!("{word} in {took}"))
+    };
     match &task.ending {
         Some(Ending::Solved) => took("solved"),
         Some(Ending::Empty) => took("solved, no rows,"),
@@ -103,21 +109,38 @@ pub(super) fn kinship(task: &TaskNode) -> Vec<String> {
     words
 }
 
-/// What the planner states of a task, a line each: its confidence, the expected result, the plan, the parts and the requirements.
+/// What the planner states of a task, a line each: its confidence, the expected result, the plan,
+/// the parts and the requirements.
 pub(super) fn stated(task: &TaskNode) -> Vec<String> {
     let mut lines = Vec::new();
-    lines.extend(task.confidence.map(|confidence| format!("planned with confidence {confidence:.2}")));
+    lines.extend(
+        task.confidence.map(|confidence| format!("planned with confidence {confidence:.2}")),
+    );
     lines.extend(task.expected.as_ref().map(|expected| format!("expected: {expected}")));
-    lines.extend(task.stated.plan.iter().enumerate().map(|(place, step)| format!("plan {}. {step}", place + 1)));
+    lines.extend(
+        task.stated
+            .plan
+            .iter()
+            .enumerate()
+            .map(|(place, step)| format!("plan {}. {step}", place + 1)),
+    );
     lines.extend(task.stated.parts.iter().map(part));
-    lines.extend(task.stated.requirements.as_ref().map(|required| format!("required: {}", requirements(required))));
+    lines.extend(
+        task.stated
+            .requirements
+            .as_ref()
+            .map(|required| format!("required: {}", requirements(required))),
+    );
     lines
 }
 
 fn part(part: &StatedPart) -> String {
     let sure = part.confidence.map(|confidence| format!(" {confidence:.2}")).unwrap_or_default();
-    let after =
-        if part.depends_on.is_empty() { String::new() } else { format!(", after {}", part.depends_on.join(", ")) };
+    let after = if part.depends_on.is_empty() {
+        String::new()
+    } else {
+        format!(", after {}", part.depends_on.join(", "))
+    };
     format!("part {}{sure}: {}{after}", part.id, part.operation)
 }
 
@@ -138,13 +161,19 @@ fn requirements(required: &Value) -> String {
         other => item(other),
     };
     let fields = required.as_object().into_iter().flatten();
-    fields.map(|(name, value)| format!("{} {}", name.replace('_', " "), list(value))).collect::<Vec<_>>().join("; ")
+    fields
+        .map(|(name, value)| format!("{} {}", name.replace('_', " "), list(value)))
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
-/// The score of the reward's verdict on a candidate, whose reason says whether it was rejected. `None` without one.
+/// The score of the reward's verdict on a candidate, whose reason says whether it was rejected.
+/// `None` without one.
 pub(super) fn reward(candidate: &CandidateNode) -> Option<String> {
     match candidate.verdict.as_ref()? {
-        Verdict::Accepted(opinion) | Verdict::Rejected(opinion) => Some(format!("reward {:.2}", opinion.score)),
+        Verdict::Accepted(opinion) | Verdict::Rejected(opinion) => {
+            Some(format!("reward {:.2}", opinion.score))
+        }
         Verdict::Unavailable(_) => None,
     }
 }
@@ -157,13 +186,19 @@ pub(super) fn attempts(task: &TaskNode) -> Option<String> {
     let errors: Vec<String> = task
         .errors
         .iter()
-        .map(|(kind, number)| if *number == 1 { kind.clone() } else { format!("{number} × {kind}") })
+        .map(
+            |(kind, number)| {
+                if *number == 1 { kind.clone() } else { format!("{number} × {kind}") }
+            },
+        )
         .collect();
-    let errors = if errors.is_empty() { String::new() } else { format!(", failed: {}", errors.join(", ")) };
+    let errors =
+        if errors.is_empty() { String::new() } else { format!(", failed: {}", errors.join(", ")) };
     Some(format!("{}{errors}", count(task.statements, "statement")))
 }
 
-/// The nodes of a flow that were visited, a line for each branch: the node, and in brackets what it ended with beside `default`.
+/// The nodes of a flow that were visited, a line for each branch: the node, and in brackets what it
+/// ended with beside `default`.
 pub(super) fn visits(task: &TaskNode) -> Vec<String> {
     let mut branches: Vec<u64> = task.visits.iter().map(|visit| visit.branch).collect();
     branches.sort_unstable();
@@ -198,7 +233,8 @@ pub(super) fn linked(linked: &LinkedNode) -> String {
     if linked.tables.is_empty() {
         return format!("the linker left {} as they are{hints}", count(linked.of as u64, "table"));
     }
-    let names: Vec<&str> = linked.tables.iter().take(NAMED).map(|relevant| relevant.table.as_str()).collect();
+    let names: Vec<&str> =
+        linked.tables.iter().take(NAMED).map(|relevant| relevant.table.as_str()).collect();
     let more = if linked.tables.len() > NAMED { ", …" } else { "" };
     let (selected, of) = (linked.tables.len(), linked.of);
     format!("the linker selected {selected} of {of} tables{hints}: {}{more}", names.join(", "))
@@ -222,7 +258,11 @@ pub(super) fn change(change: &Change) -> String {
 
 /// A question to the user and the answer.
 pub(super) fn asked(asked: &Asked) -> String {
-    let choices = if asked.choices.is_empty() { String::new() } else { format!(" ({})", asked.choices.join(" / ")) };
+    let choices = if asked.choices.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", asked.choices.join(" / "))
+    };
     let answer = asked.answer.as_deref().unwrap_or("no answer");
     format!("the user was asked: {}{choices} → {answer}", asked.text)
 }
@@ -242,15 +282,23 @@ pub(super) fn cost(cost: &Cost) -> Vec<String> {
         calls += &format!(" ({} in flight at the end)", cost.in_flight);
     }
     let statements = count(cost.sql_runs, "statement");
-    let estimated = if cost.by_purpose.values().any(|spent| spent.estimated > 0) { " (estimated)" } else { "" };
+    let estimated =
+        if cost.by_purpose.values().any(|spent| spent.estimated > 0) { " (estimated)" } else { "" };
     let mut lines = vec![format!(
         "{calls}, {} + {} tokens{estimated}, {} charged, {money}, {statements}",
         cost.input_tokens, cost.output_tokens, cost.tokens_charged
     )];
     for (purpose, spent) in &cost.by_purpose {
-        let cached = if spent.cached > 0 { format!(" and {} from a cache", spent.cached) } else { String::new() };
+        let cached = if spent.cached > 0 {
+            format!(" and {} from a cache", spent.cached)
+        } else {
+            String::new()
+        };
         let calls = count(spent.calls, "call");
-        lines.push(format!("{purpose}: {calls}{cached}, {} + {} tokens", spent.input_tokens, spent.output_tokens));
+        lines.push(format!(
+            "{purpose}: {calls}{cached}, {} + {} tokens",
+            spent.input_tokens, spent.output_tokens
+        ));
     }
     if !cost.refused.is_empty() {
         lines.push(format!("used up: {}", cost.refused.join(", ")));
@@ -260,10 +308,16 @@ pub(super) fn cost(cost: &Cost) -> Vec<String> {
 
 /// The strategy, the plugins, the model and the database of a run.
 pub(super) fn setup(tree: &SearchTree) -> String {
-    let name =
-        tree.settings.pointer("/strategy/name").and_then(serde_json::Value::as_str).filter(|name| !name.is_empty());
+    let name = tree
+        .settings
+        .pointer("/strategy/name")
+        .and_then(serde_json::Value::as_str)
+        .filter(|name| !name.is_empty());
     let strategy = name.map(|name| format!("strategy {name}"));
-    let plugins = tree.plugins.iter().map(|plugin| format!("{} {} {}", plugin.role, plugin.name, plugin.version));
+    let plugins = tree
+        .plugins
+        .iter()
+        .map(|plugin| format!("{} {} {}", plugin.role, plugin.name, plugin.version));
     // The one model of a provider may have its name, which is then written once.
     let model = match tree.models.as_slice() {
         [model] if *model == tree.provider => model.clone(),

@@ -1,4 +1,5 @@
-//! The mappings of a file: each entry, key and value checked at its place, and each name that one of them mentions.
+//! The mappings of a file: each entry, key and value checked at its place, and each name that one
+//! of them mentions.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +24,13 @@ pub(super) struct Mention {
 
 impl Reader<'_> {
     /// Reads a mapping of names, such as `llm.endpoints`.
-    pub(super) fn mapping(&mut self, spec: &'static Spec, mapping: Mapping, at: Location, tree: Spanned<Tree>) {
+    pub(super) fn mapping(
+        &mut self,
+        spec: &'static Spec,
+        mapping: Mapping,
+        at: Location,
+        tree: Spanned<Tree>,
+    ) {
         if self.trust == Trust::Untrusted && spec.when_found == WhenFound::Never {
             self.problem(at, format!("{} {NOT_FOUND}", spec.key));
             return;
@@ -56,19 +63,31 @@ impl Reader<'_> {
         for (name, _) in pairs {
             let variable = mapping::variable(&name.value);
             if let Some(other) = taken.insert(variable.clone(), &name.value) {
-                let why = format!("`{}` and `{other}` would share the variable {variable}", name.value);
+                let why =
+                    format!("`{}` and `{other}` would share the variable {variable}", name.value);
                 self.problem(name.referenced, format!("llm.endpoints: {why}"));
             }
         }
     }
 
-    fn entry(&mut self, mapping: Mapping, key: &str, at: Location, content: Spanned<Tree>) -> Value {
+    fn entry(
+        &mut self,
+        mapping: Mapping,
+        key: &str,
+        at: Location,
+        content: Spanned<Tree>,
+    ) -> Value {
         let fields = mapping.fields();
         let mut entry = Map::new();
         for (name, value) in self.pairs(mapping.what(), content) {
             let Some(field) = fields.iter().find(|field| field.name == name.value) else {
                 let known: Vec<&str> = fields.iter().map(|field| field.name).collect();
-                self.unknown(name.referenced, &format!("key of {}", mapping.what()), &name.value, &known);
+                self.unknown(
+                    name.referenced,
+                    &format!("key of {}", mapping.what()),
+                    &name.value,
+                    &known,
+                );
                 continue;
             };
             let full = format!("{key}.{}", field.name);
@@ -106,15 +125,19 @@ impl Reader<'_> {
         Some(value)
     }
 
-    /// Reports the mentioned names that no entry has. Called once the whole file is read, since entries may follow their mention.
+    /// Reports the mentioned names that no entry has. Called once the whole file is read, since
+    /// entries may follow their mention.
     pub(super) fn check_mentions(&mut self) {
         for Mention { at, of, key, name } in std::mem::take(&mut self.mentions) {
             let known = self.names(of);
             if known.contains(&name) {
                 continue;
             }
-            let (what, section) =
-                if of == Mapping::Endpoints { ("endpoint", "endpoints") } else { ("model", "models") };
+            let (what, section) = if of == Mapping::Endpoints {
+                ("endpoint", "endpoints")
+            } else {
+                ("model", "models")
+            };
             let similar = nearest(&name, known.iter().map(String::as_str));
             let hint = match alternatives(&similar) {
                 Some(names) => format!("; did you mean {names}?"),
@@ -152,8 +175,16 @@ mod tests {
                 "f.yml:3:21: llm.endpoints.gpu.provider: `offline` is not one of",
             ),
             ("provider: openai, ", "", "f.yml:3:5: llm.endpoints.gpu lacks `provider`"),
-            ("base_url", "base_uri", "f.yml:3:29: unknown key of an endpoint `base_uri`; did you mean `base_url`?"),
-            ("in_flight: 4", "in_flight: 0", "llm.endpoints.gpu.in_flight: `0` is not a whole number from 1"),
+            (
+                "base_url",
+                "base_uri",
+                "f.yml:3:29: unknown key of an endpoint `base_uri`; did you mean `base_url`?",
+            ),
+            (
+                "in_flight: 4",
+                "in_flight: 0",
+                "llm.endpoints.gpu.in_flight: `0` is not a whole number from 1",
+            ),
             ("sk-1", "[sk-canary]", "llm.endpoints.gpu.api_key: the value is not a key"),
             ("    gpu:", "    g pu:", "f.yml:3:5: llm.endpoints: `g pu` is no name of an endpoint"),
             (
@@ -173,7 +204,11 @@ mod tests {
                 "f.yml:7:21: llm.purposes.judge: there is no model `chaep`; did you mean `cheap`?",
             ),
             ("judge: cheap", "judge: [cheap]", "llm.purposes.judge: `[\"cheap\"]` is not a text"),
-            ("input: 2.5", "input: -2.5", "f.yml:9:24: llm.prices.gpt-4o*.input: `-2.5` is not a number from 0"),
+            (
+                "input: 2.5",
+                "input: -2.5",
+                "f.yml:9:24: llm.prices.gpt-4o*.input: `-2.5` is not a number from 0",
+            ),
             ("input: 2.5", "input: cheap", "llm.prices.gpt-4o*.input: `cheap` is not a number"),
             (", output: 10", "", "f.yml:9:5: llm.prices.gpt-4o* lacks `output`"),
             ("gpt-4o*", "gpt-[", "f.yml:9:5: llm.prices: the pattern `gpt-[` is wrong"),
@@ -183,17 +218,24 @@ mod tests {
             assert!(reported.contains(why), "{to}: {reported}");
             assert!(!reported.contains("canary"), "{reported}");
         }
-        assert!(problems("llm: {prices: [1]}", Trust::User).contains("llm.prices must be a mapping"));
-        let twice =
-            "llm:\n  endpoints:\n    a-b: {provider: openai, base_url: x}\n    a_b: {provider: openai, base_url: x}\n";
-        assert!(problems(twice, Trust::User).starts_with("f.yml:4:5: llm.endpoints: `a_b` and `a-b` would share"));
+        assert!(
+            problems("llm: {prices: [1]}", Trust::User).contains("llm.prices must be a mapping")
+        );
+        let twice = "llm:\n  endpoints:\n    a-b: {provider: openai, base_url: x}\n    a_b: {provider: openai, base_url: x}\n";
+        assert!(
+            problems(twice, Trust::User)
+                .starts_with("f.yml:4:5: llm.endpoints: `a_b` and `a-b` would share")
+        );
     }
 
     #[test]
     fn an_untrusted_file_may_set_none_of_them() {
         for key in ["endpoints", "models", "purposes", "prices"] {
             let reported = problems(&format!("llm:\n  {key}: {{}}\n"), Trust::Untrusted);
-            assert_eq!(reported, format!("f.yml:2:3: llm.{key} may not be set by a file found in a folder"));
+            assert_eq!(
+                reported,
+                format!("f.yml:2:3: llm.{key} may not be set by a file found in a folder")
+            );
         }
     }
 }

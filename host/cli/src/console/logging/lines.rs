@@ -11,7 +11,8 @@ use tracing_subscriber::registry::LookupSpan;
 use super::fields::Fields;
 use super::{Console, Record};
 
-/// Writes events to the console when they are whole, so that a secret cannot hide across two writes.
+/// Writes events to the console when they are whole, so that a secret cannot hide across two
+/// writes.
 pub(super) struct Lines {
     console: Arc<Console>,
 }
@@ -63,7 +64,11 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Lines {
         event.record(&mut fields);
         let mut spans = Vec::new();
         for span in context.event_scope(event).into_iter().flat_map(|scope| scope.from_root()) {
-            let known = span.extensions().get::<Fields>().map(|fields| fields.0.clone()).unwrap_or_default();
+            let known = span
+                .extensions()
+                .get::<Fields>()
+                .map(|fields| fields.0.clone())
+                .unwrap_or_default();
             spans.push((span.name(), known));
         }
         self.console.log(&Record {

@@ -1,4 +1,5 @@
-//! The log on standard error, one event a line: as `LEVEL:logger_name:message`, or as one JSON object.
+//! The log on standard error, one event a line: as `LEVEL:logger_name:message`, or as one JSON
+//! object.
 
 mod fields;
 mod lines;
@@ -25,8 +26,8 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// Starts the log: warnings of this program, with one `-v` its information, with two its debugging, with three
-/// that of all parts.
+/// Starts the log: warnings of this program, with one `-v` its information, with two its debugging,
+/// with three that of all parts.
 pub(crate) fn start(console: &Arc<Console>, verbosity: u8, quiet: bool) {
     let filter = match verbosity {
         _ if quiet => "off",
@@ -71,7 +72,8 @@ impl Record {
         line
     }
 
-    /// `{"timestamp", "level", "target", "message", "fields", "spans"}`, the last two where there are any.
+    /// `{"timestamp", "level", "target", "message", "fields", "spans"}`, the last two where there
+    /// are any.
     pub(super) fn document(&self) -> Value {
         let mut document = json!({
             "timestamp": now(),
@@ -93,7 +95,9 @@ impl Record {
 /// A value as one word: text that could be mistaken for more is quoted.
 fn word(value: &Value) -> String {
     match value {
-        Value::String(text) if !text.is_empty() && !text.contains([' ', '=', '"', '\n', '\t']) => text.clone(),
+        Value::String(text) if !text.is_empty() && !text.contains([' ', '=', '"', '\n', '\t']) => {
+            text.clone()
+        }
         other => other.to_string(),
     }
 }

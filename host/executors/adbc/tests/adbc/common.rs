@@ -52,8 +52,15 @@ impl Direct {
         let started = Instant::now();
         let error = self.error(endless).await;
         let elapsed = started.elapsed();
-        assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::Timeout, Some("deadline")), "{error}");
-        assert!(elapsed >= self.limits.sql_deadline && elapsed < self.limits.sql_deadline + Duration::from_secs(1));
+        assert_eq!(
+            (error.kind, error.rule.as_deref()),
+            (SqlErrorKind::Timeout, Some("deadline")),
+            "{error}"
+        );
+        assert!(
+            elapsed >= self.limits.sql_deadline
+                && elapsed < self.limits.sql_deadline + Duration::from_secs(1)
+        );
         assert_eq!(self.rows("SELECT 1").await, [[Value::Integer(1)]]);
     }
 
@@ -61,7 +68,11 @@ impl Direct {
     pub(crate) async fn ends_when_dropped(&self, endless: &str) {
         for _ in 0..3 {
             let dropped = tokio::time::timeout(Duration::from_millis(150), self.run(endless)).await;
-            assert!(dropped.is_err(), "the statement ended by itself: {:?}", dropped.map(|result| result.map(drop)));
+            assert!(
+                dropped.is_err(),
+                "the statement ended by itself: {:?}",
+                dropped.map(|result| result.map(drop))
+            );
         }
         let started = Instant::now();
         assert_eq!(self.rows("SELECT 1").await, [[Value::Integer(1)]]);
@@ -71,7 +82,11 @@ impl Direct {
 
 /// One statement at a time, with this deadline.
 pub(crate) fn single(milliseconds: u64) -> Limits {
-    Limits { sql_in_flight: 1, sql_deadline: Duration::from_millis(milliseconds), ..Limits::default() }
+    Limits {
+        sql_in_flight: 1,
+        sql_deadline: Duration::from_millis(milliseconds),
+        ..Limits::default()
+    }
 }
 
 /// Rows, bytes and cells are capped, and a result that would have many rows is cut soon.
@@ -86,9 +101,17 @@ pub(crate) async fn is_capped(config: AdbcConfig, many: &str, cell: &str) {
     let limits = Limits { result_bytes: 10_000, cell_bytes: 1_000, ..Limits::default() };
     let direct = Direct::open(AdbcConfig { limits, ..config }).await;
     let result = direct.run(many).await.unwrap();
-    assert!(result.truncated() && (10..1_000).contains(&result.row_count()), "{}", result.row_count());
+    assert!(
+        result.truncated() && (10..1_000).contains(&result.row_count()),
+        "{}",
+        result.row_count()
+    );
     let error = direct.error(cell).await;
-    assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::TooLarge, Some("cell-bytes")), "{error}");
+    assert_eq!(
+        (error.kind, error.rule.as_deref()),
+        (SqlErrorKind::TooLarge, Some("cell-bytes")),
+        "{error}"
+    );
 }
 
 pub(crate) fn text(text: &str) -> Value {

@@ -72,14 +72,20 @@ impl Shop {
 async fn the_catalog_has_tables_views_keys_and_comments() {
     let Some(shop) = Shop::make() else { return };
     let schema = shop.open(Limits::default()).await.engine.schema().await.unwrap();
-    let names: Vec<(&str, &str)> =
-        schema.tables.iter().map(|table| (table.schema_name.as_deref().unwrap(), table.name.as_str())).collect();
+    let names: Vec<(&str, &str)> = schema
+        .tables
+        .iter()
+        .map(|table| (table.schema_name.as_deref().unwrap(), table.name.as_str()))
+        .collect();
     let expected = [("main", "orders"), ("main", "people"), ("main", "tall"), ("old", "people")];
     assert_eq!(names, expected);
     assert_eq!(schema.path, ["main"]);
     let [orders, people, tall, old] = [0, 1, 2, 3].map(|place| &schema.tables[place]);
-    let columns: Vec<(&str, &str, bool)> =
-        people.columns.iter().map(|column| (column.name.as_str(), column.sql_type.as_str(), column.nullable)).collect();
+    let columns: Vec<(&str, &str, bool)> = people
+        .columns
+        .iter()
+        .map(|column| (column.name.as_str(), column.sql_type.as_str(), column.nullable))
+        .collect();
     let expected = [
         ("id", "INTEGER", false),
         ("name", "VARCHAR", false),
@@ -109,7 +115,8 @@ async fn the_catalog_has_tables_views_keys_and_comments() {
 #[tokio::test(flavor = "multi_thread")]
 async fn views_that_do_what_a_statement_may_not_are_left_out() {
     let Some(shop) = Shop::make() else { return };
-    // What people write, and what DuckDB makes of it: `~~`, `main.date_part`, `count_star()`, `to_days`, lambdas.
+    // What people write, and what DuckDB makes of it: `~~`, `main.date_part`, `count_star()`,
+    // `to_days`, lambdas.
     let fine = [
         "SELECT name FROM people WHERE name LIKE 'Z%' AND name NOT ILIKE 'x' AND name ILIKE 'z%' ESCAPE '!'",
         "SELECT count(*) AS n, sum(total)::DOUBLE AS t, extract(year FROM DATE '2020-01-01') FROM orders GROUP BY person",
@@ -132,14 +139,24 @@ async fn views_that_do_what_a_statement_may_not_are_left_out() {
         ("SELECT * FROM hidden0", "left out"),
         ("WITH fine0 AS (SELECT * FROM main.hidden7) SELECT * FROM fine0", "left out"),
     ];
-    let mut statements =
-        ["CREATE MACRO secret(x) AS x + 1", "CREATE MACRO \"@@@\"(a, b) AS a + b"].map(str::to_owned).to_vec();
-    statements.extend(fine.iter().enumerate().map(|(place, view)| format!("CREATE VIEW fine{place} AS {view}")));
-    statements
-        .extend(hidden.iter().enumerate().map(|(place, (view, _))| format!("CREATE VIEW hidden{place} AS {view}")));
+    let mut statements = ["CREATE MACRO secret(x) AS x + 1", "CREATE MACRO \"@@@\"(a, b) AS a + b"]
+        .map(str::to_owned)
+        .to_vec();
+    statements.extend(
+        fine.iter().enumerate().map(|(place, view)| format!("CREATE VIEW fine{place} AS {view}")),
+    );
+    statements.extend(
+        hidden
+            .iter()
+            .enumerate()
+            .map(|(place, (view, _))| format!("CREATE VIEW hidden{place} AS {view}")),
+    );
     statements.push("CREATE VIEW twice0 AS SELECT id FROM people".to_owned());
     let twice = |step: i32| {
-        format!("CREATE VIEW twice{} AS SELECT id FROM twice{step} UNION ALL SELECT id FROM twice{step}", step + 1)
+        format!(
+            "CREATE VIEW twice{} AS SELECT id FROM twice{step} UNION ALL SELECT id FROM twice{step}",
+            step + 1
+        )
     };
     statements.extend((0..11).map(twice));
     statements.push("CHECKPOINT".to_owned());
@@ -149,7 +166,9 @@ async fn views_that_do_what_a_statement_may_not_are_left_out() {
         let result = database.run(&SqlQuery::new(format!("SELECT * FROM fine{place}"))).await;
         assert!(result.is_ok(), "{view}: {result:?}");
     }
-    let refused = async |view: String| database.run(&SqlQuery::new(format!("SELECT * FROM {view}"))).await.unwrap_err();
+    let refused = async |view: String| {
+        database.run(&SqlQuery::new(format!("SELECT * FROM {view}"))).await.unwrap_err()
+    };
     for (place, (view, reason)) in hidden.iter().enumerate() {
         let error = refused(format!("hidden{place}")).await;
         assert_eq!(error.kind, SqlErrorKind::Denied, "{view}: {error}");
@@ -158,7 +177,10 @@ async fn views_that_do_what_a_statement_may_not_are_left_out() {
     assert!(refused("files".to_owned()).await.message.contains("`read_csv`"));
     assert!(refused("twice8".to_owned()).await.message.contains("relations"));
     assert!(refused("twice11".to_owned()).await.message.contains("left out"));
-    assert_eq!(database.run(&SqlQuery::new("SELECT id FROM twice5")).await.unwrap().row_count(), 64);
+    assert_eq!(
+        database.run(&SqlQuery::new("SELECT id FROM twice5")).await.unwrap().row_count(),
+        64
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -166,8 +188,9 @@ async fn questions_are_answered_through_the_guard() {
     let Some(shop) = Shop::make() else { return };
     let database = AdbcDatabase::open(shop.config()).await.unwrap();
     assert_eq!((database.name(), database.warnings().len()), ("shop", 0));
-    let query =
-        SqlQuery::new("SELECT p.name, sum(o.total) FROM people p JOIN orders o ON o.person = p.id GROUP BY p.name");
+    let query = SqlQuery::new(
+        "SELECT p.name, sum(o.total) FROM people p JOIN orders o ON o.person = p.id GROUP BY p.name",
+    );
     let result = database.run(&query).await.unwrap();
     assert_eq!(result.rows(0, 9), [[text("Zoë"), Value::Decimal("5.50".to_owned())]]);
     let refused = database.run(&SqlQuery::new("DELETE FROM orders")).await.unwrap_err();
@@ -203,7 +226,11 @@ async fn every_type_arrives() {
         ("'10:11:12.5'::TIME", "TIME", text("10:11:12.5")),
         ("'10:11:12+02'::TIMETZ", "TIME WITH TIME ZONE", text("10:11:12+02")),
         ("'2020-01-01 10:00:00'::TIMESTAMP", "TIMESTAMP", text("2020-01-01 10:00:00")),
-        ("'aa0e8400-e29b-41d4-a716-446655440000'::UUID", "UUID", text("aa0e8400-e29b-41d4-a716-446655440000")),
+        (
+            "'aa0e8400-e29b-41d4-a716-446655440000'::UUID",
+            "UUID",
+            text("aa0e8400-e29b-41d4-a716-446655440000"),
+        ),
         ("'good'::ENUM ('bad', 'good')", "ENUM('bad', 'good')", text("good")),
         ("'\\xAA'::BLOB", "BLOB", Value::Bytes(vec![0xAA])),
         ("'10101'::BIT", "BIT", text("10101")),
@@ -251,10 +278,16 @@ async fn memory_is_bounded_and_nothing_is_written_to_disk() {
         "SELECT repeat('x', 1000000) || range FROM range(3000)",
     ] {
         let error = direct.error(sql).await;
-        assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::TooLarge, Some("memory")), "{sql}: {error}");
+        assert_eq!(
+            (error.kind, error.rule.as_deref()),
+            (SqlErrorKind::TooLarge, Some("memory")),
+            "{sql}: {error}"
+        );
     }
-    let beside: Vec<_> =
-        fs::read_dir(shop.file.parent().unwrap()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let beside: Vec<_> = fs::read_dir(shop.file.parent().unwrap())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
     assert_eq!(beside, ["shop.duckdb"]);
 }
 
@@ -273,8 +306,13 @@ async fn statements_end_at_their_deadline_and_when_they_are_dropped() {
 #[tokio::test(flavor = "multi_thread")]
 async fn statements_run_at_once() {
     let Some(shop) = Shop::make() else { return };
-    let direct =
-        shop.open(Limits { sql_in_flight: 2, sql_deadline: Duration::from_secs(60), ..Limits::default() }).await;
+    let direct = shop
+        .open(Limits {
+            sql_in_flight: 2,
+            sql_deadline: Duration::from_secs(60),
+            ..Limits::default()
+        })
+        .await;
     let long = direct.run(ENDLESS);
     let short = join_all((0..50).map(|n| {
         let direct = &direct;
@@ -317,7 +355,10 @@ async fn errors_have_kinds_and_quote_no_cells() {
         "SELECT (name || '-13-45')::DATE FROM people",
     ] {
         let error = direct.error(sql).await;
-        assert!(!error.message.contains("Zo") && !error.message.contains("名前"), "`{sql}`: {error}");
+        assert!(
+            !error.message.contains("Zo") && !error.message.contains("名前"),
+            "`{sql}`: {error}"
+        );
     }
     // Preparing a statement does not run it.
     direct.prepare(ENDLESS).await.unwrap();
@@ -367,11 +408,18 @@ async fn without_the_guard_nothing_is_written_and_no_file_is_read() {
         assert!(!error.message.contains("root:"), "`{sql}`: {error}");
     }
     // What a connection may change of itself ends with the statement.
-    for sql in ["CREATE TEMP TABLE people (secret INTEGER)", "USE old", "BEGIN", "SET VARIABLE x = 1"] {
+    for sql in
+        ["CREATE TEMP TABLE people (secret INTEGER)", "USE old", "BEGIN", "SET VARIABLE x = 1"]
+    {
         let _ = direct.run(sql).await;
-        assert_eq!(direct.rows("SELECT count(name) FROM people").await, [[Value::Integer(2)]], "after `{sql}`");
+        assert_eq!(
+            direct.rows("SELECT count(name) FROM people").await,
+            [[Value::Integer(2)]],
+            "after `{sql}`"
+        );
     }
-    let beside: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let beside: Vec<_> =
+        fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(beside, ["shop.duckdb"]);
     assert_eq!(fs::read(&shop.file).unwrap(), before);
 }
@@ -393,7 +441,8 @@ async fn a_changed_file_is_read_anew_and_has_another_identity() {
     assert_eq!(direct.error(count).await.kind, SqlErrorKind::Unavailable);
 }
 
-/// A macro of a file is called in place of DuckDB's function of that name, whatever its letters are.
+/// A macro of a file is called in place of DuckDB's function of that name, whatever its letters
+/// are.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_that_redefines_functions_is_not_opened() {
     let Some(shop) = Shop::make() else { return };
@@ -408,8 +457,12 @@ async fn a_file_that_redefines_functions_is_not_opened() {
     {
         let file = shop.file.with_extension(format!("{number}.duckdb"));
         script(&shop.library, &file, &[SHOP[0], definition, "CHECKPOINT"]);
-        let error = AdbcDatabase::open(AdbcConfig { file: Some(file), ..shop.config() }).await.err();
-        assert!(error.is_some_and(|error| error.to_string().contains("of DuckDB itself")), "{definition}");
+        let error =
+            AdbcDatabase::open(AdbcConfig { file: Some(file), ..shop.config() }).await.err();
+        assert!(
+            error.is_some_and(|error| error.to_string().contains("of DuckDB itself")),
+            "{definition}"
+        );
     }
     shop.replace("CREATE MACRO doubled(x) AS x * 2");
     assert!(AdbcDatabase::open(shop.config()).await.is_ok());
@@ -427,13 +480,23 @@ async fn what_is_no_database_is_not_opened() {
     fs::write(&other, "not a database".repeat(1_000)).unwrap();
     for file in [other.as_path(), sqlite.as_path(), folder.path()] {
         let error = open(file).await;
-        assert!(matches!(error, Some(DatabaseError::NotADatabase { .. })), "{}: {error:?}", file.display());
+        assert!(
+            matches!(error, Some(DatabaseError::NotADatabase { .. })),
+            "{}: {error:?}",
+            file.display()
+        );
     }
-    let wrong = AdbcConfig { sha256: Some("0".repeat(64)), ..AdbcConfig::duckdb(&library, &sqlite) };
+    let wrong =
+        AdbcConfig { sha256: Some("0".repeat(64)), ..AdbcConfig::duckdb(&library, &sqlite) };
     let error = AdbcEngine::open(wrong).await.err().unwrap().to_string();
     assert!(error.contains(&digest(&library).unwrap()), "{error}");
-    let wrong = AdbcConfig { entry: Some("no_such_entry".to_owned()), ..AdbcConfig::duckdb(&library, &sqlite) };
-    assert!(AdbcEngine::open(wrong).await.err().unwrap().to_string().contains("not a usable driver"));
+    let wrong = AdbcConfig {
+        entry: Some("no_such_entry".to_owned()),
+        ..AdbcConfig::duckdb(&library, &sqlite)
+    };
+    assert!(
+        AdbcEngine::open(wrong).await.err().unwrap().to_string().contains("not a usable driver")
+    );
 }
 
 /// The tables that the statements of the corpus speak of.
@@ -455,7 +518,10 @@ async fn a_statement_that_the_guard_wrote_again_gives_the_same_rows() {
     let folder = syrch_kit::scratch();
     let file = folder.path().join("corpus.duckdb");
     script(&library, &file, &CORPUS);
-    let config = AdbcConfig { sha256: Some(digest(&library).unwrap()), ..AdbcConfig::duckdb(&library, &file) };
+    let config = AdbcConfig {
+        sha256: Some(digest(&library).unwrap()),
+        ..AdbcConfig::duckdb(&library, &file)
+    };
     let database = AdbcDatabase::open(config.clone()).await.unwrap();
     let catalog = database.catalog().await.unwrap();
     let (granted, direct) = (Granted::new(&catalog, Vec::new()), Direct::open(config).await);
@@ -469,7 +535,9 @@ async fn a_statement_that_the_guard_wrote_again_gives_the_same_rows() {
         let admitted = admit(&sql, &granted, &Bounds::default()).unwrap().sql;
         let (given, written) = (direct.run(&sql).await, direct.run(&admitted).await);
         let same = match (&given, &written) {
-            (Ok(given), Ok(written)) => is_same(&sql, &given.rows(0, u64::MAX), &written.rows(0, u64::MAX)),
+            (Ok(given), Ok(written)) => {
+                is_same(&sql, &given.rows(0, u64::MAX), &written.rows(0, u64::MAX))
+            }
             _ => false,
         };
         let query = SqlQuery::new(sql.as_str());

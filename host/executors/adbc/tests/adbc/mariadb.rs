@@ -1,5 +1,6 @@
-//! MariaDB by the ADBC driver for ODBC and MariaDB's ODBC driver. These need libraries beside them, which the loader finds in the folders of a
-//! variable that a process has from its start: the tests on the server run in a process of their own.
+//! MariaDB by the ADBC driver for ODBC and MariaDB's ODBC driver. These need libraries beside them,
+//! which the loader finds in the folders of a variable that a process has from its start: the tests
+//! on the server run in a process of their own.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -73,7 +74,11 @@ impl Server {
         let started = Instant::now();
         while !fs::read_to_string(folder.join("log")).unwrap().contains("ready for connections") {
             let log = || fs::read_to_string(folder.join("log")).unwrap();
-            assert!(started.elapsed() < Duration::from_secs(60), "the server does not start: {}", log());
+            assert!(
+                started.elapsed() < Duration::from_secs(60),
+                "the server does not start: {}",
+                log()
+            );
             std::thread::sleep(Duration::from_millis(50));
         }
         server
@@ -86,9 +91,13 @@ fn mariadb_is_read_by_odbc() {
     let folder = syrch_kit::scratch();
     let _server = Server::start(&installed, folder.path());
     let mut tests = Command::new(std::env::current_exe().unwrap());
-    tests.args(["mariadb::on_the_server", "--ignored", "--test-threads=1"]).current_dir(folder.path());
+    tests
+        .args(["mariadb::on_the_server", "--ignored", "--test-threads=1"])
+        .current_dir(folder.path());
     // The installed files are found from the folder of the server, too.
-    tests.env("SYRCH_TEST_DATABASES", installed.parent().unwrap()).env("LD_LIBRARY_PATH", libraries(&installed));
+    tests
+        .env("SYRCH_TEST_DATABASES", installed.parent().unwrap())
+        .env("LD_LIBRARY_PATH", libraries(&installed));
     let output = tests.output().unwrap();
     let shown = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && shown.contains("4 passed"), "{shown}");
@@ -103,7 +112,11 @@ mod on_the_server {
         let driver = libraries(&installed).join("odbc/libmaodbc.so");
         let library = installed.join("libadbc_driver_odbc.so");
         let mut config = AdbcConfig::new("shop", library, Dialect::Mysql);
-        let uri = format!("Driver={};SOCKET={};DATABASE=shop;USER=reader", driver.display(), socket.display());
+        let uri = format!(
+            "Driver={};SOCKET={};DATABASE=shop;USER=reader",
+            driver.display(),
+            socket.display()
+        );
         config.database.insert("uri".to_owned(), uri.into());
         config
     }
@@ -117,7 +130,11 @@ mod on_the_server {
         let [customers, orders] = [0, 1].map(|place| &catalog.tables[place]);
         assert_eq!(customers.primary_key, ["id"]);
         assert!(!customers.columns[1].nullable && customers.columns[2].nullable);
-        assert!(orders.columns[2].sql_type.to_uppercase().contains("DECIMAL"), "{:?}", orders.columns[2]);
+        assert!(
+            orders.columns[2].sql_type.to_uppercase().contains("DECIMAL"),
+            "{:?}",
+            orders.columns[2]
+        );
     }
 
     #[tokio::test(flavor = "multi_thread")]
@@ -130,9 +147,13 @@ mod on_the_server {
         assert_eq!(rows, [[text("Zoë"), Value::Decimal("15.75".to_owned()), text("2024-02-03")]]);
         let written = database.run(&SqlQuery::new("DELETE FROM orders")).await.unwrap_err();
         assert_eq!(written.kind, SqlErrorKind::WriteRefused);
-        let hidden = database.run(&SqlQuery::new("SELECT * FROM information_schema.tables")).await.unwrap_err();
+        let hidden = database
+            .run(&SqlQuery::new("SELECT * FROM information_schema.tables"))
+            .await
+            .unwrap_err();
         assert_eq!(hidden.kind, SqlErrorKind::Denied);
-        let rows = database.run(&SqlQuery::new("SELECT COUNT(*) FROM orders")).await.unwrap().rows(0, 9);
+        let rows =
+            database.run(&SqlQuery::new("SELECT COUNT(*) FROM orders")).await.unwrap().rows(0, 9);
         assert_eq!(rows, [[Value::Integer(3)]]);
     }
 
@@ -141,15 +162,26 @@ mod on_the_server {
     async fn errors_say_why() {
         let direct = Direct::open(config()).await;
         for (sql, kind, message) in [
-            ("SELECT nickname FROM customers", SqlErrorKind::UnknownColumn, "Unknown column 'nickname'"),
-            ("SELECT * FROM persons", SqlErrorKind::UnknownTable, "Table 'shop.persons' doesn't exist"),
+            (
+                "SELECT nickname FROM customers",
+                SqlErrorKind::UnknownColumn,
+                "Unknown column 'nickname'",
+            ),
+            (
+                "SELECT * FROM persons",
+                SqlErrorKind::UnknownTable,
+                "Table 'shop.persons' doesn't exist",
+            ),
             ("SELEC 1", SqlErrorKind::Syntax, "You have an error in your SQL syntax"),
             ("SELECT id FROM customers, orders", SqlErrorKind::AmbiguousName, "is ambiguous"),
         ] {
             let error = direct.error(sql).await;
             assert!(error.message.contains(message), "`{sql}`: {error}");
             assert_eq!(error.kind, kind, "`{sql}`: {error}");
-            assert!(!error.message.contains("SQLExecDirect") && !error.message.contains("ma-3"), "`{sql}`: {error}");
+            assert!(
+                !error.message.contains("SQLExecDirect") && !error.message.contains("ma-3"),
+                "`{sql}`: {error}"
+            );
         }
     }
 
@@ -158,7 +190,8 @@ mod on_the_server {
     async fn a_server_that_is_not_there_is_named_without_the_password() {
         let mut config = config();
         let uri = config.database["uri"].clone();
-        let uri = secrecy::ExposeSecret::expose_secret(&uri).replace(SOCKET, "none.sock") + ";PWD={hunter;22}";
+        let uri = secrecy::ExposeSecret::expose_secret(&uri).replace(SOCKET, "none.sock")
+            + ";PWD={hunter;22}";
         config.database.insert("uri".to_owned(), uri.into());
         let error = AdbcDatabase::open(config).await.err().unwrap().to_string();
         assert!(error.contains("Can't connect"), "{error}");

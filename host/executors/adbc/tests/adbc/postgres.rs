@@ -1,4 +1,5 @@
-//! PostgreSQL by its ADBC driver. Its databases are better opened without one: the host's own executor checks more.
+//! PostgreSQL by its ADBC driver. Its databases are better opened without one: the host's own
+//! executor checks more.
 
 use syrch_adbc::{AdbcConfig, AdbcDatabase, AdbcEngine};
 use syrch_arrow_engine::ArrowEngine;
@@ -20,7 +21,8 @@ const SHOP: &str = "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT NOT N
     CREATE ROLE reader LOGIN;
     GRANT SELECT ON people, orders TO reader;";
 
-const ENDLESS: &str = "SELECT count(*) FROM generate_series(1, 10000000) a, generate_series(1, 1000) b";
+const ENDLESS: &str =
+    "SELECT count(*) FROM generate_series(1, 10000000) a, generate_series(1, 1000) b";
 
 /// A configuration for a database of its own.
 fn config(database: &str, user: &str) -> Option<(AdbcConfig, &'static Server)> {
@@ -64,8 +66,12 @@ async fn views_that_do_what_a_statement_may_not_are_left_out() {
     server.psql("adbc_views", script).unwrap();
     let database = AdbcDatabase::open(config).await.unwrap();
     let catalog = database.catalog().await.unwrap();
-    let views: Vec<&str> =
-        catalog.tables.iter().filter(|table| table.is_view()).map(|table| table.name.as_str()).collect();
+    let views: Vec<&str> = catalog
+        .tables
+        .iter()
+        .filter(|table| table.is_view())
+        .map(|table| table.name.as_str())
+        .collect();
     assert_eq!(views, ["fine", "tall"]);
     for (view, reason) in [
         ("calls", "`hit`"),
@@ -75,7 +81,8 @@ async fn views_that_do_what_a_statement_may_not_are_left_out() {
         ("again", "a view that is left out"),
         ("\"Third\"", "a view that is left out"),
     ] {
-        let refused = database.run(&SqlQuery::new(format!("SELECT * FROM {view}"))).await.unwrap_err();
+        let refused =
+            database.run(&SqlQuery::new(format!("SELECT * FROM {view}"))).await.unwrap_err();
         assert_eq!(refused.kind, SqlErrorKind::Denied);
         assert!(refused.message.contains(reason), "{view}: {refused}");
     }
@@ -87,14 +94,20 @@ async fn views_that_do_what_a_statement_may_not_are_left_out() {
 async fn statements_are_answered_through_the_guard() {
     let Some((config, _)) = config("adbc_answers", "reader") else { return };
     let database = AdbcDatabase::open(config).await.unwrap();
-    let tables: Vec<String> = database.catalog().await.unwrap().tables.iter().map(|table| table.name.clone()).collect();
+    let tables: Vec<String> =
+        database.catalog().await.unwrap().tables.iter().map(|table| table.name.clone()).collect();
     assert_eq!(tables, ["orders", "people"]);
-    let query = SqlQuery::new("SELECT p.name, o.total, 3, NULL FROM people p JOIN orders o ON o.person = p.id");
+    let query = SqlQuery::new(
+        "SELECT p.name, o.total, 3, NULL FROM people p JOIN orders o ON o.person = p.id",
+    );
     let result = database.run(&query).await.unwrap().rows(0, 9);
     let total = Value::Decimal("5.50".to_owned());
     assert_eq!(result, [[text("Zoë"), total, Value::Integer(3), Value::Null]]);
     let plan = database.explain(&query).await.unwrap();
-    assert!(plan.format == "postgres-explain" && plan.cost.is_some() && plan.rows.is_some(), "{plan:?}");
+    assert!(
+        plan.format == "postgres-explain" && plan.cost.is_some() && plan.rows.is_some(),
+        "{plan:?}"
+    );
     let unknown = database.check(&SqlQuery::new("SELECT nickname FROM people")).await.unwrap_err();
     assert_eq!(unknown.kind, SqlErrorKind::UnknownColumn);
     assert_eq!(database.identity().await, None);
@@ -117,16 +130,26 @@ async fn types_that_the_driver_does_not_know_arrive_as_texts() {
         ("'$1.20'::money", "money", text("$1.20")),
         ("inet '10.0.0.1'", "inet", text("10.0.0.1/32")),
         ("bit '101'", "bit", text("101")),
-        ("'aa0e8400-e29b-41d4-a716-446655440000'::uuid", "uuid", text("aa0e8400-e29b-41d4-a716-446655440000")),
+        (
+            "'aa0e8400-e29b-41d4-a716-446655440000'::uuid",
+            "uuid",
+            text("aa0e8400-e29b-41d4-a716-446655440000"),
+        ),
         ("'[1,5)'::int4range", "", text("[1,5)")),
         ("date '2020-02-29'", "date", text("2020-02-29")),
         ("jsonb '{\"a\": 1}'", "jsonb", text("{\"a\": 1}")),
         ("bytea '\\x00ff'", "bytea", Value::Bytes(vec![0, 255])),
     ] {
-        let result =
-            direct.run(&format!("SELECT {sql} AS \"a b\"")).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
+        let result = direct
+            .run(&format!("SELECT {sql} AS \"a b\""))
+            .await
+            .unwrap_or_else(|error| panic!("{sql}: {error}"));
         assert_eq!(result.columns()[0].name, "a b");
-        assert!(result.columns()[0].sql_type.starts_with(sql_type), "{sql}: {}", result.columns()[0].sql_type);
+        assert!(
+            result.columns()[0].sql_type.starts_with(sql_type),
+            "{sql}: {}",
+            result.columns()[0].sql_type
+        );
         assert_eq!(result.rows(0, 1), [[expected]], "{sql}");
     }
 }
@@ -145,9 +168,14 @@ async fn errors_have_kinds_and_quote_no_cells() {
         assert_eq!(direct.error(sql).await.kind, kind, "running `{sql}`");
         assert_eq!(direct.prepare(sql).await.unwrap_err().kind, kind, "preparing `{sql}`");
     }
-    for sql in ["SELECT CAST(name AS INTEGER) FROM public.people", "SELECT name::date FROM public.people"] {
+    for sql in
+        ["SELECT CAST(name AS INTEGER) FROM public.people", "SELECT name::date FROM public.people"]
+    {
         let error = direct.error(sql).await;
-        assert!(!error.message.contains("Zo") && !error.message.contains("名前"), "`{sql}`: {error}");
+        assert!(
+            !error.message.contains("Zo") && !error.message.contains("名前"),
+            "`{sql}`: {error}"
+        );
     }
     assert_eq!(direct.rows("SELECT count(*) FROM public.people").await, [[Value::Integer(2)]]);
 }
@@ -195,8 +223,7 @@ async fn without_the_guard_statements_do_not_write_and_leave_nothing_behind() {
         let refused = direct.error("DELETE FROM public.orders").await;
         assert_eq!(refused.kind, SqlErrorKind::WriteRefused, "after `{sql}`: {refused}");
     }
-    let state =
-        "SELECT (SELECT count(*) FROM public.orders), (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory')";
+    let state = "SELECT (SELECT count(*) FROM public.orders), (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory')";
     assert_eq!(server.psql("adbc_writes", state).as_deref(), Ok("1|0"));
 }
 
@@ -211,7 +238,10 @@ async fn a_password_is_in_no_error() {
         assert!(!error.to_string().contains("hunter22"), "{error}");
         if is_refused {
             assert!(
-                matches!(error, DatabaseError::LoginRefused { .. } | DatabaseError::Unreachable { .. }),
+                matches!(
+                    error,
+                    DatabaseError::LoginRefused { .. } | DatabaseError::Unreachable { .. }
+                ),
                 "{error:?}"
             );
         }
@@ -219,5 +249,8 @@ async fn a_password_is_in_no_error() {
     let down = "postgresql://admin@127.0.0.1:1/none".to_owned();
     config.database.insert("uri".to_owned(), down.into());
     let config = AdbcConfig { limits: Limits::default(), ..config };
-    assert!(matches!(AdbcEngine::open(config).await.err(), Some(DatabaseError::Unreachable { .. })));
+    assert!(matches!(
+        AdbcEngine::open(config).await.err(),
+        Some(DatabaseError::Unreachable { .. })
+    ));
 }

@@ -1,4 +1,5 @@
-//! SQLite by its ADBC driver. Files of SQLite are better opened without one: the driver cannot cancel.
+//! SQLite by its ADBC driver. Files of SQLite are better opened without one: the driver cannot
+//! cancel.
 
 use std::fs;
 use std::path::PathBuf;
@@ -27,7 +28,10 @@ impl Shop {
     }
 
     fn config(&self) -> AdbcConfig {
-        AdbcConfig { file: Some(self.file.clone()), ..AdbcConfig::new("shop", &self.library, Dialect::Sqlite) }
+        AdbcConfig {
+            file: Some(self.file.clone()),
+            ..AdbcConfig::new("shop", &self.library, Dialect::Sqlite)
+        }
     }
 
     async fn open(&self, limits: Limits) -> Direct {
@@ -44,7 +48,10 @@ async fn the_catalog_is_the_drivers_list_of_objects() {
     let is_main = |table: &syrch_core::Table| table.schema_name.as_deref() == Some("main");
     assert!(tables.iter().all(|table| is_main(table) && table.primary_key == ["id"]));
     let keys: Vec<&str> = tables[2].foreign_keys.iter().map(|key| key.ref_table.as_str()).collect();
-    assert!(keys.contains(&"customers") && keys.contains(&"products") && keys.len() == 2, "{keys:?}");
+    assert!(
+        keys.contains(&"customers") && keys.contains(&"products") && keys.len() == 2,
+        "{keys:?}"
+    );
     assert_eq!(tables[1].columns[2].sql_type, "REAL");
 }
 
@@ -59,8 +66,12 @@ async fn views_that_do_what_a_statement_may_not_are_left_out() {
     let rows = database.run(&SqlQuery::new("SELECT name, n FROM fine")).await.unwrap().rows(0, 9);
     assert_eq!(rows, [[text("Ben"), Value::Integer(1)]]);
     for (view, reason) in [("large", "randomblob"), ("again", "left out")] {
-        let error = database.run(&SqlQuery::new(format!("SELECT * FROM {view}"))).await.unwrap_err();
-        assert!(error.kind == SqlErrorKind::Denied && error.message.contains(reason), "{view}: {error}");
+        let error =
+            database.run(&SqlQuery::new(format!("SELECT * FROM {view}"))).await.unwrap_err();
+        assert!(
+            error.kind == SqlErrorKind::Denied && error.message.contains(reason),
+            "{view}: {error}"
+        );
     }
 }
 
@@ -69,10 +80,22 @@ async fn statements_are_answered() {
     let Some(shop) = Shop::make() else { return };
     let direct = shop.open(Limits::default()).await;
     let rows = direct.rows("SELECT name, price, NULL, x'00ff', 3 FROM products WHERE id = 1").await;
-    assert_eq!(rows, [[text("lamp"), Value::Real(20.0), Value::Null, Value::Bytes(vec![0, 255]), Value::Integer(3)]]);
+    assert_eq!(
+        rows,
+        [[
+            text("lamp"),
+            Value::Real(20.0),
+            Value::Null,
+            Value::Bytes(vec![0, 255]),
+            Value::Integer(3)
+        ]]
+    );
     let database = AdbcDatabase::open(shop.config()).await.unwrap();
     let query = SqlQuery::new("SELECT name FROM customers WHERE country = 'Spain'");
-    assert_eq!(database.run(&query).await.map(|result| result.rows(0, 9)), Ok(vec![vec![text("Ben")]]));
+    assert_eq!(
+        database.run(&query).await.map(|result| result.rows(0, 9)),
+        Ok(vec![vec![text("Ben")]])
+    );
     for (sql, kind) in [
         ("SELEC 1", SqlErrorKind::Syntax),
         ("SELECT * FROM persons", SqlErrorKind::UnknownTable),
@@ -127,7 +150,8 @@ async fn without_the_guard_the_file_is_not_written() {
     ] {
         direct.error(sql).await;
     }
-    // The driver has nothing against these two; the guard has. Of two statements the first runs alone, and its connection is closed.
+    // The driver has nothing against these two; the guard has. Of two statements the first runs
+    // alone, and its connection is closed.
     direct.run(&format!("ATTACH '{other}' AS other; CREATE TABLE other.made (a)")).await.unwrap();
     assert_eq!(fs::metadata(&other).unwrap().len(), 0);
     direct.run(&format!("VACUUM INTO '{other}'")).await.unwrap();
@@ -143,8 +167,11 @@ async fn a_changed_file_has_another_identity() {
     assert!(before.is_some() && direct.engine.identity().await == before);
     let other = shop.folder.path().join("b.sqlite");
     fs::copy(&shop.file, &other).unwrap();
-    fs::rename(syrch_kit::sqlite(other, "CREATE TABLE orders (id); INSERT INTO orders VALUES (7)"), &shop.file)
-        .unwrap();
+    fs::rename(
+        syrch_kit::sqlite(other, "CREATE TABLE orders (id); INSERT INTO orders VALUES (7)"),
+        &shop.file,
+    )
+    .unwrap();
     assert_ne!(direct.engine.identity().await, before);
     assert_eq!(direct.rows("SELECT id FROM orders").await, [[Value::Integer(7)]]);
 }
@@ -153,7 +180,8 @@ async fn a_changed_file_has_another_identity() {
 async fn a_library_without_a_driver_does_not_stand_for_another() {
     let (Some(shop), Some(other)) = (Shop::make(), syrch_kit::duckdb::library()) else { return };
     for entry in ["no_such_entry", "nor_this"] {
-        let wrong = AdbcConfig { library: other.clone(), entry: Some(entry.to_owned()), ..shop.config() };
+        let wrong =
+            AdbcConfig { library: other.clone(), entry: Some(entry.to_owned()), ..shop.config() };
         let error = AdbcEngine::open(wrong).await.err().unwrap().to_string();
         assert!(error.contains("libduckdb.so") && !error.contains("/proc"), "{error}");
     }

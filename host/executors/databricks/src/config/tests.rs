@@ -4,7 +4,8 @@ use super::*;
 
 fn config(url: &str, variables: &[(&str, &str)]) -> DatabricksConfig {
     let mut config = DatabricksConfig::new(url);
-    config.variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    config.variables =
+        variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     config
 }
 
@@ -22,8 +23,7 @@ const TOKEN: (&str, &str) = ("DATABRICKS_TOKEN", "dapi-sesame");
 
 #[test]
 fn an_address_names_host_warehouse_catalog_and_schema() {
-    let url =
-        "databricks://token:da%2Fpi@adb-1.2.azuredatabricks.net/sql/1.0/warehouses/ab12?catalog=main&schema=my%20shop";
+    let url = "databricks://token:da%2Fpi@adb-1.2.azuredatabricks.net/sql/1.0/warehouses/ab12?catalog=main&schema=my%20shop";
     let mut given = config(url, &[TOKEN, ("DATABRICKS_SCHEMA", "other")]);
     given.is_on_command_line = true;
     let one = target(&given).unwrap();
@@ -34,8 +34,11 @@ fn an_address_names_host_warehouse_catalog_and_schema() {
     );
     assert_eq!((described(&one.credentials), one.warnings.len()), ("token da/pi".to_owned(), 1));
     assert_eq!(one.shown(), "databricks://adb-1.2.azuredatabricks.net/sql/1.0/warehouses/ab12");
-    let local =
-        target(&config("databricks://127.0.0.1:8080/sql/1.0/endpoints/e?disposition=inline", &[TOKEN])).unwrap();
+    let local = target(&config(
+        "databricks://127.0.0.1:8080/sql/1.0/endpoints/e?disposition=inline",
+        &[TOKEN],
+    ))
+    .unwrap();
     assert_eq!((local.base.as_str(), local.is_inline), ("http://127.0.0.1:8080/", true));
     assert_eq!(local.shown(), "databricks://127.0.0.1:8080/sql/1.0/warehouses/e");
 }
@@ -43,8 +46,11 @@ fn an_address_names_host_warehouse_catalog_and_schema() {
 #[test]
 fn what_an_address_leaves_out_comes_from_variables() {
     for host in ["https://h.example/", "h.example"] {
-        for (path, value) in [("DATABRICKS_HTTP_PATH", "/sql/1.0/warehouses/w1"), ("DATABRICKS_WAREHOUSE_ID", "w1")] {
-            let variables = [("DATABRICKS_HOST", host), (path, value), TOKEN, ("DATABRICKS_CATALOG", "c")];
+        for (path, value) in
+            [("DATABRICKS_HTTP_PATH", "/sql/1.0/warehouses/w1"), ("DATABRICKS_WAREHOUSE_ID", "w1")]
+        {
+            let variables =
+                [("DATABRICKS_HOST", host), (path, value), TOKEN, ("DATABRICKS_CATALOG", "c")];
             let one = target(&config("databricks:", &variables)).unwrap();
             assert_eq!(
                 (one.base.as_str(), one.warehouse.as_str(), one.catalog.as_deref()),
@@ -52,7 +58,11 @@ fn what_an_address_leaves_out_comes_from_variables() {
             );
         }
     }
-    let old = [("DATABRICKS_SERVER_HOSTNAME", "h.example"), ("DATABRICKS_HTTP_PATH", "sql/1.0/warehouses/w1"), TOKEN];
+    let old = [
+        ("DATABRICKS_SERVER_HOSTNAME", "h.example"),
+        ("DATABRICKS_HTTP_PATH", "sql/1.0/warehouses/w1"),
+        TOKEN,
+    ];
     assert_eq!(target(&config("databricks://", &old)).unwrap().base.as_str(), "https://h.example/");
 }
 
@@ -61,10 +71,15 @@ fn each_kind_of_credentials_has_its_variables() {
     let url = "databricks://h.example/sql/1.0/warehouses/w";
     let client = [("DATABRICKS_CLIENT_ID", "me"), ("DATABRICKS_CLIENT_SECRET", "s1")];
     let azure = [("ARM_TENANT_ID", "t-1"), ("ARM_CLIENT_ID", "az"), ("ARM_CLIENT_SECRET", "s2")];
-    let of = |variables: &[&[(&str, &str)]]| described(&target(&config(url, &variables.concat())).unwrap().credentials);
+    let of = |variables: &[&[(&str, &str)]]| {
+        described(&target(&config(url, &variables.concat())).unwrap().credentials)
+    };
     let machine = "me:s1 at https://h.example/oidc/v1/token for all-apis, false";
-    let principal =
-        |id: &str| format!("{id} at https://login.microsoftonline.com/t-1/oauth2/v2.0/token for {AZURE_SCOPE}, true");
+    let principal = |id: &str| {
+        format!(
+            "{id} at https://login.microsoftonline.com/t-1/oauth2/v2.0/token for {AZURE_SCOPE}, true"
+        )
+    };
     assert_eq!(of(&[&[TOKEN], &client, &azure]), "token dapi-sesame");
     assert_eq!(of(&[&client, &azure]), machine);
     assert_eq!(of(&[&azure]), principal("az:s2"));
@@ -84,16 +99,25 @@ fn credentials_of_variables_go_to_hosts_that_the_user_names() {
     assert!(sent(url, &[TOKEN]).starts_with("none: "));
     assert!(sent(url, &[TOKEN, ("DATABRICKS_HOST", "other.example")]).starts_with("none: "));
     assert!(
-        sent("databricks://h.example:444/sql/1.0/warehouses/w", &[TOKEN, ("DATABRICKS_HOST", "h.example")])
-            .starts_with("none: ")
+        sent(
+            "databricks://h.example:444/sql/1.0/warehouses/w",
+            &[TOKEN, ("DATABRICKS_HOST", "h.example")]
+        )
+        .starts_with("none: ")
     );
     assert_eq!(sent(url, &[TOKEN, ("DATABRICKS_HOST", "https://h.example")]), "token dapi-sesame");
     assert_eq!(
         sent("databricks:///sql/1.0/warehouses/w", &[TOKEN, ("DATABRICKS_HOST", "h.example")]),
         "token dapi-sesame"
     );
-    assert_eq!(sent("databricks://localhost:1/sql/1.0/warehouses/w", &[TOKEN]), "token dapi-sesame");
-    assert_eq!(sent("databricks://token:own@h.example/sql/1.0/warehouses/w", &[TOKEN]), "token own");
+    assert_eq!(
+        sent("databricks://localhost:1/sql/1.0/warehouses/w", &[TOKEN]),
+        "token dapi-sesame"
+    );
+    assert_eq!(
+        sent("databricks://token:own@h.example/sql/1.0/warehouses/w", &[TOKEN]),
+        "token own"
+    );
 }
 
 #[test]
@@ -110,7 +134,11 @@ fn what_is_wrong_in_an_address_is_named_without_its_token() {
         (with_token("h ost/sql/1.0/warehouses/w"), vec![], "the host"),
         ("databricks://me:sesame@h.example/sql/1.0/warehouses/w".to_owned(), vec![], "token:TOKEN"),
         ("databricks://h.example/sql/1.0/warehouses/w".to_owned(), vec![], "DATABRICKS_TOKEN"),
-        ("databricks:".to_owned(), vec![("DATABRICKS_HOST", "http://h.example"), TOKEN], "plain http"),
+        (
+            "databricks:".to_owned(),
+            vec![("DATABRICKS_HOST", "http://h.example"), TOKEN],
+            "plain http",
+        ),
         (
             "databricks://h/sql/1.0/warehouses/w".to_owned(),
             vec![("DATABRICKS_CLIENT_ID", "sesame")],
@@ -123,7 +151,11 @@ fn what_is_wrong_in_an_address_is_named_without_its_token() {
         ),
         (
             "databricks://h/sql/1.0/warehouses/w".to_owned(),
-            vec![("DATABRICKS_AUTH_TYPE", "azure"), ("ARM_TENANT_ID", "../sesame"), ("ARM_CLIENT_ID", "a")],
+            vec![
+                ("DATABRICKS_AUTH_TYPE", "azure"),
+                ("ARM_TENANT_ID", "../sesame"),
+                ("ARM_CLIENT_ID", "a"),
+            ],
             "ARM_TENANT_ID",
         ),
     ] {

@@ -15,7 +15,10 @@ async fn the_catalog_has_tables_columns_keys_and_comments() {
     let database = opened(&mock).await;
     let catalog = database.catalog().await.unwrap();
     let names: Vec<&str> = catalog.tables.iter().map(|table| table.name.as_str()).collect();
-    assert_eq!((names, &catalog.dialect), (vec!["customers", "numbers", "orders", "products"], &Dialect::Databricks));
+    assert_eq!(
+        (names, &catalog.dialect),
+        (vec!["customers", "numbers", "orders", "products"], &Dialect::Databricks)
+    );
     let table = |name: &str| -> &Table { catalog.table(name).unwrap() };
     assert_eq!(
         (table("orders").schema_name.as_deref(), table("orders").primary_key.as_slice()),
@@ -34,7 +37,10 @@ async fn the_catalog_has_tables_columns_keys_and_comments() {
         (number.comment.as_deref(), number.columns[0].comment.as_deref()),
         (Some("From 1 on"), Some("The number"))
     );
-    assert_eq!((number.columns[1].sql_type.as_str(), table("orders").columns[0].nullable), ("double", false));
+    assert_eq!(
+        (number.columns[1].sql_type.as_str(), table("orders").columns[0].nullable),
+        ("double", false)
+    );
     assert_eq!((database.name(), database.identity().await), ("main", None));
     // The schema is used for a while: another look costs nothing.
     let before = mock.workspace.requests().len();
@@ -93,7 +99,8 @@ async fn what_cannot_be_opened_has_its_reason() {
         matches!(&missing, DatabaseError::Missing { path, .. } if path.ends_with("/warehouses/other")),
         "{missing}"
     );
-    let silent = error(with("databricks://127.0.0.1:9/sql/1.0/warehouses/w".to_owned(), TOKEN)).await;
+    let silent =
+        error(with("databricks://127.0.0.1:9/sql/1.0/warehouses/w".to_owned(), TOKEN)).await;
     assert!(matches!(silent, DatabaseError::Unreachable { .. }), "{silent}");
     mock.workspace.on("information_schema.tables", Behaviour::Refused(403, "PERMISSION_DENIED"));
     assert!(matches!(error(config(&mock)).await, DatabaseError::LoginRefused { .. }));
@@ -146,7 +153,10 @@ async fn tokens_of_clients_are_shared_and_renewed() {
     let secret = CLIENT.1;
     let requests = mock.workspace.requests();
     let elsewhere = requests.iter().filter(|request| !request.path.ends_with("/token"));
-    assert!(elsewhere.clone().all(|request| !format!("{request:?}").contains(secret)) && elsewhere.count() > 5);
+    assert!(
+        elsewhere.clone().all(|request| !format!("{request:?}").contains(secret))
+            && elsewhere.count() > 5
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -154,10 +164,15 @@ async fn clients_log_in_at_databricks_and_at_azure() {
     let mock = mock();
     let mut azure = DatabricksConfig::new(mock.workspace.url());
     azure.azure_login = mock.workspace.host();
-    for (name, value) in [("ARM_TENANT_ID", TENANT), ("ARM_CLIENT_ID", CLIENT.0), ("ARM_CLIENT_SECRET", CLIENT.1)] {
+    for (name, value) in
+        [("ARM_TENANT_ID", TENANT), ("ARM_CLIENT_ID", CLIENT.0), ("ARM_CLIENT_SECRET", CLIENT.1)]
+    {
         azure.variables.insert(name.into(), value.into());
     }
-    assert_eq!(rows(&open(azure.clone()).await.unwrap(), "SELECT count(*) FROM customers").await.len(), 1);
+    assert_eq!(
+        rows(&open(azure.clone()).await.unwrap(), "SELECT count(*) FROM customers").await.len(),
+        1
+    );
     for mut config in [machine(&mock), azure] {
         for name in ["DATABRICKS_CLIENT_SECRET", "ARM_CLIENT_SECRET"] {
             if let Some(secret) = config.variables.get_mut(name) {

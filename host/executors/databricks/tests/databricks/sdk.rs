@@ -1,4 +1,5 @@
-//! The mock as Databricks' own SDK for Python sees it. `tests/databases/databricks.sh` installs the SDK.
+//! The mock as Databricks' own SDK for Python sees it. `tests/databases/databricks.sh` installs the
+//! SDK.
 
 use std::process::Command;
 
@@ -20,6 +21,7 @@ fn the_sdk_of_databricks_accepts_the_mock() {
         .env_clear()
         .output()
         .unwrap();
-    let (said, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let (said, errors) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success() && said.trim() == "all as expected", "{said}{errors}");
 }

@@ -38,11 +38,19 @@ async fn errors_have_kinds_and_quote_no_cells() {
             SqlErrorKind::Denied,
             "no SELECT",
         ),
-        (Behaviour::Fails("TEMPORARILY_UNAVAILABLE", None, ""), SqlErrorKind::Unavailable, "does not say why"),
+        (
+            Behaviour::Fails("TEMPORARILY_UNAVAILABLE", None, ""),
+            SqlErrorKind::Unavailable,
+            "does not say why",
+        ),
         (Behaviour::IsIn("CANCELED"), SqlErrorKind::Cancelled, "cancelled at the server"),
         (Behaviour::IsIn("CLOSED"), SqlErrorKind::Unavailable, "closed"),
         (Behaviour::IsIn("NEW"), SqlErrorKind::Unavailable, "not documented"),
-        (Behaviour::Refused(400, "no such thing"), SqlErrorKind::Unavailable, "400: BAD_REQUEST: no such thing"),
+        (
+            Behaviour::Refused(400, "no such thing"),
+            SqlErrorKind::Unavailable,
+            "400: BAD_REQUEST: no such thing",
+        ),
         (Behaviour::Refused(302, "elsewhere"), SqlErrorKind::Unavailable, "redirects"),
         (Behaviour::Refused(500, "broken"), SqlErrorKind::Unavailable, "500"),
         (Behaviour::Oversize(1 << 27), SqlErrorKind::TooLarge, "bytes"),
@@ -50,7 +58,11 @@ async fn errors_have_kinds_and_quote_no_cells() {
         mock.workspace.on("country", behaviour.clone());
         let error = refusal(&database, "SELECT country FROM customers").await;
         assert_eq!(error.kind, expected, "{behaviour:?}: {error:?}");
-        assert!(error.message.contains(shown) && !error.message.contains("sesame"), "{}", error.message);
+        assert!(
+            error.message.contains(shown) && !error.message.contains("sesame"),
+            "{}",
+            error.message
+        );
     }
 }
 
@@ -68,10 +80,17 @@ async fn a_check_asks_for_a_plan_and_a_plan_may_be_an_error() {
     let line = "org.apache.spark.sql.AnalysisException: [UNRESOLVED_COLUMN.WITHOUT_SUGGESTION] A column with name `nmae` cannot be resolved. SQLSTATE: 42703";
     mock.workspace.on("EXPLAIN", Behaviour::Answers(vec!["== Physical Plan ==", line]));
     let error = database.check(&query).await.unwrap_err();
-    assert_eq!((error.kind, error.suggestions), (SqlErrorKind::UnknownColumn, vec!["name".to_owned()]));
+    assert_eq!(
+        (error.kind, error.suggestions),
+        (SqlErrorKind::UnknownColumn, vec!["name".to_owned()])
+    );
     mock.workspace.on(
         "EXPLAIN",
-        Behaviour::Fails("BAD_REQUEST", Some("42601"), "[PARSE_SYNTAX_ERROR] Syntax error at or near 'x'."),
+        Behaviour::Fails(
+            "BAD_REQUEST",
+            Some("42601"),
+            "[PARSE_SYNTAX_ERROR] Syntax error at or near 'x'.",
+        ),
     );
     assert_eq!(database.explain(&query).await.unwrap_err().kind, SqlErrorKind::Syntax);
 }
@@ -112,7 +131,11 @@ async fn a_busy_server_is_asked_again_within_the_deadline() {
     mock.workspace.throttle(1, "3600");
     let error = refusal(&database, "SELECT country FROM customers").await;
     assert_eq!(error.kind, SqlErrorKind::Unavailable);
-    assert!(error.message.contains("busy") && begun.elapsed() < Duration::from_secs(2), "{}", error.message);
+    assert!(
+        error.message.contains("busy") && begun.elapsed() < Duration::from_secs(2),
+        "{}",
+        error.message
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -143,7 +166,11 @@ async fn a_warehouse_that_does_not_begin_in_time_is_no_fault_of_the_statement() 
     mock.workspace.on("country", Behaviour::Takes(1_000));
     let error = refusal(&database, "SELECT country FROM customers").await;
     assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::Unavailable, Some(STARTING)));
-    assert!(error.message.contains("starting") && error.message.contains("1 s"), "{}", error.message);
+    assert!(
+        error.message.contains("starting") && error.message.contains("1 s"),
+        "{}",
+        error.message
+    );
     becomes(&mock, "country", "CANCELED").await;
 }
 
@@ -158,8 +185,16 @@ async fn a_statement_ends_at_its_deadline() {
         let begun = Instant::now();
         let error = refusal(&database, "SELECT country FROM customers").await;
         let took = begun.elapsed();
-        assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::Timeout, Some("deadline")), "{behaviour:?}");
-        assert!(error.message.contains("1 s") && took < Duration::from_millis(1_700), "{took:?} {}", error.message);
+        assert_eq!(
+            (error.kind, error.rule.as_deref()),
+            (SqlErrorKind::Timeout, Some("deadline")),
+            "{behaviour:?}"
+        );
+        assert!(
+            error.message.contains("1 s") && took < Duration::from_millis(1_700),
+            "{took:?} {}",
+            error.message
+        );
     }
     let begun = Instant::now();
     while mock.workspace.count_of("/cancel") < 2 {

@@ -1,9 +1,10 @@
 //! The walk over calls: which functions pass, and with which arguments.
 
 use sqlparser::ast::{
-    DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgOperator, FunctionArgumentClause,
-    FunctionArgumentList, FunctionArguments, Ident, LambdaFunction, LambdaFunctionParameter, LambdaSyntax, ObjectName,
-    ObjectNamePart, OneOrManyWithParens, Value, WindowType,
+    DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgOperator,
+    FunctionArgumentClause, FunctionArgumentList, FunctionArguments, Ident, LambdaFunction,
+    LambdaFunctionParameter, LambdaSyntax, ObjectName, ObjectNamePart, OneOrManyWithParens, Value,
+    WindowType,
 };
 use sqlparser::tokenizer::Span;
 use syrch_core::text::nearest;
@@ -32,7 +33,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The listed function that a name means, in lower case. The session of PostgreSQL searches functions in `pg_catalog` only.
+    /// The listed function that a name means, in lower case. The session of PostgreSQL searches
+    /// functions in `pg_catalog` only.
     fn listed(&self, name: &ObjectName) -> Option<(String, Span)> {
         let ident = match &name.0[..] {
             [ObjectNamePart::Identifier(ident)] => ident,
@@ -52,7 +54,9 @@ impl Walk<'_> {
     /// Whether a function may stand in FROM.
     pub(super) fn stands_in_from(&self, name: &ObjectName) -> bool {
         let listed = self.listed(name);
-        listed.is_some_and(|(name, _)| self.rules.tables.is_none_or(|tables| tables.contains(&name.as_str())))
+        listed.is_some_and(|(name, _)| {
+            self.rules.tables.is_none_or(|tables| tables.contains(&name.as_str()))
+        })
     }
 
     pub(super) fn function_refused(&self, name: &ObjectName) -> SqlError {
@@ -70,15 +74,26 @@ impl Walk<'_> {
     }
 
     pub(super) fn function(&mut self, function: &mut Function) -> Result<(), SqlError> {
-        let Function { name, uses_odbc_syntax, parameters, args, within_group, filter, null_treatment, over } =
-            function;
+        let Function {
+            name,
+            uses_odbc_syntax,
+            parameters,
+            args,
+            within_group,
+            filter,
+            null_treatment,
+            over,
+        } = function;
         self.absent(!*uses_odbc_syntax, "{fn …}")?;
         self.absent(matches!(parameters, FunctionArguments::None), "parameters of a function")?;
         self.only(Form::IgnoreNulls, null_treatment.is_none(), "IGNORE NULLS")?;
         match args {
             FunctionArguments::Subquery(query) => {
                 let is_array = name.to_string().eq_ignore_ascii_case("array");
-                self.absent(is_array && self.rules.has(Form::ArrayQuery), "a query as an argument")?;
+                self.absent(
+                    is_array && self.rules.has(Form::ArrayQuery),
+                    "a query as an argument",
+                )?;
                 self.subquery(query)?;
             }
             FunctionArguments::None => {
@@ -86,11 +101,16 @@ impl Walk<'_> {
                 let shown = name.to_string();
                 self.absent(self.rules.bare.contains(&shown.as_str()), &shown)?;
             }
-            FunctionArguments::List(FunctionArgumentList { duplicate_treatment, args, clauses }) => {
+            FunctionArguments::List(FunctionArgumentList {
+                duplicate_treatment,
+                args,
+                clauses,
+            }) => {
                 match duplicate_treatment {
                     None | Some(DuplicateTreatment::Distinct | DuplicateTreatment::All) => {}
                 }
-                let is_row = self.rules.has(Form::Row) && name.to_string().eq_ignore_ascii_case("row");
+                let is_row =
+                    self.rules.has(Form::Row) && name.to_string().eq_ignore_ascii_case("row");
                 if !is_row {
                     self.function_name(name)?;
                 }
@@ -126,9 +146,11 @@ impl Walk<'_> {
     /// Checks a list of expressions that a call of a mark carries.
     pub(super) fn carried_list(&mut self, function: &mut Function) -> Result<(), SqlError> {
         match &mut function.args {
-            FunctionArguments::List(FunctionArgumentList { duplicate_treatment: None, args, clauses })
-                if clauses.is_empty() && function.over.is_none() && function.filter.is_none() =>
-            {
+            FunctionArguments::List(FunctionArgumentList {
+                duplicate_treatment: None,
+                args,
+                clauses,
+            }) if clauses.is_empty() && function.over.is_none() && function.filter.is_none() => {
                 self.arguments("", args)
             }
             _ => self.absent(false, "this list"),
@@ -136,7 +158,11 @@ impl Walk<'_> {
     }
 
     /// Checks the arguments of a function; sizes must be constants.
-    pub(super) fn arguments(&mut self, function: &str, args: &mut [FunctionArg]) -> Result<(), SqlError> {
+    pub(super) fn arguments(
+        &mut self,
+        function: &str,
+        args: &mut [FunctionArg],
+    ) -> Result<(), SqlError> {
         if let Some((_, place)) = self.rules.sized.iter().find(|(name, _)| *name == function) {
             self.size(function, args.get(*place))?;
         }
@@ -164,9 +190,14 @@ impl Walk<'_> {
             let arg = match arg {
                 FunctionArg::Unnamed(arg) => arg,
                 FunctionArg::Named { name, arg, operator } => {
-                    let is_listed =
-                        matches!(operator, FunctionArgOperator::RightArrow | FunctionArgOperator::Assignment);
-                    self.absent(is_listed && self.rules.has(Form::NamedArguments), "an argument by name")?;
+                    let is_listed = matches!(
+                        operator,
+                        FunctionArgOperator::RightArrow | FunctionArgOperator::Assignment
+                    );
+                    self.absent(
+                        is_listed && self.rules.has(Form::NamedArguments),
+                        "an argument by name",
+                    )?;
                     self.ident(name)?;
                     arg
                 }
@@ -192,17 +223,21 @@ impl Walk<'_> {
     /// The aggregate that `list_aggregate(l, 'sum')` calls is a constant, and may be called itself.
     fn aggregate(&mut self, function: &str, arg: Option<&FunctionArg>) -> Result<(), SqlError> {
         let name = match arg {
-            Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(value)))) => match &value.value {
-                Value::SingleQuotedString(name) => Some(name.to_lowercase()),
-                _ => None,
-            },
+            Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(value)))) => {
+                match &value.value {
+                    Value::SingleQuotedString(name) => Some(name.to_lowercase()),
+                    _ => None,
+                }
+            }
             _ => None,
         };
         if let Some(name) = name.filter(|name| self.rules.is_listed(name)) {
             self.called(&name);
             return Ok(());
         }
-        let message = format!("the second argument of `{function}` must be the name of a listed function, in quotes");
+        let message = format!(
+            "the second argument of `{function}` must be the name of a listed function, in quotes"
+        );
         Err(self.refuse(SqlErrorKind::FunctionRefused, "function", message, Span::empty()))
     }
 
@@ -226,10 +261,14 @@ impl Walk<'_> {
     }
 }
 
-/// Whether what the parser takes for a lambda is the operator that takes a part out of a document, `document -> '$.part'`.
+/// Whether what the parser takes for a lambda is the operator that takes a part out of a document,
+/// `document -> '$.part'`.
 pub(super) fn is_arrow(rules: &Rules, lambda: &LambdaFunction) -> bool {
     let is_text = matches!(&*lambda.body, Expr::Value(value) if matches!(value.value, Value::SingleQuotedString(_)));
-    let is_one = matches!(lambda.params, OneOrManyWithParens::One(LambdaFunctionParameter { data_type: None, .. }));
+    let is_one = matches!(
+        lambda.params,
+        OneOrManyWithParens::One(LambdaFunctionParameter { data_type: None, .. })
+    );
     rules.has(Form::JsonOperators) && lambda.syntax == LambdaSyntax::Arrow && is_text && is_one
 }
 

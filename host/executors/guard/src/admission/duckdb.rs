@@ -1,6 +1,7 @@
-//! What statements for DuckDB may use. Left out is whatever reads files, settings, secrets or other statements, and what runs a function by
-//! its name or grows without a bound, such as `list_aggregate` and `list_reduce`. `damerau_levenshtein` needs memory for the product of its two
-//! lengths, of which `memory_limit` counts nothing: 3 GB for two texts of 20,000 letters.
+//! What statements for DuckDB may use. Left out is whatever reads files, settings, secrets or other
+//! statements, and what runs a function by its name or grows without a bound, such as
+//! `list_aggregate` and `list_reduce`. `damerau_levenshtein` needs memory for the product of its
+//! two lengths, of which `memory_limit` counts nothing: 3 GB for two texts of 20,000 letters.
 
 use super::rules::{Form, Names, Rules};
 
@@ -555,7 +556,14 @@ pub(super) static RULES: Rules = Rules {
         "regexp_split_to_table",
         "unnest",
     ]),
-    lambdas: &["array_filter", "array_transform", "filter", "list_apply", "list_filter", "list_transform"],
+    lambdas: &[
+        "array_filter",
+        "array_transform",
+        "filter",
+        "list_apply",
+        "list_filter",
+        "list_transform",
+    ],
     sized: &[("list_resize", 1), ("lpad", 1), ("repeat", 1), ("rpad", 1)],
     inserts: &[("concat_ws", 0), ("regexp_replace", 2), ("replace", 2)],
     series: &["generate_series", "range"],

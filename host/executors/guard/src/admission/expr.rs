@@ -1,9 +1,10 @@
 //! The walk over expressions: which of them pass, and the literals, casts and windows in them.
 
 use sqlparser::ast::{
-    AccessExpr, Array, BinaryOperator, CaseWhen, CastKind, CeilFloorKind, DateTimeField, DictionaryField, Expr,
-    ExtractSyntax, Ident, Interval, LambdaFunction, LambdaFunctionParameter, Map, MapEntry, OneOrManyWithParens,
-    StructField, Subscript, TypedString, UnaryOperator, Value, WindowFrame, WindowFrameBound, WindowSpec,
+    AccessExpr, Array, BinaryOperator, CaseWhen, CastKind, CeilFloorKind, DateTimeField,
+    DictionaryField, Expr, ExtractSyntax, Ident, Interval, LambdaFunction, LambdaFunctionParameter,
+    Map, MapEntry, OneOrManyWithParens, StructField, Subscript, TypedString, UnaryOperator, Value,
+    WindowFrame, WindowFrameBound, WindowSpec,
 };
 use sqlparser::tokenizer::Span;
 use syrch_core::{SqlError, SqlErrorKind};
@@ -74,7 +75,9 @@ impl Walk<'_> {
             | Expr::IsUnknown(inner)
             | Expr::IsNotUnknown(inner)
             | Expr::Nested(inner) => self.expr(inner),
-            Expr::IsDistinctFrom(left, right) | Expr::IsNotDistinctFrom(left, right) => self.two(left, right),
+            Expr::IsDistinctFrom(left, right) | Expr::IsNotDistinctFrom(left, right) => {
+                self.two(left, right)
+            }
             Expr::IsJson { expr, kind: _, unique_keys: _, negated: _ } => self.expr(expr),
             Expr::IsNormalized { expr, form: _, negated: _ } => self.expr(expr),
             Expr::InList { expr, list, negated: _ } => {
@@ -103,7 +106,8 @@ impl Walk<'_> {
                 self.two(expr, pattern)?;
                 self.boxed(escape_char)
             }
-            Expr::AnyOp { left, compare_op, right, is_some: _ } | Expr::AllOp { left, compare_op, right } => {
+            Expr::AnyOp { left, compare_op, right, is_some: _ }
+            | Expr::AllOp { left, compare_op, right } => {
                 self.operator(compare_op)?;
                 self.two(left, right)
             }
@@ -127,7 +131,8 @@ impl Walk<'_> {
                 self.expr(expr)
             }
             Expr::Ceil { expr, field } | Expr::Floor { expr, field } => {
-                let is_plain = matches!(field, CeilFloorKind::DateTimeField(DateTimeField::NoDateTime));
+                let is_plain =
+                    matches!(field, CeilFloorKind::DateTimeField(DateTimeField::NoDateTime));
                 self.absent(is_plain, "CEIL (… TO …)")?;
                 self.expr(expr)
             }
@@ -168,7 +173,9 @@ impl Walk<'_> {
                 }
                 self.boxed(else_result)
             }
-            Expr::Exists { subquery, negated: _ } | Expr::Subquery(subquery) => self.subquery(subquery),
+            Expr::Exists { subquery, negated: _ } | Expr::Subquery(subquery) => {
+                self.subquery(subquery)
+            }
             Expr::GroupingSets(sets) | Expr::Cube(sets) | Expr::Rollup(sets) => {
                 sets.iter_mut().try_for_each(|set| self.exprs(set))
             }
@@ -206,7 +213,9 @@ impl Walk<'_> {
             }
             Expr::Lambda(lambda) if is_arrow(self.rules, lambda) => {
                 let LambdaFunction { params, body, syntax: _ } = lambda;
-                let OneOrManyWithParens::One(LambdaFunctionParameter { name, data_type: _ }) = params else {
+                let OneOrManyWithParens::One(LambdaFunctionParameter { name, data_type: _ }) =
+                    params
+                else {
                     return self.absent(false, "a lambda");
                 };
                 self.column(name)?;
@@ -247,7 +256,12 @@ impl Walk<'_> {
                 key.quote_style = None;
                 Ok(())
             }
-            _ => Err(self.refuse(SqlErrorKind::Denied, "literal", "the name of a field cannot be written", key.span)),
+            _ => Err(self.refuse(
+                SqlErrorKind::Denied,
+                "literal",
+                "the name of a field cannot be written",
+                key.span,
+            )),
         }
     }
 
@@ -281,7 +295,8 @@ impl Walk<'_> {
                 high: Box::new(high.clone()),
             };
             let (left, right) = (Box::new(between(low, high)), Box::new(between(high, low)));
-            let either = Expr::Nested(Box::new(Expr::BinaryOp { left, op: BinaryOperator::Or, right }));
+            let either =
+                Expr::Nested(Box::new(Expr::BinaryOp { left, op: BinaryOperator::Or, right }));
             *expr = match *negated {
                 false => either,
                 true => {
@@ -303,12 +318,21 @@ impl Walk<'_> {
     }
 
     fn interval(&mut self, interval: &mut Interval) -> Result<(), SqlError> {
-        let Interval { value, leading_field, leading_precision: _, last_field, fractional_seconds_precision: _ } =
-            interval;
+        let Interval {
+            value,
+            leading_field,
+            leading_precision: _,
+            last_field,
+            fractional_seconds_precision: _,
+        } = interval;
         for field in [leading_field, last_field].into_iter().flatten() {
             self.field(field)?;
         }
-        self.only(Form::IntervalExpression, matches!(**value, Expr::Value(_)), "INTERVAL of an expression")?;
+        self.only(
+            Form::IntervalExpression,
+            matches!(**value, Expr::Value(_)),
+            "INTERVAL of an expression",
+        )?;
         self.expr(value)
     }
 
@@ -335,7 +359,9 @@ impl Walk<'_> {
             for bound in std::iter::once(start_bound).chain(end_bound) {
                 match bound {
                     WindowFrameBound::CurrentRow => {}
-                    WindowFrameBound::Preceding(offset) | WindowFrameBound::Following(offset) => self.boxed(offset)?,
+                    WindowFrameBound::Preceding(offset) | WindowFrameBound::Following(offset) => {
+                        self.boxed(offset)?
+                    }
                 }
             }
         }
@@ -343,7 +369,8 @@ impl Walk<'_> {
     }
 }
 
-/// Takes the mark of SYMMETRIC from the expression at whose left edge it stands; whether there was one.
+/// Takes the mark of SYMMETRIC from the expression at whose left edge it stands; whether there was
+/// one.
 fn take_mark(low: &mut Expr) -> bool {
     match low {
         Expr::UnaryOp { op: UnaryOperator::PGPrefixFactorial, expr } => {

@@ -1,9 +1,11 @@
 //! Whether a statement that was written again has the tokens of the one that was checked.
 //!
-//! The parser's tree is a function of the tokens. If the written text has the same tokens, in the same order, but for words that the walk took
-//! for names and that have quotes now, and for names of relations that are qualified now, then nothing was lost, moved or joined in writing, and
-//! an engine that reads it finds the tree that was checked: a word in quotes can only be the name that it was. Whatever is not certain here
-//! is answered with no, and the statement is then read and checked once more.
+//! The parser's tree is a function of the tokens. If the written text has the same tokens, in the
+//! same order, but for words that the walk took for names and that have quotes now, and for names
+//! of relations that are qualified now, then nothing was lost, moved or joined in writing, and an
+//! engine that reads it finds the tree that was checked: a word in quotes can only be the name that
+//! it was. Whatever is not certain here is answered with no, and the statement is then read and
+//! checked once more.
 
 use super::rules::Names;
 use crate::{Kind, Token};
@@ -38,20 +40,24 @@ impl<'t> Side<'t> {
         self.tokens.get(index).map(|token| (token.kind, token.text(self.text)))
     }
 
-    /// Whether the token stands right behind the one before it where that matters: two operators may be one, a word may be the prefix of a
-    /// string and a point may begin a number.
+    /// Whether the token stands right behind the one before it where that matters: two operators
+    /// may be one, a word may be the prefix of a string and a point may begin a number.
     fn is_joined(&self, index: usize) -> bool {
-        let Some([before, token]) = index.checked_sub(1).and_then(|before| self.tokens.get(before..=index)) else {
+        let Some([before, token]) =
+            index.checked_sub(1).and_then(|before| self.tokens.get(before..=index))
+        else {
             return false;
         };
         let is_operator = |token: &Token| {
-            token.kind == Kind::Symbol && !matches!(token.text(self.text), "(" | ")" | "[" | "]" | "," | "{" | "}")
+            token.kind == Kind::Symbol
+                && !matches!(token.text(self.text), "(" | ")" | "[" | "]" | "," | "{" | "}")
         };
         before.end == token.start
             && match token.kind {
                 Kind::Symbol => is_operator(token) && is_operator(before),
                 Kind::Text => {
-                    matches!(before.kind, Kind::Word | Kind::Number | Kind::Text) || before.text(self.text) == "&"
+                    matches!(before.kind, Kind::Word | Kind::Number | Kind::Text)
+                        || before.text(self.text) == "&"
                 }
                 Kind::Number => before.text(self.text) == ".",
                 _ => false,
@@ -60,14 +66,21 @@ impl<'t> Side<'t> {
 }
 
 /// Compares the tokens of the given statement with those of the written one.
-pub(super) fn is_same(given: &Side<'_>, written: &Side<'_>, qualified: &[Qualified], names: Names) -> bool {
+pub(super) fn is_same(
+    given: &Side<'_>,
+    written: &Side<'_>,
+    qualified: &[Qualified],
+    names: Names,
+) -> bool {
     let mut relations: Vec<&Qualified> = qualified.iter().collect();
     relations.sort_by_key(|relation| relation.start);
     let mut relations = relations.into_iter().peekable();
     let (mut left, mut right) = (0, 0);
     while let Some((kind, text)) = given.token(left) {
         let start = given.tokens[left].start;
-        if let Some(relation) = relations.next_if(|relation| usize::try_from(relation.start) == Ok(start)) {
+        if let Some(relation) =
+            relations.next_if(|relation| usize::try_from(relation.start) == Ok(start))
+        {
             if !is_name(written, right, &relation.name) {
                 return false;
             }
@@ -80,7 +93,9 @@ pub(super) fn is_same(given: &Side<'_>, written: &Side<'_>, qualified: &[Qualifi
         };
         let is_kept = match (kind, other) {
             // The writer puts AS before every name of a column.
-            (Kind::Word | Kind::Quoted, Kind::Word) if now == "AS" && !text.eq_ignore_ascii_case("as") => {
+            (Kind::Word | Kind::Quoted, Kind::Word)
+                if now == "AS" && !text.eq_ignore_ascii_case("as") =>
+            {
                 right += 1;
                 continue;
             }
@@ -113,10 +128,9 @@ pub(super) fn is_same(given: &Side<'_>, written: &Side<'_>, qualified: &[Qualifi
 /// Whether the parts of a name stand at that index, each in quotes and with a point between them.
 fn is_name(written: &Side<'_>, index: usize, name: &[String]) -> bool {
     name.iter().enumerate().all(|(part, wanted)| {
-        let is_part = written
-            .tokens
-            .get(index + part * 2)
-            .is_some_and(|token| token.kind == Kind::Quoted && token.name(written.text).as_ref() == Some(wanted));
+        let is_part = written.tokens.get(index + part * 2).is_some_and(|token| {
+            token.kind == Kind::Quoted && token.name(written.text).as_ref() == Some(wanted)
+        });
         is_part && (part == 0 || written.token(index + part * 2 - 1) == Some((Kind::Symbol, ".")))
     })
 }

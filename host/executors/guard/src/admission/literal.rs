@@ -1,5 +1,6 @@
-//! Names and literals, written so that they can be read in one way only. The parser's own output of a text with quotes and backslashes can end
-//! the text early, so each is spelled here and given to the parser's tree as a token that it writes as it is.
+//! Names and literals, written so that they can be read in one way only. The parser's own output of
+//! a text with quotes and backslashes can end the text early, so each is spelled here and given to
+//! the parser's tree as a token that it writes as it is.
 
 use sqlparser::ast::{Ident, ObjectName, ObjectNamePart, Value, ValueWithSpan};
 use sqlparser::tokenizer::Span;
@@ -23,12 +24,18 @@ impl Walk<'_> {
             (Names::Folded, Some('"')) => '"',
             (Names::Folded, Some(_)) => return Err(self.name_refused(value, *span)),
             (Names::Plain(_), None) => return self.plain(value, *span),
-            (Names::Quoted(quote), None | Some('"' | '`' | '[')) | (Names::Plain(quote), Some('"' | '`')) => quote,
-            (Names::Quoted(_) | Names::Plain(_), Some(_)) => return Err(self.name_refused(value, *span)),
+            (Names::Quoted(quote), None | Some('"' | '`' | '['))
+            | (Names::Plain(quote), Some('"' | '`')) => quote,
+            (Names::Quoted(_) | Names::Plain(_), Some(_)) => {
+                return Err(self.name_refused(value, *span));
+            }
         };
         // The parser's output takes these for quotes that are escaped already.
-        let is_escaped = |pair: &[u8]| char::from(pair[1]) == quote && (pair[0] == b'\\' || pair[0] == pair[1]);
-        let is_odd = value.as_bytes().windows(2).any(is_escaped) || value.contains(['\0']) || value.contains("${");
+        let is_escaped =
+            |pair: &[u8]| char::from(pair[1]) == quote && (pair[0] == b'\\' || pair[0] == pair[1]);
+        let is_odd = value.as_bytes().windows(2).any(is_escaped)
+            || value.contains(['\0'])
+            || value.contains("${");
         if is_odd || value.is_empty() {
             return Err(self.name_refused(value, *span));
         }
@@ -45,14 +52,21 @@ impl Walk<'_> {
 
     /// A name that stands alone where a column may stand.
     pub(super) fn column(&self, ident: &mut Ident) -> Result<(), SqlError> {
-        let is_value = self.rules.values.binary_search(&ident.value.to_ascii_lowercase().as_str()).is_ok();
-        let is_parameter = self.parameters.iter().any(|parameter| parameter.eq_ignore_ascii_case(&ident.value));
+        let is_value =
+            self.rules.values.binary_search(&ident.value.to_ascii_lowercase().as_str()).is_ok();
+        let is_parameter =
+            self.parameters.iter().any(|parameter| parameter.eq_ignore_ascii_case(&ident.value));
         if is_value && !is_parameter {
             let shown = syrch_core::text::clip(&ident.value, 64);
             let message = format!(
                 "`{shown}` is refused: it may mean a value of the session; for a column write the table before it"
             );
-            return Err(self.refuse(SqlErrorKind::FunctionRefused, "function", message, ident.span));
+            return Err(self.refuse(
+                SqlErrorKind::FunctionRefused,
+                "function",
+                message,
+                ident.span,
+            ));
         }
         self.ident(ident)
     }
@@ -62,12 +76,18 @@ impl Walk<'_> {
     }
 
     fn name_refused(&self, name: &str, span: Span) -> SqlError {
-        let message = format!("the name `{}` is refused: it cannot be quoted", syrch_core::text::clip(name, 64));
+        let message = format!(
+            "the name `{}` is refused: it cannot be quoted",
+            syrch_core::text::clip(name, 64)
+        );
         self.refuse(SqlErrorKind::Denied, "name", message, span)
     }
 
     /// Quotes every part of a name, and returns the parts.
-    pub(super) fn object_name<'n>(&self, name: &'n mut ObjectName) -> Result<Vec<&'n str>, SqlError> {
+    pub(super) fn object_name<'n>(
+        &self,
+        name: &'n mut ObjectName,
+    ) -> Result<Vec<&'n str>, SqlError> {
         let ObjectName(parts) = name;
         let mut names = Vec::with_capacity(parts.len());
         for part in parts {
@@ -84,18 +104,29 @@ impl Walk<'_> {
         Ok(names)
     }
 
-    /// Checks a literal, and spells a text so that no quote or backslash in it can be read otherwise.
+    /// Checks a literal, and spells a text so that no quote or backslash in it can be read
+    /// otherwise.
     pub(super) fn value(&self, value: &mut ValueWithSpan) -> Result<(), SqlError> {
         let ValueWithSpan { value, span } = value;
         let text = match value {
             Value::Number(digits, is_long) => {
-                let is_plain = digits.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'+' | b'-'));
-                return if *is_long || !is_plain { Err(self.literal_refused(*span)) } else { Ok(()) };
+                let is_plain = digits
+                    .bytes()
+                    .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'+' | b'-'));
+                return if *is_long || !is_plain {
+                    Err(self.literal_refused(*span))
+                } else {
+                    Ok(())
+                };
             }
             Value::Boolean(_) | Value::Null => return Ok(()),
             Value::HexStringLiteral(digits) | Value::SingleQuotedByteStringLiteral(digits) => {
                 let is_plain = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-                return if is_plain && self.rules.is_hex_text { Ok(()) } else { Err(self.literal_refused(*span)) };
+                return if is_plain && self.rules.is_hex_text {
+                    Ok(())
+                } else {
+                    Err(self.literal_refused(*span))
+                };
             }
             Value::SingleQuotedString(text)
             | Value::EscapedStringLiteral(text)
@@ -151,12 +182,14 @@ pub(super) fn doubled(text: &str) -> Option<String> {
     Some(format!("'{}'", text.replace('\'', "''")))
 }
 
-/// `'…'` with a backslash before quotes and backslashes. Spark replaces `${…}` by settings and variables of its process, in texts too.
+/// `'…'` with a backslash before quotes and backslashes. Spark replaces `${…}` by settings and
+/// variables of its process, in texts too.
 pub(super) fn escaped(text: &str) -> Option<String> {
     (!text.contains("${")).then(|| format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'")))
 }
 
-/// In the quotes that the text does not hold: three quotes in a row would begin a text of another kind.
+/// In the quotes that the text does not hold: three quotes in a row would begin a text of another
+/// kind.
 pub(super) fn either_quote(text: &str) -> Option<String> {
     let quote = if text.contains('\'') { '"' } else { '\'' };
     (!text.contains(quote) && !text.contains(['\n', '\r'])).then(|| format!("{quote}{text}{quote}"))

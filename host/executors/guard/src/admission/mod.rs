@@ -1,8 +1,10 @@
-//! The guard of an engine that has no authorizer of its own: an allow-list walk over the parsed statement, which then runs as the walk wrote it
-//! again. Every relation in it is qualified, every name quoted and every string spelled so that the engine can read it in one way only.
+//! The guard of an engine that has no authorizer of its own: an allow-list walk over the parsed
+//! statement, which then runs as the walk wrote it again. Every relation in it is qualified, every
+//! name quoted and every string spelled so that the engine can read it in one way only.
 //!
-//! The walk destructures every node without `..`, so that a parser that learns a new field fails to compile here. Read-only transactions are no
-//! boundary: see `query.rs` and `expr.rs` for what passes, and `rules.rs` for what differs between the dialects.
+//! The walk destructures every node without `..`, so that a parser that learns a new field fails to
+//! compile here. Read-only transactions are no boundary: see `query.rs` and `expr.rs` for what
+//! passes, and `rules.rs` for what differs between the dialects.
 
 mod call;
 mod duckdb;
@@ -42,7 +44,8 @@ pub(crate) use rewrite::rewrite;
 pub use scope::Granted;
 pub use views::{Definition, definition};
 
-/// Bytes by which constant sizes (the times of `repeat`, the width of `lpad`) may multiply within one statement.
+/// Bytes by which constant sizes (the times of `repeat`, the width of `lpad`) may multiply within
+/// one statement.
 const AMPLIFICATION: u64 = 1_000_000;
 
 /// A statement that may run.
@@ -56,25 +59,28 @@ pub struct Admitted {
     pub functions: Vec<String>,
 }
 
-/// Checks one self-contained statement against the allow-lists of the catalog's dialect and the granted relations.
+/// Checks one self-contained statement against the allow-lists of the catalog's dialect and the
+/// granted relations.
 ///
 /// # Errors
-/// Each names its rule: those of [`prelex`], `syntax`, `read-only`, `granted-tables`, `ambiguous-table`, `function`, `operator`, `type`,
-/// `size-argument`, `pattern`, `locks`, `name`, `literal`, `clause`, `expression-depth`. The message names the token, and the position is
-/// that of the given text.
+/// Each names its rule: those of [`prelex`], `syntax`, `read-only`, `granted-tables`,
+/// `ambiguous-table`, `function`, `operator`, `type`, `size-argument`, `pattern`, `locks`, `name`,
+/// `literal`, `clause`, `expression-depth`. The message names the token, and the position is that
+/// of the given text.
 pub fn admit(text: &str, granted: &Granted, bounds: &Bounds) -> Result<Admitted, SqlError> {
     let dialect = granted.dialect();
     let source = rewrite(text, dialect, bounds.comment_depth);
-    let result = prelex(&source.text, dialect, bounds)
-        .and_then(|tokens| on_a_stack(&source.text, &tokens, || walk(&source.text, &tokens, granted)));
+    let result = prelex(&source.text, dialect, bounds).and_then(|tokens| {
+        on_a_stack(&source.text, &tokens, || walk(&source.text, &tokens, granted))
+    });
     result.map_err(|mut error| {
         error.position = error.position.map(|position| source.original(position));
         error
     })
 }
 
-/// The same text as [`admit`] reads it for PostgreSQL: `TABLE t` and `BETWEEN SYMMETRIC`, which the parser lacks, in words that it knows. For
-/// [`facts`](crate::facts).
+/// The same text as [`admit`] reads it for PostgreSQL: `TABLE t` and `BETWEEN SYMMETRIC`, which the
+/// parser lacks, in words that it knows. For [`facts`](crate::facts).
 #[must_use]
 pub fn readable(text: &str) -> String {
     rewrite(text, &Dialect::Postgres, Bounds::default().comment_depth).text.into_owned()
@@ -95,7 +101,8 @@ pub(crate) fn on_a_stack<T>(
     if stack::is_small(text) {
         return work();
     }
-    let chains = facts::check_chains(text, tokens).map_err(|error| refused(error).rule("expression-depth"))?;
+    let chains = facts::check_chains(text, tokens)
+        .map_err(|error| refused(error).rule("expression-depth"))?;
     let failed = || Err(SqlError::new(SqlErrorKind::Other, "the statement could not be analysed"));
     stack::on_a_large_stack(chains, work).unwrap_or_else(failed)
 }
@@ -110,7 +117,8 @@ fn walk(text: &str, tokens: &[Token], granted: &Granted) -> Result<Admitted, Sql
     let rules = Rules::of(granted.dialect());
     let once = |text: &str, tokens: &[Token]| written(text, tokens, granted, rules, |_, _| Ok(()));
     let (admitted, qualified, ()) = once(text, tokens)?;
-    // What runs must be what was checked: either it has the same tokens, or it is admitted itself and written in the same way.
+    // What runs must be what was checked: either it has the same tokens, or it is admitted itself
+    // and written in the same way.
     let is_same = lex(&admitted.sql, granted.dialect(), 0).is_ok_and(|again| {
         let texts = (faithful::Side::new(text, tokens), faithful::Side::new(&admitted.sql, &again));
         faithful::is_same(&texts.0, &texts.1, &qualified, rules.names)
@@ -119,11 +127,13 @@ fn walk(text: &str, tokens: &[Token], granted: &Granted) -> Result<Admitted, Sql
     if is_same {
         return Ok(admitted);
     }
-    let message = "the statement cannot be written again without a change; write it in a simpler way";
+    let message =
+        "the statement cannot be written again without a change; write it in a simpler way";
     Err(SqlError::new(SqlErrorKind::Syntax, message).rule("syntax"))
 }
 
-/// One walk by these rules, with its statement written again and the relations in it that were qualified. `first` works on the query before it.
+/// One walk by these rules, with its statement written again and the relations in it that were
+/// qualified. `first` works on the query before it.
 pub(crate) fn written<T>(
     text: &str,
     tokens: &[Token],
@@ -168,7 +178,8 @@ struct Walk<'w> {
     places: &'w Places<'w>,
     /// Names of the common table expressions in scope, the innermost last.
     ctes: Vec<Ident>,
-    /// The name of a recursive common table expression, until the walk enters the query that defines it.
+    /// The name of a recursive common table expression, until the walk enters the query that
+    /// defines it.
     recursive: Option<Ident>,
     tables: BTreeSet<String>,
     functions: BTreeSet<String>,
@@ -198,7 +209,13 @@ impl<'w> Walk<'w> {
     }
 
     /// A refusal that names its rule, at the place of a token.
-    fn refuse(&self, kind: SqlErrorKind, rule: &str, message: impl Into<String>, span: Span) -> SqlError {
+    fn refuse(
+        &self,
+        kind: SqlErrorKind,
+        rule: &str,
+        message: impl Into<String>,
+        span: Span,
+    ) -> SqlError {
         let mut error = SqlError::new(kind, carry::shown(&message.into())).rule(rule);
         error.position = self.places.byte(span.start);
         error
@@ -209,7 +226,8 @@ impl<'w> Walk<'w> {
         if is_absent {
             return Ok(());
         }
-        let message = format!("`{clause}` is refused: it is not among the clauses that statements may have");
+        let message =
+            format!("`{clause}` is refused: it is not among the clauses that statements may have");
         Err(self.refuse(SqlErrorKind::Denied, "clause", message, Span::empty()))
     }
 

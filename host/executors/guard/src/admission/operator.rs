@@ -12,9 +12,16 @@ use crate::read::POWER;
 const CUSTOM: &[&str] = &["<->", "-|-", "@?", "!~~", "!~~*"];
 
 impl Walk<'_> {
-    pub(super) fn unary(&mut self, op: UnaryOperator, expr: &mut Box<Expr>) -> Result<(), SqlError> {
+    pub(super) fn unary(
+        &mut self,
+        op: UnaryOperator,
+        expr: &mut Box<Expr>,
+    ) -> Result<(), SqlError> {
         match op {
-            UnaryOperator::Plus | UnaryOperator::Minus | UnaryOperator::Not | UnaryOperator::BitwiseNot => {}
+            UnaryOperator::Plus
+            | UnaryOperator::Minus
+            | UnaryOperator::Not
+            | UnaryOperator::BitwiseNot => {}
             UnaryOperator::PGAbs | UnaryOperator::PGCubeRoot | UnaryOperator::PGSquareRoot
                 if self.rules.has(Form::PostgresOperators) => {}
             UnaryOperator::BangNot if self.rules.has(Form::Rlike) => {}
@@ -31,7 +38,8 @@ impl Walk<'_> {
             | UnaryOperator::QuestionPipe => return Err(self.operator_refused(&op.to_string())),
         }
         self.expr(expr)?;
-        // `- -1` would be written as `--1`, which begins a comment, and other pairs as one operator.
+        // `- -1` would be written as `--1`, which begins a comment, and other pairs as one
+        // operator.
         let begins = expr.to_string();
         if begins.starts_with(|first: char| {
             !first.is_alphanumeric() && !matches!(first, '(' | '\'' | '"' | '`' | '_' | '[' | '{')
@@ -93,7 +101,9 @@ impl Walk<'_> {
             | B::AndGt => self.rules.has(Form::PostgresOperators),
             B::Custom(name) if name == POWER => self.rules.has(Form::Power),
             B::Glob => self.rules.has(Form::Glob),
-            B::Custom(name) => self.rules.has(Form::PostgresOperators) && CUSTOM.contains(&name.as_str()),
+            B::Custom(name) => {
+                self.rules.has(Form::PostgresOperators) && CUSTOM.contains(&name.as_str())
+            }
             B::PGCustomBinaryOperator(_)
             | B::Xor
             | B::Match

@@ -1,5 +1,6 @@
-//! What statements for PostgreSQL may use. Volatility is no measure for functions: `repeat` is immutable and can fill the memory,
-//! `current_setting` is stable and discloses the server's settings.
+//! What statements for PostgreSQL may use. Volatility is no measure for functions: `repeat` is
+//! immutable and can fill the memory, `current_setting` is stable and discloses the server's
+//! settings.
 
 use super::rules::{Form, Names, Rules};
 
@@ -243,8 +244,9 @@ pub const LISTED: &[&str] = &[
     "width_bucket",
 ];
 
-/// Types that the parser has no word for: those of the server that hold plain values. Types that resolve names (`regclass`) or that users
-/// made, whose checks and conversions are code, are not among them.
+/// Types that the parser has no word for: those of the server that hold plain values. Types that
+/// resolve names (`regclass`) or that users made, whose checks and conversions are code, are not
+/// among them.
 const TYPES: &[&str] = &[
     "bool",
     "box",

@@ -1,11 +1,13 @@
-//! The walk over queries: SELECT, VALUES, set operations and common table expressions whose bodies are queries, over granted relations. INTO,
-//! locks, samples and the clauses of other engines are refused.
+//! The walk over queries: SELECT, VALUES, set operations and common table expressions whose bodies
+//! are queries, over granted relations. INTO, locks, samples and the clauses of other engines are
+//! refused.
 
 use sqlparser::ast::{
-    Cte, Expr, ExprWithAlias, Fetch, FunctionArg, Ident, Join, JoinConstraint, JoinOperator, LimitClause, ObjectName,
-    ObjectNamePart, Offset, OrderBy, OrderByKind, OrderByOptions, Parens, PivotValueSource, Query, SetExpr,
-    SetOperator, SetQuantifier, TableAlias, TableAliasColumnDef, TableFactor, TableFunctionArgs, TableSample,
-    TableSampleKind, TableSampleQuantity, TableSampleSeed, TableWithJoins, Values, With,
+    Cte, Expr, ExprWithAlias, Fetch, FunctionArg, Ident, Join, JoinConstraint, JoinOperator,
+    LimitClause, ObjectName, ObjectNamePart, Offset, OrderBy, OrderByKind, OrderByOptions, Parens,
+    PivotValueSource, Query, SetExpr, SetOperator, SetQuantifier, TableAlias, TableAliasColumnDef,
+    TableFactor, TableFunctionArgs, TableSample, TableSampleKind, TableSampleQuantity,
+    TableSampleSeed, TableWithJoins, Values, With,
 };
 use sqlparser::tokenizer::Span;
 use syrch_core::{SqlError, SqlErrorKind};
@@ -17,7 +19,8 @@ use super::scope::Relation;
 use crate::carry;
 use crate::facts::write_refused;
 
-/// Words that begin a clause: the server takes none of them for the name of a table, as the parser does.
+/// Words that begin a clause: the server takes none of them for the name of a table, as the parser
+/// does.
 const CLAUSES: [&str; 14] = [
     "except",
     "fetch",
@@ -36,7 +39,8 @@ const CLAUSES: [&str; 14] = [
 ];
 
 impl Walk<'_> {
-    /// Checks a query and qualifies what it reads. Its common table expressions stay in scope: see [`Walk::subquery`].
+    /// Checks a query and qualifies what it reads. Its common table expressions stay in scope: see
+    /// [`Walk::subquery`].
     pub(super) fn query(&mut self, query: &mut Query) -> Result<(), SqlError> {
         let Query {
             with,
@@ -83,7 +87,9 @@ impl Walk<'_> {
                     self.expr(value)?;
                 }
             }
-            Some(LimitClause::OffsetCommaLimit { offset: _, limit: _ }) => self.absent(false, "LIMIT a, b")?,
+            Some(LimitClause::OffsetCommaLimit { offset: _, limit: _ }) => {
+                self.absent(false, "LIMIT a, b")?
+            }
         }
         if let Some(Fetch { with_ties: _, percent, quantity }) = fetch {
             self.absent(!*percent, "FETCH PERCENT")?;
@@ -98,11 +104,18 @@ impl Walk<'_> {
             self.ident(&mut cte.alias.name)?;
             // Out of its scope such a name would mean one of the server's own tables.
             if self.rules.is_postgres() && cte.alias.name.value.starts_with("pg_") {
-                let message = format!("the name `{}` is refused: it begins with `pg_`", cte.alias.name.value);
-                return Err(self.refuse(SqlErrorKind::Denied, "name", message, cte.alias.name.span));
+                let message =
+                    format!("the name `{}` is refused: it begins with `pg_`", cte.alias.name.value);
+                return Err(self.refuse(
+                    SqlErrorKind::Denied,
+                    "name",
+                    message,
+                    cte.alias.name.span,
+                ));
             }
         }
-        // In PostgreSQL all of them see each other. Elsewhere one that comes later may be no name yet, and then the engine reads its own table.
+        // In PostgreSQL all of them see each other. Elsewhere one that comes later may be no name
+        // yet, and then the engine reads its own table.
         let see_each_other = *recursive && self.rules.is_postgres();
         if see_each_other {
             self.ctes.extend(cte_tables.iter().map(|cte| cte.alias.name.clone()));
@@ -122,16 +135,18 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// `recursive` is the common table expression that the body defines. Only the right side of its UNION reads it: DuckDB takes the name for a
-    /// table of its own everywhere else.
+    /// `recursive` is the common table expression that the body defines. Only the right side of its
+    /// UNION reads it: DuckDB takes the name for a table of its own everywhere else.
     fn body(&mut self, body: &mut SetExpr, recursive: Option<Ident>) -> Result<(), SqlError> {
         match body {
             SetExpr::Select(select) => self.select(select),
             SetExpr::Query(query) => self.subquery(query),
             SetExpr::SetOperation { left, op, set_quantifier, right } => {
                 self.only(Form::Minus, !matches!(op, SetOperator::Minus), "MINUS")?;
-                let is_listed =
-                    matches!(set_quantifier, SetQuantifier::All | SetQuantifier::Distinct | SetQuantifier::None);
+                let is_listed = matches!(
+                    set_quantifier,
+                    SetQuantifier::All | SetQuantifier::Distinct | SetQuantifier::None
+                );
                 self.only(Form::ByName, is_listed, "BY NAME")?;
                 let is_union = matches!(op, SetOperator::Union) && is_listed;
                 self.body(left, None)?;
@@ -186,7 +201,8 @@ impl Walk<'_> {
                 {
                     self.constraint(constraint)?;
                 }
-                JoinOperator::StraightJoin(JoinConstraint::None) if self.rules.has(Form::Positional) => {}
+                JoinOperator::StraightJoin(JoinConstraint::None)
+                    if self.rules.has(Form::Positional) => {}
                 JoinOperator::Semi(_)
                 | JoinOperator::LeftSemi(_)
                 | JoinOperator::RightSemi(_)
@@ -208,7 +224,9 @@ impl Walk<'_> {
     fn constraint(&mut self, constraint: &mut JoinConstraint) -> Result<(), SqlError> {
         match constraint {
             JoinConstraint::On(expr) => self.expr(expr),
-            JoinConstraint::Using(names) => names.iter_mut().try_for_each(|name| self.object_name(name).map(|_| ())),
+            JoinConstraint::Using(names) => {
+                names.iter_mut().try_for_each(|name| self.object_name(name).map(|_| ()))
+            }
             JoinConstraint::Natural | JoinConstraint::None => Ok(()),
         }
     }
@@ -251,7 +269,13 @@ impl Walk<'_> {
                 self.table_function(name, args)?;
                 self.optional_alias(alias)
             }
-            TableFactor::UNNEST { alias, array_exprs, with_offset, with_offset_alias, with_ordinality: _ } => {
+            TableFactor::UNNEST {
+                alias,
+                array_exprs,
+                with_offset,
+                with_offset_alias,
+                with_ordinality: _,
+            } => {
                 self.absent(!*with_offset && with_offset_alias.is_none(), "WITH OFFSET")?;
                 self.exprs(array_exprs)?;
                 self.functions.insert("unnest".to_owned());
@@ -261,7 +285,9 @@ impl Walk<'_> {
                 self.tree(table_with_joins)?;
                 self.optional_alias(alias)
             }
-            TableFactor::Pivot { .. } | TableFactor::Unpivot { .. } if self.rules.has(Form::Pivot) => {
+            TableFactor::Pivot { .. } | TableFactor::Unpivot { .. }
+                if self.rules.has(Form::Pivot) =>
+            {
                 self.pivot(factor)
             }
             TableFactor::TableFunction { .. }
@@ -279,7 +305,14 @@ impl Walk<'_> {
     /// `t PIVOT (sum(a) FOR b IN (1, 2))` and its inverse.
     fn pivot(&mut self, factor: &mut TableFactor) -> Result<(), SqlError> {
         match factor {
-            TableFactor::Pivot { table, aggregate_functions, value_column, value_source, default_on_null, alias } => {
+            TableFactor::Pivot {
+                table,
+                aggregate_functions,
+                value_column,
+                value_source,
+                default_on_null,
+                alias,
+            } => {
                 self.factor(table)?;
                 self.aliased(aggregate_functions)?;
                 self.exprs(value_column)?;
@@ -319,7 +352,10 @@ impl Walk<'_> {
 
     fn sample(&mut self, sample: &mut Option<TableSampleKind>) -> Result<(), SqlError> {
         self.only(Form::Sample, sample.is_none(), "TABLESAMPLE")?;
-        let Some(TableSampleKind::BeforeTableAlias(sample) | TableSampleKind::AfterTableAlias(sample)) = sample else {
+        let Some(
+            TableSampleKind::BeforeTableAlias(sample) | TableSampleKind::AfterTableAlias(sample),
+        ) = sample
+        else {
             return Ok(());
         };
         let TableSample { modifier: _, name, quantity, seed, bucket, offset } = &mut **sample;
@@ -335,7 +371,11 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn table_function(&mut self, name: &mut ObjectName, args: &mut [FunctionArg]) -> Result<(), SqlError> {
+    fn table_function(
+        &mut self,
+        name: &mut ObjectName,
+        args: &mut [FunctionArg],
+    ) -> Result<(), SqlError> {
         if !self.stands_in_from(name) {
             return Err(self.function_refused(name));
         }
@@ -351,13 +391,16 @@ impl Walk<'_> {
             _ => Span::empty(),
         };
         if let [ObjectNamePart::Identifier(ident)] = name.0.as_slice() {
-            if ident.quote_style.is_none() && CLAUSES.contains(&ident.value.to_ascii_lowercase().as_str()) {
+            if ident.quote_style.is_none()
+                && CLAUSES.contains(&ident.value.to_ascii_lowercase().as_str())
+            {
                 let message = format!("a table is expected in place of `{}`", ident.value);
                 return Err(self.refuse(SqlErrorKind::Syntax, "syntax", message, span));
             }
             // The parser takes a text for a name here, and engines take it for a file.
             if ident.quote_style == Some('\'') && !self.rules.is_postgres() {
-                let message = "a text in place of a table is refused: write the name of a granted table";
+                let message =
+                    "a text in place of a table is refused: write the name of a granted table";
                 return Err(self.refuse(SqlErrorKind::Denied, "granted-tables", message, span));
             }
         }
@@ -368,21 +411,31 @@ impl Walk<'_> {
         let (schema, plain) = match self.object_name(name)?[..] {
             [plain] => (None, plain.to_owned()),
             [schema, plain] => (Some(schema.to_owned()), plain.to_owned()),
-            [catalog, schema, plain] if self.granted.catalog().is_some_and(|own| self.granted.is_one(own, catalog)) => {
+            [catalog, schema, plain]
+                if self.granted.catalog().is_some_and(|own| self.granted.is_one(own, catalog)) =>
+            {
                 (Some(schema.to_owned()), plain.to_owned())
             }
             _ => {
-                let most = self.granted.catalog().map_or("a schema and a table".to_owned(), |own| {
-                    format!("the catalog `{own}`, a schema and a table")
-                });
+                let most =
+                    self.granted.catalog().map_or("a schema and a table".to_owned(), |own| {
+                        format!("the catalog `{own}`, a schema and a table")
+                    });
                 let shown = name.to_string();
-                let message = format!("`{}` is refused: write at most {most}", syrch_core::text::clip(&shown, 64));
+                let message = format!(
+                    "`{}` is refused: write at most {most}",
+                    syrch_core::text::clip(&shown, 64)
+                );
                 return Err(self.refuse(SqlErrorKind::Denied, "granted-tables", message, span));
             }
         };
         let found = match self.granted.resolve(schema.as_deref(), &plain) {
             Ok(found) => found.clone(),
-            Err(error) => return Err(self.refuse(error.kind, error.rule, error.message, span).suggest(error.near)),
+            Err(error) => {
+                return Err(self
+                    .refuse(error.kind, error.rule, error.message, span)
+                    .suggest(error.near));
+            }
         };
         let Relation { schema, name: plain } = found;
         let is_named = |part: &String| !part.is_empty();
@@ -396,9 +449,11 @@ impl Walk<'_> {
         );
         // Without a schema there is nothing for a catalog to stand before.
         let catalog = self.granted.catalog().filter(|_| is_named(&schema)).map(str::to_owned);
-        let written: Vec<String> = catalog.into_iter().chain([schema, plain]).filter(is_named).collect();
+        let written: Vec<String> =
+            catalog.into_iter().chain([schema, plain]).filter(is_named).collect();
         let quote = self.rules.names.quote();
-        let mut idents: Vec<Ident> = written.iter().map(|part| Ident::with_quote(quote, part)).collect();
+        let mut idents: Vec<Ident> =
+            written.iter().map(|part| Ident::with_quote(quote, part)).collect();
         idents.iter_mut().try_for_each(|ident| self.ident(ident))?;
         *name = ObjectName(idents.into_iter().map(ObjectNamePart::Identifier).collect());
         if let Some(start) = self.places.byte(span.start) {
@@ -407,15 +462,18 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Whether a name is that of a common table expression. It is written as where it was defined, since engines differ about the letters that
-    /// they take for the same, and what is another name to them is a table.
+    /// Whether a name is that of a common table expression. It is written as where it was defined,
+    /// since engines differ about the letters that they take for the same, and what is another name
+    /// to them is a table.
     fn common(&self, name: &mut ObjectName) -> Result<bool, SqlError> {
         let [ObjectNamePart::Identifier(ident)] = name.0.as_mut_slice() else {
             return Ok(false);
         };
         self.ident(ident)?;
         let exact = self.ctes.iter().rev().find(|cte| cte.value == ident.value);
-        let found = exact.or_else(|| self.ctes.iter().rev().find(|cte| self.granted.is_one(&cte.value, &ident.value)));
+        let found = exact.or_else(|| {
+            self.ctes.iter().rev().find(|cte| self.granted.is_one(&cte.value, &ident.value))
+        });
         if let Some(Ident { value, quote_style, span: _ }) = found {
             (ident.value, ident.quote_style) = (value.clone(), *quote_style);
         }

@@ -1,4 +1,5 @@
-//! Forms that an engine has and the parser lacks are written in words that it knows before it reads the text.
+//! Forms that an engine has and the parser lacks are written in words that it knows before it reads
+//! the text.
 
 use std::borrow::Cow;
 
@@ -23,15 +24,18 @@ impl Source<'_> {
     }
 }
 
-/// What stands for SYMMETRIC: an operator that no version from 14 on has, and that the walk refuses everywhere else.
+/// What stands for SYMMETRIC: an operator that no version from 14 on has, and that the walk refuses
+/// everywhere else.
 const SYMMETRIC: &str = "!!";
 
-/// For PostgreSQL `TABLE t` at the start becomes `SELECT * FROM t`, and of `BETWEEN SYMMETRIC` the second word becomes an operator of the lower
-/// bound that the walk finds there. A text that cannot be read stays as it is.
+/// For PostgreSQL `TABLE t` at the start becomes `SELECT * FROM t`, and of `BETWEEN SYMMETRIC` the
+/// second word becomes an operator of the lower bound that the walk finds there. A text that cannot
+/// be read stays as it is.
 pub(crate) fn rewrite<'t>(text: &'t str, dialect: &Dialect, comment_depth: usize) -> Source<'t> {
     let unchanged = || Source { text: Cow::Borrowed(text), longer: None };
     // Most texts hold neither word and need no look at their tokens.
-    if *dialect != Dialect::Postgres || !["table", "symmetric"].iter().any(|word| holds(text, word)) {
+    if *dialect != Dialect::Postgres || !["table", "symmetric"].iter().any(|word| holds(text, word))
+    {
         return unchanged();
     }
     let Ok(tokens) = lex(text, dialect, comment_depth) else {
@@ -43,13 +47,18 @@ pub(crate) fn rewrite<'t>(text: &'t str, dialect: &Dialect, comment_depth: usize
     for pair in tokens.windows(2) {
         if is(&pair[0], "between") && is(&pair[1], "symmetric") {
             let (start, end) = (pair[1].start, pair[1].end);
-            source.text.to_mut().replace_range(start..end, &format!("{SYMMETRIC:<width$}", width = end - start));
+            source
+                .text
+                .to_mut()
+                .replace_range(start..end, &format!("{SYMMETRIC:<width$}", width = end - start));
         } else if is(&pair[0], "between") && is(&pair[1], "asymmetric") {
             let (start, end) = (pair[1].start, pair[1].end);
             source.text.to_mut().replace_range(start..end, &" ".repeat(end - start));
         }
     }
-    if let Some(first) = tokens.iter().find(|token| token.text(text) != "(").filter(|token| is(token, "table")) {
+    if let Some(first) =
+        tokens.iter().find(|token| token.text(text) != "(").filter(|token| is(token, "table"))
+    {
         const QUERY: &str = "SELECT * FROM";
         source.text.to_mut().replace_range(first.start..first.end, QUERY);
         let longer = QUERY.len() - (first.end - first.start);
@@ -63,5 +72,7 @@ fn holds(text: &str, word: &str) -> bool {
     let (bytes, word) = (text.as_bytes(), word.as_bytes());
     let first = |byte: &u8| word.first().is_some_and(|first| byte.eq_ignore_ascii_case(first));
     let starts = bytes.iter().enumerate().filter(|(_, byte)| first(byte));
-    starts.into_iter().any(|(at, _)| bytes[at..].get(..word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word)))
+    starts.into_iter().any(|(at, _)| {
+        bytes[at..].get(..word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word))
+    })
 }

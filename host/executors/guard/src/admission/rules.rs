@@ -14,12 +14,14 @@ pub(crate) struct Rules {
     pub(super) values: &'static [&'static str],
     /// Functions that may stand in FROM; all listed ones if there is no such list.
     pub(super) tables: Option<&'static [&'static str]>,
-    /// Functions that may have a lambda for an argument: those whose work is in proportion to their other arguments.
+    /// Functions that may have a lambda for an argument: those whose work is in proportion to their
+    /// other arguments.
     pub(super) lambdas: &'static [&'static str],
     /// Functions whose result is as long as an argument says, and the place of that argument.
     pub(super) sized: &'static [(&'static str, usize)],
-    /// Functions that put a text in at many places, and which argument it is: a constant, whose bytes count as a size. For engines whose
-    /// functions take memory that their own limit does not see.
+    /// Functions that put a text in at many places, and which argument it is: a constant, whose
+    /// bytes count as a size. For engines whose functions take memory that their own limit does not
+    /// see.
     pub(super) inserts: &'static [(&'static str, usize)],
     /// Functions whose arguments are the ends and the step of a series.
     pub(super) series: &'static [&'static str],
@@ -27,7 +29,8 @@ pub(crate) struct Rules {
     pub(super) aggregates: &'static [&'static str],
     /// Functions whose first argument is a text with widths.
     pub(super) formats: &'static [&'static str],
-    /// Functions whose argument at that place is a regular expression that the engine matches by trying, so it must be a constant.
+    /// Functions whose argument at that place is a regular expression that the engine matches by
+    /// trying, so it must be a constant.
     pub(super) patterns: &'static [(&'static str, usize)],
     /// Types that may be named beside those that the walk knows.
     pub(super) types: &'static [&'static str],
@@ -51,7 +54,8 @@ pub(super) enum Names {
     Folded,
     /// In these quotes, letters as they are.
     Quoted(char),
-    /// As they are: those without quotes have none, since the engine may fold them in either direction.
+    /// As they are: those without quotes have none, since the engine may fold them in either
+    /// direction.
     Plain(char),
 }
 
@@ -186,8 +190,13 @@ mod tests {
         ] {
             let rules = Rules::of(&dialect);
             assert!(rules.listed.is_sorted(), "{dialect:?}");
-            assert!(rules.is_listed("count") && !rules.is_listed("pg_sleep") && !rules.is_listed("current_user"));
-            let sized = rules.sized.iter().chain(rules.patterns).chain(rules.inserts).map(|(name, _)| name);
+            assert!(
+                rules.is_listed("count")
+                    && !rules.is_listed("pg_sleep")
+                    && !rules.is_listed("current_user")
+            );
+            let sized =
+                rules.sized.iter().chain(rules.patterns).chain(rules.inserts).map(|(name, _)| name);
             let named = [
                 rules.bare,
                 rules.lambdas,

@@ -38,20 +38,29 @@ pub(super) struct NotGranted {
 }
 
 impl Granted {
-    /// The relations of a catalog, each with its schema. `path` is the role's search path; a name without a schema means the relation in the first
-    /// of these schemas that has one, or else the only relation of that name.
+    /// The relations of a catalog, each with its schema. `path` is the role's search path; a name
+    /// without a schema means the relation in the first of these schemas that has one, or else the
+    /// only relation of that name.
     #[must_use]
     pub fn new(catalog: &Catalog, path: Vec<String>) -> Self {
         let ignores_case = Rules::of(&catalog.dialect).ignores_case;
         let mut relations: HashMap<String, Vec<Relation>> = HashMap::new();
         for table in &catalog.tables {
-            let (schema, name) = (table.schema_name.clone().unwrap_or_default(), table.name.clone());
+            let (schema, name) =
+                (table.schema_name.clone().unwrap_or_default(), table.name.clone());
             relations.entry(key(&name, ignores_case)).or_default().push(Relation { schema, name });
         }
-        Self { dialect: catalog.dialect.clone(), catalog: None, relations, path, left_out: HashMap::new() }
+        Self {
+            dialect: catalog.dialect.clone(),
+            catalog: None,
+            relations,
+            path,
+            left_out: HashMap::new(),
+        }
     }
 
-    /// Sets the name of the catalog in which the schemas lie. Names may then have three parts, and every relation is written with all of them.
+    /// Sets the name of the catalog in which the schemas lie. Names may then have three parts, and
+    /// every relation is written with all of them.
     #[must_use]
     pub fn in_catalog(mut self, name: impl Into<String>) -> Self {
         self.catalog = Some(name.into());
@@ -84,19 +93,32 @@ impl Granted {
     }
 
     /// The relation that a name means.
-    pub(super) fn resolve(&self, schema: Option<&str>, name: &str) -> Result<&Relation, NotGranted> {
+    pub(super) fn resolve(
+        &self,
+        schema: Option<&str>,
+        name: &str,
+    ) -> Result<&Relation, NotGranted> {
         let rules = Rules::of(&self.dialect);
-        let candidates = self.relations.get(&key(name, rules.ignores_case)).map_or(&[][..], Vec::as_slice);
-        let is_system =
-            |schema: &str| schema.starts_with("pg_") || rules.system.iter().any(|system| self.is_one(system, schema));
+        let candidates =
+            self.relations.get(&key(name, rules.ignores_case)).map_or(&[][..], Vec::as_slice);
+        let is_system = |schema: &str| {
+            schema.starts_with("pg_")
+                || rules.system.iter().any(|system| self.is_one(system, schema))
+        };
         let is_denied = match schema {
             Some(schema) => is_system(schema),
             None => name.starts_with("pg_") && candidates.is_empty(),
         };
         let shown = schema.map_or_else(|| name.to_owned(), |schema| format!("{schema}.{name}"));
         if is_denied {
-            let message = format!("`{shown}` is refused: the server's own tables are never granted");
-            return Err(NotGranted { kind: SqlErrorKind::Denied, rule: "granted-tables", message, near: Vec::new() });
+            let message =
+                format!("`{shown}` is refused: the server's own tables are never granted");
+            return Err(NotGranted {
+                kind: SqlErrorKind::Denied,
+                rule: "granted-tables",
+                message,
+                near: Vec::new(),
+            });
         }
         let within = |schema: &str| -> Vec<&Relation> {
             candidates.iter().filter(|candidate| self.is_one(&candidate.schema, schema)).collect()
@@ -104,20 +126,28 @@ impl Granted {
         let found = match schema {
             Some(schema) => within(schema),
             None => {
-                let first = self.path.iter().map(|schema| within(schema)).find(|found| !found.is_empty());
+                let first =
+                    self.path.iter().map(|schema| within(schema)).find(|found| !found.is_empty());
                 first.unwrap_or_else(|| candidates.iter().collect())
             }
         };
-        // A catalog may hold names that differ in letter case alone; then only the exact one is certain.
+        // A catalog may hold names that differ in letter case alone; then only the exact one is
+        // certain.
         let is_one_schema = found.windows(2).all(|pair| pair[0].schema == pair[1].schema);
         let exact = found.iter().find(|candidate| candidate.name == name).filter(|_| is_one_schema);
         match (found.as_slice(), exact) {
             ([only], _) | (_, Some(only)) => Ok(only),
             ([], None) => Err(self.unknown(schema, name, &shown)),
             (_, None) => {
-                let near: Vec<String> = found.iter().map(|found| format!("{}.{}", found.schema, found.name)).collect();
+                let near: Vec<String> =
+                    found.iter().map(|found| format!("{}.{}", found.schema, found.name)).collect();
                 let message = format!("`{name}` is ambiguous: write one of {}", near.join(", "));
-                Err(NotGranted { kind: SqlErrorKind::AmbiguousName, rule: "ambiguous-table", message, near })
+                Err(NotGranted {
+                    kind: SqlErrorKind::AmbiguousName,
+                    rule: "ambiguous-table",
+                    message,
+                    near,
+                })
             }
         }
     }
@@ -128,7 +158,12 @@ impl Granted {
         };
         if let Some(key) = self.left_out.keys().filter(is_it).min() {
             let message = format!("`{shown}` cannot be read: {}", self.left_out[key]);
-            return NotGranted { kind: SqlErrorKind::Denied, rule: "granted-tables", message, near: Vec::new() };
+            return NotGranted {
+                kind: SqlErrorKind::Denied,
+                rule: "granted-tables",
+                message,
+                near: Vec::new(),
+            };
         }
         // Names in other letters need quotes in PostgreSQL.
         let known = || self.relations.values().flatten().map(|relation| relation.name.as_str());

@@ -1,9 +1,10 @@
 //! The walk over one SELECT: its columns, groups and order.
 
 use sqlparser::ast::{
-    Distinct, ExceptSelectItem, ExcludeSelectItem, Expr, GroupByExpr, GroupByWithModifier, LateralView,
-    NamedWindowDefinition, NamedWindowExpr, OrderByExpr, OrderByOptions, OrderBySort, ReplaceSelectElement,
-    ReplaceSelectItem, Select, SelectFlavor, SelectItem, SelectItemQualifiedWildcardKind, WildcardAdditionalOptions,
+    Distinct, ExceptSelectItem, ExcludeSelectItem, Expr, GroupByExpr, GroupByWithModifier,
+    LateralView, NamedWindowDefinition, NamedWindowExpr, OrderByExpr, OrderByOptions, OrderBySort,
+    ReplaceSelectElement, ReplaceSelectItem, Select, SelectFlavor, SelectItem,
+    SelectItemQualifiedWildcardKind, WildcardAdditionalOptions,
 };
 use syrch_core::SqlError;
 
@@ -65,7 +66,11 @@ impl Walk<'_> {
         }
         self.only(Form::Qualify, qualify.is_none(), "QUALIFY")?;
         self.absent(value_table_mode.is_none(), "AS VALUE")?;
-        self.only(Form::FromFirst, matches!(flavor, SelectFlavor::Standard), "FROM without SELECT")?;
+        self.only(
+            Form::FromFirst,
+            matches!(flavor, SelectFlavor::Standard),
+            "FROM without SELECT",
+        )?;
         match distinct {
             None | Some(Distinct::All | Distinct::Distinct) => {}
             Some(Distinct::On(items)) => {
@@ -127,7 +132,9 @@ impl Walk<'_> {
         match item {
             SelectItem::UnnamedExpr(Expr::Function(function))
                 if self.rules.has(Form::Pivot)
-                    && [carry::PIVOT, carry::UNPIVOT].iter().any(|mark| carry::is_call(function, mark)) =>
+                    && [carry::PIVOT, carry::UNPIVOT]
+                        .iter()
+                        .any(|mark| carry::is_call(function, mark)) =>
             {
                 self.carried_list(function)
             }
@@ -144,7 +151,9 @@ impl Walk<'_> {
             SelectItem::QualifiedWildcard(kind, options) => {
                 self.wildcard(options)?;
                 match kind {
-                    SelectItemQualifiedWildcardKind::ObjectName(name) => self.object_name(name).map(|_| ()),
+                    SelectItemQualifiedWildcardKind::ObjectName(name) => {
+                        self.object_name(name).map(|_| ())
+                    }
                     SelectItemQualifiedWildcardKind::Expr(expr) => self.expr(expr),
                 }
             }
@@ -152,7 +161,10 @@ impl Walk<'_> {
         }
     }
 
-    pub(super) fn wildcard(&mut self, options: &mut WildcardAdditionalOptions) -> Result<(), SqlError> {
+    pub(super) fn wildcard(
+        &mut self,
+        options: &mut WildcardAdditionalOptions,
+    ) -> Result<(), SqlError> {
         let WildcardAdditionalOptions {
             wildcard_token: _,
             opt_ilike,
@@ -164,7 +176,10 @@ impl Walk<'_> {
         } = options;
         let is_plain = opt_exclude.is_none() && opt_except.is_none() && opt_replace.is_none();
         let is_known = opt_ilike.is_none() && opt_rename.is_none() && opt_alias.is_none();
-        self.absent(is_known && (is_plain || self.rules.has(Form::WildcardChanges)), "a modifier of `*`")?;
+        self.absent(
+            is_known && (is_plain || self.rules.has(Form::WildcardChanges)),
+            "a modifier of `*`",
+        )?;
         match opt_exclude {
             None => {}
             Some(ExcludeSelectItem::Single(name)) => self.object_name(name).map(|_| ())?,
@@ -187,7 +202,9 @@ impl Walk<'_> {
     }
 
     pub(super) fn order(&mut self, items: &mut [OrderByExpr]) -> Result<(), SqlError> {
-        for OrderByExpr { expr, options: OrderByOptions { sort, nulls_first: _ }, with_fill } in items {
+        for OrderByExpr { expr, options: OrderByOptions { sort, nulls_first: _ }, with_fill } in
+            items
+        {
             self.sort(sort.as_ref())?;
             self.absent(with_fill.is_none(), "WITH FILL")?;
             self.expr(expr)?;
@@ -196,6 +213,9 @@ impl Walk<'_> {
     }
 
     pub(super) fn sort(&self, sort: Option<&OrderBySort>) -> Result<(), SqlError> {
-        self.absent(sort.is_none_or(|sort| matches!(sort, OrderBySort::Asc | OrderBySort::Desc)), "USING")
+        self.absent(
+            sort.is_none_or(|sort| matches!(sort, OrderBySort::Asc | OrderBySort::Desc)),
+            "USING",
+        )
     }
 }

@@ -1,7 +1,9 @@
-//! Arguments that say how much a function makes: constants, with a bound for all of a statement together.
+//! Arguments that say how much a function makes: constants, with a bound for all of a statement
+//! together.
 
 use sqlparser::ast::{
-    DataType, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Interval, UnaryOperator, Value, ValueWithSpan,
+    DataType, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Interval, UnaryOperator,
+    Value, ValueWithSpan,
 };
 use sqlparser::tokenizer::Span;
 use syrch_core::{SqlError, SqlErrorKind};
@@ -12,8 +14,13 @@ use super::{AMPLIFICATION, Walk};
 const PATTERN: usize = 1_000;
 
 impl Walk<'_> {
-    /// A size is a constant, and those of a statement together multiply by at most [`AMPLIFICATION`].
-    pub(super) fn size(&mut self, function: &str, arg: Option<&FunctionArg>) -> Result<(), SqlError> {
+    /// A size is a constant, and those of a statement together multiply by at most
+    /// [`AMPLIFICATION`].
+    pub(super) fn size(
+        &mut self,
+        function: &str,
+        arg: Option<&FunctionArg>,
+    ) -> Result<(), SqlError> {
         let size = match arg {
             Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(ValueWithSpan {
                 value: Value::Number(digits, false),
@@ -36,18 +43,28 @@ impl Walk<'_> {
     }
 
     /// A text that is put in at many places is a constant, and its bytes count as a size.
-    pub(super) fn insert(&mut self, function: &str, arg: Option<&FunctionArg>) -> Result<(), SqlError> {
+    pub(super) fn insert(
+        &mut self,
+        function: &str,
+        arg: Option<&FunctionArg>,
+    ) -> Result<(), SqlError> {
         let text = match arg {
             // Left out, nothing is put in.
             None => return Ok(()),
-            Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(value)))) => value.value.clone().into_string(),
+            Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(value)))) => {
+                value.value.clone().into_string()
+            }
             Some(_) => None,
         };
         self.amplify(function, text.map(|text| text.len() as u64))
     }
 
     /// The text that `format` follows is a constant, and its widths are small.
-    pub(super) fn format(&mut self, function: &str, arg: Option<&FunctionArg>) -> Result<(), SqlError> {
+    pub(super) fn format(
+        &mut self,
+        function: &str,
+        arg: Option<&FunctionArg>,
+    ) -> Result<(), SqlError> {
         let text = match arg {
             Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(value)))) => {
                 value.value.clone().into_string().unwrap_or_default()
@@ -60,9 +77,12 @@ impl Walk<'_> {
         }
         let mut rest = text.as_str();
         while let Some((_, after)) = rest.split_once('%') {
-            let end = after.find(|c: char| !c.is_ascii_digit() && !matches!(c, '$' | '-')).unwrap_or(after.len());
+            let end = after
+                .find(|c: char| !c.is_ascii_digit() && !matches!(c, '$' | '-'))
+                .unwrap_or(after.len());
             let width = after[..end].rsplit('$').next().unwrap_or_default().trim_start_matches('-');
-            let is_small = width.is_empty() || width.parse::<u64>().is_ok_and(|width| width <= 1_000);
+            let is_small =
+                width.is_empty() || width.parse::<u64>().is_ok_and(|width| width <= 1_000);
             if !is_small || after[end..].starts_with('*') {
                 return Err(self.size_refused(function));
             }
@@ -99,9 +119,11 @@ impl Walk<'_> {
     /// A regular expression that engines match by trying is a constant, and short.
     pub(super) fn pattern(&self, pattern: &Expr) -> Result<(), SqlError> {
         let is_short = match pattern {
-            Expr::Value(value) => {
-                value.value.clone().into_string().is_some_and(|text| text.len() <= PATTERN && !repeats_twice(&text))
-            }
+            Expr::Value(value) => value
+                .value
+                .clone()
+                .into_string()
+                .is_some_and(|text| text.len() <= PATTERN && !repeats_twice(&text)),
             _ => false,
         };
         if is_short {
@@ -124,7 +146,9 @@ enum Point {
 
 fn rows(start: Point, stop: Point, step: u64) -> Option<u64> {
     let length = match (start, stop) {
-        (Point::Number(start), Point::Number(stop)) | (Point::Day(start), Point::Day(stop)) => start.abs_diff(stop),
+        (Point::Number(start), Point::Number(stop)) | (Point::Day(start), Point::Day(stop)) => {
+            start.abs_diff(stop)
+        }
         _ => return None,
     };
     Some(length / step.max(1) + 1)
@@ -153,10 +177,12 @@ fn point(expr: &Expr) -> Option<Point> {
             _ => None,
         },
         Expr::Function(function) => match &function.args {
-            FunctionArguments::List(list) if is_of_dates(&function.name.to_string()) => match &list.args[..] {
-                [FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))] => point(expr),
-                _ => None,
-            },
+            FunctionArguments::List(list) if is_of_dates(&function.name.to_string()) => {
+                match &list.args[..] {
+                    [FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))] => point(expr),
+                    _ => None,
+                }
+            }
             _ => None,
         },
         _ => None,
@@ -164,7 +190,9 @@ fn point(expr: &Expr) -> Option<Point> {
 }
 
 fn is_of_dates(function: &str) -> bool {
-    ["date", "timestamp", "to_date", "to_timestamp"].iter().any(|name| name.eq_ignore_ascii_case(function))
+    ["date", "timestamp", "to_date", "to_timestamp"]
+        .iter()
+        .any(|name| name.eq_ignore_ascii_case(function))
 }
 
 /// The day of `2024-01-31`, with or without a time.
@@ -189,7 +217,9 @@ fn step_of(expr: &Expr) -> Option<u64> {
                 _ => return None,
             };
             let number: i64 = match number {
-                Value::Number(digits, false) | Value::SingleQuotedString(digits) => digits.parse().ok()?,
+                Value::Number(digits, false) | Value::SingleQuotedString(digits) => {
+                    digits.parse().ok()?
+                }
                 _ => return None,
             };
             let unit = unit.to_lowercase();
@@ -213,7 +243,9 @@ fn step_of(expr: &Expr) -> Option<u64> {
 /// Whether no number in a format is a large width, and no width in it is an argument.
 fn has_small_numbers(text: &str) -> bool {
     let is_small = |digits: &str| digits.len() <= 4 && digits.parse::<u64>().unwrap_or(0) <= 1_000;
-    !is_nested(text) && !text.contains('*') && text.split(|letter: char| !letter.is_ascii_digit()).all(is_small)
+    !is_nested(text)
+        && !text.contains('*')
+        && text.split(|letter: char| !letter.is_ascii_digit()).all(is_small)
 }
 
 /// Whether braces stand within braces. A pair of braces outside is one brace of the result.
@@ -233,7 +265,8 @@ fn is_nested(text: &str) -> bool {
     false
 }
 
-/// Whether a group that holds a repetition is repeated, as in `(a+)+`: engines that match by trying need exponential time for some texts.
+/// Whether a group that holds a repetition is repeated, as in `(a+)+`: engines that match by trying
+/// need exponential time for some texts.
 fn repeats_twice(pattern: &str) -> bool {
     let is_repetition = |letter: char| matches!(letter, '*' | '+' | '{');
     let mut open: Vec<bool> = Vec::new();
@@ -277,7 +310,9 @@ mod tests {
         for pattern in ["(a+)+$", "(a*)*", "((a+)b)*", "(a{2,})+", "(x(y|z+))+", r"(\d+)+"] {
             assert!(repeats_twice(pattern), "{pattern}");
         }
-        for pattern in ["^[a-z]+@[a-z]+$", "(a|b)+", r"(\+)+", "([*+])+", "a+b+", r"^(\d{4})-(\d{2})$"] {
+        for pattern in
+            ["^[a-z]+@[a-z]+$", "(a|b)+", r"(\+)+", "([*+])+", "a+b+", r"^(\d{4})-(\d{2})$"]
+        {
             assert!(!repeats_twice(pattern), "{pattern}");
         }
     }

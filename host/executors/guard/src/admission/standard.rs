@@ -1,4 +1,5 @@
-//! What statements for engines without a list of their own may use: functions that the standard or nearly every engine has.
+//! What statements for engines without a list of their own may use: functions that the standard or
+//! nearly every engine has.
 
 use super::rules::{Form, Names, Rules};
 
@@ -169,7 +170,15 @@ const fn rules(names: Names, text: fn(&str) -> Option<String>) -> Rules {
         types: TYPES,
         names,
         ignores_case: true,
-        system: &["account_usage", "information_schema", "mysql", "performance_schema", "pg_catalog", "sys", "system"],
+        system: &[
+            "account_usage",
+            "information_schema",
+            "mysql",
+            "performance_schema",
+            "pg_catalog",
+            "sys",
+            "system",
+        ],
         text,
         is_hex_text: false,
         forms: &[Form::GroupByModifier, Form::IgnoreNulls],

@@ -28,7 +28,9 @@ fn granted() -> Granted {
 }
 
 fn admitted(text: &str) -> String {
-    admit(text, &granted(), &Bounds::default()).unwrap_or_else(|error| panic!("{text}: {error:?}")).sql
+    admit(text, &granted(), &Bounds::default())
+        .unwrap_or_else(|error| panic!("{text}: {error:?}"))
+        .sql
 }
 
 fn rule(text: &str) -> String {
@@ -55,7 +57,10 @@ fn relations_are_qualified_and_names_quoted() {
         ),
         ("SELECT pg_catalog.lower('X')", "SELECT lower('X')"),
         ("SELECT - -1", "SELECT -(-1)"),
-        ("SELECT 'a''''b', E'x\\'y', $$it's$$, 'a\\'", r"SELECT E'a\'\'b', E'x\'y', E'it\'s', E'a\\'"),
+        (
+            "SELECT 'a''''b', E'x\\'y', $$it's$$, 'a\\'",
+            r"SELECT E'a\'\'b', E'x\'y', E'it\'s', E'a\\'",
+        ),
         ("SELECT 5 BETWEEN SYMMETRIC 9 AND 1", "SELECT (5 BETWEEN 9 AND 1 OR 5 BETWEEN 1 AND 9)"),
     ] {
         assert_eq!(admitted(text), expected, "{text}");
@@ -117,8 +122,12 @@ fn granted_in(dialect: Dialect) -> Granted {
         columns: vec![Column { name: "id".into(), ..Column::default() }],
         ..Table::default()
     };
-    let tables =
-        vec![table("sales", "Orders"), table("sales", "customers"), table("old", "orders"), table("", "plain")];
+    let tables = vec![
+        table("sales", "Orders"),
+        table("sales", "customers"),
+        table("old", "orders"),
+        table("", "plain"),
+    ];
     let path = vec!["sales".into()];
     Granted::new(&Catalog { database: "shop".into(), dialect, tables }, path)
 }
@@ -143,8 +152,16 @@ fn each_dialect_is_written_in_its_own_quotes() {
             "WITH Orders AS (SELECT 1 AS x) SELECT x FROM orders",
             r#"WITH "Orders" AS (SELECT 1 AS "x") SELECT "x" FROM "Orders""#,
         ),
-        (Dialect::Duckdb, r"SELECT 'a\', 'it''s', E'\t\'', 'a\''b'", "SELECT 'a\\', 'it''s', '\t''', 'a\\''b'"),
-        (Dialect::Duckdb, r#"SELECT {'a"b': 1}, "x y" FROM plain"#, r#"SELECT {'a"b': 1}, "x y" FROM "plain""#),
+        (
+            Dialect::Duckdb,
+            r"SELECT 'a\', 'it''s', E'\t\'', 'a\''b'",
+            "SELECT 'a\\', 'it''s', '\t''', 'a\\''b'",
+        ),
+        (
+            Dialect::Duckdb,
+            r#"SELECT {'a"b': 1}, "x y" FROM plain"#,
+            r#"SELECT {'a"b': 1}, "x y" FROM "plain""#,
+        ),
         (Dialect::Duckdb, "SELECT p -> '$.a' FROM plain", r#"SELECT "p" -> '$.a' FROM "plain""#),
         (Dialect::Spark, "SELECT ID FROM ORDERS", "SELECT `ID` FROM `sales`.`Orders`"),
         (
@@ -157,10 +174,26 @@ fn each_dialect_is_written_in_its_own_quotes() {
             "SELECT a.`b c` FROM plain a WHERE a.x == 1",
             "SELECT `a`.`b c` FROM `plain` `a` WHERE `a`.`x` = 1",
         ),
-        (Dialect::Mysql, r#"SELECT "it's", id FROM orders"#, "SELECT 'it''s', `id` FROM `sales`.`Orders`"),
-        (Dialect::Sqlite, r"SELECT [id], 'a\' FROM orders", r#"SELECT "id", 'a\' FROM "sales"."Orders""#),
-        (other("snowflake"), "SELECT id, Name FROM orders", r#"SELECT id, Name FROM "sales"."Orders""#),
-        (other("bigquery"), r#"SELECT "it's", id FROM orders"#, r#"SELECT "it's", `id` FROM `sales`.`Orders`"#),
+        (
+            Dialect::Mysql,
+            r#"SELECT "it's", id FROM orders"#,
+            "SELECT 'it''s', `id` FROM `sales`.`Orders`",
+        ),
+        (
+            Dialect::Sqlite,
+            r"SELECT [id], 'a\' FROM orders",
+            r#"SELECT "id", 'a\' FROM "sales"."Orders""#,
+        ),
+        (
+            other("snowflake"),
+            "SELECT id, Name FROM orders",
+            r#"SELECT id, Name FROM "sales"."Orders""#,
+        ),
+        (
+            other("bigquery"),
+            r#"SELECT "it's", id FROM orders"#,
+            r#"SELECT "it's", `id` FROM `sales`.`Orders`"#,
+        ),
     ] {
         assert_eq!(admitted_in(dialect, text), expected, "{text}");
     }
@@ -173,12 +206,20 @@ fn the_databases_own_catalog_may_stand_before_a_schema() {
         (Dialect::Duckdb, r#"SELECT * FROM "main"."sales"."Orders""#),
     ] {
         let granted = granted_in(dialect).in_catalog("main");
-        for text in ["SELECT * FROM main.sales.orders", "SELECT * FROM sales.orders", "SELECT * FROM orders"] {
+        for text in [
+            "SELECT * FROM main.sales.orders",
+            "SELECT * FROM sales.orders",
+            "SELECT * FROM orders",
+        ] {
             let admitted = admit(text, &granted, &Bounds::default()).unwrap();
-            assert_eq!((admitted.sql.as_str(), admitted.tables), (expected, vec!["sales.Orders".to_owned()]));
+            assert_eq!(
+                (admitted.sql.as_str(), admitted.tables),
+                (expected, vec!["sales.Orders".to_owned()])
+            );
         }
         for name in ["other.sales.orders", "main.sales.secret", "a.main.sales.orders"] {
-            let refused = admit(&format!("SELECT * FROM {name}"), &granted, &Bounds::default()).unwrap_err();
+            let refused =
+                admit(&format!("SELECT * FROM {name}"), &granted, &Bounds::default()).unwrap_err();
             assert_eq!(refused.rule.as_deref(), Some("granted-tables"));
         }
     }
@@ -213,7 +254,10 @@ fn sizes_of_a_series_are_counted() {
     // Seconds, not days.
     let seconds = "SELECT * FROM range(CAST(TIMESTAMP '1970-01-01' AS BIGINT), CAST(TIMESTAMP '2024-01-01' AS BIGINT))";
     assert_eq!(rule(Dialect::Spark, seconds).as_deref(), Some("size-argument"));
-    assert_eq!(rule(Dialect::Spark, "SELECT name RLIKE '(a+)+' FROM old.orders").as_deref(), Some("pattern"));
+    assert_eq!(
+        rule(Dialect::Spark, "SELECT name RLIKE '(a+)+' FROM old.orders").as_deref(),
+        Some("pattern")
+    );
 }
 
 /// The stack on which a statement is read without a larger one is enough for it.
@@ -236,7 +280,9 @@ fn the_stack_is_large_enough() {
         let operators = facts::check_chains(&text, &tokens).unwrap();
         let size = stack::BASE + operators * stack::PER_OPERATOR + (256 << 10);
         let thread = std::thread::Builder::new().stack_size(size);
-        let read = move || admit(&text, &granted(), &Bounds::default()).map(|_| ()).map_err(|error| (error, text));
+        let read = move || {
+            admit(&text, &granted(), &Bounds::default()).map(|_| ()).map_err(|error| (error, text))
+        };
         thread.spawn(read).unwrap().join().unwrap().unwrap();
     }
 }
@@ -302,7 +348,8 @@ proptest! {
         }
         let text: String = text.into_iter().collect();
         if let Ok(first) = admit(&text, &granted(), &Bounds::default()) {
-            // Admitted again, it is the same statement: nothing in it reads otherwise than it was checked.
+            // Admitted again, it is the same statement: nothing in it reads otherwise than it was
+            // checked.
             let second = admit(&first.sql, &granted(), &Bounds::default());
             prop_assert_eq!(second.map(|second| second.sql), Ok(first.sql), "{}", text);
             prop_assert!(!first.functions.iter().any(|function| function.starts_with("pg_")));
@@ -329,8 +376,12 @@ fn a_common_table_is_read_only_where_every_engine_takes_the_name_for_it() {
         "WITH RECURSIVE b AS (WITH c AS (SELECT 1) SELECT 1 UNION ALL SELECT 2), d AS (SELECT 1 UNION ALL SELECT * FROM secret), secret AS (SELECT 1) SELECT 1",
     ] {
         for dialect in [Dialect::Duckdb, Dialect::Spark, Dialect::Mysql, Dialect::Ansi] {
-            let rule = admit(text, &granted_in(dialect.clone()), &Bounds::default()).unwrap_err().rule.unwrap();
-            let has_form = dialect == Dialect::Duckdb || !text.contains("BY NAME") && !text.contains('"');
+            let rule = admit(text, &granted_in(dialect.clone()), &Bounds::default())
+                .unwrap_err()
+                .rule
+                .unwrap();
+            let has_form =
+                dialect == Dialect::Duckdb || !text.contains("BY NAME") && !text.contains('"');
             assert!(rule == "granted-tables" || !has_form, "{dialect:?} {text}: {rule}");
         }
     }
@@ -347,7 +398,9 @@ fn a_common_table_is_read_only_where_every_engine_takes_the_name_for_it() {
         "WITH RECURSIVE n AS (SELECT 1 AS i UNION SELECT n.i FROM orders JOIN n ON n.i = orders.id) SELECT * FROM n",
         "WITH a AS (SELECT 1), b AS (SELECT * FROM a) SELECT * FROM (WITH a AS (SELECT * FROM b) SELECT * FROM a)",
     ] {
-        for dialect in [Dialect::Postgres, Dialect::Duckdb, Dialect::Spark, Dialect::Mysql, Dialect::Ansi] {
+        for dialect in
+            [Dialect::Postgres, Dialect::Duckdb, Dialect::Spark, Dialect::Mysql, Dialect::Ansi]
+        {
             admit(text, &granted_in(dialect.clone()), &Bounds::default())
                 .unwrap_or_else(|error| panic!("{dialect:?} {text}: {error}"));
         }
@@ -363,9 +416,21 @@ fn a_common_table_is_written_as_it_was_defined() {
             "WITH \"ban\u{212a}\" AS (SELECT 1) SELECT * FROM bank",
             "WITH \"ban\u{212a}\" AS (SELECT 1) SELECT * FROM \"ban\u{212a}\"",
         ),
-        (Dialect::Mysql, "WITH a AS (SELECT 1) SELECT * FROM A", "WITH `a` AS (SELECT 1) SELECT * FROM `a`"),
-        (Dialect::Ansi, "WITH a AS (SELECT 1) SELECT * FROM \"a\"", "WITH a AS (SELECT 1) SELECT * FROM a"),
-        (Dialect::Ansi, "WITH \"A\" AS (SELECT 1) SELECT * FROM a", "WITH \"A\" AS (SELECT 1) SELECT * FROM \"A\""),
+        (
+            Dialect::Mysql,
+            "WITH a AS (SELECT 1) SELECT * FROM A",
+            "WITH `a` AS (SELECT 1) SELECT * FROM `a`",
+        ),
+        (
+            Dialect::Ansi,
+            "WITH a AS (SELECT 1) SELECT * FROM \"a\"",
+            "WITH a AS (SELECT 1) SELECT * FROM a",
+        ),
+        (
+            Dialect::Ansi,
+            "WITH \"A\" AS (SELECT 1) SELECT * FROM a",
+            "WITH \"A\" AS (SELECT 1) SELECT * FROM \"A\"",
+        ),
     ] {
         assert_eq!(admitted_in(dialect, text), expected);
     }

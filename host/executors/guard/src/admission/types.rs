@@ -1,8 +1,9 @@
-//! The types that a statement may name: those of the engine that hold plain values, and structures of them.
+//! The types that a statement may name: those of the engine that hold plain values, and structures
+//! of them.
 
 use sqlparser::ast::{
-    ArrayElemTypeDef, CharacterLength, DataType, ExactNumberInfo, Ident, ObjectName, ObjectNamePart, StructField,
-    TimezoneInfo,
+    ArrayElemTypeDef, CharacterLength, DataType, ExactNumberInfo, Ident, ObjectName,
+    ObjectNamePart, StructField, TimezoneInfo,
 };
 use sqlparser::tokenizer::Span;
 use syrch_core::{SqlError, SqlErrorKind};
@@ -19,7 +20,9 @@ impl Walk<'_> {
         use DataType as T;
         let is_listed = match &mut *data_type {
             T::Custom(name, modifiers) => return self.custom(name, modifiers),
-            T::Array(ArrayElemTypeDef::AngleBracket(element)) if self.rules.has(Form::Structures) => {
+            T::Array(ArrayElemTypeDef::AngleBracket(element))
+                if self.rules.has(Form::Structures) =>
+            {
                 return self.data_type(element);
             }
             T::Map(key, value, _) if self.rules.has(Form::Structures) => {
@@ -34,25 +37,39 @@ impl Walk<'_> {
                 }
                 return Ok(());
             }
-            T::Array(ArrayElemTypeDef::SquareBracket(element, _) | ArrayElemTypeDef::Qualified(element, _)) => {
+            T::Array(
+                ArrayElemTypeDef::SquareBracket(element, _)
+                | ArrayElemTypeDef::Qualified(element, _),
+            ) => {
                 return self.data_type(element);
             }
             T::Character(length) | T::Char(length) => match length {
                 None => true,
-                Some(CharacterLength::IntegerLength { length, unit }) => *length <= LONGEST && unit.is_none(),
+                Some(CharacterLength::IntegerLength { length, unit }) => {
+                    *length <= LONGEST && unit.is_none()
+                }
                 Some(CharacterLength::Max) => false,
             },
             T::CharacterVarying(length) | T::CharVarying(length) | T::Varchar(length) => {
                 !matches!(length, Some(CharacterLength::Max))
             }
-            T::Bit(length) | T::BitVarying(length) | T::VarBit(length) => length.is_none_or(|length| length <= LONGEST),
-            T::Numeric(info) | T::Decimal(info) | T::Dec(info) | T::Float(info) | T::Double(info) => match info {
-                ExactNumberInfo::None | ExactNumberInfo::Precision(_) | ExactNumberInfo::PrecisionAndScale(..) => true,
+            T::Bit(length) | T::BitVarying(length) | T::VarBit(length) => {
+                length.is_none_or(|length| length <= LONGEST)
+            }
+            T::Numeric(info)
+            | T::Decimal(info)
+            | T::Dec(info)
+            | T::Float(info)
+            | T::Double(info) => match info {
+                ExactNumberInfo::None
+                | ExactNumberInfo::Precision(_)
+                | ExactNumberInfo::PrecisionAndScale(..) => true,
             },
             T::Time(_, zone) | T::Timestamp(_, zone) => match zone {
-                TimezoneInfo::None | TimezoneInfo::WithTimeZone | TimezoneInfo::WithoutTimeZone | TimezoneInfo::Tz => {
-                    true
-                }
+                TimezoneInfo::None
+                | TimezoneInfo::WithTimeZone
+                | TimezoneInfo::WithoutTimeZone
+                | TimezoneInfo::Tz => true,
             },
             T::SmallInt(None)
             | T::Int(None)
@@ -95,7 +112,8 @@ impl Walk<'_> {
             _ => return Err(self.type_refused(&shown)),
         };
         let is_number = |modifier: &String| modifier.bytes().all(|byte| byte.is_ascii_digit());
-        let is_short = |modifier: &String| modifier.parse().is_ok_and(|length: u64| length <= LONGEST);
+        let is_short =
+            |modifier: &String| modifier.parse().is_ok_and(|length: u64| length <= LONGEST);
         let plain = plain.to_ascii_lowercase();
         if !self.rules.types.contains(&plain.as_str())
             || !modifiers.iter().all(is_number)

@@ -1,9 +1,12 @@
-//! What the definition of a view in PostgreSQL calls: the server runs it with the rights of the view's owner, whoever reads the view.
+//! What the definition of a view in PostgreSQL calls: the server runs it with the rights of the
+//! view's owner, whoever reads the view.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{Expr, FunctionArguments, ObjectName, ObjectNamePart, TableFactor, Visit, Visitor};
+use sqlparser::ast::{
+    Expr, FunctionArguments, ObjectName, ObjectNamePart, TableFactor, Visit, Visitor,
+};
 use syrch_core::{Dialect, SqlError};
 
 use super::postgres::RULES;
@@ -13,15 +16,23 @@ use crate::prelex;
 use crate::read::Reading;
 
 /// Functions that the grammar knows by name, or that disclose no more than the role's own name.
-const HARMLESS: [&str; 7] =
-    ["array", "current_role", "current_schema", "current_user", "row", "session_user", "to_tsvector"];
+const HARMLESS: [&str; 7] = [
+    "array",
+    "current_role",
+    "current_schema",
+    "current_user",
+    "row",
+    "session_user",
+    "to_tsvector",
+];
 
 /// What the definition of a view uses.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Definition {
     /// The functions that it calls and that are not listed, in lower case.
     pub unlisted: BTreeSet<String>,
-    /// The names behind FROM without their schemas, in lower case; those of common table expressions are among them.
+    /// The names behind FROM without their schemas, in lower case; those of common table
+    /// expressions are among them.
     pub relations: BTreeSet<String>,
 }
 
@@ -53,7 +64,9 @@ impl Visitor for Definition {
     }
     fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
         match factor {
-            TableFactor::Table { name, args: Some(_), .. } | TableFactor::Function { name, .. } => self.add(name),
+            TableFactor::Table { name, args: Some(_), .. } | TableFactor::Function { name, .. } => {
+                self.add(name)
+            }
             _ => {}
         }
         ControlFlow::Continue(())
@@ -70,7 +83,8 @@ pub fn definition(text: &str) -> Result<Definition, SqlError> {
     let tokens = prelex(&source.text, &Dialect::Postgres, &bounds)?;
     let read = || {
         let places = Places::new(&source.text);
-        let statement = facts::parse_tokens(&source.text, &tokens, Reading::of(&Dialect::Postgres), &places);
+        let statement =
+            facts::parse_tokens(&source.text, &tokens, Reading::of(&Dialect::Postgres), &places);
         let mut found = Definition::default();
         let _ = statement.map_err(|error| super::refused(error).rule("syntax"))?.visit(&mut found);
         Ok(found)
@@ -85,16 +99,29 @@ mod tests {
     #[test]
     fn every_call_is_found() {
         let calls = |text: &str| definition(text).unwrap().unlisted.into_iter().collect::<Vec<_>>();
-        assert_eq!(calls("SELECT id, public.audit_hit() AS h FROM customers LIMIT 1;"), ["public.audit_hit"]);
-        assert_eq!(calls("SELECT x FROM dblink('a') AS t(x int), (SELECT pg_sleep(1)) s"), ["dblink", "pg_sleep"]);
         assert_eq!(
-            calls("SELECT sum(a), current_user, ARRAY(SELECT 1) FROM t WHERE EXISTS (SELECT lo_get(1))"),
+            calls("SELECT id, public.audit_hit() AS h FROM customers LIMIT 1;"),
+            ["public.audit_hit"]
+        );
+        assert_eq!(
+            calls("SELECT x FROM dblink('a') AS t(x int), (SELECT pg_sleep(1)) s"),
+            ["dblink", "pg_sleep"]
+        );
+        assert_eq!(
+            calls(
+                "SELECT sum(a), current_user, ARRAY(SELECT 1) FROM t WHERE EXISTS (SELECT lo_get(1))"
+            ),
             ["lo_get"]
         );
-        assert_eq!(calls("SELECT count(*) FROM pg_catalog.generate_series(1, 2) g"), Vec::<String>::new());
+        assert_eq!(
+            calls("SELECT count(*) FROM pg_catalog.generate_series(1, 2) g"),
+            Vec::<String>::new()
+        );
         assert!(definition("SELECT 1 +").is_err());
         let relations =
-            definition("SELECT a FROM s.\"T\" JOIN u ON (a = (SELECT max(b) FROM public.v))").unwrap().relations;
+            definition("SELECT a FROM s.\"T\" JOIN u ON (a = (SELECT max(b) FROM public.v))")
+                .unwrap()
+                .relations;
         assert_eq!(relations.into_iter().collect::<Vec<_>>(), ["t", "u", "v"]);
     }
 }

@@ -1,5 +1,6 @@
-//! Forms that an engine has and the parser lacks. They are carried through the parser's tree in forms that it knows and that the engine lacks,
-//! and come back when the tree is written: `read` is the way in, `write` the way out.
+//! Forms that an engine has and the parser lacks. They are carried through the parser's tree in
+//! forms that it knows and that the engine lacks, and come back when the tree is written: `read` is
+//! the way in, `write` the way out.
 //!
 //! | form | in the tree |
 //! |---|---|
@@ -12,8 +13,8 @@
 //! | `PIVOT (… IN (…) GROUP BY a)` | `DEFAULT ON NULL (mark(a))` |
 //! | `[a FOR x IN l IF b]` | a mark in place of the bracket, and then calls of `list_transform` and `list_filter` |
 //!
-//! A mark is a name with the character NUL, which no statement holds. Whoever walks the tree refuses such a name wherever a name stands, but
-//! for the places above.
+//! A mark is a name with the character NUL, which no statement holds. Whoever walks the tree
+//! refuses such a name wherever a name stands, but for the places above.
 
 mod read;
 mod write;
@@ -37,7 +38,8 @@ pub(crate) const COMPREHENSION: &str = "\0comprehension";
 pub(crate) const SAMPLE: &str = "\0USING SAMPLE ";
 
 /// Frames may leave out these rows.
-const EXCLUSIONS: [&str; 4] = ["EXCLUDE CURRENT ROW", "EXCLUDE GROUP", "EXCLUDE TIES", "EXCLUDE NO OTHERS"];
+const EXCLUSIONS: [&str; 4] =
+    ["EXCLUDE CURRENT ROW", "EXCLUDE GROUP", "EXCLUDE TIES", "EXCLUDE NO OTHERS"];
 
 /// Whether a name is a mark as a whole.
 pub(crate) fn is_mark(ident: &Ident) -> bool {

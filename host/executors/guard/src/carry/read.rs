@@ -1,4 +1,5 @@
-//! The way in: tokens of the engine become tokens of the parser. What is only half understood is refused.
+//! The way in: tokens of the engine become tokens of the parser. What is only half understood is
+//! refused.
 
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token as Symbol, TokenWithSpan, TokenizerError, Word};
@@ -7,7 +8,10 @@ use syrch_core::Dialect;
 use super::{COMPREHENSION, EXCLUSIONS, GROUP, MARK, PIVOT, SAMPLE, UNPIVOT};
 
 /// Writes the forms of a dialect as the parser can read them.
-pub(crate) fn carry(tokens: Vec<TokenWithSpan>, dialect: &Dialect) -> Result<Vec<TokenWithSpan>, TokenizerError> {
+pub(crate) fn carry(
+    tokens: Vec<TokenWithSpan>,
+    dialect: &Dialect,
+) -> Result<Vec<TokenWithSpan>, TokenizerError> {
     if !matches!(dialect, Dialect::Duckdb | Dialect::Postgres) || !tokens.iter().any(may_begin) {
         return Ok(tokens);
     }
@@ -60,8 +64,13 @@ fn name(token: &TokenWithSpan) -> Option<String> {
 fn constant(token: &TokenWithSpan) -> Option<String> {
     match &token.token {
         Symbol::Number(digits, false) => Some(digits.clone()),
-        Symbol::SingleQuotedString(text) if !text.contains('\\') => Some(format!("'{}'", text.replace('\'', "''"))),
-        Symbol::Word(_) => ["true", "false", "null"].into_iter().find(|word| is(token, word)).map(str::to_uppercase),
+        Symbol::SingleQuotedString(text) if !text.contains('\\') => {
+            Some(format!("'{}'", text.replace('\'', "''")))
+        }
+        Symbol::Word(_) => ["true", "false", "null"]
+            .into_iter()
+            .find(|word| is(token, word))
+            .map(str::to_uppercase),
         _ => None,
     }
 }
@@ -89,7 +98,14 @@ struct Frame {
 
 impl Frame {
     fn new(open: usize) -> Self {
-        Self { open, is_square: false, is_with: false, is_pivoted: false, has_groups: false, pivot: None }
+        Self {
+            open,
+            is_square: false,
+            is_with: false,
+            is_pivoted: false,
+            has_groups: false,
+            pivot: None,
+        }
     }
 }
 
@@ -146,7 +162,8 @@ impl Reader {
 
     fn unsupported<T>(&self, form: &str) -> Result<T, TokenizerError> {
         let token = self.tokens.get(self.at).or(self.tokens.last());
-        let location = token.map_or(sqlparser::tokenizer::Location::empty(), |token| token.span.start);
+        let location =
+            token.map_or(sqlparser::tokenizer::Location::empty(), |token| token.span.start);
         Err(TokenizerError { message: format!("not supported: {form}"), location })
     }
 
@@ -190,11 +207,15 @@ impl Reader {
     }
 
     fn word(&mut self) -> Result<(), TokenizerError> {
-        if self.ahead(0, "exclude") && ["row", "preceding", "following"].iter().any(|word| self.is_behind(word)) {
+        if self.ahead(0, "exclude")
+            && ["row", "preceding", "following"].iter().any(|word| self.is_behind(word))
+        {
             return self.exclusion();
         }
         if !self.is_duckdb {
-            if self.is_behind_symbol(&Symbol::RParen) && (self.ahead(0, "search") || self.ahead(0, "cycle")) {
+            if self.is_behind_symbol(&Symbol::RParen)
+                && (self.ahead(0, "search") || self.ahead(0, "cycle"))
+            {
                 return self.recursion();
             }
             self.take();
@@ -260,7 +281,8 @@ impl Reader {
             self.push_words(&["RIGHT", "ANTI", "JOIN"]);
             self.at += 4;
         } else if self.ahead(0, "asof") && (1..4).any(|by| self.ahead(by, "join")) {
-            return self.unsupported("ASOF with this kind of JOIN; only ASOF JOIN and ASOF LEFT JOIN are");
+            return self
+                .unsupported("ASOF with this kind of JOIN; only ASOF JOIN and ASOF LEFT JOIN are");
         } else if self.ahead(0, "straight_join") {
             return self.unsupported("STRAIGHT_JOIN");
         } else if self.ahead(0, "right") && (self.ahead(1, "semi") || self.ahead(1, "anti")) {
@@ -269,9 +291,12 @@ impl Reader {
             return self.sample();
         } else if self.ahead(0, "for") && self.frame().is_square {
             let open = self.frame().open;
-            if let Some(token) = self.out.get_mut(open).filter(|token| token.token == Symbol::LBracket) {
+            if let Some(token) =
+                self.out.get_mut(open).filter(|token| token.token == Symbol::LBracket)
+            {
                 let value = COMPREHENSION.to_owned();
-                token.token = Symbol::Word(Word { value, quote_style: None, keyword: Keyword::NoKeyword });
+                token.token =
+                    Symbol::Word(Word { value, quote_style: None, keyword: Keyword::NoKeyword });
             }
             self.take();
         } else {
@@ -283,17 +308,21 @@ impl Reader {
     /// `EXCLUDE TIES)`: the bracket that it ends has the mark behind it.
     fn exclusion(&mut self) -> Result<(), TokenizerError> {
         let words = |exclusion: &str| exclusion.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        let found = EXCLUSIONS.into_iter().map(|exclusion| (exclusion, words(exclusion))).find(|(_, words)| {
-            let is_here = words.iter().enumerate().all(|(by, word)| self.ahead(by, word));
-            is_here && self.symbol(words.len()) == Some(&Symbol::RParen)
-        });
+        let found = EXCLUSIONS.into_iter().map(|exclusion| (exclusion, words(exclusion))).find(
+            |(_, words)| {
+                let is_here = words.iter().enumerate().all(|(by, word)| self.ahead(by, word));
+                is_here && self.symbol(words.len()) == Some(&Symbol::RParen)
+            },
+        );
         let Some((exclusion, words)) = found.filter(|_| self.frames.len() > 1) else {
             return self.unsupported("EXCLUDE in this place");
         };
         let mark = format!("{MARK}{exclusion}");
         let place = self.frame().open + 1;
         match self.out.get_mut(place).map(|token| &mut token.token) {
-            Some(Symbol::Word(Word { value, quote_style: _, keyword: Keyword::NoKeyword })) => value.push_str(&mark),
+            Some(Symbol::Word(Word { value, quote_style: _, keyword: Keyword::NoKeyword })) => {
+                value.push_str(&mark)
+            }
             _ => {
                 let word = Word { value: mark, quote_style: None, keyword: Keyword::NoKeyword };
                 let span = self.tokens[self.at].span;
@@ -330,7 +359,8 @@ impl Reader {
     }
 
     fn search(&self, at: usize) -> Option<(String, usize)> {
-        let is_word = |index: usize, word: &str| self.tokens.get(index).is_some_and(|token| is(token, word));
+        let is_word =
+            |index: usize, word: &str| self.tokens.get(index).is_some_and(|token| is(token, word));
         let order = ["DEPTH", "BREADTH"].into_iter().find(|order| is_word(at + 1, order))?;
         if !(is_word(at, "search") && is_word(at + 2, "first") && is_word(at + 3, "by")) {
             return None;
@@ -341,7 +371,8 @@ impl Reader {
     }
 
     fn cycle(&self, at: usize) -> Option<(String, usize)> {
-        let is_word = |index: usize, word: &str| self.tokens.get(index).is_some_and(|token| is(token, word));
+        let is_word =
+            |index: usize, word: &str| self.tokens.get(index).is_some_and(|token| is(token, word));
         if !is_word(at, "cycle") {
             return None;
         }
@@ -369,11 +400,14 @@ impl Reader {
         Some((names.join(", "), at))
     }
 
-    /// `USING SAMPLE 10%`, `USING SAMPLE 5 ROWS (reservoir, 42)` and `USING SAMPLE bernoulli(10 PERCENT) REPEATABLE (42)`.
+    /// `USING SAMPLE 10%`, `USING SAMPLE 5 ROWS (reservoir, 42)` and `USING SAMPLE bernoulli(10
+    /// PERCENT) REPEATABLE (42)`.
     fn sample(&mut self) -> Result<(), TokenizerError> {
         self.at += 2;
         let Some((clause, length)) = self.sampled() else {
-            return self.unsupported("this form of USING SAMPLE; write `USING SAMPLE 10%` or `USING SAMPLE 50 ROWS`");
+            return self.unsupported(
+                "this form of USING SAMPLE; write `USING SAMPLE 10%` or `USING SAMPLE 50 ROWS`",
+            );
         };
         self.push_words(&["QUALIFY"]);
         self.push_mark(format!("{SAMPLE}{clause}"));
@@ -385,7 +419,9 @@ impl Reader {
         const METHODS: [&str; 3] = ["bernoulli", "reservoir", "system"];
         let method = |by: usize| METHODS.into_iter().find(|method| self.ahead(by, method));
         let number = |by: usize| match self.symbol(by) {
-            Some(Symbol::Number(digits, false)) if digits.bytes().all(|b| b.is_ascii_digit() || b == b'.') => {
+            Some(Symbol::Number(digits, false))
+                if digits.bytes().all(|b| b.is_ascii_digit() || b == b'.') =>
+            {
                 Some(digits.clone())
             }
             _ => None,
@@ -449,12 +485,18 @@ impl Reader {
                 self.frame().pivot = Some((Part::Rest, is_unpivot));
                 return Ok(());
             }
-            Part::List if is_unpivot && self.are(&["into", "name"]) => return self.names_of_unpivot(),
-            Part::List if ["group", "order", "limit", "offset"].iter().any(|word| self.ahead(0, word)) => {
+            Part::List if is_unpivot && self.are(&["into", "name"]) => {
+                return self.names_of_unpivot();
+            }
+            Part::List
+                if ["group", "order", "limit", "offset"].iter().any(|word| self.ahead(0, word)) =>
+            {
                 self.push(Symbol::RParen);
                 self.frame().pivot = Some((Part::Rest, is_unpivot));
             }
-            Part::Rest if ["select", "from", "where", "having"].iter().any(|word| self.ahead(0, word)) => {
+            Part::Rest
+                if ["select", "from", "where", "having"].iter().any(|word| self.ahead(0, word)) =>
+            {
                 return self.unsupported("this clause behind PIVOT; put the PIVOT in parentheses");
             }
             _ => {}

@@ -5,12 +5,13 @@ use syrch_core::Dialect;
 use super::{MARK, split_exclusion};
 use crate::{Kind, Token, lex};
 
-/// Writes a text of the parser's tree as the engine reads it. A text that holds nothing carried stays as it is.
+/// Writes a text of the parser's tree as the engine reads it. A text that holds nothing carried
+/// stays as it is.
 pub(crate) fn restore(text: String, dialect: &Dialect) -> String {
     let is_carried = match dialect {
-        Dialect::Duckdb => {
-            ["RIGHT SEMI JOIN", "RIGHT ANTI JOIN", "STRAIGHT_JOIN"].iter().any(|join| text.contains(join))
-        }
+        Dialect::Duckdb => ["RIGHT SEMI JOIN", "RIGHT ANTI JOIN", "STRAIGHT_JOIN"]
+            .iter()
+            .any(|join| text.contains(join)),
         Dialect::Postgres => false,
         _ => return text,
     };
@@ -20,8 +21,15 @@ pub(crate) fn restore(text: String, dialect: &Dialect) -> String {
     let Ok(tokens) = lex(&text, dialect, usize::MAX) else { return text };
     let tokens: Vec<Token> = tokens.into_iter().filter(Token::is_significant).collect();
     let out = String::with_capacity(text.len());
-    let mut writer =
-        Writer { text: &text, tokens: &tokens, at: 0, end: 0, out, frames: vec![Frame::default()], words: Vec::new() };
+    let mut writer = Writer {
+        text: &text,
+        tokens: &tokens,
+        at: 0,
+        end: 0,
+        out,
+        frames: vec![Frame::default()],
+        words: Vec::new(),
+    };
     while writer.at < tokens.len() {
         writer.next(*dialect == Dialect::Duckdb);
     }
@@ -61,7 +69,10 @@ impl Writer<'_> {
     }
 
     fn is_before(&self, word: &str) -> bool {
-        self.at.checked_sub(1).and_then(|at| self.tokens.get(at)).is_some_and(|token| token.text(self.text) == word)
+        self.at
+            .checked_sub(1)
+            .and_then(|at| self.tokens.get(at))
+            .is_some_and(|token| token.text(self.text) == word)
     }
 
     fn are(&self, words: &[&str]) -> bool {
@@ -105,7 +116,11 @@ impl Writer<'_> {
 
     fn skip(&mut self, count: usize) {
         self.at = (self.at + count).min(self.tokens.len());
-        self.end = self.at.checked_sub(1).and_then(|last| self.tokens.get(last)).map_or(0, |token| token.end);
+        self.end = self
+            .at
+            .checked_sub(1)
+            .and_then(|last| self.tokens.get(last))
+            .map_or(0, |token| token.end);
     }
 
     /// Takes back the last tokens of the output.
@@ -139,8 +154,12 @@ impl Writer<'_> {
                 self.frame().from = Some(place);
                 self.copy();
             }
-            (Kind::Word, _) if is_duckdb && self.are(&["RIGHT", "SEMI", "JOIN"]) => self.replace(3, "ASOF JOIN"),
-            (Kind::Word, _) if is_duckdb && self.are(&["RIGHT", "ANTI", "JOIN"]) => self.replace(3, "ASOF LEFT JOIN"),
+            (Kind::Word, _) if is_duckdb && self.are(&["RIGHT", "SEMI", "JOIN"]) => {
+                self.replace(3, "ASOF JOIN")
+            }
+            (Kind::Word, _) if is_duckdb && self.are(&["RIGHT", "ANTI", "JOIN"]) => {
+                self.replace(3, "ASOF LEFT JOIN")
+            }
             (Kind::Word, "STRAIGHT_JOIN") if is_duckdb => self.replace(1, "POSITIONAL JOIN"),
             _ => self.copy(),
         }
@@ -149,7 +168,8 @@ impl Writer<'_> {
     fn open(&mut self) {
         let is_sets = self.is_before("SETS");
         let is_nested = self.frame().is_sets
-            && (self.word(1) == "GROUPING" && self.word(2) == "SETS" || ["ROLLUP", "CUBE"].contains(&self.word(1)));
+            && (self.word(1) == "GROUPING" && self.word(2) == "SETS"
+                || ["ROLLUP", "CUBE"].contains(&self.word(1)));
         if is_nested {
             self.space();
             self.skip(1);
@@ -221,7 +241,8 @@ impl Writer<'_> {
     }
 
     fn exclusion(&mut self) {
-        let shown = |count: usize| (1..=count).map(|by| self.word(by)).collect::<Vec<_>>().join(" ");
+        let shown =
+            |count: usize| (1..=count).map(|by| self.word(by)).collect::<Vec<_>>().join(" ");
         let found = (2..=3).find_map(|count| {
             let ident = sqlparser::ast::Ident::new(format!("{MARK}{}", shown(count)));
             split_exclusion(&ident).map(|(_, exclusion)| (count, exclusion))

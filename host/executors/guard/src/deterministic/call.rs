@@ -1,8 +1,9 @@
-//! The walk over calls: functions whose result depends on their arguments alone, and aggregates whose result does not depend on the order of rows.
+//! The walk over calls: functions whose result depends on their arguments alone, and aggregates
+//! whose result does not depend on the order of rows.
 
 use sqlparser::ast::{
-    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, ObjectName,
-    ObjectNamePart, UnaryOperator, Value,
+    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident,
+    ObjectName, ObjectNamePart, UnaryOperator, Value,
 };
 use sqlparser::tokenizer::Span;
 use syrch_core::SqlError;
@@ -38,22 +39,34 @@ fn argument(arg: &mut FunctionArg) -> Option<&mut Expr> {
     };
     match arg {
         FunctionArgExpr::Expr(expr) => Some(expr),
-        FunctionArgExpr::QualifiedWildcard(_) | FunctionArgExpr::Wildcard | FunctionArgExpr::WildcardWithOptions(_) => {
-            None
-        }
+        FunctionArgExpr::QualifiedWildcard(_)
+        | FunctionArgExpr::Wildcard
+        | FunctionArgExpr::WildcardWithOptions(_) => None,
     }
 }
 
 impl Walk<'_> {
     pub(super) fn call(&mut self, function: &mut Function) -> Result<Kind, SqlError> {
         // What is not bound here is refused by the guard's own walk.
-        let Function { name, uses_odbc_syntax: _, parameters: _, args, within_group, filter, null_treatment: _, over } =
-            function;
+        let Function {
+            name,
+            uses_odbc_syntax: _,
+            parameters: _,
+            args,
+            within_group,
+            filter,
+            null_treatment: _,
+            over,
+        } = function;
         let (plain, span) = (plain(name), span(name));
         let (args, clauses) = match args {
             FunctionArguments::None => return Err(self.clock(&plain, span)),
             FunctionArguments::Subquery(_) => return Err(self.ordered(&plain, span)),
-            FunctionArguments::List(FunctionArgumentList { duplicate_treatment: _, args, clauses }) => (args, clauses),
+            FunctionArguments::List(FunctionArgumentList {
+                duplicate_treatment: _,
+                args,
+                clauses,
+            }) => (args, clauses),
         };
         let class = class(&plain, args.len(), self.is_sqlite);
         match class {
@@ -73,17 +86,24 @@ impl Walk<'_> {
             return Err(self.ordered(&plain, span));
         }
         if let Some(over) = over {
-            if class == Class::Scalar || (class == Class::Aggregate && !self.is_whole_partition(over)) {
+            if class == Class::Scalar
+                || (class == Class::Aggregate && !self.is_whole_partition(over))
+            {
                 let why = "is refused as a window function: its result depends on the order of rows within a partition";
                 return Err(self.refuse("window", &plain, why, span));
             }
-            if self.top(|scope| scope.determined.as_ref().is_some_and(|determined| determined.is_choice)) {
+            if self.top(|scope| {
+                scope.determined.as_ref().is_some_and(|determined| determined.is_choice)
+            }) {
                 return Err(self.bare(&plain, span));
             }
             self.window(over)?;
         }
         let is_grouping = class == Class::Aggregate && over.is_none();
-        if is_grouping && self.top(|scope| scope.determined.as_ref().is_some_and(|found| !found.has_aggregates)) {
+        if is_grouping
+            && self
+                .top(|scope| scope.determined.as_ref().is_some_and(|found| !found.has_aggregates))
+        {
             return Err(self.bare(&plain, span));
         }
         let before = self.uses();
@@ -108,11 +128,17 @@ impl Walk<'_> {
             Class::Aggregate => self.aggregate(&plain, &kinds, span),
             Class::Ranking if matches!(plain.as_str(), "rank" | "dense_rank") => Ok(Kind::INT),
             Class::Ranking => Ok(Kind::REAL),
-            Class::Scalar | Class::Ordered | Class::Clock | Class::Rows | Class::Unknown => Ok(scalar(&plain, &kinds)),
+            Class::Scalar | Class::Ordered | Class::Clock | Class::Rows | Class::Unknown => {
+                Ok(scalar(&plain, &kinds))
+            }
         }
     }
 
-    fn arguments(&mut self, args: &mut [FunctionArg], filter: Option<&mut Expr>) -> Result<Vec<Kind>, SqlError> {
+    fn arguments(
+        &mut self,
+        args: &mut [FunctionArg],
+        filter: Option<&mut Expr>,
+    ) -> Result<Vec<Kind>, SqlError> {
         let mut kinds = Vec::with_capacity(args.len());
         for arg in args {
             kinds.push(match argument(arg) {
@@ -134,8 +160,7 @@ impl Walk<'_> {
             "max" | "min" => Err(self.mixed(plain, span)),
             _ if !kind.is_integer() && self.sums == RealSums::Admitted => Ok(Kind::NUMBER),
             _ if !kind.is_integer() => {
-                let why =
-                    "is refused over what may be a real: its last digits depend on the order in which rows are added";
+                let why = "is refused over what may be a real: its last digits depend on the order in which rows are added";
                 Err(self.refuse("float-aggregate", plain, why, span))
             }
             "sum" => Ok(Kind::INT),
@@ -143,8 +168,14 @@ impl Walk<'_> {
         }
     }
 
-    /// Refuses the time of day among the arguments of functions of SQLite, and zones that are those of the machine.
-    fn check_times(&self, plain: &str, args: &mut [FunctionArg], span: Span) -> Result<(), SqlError> {
+    /// Refuses the time of day among the arguments of functions of SQLite, and zones that are those
+    /// of the machine.
+    fn check_times(
+        &self,
+        plain: &str,
+        args: &mut [FunctionArg],
+        span: Span,
+    ) -> Result<(), SqlError> {
         let Some(first) = time_arguments(plain) else { return Ok(()) };
         if args.len() <= first {
             return Err(self.clock(plain, span));
@@ -155,13 +186,15 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// A time or a modifier is a literal, another time, or a cell: a text that is computed may be the word `now`.
+    /// A time or a modifier is a literal, another time, or a cell: a text that is computed may be
+    /// the word `now`.
     fn check_time(&self, expr: &Expr, plain: &str, span: Span) -> Result<(), SqlError> {
         match expr {
             Expr::Nested(inner) => self.check_time(inner, plain, span),
             Expr::Value(value) => match &value.value {
                 Value::SingleQuotedString(text)
-                    if ["now", "localtime", "utc"].contains(&text.trim().to_lowercase().as_str()) =>
+                    if ["now", "localtime", "utc"]
+                        .contains(&text.trim().to_lowercase().as_str()) =>
                 {
                     Err(self.clock(text.trim(), value.span))
                 }
@@ -171,7 +204,8 @@ impl Walk<'_> {
                 self.check_time(expr, plain, span)
             }
             Expr::Function(call)
-                if time_arguments(&call.name.to_string().to_lowercase().replace('"', "")).is_some() =>
+                if time_arguments(&call.name.to_string().to_lowercase().replace('"', ""))
+                    .is_some() =>
             {
                 Ok(())
             }
@@ -185,11 +219,18 @@ impl Walk<'_> {
     /// Whether a column is one of a stored table.
     fn is_cell(&self, found: &Found) -> bool {
         let scope = self.scopes.get(found.depth);
-        scope.and_then(|scope| scope.sources.get(found.id.0)).is_some_and(|source| source.columns.is_table())
+        scope
+            .and_then(|scope| scope.sources.get(found.id.0))
+            .is_some_and(|source| source.columns.is_table())
     }
 
     fn clock(&self, token: &str, span: Span) -> SqlError {
-        self.refuse("clock", token, "is refused: its value depends on the time of day or on the session", span)
+        self.refuse(
+            "clock",
+            token,
+            "is refused: its value depends on the time of day or on the session",
+            span,
+        )
     }
 
     fn ordered(&self, token: &str, span: Span) -> SqlError {
@@ -217,10 +258,12 @@ impl Walk<'_> {
     /// Whether an aggregate of this query stands in an expression.
     pub(super) fn has_aggregate(&self, expr: &mut Expr) -> bool {
         let Expr::Function(function) = expr else {
-            return parts(expr).is_some_and(|parts| parts.exprs.into_iter().any(|part| self.has_aggregate(part)));
+            return parts(expr)
+                .is_some_and(|parts| parts.exprs.into_iter().any(|part| self.has_aggregate(part)));
         };
         let FunctionArguments::List(list) = &mut function.args else { return false };
-        let is_aggregate = class(&plain(&function.name), list.args.len(), self.is_sqlite) == Class::Aggregate;
+        let is_aggregate =
+            class(&plain(&function.name), list.args.len(), self.is_sqlite) == Class::Aggregate;
         (is_aggregate && function.over.is_none())
             || list.args.iter_mut().filter_map(argument).any(|expr| self.has_aggregate(expr))
     }
@@ -233,12 +276,14 @@ fn scalar(name: &str, kinds: &[Kind]) -> Kind {
         "instr" | "length" | "like" | "octet_length" | "sign" | "unicode" => Kind::INT,
         // A count of milliseconds from 0 on, divided: never `-0.0`.
         "julianday" => Kind::REAL,
-        "round" | "acos" | "acosh" | "asin" | "asinh" | "atan" | "atan2" | "atanh" | "cos" | "cosh" | "degrees"
-        | "exp" | "ln" | "log" | "log10" | "log2" | "pi" | "pow" | "power" | "radians" | "sin" | "sinh" | "sqrt"
-        | "tan" | "tanh" => Kind::COMPUTED,
-        "char" | "concat" | "concat_ws" | "date" | "datetime" | "format" | "hex" | "lower" | "ltrim" | "printf"
-        | "quote" | "replace" | "rtrim" | "soundex" | "strftime" | "substr" | "substring" | "time" | "timediff"
-        | "trim" | "typeof" | "unhex" | "upper" => Kind::TEXT,
+        "round" | "acos" | "acosh" | "asin" | "asinh" | "atan" | "atan2" | "atanh" | "cos"
+        | "cosh" | "degrees" | "exp" | "ln" | "log" | "log10" | "log2" | "pi" | "pow" | "power"
+        | "radians" | "sin" | "sinh" | "sqrt" | "tan" | "tanh" => Kind::COMPUTED,
+        "char" | "concat" | "concat_ws" | "date" | "datetime" | "format" | "hex" | "lower"
+        | "ltrim" | "printf" | "quote" | "replace" | "rtrim" | "soundex" | "strftime"
+        | "substr" | "substring" | "time" | "timediff" | "trim" | "typeof" | "unhex" | "upper" => {
+            Kind::TEXT
+        }
         "coalesce" | "ifnull" | "likely" | "max" | "min" | "unlikely" => any(),
         "if" | "iif" => kinds.iter().skip(1).fold(Kind::NULL, |kind, other| kind.or(*other)),
         "nullif" => kinds.first().copied().unwrap_or(Kind::ANY),

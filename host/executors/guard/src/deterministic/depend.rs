@@ -1,5 +1,6 @@
-//! Which columns have one value when others have one: the closure of functional dependencies that joins, conditions and unique keys make. It
-//! decides what may stand beside GROUP BY, and when LIMIT and a sub-query that stands for a value pick the same row whatever the plan.
+//! Which columns have one value when others have one: the closure of functional dependencies that
+//! joins, conditions and unique keys make. It decides what may stand beside GROUP BY, and when
+//! LIMIT and a sub-query that stands for a value pick the same row whatever the plan.
 
 use std::collections::HashSet;
 
@@ -8,7 +9,8 @@ use sqlparser::ast::{BinaryOperator, Expr, Ident};
 use super::kind::Affinity;
 use super::scope::{Determined, Found, Id, Scope, parts_of};
 
-/// The most dependencies of one SELECT that are followed; columns that only further ones determine count as not determined.
+/// The most dependencies of one SELECT that are followed; columns that only further ones determine
+/// count as not determined.
 const MOST: usize = 256;
 
 /// What is known of the rows of one SELECT.
@@ -34,7 +36,9 @@ pub(super) fn conjuncts(expr: &Expr) -> Vec<&Expr> {
     while let Some(expr) = open.pop() {
         match expr {
             Expr::Nested(inner) => open.push(inner),
-            Expr::BinaryOp { left, op: BinaryOperator::And, right } => open.extend([&**left, &**right]),
+            Expr::BinaryOp { left, op: BinaryOperator::And, right } => {
+                open.extend([&**left, &**right])
+            }
             term => terms.push(term),
         }
     }
@@ -66,12 +70,13 @@ fn side(scopes: &[Scope], expr: &Expr) -> Option<(Side, Affinity)> {
     }
 }
 
-/// The two sides of an equation that gives a column of the innermost scope a certain value. Where the sides have different affinities,
-/// several values may equal one.
+/// The two sides of an equation that gives a column of the innermost scope a certain value. Where
+/// the sides have different affinities, several values may equal one.
 fn equation(scopes: &[Scope], expr: &Expr) -> Option<(Found, Option<Found>)> {
     let Expr::BinaryOp { left, op: BinaryOperator::Eq, right } = expr else { return None };
     let is_literal = |expr: &Expr| matches!(expr, Expr::Value(_));
-    let ((left_side, of_left), (right_side, of_right)) = (side(scopes, left)?, side(scopes, right)?);
+    let ((left_side, of_left), (right_side, of_right)) =
+        (side(scopes, left)?, side(scopes, right)?);
     let is_certain = of_left != Affinity::Any || is_literal(left);
     let is_certain = is_certain && (of_right != Affinity::Any || is_literal(right));
     if !is_certain || (of_left != of_right && !is_literal(left) && !is_literal(right)) {
@@ -111,15 +116,19 @@ impl Dependencies {
         }
     }
 
-    /// Takes the condition of a LEFT JOIN whose right side is that source. Only if it consists of equations is the row on the right, or that there
-    /// is none, a function of columns on the left.
+    /// Takes the condition of a LEFT JOIN whose right side is that source. Only if it consists of
+    /// equations is the row on the right, or that there is none, a function of columns on the left.
     pub(super) fn left_join(&mut self, scopes: &[Scope], expr: &Expr, joined: usize) {
         let (mut from, mut to) = (Vec::new(), Vec::new());
         for term in conjuncts(expr) {
             let (left, right) = match equation(scopes, term) {
                 Some((one, None)) if one.id.0 == joined => (None, one.id),
-                Some((one, Some(other))) if other.id.0 == joined && one.id.0 != joined => (Some(one.id), other.id),
-                Some((other, Some(one))) if other.id.0 == joined && one.id.0 != joined => (Some(one.id), other.id),
+                Some((one, Some(other))) if other.id.0 == joined && one.id.0 != joined => {
+                    (Some(one.id), other.id)
+                }
+                Some((other, Some(one))) if other.id.0 == joined && one.id.0 != joined => {
+                    (Some(one.id), other.id)
+                }
                 _ => return,
             };
             from.extend(left);
@@ -141,7 +150,8 @@ impl Dependencies {
             }
             for (index, source) in scope.sources.iter().enumerate() {
                 let is_set = |column: &usize| {
-                    let is_stored = source.columns.list.get(*column).is_none_or(|column| column.is_not_null);
+                    let is_stored =
+                        source.columns.list.get(*column).is_none_or(|column| column.is_not_null);
                     determined.columns.contains(&(index, *column))
                         && (is_stored || self.not_null.contains(&(index, *column)))
                 };

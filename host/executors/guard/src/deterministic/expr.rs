@@ -25,7 +25,8 @@ impl Walk<'_> {
             scope.determined.as_ref().is_some_and(|determined| determined.exprs.contains(expr))
         };
         // Within a key of the groups, columns need not be determined one by one.
-        let set_aside = scope.filter(|scope| is_key(scope)).and_then(|scope| scope.determined.take());
+        let set_aside =
+            scope.filter(|scope| is_key(scope)).and_then(|scope| scope.determined.take());
         let kind = self.whole(expr);
         if let Some(determined) = set_aside
             && let Some(scope) = self.scopes.get_mut(depth - 1)
@@ -47,14 +48,20 @@ impl Walk<'_> {
         let is_value = matches!(expr, Expr::Subquery(_));
         let Some(parts) = parts(expr) else {
             let shown = expr.to_string();
-            return Err(self.refuse("clause", &shown, "is refused: write it another way", Span::empty()));
+            return Err(self.refuse(
+                "clause",
+                &shown,
+                "is refused: write it another way",
+                Span::empty(),
+            ));
         };
         let mut kinds = Vec::with_capacity(parts.exprs.len());
         for part in parts.exprs {
             kinds.push(self.expr(part)?);
         }
         for query in parts.queries {
-            let columns = self.query(query, if is_value { Purpose::Value } else { Purpose::Rows })?;
+            let columns =
+                self.query(query, if is_value { Purpose::Value } else { Purpose::Rows })?;
             kinds.push(columns.list.first().map_or(Kind::ANY, |column| column.kind));
         }
         Ok(Kind::of(expr, &kinds))
@@ -72,15 +79,23 @@ impl Walk<'_> {
         if !self.is_sqlite {
             let lower = last.value.to_lowercase();
             return match SYSTEM.contains(&lower.as_str()) {
-                true => {
-                    Err(self.refuse("system-column", &last.value, "is refused: it tells where a row is stored", span))
-                }
+                true => Err(self.refuse(
+                    "system-column",
+                    &last.value,
+                    "is refused: it tells where a row is stored",
+                    span,
+                )),
                 false => Ok(Kind::ANY),
             };
         }
         let Some((qualifier, name)) = parts_of(idents) else {
             let shown = expr.to_string();
-            return Err(self.refuse("name", &shown, "is refused: write at most a table and a column", span));
+            return Err(self.refuse(
+                "name",
+                &shown,
+                "is refused: write at most a table and a column",
+                span,
+            ));
         };
         for depth in (0..self.scopes.len()).rev() {
             if let Some((id, kind, _)) = self.scopes[depth].find(qualifier, name) {
@@ -93,27 +108,44 @@ impl Walk<'_> {
                 return self.aliased(depth, alias);
             }
         }
-        // SQLite would read such a name as a text, as it reads views: in a statement it is a column that does not exist.
+        // SQLite would read such a name as a text, as it reads views: in a statement it is a column
+        // that does not exist.
         Err(self.unknown(name, span))
     }
 
-    fn used(&mut self, depth: usize, id: super::scope::Id, name: &str, span: Span) -> Result<(), SqlError> {
+    fn used(
+        &mut self,
+        depth: usize,
+        id: super::scope::Id,
+        name: &str,
+        span: Span,
+    ) -> Result<(), SqlError> {
         let scope = &mut self.scopes[depth];
         scope.uses += 1;
-        let is_bare = scope.aggregates == 0 && scope.determined.as_ref().is_some_and(|determined| !determined.has(id));
+        let is_bare = scope.aggregates == 0
+            && scope.determined.as_ref().is_some_and(|determined| !determined.has(id));
         if is_bare { Err(self.bare(name, span)) } else { Ok(()) }
     }
 
     fn unknown(&self, name: &str, span: Span) -> SqlError {
-        let mut error = SqlError::new(SqlErrorKind::UnknownColumn, format!("no such column `{}`", clip(name, 64)));
-        let known = self.scopes.iter().flat_map(|scope| &scope.sources).flat_map(|source| &source.columns.list);
+        let mut error = SqlError::new(
+            SqlErrorKind::UnknownColumn,
+            format!("no such column `{}`", clip(name, 64)),
+        );
+        let known = self
+            .scopes
+            .iter()
+            .flat_map(|scope| &scope.sources)
+            .flat_map(|source| &source.columns.list);
         error.position = self.places.byte(span.start);
         error.rule("column").suggest(nearest(name, known.map(|column| column.name.as_str())))
     }
 
     fn collation(&self, collation: &ObjectName) -> Result<(), SqlError> {
         let shown = collation.to_string();
-        if !self.is_sqlite || shown.trim_matches(['"', '`', '[', ']']).eq_ignore_ascii_case("binary") {
+        if !self.is_sqlite
+            || shown.trim_matches(['"', '`', '[', ']']).eq_ignore_ascii_case("binary")
+        {
             return Ok(());
         }
         let why = "is refused as a collation: to it texts that differ are equal, and which of them is shown depends on the plan";
@@ -123,15 +155,22 @@ impl Walk<'_> {
     /// Refuses a text that PostgreSQL may read as the time of day.
     fn literal(&self, value: &ValueWithSpan) -> Result<(), SqlError> {
         let text = match &value.value {
-            Value::SingleQuotedString(text) | Value::EscapedStringLiteral(text) if !self.is_sqlite => text,
+            Value::SingleQuotedString(text) | Value::EscapedStringLiteral(text)
+                if !self.is_sqlite =>
+            {
+                text
+            }
             _ => return Ok(()),
         };
-        let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+        let words =
+            text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
         let words: Vec<String> = words.take(8).map(str::to_lowercase).collect();
-        let is_short = words.iter().filter(|word| word.chars().all(char::is_alphabetic)).count() <= 2;
+        let is_short =
+            words.iter().filter(|word| word.chars().all(char::is_alphabetic)).count() <= 2;
         match words.iter().find(|word| is_short && TIMES.contains(&word.as_str())) {
             Some(word) => {
-                let why = "is refused in a text: where the text becomes a time, it is the time of day";
+                let why =
+                    "is refused in a text: where the text becomes a time, it is the time of day";
                 Err(self.refuse("clock", word, why, value.span))
             }
             None => Ok(()),

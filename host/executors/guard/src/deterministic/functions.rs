@@ -137,7 +137,8 @@ const AGGREGATES: &[&str] = &[
 
 const RANKINGS: [&str; 4] = ["cume_dist", "dense_rank", "percent_rank", "rank"];
 
-/// Functions whose result depends on the order of rows: aggregates that list what they find, and window functions that count or pick rows.
+/// Functions whose result depends on the order of rows: aggregates that list what they find, and
+/// window functions that count or pick rows.
 const ORDERED: &[&str] = &[
     "any_value",
     "array_agg",
@@ -216,7 +217,8 @@ pub(super) fn class(name: &str, arguments: usize, is_sqlite: bool) -> Class {
         Class::Clock
     } else if is_among(ROWS) {
         Class::Rows
-    } else if !(is_among(if is_sqlite { SQLITE } else { LISTED }) || (name == "row" && !is_sqlite)) {
+    } else if !(is_among(if is_sqlite { SQLITE } else { LISTED }) || (name == "row" && !is_sqlite))
+    {
         Class::Unknown
     } else if is_among(&RANKINGS) {
         Class::Ranking

@@ -1,5 +1,6 @@
-//! What values an expression may have in SQLite, whose columns hold values of any type. It decides whether two equal values are the same value,
-//! which `DISTINCT`, GROUP BY, `min` and `max` need, and whether a sum depends on the order of the rows.
+//! What values an expression may have in SQLite, whose columns hold values of any type. It decides
+//! whether two equal values are the same value, which `DISTINCT`, GROUP BY, `min` and `max` need,
+//! and whether a sum depends on the order of the rows.
 
 use sqlparser::ast::{BinaryOperator, DataType, Expr, UnaryOperator, Value};
 
@@ -33,7 +34,8 @@ impl Kind {
     pub(super) const REAL: Self = Self { fraction: true, whole: true, ..Self::NULL };
     pub(super) const TEXT: Self = Self { text: true, ..Self::NULL };
     pub(super) const NUMBER: Self = Self { int: true, fraction: true, whole: true, text: false };
-    /// A real that was computed: unlike one that is stored, it may be `-0.0`, which equals `0.0` and differs.
+    /// A real that was computed: unlike one that is stored, it may be `-0.0`, which equals `0.0`
+    /// and differs.
     pub(super) const COMPUTED: Self = Self::NUMBER;
     pub(super) const ANY: Self = Self { int: true, fraction: true, whole: true, text: true };
 
@@ -61,8 +63,9 @@ impl Kind {
         }
     }
 
-    /// The kind and the affinity of a column by its declared type, by the rules of "Datatypes In SQLite", 3.1. A column that is declared
-    /// for integers or reals is taken at its word, though only a STRICT table holds it to that.
+    /// The kind and the affinity of a column by its declared type, by the rules of "Datatypes In
+    /// SQLite", 3.1. A column that is declared for integers or reals is taken at its word, though
+    /// only a STRICT table holds it to that.
     pub(super) fn of_column(declared: &str) -> (Self, Affinity) {
         let declared = declared.to_ascii_uppercase();
         let has = |words: &[&str]| words.iter().any(|word| declared.contains(word));
@@ -129,7 +132,9 @@ impl Kind {
 
     fn of_value(value: &Value) -> Self {
         match value {
-            Value::Number(digits, _) if digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.len() < 19 => {
+            Value::Number(digits, _)
+                if digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.len() < 19 =>
+            {
                 Self::INT
             }
             Value::Number(..) => Self::NUMBER,
@@ -140,8 +145,8 @@ impl Kind {
         }
     }
 
-    /// The kind of an expression that is neither a column nor a call, by the kinds of its parts: those of expressions, then those of queries.
-    /// What is not listed here may have any value.
+    /// The kind of an expression that is neither a column nor a call, by the kinds of its parts:
+    /// those of expressions, then those of queries. What is not listed here may have any value.
     pub(super) fn of(expr: &Expr, kinds: &[Self]) -> Self {
         let first = kinds.first().copied().unwrap_or(Self::ANY);
         match expr {
@@ -176,7 +181,10 @@ impl Kind {
                     results.next();
                     kind = results.next().map_or(Self::ANY, |result| kind.or(*result));
                 }
-                else_result.as_ref().and_then(|_| results.next()).map_or(kind, |result| kind.or(*result))
+                else_result
+                    .as_ref()
+                    .and_then(|_| results.next())
+                    .map_or(kind, |result| kind.or(*result))
             }
             _ => Self::ANY,
         }
@@ -201,7 +209,11 @@ mod tests {
             ("BLOB", false, false),
         ] {
             let (kind, _) = Kind::of_column(declared);
-            assert_eq!((kind.is_canonical(), kind.is_integer()), (is_canonical, is_integer), "{declared}");
+            assert_eq!(
+                (kind.is_canonical(), kind.is_integer()),
+                (is_canonical, is_integer),
+                "{declared}"
+            );
         }
         let real = Kind::of_column("REAL").0;
         assert!(!real.or(Kind::INT).is_canonical() && real.or(Kind::TEXT).is_canonical());

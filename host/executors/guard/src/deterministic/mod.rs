@@ -1,9 +1,10 @@
-//! The first check of the verified optimizer: whether a statement gives the same rows whatever the plan, as far as its text and the catalog show
-//! it. The engine's own view is the second check.
+//! The first check of the verified optimizer: whether a statement gives the same rows whatever the
+//! plan, as far as its text and the catalog show it. The engine's own view is the second check.
 //!
-//! Two walks go over the parsed statement. This one asks for determinism; the one of [`admission`](crate::admission) then asks for what a
-//! statement may have at all, quotes every name and writes the statement again. Neither leaves out a field or a form of the parser's tree. What was
-//! written is read, checked and written once more, and must come out unchanged.
+//! Two walks go over the parsed statement. This one asks for determinism; the one of
+//! [`admission`](crate::admission) then asks for what a statement may have at all, quotes every
+//! name and writes the statement again. Neither leaves out a field or a form of the parser's tree.
+//! What was written is read, checked and written once more, and must come out unchanged.
 //!
 //! | rule | what is refused |
 //! |---|---|
@@ -26,8 +27,8 @@
 //!
 //! and those of [`admission::admit`](crate::admission::admit).
 //!
-//! What the text cannot show, and neither check asks for: a column of SQLite that is declared for integers and holds reals, and a time in a cell
-//! that is the text `now`.
+//! What the text cannot show, and neither check asks for: a column of SQLite that is declared for
+//! integers and holds reals, and a time in a cell that is the text `now`.
 
 mod call;
 mod depend;
@@ -66,7 +67,8 @@ const COLUMNS: usize = 2_000;
 /// How many times as long a statement may be when it was written again.
 const LONGER: usize = 4;
 
-/// Whether a sum or a mean of what may be a real passes: its last digits depend on the order in which the engine adds.
+/// Whether a sum or a mean of what may be a real passes: its last digits depend on the order in
+/// which the engine adds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RealSums {
     /// They are refused.
@@ -86,9 +88,11 @@ impl RealSums {
 /// A statement that the first check let through.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
-    /// The statement, written again: without comments, with every name in quotes and every output column with a name.
+    /// The statement, written again: without comments, with every name in quotes and every output
+    /// column with a name.
     pub sql: String,
-    /// The tables that stand in it, spelled as the catalog shows them; sorted. Names of common table expressions in scope are no tables.
+    /// The tables that stand in it, spelled as the catalog shows them; sorted. Names of common
+    /// table expressions in scope are no tables.
     pub tables: Vec<String>,
     /// Whether the outermost query has ORDER BY.
     pub is_ordered: bool,
@@ -96,14 +100,17 @@ pub struct Checked {
     pub unnamed: Vec<String>,
 }
 
-/// Checks a statement of SQLite or PostgreSQL against a whole catalog of the granted tables, with all their columns.
+/// Checks a statement of SQLite or PostgreSQL against a whole catalog of the granted tables, with
+/// all their columns.
 ///
-/// An output column without a name gets one. In SQLite it is the text of the expression as the parser spaces it and without double quotes, which
-/// is what the engine shows but for these and for space; in PostgreSQL it is the engine's own name for calls, casts and CASE, and `?column?`
-/// for the rest. A column of a table or sub-query keeps its name.
+/// An output column without a name gets one. In SQLite it is the text of the expression as the
+/// parser spaces it and without double quotes, which is what the engine shows but for these and for
+/// space; in PostgreSQL it is the engine's own name for calls, casts and CASE, and `?column?` for
+/// the rest. A column of a table or sub-query keeps its name.
 ///
 /// # Errors
-/// Each names its rule, and the token in its message; [`SqlErrorKind::Syntax`] when the text does not parse.
+/// Each names its rule, and the token in its message; [`SqlErrorKind::Syntax`] when the text does
+/// not parse.
 pub fn admit(text: &str, catalog: &Catalog, dialect: &Dialect) -> Result<Checked, SqlError> {
     admit_with(text, catalog, dialect, RealSums::Refused)
 }
@@ -112,7 +119,12 @@ pub fn admit(text: &str, catalog: &Catalog, dialect: &Dialect) -> Result<Checked
 ///
 /// # Errors
 /// As [`admit`].
-pub fn admit_with(text: &str, catalog: &Catalog, dialect: &Dialect, sums: RealSums) -> Result<Checked, SqlError> {
+pub fn admit_with(
+    text: &str,
+    catalog: &Catalog,
+    dialect: &Dialect,
+    sums: RealSums,
+) -> Result<Checked, SqlError> {
     if !matches!(dialect, Dialect::Sqlite | Dialect::Postgres) {
         let message = format!("statements of `{}` are not checked for determinism", dialect.name());
         return Err(SqlError::new(SqlErrorKind::Denied, message).rule("dialect"));
@@ -127,7 +139,8 @@ pub fn admit_with(text: &str, catalog: &Catalog, dialect: &Dialect, sums: RealSu
     if second.is_ok_and(|second| Checked { unnamed: first.unnamed.clone(), ..second } == first) {
         return Ok(first);
     }
-    let message = "the statement changes when it is read and written again; write it in a simpler way";
+    let message =
+        "the statement changes when it is read and written again; write it in a simpler way";
     Err(SqlError::new(SqlErrorKind::Denied, message).rule("round-trip"))
 }
 
@@ -161,8 +174,7 @@ fn once(
                     // Forms that the parser lacks are not known to this walk.
                     let shown = query.to_string();
                     if carry::restore(shown.clone(), granted.dialect()) != shown {
-                        let why =
-                            "is refused: EXCLUDE in a frame, SEARCH, CYCLE and sets of groups within sets are not read";
+                        let why = "is refused: EXCLUDE in a frame, SEARCH, CYCLE and sets of groups within sets are not read";
                         return Err(refusal("clause", "this form", why));
                     }
                     let mut walk = Walk::new(catalog, granted.dialect(), places);
@@ -173,9 +185,11 @@ fn once(
             )
         })
     };
-    let tokens = prelex(&source.text, granted.dialect(), bounds).and_then(|tokens| match granted.dialect() {
-        Dialect::Postgres => refuse_only(&source.text, &tokens).map(|()| tokens),
-        _ => Ok(tokens),
+    let tokens = prelex(&source.text, granted.dialect(), bounds).and_then(|tokens| {
+        match granted.dialect() {
+            Dialect::Postgres => refuse_only(&source.text, &tokens).map(|()| tokens),
+            _ => Ok(tokens),
+        }
     });
     let written = tokens.and_then(|tokens| work(&tokens));
     let (admitted, _, (is_ordered, unnamed)) = written.map_err(|mut error| {
@@ -184,25 +198,32 @@ fn once(
     })?;
     let mut tables = Vec::with_capacity(admitted.tables.len());
     for name in &admitted.tables {
-        let table = catalog.table(name).ok_or_else(|| refusal("granted-tables", name, "is not granted"))?;
+        let table =
+            catalog.table(name).ok_or_else(|| refusal("granted-tables", name, "is not granted"))?;
         if table.extra.iter().any(|(key, _)| key == "kind") {
             return Err(refusal("ordinary-table", name, "is a view or a virtual table"));
         }
         tables.push(catalog.table_name(table));
     }
     if tables.is_empty() {
-        return Err(refusal("base-table", "FROM", "names no table: there is nothing to read faster"));
+        return Err(refusal(
+            "base-table",
+            "FROM",
+            "names no table: there is nothing to read faster",
+        ));
     }
     tables.sort();
     Ok(Checked { sql: admitted.sql, tables, is_ordered, unnamed })
 }
 
-/// Refuses ONLY before a table of PostgreSQL, a word that no table can have without quotes. The parser takes it for the table.
+/// Refuses ONLY before a table of PostgreSQL, a word that no table can have without quotes. The
+/// parser takes it for the table.
 fn refuse_only(text: &str, tokens: &[Token]) -> Result<(), SqlError> {
     let mut before = "";
     for token in tokens.iter().filter(|token| !matches!(token.kind, Kind::Space | Kind::Comment)) {
         let word = token.text(text);
-        let is_in_from = before == "," || ["FROM", "JOIN"].iter().any(|clause| before.eq_ignore_ascii_case(clause));
+        let is_in_from = before == ","
+            || ["FROM", "JOIN"].iter().any(|clause| before.eq_ignore_ascii_case(clause));
         if is_in_from && token.kind == Kind::Word && word.eq_ignore_ascii_case("ONLY") {
             let why = "is refused before a table: it leaves out the rows of tables that inherit from it, and is not read here";
             let mut error = refusal("only", "ONLY", why);
@@ -214,7 +235,8 @@ fn refuse_only(text: &str, tokens: &[Token]) -> Result<(), SqlError> {
     Ok(())
 }
 
-/// Whether a function of SQLite may stand in an admitted statement, or is an operator of one, by the name that the engine gives it.
+/// Whether a function of SQLite may stand in an admitted statement, or is an operator of one, by
+/// the name that the engine gives it.
 #[must_use]
 pub fn is_listed(function: &str) -> bool {
     SQLITE_FUNCTIONS.contains(&function.to_ascii_lowercase().as_str())

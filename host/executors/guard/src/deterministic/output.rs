@@ -1,5 +1,5 @@
-//! Names for output columns that have none. An engine calls such a column by its text, so that two ways to write one expression would give
-//! different columns.
+//! Names for output columns that have none. An engine calls such a column by its text, so that two
+//! ways to write one expression would give different columns.
 
 use sqlparser::ast::{Expr, Function};
 use syrch_core::text::clip;
@@ -9,7 +9,8 @@ use super::call::plain;
 /// Bytes of a name at most: those of PostgreSQL, which cuts longer ones.
 const BYTES: usize = 63;
 
-/// Whether the engine calls a column by a name of its own: that of a column of a table or a sub-query.
+/// Whether the engine calls a column by a name of its own: that of a column of a table or a
+/// sub-query.
 pub(super) fn has_name(expr: &Expr) -> bool {
     match expr {
         Expr::Nested(inner) => has_name(inner),

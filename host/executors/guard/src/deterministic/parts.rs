@@ -1,7 +1,9 @@
-//! What stands right below an expression. Every node is destructured without `..`, so that a parser that learns a new form fails to compile here.
+//! What stands right below an expression. Every node is destructured without `..`, so that a parser
+//! that learns a new form fails to compile here.
 
 use sqlparser::ast::{
-    AccessExpr, Array, CaseWhen, CastKind, Expr, Interval, LambdaFunction, Query, Subscript, TypedString,
+    AccessExpr, Array, CaseWhen, CastKind, Expr, Interval, LambdaFunction, Query, Subscript,
+    TypedString,
 };
 
 /// The expressions and the queries right below an expression, in the order of the text.
@@ -30,15 +32,23 @@ impl<'e> Parts<'e> {
 pub(super) fn parts(expr: &mut Expr) -> Option<Parts<'_>> {
     Some(match expr {
         Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Value(_) => Parts::default(),
-        Expr::TypedString(TypedString { data_type: _, value: _, uses_odbc_syntax: _ }) => Parts::default(),
+        Expr::TypedString(TypedString { data_type: _, value: _, uses_odbc_syntax: _ }) => {
+            Parts::default()
+        }
         Expr::CompoundFieldAccess { root, access_chain } => {
             let mut parts = Parts::boxed([Some(root)]);
             for access in access_chain {
                 match access {
                     AccessExpr::Dot(_) => return None,
                     AccessExpr::Subscript(Subscript::Index { index }) => parts.exprs.push(index),
-                    AccessExpr::Subscript(Subscript::Slice { lower_bound, upper_bound, stride }) => {
-                        parts.exprs.extend([lower_bound, upper_bound, stride].into_iter().flatten());
+                    AccessExpr::Subscript(Subscript::Slice {
+                        lower_bound,
+                        upper_bound,
+                        stride,
+                    }) => {
+                        parts
+                            .exprs
+                            .extend([lower_bound, upper_bound, stride].into_iter().flatten());
                     }
                 }
             }
@@ -67,9 +77,13 @@ pub(super) fn parts(expr: &mut Expr) -> Option<Parts<'_>> {
             CastKind::Cast | CastKind::DoubleColon => Parts::boxed([Some(expr)]),
             CastKind::TryCast | CastKind::SafeCast => return None,
         },
-        Expr::InList { expr, list, negated: _ } => Parts::of(std::iter::once(&mut **expr).chain(list)),
+        Expr::InList { expr, list, negated: _ } => {
+            Parts::of(std::iter::once(&mut **expr).chain(list))
+        }
         Expr::InSubquery { expr, subquery, negated: _ } => Parts::boxed([Some(expr)]).and(subquery),
-        Expr::Between { expr, negated: _, low, high } => Parts::boxed([Some(expr), Some(low), Some(high)]),
+        Expr::Between { expr, negated: _, low, high } => {
+            Parts::boxed([Some(expr), Some(low), Some(high)])
+        }
         Expr::BinaryOp { left, op: _, right }
         | Expr::AnyOp { left, compare_op: _, right, is_some: _ }
         | Expr::AllOp { left, compare_op: _, right } => Parts::boxed([Some(left), Some(right)]),
@@ -78,7 +92,9 @@ pub(super) fn parts(expr: &mut Expr) -> Option<Parts<'_>> {
         | Expr::SimilarTo { negated: _, expr, pattern, escape_char } => {
             Parts::boxed([Some(expr), Some(pattern), escape_char.as_mut()])
         }
-        Expr::AtTimeZone { timestamp, time_zone } => Parts::boxed([Some(timestamp), Some(time_zone)]),
+        Expr::AtTimeZone { timestamp, time_zone } => {
+            Parts::boxed([Some(timestamp), Some(time_zone)])
+        }
         Expr::Position { expr, r#in } => Parts::boxed([Some(expr), Some(r#in)]),
         Expr::Substring { expr, substring_from, substring_for, special: _, shorthand: _ } => {
             Parts::boxed([Some(expr), substring_from.as_mut(), substring_for.as_mut()])
@@ -99,8 +115,12 @@ pub(super) fn parts(expr: &mut Expr) -> Option<Parts<'_>> {
             parts.exprs.extend(else_result.as_mut().map(Box::as_mut));
             parts
         }
-        Expr::Exists { subquery, negated: _ } | Expr::Subquery(subquery) => Parts::default().and(subquery),
-        Expr::GroupingSets(sets) | Expr::Cube(sets) | Expr::Rollup(sets) => Parts::of(sets.iter_mut().flatten()),
+        Expr::Exists { subquery, negated: _ } | Expr::Subquery(subquery) => {
+            Parts::default().and(subquery)
+        }
+        Expr::GroupingSets(sets) | Expr::Cube(sets) | Expr::Rollup(sets) => {
+            Parts::of(sets.iter_mut().flatten())
+        }
         Expr::Tuple(items) => Parts::of(items),
         Expr::Array(Array { elem, named: _ }) => Parts::of(elem),
         Expr::Interval(Interval {
@@ -110,16 +130,25 @@ pub(super) fn parts(expr: &mut Expr) -> Option<Parts<'_>> {
             last_field: _,
             fractional_seconds_precision: _,
         }) => Parts::boxed([Some(value)]),
-        // What the parser takes for a lambda may be `document -> 'part'`; the guard's own walk refuses all others.
+        // What the parser takes for a lambda may be `document -> 'part'`; the guard's own walk
+        // refuses all others.
         Expr::Lambda(LambdaFunction { params: _, body, syntax: _ }) => Parts::boxed([Some(body)]),
-        // Calls are not for this function; the other forms are of other engines, or stand for a row.
+        // Calls are not for this function; the other forms are of other engines, or stand for a
+        // row.
         Expr::Function(_)
         | Expr::QualifiedWildcard(..)
         | Expr::Wildcard(_)
         | Expr::JsonAccess { value: _, path: _ }
         | Expr::InUnnest { expr: _, array_expr: _, negated: _ }
         | Expr::RLike { negated: _, expr: _, pattern: _, regexp: _ }
-        | Expr::Convert { is_try: _, expr: _, data_type: _, charset: _, target_before_value: _, styles: _ }
+        | Expr::Convert {
+            is_try: _,
+            expr: _,
+            data_type: _,
+            charset: _,
+            target_before_value: _,
+            styles: _,
+        }
         | Expr::Prefixed { prefix: _, value: _ }
         | Expr::Struct { values: _, fields: _ }
         | Expr::Named { expr: _, name: _ }

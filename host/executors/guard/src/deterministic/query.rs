@@ -3,8 +3,9 @@
 use std::rc::Rc;
 
 use sqlparser::ast::{
-    Cte, Expr, Fetch, Ident, LimitClause, Offset, OrderBy, OrderByExpr, OrderByKind, OrderByOptions, Query, SetExpr,
-    SetOperator, SetQuantifier, TableAlias, TableAliasColumnDef, Value, With,
+    Cte, Expr, Fetch, Ident, LimitClause, Offset, OrderBy, OrderByExpr, OrderByKind,
+    OrderByOptions, Query, SetExpr, SetOperator, SetQuantifier, TableAlias, TableAliasColumnDef,
+    Value, With,
 };
 use sqlparser::tokenizer::Span;
 use syrch_core::SqlError;
@@ -33,7 +34,11 @@ pub(super) struct Around<'q> {
 }
 
 impl Walk<'_> {
-    pub(super) fn query(&mut self, query: &mut Query, purpose: Purpose) -> Result<Rc<Columns>, SqlError> {
+    pub(super) fn query(
+        &mut self,
+        query: &mut Query,
+        purpose: Purpose,
+    ) -> Result<Rc<Columns>, SqlError> {
         // What is not bound here is refused by the guard's own walk.
         let Query {
             with,
@@ -54,8 +59,16 @@ impl Walk<'_> {
         let order = match order_by {
             None => None,
             Some(OrderBy { kind: OrderByKind::Expressions(items), interpolate: _ }) => Some(items),
-            Some(OrderBy { kind: OrderByKind::All(OrderByOptions { sort: _, nulls_first: _ }), interpolate: _ }) => {
-                return Err(self.refuse("clause", "ORDER BY ALL", "is refused: name the columns", Span::empty()));
+            Some(OrderBy {
+                kind: OrderByKind::All(OrderByOptions { sort: _, nulls_first: _ }),
+                interpolate: _,
+            }) => {
+                return Err(self.refuse(
+                    "clause",
+                    "ORDER BY ALL",
+                    "is refused: name the columns",
+                    Span::empty(),
+                ));
             }
         };
         if let Some(Fetch { with_ties: _, percent: _, quantity: _ }) = fetch {
@@ -87,7 +100,12 @@ impl Walk<'_> {
             return Ok(true);
         }
         let token = if limit.is_some() { "LIMIT" } else { "OFFSET" };
-        Err(self.refuse("limit", token, "is refused: which rows it picks may depend on the plan", Span::empty()))
+        Err(self.refuse(
+            "limit",
+            token,
+            "is refused: which rows it picks may depend on the plan",
+            Span::empty(),
+        ))
     }
 
     fn with(&mut self, with: &mut With) -> Result<(), SqlError> {
@@ -95,7 +113,10 @@ impl Walk<'_> {
         // In PostgreSQL all of them see each other then; columns matter to SQLite alone.
         if *recursive && !self.is_sqlite {
             for cte in cte_tables.iter() {
-                self.commons.push(Common { name: cte.alias.name.value.to_lowercase(), columns: Rc::default() });
+                self.commons.push(Common {
+                    name: cte.alias.name.value.to_lowercase(),
+                    columns: Rc::default(),
+                });
             }
         }
         for cte in cte_tables {
@@ -103,9 +124,12 @@ impl Walk<'_> {
             self.alias(alias, None)?;
             let name = alias.name.value.to_lowercase();
             let columns = match (*recursive && self.is_sqlite).then_some(&mut *query.body) {
-                Some(SetExpr::SetOperation { left, op: SetOperator::Union, set_quantifier: _, right: _ }) => {
-                    self.recursive(&name, alias, left.clone(), query)?
-                }
+                Some(SetExpr::SetOperation {
+                    left,
+                    op: SetOperator::Union,
+                    set_quantifier: _,
+                    right: _,
+                }) => self.recursive(&name, alias, left.clone(), query)?,
                 _ => self.query(query, Purpose::Result)?,
             };
             let columns = self.renamed(columns, alias)?;
@@ -114,7 +138,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// A recursive query sees itself with the names of its first part; what values it may have is not known.
+    /// A recursive query sees itself with the names of its first part; what values it may have is
+    /// not known.
     fn recursive(
         &mut self,
         name: &str,
@@ -125,7 +150,8 @@ impl Walk<'_> {
         let around = Around { order: None, is_limited: false, purpose: Purpose::Result };
         let first = self.body(&mut first, around)?;
         let first = self.renamed(first, alias)?;
-        let any = |column: &Column| Column { kind: Kind::ANY, affinity: Affinity::Any, ..column.clone() };
+        let any =
+            |column: &Column| Column { kind: Kind::ANY, affinity: Affinity::Any, ..column.clone() };
         let columns = Rc::new(Columns::new(first.list.iter().map(any).collect()));
         self.commons.push(Common { name: name.to_owned(), columns: Rc::clone(&columns) });
         let depth = self.commons.len();
@@ -162,10 +188,15 @@ impl Walk<'_> {
                 self.order_of_names(around, &[Rc::clone(&columns), right])?;
                 Ok(columns)
             }
-            SetExpr::Values(_) => {
-                Err(self.refuse("values", "VALUES", "is refused: only tables are read", Span::empty()))
+            SetExpr::Values(_) => Err(self.refuse(
+                "values",
+                "VALUES",
+                "is refused: only tables are read",
+                Span::empty(),
+            )),
+            SetExpr::Table(_) => {
+                Err(self.refuse("clause", "TABLE", "is refused: write SELECT", Span::empty()))
             }
-            SetExpr::Table(_) => Err(self.refuse("clause", "TABLE", "is refused: write SELECT", Span::empty())),
             SetExpr::Insert(_) => Err(write_refused("INSERT")),
             SetExpr::Update(_) => Err(write_refused("UPDATE")),
             SetExpr::Delete(_) => Err(write_refused("DELETE")),
@@ -174,32 +205,52 @@ impl Walk<'_> {
     }
 
     /// The columns of a set operation, named as those of its left side.
-    fn merged(&self, left: &Columns, right: &Columns, is_all: bool) -> Result<Rc<Columns>, SqlError> {
+    fn merged(
+        &self,
+        left: &Columns,
+        right: &Columns,
+        is_all: bool,
+    ) -> Result<Rc<Columns>, SqlError> {
         let mut list = Vec::with_capacity(left.list.len());
         for (index, column) in left.list.iter().enumerate() {
-            let kind = right.list.get(index).map_or(column.kind, |other| column.kind.or(other.kind));
+            let kind =
+                right.list.get(index).map_or(column.kind, |other| column.kind.or(other.kind));
             if self.is_sqlite && !is_all && !kind.is_canonical() {
                 return Err(self.mixed(&column.name, Span::empty()));
             }
-            list.push(Column { kind, affinity: Affinity::Any, is_not_null: false, name: column.name.clone() });
+            list.push(Column {
+                kind,
+                affinity: Affinity::Any,
+                is_not_null: false,
+                name: column.name.clone(),
+            });
         }
         Ok(Rc::new(Columns::new(list)))
     }
 
     /// ORDER BY of a set operation, which names output columns. LIMIT behind it is refused.
-    fn order_of_names(&mut self, around: Around<'_>, parts: &[Rc<Columns>]) -> Result<(), SqlError> {
+    fn order_of_names(
+        &mut self,
+        around: Around<'_>,
+        parts: &[Rc<Columns>],
+    ) -> Result<(), SqlError> {
         let Around { order, is_limited, purpose: _ } = around;
         if is_limited {
-            let why = "is refused behind a set operation: which rows it picks may depend on the plan";
+            let why =
+                "is refused behind a set operation: which rows it picks may depend on the plan";
             return Err(self.refuse("limit", "LIMIT", why, Span::empty()));
         }
-        for OrderByExpr { expr, options: OrderByOptions { sort: _, nulls_first: _ }, with_fill: _ } in
-            order.into_iter().flatten()
+        for OrderByExpr {
+            expr,
+            options: OrderByOptions { sort: _, nulls_first: _ },
+            with_fill: _,
+        } in order.into_iter().flatten()
         {
             let is_named = match expr {
                 Expr::Value(_) => true,
                 Expr::Identifier(Ident { value, quote_style: _, span: _ }) => {
-                    let is_it = |column: &Column| column.name.to_lowercase() == value.to_lowercase();
+                    let is_it =
+                        |column: &Column| column.name.to_lowercase() == value.to_lowercase();
                     !self.is_sqlite || parts.iter().any(|part| part.list.iter().any(is_it))
                 }
                 _ => false,
@@ -236,12 +287,18 @@ impl Walk<'_> {
     }
 
     /// The columns with the names of a column list.
-    pub(super) fn renamed(&self, columns: Rc<Columns>, alias: &TableAlias) -> Result<Rc<Columns>, SqlError> {
+    pub(super) fn renamed(
+        &self,
+        columns: Rc<Columns>,
+        alias: &TableAlias,
+    ) -> Result<Rc<Columns>, SqlError> {
         if alias.columns.is_empty() {
             return Ok(columns);
         }
         let mut list = columns.list.clone();
-        for (column, TableAliasColumnDef { name, data_type: _ }) in list.iter_mut().zip(&alias.columns) {
+        for (column, TableAliasColumnDef { name, data_type: _ }) in
+            list.iter_mut().zip(&alias.columns)
+        {
             column.name.clone_from(&name.value);
         }
         Ok(Rc::new(Columns::new(list)))

@@ -1,5 +1,6 @@
-//! What stands in FROM, and what a name means there. For SQLite alone, which would read a name in double quotes that means nothing as a text, and
-//! whose rules ask for columns; PostgreSQL resolves names by itself.
+//! What stands in FROM, and what a name means there. For SQLite alone, which would read a name in
+//! double quotes that means nothing as a text, and whose rules ask for columns; PostgreSQL resolves
+//! names by itself.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -48,17 +49,22 @@ impl Columns {
         self.has_rowid
     }
 
-    /// The columns of a table, with its primary key and its unique indexes. The number of a row is one column more.
+    /// The columns of a table, with its primary key and its unique indexes. The number of a row is
+    /// one column more.
     pub(super) fn of_table(table: &Table) -> Self {
         let column = |column: &syrch_core::Column| {
             let (kind, affinity) = Kind::of_column(&column.sql_type);
             Column { name: column.name.clone(), kind, affinity, is_not_null: !column.nullable }
         };
         let mut columns = Self::new(table.columns.iter().map(column).collect());
-        let unique = table.indexes.iter().filter(|index| index.is_unique && index.predicate.is_none());
+        let unique =
+            table.indexes.iter().filter(|index| index.is_unique && index.predicate.is_none());
         let keys = std::iter::once(&table.primary_key).chain(unique.map(|index| &index.columns));
         let place = |name: &String| columns.by_name.get(&name.to_lowercase()).copied();
-        let keys = keys.filter(|key| !key.is_empty()).filter_map(|key| key.iter().map(place).collect()).collect();
+        let keys = keys
+            .filter(|key| !key.is_empty())
+            .filter_map(|key| key.iter().map(place).collect())
+            .collect();
         columns.keys = keys;
         columns.has_rowid = !table.extra.iter().any(|(key, _)| key == "kind");
         columns
@@ -139,18 +145,24 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    /// The column that a name means among the sources: the first where several have it, which the engine refuses unless they are merged.
+    /// The column that a name means among the sources: the first where several have it, which the
+    /// engine refuses unless they are merged.
     pub(super) fn find(&self, qualifier: Option<&str>, name: &str) -> Option<(Id, Kind, Affinity)> {
         let is_meant = |source: &Source| {
             qualifier.is_none_or(|wanted| {
-                source.name.as_ref().is_some_and(|name| name.to_lowercase() == wanted.to_lowercase())
+                source
+                    .name
+                    .as_ref()
+                    .is_some_and(|name| name.to_lowercase() == wanted.to_lowercase())
             })
         };
         let mut sources = self.sources.iter().enumerate().filter(|(_, source)| is_meant(source));
-        let found = sources.find_map(|(index, source)| Some((index, source, source.columns.find(name)?)));
+        let found =
+            sources.find_map(|(index, source)| Some((index, source, source.columns.find(name)?)));
         found.map(|(index, source, place)| match place {
             Place::Column(column) => {
-                let Column { name: _, kind, affinity, is_not_null: _ } = &source.columns.list[column];
+                let Column { name: _, kind, affinity, is_not_null: _ } =
+                    &source.columns.list[column];
                 ((index, column), *kind, *affinity)
             }
             Place::Rowid => ((index, source.columns.list.len()), Kind::INT, Affinity::Numeric),
@@ -159,19 +171,24 @@ impl Scope {
 
     pub(super) fn alias(&self, name: &str) -> Option<usize> {
         let lower = name.to_lowercase();
-        self.aliases.iter().position(|(alias, _)| alias.to_lowercase() == lower).filter(|_| self.sees_aliases)
+        self.aliases
+            .iter()
+            .position(|(alias, _)| alias.to_lowercase() == lower)
+            .filter(|_| self.sees_aliases)
     }
 
     /// The columns that `*` stands for, or `name.*`.
     pub(super) fn all(&self, qualifier: Option<&str>) -> Vec<(Id, Column)> {
         let is_meant = |name: &Option<String>| {
-            qualifier
-                .is_none_or(|wanted| name.as_ref().is_some_and(|name| name.to_lowercase() == wanted.to_lowercase()))
+            qualifier.is_none_or(|wanted| {
+                name.as_ref().is_some_and(|name| name.to_lowercase() == wanted.to_lowercase())
+            })
         };
         let sources = self.sources.iter().enumerate().filter(|(_, source)| is_meant(&source.name));
         let columns = sources.flat_map(|(index, source)| {
             let left = source.columns.list.iter().enumerate();
-            let left = left.filter(move |(column, _)| qualifier.is_some() || !source.merged.contains(column));
+            let left = left
+                .filter(move |(column, _)| qualifier.is_some() || !source.merged.contains(column));
             left.map(move |(column, found)| ((index, column), found.clone()))
         });
         columns.take(super::COLUMNS + 1).collect()

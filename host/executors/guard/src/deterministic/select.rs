@@ -24,7 +24,11 @@ enum Groups {
 }
 
 impl Walk<'_> {
-    pub(super) fn select(&mut self, select: &mut Select, around: Around<'_>) -> Result<Rc<Columns>, SqlError> {
+    pub(super) fn select(
+        &mut self,
+        select: &mut Select,
+        around: Around<'_>,
+    ) -> Result<Rc<Columns>, SqlError> {
         let mut sources = self.sources(&mut select.from)?;
         sources.shrink_to_fit();
         self.scopes.push(Scope { sources, ..Scope::default() });
@@ -33,7 +37,11 @@ impl Walk<'_> {
         columns
     }
 
-    fn selected(&mut self, select: &mut Select, around: Around<'_>) -> Result<Rc<Columns>, SqlError> {
+    fn selected(
+        &mut self,
+        select: &mut Select,
+        around: Around<'_>,
+    ) -> Result<Rc<Columns>, SqlError> {
         // What is not bound here is refused by the guard's own walk, or was walked before.
         let Select {
             select_token: _,
@@ -100,7 +108,11 @@ impl Walk<'_> {
             false => Vec::new(),
         };
         let columns = self.projection(projection, purpose == Purpose::Result)?;
-        for OrderByExpr { expr, options: OrderByOptions { sort: _, nulls_first: _ }, with_fill: _ } in order.iter_mut()
+        for OrderByExpr {
+            expr,
+            options: OrderByOptions { sort: _, nulls_first: _ },
+            with_fill: _,
+        } in order.iter_mut()
         {
             self.in_sight(|walk| walk.expr(expr))?;
         }
@@ -119,7 +131,10 @@ impl Walk<'_> {
     }
 
     /// Walks where the names of the list of results are in sight.
-    fn in_sight<T>(&mut self, walk: impl FnOnce(&mut Self) -> Result<T, SqlError>) -> Result<T, SqlError> {
+    fn in_sight<T>(
+        &mut self,
+        walk: impl FnOnce(&mut Self) -> Result<T, SqlError>,
+    ) -> Result<T, SqlError> {
         self.show_aliases(true);
         let result = walk(self);
         self.show_aliases(false);
@@ -145,10 +160,17 @@ impl Walk<'_> {
         }
     }
 
-    /// The expressions of GROUP BY, in which numbers and names of the list of results are replaced by what they mean.
-    fn keys(&mut self, group_by: &mut GroupByExpr, projection: &[SelectItem]) -> Result<Option<Vec<Expr>>, SqlError> {
+    /// The expressions of GROUP BY, in which numbers and names of the list of results are replaced
+    /// by what they mean.
+    fn keys(
+        &mut self,
+        group_by: &mut GroupByExpr,
+        projection: &[SelectItem],
+    ) -> Result<Option<Vec<Expr>>, SqlError> {
         let items = match group_by {
-            GroupByExpr::All(_) => return Err(self.refuse("clause", "GROUP BY ALL", "is refused", Span::empty())),
+            GroupByExpr::All(_) => {
+                return Err(self.refuse("clause", "GROUP BY ALL", "is refused", Span::empty()));
+            }
             GroupByExpr::Expressions(items, _) if items.is_empty() => return Ok(None),
             GroupByExpr::Expressions(items, _) => items,
         };
@@ -171,12 +193,18 @@ impl Walk<'_> {
     /// What a number or a name in GROUP BY or ORDER BY means in the list of results.
     fn meant(&self, item: &Expr, projection: &[SelectItem]) -> Option<Expr> {
         let of = |item: &SelectItem| match item {
-            SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, alias: _ } => Some(expr.clone()),
-            SelectItem::ExprWithAliases { .. } | SelectItem::QualifiedWildcard(..) | SelectItem::Wildcard(_) => None,
+            SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, alias: _ } => {
+                Some(expr.clone())
+            }
+            SelectItem::ExprWithAliases { .. }
+            | SelectItem::QualifiedWildcard(..)
+            | SelectItem::Wildcard(_) => None,
         };
         match item {
             Expr::Value(value) => match &value.value {
-                Value::Number(digits, _) => of(projection.get(digits.parse::<usize>().ok()?.checked_sub(1)?)?),
+                Value::Number(digits, _) => {
+                    of(projection.get(digits.parse::<usize>().ok()?.checked_sub(1)?)?)
+                }
                 _ => None,
             },
             Expr::Identifier(Ident { value, quote_style: _, span: _ })
@@ -203,8 +231,12 @@ impl Walk<'_> {
             return Ok(Groups::None);
         }
         let of = |item: &mut SelectItem| match item {
-            SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, alias: _ } => self.has_aggregate(expr),
-            SelectItem::ExprWithAliases { .. } | SelectItem::QualifiedWildcard(..) | SelectItem::Wildcard(_) => false,
+            SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, alias: _ } => {
+                self.has_aggregate(expr)
+            }
+            SelectItem::ExprWithAliases { .. }
+            | SelectItem::QualifiedWildcard(..)
+            | SelectItem::Wildcard(_) => false,
         };
         let is_grouped = keys.is_some()
             || having.is_some()
@@ -222,7 +254,9 @@ impl Walk<'_> {
     fn determined(&self, exprs: &[Expr], dependencies: &Dependencies) -> Determined {
         let mut determined = Determined::default();
         for expr in exprs {
-            match depend::column(&self.scopes, expr).filter(|found| found.depth + 1 == self.scopes.len()) {
+            match depend::column(&self.scopes, expr)
+                .filter(|found| found.depth + 1 == self.scopes.len())
+            {
                 Some(found) => {
                     determined.columns.insert(found.id);
                 }
@@ -261,9 +295,16 @@ impl Walk<'_> {
         };
         if order.iter().any(is_alias) {
             let why = "is refused: a name in ORDER BY is that of a column and of another result";
-            return Err(self.refuse(if is_value { "scalar-rows" } else { "limit" }, "ORDER BY", why, Span::empty()));
+            return Err(self.refuse(
+                if is_value { "scalar-rows" } else { "limit" },
+                "ORDER BY",
+                why,
+                Span::empty(),
+            ));
         }
-        let sorted = order.iter().map(|item| self.meant(&item.expr, projection).unwrap_or_else(|| item.expr.clone()));
+        let sorted = order
+            .iter()
+            .map(|item| self.meant(&item.expr, projection).unwrap_or_else(|| item.expr.clone()));
         let sorted: Vec<Expr> = sorted.collect();
         let mut determined = self.determined(&sorted, dependencies);
         determined.is_choice = true;
@@ -288,14 +329,17 @@ impl Walk<'_> {
                 self.refuse("scalar-rows", "SELECT", why, Span::empty())
             }
             false => {
-                let why =
-                    "is refused: ORDER BY leaves rows equal that differ, so which of them it picks depends on the plan";
+                let why = "is refused: ORDER BY leaves rows equal that differ, so which of them it picks depends on the plan";
                 self.refuse("limit", "LIMIT", why, Span::empty())
             }
         })
     }
 
-    fn projection(&mut self, projection: &mut [SelectItem], is_named: bool) -> Result<Rc<Columns>, SqlError> {
+    fn projection(
+        &mut self,
+        projection: &mut [SelectItem],
+        is_named: bool,
+    ) -> Result<Rc<Columns>, SqlError> {
         let mut list = Vec::with_capacity(projection.len());
         for item in projection {
             match item {
@@ -317,12 +361,24 @@ impl Walk<'_> {
                     let why = "is refused: one name for each column";
                     return Err(self.refuse("clause", &expr.to_string(), why, Span::empty()));
                 }
-                SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), _) => {
-                    let source = name.0.last().and_then(|part| part.as_ident()).map(|ident| ident.value.clone());
+                SelectItem::QualifiedWildcard(
+                    SelectItemQualifiedWildcardKind::ObjectName(name),
+                    _,
+                ) => {
+                    let source = name
+                        .0
+                        .last()
+                        .and_then(|part| part.as_ident())
+                        .map(|ident| ident.value.clone());
                     self.wildcard(source.as_deref(), &mut list)?;
                 }
                 SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::Expr(expr), _) => {
-                    return Err(self.refuse("clause", &expr.to_string(), "is refused before `.*`", Span::empty()));
+                    return Err(self.refuse(
+                        "clause",
+                        &expr.to_string(),
+                        "is refused before `.*`",
+                        Span::empty(),
+                    ));
                 }
                 SelectItem::Wildcard(_) => self.wildcard(None, &mut list)?,
             }

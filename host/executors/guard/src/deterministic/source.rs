@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use sqlparser::ast::{
-    Ident, Join, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, TableAlias, TableFactor, TableWithJoins,
+    Ident, Join, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, TableAlias, TableFactor,
+    TableWithJoins,
 };
 use sqlparser::tokenizer::Span;
 use syrch_core::{SqlError, SqlErrorKind};
@@ -29,7 +30,11 @@ impl Walk<'_> {
         Ok(sources)
     }
 
-    fn tree(&mut self, tree: &mut TableWithJoins, sources: &mut Vec<Source>) -> Result<(), SqlError> {
+    fn tree(
+        &mut self,
+        tree: &mut TableWithJoins,
+        sources: &mut Vec<Source>,
+    ) -> Result<(), SqlError> {
         let TableWithJoins { relation, joins } = tree;
         self.factor(relation, sources)?;
         for Join { relation, global: _, join_operator: _ } in joins {
@@ -38,7 +43,11 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn factor(&mut self, factor: &mut TableFactor, sources: &mut Vec<Source>) -> Result<(), SqlError> {
+    fn factor(
+        &mut self,
+        factor: &mut TableFactor,
+        sources: &mut Vec<Source>,
+    ) -> Result<(), SqlError> {
         let (name, columns) = match factor {
             TableFactor::Table {
                 name,
@@ -69,7 +78,9 @@ impl Walk<'_> {
                     }
                 }
             }
-            TableFactor::NestedJoin { table_with_joins, alias: None } => return self.tree(table_with_joins, sources),
+            TableFactor::NestedJoin { table_with_joins, alias: None } => {
+                return self.tree(table_with_joins, sources);
+            }
             TableFactor::NestedJoin { table_with_joins: _, alias: Some(alias) } => {
                 let why = "is refused as the name of a join: name its tables";
                 return Err(self.refuse("clause", &alias.name.value, why, alias.name.span));
@@ -87,7 +98,9 @@ impl Walk<'_> {
                 return Err(self.made("UNNEST"));
             }
             TableFactor::XmlTable { .. } => return Err(self.made("XMLTABLE")),
-            TableFactor::JsonTable { .. } | TableFactor::OpenJsonTable { .. } => return Err(self.made("JSON_TABLE")),
+            TableFactor::JsonTable { .. } | TableFactor::OpenJsonTable { .. } => {
+                return Err(self.made("JSON_TABLE"));
+            }
             TableFactor::TableFunction { .. }
             | TableFactor::Pivot { .. }
             | TableFactor::Unpivot { .. }
@@ -100,13 +113,19 @@ impl Walk<'_> {
     }
 
     fn made(&self, shown: &str) -> SqlError {
-        let why = "is refused in FROM: only tables, sub-queries and common table expressions are read";
+        let why =
+            "is refused in FROM: only tables, sub-queries and common table expressions are read";
         self.refuse("table-function", shown, why, Span::empty())
     }
 
     fn sample(&self, is_there: bool) -> Result<(), SqlError> {
         match is_there {
-            true => Err(self.refuse("sample", "TABLESAMPLE", "is refused: its rows differ each time", Span::empty())),
+            true => Err(self.refuse(
+                "sample",
+                "TABLESAMPLE",
+                "is refused: its rows differ each time",
+                Span::empty(),
+            )),
             false => Ok(()),
         }
     }
@@ -122,7 +141,8 @@ impl Walk<'_> {
             return Err(self.made(&name.to_string()));
         };
         let lower = last.value.to_lowercase();
-        let common = self.commons.iter().rev().find(|common| parts.len() == 1 && common.name == lower);
+        let common =
+            self.commons.iter().rev().find(|common| parts.len() == 1 && common.name == lower);
         let (columns, own) = match (common, self.names.get(&lower).copied()) {
             (Some(common), _) => (Rc::clone(&common.columns), None),
             (None, Some(place)) => (self.columns_of(place), Some(place)),
@@ -130,10 +150,15 @@ impl Walk<'_> {
             (None, None) if !self.is_sqlite => (Rc::default(), None),
             (None, None) => {
                 let shown = syrch_core::text::clip(&last.value, 64);
-                let mut error = SqlError::new(SqlErrorKind::UnknownTable, format!("no table `{shown}` is granted"));
+                let mut error = SqlError::new(
+                    SqlErrorKind::UnknownTable,
+                    format!("no table `{shown}` is granted"),
+                );
                 error.position = self.places.byte(last.span.start);
-                let near =
-                    syrch_core::text::nearest(shown, self.catalog.tables.iter().map(|table| table.name.as_str()));
+                let near = syrch_core::text::nearest(
+                    shown,
+                    self.catalog.tables.iter().map(|table| table.name.as_str()),
+                );
                 return Err(error.rule("granted-tables").suggest(near));
             }
         };
@@ -151,15 +176,18 @@ impl Walk<'_> {
             return Rc::default();
         }
         let catalog = self.catalog;
-        let columns = || Rc::new(catalog.tables.get(place).map(Columns::of_table).unwrap_or_default());
+        let columns =
+            || Rc::new(catalog.tables.get(place).map(Columns::of_table).unwrap_or_default());
         Rc::clone(self.tables.entry(place).or_insert_with(columns))
     }
 
-    /// Walks the conditions of joins, whose tables are in sight by now, and returns what they require of the rows.
+    /// Walks the conditions of joins, whose tables are in sight by now, and returns what they
+    /// require of the rows.
     pub(super) fn joins(&mut self, from: &mut [TableWithJoins]) -> Result<Dependencies, SqlError> {
         let mut dependencies = Dependencies::default();
         let mut next = 0;
-        // Joins that add rows without a partner on the left make conditions hold for some rows only.
+        // Joins that add rows without a partner on the left make conditions hold for some rows
+        // only.
         let is_plain = from.iter().all(keeps_the_left);
         for tree in from {
             self.conditions(tree, &mut next, is_plain.then_some(&mut dependencies))?;
@@ -207,7 +235,8 @@ impl Walk<'_> {
                 | JoinOperator::LeftArrayJoin
                 | JoinOperator::InnerArrayJoin => return Err(self.made("a join of another engine")),
             };
-            let is_merged = matches!(constraint, JoinConstraint::Using(_) | JoinConstraint::Natural);
+            let is_merged =
+                matches!(constraint, JoinConstraint::Using(_) | JoinConstraint::Natural);
             if self.is_sqlite && is_merged && (retains_right || first > 0) {
                 let why = "is refused here: which of the columns its merged one stands for depends on the row, so name them by ON";
                 return Err(self.refuse("merged-column", "USING", why, Span::empty()));
@@ -227,9 +256,16 @@ impl Walk<'_> {
                     self.merge(first..joined, joined..*next, &names, usable.filter(|_| is_inner));
                 }
                 JoinConstraint::Natural => {
-                    let sources = self.scopes.last().map(|scope| scope.sources.as_slice()).unwrap_or_default();
+                    let sources = self
+                        .scopes
+                        .last()
+                        .map(|scope| scope.sources.as_slice())
+                        .unwrap_or_default();
                     let right = sources.get(joined..*next).unwrap_or_default();
-                    let names = right.iter().flat_map(|source| &source.columns.list).map(|column| column.name.clone());
+                    let names = right
+                        .iter()
+                        .flat_map(|source| &source.columns.list)
+                        .map(|column| column.name.clone());
                     let names: Vec<String> = names.collect();
                     self.merge(first..joined, joined..*next, &names, usable.filter(|_| is_inner));
                 }
@@ -242,7 +278,9 @@ impl Walk<'_> {
     /// The conditions within a nested join, from which nothing is concluded.
     fn nested(&mut self, factor: &mut TableFactor, next: &mut usize) -> Result<(), SqlError> {
         match factor {
-            TableFactor::NestedJoin { table_with_joins, alias: _ } => self.conditions(table_with_joins, next, None),
+            TableFactor::NestedJoin { table_with_joins, alias: _ } => {
+                self.conditions(table_with_joins, next, None)
+            }
             _ => {
                 *next += 1;
                 Ok(())
@@ -260,8 +298,11 @@ impl Walk<'_> {
     ) {
         let Some(scope) = self.scopes.last_mut() else { return };
         let find = |sources: &[Source], range: &std::ops::Range<usize>, name: &str| -> Option<Id> {
-            let is_it = |column: &super::scope::Column| column.name.to_lowercase() == name.to_lowercase();
-            let within = |index: &usize| Some((*index, sources.get(*index)?.columns.list.iter().position(is_it)?));
+            let is_it =
+                |column: &super::scope::Column| column.name.to_lowercase() == name.to_lowercase();
+            let within = |index: &usize| {
+                Some((*index, sources.get(*index)?.columns.list.iter().position(is_it)?))
+            };
             range.clone().find_map(|index| within(&index))
         };
         for name in names {
@@ -280,7 +321,10 @@ impl Walk<'_> {
 /// Whether all joins are inner ones, or outer ones that retain the rows of the left side.
 fn keeps_the_left(tree: &TableWithJoins) -> bool {
     let is_kept = |join: &Join| {
-        !matches!(join.join_operator, JoinOperator::Right(_) | JoinOperator::RightOuter(_) | JoinOperator::FullOuter(_))
+        !matches!(
+            join.join_operator,
+            JoinOperator::Right(_) | JoinOperator::RightOuter(_) | JoinOperator::FullOuter(_)
+        )
     };
     tree.joins.iter().all(is_kept)
 }

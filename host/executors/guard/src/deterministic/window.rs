@@ -1,10 +1,11 @@
-//! Windows: an aggregate passes over a whole partition alone. Named windows are resolved, with the windows that they are made of.
+//! Windows: an aggregate passes over a whole partition alone. Named windows are resolved, with the
+//! windows that they are made of.
 
 use std::collections::HashMap;
 
 use sqlparser::ast::{
-    NamedWindowDefinition, NamedWindowExpr, OrderByExpr, OrderByOptions, WindowFrame, WindowFrameBound, WindowSpec,
-    WindowType,
+    NamedWindowDefinition, NamedWindowExpr, OrderByExpr, OrderByOptions, WindowFrame,
+    WindowFrameBound, WindowSpec, WindowType,
 };
 use syrch_core::SqlError;
 
@@ -20,7 +21,8 @@ pub(super) struct Window {
     is_whole: Option<bool>,
 }
 
-/// The windows of one SELECT, by their names in lower case; `None` for a name that two of them may have.
+/// The windows of one SELECT, by their names in lower case; `None` for a name that two of them may
+/// have.
 pub(super) type Windows = HashMap<String, Option<Window>>;
 
 fn read(spec: &WindowSpec) -> Window {
@@ -97,7 +99,12 @@ impl Walk<'_> {
         for expr in partition_by {
             self.expr(expr)?;
         }
-        for OrderByExpr { expr, options: OrderByOptions { sort: _, nulls_first: _ }, with_fill: _ } in order_by {
+        for OrderByExpr {
+            expr,
+            options: OrderByOptions { sort: _, nulls_first: _ },
+            with_fill: _,
+        } in order_by
+        {
             self.expr(expr)?;
         }
         if let Some(WindowFrame { units: _, start_bound, end_bound }) = window_frame {

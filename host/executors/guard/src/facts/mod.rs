@@ -1,7 +1,9 @@
-//! What a statement speaks of: its tables, columns, functions and literals, resolved against the catalog and the finished tasks.
+//! What a statement speaks of: its tables, columns, functions and literals, resolved against the
+//! catalog and the finished tasks.
 //!
-//! It refuses only what is certain. Whatever a scope may hold that the catalog does not tell (table functions, computed names, lateral
-//! columns, dialects with fields of structures) makes names in it pass: the engine has the last word.
+//! It refuses only what is certain. Whatever a scope may hold that the catalog does not tell (table
+//! functions, computed names, lateral columns, dialects with fields of structures) makes names in
+//! it pass: the engine has the last word.
 
 mod place;
 mod query;
@@ -11,7 +13,9 @@ mod walk;
 
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{Expr, LimitClause, SetExpr, Statement, Value, ValueWithSpan, VisitMut, VisitorMut};
+use sqlparser::ast::{
+    Expr, LimitClause, SetExpr, Statement, Value, ValueWithSpan, VisitMut, VisitorMut,
+};
 use sqlparser::dialect::{Dialect as Grammar, GenericDialect, dialect_from_str};
 use sqlparser::parser::{Parser, ParserError};
 use syrch_core::ports::{Facts, Relation};
@@ -43,19 +47,21 @@ pub enum Unresolved {
 /// The facts of one statement that [`crate::prelex`] let through.
 ///
 /// # Errors
-/// [`Unresolved`]; the kinds are `syntax`, `unknown-table`, `unknown-column`, `ambiguous-name` and `write-refused`.
+/// [`Unresolved`]; the kinds are `syntax`, `unknown-table`, `unknown-column`, `ambiguous-name` and
+/// `write-refused`.
 pub fn facts(text: &str, relations: &[Relation], catalog: &Catalog) -> Result<Facts, Unresolved> {
     if stack::is_small(text) {
         return resolve(text, relations, catalog);
     }
-    let tokens = lex(text, &catalog.dialect, usize::MAX).map_err(|error| unparsed(&error.to_string(), None))?;
+    let tokens = lex(text, &catalog.dialect, usize::MAX)
+        .map_err(|error| unparsed(&error.to_string(), None))?;
     let chains = check_chains(text, &tokens)?;
     let resolved = stack::on_a_large_stack(chains, || resolve(text, relations, catalog));
     resolved.unwrap_or_else(|| Err(unparsed("the statement could not be analysed", None)))
 }
 
-/// Bounds the depth of the tree, and returns the number of operators: the parser follows a chain of operators in a loop, but what walks the
-/// tree does not.
+/// Bounds the depth of the tree, and returns the number of operators: the parser follows a chain of
+/// operators in a loop, but what walks the tree does not.
 pub(crate) fn check_chains(text: &str, tokens: &[Token]) -> Result<usize, Unresolved> {
     let chains = |token: &&Token| match token.kind {
         Kind::Symbol => !matches!(token.text(text), "," | "(" | ")" | "." | ";"),
@@ -96,7 +102,8 @@ fn resolve(text: &str, relations: &[Relation], catalog: &Catalog) -> Result<Fact
 
 /// The number of rows of a LIMIT that is a number.
 fn most_rows(clause: &LimitClause) -> Option<u64> {
-    let (LimitClause::LimitOffset { limit: Some(limit), .. } | LimitClause::OffsetCommaLimit { limit, .. }) = clause
+    let (LimitClause::LimitOffset { limit: Some(limit), .. }
+    | LimitClause::OffsetCommaLimit { limit, .. }) = clause
     else {
         return None;
     };
@@ -106,8 +113,9 @@ fn most_rows(clause: &LimitClause) -> Option<u64> {
     }
 }
 
-/// A SQLite statement with the texts that it has in double quotes in single quotes; `None` where there are none, or where another name is
-/// wrong. A text is a name that nothing has and nothing nearly has, where a value is compared or passed to a function.
+/// A SQLite statement with the texts that it has in double quotes in single quotes; `None` where
+/// there are none, or where another name is wrong. A text is a name that nothing has and nothing
+/// nearly has, where a value is compared or passed to a function.
 #[must_use]
 pub fn with_single_quotes(text: &str, catalog: &Catalog) -> Option<String> {
     if catalog.dialect != Dialect::Sqlite || !text.contains('"') {
@@ -117,16 +125,22 @@ pub fn with_single_quotes(text: &str, catalog: &Catalog) -> Option<String> {
     let chains = check_chains(text, &tokens).ok()?;
     let find = || {
         let places = Places::new(text);
-        let Ok(Statement::Query(query)) = parse(text, &catalog.dialect, &places) else { return Vec::new() };
+        let Ok(Statement::Query(query)) = parse(text, &catalog.dialect, &places) else {
+            return Vec::new();
+        };
         let mut resolver = Resolver::with_texts(catalog, &places);
         match resolver.query(&query, &mut Vec::new()) {
             Ok(_) => resolver.into_texts().into_iter().filter_map(|at| places.byte(at)).collect(),
             Err(_) => Vec::new(),
         }
     };
-    let texts: Vec<u32> =
-        if stack::is_small(text) { find() } else { stack::on_a_large_stack(chains, find).unwrap_or_default() };
-    let is_text = |token: &&Token| u32::try_from(token.start).is_ok_and(|start| texts.contains(&start));
+    let texts: Vec<u32> = if stack::is_small(text) {
+        find()
+    } else {
+        stack::on_a_large_stack(chains, find).unwrap_or_default()
+    };
+    let is_text =
+        |token: &&Token| u32::try_from(token.start).is_ok_and(|start| texts.contains(&start));
     let mut out = String::with_capacity(text.len());
     let mut end = 0;
     for token in tokens.iter().filter(is_text) {
@@ -141,14 +155,19 @@ pub fn with_single_quotes(text: &str, catalog: &Catalog) -> Option<String> {
 fn parse(text: &str, dialect: &Dialect, places: &Places<'_>) -> Result<Statement, Unresolved> {
     match dialect {
         Dialect::Postgres | Dialect::Duckdb | Dialect::Spark | Dialect::Databricks => {
-            let tokens = lex(text, dialect, usize::MAX).map_err(|error| unparsed(&error.to_string(), None))?;
+            let tokens = lex(text, dialect, usize::MAX)
+                .map_err(|error| unparsed(&error.to_string(), None))?;
             parse_tokens(text, &tokens, Reading::of(dialect), places)
         }
         // The parser's own tokenizer is enough where nothing runs as it is written again.
         Dialect::Sqlite | Dialect::Mysql | Dialect::Ansi | Dialect::Other(_) => {
             let grammar: Box<dyn Grammar> =
                 dialect_from_str(dialect.name()).unwrap_or_else(|| Box::new(GenericDialect));
-            one(Parser::new(&*grammar).with_recursion_limit(RECURSION).try_with_sql(text), text, places)
+            one(
+                Parser::new(&*grammar).with_recursion_limit(RECURSION).try_with_sql(text),
+                text,
+                places,
+            )
         }
     }
 }
@@ -165,17 +184,26 @@ pub(crate) fn parse_tokens(
     one(tokens.map(|tokens| parser.with_tokens_with_locations(tokens)), text, places)
 }
 
-fn one(parser: Result<Parser<'_>, ParserError>, text: &str, places: &Places<'_>) -> Result<Statement, Unresolved> {
+fn one(
+    parser: Result<Parser<'_>, ParserError>,
+    text: &str,
+    places: &Places<'_>,
+) -> Result<Statement, Unresolved> {
     let statements = parser.and_then(|mut parser| parser.parse_statements()).map_err(|error| {
         let (message, is_parsers) = match error {
             ParserError::TokenizerError(message) => (message, false),
             ParserError::ParserError(message) => (message, true),
-            ParserError::RecursionLimitExceeded => ("the statement is nested too deep".to_owned(), false),
+            ParserError::RecursionLimitExceeded => {
+                ("the statement is nested too deep".to_owned(), false)
+            }
         };
         let position = places.in_message(&message);
         let message = message.split(" at Line").next().unwrap_or(&message);
         let is_own = !is_parsers || message.starts_with("not supported: ");
-        unparsed(&if is_own { message.to_owned() } else { in_own_words(message, text, position) }, position)
+        unparsed(
+            &if is_own { message.to_owned() } else { in_own_words(message, text, position) },
+            position,
+        )
     })?;
     let mut statements = statements.into_iter();
     match (statements.next(), statements.next()) {
@@ -184,10 +212,13 @@ fn one(parser: Result<Parser<'_>, ParserError>, text: &str, places: &Places<'_>)
     }
 }
 
-/// What the parser expected and found, or else only where it stopped: its own messages show the structures of its tree.
+/// What the parser expected and found, or else only where it stopped: its own messages show the
+/// structures of its tree.
 fn in_own_words(message: &str, text: &str, position: Option<u32>) -> String {
-    let expected = message.split_once("xpected: ").and_then(|(_, rest)| rest.rsplit_once(", found: "));
-    let expected = expected.map(|(expected, _)| expected).filter(|expected| !expected.contains(['{', '"']));
+    let expected =
+        message.split_once("xpected: ").and_then(|(_, rest)| rest.rsplit_once(", found: "));
+    let expected =
+        expected.map(|(expected, _)| expected).filter(|expected| !expected.contains(['{', '"']));
     let expected = expected.map(|expected| match expected {
         "end of statement" => "the end of the statement".to_owned(),
         expected if expected.starts_with("SELECT, VALUES") => "a query".to_owned(),
@@ -205,7 +236,8 @@ fn in_own_words(message: &str, text: &str, position: Option<u32>) -> String {
         Some((_, '\'')) => "a text".to_owned(),
         Some((rest, first)) => {
             let is_name = |letter: char| letter.is_alphanumeric() || letter == '_';
-            let length = rest.find(|letter| !is_name(letter)).unwrap_or(rest.len()).max(first.len_utf8());
+            let length =
+                rest.find(|letter| !is_name(letter)).unwrap_or(rest.len()).max(first.len_utf8());
             format!("`{}`", clip(&rest[..length], 64))
         }
     };

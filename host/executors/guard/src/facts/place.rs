@@ -15,7 +15,8 @@ pub(crate) struct Places<'t> {
 
 impl<'t> Places<'t> {
     pub(crate) fn new(text: &'t str) -> Self {
-        let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        let lines =
+            std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         Self { text, lines, is_ascii: text.is_ascii() }
     }
 
@@ -45,17 +46,25 @@ impl<'t> Places<'t> {
 }
 
 pub(crate) fn write_refused(verb: &str) -> SqlError {
-    let message = format!("`{verb}` is refused: only queries may run (SELECT, VALUES, WITH … SELECT)");
+    let message =
+        format!("`{verb}` is refused: only queries may run (SELECT, VALUES, WITH … SELECT)");
     SqlError::new(SqlErrorKind::WriteRefused, message).rule("read-only")
 }
 
-pub(super) fn unknown_table(name: &Ident, shown: &str, near: Vec<String>, places: &Places<'_>) -> SqlError {
-    let mut error = SqlError::new(SqlErrorKind::UnknownTable, format!("no such table `{shown}`")).suggest(near);
+pub(super) fn unknown_table(
+    name: &Ident,
+    shown: &str,
+    near: Vec<String>,
+    places: &Places<'_>,
+) -> SqlError {
+    let mut error =
+        SqlError::new(SqlErrorKind::UnknownTable, format!("no such table `{shown}`")).suggest(near);
     error.position = places.byte(name.span.start);
     error
 }
 
-/// `elsewhere` are columns of that very name in tables that do not stand in FROM, as `table.column`.
+/// `elsewhere` are columns of that very name in tables that do not stand in FROM, as
+/// `table.column`.
 pub(super) fn unknown_column(
     name: &Ident,
     shown: &str,
@@ -67,7 +76,8 @@ pub(super) fn unknown_column(
     if !elsewhere.is_empty() {
         message.push_str(&format!(" in the tables of FROM; there is {}", elsewhere.join(", ")));
     }
-    let mut error = SqlError::new(SqlErrorKind::UnknownColumn, message).suggest([elsewhere, near].concat());
+    let mut error =
+        SqlError::new(SqlErrorKind::UnknownColumn, message).suggest([elsewhere, near].concat());
     error.position = places.byte(name.span.start);
     error
 }

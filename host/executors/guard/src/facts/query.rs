@@ -1,10 +1,12 @@
-//! The walk over queries: which relations stand where, which columns they have, and the scope that expressions see.
+//! The walk over queries: which relations stand where, which columns they have, and the scope that
+//! expressions see.
 
 use std::collections::{BTreeSet, HashSet};
 
 use sqlparser::ast::{
-    Expr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, OrderBy, Query, Select, SelectItem,
-    SelectItemQualifiedWildcardKind, SetExpr, TableAlias, TableFactor, TableWithJoins, WildcardAdditionalOptions,
+    Expr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, OrderBy, Query, Select,
+    SelectItem, SelectItemQualifiedWildcardKind, SetExpr, TableAlias, TableFactor, TableWithJoins,
+    WildcardAdditionalOptions,
 };
 use sqlparser::tokenizer::Location;
 use syrch_core::ports::{Facts, Literal, Outline, Relation, Use};
@@ -39,12 +41,17 @@ pub(super) struct Resolver<'a> {
     pub(super) uses: Vec<Use>,
     /// The outline of the last SELECT that stands in no other's expressions.
     pub(super) outline: Option<Outline>,
-    /// The names in double quotes that were read as texts, by where they begin; `None` where none may be.
+    /// The names in double quotes that were read as texts, by where they begin; `None` where none
+    /// may be.
     texts: Option<Vec<Location>>,
 }
 
 impl<'a> Resolver<'a> {
-    pub(super) fn new(catalog: &'a Catalog, relations: &'a [Relation], places: &'a Places<'a>) -> Self {
+    pub(super) fn new(
+        catalog: &'a Catalog,
+        relations: &'a [Relation],
+        places: &'a Places<'a>,
+    ) -> Self {
         Self {
             catalog,
             places,
@@ -95,7 +102,11 @@ impl<'a> Resolver<'a> {
     }
 
     /// Resolves a query within the scopes around it; the result is its columns.
-    pub(super) fn query(&mut self, query: &Query, outer: &mut Vec<Scope>) -> Result<Columns, SqlError> {
+    pub(super) fn query(
+        &mut self,
+        query: &Query,
+        outer: &mut Vec<Scope>,
+    ) -> Result<Columns, SqlError> {
         if !query.locks.is_empty() {
             return Err(place::write_refused("FOR UPDATE"));
         }
@@ -105,10 +116,15 @@ impl<'a> Resolver<'a> {
         result
     }
 
-    fn with_and_body(&mut self, query: &Query, outer: &mut Vec<Scope>) -> Result<Columns, SqlError> {
+    fn with_and_body(
+        &mut self,
+        query: &Query,
+        outer: &mut Vec<Scope>,
+    ) -> Result<Columns, SqlError> {
         let base = self.ctes.len();
         if let Some(with) = &query.with {
-            // All names come first, columns unknown: engines differ in which of them see each other.
+            // All names come first, columns unknown: engines differ in which of them see each
+            // other.
             for cte in &with.cte_tables {
                 let declared = declared(Some(&cte.alias));
                 self.ctes.push((cte.alias.name.value.clone(), declared));
@@ -128,7 +144,12 @@ impl<'a> Resolver<'a> {
         limits.map(|()| columns)
     }
 
-    fn body(&mut self, body: &SetExpr, order: Option<&OrderBy>, outer: &mut Vec<Scope>) -> Result<Columns, SqlError> {
+    fn body(
+        &mut self,
+        body: &SetExpr,
+        order: Option<&OrderBy>,
+        outer: &mut Vec<Scope>,
+    ) -> Result<Columns, SqlError> {
         match body {
             SetExpr::Select(select) => self.select(select, order, outer),
             SetExpr::Query(query) => {
@@ -139,7 +160,9 @@ impl<'a> Resolver<'a> {
                 let columns = self.body(left, None, outer)?;
                 self.body(right, None, outer)?;
                 self.order_in_the_open(order, outer)?;
-                Ok(columns.map(|columns| columns.into_iter().map(|c| Output { name: c.name, origin: None }).collect()))
+                Ok(columns.map(|columns| {
+                    columns.into_iter().map(|c| Output { name: c.name, origin: None }).collect()
+                }))
             }
             SetExpr::Values(values) => {
                 outer.push(Scope::default());
@@ -147,7 +170,9 @@ impl<'a> Resolver<'a> {
                 outer.pop();
                 walked?;
                 let width = values.rows.first().map_or(0, |row| row.len());
-                Ok(self.is_sqlite().then(|| (1..=width).map(|n| Output::named(format!("column{n}"))).collect()))
+                Ok(self
+                    .is_sqlite()
+                    .then(|| (1..=width).map(|n| Output::named(format!("column{n}"))).collect()))
             }
             SetExpr::Table(_) => Ok(None),
             SetExpr::Insert(_) => Err(place::write_refused("INSERT")),
@@ -158,7 +183,11 @@ impl<'a> Resolver<'a> {
     }
 
     /// The ORDER BY of a compound may name columns of any of its parts.
-    fn order_in_the_open(&mut self, order: Option<&OrderBy>, outer: &mut Vec<Scope>) -> Result<(), SqlError> {
+    fn order_in_the_open(
+        &mut self,
+        order: Option<&OrderBy>,
+        outer: &mut Vec<Scope>,
+    ) -> Result<(), SqlError> {
         outer.push(Scope { open: true, ..Scope::default() });
         let walked = order.map_or(Ok(()), |order| Walk::new(self, outer).over(order));
         outer.pop();
@@ -174,7 +203,10 @@ impl<'a> Resolver<'a> {
         if select.into.is_some() {
             return Err(place::write_refused("SELECT INTO"));
         }
-        let mut scope = Scope { open: !select.lateral_views.is_empty() || carry::is_pivot(select), ..Scope::default() };
+        let mut scope = Scope {
+            open: !select.lateral_views.is_empty() || carry::is_pivot(select),
+            ..Scope::default()
+        };
         for tree in &select.from {
             self.tree(tree, &mut scope, outer)?;
         }
@@ -215,12 +247,20 @@ impl<'a> Resolver<'a> {
 
     /// Conditions of joins and arguments of table functions: both see the tables beside them.
     fn joins(&mut self, tree: &TableWithJoins, scopes: &mut Vec<Scope>) -> Result<(), SqlError> {
-        for factor in std::iter::once(&tree.relation).chain(tree.joins.iter().map(|join| &join.relation)) {
+        for factor in
+            std::iter::once(&tree.relation).chain(tree.joins.iter().map(|join| &join.relation))
+        {
             match factor {
-                TableFactor::Table { args: Some(args), .. } => Walk::new(self, scopes).over(&args.args)?,
+                TableFactor::Table { args: Some(args), .. } => {
+                    Walk::new(self, scopes).over(&args.args)?
+                }
                 TableFactor::Function { args, .. } => Walk::new(self, scopes).over(args)?,
-                TableFactor::UNNEST { array_exprs, .. } => Walk::new(self, scopes).over(array_exprs)?,
-                TableFactor::NestedJoin { table_with_joins, .. } => self.joins(table_with_joins, scopes)?,
+                TableFactor::UNNEST { array_exprs, .. } => {
+                    Walk::new(self, scopes).over(array_exprs)?
+                }
+                TableFactor::NestedJoin { table_with_joins, .. } => {
+                    self.joins(table_with_joins, scopes)?
+                }
                 _ => {}
             }
         }
@@ -232,13 +272,20 @@ impl<'a> Resolver<'a> {
         Ok(())
     }
 
-    fn tree(&mut self, tree: &TableWithJoins, scope: &mut Scope, outer: &mut Vec<Scope>) -> Result<(), SqlError> {
+    fn tree(
+        &mut self,
+        tree: &TableWithJoins,
+        scope: &mut Scope,
+        outer: &mut Vec<Scope>,
+    ) -> Result<(), SqlError> {
         self.factor(&tree.relation, scope, outer)?;
         for join in &tree.joins {
             self.factor(&join.relation, scope, outer)?;
             match constraint(join) {
                 Some(JoinConstraint::Using(names)) => {
-                    scope.merged.extend(names.iter().filter_map(last).map(|name| name.value.to_lowercase()));
+                    scope.merged.extend(
+                        names.iter().filter_map(last).map(|name| name.value.to_lowercase()),
+                    );
                 }
                 Some(JoinConstraint::Natural) => scope.natural = true,
                 Some(JoinConstraint::On(_) | JoinConstraint::None) => {}
@@ -248,13 +295,20 @@ impl<'a> Resolver<'a> {
         Ok(())
     }
 
-    fn factor(&mut self, factor: &TableFactor, scope: &mut Scope, outer: &mut Vec<Scope>) -> Result<(), SqlError> {
+    fn factor(
+        &mut self,
+        factor: &TableFactor,
+        scope: &mut Scope,
+        outer: &mut Vec<Scope>,
+    ) -> Result<(), SqlError> {
         match factor {
             TableFactor::Table { name, alias, args, .. } => {
                 let columns = self.relation(name, args.is_some())?;
                 let (columns, schema) = columns;
                 let schema = schema.filter(|_| alias.is_none());
-                let name = alias.as_ref().map_or_else(|| last(name).cloned(), |alias| Some(alias.name.clone()));
+                let name = alias
+                    .as_ref()
+                    .map_or_else(|| last(name).cloned(), |alias| Some(alias.name.clone()));
                 let columns = renamed(columns, alias.as_ref());
                 scope.sources.push(Source { name: name.map(|name| name.value), schema, columns });
             }
@@ -269,13 +323,21 @@ impl<'a> Resolver<'a> {
                 };
                 self.subqueries.push(carry::restore(subquery.to_string(), &self.catalog.dialect));
                 let name = alias.as_ref().map(|alias| alias.name.value.clone());
-                scope.sources.push(Source { name, schema: None, columns: renamed(columns, alias.as_ref()) });
+                scope.sources.push(Source {
+                    name,
+                    schema: None,
+                    columns: renamed(columns, alias.as_ref()),
+                });
             }
             TableFactor::NestedJoin { table_with_joins, alias } => {
                 self.tree(table_with_joins, scope, outer)?;
                 if let Some(alias) = alias {
                     scope.open = true;
-                    scope.sources.push(Source { name: Some(alias.name.value.clone()), schema: None, columns: None });
+                    scope.sources.push(Source {
+                        name: Some(alias.name.value.clone()),
+                        schema: None,
+                        columns: None,
+                    });
                 }
             }
             TableFactor::Pivot { table, .. } | TableFactor::Unpivot { table, .. } => {
@@ -287,8 +349,13 @@ impl<'a> Resolver<'a> {
         Ok(())
     }
 
-    /// The columns of what stands in FROM by name, and its schema where it is a table of the catalog.
-    fn relation(&mut self, name: &ObjectName, is_call: bool) -> Result<(Columns, Option<String>), SqlError> {
+    /// The columns of what stands in FROM by name, and its schema where it is a table of the
+    /// catalog.
+    fn relation(
+        &mut self,
+        name: &ObjectName,
+        is_call: bool,
+    ) -> Result<(Columns, Option<String>), SqlError> {
         let (Some(ident), parts) = (last(name), name.0.len()) else {
             return Ok((None, None));
         };
@@ -297,14 +364,22 @@ impl<'a> Resolver<'a> {
             if let Some((_, columns)) = self.ctes.iter().rev().find(|(cte, _)| same(cte, plain)) {
                 return Ok((columns.clone(), None));
             }
-            if let Some(relation) = self.relations.iter().find(|relation| same(&relation.name, plain)) {
+            if let Some(relation) =
+                self.relations.iter().find(|relation| same(&relation.name, plain))
+            {
                 self.tasks.insert(relation.name.clone());
-                let columns = relation.columns.iter().map(|column| Output::named(&column.name)).collect::<Vec<_>>();
+                let columns = relation
+                    .columns
+                    .iter()
+                    .map(|column| Output::named(&column.name))
+                    .collect::<Vec<_>>();
                 return Ok(((!columns.is_empty()).then_some(columns), None));
             }
         }
         let schema = name.0.iter().rev().nth(1).and_then(|part| part.as_ident());
-        if let Some((table, is_certain)) = self.table(schema.map(|schema| schema.value.as_str()), plain) {
+        if let Some((table, is_certain)) =
+            self.table(schema.map(|schema| schema.value.as_str()), plain)
+        {
             let shown = self.shown(table);
             let is_known = is_certain && !is_call && !is_virtual(table);
             let columns = is_known.then(|| columns_of(table, &shown));
@@ -317,18 +392,26 @@ impl<'a> Resolver<'a> {
         let known = self.catalog.tables.iter().map(|table| table.name.as_str());
         let known = known.chain(self.relations.iter().map(|relation| relation.name.as_str()));
         let near = nearest(plain, known.chain(self.ctes.iter().map(|(name, _)| name.as_str())));
-        let shown =
-            name.0.iter().filter_map(|part| part.as_ident()).map(|i| i.value.as_str()).collect::<Vec<_>>().join(".");
+        let shown = name
+            .0
+            .iter()
+            .filter_map(|part| part.as_ident())
+            .map(|i| i.value.as_str())
+            .collect::<Vec<_>>()
+            .join(".");
         Err(place::unknown_table(ident, &shown, near, self.places))
     }
 
-    /// The table of the catalog that a name means, and whether that is certain: without a schema the engine's search path decides between
-    /// several tables of the name, and it most often begins with the schema that the engine makes by itself.
+    /// The table of the catalog that a name means, and whether that is certain: without a schema
+    /// the engine's search path decides between several tables of the name, and it most often
+    /// begins with the schema that the engine makes by itself.
     fn table(&self, schema: Option<&str>, name: &str) -> Option<(&'a Table, bool)> {
         let catalog = self.catalog;
         let is_there = |table: &&Table| {
             same(&table.name, name)
-                && schema.is_none_or(|wanted| table.schema_name.as_deref().is_none_or(|own| same(own, wanted)))
+                && schema.is_none_or(|wanted| {
+                    table.schema_name.as_deref().is_none_or(|own| same(own, wanted))
+                })
         };
         let found: Vec<&Table> = catalog.tables.iter().filter(is_there).collect();
         let is_usual = |table: &&&Table| {
@@ -338,13 +421,18 @@ impl<'a> Resolver<'a> {
         match found.as_slice() {
             [] => None,
             [table] => Some((table, true)),
-            [first, ..] => Some(found.iter().find(is_usual).map_or((first, false), |table| (*table, true))),
+            [first, ..] => {
+                Some(found.iter().find(is_usual).map_or((first, false), |table| (*table, true)))
+            }
         }
     }
 
-    /// A table's name in the facts: with its schema where several schemas have a table of that name.
+    /// A table's name in the facts: with its schema where several schemas have a table of that
+    /// name.
     pub(super) fn shown(&self, table: &Table) -> String {
-        let is_another = |other: &&Table| same(&other.name, &table.name) && other.schema_name != table.schema_name;
+        let is_another = |other: &&Table| {
+            same(&other.name, &table.name) && other.schema_name != table.schema_name
+        };
         match &table.schema_name {
             Some(schema) if self.catalog.tables.iter().any(|other| is_another(&other)) => {
                 format!("{schema}.{}", table.name)
@@ -364,24 +452,31 @@ impl<'a> Resolver<'a> {
                 SelectItem::UnnamedExpr(expr) => {
                     let origin = origin(expr, scope);
                     let name = column_name(expr).map(|name| name.value.clone());
-                    // Only here is it known what the engine calls a computed column: as its text, which no plain name is.
+                    // Only here is it known what the engine calls a computed column: as its text,
+                    // which no plain name is.
                     if name.is_none() && !self.is_sqlite() {
                         return None;
                     }
                     outputs.push(Output { name, origin });
                 }
                 SelectItem::ExprWithAlias { expr, alias } => {
-                    outputs.push(Output { name: Some(alias.value.clone()), origin: origin(expr, scope) });
+                    outputs.push(Output {
+                        name: Some(alias.value.clone()),
+                        origin: origin(expr, scope),
+                    });
                 }
                 SelectItem::Wildcard(options) if is_plain(options) && !scope.open => {
                     for source in &scope.sources {
                         outputs.extend(source.columns.as_ref()?.iter().cloned());
                     }
                 }
-                SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), options)
-                    if is_plain(options) =>
-                {
-                    outputs.extend(scope.source(&last(name)?.value)?.columns.as_ref()?.iter().cloned());
+                SelectItem::QualifiedWildcard(
+                    SelectItemQualifiedWildcardKind::ObjectName(name),
+                    options,
+                ) if is_plain(options) => {
+                    outputs.extend(
+                        scope.source(&last(name)?.value)?.columns.as_ref()?.iter().cloned(),
+                    );
                 }
                 _ => return None,
             }
@@ -393,7 +488,12 @@ impl<'a> Resolver<'a> {
 fn columns_of(table: &Table, shown: &str) -> Vec<Output> {
     let output = |name: &String| Output {
         name: Some(name.clone()),
-        origin: Some(Origin { table: shown.to_owned(), column: name.clone(), filter: None, beside: None }),
+        origin: Some(Origin {
+            table: shown.to_owned(),
+            column: name.clone(),
+            filter: None,
+            beside: None,
+        }),
     };
     table.columns.iter().map(|column| output(&column.name)).collect()
 }
@@ -437,7 +537,9 @@ pub(super) fn constraint(join: &Join) -> Option<&JoinConstraint> {
 fn aliases(item: &SelectItem) -> HashSet<String> {
     match item {
         SelectItem::ExprWithAlias { alias, .. } => HashSet::from([alias.value.to_lowercase()]),
-        SelectItem::ExprWithAliases { aliases, .. } => aliases.iter().map(|alias| alias.value.to_lowercase()).collect(),
+        SelectItem::ExprWithAliases { aliases, .. } => {
+            aliases.iter().map(|alias| alias.value.to_lowercase()).collect()
+        }
         _ => HashSet::new(),
     }
 }
@@ -445,7 +547,8 @@ fn aliases(item: &SelectItem) -> HashSet<String> {
 /// The columns that an alias declares, when it declares any.
 fn declared(alias: Option<&TableAlias>) -> Columns {
     let columns = &alias?.columns;
-    (!columns.is_empty()).then(|| columns.iter().map(|column| Output::named(&column.name.value)).collect())
+    (!columns.is_empty())
+        .then(|| columns.iter().map(|column| Output::named(&column.name.value)).collect())
 }
 
 /// Columns under the names that an alias gives them.

@@ -13,7 +13,8 @@ pub(super) struct Origin {
     pub(super) beside: Option<String>,
 }
 
-/// A column of something that stands in FROM; `name` is `None` for a computed column that nothing names.
+/// A column of something that stands in FROM; `name` is `None` for a computed column that nothing
+/// names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Output {
     pub(super) name: Option<String>,
@@ -82,7 +83,9 @@ impl Scope {
             .collect();
         let merged = self.natural || self.open || self.merged.contains(&name.to_lowercase());
         match hits.as_slice() {
-            [] if self.is_uncertain() || self.has_alias(name) || self.source(name).is_some() => Found::Perhaps,
+            [] if self.is_uncertain() || self.has_alias(name) || self.source(name).is_some() => {
+                Found::Perhaps
+            }
             [] => Found::Nothing,
             [_, _, ..] if !merged && !self.has_alias(name) => {
                 Found::Many(hits.iter().map(|(source, _)| self.shown(source, name)).collect())
@@ -95,11 +98,16 @@ impl Scope {
         self.sources.iter().find(|source| source.name.as_ref().is_some_and(|own| same(own, name)))
     }
 
-    /// The source that the names before a column mean: a table's name, with its schema where that stands before it.
+    /// The source that the names before a column mean: a table's name, with its schema where that
+    /// stands before it.
     pub(super) fn source_of(&self, schema: Option<&str>, name: &str) -> Option<&Source> {
         let is_of = |source: &&Source| {
             source.name.as_ref().is_some_and(|own| same(own, name))
-                && source.schema.as_deref().zip(schema).is_some_and(|(own, schema)| same(own, schema))
+                && source
+                    .schema
+                    .as_deref()
+                    .zip(schema)
+                    .is_some_and(|(own, schema)| same(own, schema))
         };
         self.sources.iter().find(is_of).or_else(|| self.source(name))
     }
@@ -111,7 +119,9 @@ impl Scope {
         };
         let is_name = |other: &&Source| other.name.as_ref().is_some_and(|other| same(other, name));
         match &source.schema {
-            Some(schema) if self.sources.iter().filter(is_name).count() > 1 => format!("{schema}.{name}.{column}"),
+            Some(schema) if self.sources.iter().filter(is_name).count() > 1 => {
+                format!("{schema}.{name}.{column}")
+            }
             _ => format!("{name}.{column}"),
         }
     }

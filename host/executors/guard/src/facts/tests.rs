@@ -8,7 +8,10 @@ use super::*;
 fn table(name: &str, columns: &[&str]) -> syrch_core::Table {
     syrch_core::Table {
         name: name.into(),
-        columns: columns.iter().map(|name| Column { name: (*name).into(), ..Column::default() }).collect(),
+        columns: columns
+            .iter()
+            .map(|name| Column { name: (*name).into(), ..Column::default() })
+            .collect(),
         ..syrch_core::Table::default()
     }
 }
@@ -27,7 +30,11 @@ fn shop(dialect: Dialect) -> Catalog {
 
 fn task() -> Vec<Relation> {
     let column = |name: &str| Column { name: name.into(), ..Column::default() };
-    vec![Relation { name: "task_a".into(), sql: "SELECT 1".into(), columns: vec![column("n"), column("country")] }]
+    vec![Relation {
+        name: "task_a".into(),
+        sql: "SELECT 1".into(),
+        columns: vec![column("n"), column("country")],
+    }]
 }
 
 fn check(text: &str) -> Result<Facts, Unresolved> {
@@ -83,7 +90,12 @@ fn wrong_names_are_reported_with_the_nearest() {
         ("SELECT 1 FROM main.custmers", UnknownTable, "customers", "custmers"),
         ("SELECT id FROM customers, orders", AmbiguousName, "customers.id", "id"),
         ("SELECT name FROM customers WHERE total > 1", UnknownColumn, "orders.total", "total"),
-        ("WITH t AS (SELECT id AS x FROM orders) SELECT id FROM t", UnknownColumn, "customers.id", "id FROM t"),
+        (
+            "WITH t AS (SELECT id AS x FROM orders) SELECT id FROM t",
+            UnknownColumn,
+            "customers.id",
+            "id FROM t",
+        ),
         ("SELECT s.d FROM (SELECT 1 AS c) AS s", UnknownColumn, "", "d FROM"),
         ("SELECT name FROM customers ORDER BY ü, nam", UnknownColumn, "", "ü"),
         ("SELECT nn FROM task_a", UnknownColumn, "n", "nn"),
@@ -91,15 +103,38 @@ fn wrong_names_are_reported_with_the_nearest() {
         ("SELECT id FROM orders GROUP BY \"statsu\"", UnknownColumn, "status", "\"statsu\""),
         ("SELECT id FROM orders ORDER BY \"totl\" DESC", UnknownColumn, "total", "\"totl\""),
         ("SELECT count(*) FROM orders HAVING \"totl\" > 1", UnknownColumn, "total", "\"totl\""),
-        ("SELECT sum(id) OVER (PARTITION BY \"totl\") FROM orders", UnknownColumn, "total", "\"totl\""),
-        ("SELECT o.id FROM orders o JOIN customers c ON c.id = \"custmer_id\"", UnknownColumn, "", "\"custmer_id\""),
-        ("WITH t AS (SELECT \"totl\" AS x FROM orders) SELECT x FROM t", UnknownColumn, "total", "\"totl\""),
-        ("SELECT id FROM orders WHERE id IN (SELECT \"idd\" FROM customers)", UnknownColumn, "id", "\"idd\""),
+        (
+            "SELECT sum(id) OVER (PARTITION BY \"totl\") FROM orders",
+            UnknownColumn,
+            "total",
+            "\"totl\"",
+        ),
+        (
+            "SELECT o.id FROM orders o JOIN customers c ON c.id = \"custmer_id\"",
+            UnknownColumn,
+            "",
+            "\"custmer_id\"",
+        ),
+        (
+            "WITH t AS (SELECT \"totl\" AS x FROM orders) SELECT x FROM t",
+            UnknownColumn,
+            "total",
+            "\"totl\"",
+        ),
+        (
+            "SELECT id FROM orders WHERE id IN (SELECT \"idd\" FROM customers)",
+            UnknownColumn,
+            "id",
+            "\"idd\"",
+        ),
     ] {
         let error = refusal(text);
         assert_eq!(error.kind, kind, "{text}");
         assert_eq!(error.position, text.rfind(at).map(|at| at as u32), "{text}: {error:?}");
-        assert!(near.is_empty() || error.suggestions.contains(&near.to_owned()), "{text}: {error:?}");
+        assert!(
+            near.is_empty() || error.suggestions.contains(&near.to_owned()),
+            "{text}: {error:?}"
+        );
     }
 }
 
@@ -113,7 +148,11 @@ fn writes_in_disguise_are_refused() {
         "DELETE FROM orders",
     ] {
         let Unresolved::Refused(error) = postgres(text) else { panic!("{text}") };
-        assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::WriteRefused, Some("read-only")), "{text}");
+        assert_eq!(
+            (error.kind, error.rule.as_deref()),
+            (SqlErrorKind::WriteRefused, Some("read-only")),
+            "{text}"
+        );
     }
 }
 
@@ -128,7 +167,14 @@ fn facts_speak_the_catalogs_spelling() {
     assert_eq!(found.tables, ["customers", "orders"]);
     assert_eq!(
         found.columns,
-        ["customers.country", "customers.id", "customers.name", "orders.customer_id", "orders.status", "orders.total"]
+        [
+            "customers.country",
+            "customers.id",
+            "customers.name",
+            "orders.customer_id",
+            "orders.status",
+            "orders.total"
+        ]
     );
     assert_eq!(found.functions, ["count", "lower"]);
     let literal = |table: &str, column: &str, text: &str| syrch_core::ports::Literal {
@@ -142,10 +188,17 @@ fn facts_speak_the_catalogs_spelling() {
         literal("orders", "status", "open"),
         literal("orders", "total", "20"),
     ] {
-        assert_eq!(found.literals.iter().filter(|literal| literal.text == wanted.text).collect::<Vec<_>>(), [&wanted]);
+        assert_eq!(
+            found.literals.iter().filter(|literal| literal.text == wanted.text).collect::<Vec<_>>(),
+            [&wanted]
+        );
     }
     assert!(found.ordered && !found.literals.iter().any(|literal| literal.text == "7"));
-    assert!(found.skeleton.contains("= ?") && !found.skeleton.contains("'de'"), "{}", found.skeleton);
+    assert!(
+        found.skeleton.contains("= ?") && !found.skeleton.contains("'de'"),
+        "{}",
+        found.skeleton
+    );
     assert_eq!(check("SELECT n FROM task_a, (SELECT 1)").unwrap().tasks, ["task_a"]);
 }
 
@@ -172,11 +225,18 @@ fn tables_of_one_name_are_told_apart_by_their_schema() {
         (Dialect::Databricks, "default", '`'),
     ] {
         let catalog = two_schemas(dialect.clone(), usual);
-        let check =
-            |text: &str| facts(text, &[], &catalog).map_err(|error| panic!("{dialect:?} {text}: {error:?}")).unwrap();
-        let found = check("SELECT old_total, c.name FROM archive.orders o JOIN customers c ON o.id = c.id");
+        let check = |text: &str| {
+            facts(text, &[], &catalog)
+                .map_err(|error| panic!("{dialect:?} {text}: {error:?}"))
+                .unwrap()
+        };
+        let found =
+            check("SELECT old_total, c.name FROM archive.orders o JOIN customers c ON o.id = c.id");
         assert_eq!(found.tables, ["archive.orders", "customers"]);
-        assert_eq!(found.columns, ["archive.orders.id", "archive.orders.old_total", "customers.id", "customers.name"]);
+        assert_eq!(
+            found.columns,
+            ["archive.orders.id", "archive.orders.old_total", "customers.id", "customers.name"]
+        );
         // Without a schema the engine's own comes first.
         let found = check("SELECT total FROM orders WHERE status = 'open'");
         assert_eq!(found.tables, [format!("{usual}.orders")]);
@@ -190,25 +250,38 @@ fn tables_of_one_name_are_told_apart_by_their_schema() {
             check("SELECT x.a FROM (SELECT old_total AS a FROM shop.archive.orders) x").tables,
             ["archive.orders"]
         );
-        let ambiguous = facts(&format!("SELECT id FROM archive.orders, {usual}.orders"), &[], &catalog);
+        let ambiguous =
+            facts(&format!("SELECT id FROM archive.orders, {usual}.orders"), &[], &catalog);
         let Err(Unresolved::Refused(error)) = ambiguous else { panic!("{ambiguous:?}") };
-        assert_eq!(error.suggestions, ["archive.orders.id".to_owned(), format!("{usual}.orders.id")]);
+        assert_eq!(
+            error.suggestions,
+            ["archive.orders.id".to_owned(), format!("{usual}.orders.id")]
+        );
         let unknown = facts("SELECT total FROM archive.orders", &[], &catalog);
         let Err(Unresolved::Refused(error)) = unknown else { panic!("{unknown:?}") };
         assert_eq!(error.kind, SqlErrorKind::UnknownColumn);
     }
     // Neither schema is one that an engine makes by itself: either may be meant.
-    let found = facts("SELECT old_total, total FROM orders", &[], &two_schemas(Dialect::Spark, "shop")).unwrap();
+    let found =
+        facts("SELECT old_total, total FROM orders", &[], &two_schemas(Dialect::Spark, "shop"))
+            .unwrap();
     assert_eq!(found.tables, ["archive.orders"]);
 }
 
 #[test]
 fn each_dialect_is_read_as_its_engine_reads_it() {
-    let spark =
-        facts(r#"SELECT id FROM orders WHERE status = "it\'s" AND status <> r'\d'"#, &[], &shop(Dialect::Spark))
-            .unwrap();
-    assert_eq!(spark.literals.iter().map(|literal| literal.text.as_str()).collect::<Vec<_>>(), ["it's", r"\d"]);
-    let duckdb = facts(r"SELECT id FROM orders WHERE status = 'a\'", &[], &shop(Dialect::Duckdb)).unwrap();
+    let spark = facts(
+        r#"SELECT id FROM orders WHERE status = "it\'s" AND status <> r'\d'"#,
+        &[],
+        &shop(Dialect::Spark),
+    )
+    .unwrap();
+    assert_eq!(
+        spark.literals.iter().map(|literal| literal.text.as_str()).collect::<Vec<_>>(),
+        ["it's", r"\d"]
+    );
+    let duckdb =
+        facts(r"SELECT id FROM orders WHERE status = 'a\'", &[], &shop(Dialect::Duckdb)).unwrap();
     assert_eq!(duckdb.literals[0].text, r"a\");
     for (dialect, text) in [
         (Dialect::Duckdb, "FROM orders SELECT * EXCLUDE (id) WHERE total // 2 > 1"),
@@ -219,7 +292,8 @@ fn each_dialect_is_read_as_its_engine_reads_it() {
             "SELECT total, transform(array(1), y -> y + total) FROM orders QUALIFY row_number() OVER (ORDER BY id) = 1",
         ),
     ] {
-        let found = facts(text, &[], &shop(dialect)).unwrap_or_else(|error| panic!("{text}: {error:?}"));
+        let found =
+            facts(text, &[], &shop(dialect)).unwrap_or_else(|error| panic!("{text}: {error:?}"));
         assert_eq!(found.tables, ["orders"], "{text}");
     }
 }
@@ -278,7 +352,9 @@ proptest! {
 
 #[test]
 fn a_text_in_double_quotes_is_an_unknown_column_with_a_hint() {
-    let hint = |text: &str| format!("no such column `{text}`; a text is written in single quotes: '{text}'");
+    let hint = |text: &str| {
+        format!("no such column `{text}`; a text is written in single quotes: '{text}'")
+    };
     for (text, name) in [
         ("SELECT id FROM orders WHERE status = \"paid\"", "paid"),
         ("SELECT id FROM orders WHERE \"paid\" = status", "paid"),
@@ -291,9 +367,11 @@ fn a_text_in_double_quotes_is_an_unknown_column_with_a_hint() {
     ] {
         assert_eq!(refusal(text).message, hint(name), "{text}");
     }
-    for text in
-        ["SELECT \"lab\" FROM orders", "SELECT id FROM orders WHERE \"lab\" = 'x'", "SELECT max(\"lab\") FROM orders"]
-    {
+    for text in [
+        "SELECT \"lab\" FROM orders",
+        "SELECT id FROM orders WHERE \"lab\" = 'x'",
+        "SELECT max(\"lab\") FROM orders",
+    ] {
         assert_eq!(refusal(text).message, "no such column `lab`", "{text}");
     }
 }
@@ -312,7 +390,8 @@ fn texts_in_double_quotes_are_found_where_they_can_be_nothing_else() {
                 "SELECT \"name\" FROM customers WHERE 'Süd' = country UNION SELECT status FROM orders WHERE lower(status) LIKE '%x'",
             ),
         ),
-        // Nothing to change, a name that nearly exists, one of another table, and a name where no value is expected.
+        // Nothing to change, a name that nearly exists, one of another table, and a name where no
+        // value is expected.
         ("SELECT \"id\" FROM orders WHERE status = 'paid'", None),
         ("SELECT id FROM orders WHERE status = \"statsu\"", None),
         ("SELECT id FROM orders WHERE status = \"country\"", None),
@@ -326,5 +405,11 @@ fn texts_in_double_quotes_are_found_where_they_can_be_nothing_else() {
     ] {
         assert_eq!(with_single_quotes(text, &catalog).as_deref(), expected, "{text}");
     }
-    assert_eq!(with_single_quotes("SELECT id FROM orders WHERE status = \"paid\"", &shop(Dialect::Postgres)), None);
+    assert_eq!(
+        with_single_quotes(
+            "SELECT id FROM orders WHERE status = \"paid\"",
+            &shop(Dialect::Postgres)
+        ),
+        None
+    );
 }

@@ -1,12 +1,13 @@
-//! The walk over expressions: columns are looked up from the innermost scope outwards, literals are paired with the column that they
-//! are compared with, and a subquery goes back to the walk over queries.
+//! The walk over expressions: columns are looked up from the innermost scope outwards, literals are
+//! paired with the column that they are compared with, and a subquery goes back to the walk over
+//! queries.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    AccessExpr, BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Query,
-    SelectItem, SetExpr, UnaryOperator, Value, ValueWithSpan, Visit, Visitor,
+    AccessExpr, BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
+    Ident, Query, SelectItem, SetExpr, UnaryOperator, Value, ValueWithSpan, Visit, Visitor,
 };
 use sqlparser::tokenizer::Location;
 use syrch_core::ports::Literal;
@@ -21,7 +22,8 @@ use crate::carry;
 /// How near a mistyped name is to the one that is meant, of 1 for the same.
 const MISTYPED: f64 = 0.65;
 /// Columns that every table has and no catalog lists.
-const HIDDEN: [&str; 9] = ["rowid", "oid", "_rowid_", "ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"];
+const HIDDEN: [&str; 9] =
+    ["rowid", "oid", "_rowid_", "ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"];
 /// Functions whose argument is hardly a text that stands in the statement.
 const AGGREGATES: [&str; 6] = ["avg", "count", "max", "min", "sum", "total"];
 /// Words that stand for values although they look like names.
@@ -87,7 +89,11 @@ impl<'w, 'a> Walk<'w, 'a> {
 
     fn expression(&mut self, expr: &Expr) -> Result<(), SqlError> {
         match expr {
-            Expr::Identifier(name) if carry::is_mark(name) || self.fields.contains(&name.span.start) => Ok(()),
+            Expr::Identifier(name)
+                if carry::is_mark(name) || self.fields.contains(&name.span.start) =>
+            {
+                Ok(())
+            }
             // `(a).b` names a field, not a column.
             Expr::CompoundFieldAccess { access_chain, .. } => {
                 for access in access_chain {
@@ -104,7 +110,10 @@ impl<'w, 'a> Walk<'w, 'a> {
                 if !name.starts_with(carry::MARK) {
                     self.resolver.functions.insert(name);
                 }
-                if !AGGREGATES.iter().any(|name| name.eq_ignore_ascii_case(&function.name.to_string())) {
+                if !AGGREGATES
+                    .iter()
+                    .any(|name| name.eq_ignore_ascii_case(&function.name.to_string()))
+                {
                     arguments(function).for_each(|argument| self.expect_value(argument));
                 }
                 Ok(())
@@ -141,8 +150,10 @@ impl<'w, 'a> Walk<'w, 'a> {
                 Ok(())
             }
             Expr::Case { operand, conditions, else_result, .. } => {
-                let compared = conditions.iter().filter(|_| operand.is_some()).map(|when| &when.condition);
-                let results = conditions.iter().map(|when| &when.result).chain(else_result.as_deref());
+                let compared =
+                    conditions.iter().filter(|_| operand.is_some()).map(|when| &when.condition);
+                let results =
+                    conditions.iter().map(|when| &when.result).chain(else_result.as_deref());
                 compared.chain(results).for_each(|value| self.expect_value(value));
                 Ok(())
             }
@@ -177,12 +188,14 @@ impl<'w, 'a> Walk<'w, 'a> {
                 let near = nearest(&name.value, self.scopes.iter().flat_map(Scope::names));
                 let elsewhere = self.elsewhere(&name.value);
                 let is_text = self.compared.contains(&name.span.start);
-                let may_be_mistyped = near.iter().any(|near| is_nearly(near, &name.value)) || !elsewhere.is_empty();
+                let may_be_mistyped =
+                    near.iter().any(|near| is_nearly(near, &name.value)) || !elsewhere.is_empty();
                 if is_text && !may_be_mistyped && self.resolver.read_text(name) {
                     self.literal(name.span.start, &name.value, None);
                     return Ok(());
                 }
-                let error = place::unknown_column(name, &name.value, near, elsewhere, self.resolver.places);
+                let error =
+                    place::unknown_column(name, &name.value, near, elsewhere, self.resolver.places);
                 Err(if is_text { place::hint_at_text(error, &name.value) } else { error })
             }
         }
@@ -192,7 +205,9 @@ impl<'w, 'a> Walk<'w, 'a> {
     fn expect_value(&mut self, expr: &Expr) {
         match expr {
             Expr::Nested(inner) => self.expect_value(inner),
-            Expr::Identifier(name) if name.quote_style == Some('"') && self.resolver.is_sqlite() => {
+            Expr::Identifier(name)
+                if name.quote_style == Some('"') && self.resolver.is_sqlite() =>
+            {
                 self.compared.insert(name.span.start);
             }
             _ => {}
@@ -233,7 +248,9 @@ impl<'w, 'a> Walk<'w, 'a> {
             return Ok(());
         };
         let schema = rest.last().map(|schema| schema.value.as_str());
-        let Some(source) = self.scopes.iter().rev().find_map(|scope| scope.source_of(schema, &qualifier.value)) else {
+        let Some(source) =
+            self.scopes.iter().rev().find_map(|scope| scope.source_of(schema, &qualifier.value))
+        else {
             return self.unqualified(names, qualifier);
         };
         let Some(columns) = &source.columns else {
@@ -248,18 +265,26 @@ impl<'w, 'a> Walk<'w, 'a> {
             return Ok(());
         }
         let known = columns.iter().filter_map(|column| column.name.as_deref());
-        let near = nearest(&name.value, known).iter().map(|near| format!("{}.{near}", qualifier.value)).collect();
+        let near = nearest(&name.value, known)
+            .iter()
+            .map(|near| format!("{}.{near}", qualifier.value))
+            .collect();
         let elsewhere = self.elsewhere(&name.value);
         let shown = format!("{}.{}", qualifier.value, name.value);
         Err(place::unknown_column(name, &shown, near, elsewhere, self.resolver.places))
     }
 
-    /// A qualifier that no source has: certainly wrong only where everything about the scopes is known.
+    /// A qualifier that no source has: certainly wrong only where everything about the scopes is
+    /// known.
     fn unqualified(&self, names: &[Ident], qualifier: &Ident) -> Result<(), SqlError> {
         if self.may_be_field() || self.lambdas > 0 || self.scopes.iter().any(Scope::is_uncertain) {
             return Ok(());
         }
-        let sources = self.scopes.iter().flat_map(|scope| &scope.sources).filter_map(|source| source.name.as_deref());
+        let sources = self
+            .scopes
+            .iter()
+            .flat_map(|scope| &scope.sources)
+            .filter_map(|source| source.name.as_deref());
         let sources: Vec<&str> = sources.collect();
         let shown = names.iter().map(|name| name.value.as_str()).collect::<Vec<_>>().join(".");
         let column = names.last().map_or("", |name| name.value.as_str());
@@ -267,13 +292,20 @@ impl<'w, 'a> Walk<'w, 'a> {
             .scopes
             .iter()
             .flat_map(|scope| &scope.sources)
-            .filter(|source| source.columns.as_ref().is_some_and(|columns| columns.iter().any(|c| c.is(column))))
+            .filter(|source| {
+                source.columns.as_ref().is_some_and(|columns| columns.iter().any(|c| c.is(column)))
+            })
             .filter_map(|source| source.name.as_ref().map(|name| format!("{name}.{column}")))
             .collect();
-        near.extend(nearest(&qualifier.value, sources.iter().copied()).iter().map(|near| format!("{near}.{column}")));
+        near.extend(
+            nearest(&qualifier.value, sources.iter().copied())
+                .iter()
+                .map(|near| format!("{near}.{column}")),
+        );
         near.dedup();
         near.truncate(3);
-        let mut error = place::unknown_column(qualifier, &shown, near, Vec::new(), self.resolver.places);
+        let mut error =
+            place::unknown_column(qualifier, &shown, near, Vec::new(), self.resolver.places);
         error.message = format!("{}: `{}` does not stand in FROM", error.message, qualifier.value);
         Err(error)
     }
@@ -289,7 +321,8 @@ impl<'w, 'a> Walk<'w, 'a> {
         }
     }
 
-    /// The column that an expression is, or that a function of one column, such as `lower(name)`, is about.
+    /// The column that an expression is, or that a function of one column, such as `lower(name)`,
+    /// is about.
     fn origin(&self, expr: &Expr) -> Option<Origin> {
         match expr {
             Expr::Nested(inner) => self.origin(inner),
@@ -299,7 +332,9 @@ impl<'w, 'a> Walk<'w, 'a> {
             },
             Expr::CompoundIdentifier(names) => self.origin_of(names),
             Expr::Function(function) => match arguments(function).next()? {
-                argument @ (Expr::Identifier(_) | Expr::CompoundIdentifier(_)) => self.origin(argument),
+                argument @ (Expr::Identifier(_) | Expr::CompoundIdentifier(_)) => {
+                    self.origin(argument)
+                }
                 _ => None,
             },
             _ => None,
@@ -316,7 +351,8 @@ impl<'w, 'a> Walk<'w, 'a> {
                 }
             }
             Expr::Identifier(name)
-                if name.quote_style == Some('"') && matches!(self.look_up(&name.value), Found::Nothing) =>
+                if name.quote_style == Some('"')
+                    && matches!(self.look_up(&name.value), Found::Nothing) =>
             {
                 self.literal(name.span.start, &name.value, origin);
             }
@@ -329,7 +365,8 @@ impl<'w, 'a> Walk<'w, 'a> {
             return None;
         };
         let schema = rest.last().map(|schema| schema.value.as_str());
-        let source = self.scopes.iter().rev().find_map(|scope| scope.source_of(schema, &qualifier.value))?;
+        let source =
+            self.scopes.iter().rev().find_map(|scope| scope.source_of(schema, &qualifier.value))?;
         source.columns.as_ref()?.iter().find(|column| column.is(&name.value))?.origin.clone()
     }
 
@@ -337,7 +374,8 @@ impl<'w, 'a> Walk<'w, 'a> {
         if self.silent || !self.paired.insert(at) {
             return;
         }
-        let (table, column) = origin.map_or((None, None), |origin| (Some(origin.table), Some(origin.column)));
+        let (table, column) =
+            origin.map_or((None, None), |origin| (Some(origin.table), Some(origin.column)));
         self.resolver.literals.push(Literal { table, column, text: text.to_owned() });
     }
 }

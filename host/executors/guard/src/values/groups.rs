@@ -8,7 +8,8 @@ use syrch_core::SqlError;
 use super::trigram::{Trigram, trigrams};
 use super::{grown_by, held, reserve};
 
-/// Bytes of a group in the table of groups, when one eighth of its places are free. It doubles when it is full.
+/// Bytes of a group in the table of groups, when one eighth of its places are free. It doubles when
+/// it is full.
 const GROUP: usize = (size_of::<(Trigram, u32)>() + 1) * 8 / 7;
 /// Cells between two checks of the time.
 const CHECKED: usize = 256;
@@ -22,7 +23,8 @@ pub(super) struct Groups {
     counts: Vec<u32>,
     /// While they are made: the numbers of the groups of each cell, one cell after the other.
     numbers: Vec<u32>,
-    /// Then: the cells of each group, one group after the other, and where those of each group begin.
+    /// Then: the cells of each group, one group after the other, and where those of each group
+    /// begin.
     cells: Vec<u32>,
     starts: Vec<u32>,
 }
@@ -75,7 +77,8 @@ impl Groups {
         }
         self.cells = vec![0; numbers.len()];
         let counts = self.counts.iter();
-        let cells = (0..).zip(counts).flat_map(|(cell, count)| std::iter::repeat_n(cell, *count as usize));
+        let cells =
+            (0..).zip(counts).flat_map(|(cell, count)| std::iter::repeat_n(cell, *count as usize));
         for (number, cell) in numbers.iter().zip(cells) {
             let next = &mut self.starts[*number as usize];
             self.cells[*next as usize] = cell;
@@ -93,13 +96,15 @@ impl Groups {
         &self.cells[range]
     }
 
-    /// The bytes that it holds at the most: the list of numbers and the sorted cells stand beside each other.
+    /// The bytes that it holds at the most: the list of numbers and the sorted cells stand beside
+    /// each other.
     fn bytes(&self) -> usize {
         let known = self.known.capacity() * GROUP + self.known.len() * size_of::<u32>();
         known + held(&self.counts) + held(&self.numbers) + self.numbers.len() * size_of::<u32>()
     }
 
-    /// How many more bytes it would hold with so many groups of a cell: a table that grows stands beside the old one.
+    /// How many more bytes it would hold with so many groups of a cell: a table that grows stands
+    /// beside the old one.
     fn grown_by(&self, groups: usize) -> usize {
         let is_grown = self.known.len() + groups > self.known.capacity();
         let known = if is_grown { 2 * self.known.capacity() * GROUP } else { 0 };
@@ -120,7 +125,8 @@ impl<'g> Shared<'g> {
         Self { groups, counts: vec![0; groups.counts.len()], touched: Vec::new() }
     }
 
-    /// Counts anew, over the cells of a phrase's groups. Returns cells with how many groups they share and how many they have.
+    /// Counts anew, over the cells of a phrase's groups. Returns cells with how many groups they
+    /// share and how many they have.
     pub(super) fn count(&mut self, phrase: &[Trigram]) -> impl Iterator<Item = (u32, u32, u32)> {
         for id in phrase.iter().flat_map(|group| self.groups.cells(group)) {
             if let Some(count) = self.counts.get_mut(*id as usize) {

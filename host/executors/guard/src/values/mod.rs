@@ -1,5 +1,5 @@
-//! The index of values, which engines fill: the different short texts of the granted tables, found by equality, by shared groups of three
-//! characters, or by edit distance.
+//! The index of values, which engines fill: the different short texts of the granted tables, found
+//! by equality, by shared groups of three characters, or by edit distance.
 
 mod groups;
 mod stored;
@@ -55,7 +55,10 @@ impl Phrase {
     /// When there are too many.
     pub fn all(texts: &[String]) -> Result<Vec<Self>, PortError> {
         if texts.len() > PHRASES {
-            return Err(PortError::Other(format!("{} phrases; one call may have {PHRASES}", texts.len())));
+            return Err(PortError::Other(format!(
+                "{} phrases; one call may have {PHRASES}",
+                texts.len()
+            )));
         }
         let phrase = |text: &String| {
             let text = text.trim();
@@ -117,15 +120,17 @@ impl Values {
         }
     }
 
-    /// An index with the tables that this one has whole, which takes the values of the others for so long.
+    /// An index with the tables that this one has whole, which takes the values of the others for
+    /// so long.
     #[must_use]
     pub fn resume(&self, time: Duration) -> Self {
         let mut resumed = Self::new(time);
         resumed.places.clone_from(&self.places);
         resumed.read.clone_from(&self.read);
         resumed.is_out_of_space = self.is_out_of_space;
-        let is_whole =
-            |cell: &&Cell| self.places.get(cell.place as usize).is_some_and(|(table, _)| self.read.contains(table));
+        let is_whole = |cell: &&Cell| {
+            self.places.get(cell.place as usize).is_some_and(|(table, _)| self.read.contains(table))
+        };
         resumed.cells = self.cells.iter().filter(is_whole).cloned().collect();
         resumed.texts = resumed.cells.iter().map(|cell| cell.text.len() + BLOCK).sum();
         resumed
@@ -139,13 +144,16 @@ impl Values {
 
     /// Takes back all values that were added since.
     pub fn forget(&mut self, Mark(cells): Mark) {
-        let Some(forgotten) = self.cells.get(cells..).filter(|cells| !cells.is_empty()) else { return };
+        let Some(forgotten) = self.cells.get(cells..).filter(|cells| !cells.is_empty()) else {
+            return;
+        };
         self.texts -= forgotten.iter().map(|cell| cell.text.len() + BLOCK).sum::<usize>();
         self.cells.truncate(cells);
         self.is_out_of_space = false;
     }
 
-    /// A place for the values of a column. Of equally good cells those of the place that was made first come first.
+    /// A place for the values of a column. Of equally good cells those of the place that was made
+    /// first come first.
     pub fn place(&mut self, table: &Arc<str>, column: &str) -> usize {
         self.places.push((Arc::clone(table), column.to_owned()));
         self.places.len() - 1
@@ -220,7 +228,8 @@ impl Values {
         if let Some(groups) = groups.as_ref() {
             return Ok(Arc::clone(groups));
         }
-        let made = Arc::new(Groups::new(self.cells.iter().map(|cell| &*cell.text), BYTES / 2, check)?);
+        let made =
+            Arc::new(Groups::new(self.cells.iter().map(|cell| &*cell.text), BYTES / 2, check)?);
         Ok(Arc::clone(groups.insert(made)))
     }
 
@@ -247,8 +256,12 @@ impl Values {
                 // What is longer than every value equals none.
                 Match::Exact if *is_cut => Vec::new(),
                 Match::Exact => self.equal(&normal(phrase)),
-                Match::Ngram => shared.as_mut().map_or_else(Vec::new, |shared| by_groups(phrase, shared)),
-                Match::Fuzzy => shared.as_mut().map_or_else(Vec::new, |shared| self.by_distance(phrase, shared)),
+                Match::Ngram => {
+                    shared.as_mut().map_or_else(Vec::new, |shared| by_groups(phrase, shared))
+                }
+                Match::Fuzzy => {
+                    shared.as_mut().map_or_else(Vec::new, |shared| self.by_distance(phrase, shared))
+                }
                 Match::Vector | Match::Other(_) => Vec::new(),
             };
             let best = self.best(scored, phrase, limit);
@@ -261,13 +274,17 @@ impl Values {
         let digest = self.hasher.hash_one(wanted);
         let first = self.exact.partition_point(|(other, _)| *other < digest);
         let same = self.exact[first..].iter().take_while(|(other, _)| *other == digest);
-        let is_equal = |id: &u32| self.cells.get(*id as usize).is_some_and(|cell| normal(&cell.text) == wanted);
+        let is_equal = |id: &u32| {
+            self.cells.get(*id as usize).is_some_and(|cell| normal(&cell.text) == wanted)
+        };
         same.map(|(_, id)| *id).filter(is_equal).map(|id| (1.0, id)).collect()
     }
 
-    /// The best of them in order. Equal scores: the text that is spelled like the phrase first, then in the catalog's order.
+    /// The best of them in order. Equal scores: the text that is spelled like the phrase first,
+    /// then in the catalog's order.
     fn best(&self, mut scored: Vec<(f64, u32)>, phrase: &str, limit: usize) -> Vec<(f64, u32)> {
-        let differs = |id: u32| self.cells.get(id as usize).is_none_or(|cell| &*cell.text != phrase);
+        let differs =
+            |id: u32| self.cells.get(id as usize).is_none_or(|cell| &*cell.text != phrase);
         let order = |a: &(f64, u32), b: &(f64, u32)| {
             b.0.total_cmp(&a.0).then_with(|| differs(a.1).cmp(&differs(b.1))).then(a.1.cmp(&b.1))
         };
@@ -322,7 +339,8 @@ fn held<T>(list: &Vec<T>) -> usize {
     list.capacity() * size_of::<T>()
 }
 
-/// How much longer a list gets that has no place for so many more: by an eighth, where it would double by itself.
+/// How much longer a list gets that has no place for so many more: by an eighth, where it would
+/// double by itself.
 fn more<T>(list: &Vec<T>, items: usize) -> usize {
     if list.len() + items <= list.capacity() { 0 } else { items.max(list.len() / 8).max(64) }
 }

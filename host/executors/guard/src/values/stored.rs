@@ -128,7 +128,8 @@ mod tests {
         assert!(read.is_complete("towns") && !read.is_complete("people") && !read.is_partial);
         let phrases = Phrase::all(&["graz".to_owned(), "vie".to_owned()]).unwrap();
         let found = read.find(&phrases, &Match::Exact, 5, || Ok(())).unwrap();
-        let ids = found.iter().flatten().map(|hit| (hit.id.as_str(), hit.snippet.as_deref().unwrap()));
+        let ids =
+            found.iter().flatten().map(|hit| (hit.id.as_str(), hit.snippet.as_deref().unwrap()));
         assert_eq!(ids.collect::<Vec<_>>(), [("towns.name#2", "Graz"), ("towns.code#0", "VIE")]);
         let mut again = Vec::new();
         read.write("one", &mut again).unwrap();

@@ -1,4 +1,5 @@
-//! What the server made of a statement: the checks that need no catalog, and the objects that the statement uses at any depth.
+//! What the server made of a statement: the checks that need no catalog, and the objects that the
+//! statement uses at any depth.
 
 use std::collections::BTreeSet;
 
@@ -98,7 +99,11 @@ fn kind(node: &Node<'_>) -> Result<(), SqlError> {
         "SQLVALUEFUNCTION" => {
             let number = node.number("op").or_else(|| node.number("svfop"));
             let name = number.and_then(|number| SESSION.get(usize::try_from(number).ok()?));
-            refuse("clock", name.unwrap_or(&"SQLVALUEFUNCTION"), "it depends on the time or the session")
+            refuse(
+                "clock",
+                name.unwrap_or(&"SQLVALUEFUNCTION"),
+                "it depends on the time or the session",
+            )
         }
         "ROWMARKCLAUSE" => refuse("locks", "FOR UPDATE", "rows are not locked"),
         "TABLESAMPLECLAUSE" => refuse("sample", "TABLESAMPLE", "it reads other rows each time"),
@@ -110,15 +115,21 @@ fn kind(node: &Node<'_>) -> Result<(), SqlError> {
 fn shape(node: &Node<'_>) -> Result<(), SqlError> {
     match node.kind {
         "QUERY" => query(node),
-        "VAR" if node.number("varattno").is_none_or(|number| number < 0) => {
-            Err(refuse("system-column", "ctid", "columns of the system depend on where rows are stored"))
-        }
+        "VAR" if node.number("varattno").is_none_or(|number| number < 0) => Err(refuse(
+            "system-column",
+            "ctid",
+            "columns of the system depend on where rows are stored",
+        )),
         "PARAM" if node.number("paramkind") != Some(2) => {
             Err(refuse("parameters", "$1", "parameters cannot be bound: write the value"))
         }
         "SUBLINK" => match node.number("subLinkType") {
             Some(0..=4) => Ok(()),
-            Some(6) => Err(refuse("aggregate", "ARRAY(SELECT …)", "its result depends on the order of rows")),
+            Some(6) => Err(refuse(
+                "aggregate",
+                "ARRAY(SELECT …)",
+                "its result depends on the order of rows",
+            )),
             _ => Err(refuse("node", "SUBLINK", "a sub-query of this kind is not on the list")),
         },
         "AGGREF" if node.word("aggkind") != Some("n") => {
@@ -130,11 +141,18 @@ fn shape(node: &Node<'_>) -> Result<(), SqlError> {
 
 fn query(node: &Node<'_>) -> Result<(), SqlError> {
     if node.number("commandType") != Some(1) || node.is("hasModifyingCTE") {
-        return Err(SqlError::new(SqlErrorKind::WriteRefused, "only SELECT is admitted").rule("read-only"));
+        return Err(
+            SqlError::new(SqlErrorKind::WriteRefused, "only SELECT is admitted").rule("read-only")
+        );
     }
     for (field, rule, token, why) in [
         ("hasForUpdate", "locks", "FOR UPDATE", "rows are not locked"),
-        ("hasDistinctOn", "distinct-on", "DISTINCT ON", "which row it takes depends on the order of rows"),
+        (
+            "hasDistinctOn",
+            "distinct-on",
+            "DISTINCT ON",
+            "which row it takes depends on the order of rows",
+        ),
     ] {
         if node.word(field) != Some("false") {
             return Err(refuse(rule, token, why));
@@ -176,8 +194,16 @@ impl Used {
 
 /// Whether a field holds a type's object id.
 fn is_type(field: &str) -> bool {
-    const OTHERS: [&str; 8] =
-        ["booltesttype", "cmptype", "commandtype", "jointype", "nulltesttype", "rctype", "sublinktype", "typemod"];
+    const OTHERS: [&str; 8] = [
+        "booltesttype",
+        "cmptype",
+        "commandtype",
+        "jointype",
+        "nulltesttype",
+        "rctype",
+        "sublinktype",
+        "typemod",
+    ];
     let field = field.to_ascii_lowercase();
     field.contains("type") && !OTHERS.contains(&field.as_str())
 }
@@ -213,7 +239,8 @@ impl<'n, 't> Tree<'n, 't> {
             Some(5) => ("values", "VALUES"),
             _ => ("node", "an unknown relation"),
         };
-        let alias = self.within(at, "eref").next().and_then(|alias| self.nodes[alias].word("aliasname"));
+        let alias =
+            self.within(at, "eref").next().and_then(|alias| self.nodes[alias].word("aliasname"));
         let why = format!("{what} does not stand in FROM where rows are compared");
         Err(refuse(rule, alias.unwrap_or(what), &why))
     }
@@ -228,7 +255,9 @@ impl<'n, 't> Tree<'n, 't> {
             let token = if node.field == "limitCount" { "LIMIT" } else { "OFFSET" };
             return Err(refuse("limit", token, "which rows it takes may depend on their order"));
         }
-        if node.kind != "COERCEVIAIO" || !node.number("resulttype").is_some_and(|of| is_in(lists::TIMES, of)) {
+        if node.kind != "COERCEVIAIO"
+            || !node.number("resulttype").is_some_and(|of| is_in(lists::TIMES, of))
+        {
             return Ok(());
         }
         let argument = self.within(at, "arg").next();
@@ -237,7 +266,11 @@ impl<'n, 't> Tree<'n, 't> {
         if is_constant || of.is_some_and(|of| !is_in(lists::TEXTS, of) && of != 705) {
             return Ok(());
         }
-        Err(refuse("clock", "CAST", "a text that is cast to a date or time may be a word such as `today`"))
+        Err(refuse(
+            "clock",
+            "CAST",
+            "a text that is cast to a date or time may be a word such as `today`",
+        ))
     }
 
     /// The type of an expression, where the node itself has it.
@@ -266,7 +299,8 @@ impl<'n, 't> Tree<'n, 't> {
         node.number(field)
     }
 
-    /// Whether the expression in `field` of a node is a column whose type fixes the digits behind the point, or the length.
+    /// Whether the expression in `field` of a node is a column whose type fixes the digits behind
+    /// the point, or the length.
     fn is_fixed(&self, at: usize, field: &str) -> bool {
         self.within(at, field).next().is_some_and(|expression| {
             let node = &self.nodes[expression];
@@ -277,19 +311,30 @@ impl<'n, 't> Tree<'n, 't> {
     /// Collects calls of aggregates, and places where one row stands for several.
     fn calls(&self, at: usize, used: &mut Used) {
         let node = &self.nodes[at];
-        let oid = |field: &str| node.number(field).and_then(|oid| u32::try_from(oid).ok()).unwrap_or_default();
+        let oid = |field: &str| {
+            node.number(field).and_then(|oid| u32::try_from(oid).ok()).unwrap_or_default()
+        };
         match node.kind {
             "AGGREF" => {
-                let is_fixed = self.within(at, "args").next().is_some_and(|entry| self.is_fixed(entry, "expr"));
-                used.aggregates.push(Aggregate { function: oid("aggfnoid"), is_full: true, is_fixed });
+                let is_fixed = self
+                    .within(at, "args")
+                    .next()
+                    .is_some_and(|entry| self.is_fixed(entry, "expr"));
+                used.aggregates.push(Aggregate {
+                    function: oid("aggfnoid"),
+                    is_full: true,
+                    is_fixed,
+                });
             }
             "WINDOWFUNC" => {
                 let (is_full, is_fixed) = (self.is_full(at), self.is_fixed(at, "args"));
                 used.aggregates.push(Aggregate { function: oid("winfnoid"), is_full, is_fixed });
             }
             "COERCEVIAIO" => {
-                let argument = self.within(at, "arg").next().and_then(|argument| self.type_of(argument));
-                used.spells_numbers |= argument.is_none_or(|of| of == i64::from(lists::NUMERIC) || of == 1231);
+                let argument =
+                    self.within(at, "arg").next().and_then(|argument| self.type_of(argument));
+                used.spells_numbers |=
+                    argument.is_none_or(|of| of == i64::from(lists::NUMERIC) || of == 1231);
             }
             "SORTGROUPCLAUSE" => used.merges.extend(self.merge(at, oid("eqop"))),
             _ => {}
@@ -300,23 +345,31 @@ impl<'n, 't> Tree<'n, 't> {
     fn merge(&self, at: usize, operator: u32) -> Option<Merge> {
         let (node, parent) = (&self.nodes[at], self.nodes[at].parent?);
         let number = node.number("tleSortGroupRef");
-        let entry =
-            |list: &str| self.within(parent, list).find(|entry| self.nodes[*entry].number("ressortgroupref") == number);
+        let entry = |list: &str| {
+            self.within(parent, list)
+                .find(|entry| self.nodes[*entry].number("ressortgroupref") == number)
+        };
         match node.field {
             "groupClause" | "distinctClause" => {
-                let is_fixed = entry("targetList").is_some_and(|entry| self.is_fixed(entry, "expr"));
+                let is_fixed =
+                    entry("targetList").is_some_and(|entry| self.is_fixed(entry, "expr"));
                 Some(Merge { operator, is_fixed, aggregate: None })
             }
             "aggdistinct" => {
                 let is_fixed = entry("args").is_some_and(|entry| self.is_fixed(entry, "expr"));
-                let aggregate = self.nodes[parent].number("aggfnoid").and_then(|oid| u32::try_from(oid).ok());
+                let aggregate =
+                    self.nodes[parent].number("aggfnoid").and_then(|oid| u32::try_from(oid).ok());
                 Some(Merge { operator, is_fixed, aggregate })
             }
             // One clause for each column, in their order; the first word of the list is its kind.
             "groupClauses" => {
                 let place = self.within(parent, "groupClauses").position(|clause| clause == at)?;
                 let modifier = self.nodes[parent].all("colTypmods").nth(place + 1);
-                Some(Merge { operator, is_fixed: modifier.is_some_and(|word| word != "-1"), aggregate: None })
+                Some(Merge {
+                    operator,
+                    is_fixed: modifier.is_some_and(|word| word != "-1"),
+                    aggregate: None,
+                })
             }
             "partitionClause" | "orderClause" | "sortClause" | "aggorder" => None,
             _ => Some(Merge { operator, is_fixed: false, aggregate: None }),
@@ -336,7 +389,8 @@ impl<'n, 't> Tree<'n, 't> {
             query = self.nodes[outer].parent;
         }
         let mut windows = query.into_iter().flat_map(|query| self.within(query, "windowClause"));
-        let Some(window) = windows.find(|window| self.nodes[*window].number("winref") == number) else {
+        let Some(window) = windows.find(|window| self.nodes[*window].number("winref") == number)
+        else {
             return false;
         };
         let options = self.nodes[window].number("frameOptions").unwrap_or(EXCLUDES);

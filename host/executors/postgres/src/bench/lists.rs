@@ -1,7 +1,9 @@
-//! What statements may use whose rows are compared: kinds of nodes, types, aggregates, window functions, and the functions whose result depends on
-//! settings that the session of a bench has fixed.
+//! What statements may use whose rows are compared: kinds of nodes, types, aggregates, window
+//! functions, and the functions whose result depends on settings that the session of a bench has
+//! fixed.
 
-/// The kinds of nodes of an analysed statement, with the names that versions 13 and 14 give some of them.
+/// The kinds of nodes of an analysed statement, with the names that versions 13 and 14 give some of
+/// them.
 pub(super) const NODES: &[&str] = &[
     "AGGREF",
     "ALIAS",
@@ -56,11 +58,12 @@ pub(super) const NODES: &[&str] = &[
 
 /// The types of results, by their object ids. Their binary forms are compared.
 pub(super) const OUTPUTS: &[u32] = &[
-    16, 17, 20, 21, 23, 25, 114, 700, 701, 1000, 1001, 1005, 1007, 1009, 1015, 1016, 1042, 1043, 1082, 1083, 1114,
-    1115, 1182, 1184, 1185, 1186, 1266, 1700, 2950, 2951, 3802,
+    16, 17, 20, 21, 23, 25, 114, 700, 701, 1000, 1001, 1005, 1007, 1009, 1015, 1016, 1042, 1043,
+    1082, 1083, 1114, 1115, 1182, 1184, 1185, 1186, 1266, 1700, 2950, 2951, 3802,
 ];
 
-/// Further types within a statement: those of literals whose type is not decided, and arrays as `IN` makes them.
+/// Further types within a statement: those of literals whose type is not decided, and arrays as
+/// `IN` makes them.
 pub(super) const INNER: &[u32] = &[199, 705, 1014, 1021, 1022, 1183, 1187, 1231, 1270, 3807];
 
 /// Types of dates and times: their input reads words such as `today`.
@@ -110,8 +113,8 @@ pub(super) const FLOATING: &[&str] = &[
 /// Window functions that give equal rows the same.
 pub(super) const WINDOWS: &[&str] = &["cume_dist", "dense_rank", "percent_rank", "rank"];
 
-/// The operators of equality under which equal values are the same in every respect, by their functions. Texts are among them, since collations
-/// that call different texts equal are refused.
+/// The operators of equality under which equal values are the same in every respect, by their
+/// functions. Texts are among them, since collations that call different texts equal are refused.
 pub(super) const IDENTITIES: &[&str] = &[
     "booleq(bool,bool)",
     "byteaeq(bytea,bytea)",
@@ -127,8 +130,10 @@ pub(super) const IDENTITIES: &[&str] = &[
     "uuid_eq(uuid,uuid)",
 ];
 
-/// Equality of values that are the same where their column fixes the digits behind the point, or the length.
-pub(super) const FIXED_IDENTITIES: &[&str] = &["bpchareq(bpchar,bpchar)", "numeric_eq(numeric,numeric)"];
+/// Equality of values that are the same where their column fixes the digits behind the point, or
+/// the length.
+pub(super) const FIXED_IDENTITIES: &[&str] =
+    &["bpchareq(bpchar,bpchar)", "numeric_eq(numeric,numeric)"];
 
 /// The arguments of `min` and `max` whose equal values need not be the same.
 pub(super) const LOOSE_EXTREMES: &[&str] = &["anyarray", "float4", "float8", "interval"];
@@ -178,8 +183,8 @@ pub(super) const SHOWS_SCALE: &[&str] = &[
     "variance(numeric)",
 ];
 
-/// Functions of the server that depend on settings which every bench has fixed: the time zone, the forms of dates and numbers, the encoding.
-/// Those that read the clock are not among them.
+/// Functions of the server that depend on settings which every bench has fixed: the time zone, the
+/// forms of dates and numbers, the encoding. Those that read the clock are not among them.
 pub(super) const STABLE: &[&str] = &[
     "anytextcat(anynonarray,text)",
     "array_to_json(anyarray)",
@@ -271,9 +276,17 @@ mod tests {
 
     #[test]
     fn lists_can_be_searched_by_halves() {
-        for list in
-            [NODES, AGGREGATES, FLOATING, WINDOWS, IDENTITIES, FIXED_IDENTITIES, LOOSE_EXTREMES, SHOWS_SCALE, STABLE]
-        {
+        for list in [
+            NODES,
+            AGGREGATES,
+            FLOATING,
+            WINDOWS,
+            IDENTITIES,
+            FIXED_IDENTITIES,
+            LOOSE_EXTREMES,
+            SHOWS_SCALE,
+            STABLE,
+        ] {
             assert!(list.is_sorted(), "{list:?}");
         }
         for list in [OUTPUTS, INNER, TIMES, TEXTS] {

@@ -1,7 +1,9 @@
-//! The bench of the verified optimizer: one session, in which statements are checked by what the server made of them, compared and measured.
+//! The bench of the verified optimizer: one session, in which statements are checked by what the
+//! server made of them, compared and measured.
 //!
-//! The first check reads the text (`syrch_guard::deterministic`), and the guard writes the statement again as it does for all others. The second reads
-//! the server's analysis of that text, which it reports when it prepares a statement under `debug_print_parse`.
+//! The first check reads the text (`syrch_guard::deterministic`), and the guard writes the
+//! statement again as it does for all others. The second reads the server's analysis of that text,
+//! which it reports when it prepares a statement under `debug_print_parse`.
 
 mod analysed;
 mod canonical;
@@ -15,7 +17,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use syrch_core::ports::{Admitted, Bench, BenchLimits, CANDIDATE, Compared, DatabaseError, Plan, ResultSize, Timing};
+use syrch_core::ports::{
+    Admitted, Bench, BenchLimits, CANDIDATE, Compared, DatabaseError, Plan, ResultSize, Timing,
+};
 use syrch_core::{Column, Dialect, SqlError, SqlErrorKind};
 use syrch_guard::deterministic::{Checked, RealSums};
 use syrch_guard::{Bounds, Kind, deterministic, lex};
@@ -39,16 +43,20 @@ const REPORT: [&str; 2] = [
 ];
 const QUIET: [&str; 2] = ["ROLLBACK TO SAVEPOINT syrch", "RELEASE SAVEPOINT syrch"];
 
-/// Bytes that the server may send for an analysis: the tree, twice what is read of it, and the types of the columns.
+/// Bytes that the server may send for an analysis: the tree, twice what is read of it, and the
+/// types of the columns.
 const ANALYSIS: usize = 2 * tree::MAX_TREE + (4 << 20);
 
-/// Equal as long as no transaction that could have changed anything has started or ended in between, as `database::IDENTITY` explains.
-const VERSION: &str = "SELECT pg_current_snapshot()::text || ' ' || pg_postmaster_start_time()::text";
+/// Equal as long as no transaction that could have changed anything has started or ended in
+/// between, as `database::IDENTITY` explains.
+const VERSION: &str =
+    "SELECT pg_current_snapshot()::text || ' ' || pg_postmaster_start_time()::text";
 
 /// Words that dates and times are read from, and that mean another time each day.
 const CLOCK_WORDS: [&str; 4] = ["now", "today", "tomorrow", "yesterday"];
 
-/// A session for the verified optimizer, and a second one that only detects writers, which a session cannot do within a snapshot.
+/// A session for the verified optimizer, and a second one that only detects writers, which a
+/// session cannot do within a snapshot.
 pub(crate) struct PostgresBench {
     snapshot: Arc<Snapshot>,
     bounds: Bounds,
@@ -75,10 +83,12 @@ impl PostgresBench {
         Ok(Self { snapshot, bounds, limits, connection, watch })
     }
 
-    /// The first check; returns the statement as the guard wrote it again, and whether it has an order.
+    /// The first check; returns the statement as the guard wrote it again, and whether it has an
+    /// order.
     fn read(&self, text: &str) -> Result<Checked, SqlError> {
         let sums = RealSums::from_flag(self.limits.real_sums);
-        let checked = deterministic::admit_with(text, &self.snapshot.catalog, &Dialect::Postgres, sums)?;
+        let checked =
+            deterministic::admit_with(text, &self.snapshot.catalog, &Dialect::Postgres, sums)?;
         let admitted = syrch_guard::admit(&checked.sql, &self.snapshot.granted, &self.bounds)?;
         Ok(Checked { sql: admitted.sql, ..checked })
     }
@@ -103,9 +113,12 @@ impl PostgresBench {
     }
 }
 
-/// The server's analysis of a statement with what it uses; the statement does not run. The inner error is a refusal, after which the snapshot is
-/// still there.
-async fn analysed(pinned: &mut Pinned, sql: &str) -> Result<Result<(Used, Objects), SqlError>, SqlError> {
+/// The server's analysis of a statement with what it uses; the statement does not run. The inner
+/// error is a refusal, after which the snapshot is still there.
+async fn analysed(
+    pinned: &mut Pinned,
+    sql: &str,
+) -> Result<Result<(Used, Objects), SqlError>, SqlError> {
     let failed = |error: &tokio_postgres::Error| pinned.failed(error, sql, false);
     pinned.allow(ANALYSIS);
     pinned.each(&REPORT).await.map_err(|error| failed(&error))?;
@@ -121,13 +134,19 @@ async fn analysed(pinned: &mut Pinned, sql: &str) -> Result<Result<(Used, Object
         Err(error) => return Ok(Err(failed(&error))),
     };
     if !statement.params().is_empty() {
-        return Ok(Err(analysed::refuse("parameters", "$1", "parameters cannot be bound: write the value")));
+        return Ok(Err(analysed::refuse(
+            "parameters",
+            "$1",
+            "parameters cannot be bound: write the value",
+        )));
     }
     let used = match used(tree.as_deref(), sql) {
         Ok(used) => used,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    let objects = Objects::read(pinned.client(), pinned.objects(), &used).await.map_err(|error| failed(&error))?;
+    let objects = Objects::read(pinned.client(), pinned.objects(), &used)
+        .await
+        .map_err(|error| failed(&error))?;
     Ok(Ok((used, objects)))
 }
 
@@ -143,12 +162,15 @@ fn used(tree: Option<&str>, sql: &str) -> Result<Used, SqlError> {
     let used = analysed::check(&nodes)?;
     let has_times = lists::TIMES.iter().any(|time| used.types.contains(time));
     match clock_word(sql).filter(|_| has_times) {
-        Some(word) => Err(analysed::refuse("clock", word, "as a date or time it is another one each day")),
+        Some(word) => {
+            Err(analysed::refuse("clock", word, "as a date or time it is another one each day"))
+        }
         None => Ok(used),
     }
 }
 
-/// A word in a text of the statement that means another time each day. A text whose letters are escaped, or that stands in parts, may have one.
+/// A word in a text of the statement that means another time each day. A text whose letters are
+/// escaped, or that stands in parts, may have one.
 fn clock_word(sql: &str) -> Option<&'static str> {
     let tokens = lex(sql, &Dialect::Postgres, 0).unwrap_or_default();
     let mut is_behind_text = false;
@@ -156,7 +178,11 @@ fn clock_word(sql: &str) -> Option<&'static str> {
         let is_text = token.kind == Kind::Text;
         if is_text {
             let text = token.text(sql).to_ascii_lowercase();
-            let before = sql[..token.start].chars().next_back().filter(|_| text.starts_with('\'')).unwrap_or(' ');
+            let before = sql[..token.start]
+                .chars()
+                .next_back()
+                .filter(|_| text.starts_with('\''))
+                .unwrap_or(' ');
             let is_prefixed = before.is_ascii_alphabetic() || !text.starts_with(['\'', '$']);
             if is_behind_text || before == '&' || (is_prefixed && text.contains(['\\', '&'])) {
                 return Some("a text with escapes or in parts");
@@ -176,10 +202,12 @@ fn clock_word(sql: &str) -> Option<&'static str> {
 impl Bench for PostgresBench {
     async fn admit(&mut self, text: &str, within: Option<&[String]>) -> Result<Admitted, SqlError> {
         let Checked { sql, tables: _, is_ordered, unnamed } = self.read(text)?;
-        let checked = self.connection.work(&sql, |pinned, sql| Box::pin(analysed(pinned, sql))).await;
+        let checked =
+            self.connection.work(&sql, |pinned, sql| Box::pin(analysed(pinned, sql))).await;
         let catalog = &self.snapshot.catalog;
-        let (used, objects) =
-            checked.and_then(|checked| checked).map_err(|error| error::with_nearest(error, catalog))?;
+        let (used, objects) = checked
+            .and_then(|checked| checked)
+            .map_err(|error| error::with_nearest(error, catalog))?;
         let tables = objects.judge(&used, catalog, self.limits.real_sums)?;
         let outside = within.and_then(|within| tables.iter().find(|table| !within.contains(table)));
         match outside {
@@ -201,9 +229,11 @@ impl Bench for PostgresBench {
                     let column = |column: &tokio_postgres::Column| {
                         let of = column.type_();
                         match lists::OUTPUTS.binary_search(&of.oid()) {
-                            Ok(_) => {
-                                Ok(Column { name: column.name().to_owned(), sql_type: name(of), ..Column::default() })
-                            }
+                            Ok(_) => Ok(Column {
+                                name: column.name().to_owned(),
+                                sql_type: name(of),
+                                ..Column::default()
+                            }),
                             Err(_) => Err(rows::unsupported(of)),
                         }
                     };
@@ -217,7 +247,11 @@ impl Bench for PostgresBench {
         Ok(self.counted(&admitted.sql, false).await?.size())
     }
 
-    async fn compare(&mut self, original: &Admitted, candidate: &Admitted) -> Result<Compared, SqlError> {
+    async fn compare(
+        &mut self,
+        original: &Admitted,
+        candidate: &Admitted,
+    ) -> Result<Compared, SqlError> {
         let expected = self.rows(&original.sql).await?;
         let snapshots = self.connection.snapshots;
         let found = match self.rows(&candidate.sql).await {
@@ -231,7 +265,10 @@ impl Bench for PostgresBench {
             }
         };
         if self.connection.snapshots != snapshots {
-            return Err(SqlError::new(SqlErrorKind::Unavailable, "the server ended the snapshot of a comparison"));
+            return Err(SqlError::new(
+                SqlErrorKind::Unavailable,
+                "the server ended the snapshot of a comparison",
+            ));
         }
         Ok(expected.compare(&found, original.is_ordered))
     }
@@ -257,7 +294,9 @@ impl Bench for PostgresBench {
             .work(&sql, |pinned, sql| {
                 Box::pin(async move {
                     let lines = pinned.client().query_typed(sql, &[]).await;
-                    lines.and_then(|lines| read_plan(&lines)).map_err(|error| pinned.failed(&error, sql, false))
+                    lines
+                        .and_then(|lines| read_plan(&lines))
+                        .map_err(|error| pinned.failed(&error, sql, false))
                 })
             })
             .await

@@ -1,5 +1,6 @@
-//! The connection of a bench: one session in which statements run one after the other, each within its time. Whatever a statement does to it, the
-//! next one finds a session that is as it was before, if need be a new one.
+//! The connection of a bench: one session in which statements run one after the other, each within
+//! its time. Whatever a statement does to it, the next one finds a session that is as it was
+//! before, if need be a new one.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -58,7 +59,9 @@ impl Pinned {
 
     /// Lets the server send what the rows of one result may have, and no more.
     pub(super) fn allow_rows(&self) {
-        let size = |limit: u64, each: usize| usize::try_from(limit).unwrap_or(usize::MAX).saturating_mul(each);
+        let size = |limit: u64, each: usize| {
+            usize::try_from(limit).unwrap_or(usize::MAX).saturating_mul(each)
+        };
         let rows = size(self.limits.bytes, 1).saturating_add(size(self.limits.rows, ROW));
         self.session.link.left.store(rows.saturating_add(OWN), Ordering::Relaxed);
     }
@@ -73,7 +76,8 @@ impl Pinned {
         self.session.link.left.load(Ordering::Relaxed) == 0
     }
 
-    /// The error of a stream of rows. Afterwards the session is not used again if the server may still send rows.
+    /// The error of a stream of rows. Afterwards the session is not used again if the server may
+    /// still send rows.
     pub(super) fn ended(&mut self, ended: Ended, sql: &str) -> SqlError {
         match ended {
             Ended::Here(error) => {
@@ -99,7 +103,8 @@ impl Pinned {
     /// That of the first that fails.
     pub(super) async fn each(&self, statements: &[&str]) -> Result<(), Error> {
         let client = self.client();
-        try_join_all(statements.iter().map(|statement| client.execute_typed(statement, &[]))).await?;
+        try_join_all(statements.iter().map(|statement| client.execute_typed(statement, &[])))
+            .await?;
         Ok(())
     }
 
@@ -161,18 +166,24 @@ impl Connection {
         let deadline = Duration::from_millis(limits.statement_ms);
         let prepared = async {
             let (session, _) = Session::harden(link, deadline, &settings).await?;
-            let objects = session.link.client.prepare_typed(OBJECTS, &[const { Type::OID_ARRAY }; 5]).await?;
+            let objects =
+                session.link.client.prepare_typed(OBJECTS, &[const { Type::OID_ARRAY }; 5]).await?;
             Ok(Pinned { session, limits, objects, has_snapshot: false })
         };
         match timeout(self.connector.target.timeout, prepared).await {
             Ok(Ok(pinned)) => Ok(pinned),
-            Ok(Err(error)) => Err(DatabaseError::Unavailable { path, reason: error::plain(&error) }),
-            Err(_) => Err(DatabaseError::Unreachable { path, reason: "the server does not answer".to_owned() }),
+            Ok(Err(error)) => {
+                Err(DatabaseError::Unavailable { path, reason: error::plain(&error) })
+            }
+            Err(_) => Err(DatabaseError::Unreachable {
+                path,
+                reason: "the server does not answer".to_owned(),
+            }),
         }
     }
 
-    /// Works with a statement in the present snapshot, or in a fresh one where there is none, for at most the time of a statement. After an error the next
-    /// work has a fresh snapshot.
+    /// Works with a statement in the present snapshot, or in a fresh one where there is none, for
+    /// at most the time of a statement. After an error the next work has a fresh snapshot.
     ///
     /// # Errors
     /// That of the work, or [`OVERRUN`] where a statement still runs after it was cancelled.
@@ -188,7 +199,9 @@ impl Connection {
         pinned.allow(OWN);
         if !pinned.has_snapshot {
             let started = timeout(limit + LATER, pinned.begin()).await;
-            started.map_err(|_| error::deadline(limit))?.map_err(|error| pinned.failed(&error, "", true))?;
+            started
+                .map_err(|_| error::deadline(limit))?
+                .map_err(|error| pinned.failed(&error, "", true))?;
             self.snapshots += 1;
         }
         let worked = timeout(limit + LATER, work(pinned, sql)).await;
@@ -230,7 +243,8 @@ impl Connection {
     }
 }
 
-/// A session at work. Dropped before it is taken back, it cancels what runs and closes the connection.
+/// A session at work. Dropped before it is taken back, it cancels what runs and closes the
+/// connection.
 struct Working {
     pinned: Option<Pinned>,
     connector: Arc<Connector>,
@@ -248,8 +262,11 @@ impl Working {
 
 impl Drop for Working {
     fn drop(&mut self) {
-        if let (Some(Pinned { session, .. }), Ok(runtime)) = (&self.pinned, tokio::runtime::Handle::try_current()) {
-            let (token, endpoint) = (session.link.client.cancel_token(), session.link.endpoint.clone());
+        if let (Some(Pinned { session, .. }), Ok(runtime)) =
+            (&self.pinned, tokio::runtime::Handle::try_current())
+        {
+            let (token, endpoint) =
+                (session.link.client.cancel_token(), session.link.endpoint.clone());
             let connector = Arc::clone(&self.connector);
             runtime.spawn(async move { connector.cancel(token, &endpoint).await });
         }

@@ -1,4 +1,5 @@
-//! What the objects of an analysed statement are, by one query of the server's catalogs, and which of them are refused.
+//! What the objects of an analysed statement are, by one query of the server's catalogs, and which
+//! of them are refused.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,12 +12,14 @@ use super::lists;
 /// The first object id that is not the server's own.
 const FIRST_OF_USERS: u32 = 16_384;
 
-/// Collations that are the server's: that of the database, and `C`. Under them different texts are never equal.
+/// Collations that are the server's: that of the database, and `C`. Under them different texts are
+/// never equal.
 const DETERMINISTIC: [u32; 2] = [100, 950];
 
-/// Of each object: what it is, its id, its schema and name, and three texts. Of a table: why it is no ordinary one. Of a function: volatility, and
-/// name with types of the arguments; of an operator: those of its function, and that function's schema. Of a collation: whether
-/// different texts are never equal under it.
+/// Of each object: what it is, its id, its schema and name, and three texts. Of a table: why it is
+/// no ordinary one. Of a function: volatility, and name with types of the arguments; of an
+/// operator: those of its function, and that function's schema. Of a collation: whether different
+/// texts are never equal under it.
 pub(super) const OBJECTS: &str = "WITH called AS ( \
        SELECT p.oid, n.nspname::text AS space, p.proname::text AS name, p.provolatile::text AS volatility, \
          p.proname || '(' || coalesce((SELECT string_agg(t.typname::text, ',' ORDER BY u.place) \
@@ -60,12 +63,20 @@ impl Objects {
     ///
     /// # Errors
     /// Those of the server, and a lost connection.
-    pub(super) async fn read(client: &Client, objects: &Statement, used: &Used) -> Result<Self, Error> {
+    pub(super) async fn read(
+        client: &Client,
+        objects: &Statement,
+        used: &Used,
+    ) -> Result<Self, Error> {
         let relations: Vec<u32> = used.relations.union(&used.only).copied().collect();
         let list = |set: &BTreeSet<u32>| set.iter().copied().collect::<Vec<u32>>();
-        let (functions, operators, collations) = (list(&used.functions), list(&used.operators), list(&used.collations));
-        let types: Vec<u32> = used.types.iter().copied().filter(|oid| !is_listed_type(*oid)).collect();
-        let rows = client.query(objects, &[&relations, &functions, &operators, &types, &collations]).await?;
+        let (functions, operators, collations) =
+            (list(&used.functions), list(&used.operators), list(&used.collations));
+        let types: Vec<u32> =
+            used.types.iter().copied().filter(|oid| !is_listed_type(*oid)).collect();
+        let rows = client
+            .query(objects, &[&relations, &functions, &operators, &types, &collations])
+            .await?;
         let mut objects = HashMap::new();
         for row in &rows {
             let kind = row.try_get::<_, &str>(0)?.chars().next().unwrap_or_default();
@@ -82,7 +93,10 @@ impl Objects {
     }
 
     fn get(&self, kind: char, oid: u32) -> Result<&Object, SqlError> {
-        let gone = || SqlError::new(SqlErrorKind::Other, "the server's catalogs changed meanwhile").rule("catalog");
+        let gone = || {
+            SqlError::new(SqlErrorKind::Other, "the server's catalogs changed meanwhile")
+                .rule("catalog")
+        };
         self.0.get(&(kind, oid)).ok_or_else(gone)
     }
 
@@ -90,11 +104,20 @@ impl Objects {
     ///
     /// # Errors
     /// The first refusal, with its rule.
-    pub(super) fn judge(&self, used: &Used, catalog: &Catalog, real_sums: bool) -> Result<Vec<String>, SqlError> {
+    pub(super) fn judge(
+        &self,
+        used: &Used,
+        catalog: &Catalog,
+        real_sums: bool,
+    ) -> Result<Vec<String>, SqlError> {
         let tables = self.tables(used, catalog)?;
         for oid in &used.types {
             if !is_listed_type(*oid) {
-                return Err(refuse("type", &self.get('t', *oid)?.name, "its values are not compared exactly"));
+                return Err(refuse(
+                    "type",
+                    &self.get('t', *oid)?.name,
+                    "its values are not compared exactly",
+                ));
             }
         }
         for oid in used.collations.iter().filter(|oid| !DETERMINISTIC.contains(oid)) {
@@ -108,7 +131,8 @@ impl Objects {
             let name = function.map_or("a function", |function| &function.name);
             return Err(refuse("set-returning", name, "it returns several rows"));
         }
-        let aggregates: BTreeSet<u32> = used.aggregates.iter().map(|aggregate| aggregate.function).collect();
+        let aggregates: BTreeSet<u32> =
+            used.aggregates.iter().map(|aggregate| aggregate.function).collect();
         for oid in used.functions.difference(&aggregates) {
             let function = self.get('f', *oid)?;
             let (volatility, shown) = (function.first.as_deref(), function.second.as_deref());
@@ -118,7 +142,13 @@ impl Objects {
             let operator = self.get('o', *oid)?;
             let schema = operator.third.as_deref().unwrap_or_default();
             let oid = if operator.schema == "pg_catalog" { *oid } else { FIRST_OF_USERS };
-            judge_function(oid, schema, &operator.name, operator.first.as_deref(), operator.second.as_deref())?;
+            judge_function(
+                oid,
+                schema,
+                &operator.name,
+                operator.first.as_deref(),
+                operator.second.as_deref(),
+            )?;
         }
         for aggregate in &used.aggregates {
             self.judge_aggregate(aggregate, real_sums)?;
@@ -132,16 +162,25 @@ impl Objects {
         for oid in used.relations.iter().chain(&used.only) {
             let table = self.get('r', *oid)?;
             let is_it = |known: &&syrch_core::Table| {
-                known.name == table.name && known.schema_name.as_deref() == Some(table.schema.as_str())
+                known.name == table.name
+                    && known.schema_name.as_deref() == Some(table.schema.as_str())
             };
             let Some(known) = catalog.tables.iter().find(is_it) else {
-                return Err(refuse("granted-tables", &table.name, "it is not among the granted tables"));
+                return Err(refuse(
+                    "granted-tables",
+                    &table.name,
+                    "it is not among the granted tables",
+                ));
             };
             if let Some(why) = &table.first {
                 return Err(refuse("ordinary-table", &table.name, why));
             }
             if used.relations.contains(oid) && table.second.as_deref() != Some("false") {
-                return Err(refuse("ordinary-table", &table.name, "it has children, which are read with it"));
+                return Err(refuse(
+                    "ordinary-table",
+                    &table.name,
+                    "it has children, which are read with it",
+                ));
             }
             tables.insert(catalog.table_name(known));
         }
@@ -164,35 +203,50 @@ impl Objects {
         let is_floating = lists::FLOATING.binary_search(&name).is_ok()
             || (matches!(argument, "float4" | "float8") && !is_extreme && !counts);
         let is_listed = lists::AGGREGATES.binary_search(&name).is_ok();
-        let is_floating = is_floating && (is_listed || lists::FLOATING.binary_search(&name).is_ok());
+        let is_floating =
+            is_floating && (is_listed || lists::FLOATING.binary_search(&name).is_ok());
         if is_own && is_floating && !real_sums {
-            return Err(refuse("float-aggregate", name, "sums of floating-point numbers depend on the order of rows"));
+            return Err(refuse(
+                "float-aggregate",
+                name,
+                "sums of floating-point numbers depend on the order of rows",
+            ));
         }
         if !is_own || !(is_listed || is_floating) {
-            return Err(refuse("aggregate", name, "it is not on the list: its result may depend on the order of rows"));
+            return Err(refuse(
+                "aggregate",
+                name,
+                "it is not on the list: its result may depend on the order of rows",
+            ));
         }
         if !aggregate.is_full {
             return Err(refuse("window", name, "over a window it must see the whole partition"));
         }
-        let is_loose =
-            lists::LOOSE_EXTREMES.binary_search(&argument).is_ok() || (argument == "bpchar" && !aggregate.is_fixed);
+        let is_loose = lists::LOOSE_EXTREMES.binary_search(&argument).is_ok()
+            || (argument == "bpchar" && !aggregate.is_fixed);
         if is_extreme && is_loose {
-            return Err(refuse("mixed-values", name, "of equal values that differ it takes the first one"));
+            return Err(refuse(
+                "mixed-values",
+                name,
+                "of equal values that differ it takes the first one",
+            ));
         }
         Ok(())
     }
 
     /// Refuses places where the order of rows decides which of several equal values is seen.
     fn judge_merges(&self, used: &Used) -> Result<(), SqlError> {
-        let is_extreme =
-            |function: &Object| matches!(function.name.as_str(), "min" | "max") && argument(function) == "numeric";
-        let mut is_loose = used
-            .aggregates
-            .iter()
-            .any(|aggregate| !aggregate.is_fixed && self.0.get(&('f', aggregate.function)).is_some_and(is_extreme));
+        let is_extreme = |function: &Object| {
+            matches!(function.name.as_str(), "min" | "max") && argument(function) == "numeric"
+        };
+        let mut is_loose = used.aggregates.iter().any(|aggregate| {
+            !aggregate.is_fixed && self.0.get(&('f', aggregate.function)).is_some_and(is_extreme)
+        });
         for Merge { operator, is_fixed, aggregate } in &used.merges {
             // It counts each once, whichever it is.
-            if aggregate.is_some_and(|oid| self.0.get(&('f', oid)).is_some_and(|function| function.name == "count")) {
+            if aggregate.is_some_and(|oid| {
+                self.0.get(&('f', oid)).is_some_and(|function| function.name == "count")
+            }) {
                 continue;
             }
             let operator = self.get('o', *operator)?;
@@ -212,7 +266,11 @@ impl Objects {
         }
         let function = |oid: &u32| self.0.get(&('f', *oid));
         let operator = |oid: &u32| self.0.get(&('o', *oid));
-        let mut called = used.operators.iter().filter_map(operator).chain(used.functions.iter().filter_map(function));
+        let mut called = used
+            .operators
+            .iter()
+            .filter_map(operator)
+            .chain(used.functions.iter().filter_map(function));
         let shows = |object: &&Object| {
             let shown = object.second.as_deref().unwrap_or_default();
             lists::SHOWS_SCALE.binary_search(&shown).is_ok()
@@ -240,8 +298,8 @@ fn is_listed_type(oid: u32) -> bool {
     lists::OUTPUTS.binary_search(&oid).is_ok() || lists::INNER.binary_search(&oid).is_ok()
 }
 
-/// Refuses functions of users, those that may change, and those that depend on more than their arguments and the fixed settings; each by the one
-/// that the server chose among those of its name.
+/// Refuses functions of users, those that may change, and those that depend on more than their
+/// arguments and the fixed settings; each by the one that the server chose among those of its name.
 fn judge_function(
     oid: u32,
     schema: &str,
@@ -255,7 +313,9 @@ fn judge_function(
     match (volatility, shown) {
         (Some("i"), _) => Ok(()),
         (Some("s"), Some(shown)) if lists::STABLE.binary_search(&shown).is_ok() => Ok(()),
-        (Some("s"), _) => Err(refuse("function", name, "its result depends on more than its arguments")),
+        (Some("s"), _) => {
+            Err(refuse("function", name, "its result depends on more than its arguments"))
+        }
         _ => Err(refuse("function", name, "it may give something else each time")),
     }
 }

@@ -1,4 +1,5 @@
-//! Results while they stream: drained, counted, or collected for a comparison; never beyond the limits.
+//! Results while they stream: drained, counted, or collected for a comparison; never beyond the
+//! limits.
 
 use std::pin::pin;
 
@@ -68,7 +69,8 @@ impl Counted {
     /// Takes a row.
     ///
     /// # Errors
-    /// With the rule [`TOO_MANY_ROWS`] when it is more than the limits allow; [`UNSUPPORTED_TYPE`] for a value that is not compared.
+    /// With the rule [`TOO_MANY_ROWS`] when it is more than the limits allow; [`UNSUPPORTED_TYPE`]
+    /// for a value that is not compared.
     pub(super) fn take(&mut self, row: &Row) -> Result<(), SqlError> {
         let mut bytes = 0;
         for index in 0..row.len() {
@@ -95,7 +97,8 @@ impl Counted {
 }
 
 pub(super) fn too_large(limits: &BenchLimits) -> SqlError {
-    let message = format!("the result has more than {} rows or {} bytes", limits.rows, limits.bytes);
+    let message =
+        format!("the result has more than {} rows or {} bytes", limits.rows, limits.bytes);
     SqlError::new(SqlErrorKind::TooLarge, message).rule(TOO_MANY_ROWS)
 }
 
@@ -105,7 +108,8 @@ pub(super) fn unsupported(of: &Type) -> SqlError {
 }
 
 fn raw(row: &Row, index: usize) -> Result<Option<&[u8]>, SqlError> {
-    let unread = |_| SqlError::new(SqlErrorKind::Other, "the server sent a row that cannot be read");
+    let unread =
+        |_| SqlError::new(SqlErrorKind::Other, "the server sent a row that cannot be read");
     Ok(row.try_get::<_, Option<Raw<'_>>>(index).map_err(unread)?.map(|raw| raw.0))
 }
 
@@ -141,7 +145,8 @@ impl Rows {
         if self.ends == candidate.ends && self.bytes == candidate.bytes {
             return Compared::Equal(u64::try_from(count).unwrap_or(u64::MAX));
         }
-        let (mut left, mut right): (Vec<&[u8]>, Vec<&[u8]>) = (self.iter().collect(), candidate.iter().collect());
+        let (mut left, mut right): (Vec<&[u8]>, Vec<&[u8]>) =
+            (self.iter().collect(), candidate.iter().collect());
         left.sort_unstable();
         right.sort_unstable();
         match (left == right, is_ordered) {

@@ -1,6 +1,8 @@
-//! A reader of the server's text form of analysed statements: `{KIND :field value …}`, lists `( … )`, `<>` for nothing, and the bytes of a
-//! constant as `4 [ 1 0 0 0 ]`. It interprets no kind and no field. It is positional, as the server's own reader is: whatever stands behind a field's
-//! name is its value, so that no name of a column can be taken for a field. Memory and time are linear in the text, without recursion.
+//! A reader of the server's text form of analysed statements: `{KIND :field value …}`, lists `( …
+//! )`, `<>` for nothing, and the bytes of a constant as `4 [ 1 0 0 0 ]`. It interprets no kind and
+//! no field. It is positional, as the server's own reader is: whatever stands behind a field's name
+//! is its value, so that no name of a column can be taken for a field. Memory and time are linear
+//! in the text, without recursion.
 
 /// The longest text that is read.
 pub(super) const MAX_TREE: usize = 4 << 20;
@@ -8,7 +10,8 @@ pub(super) const MAX_TREE: usize = 4 << 20;
 /// How deep nodes may stand in each other.
 const MAX_DEPTH: usize = 4_096;
 
-/// The longest line of the server, which breaks the text at spaces, and within a word where a line has none.
+/// The longest line of the server, which breaks the text at spaces, and within a word where a line
+/// has none.
 const LINE: usize = 78;
 
 /// A node with what stands directly in it.
@@ -19,7 +22,8 @@ pub(super) struct Node<'t> {
     pub(super) parent: Option<usize>,
     /// The field of `parent` in which it stands, by itself or in a list.
     pub(super) field: &'t str,
-    /// The words of each field in their order, those of lists one by one; without the bytes of constants.
+    /// The words of each field in their order, those of lists one by one; without the bytes of
+    /// constants.
     words: Vec<(&'t str, &'t str)>,
 }
 
@@ -121,20 +125,27 @@ pub(super) fn read(text: &str) -> Result<Vec<Node<'_>>, Unreadable> {
 }
 
 /// Opens a node, whose kind is the next word.
-fn begin<'t>(words: &mut Words<'t>, nodes: &mut Vec<Node<'t>>, stack: &mut Vec<Open<'t>>) -> Result<(), Unreadable> {
+fn begin<'t>(
+    words: &mut Words<'t>,
+    nodes: &mut Vec<Node<'t>>,
+    stack: &mut Vec<Open<'t>>,
+) -> Result<(), Unreadable> {
     if stack.len() >= MAX_DEPTH {
         return Err(Unreadable::TooDeep);
     }
-    let is_kind = |word: &&str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let is_kind =
+        |word: &&str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let kind = words.next().filter(is_kind).ok_or(Unreadable::Malformed)?;
-    let (parent, field) = stack.last().map_or((None, ""), |open| (Some(open.node), open.field.unwrap_or_default()));
+    let (parent, field) =
+        stack.last().map_or((None, ""), |open| (Some(open.node), open.field.unwrap_or_default()));
     stack.push(Open { node: nodes.len(), field: None, lists: 0 });
     nodes.push(Node { kind, parent, field, words: Vec::new() });
     Ok(())
 }
 
-/// Whether the server may have broken a word in two: a line of 78 bytes without a space behind its first. A line break that follows a
-/// backslash may also belong to a name; then the line is taken to go on.
+/// Whether the server may have broken a word in two: a line of 78 bytes without a space behind its
+/// first. A line break that follows a backslash may also belong to a name; then the line is taken
+/// to go on.
 fn has_broken_word(text: &[u8]) -> bool {
     let (mut start, mut last_space) = (0, None);
     for (at, byte) in text.iter().enumerate() {
@@ -156,8 +167,8 @@ fn has_broken_word(text: &[u8]) -> bool {
     false
 }
 
-/// The words of a text as the server's own reader divides it: braces and brackets of lists stand for themselves, a backslash takes the next
-/// character into the word.
+/// The words of a text as the server's own reader divides it: braces and brackets of lists stand
+/// for themselves, a backslash takes the next character into the word.
 struct Words<'t> {
     text: &'t str,
     at: usize,

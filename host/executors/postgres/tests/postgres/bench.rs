@@ -1,10 +1,12 @@
-//! The bench on a live server: what compares equal and what does not, limits, faults, and who else writes.
+//! The bench on a live server: what compares equal and what does not, limits, faults, and who else
+//! writes.
 
 use std::time::{Duration, Instant};
 
 use syrch_core::SqlErrorKind;
 use syrch_core::ports::{
-    Admitted, Bench, BenchLimits, CANDIDATE, Compared, Database, OVERRUN, TOO_MANY_ROWS, UNSUPPORTED_TYPE,
+    Admitted, Bench, BenchLimits, CANDIDATE, Compared, Database, OVERRUN, TOO_MANY_ROWS,
+    UNSUPPORTED_TYPE,
 };
 use syrch_kit::acceptance::{COMPARISON, missing};
 use syrch_kit::postgres::Server;
@@ -18,7 +20,12 @@ const SCRIPT: &str = "CREATE TABLE t(id int PRIMARY KEY, g int, n numeric, r flo
     CREATE TABLE other(id int); ANALYZE;";
 
 async fn bench(server: &Server, limits: BenchLimits) -> Box<dyn Bench> {
-    PostgresDatabase::open(config(server, "admin", "shop")).await.unwrap().bench(limits).await.unwrap()
+    PostgresDatabase::open(config(server, "admin", "shop"))
+        .await
+        .unwrap()
+        .bench(limits)
+        .await
+        .unwrap()
 }
 
 async fn admitted(bench: &mut dyn Bench, sql: &str) -> Admitted {
@@ -35,17 +42,26 @@ async fn statements_are_admitted_with_their_tables_and_columns() {
     let Some(server) = Server::start() else { return };
     server.database("shop", SCRIPT);
     let mut bench = bench(&server, BenchLimits::default()).await;
-    let statement =
-        admitted(bench.as_mut(), "SELECT t.id AS id, r AS ratio FROM t JOIN u ON u.id = t.id -- why\n ORDER BY 1")
-            .await;
-    assert_eq!((statement.tables.clone(), statement.is_ordered), (vec!["t".to_owned(), "u".to_owned()], true));
+    let statement = admitted(
+        bench.as_mut(),
+        "SELECT t.id AS id, r AS ratio FROM t JOIN u ON u.id = t.id -- why\n ORDER BY 1",
+    )
+    .await;
+    assert_eq!(
+        (statement.tables.clone(), statement.is_ordered),
+        (vec!["t".to_owned(), "u".to_owned()], true)
+    );
     assert!(!statement.sql.contains("why"), "{}", statement.sql);
     assert_eq!(bench.admit(&statement.sql, None).await.unwrap(), statement);
     let columns = bench.columns(&statement).await.unwrap();
-    let shown: Vec<_> = columns.iter().map(|column| format!("{} {}", column.name, column.sql_type)).collect();
+    let shown: Vec<_> =
+        columns.iter().map(|column| format!("{} {}", column.name, column.sql_type)).collect();
     assert_eq!(shown, ["id int4", "ratio float8"]);
     let plan = bench.explain(&statement).await.unwrap();
-    assert!(plan.format == "postgres-explain" && plan.cost.is_some() && plan.text.contains("Scan"), "{plan:?}");
+    assert!(
+        plan.format == "postgres-explain" && plan.cost.is_some() && plan.text.contains("Scan"),
+        "{plan:?}"
+    );
     // A candidate reads no table that the original does not.
     let within = ["t".to_owned()];
     for sql in [
@@ -66,11 +82,20 @@ async fn statements_are_admitted_with_their_tables_and_columns() {
         let error = bench.admit(sql, None).await.unwrap_err();
         assert!(error.rule.is_some(), "{sql}: {error:?}");
     }
-    assert_eq!(bench.admit("SELECT nothing AS n FROM t", None).await.unwrap_err().kind, SqlErrorKind::UnknownColumn);
-    assert_eq!(bench.admit("SELECT FROM WHERE", None).await.unwrap_err().kind, SqlErrorKind::Syntax);
+    assert_eq!(
+        bench.admit("SELECT nothing AS n FROM t", None).await.unwrap_err().kind,
+        SqlErrorKind::UnknownColumn
+    );
+    assert_eq!(
+        bench.admit("SELECT FROM WHERE", None).await.unwrap_err().kind,
+        SqlErrorKind::Syntax
+    );
     let point = Admitted { sql: "SELECT p FROM public.t".to_owned(), ..statement };
     assert_eq!(bench.columns(&point).await.unwrap_err().rule.as_deref(), Some(UNSUPPORTED_TYPE));
-    assert_eq!(bench.compare(&point, &point).await.unwrap_err().rule.as_deref(), Some(UNSUPPORTED_TYPE));
+    assert_eq!(
+        bench.compare(&point, &point).await.unwrap_err().rule.as_deref(),
+        Some(UNSUPPORTED_TYPE)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -81,7 +106,12 @@ async fn cells_are_compared_as_they_are() {
     let bench = bench.as_mut();
     let values = [
         // More digits than a double, or a decimal of 28 digits, has.
-        ("AR-D5", "12345678901234567890123456789012345", "12345678901234567890123456789012346", false),
+        (
+            "AR-D5",
+            "12345678901234567890123456789012345",
+            "12345678901234567890123456789012346",
+            false,
+        ),
         ("AR-D5", "1.0000000000000000000000000000001", "1.0", false),
         ("AR-24", "1.50", "1.5", true),
         ("AR-D5", "n + 1", "n", false),
@@ -105,7 +135,11 @@ async fn cells_are_compared_as_they_are() {
         ("AR-24", "NULL::text", "''::text", false),
         ("AR-24", "'2024-01-01 12:00+02'::timestamptz", "'2024-01-01 10:00+00'::timestamptz", true),
     ];
-    assert_eq!(missing(COMPARISON, values.iter().map(|(row, ..)| *row)), Vec::<&str>::new(), "rows without a case");
+    assert_eq!(
+        missing(COMPARISON, values.iter().map(|(row, ..)| *row)),
+        Vec::<&str>::new(),
+        "rows without a case"
+    );
     for (row, one, two, is_equal) in values {
         let statement = |value: &str| format!("SELECT {value} AS v FROM t");
         let found = compared(bench, &statement(one), &statement(two)).await;
@@ -136,9 +170,12 @@ async fn the_listed_types_are_compared_and_no_others() {
         _bool _bytea _int2 _int4 _text _varchar _int8 _timestamp _date _timestamptz _uuid";
     let others = "point money inet macaddr bit varbit int4range xml tsvector name oid _numeric _float8 _jsonb";
     let create = |name: &str| {
-        format!("CREATE TABLE of_{name}(id int PRIMARY KEY, v {name}); INSERT INTO of_{name} VALUES (1, NULL);")
+        format!(
+            "CREATE TABLE of_{name}(id int PRIMARY KEY, v {name}); INSERT INTO of_{name} VALUES (1, NULL);"
+        )
     };
-    let script: String = listed.split_whitespace().chain(others.split_whitespace()).map(create).collect();
+    let script: String =
+        listed.split_whitespace().chain(others.split_whitespace()).map(create).collect();
     server.database("shop", &script);
     let mut bench = bench(&server, BenchLimits::default()).await;
     for name in listed.split_whitespace() {
@@ -152,7 +189,10 @@ async fn the_listed_types_are_compared_and_no_others() {
             Ok(statement) => bench.columns(&statement).await.unwrap_err(),
             Err(error) => error,
         };
-        assert!(matches!(error.rule.as_deref(), Some("type" | UNSUPPORTED_TYPE)), "{name}: {error:?}");
+        assert!(
+            matches!(error.rule.as_deref(), Some("type" | UNSUPPORTED_TYPE)),
+            "{name}: {error:?}"
+        );
     }
 }
 
@@ -161,7 +201,13 @@ async fn the_listed_types_are_compared_and_no_others() {
 async fn results_are_bounded_and_statements_end_in_time() {
     let Some(server) = Server::start() else { return };
     server.database("shop", SCRIPT);
-    let limits = BenchLimits { rows: 1_000, bytes: 100_000, statement_ms: 1_500, lock_ms: 300, real_sums: false };
+    let limits = BenchLimits {
+        rows: 1_000,
+        bytes: 100_000,
+        statement_ms: 1_500,
+        lock_ms: 300,
+        real_sums: false,
+    };
     let mut bench = bench(&server, limits).await;
     let bench = bench.as_mut();
     let small = admitted(bench, "SELECT id AS id FROM t").await;
@@ -169,7 +215,8 @@ async fn results_are_bounded_and_statements_end_in_time() {
     assert_eq!((size.rows, size.bytes), (100, 800));
     assert_eq!(bench.time(&small).await.unwrap().rows, 100);
     let rows = |error: syrch_core::SqlError| (error.kind, error.rule.unwrap_or_default());
-    let many = admitted(bench, "SELECT a.id AS id FROM t AS a, t AS b, t AS c, t AS d, t AS e").await;
+    let many =
+        admitted(bench, "SELECT a.id AS id FROM t AS a, t AS b, t AS c, t AS d, t AS e").await;
     let wide = admitted(bench, "SELECT repeat(s, 100000) AS s FROM t").await;
     let large = (SqlErrorKind::TooLarge, TOO_MANY_ROWS.to_owned());
     for statement in [&many, &wide] {
@@ -184,8 +231,12 @@ async fn results_are_bounded_and_statements_end_in_time() {
         assert!(started.elapsed() < Duration::from_secs(6), "{:?}", started.elapsed());
     }
     // One that computes for ever.
-    let slow = admitted(bench, "SELECT count(*) AS n FROM t AS a, t AS b, t AS c, t AS d, t AS e").await;
-    assert_eq!(rows(bench.time(&slow).await.unwrap_err()), (SqlErrorKind::Timeout, "deadline".to_owned()));
+    let slow =
+        admitted(bench, "SELECT count(*) AS n FROM t AS a, t AS b, t AS c, t AS d, t AS e").await;
+    assert_eq!(
+        rows(bench.time(&slow).await.unwrap_err()),
+        (SqlErrorKind::Timeout, "deadline".to_owned())
+    );
     let one = admitted(bench, "SELECT count(*) AS n FROM t").await;
     let failed = rows(bench.compare(&one, &slow).await.unwrap_err());
     assert_eq!(failed, (SqlErrorKind::Timeout, format!("{CANDIDATE}: deadline")));
@@ -193,10 +244,14 @@ async fn results_are_bounded_and_statements_end_in_time() {
     // One that fails on a row.
     let failing = admitted(bench, "SELECT 1 / (g - g) AS n FROM t").await;
     let failed = bench.compare(&one, &failing).await.unwrap_err();
-    assert!(failed.rule.as_deref() == Some(CANDIDATE) && failed.message.contains("division by zero"), "{failed:?}");
+    assert!(
+        failed.rule.as_deref() == Some(CANDIDATE) && failed.message.contains("division by zero"),
+        "{failed:?}"
+    );
     // A table that somebody holds.
     let held = std::thread::scope(|scope| {
-        let holder = scope.spawn(|| server.psql("shop", "BEGIN; LOCK TABLE u; SELECT pg_sleep(3); COMMIT"));
+        let holder =
+            scope.spawn(|| server.psql("shop", "BEGIN; LOCK TABLE u; SELECT pg_sleep(3); COMMIT"));
         let waited = tokio::task::block_in_place(|| {
             tokio::runtime::Handle::current().block_on(async {
                 tokio::time::sleep(Duration::from_secs(1)).await;
@@ -226,7 +281,10 @@ async fn a_snapshot_stays_and_a_writer_is_seen() {
     bench.snapshot().await.unwrap();
     let before = bench.version().await.unwrap();
     assert_eq!(bench.size(&all).await.unwrap().rows, 100);
-    assert!(bench.admit("SELECT random() AS x FROM t", None).await.is_err() && bench.columns(&all).await.is_ok());
+    assert!(
+        bench.admit("SELECT random() AS x FROM t", None).await.is_err()
+            && bench.columns(&all).await.is_ok()
+    );
     server.psql("shop", "SELECT count(*) FROM t").unwrap();
     assert_eq!(bench.version().await.unwrap(), before, "nobody wrote");
     server.psql("shop", "INSERT INTO t(id) VALUES (1000)").unwrap();
@@ -244,8 +302,12 @@ async fn a_snapshot_stays_and_a_writer_is_seen() {
         let script = "BEGIN; DELETE FROM t WHERE id = 1000; SELECT pg_sleep(1.5); COMMIT";
         let writer = scope.spawn(|| server.psql("shop", script));
         std::thread::sleep(Duration::from_millis(700));
-        let mut version =
-            || tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(bench.version())).unwrap();
+        let mut version = || {
+            tokio::task::block_in_place(|| {
+                tokio::runtime::Handle::current().block_on(bench.version())
+            })
+            .unwrap()
+        };
         let during = version();
         writer.join().unwrap().unwrap();
         assert_ne!(version(), during);
@@ -259,7 +321,8 @@ async fn a_server_that_dies_is_an_error_and_a_dropped_call_ends_its_statement() 
     let mut bench = bench(&server, BenchLimits::default()).await;
     let bench = bench.as_mut();
     let small = admitted(bench, "SELECT id AS id FROM t").await;
-    let slow = admitted(bench, "SELECT count(*) AS n FROM t AS a, t AS b, t AS c, t AS d, t AS e").await;
+    let slow =
+        admitted(bench, "SELECT count(*) AS n FROM t AS a, t AS b, t AS c, t AS d, t AS e").await;
     assert!(tokio::time::timeout(Duration::from_millis(500), bench.time(&slow)).await.is_err());
     let running = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND application_name = 'syrch-host'";
     let started = Instant::now();
@@ -279,6 +342,9 @@ async fn a_server_that_dies_is_an_error_and_a_dropped_call_ends_its_statement() 
     for _ in 0..2 {
         assert_eq!(bench.size(&small).await.unwrap_err().kind, SqlErrorKind::Unavailable);
         assert_eq!(bench.version().await.unwrap_err().kind, SqlErrorKind::Unavailable);
-        assert_eq!(bench.admit("SELECT id AS id FROM t", None).await.unwrap_err().kind, SqlErrorKind::Unavailable);
+        assert_eq!(
+            bench.admit("SELECT id AS id FROM t", None).await.unwrap_err().kind,
+            SqlErrorKind::Unavailable
+        );
     }
 }

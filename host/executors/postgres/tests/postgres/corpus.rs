@@ -1,5 +1,6 @@
-//! The corpus of hostile and benign statements against a live server, as the owner of its tables: every hostile one is refused or stopped without
-//! effect and discloses nothing, no benign one is refused.
+//! The corpus of hostile and benign statements against a live server, as the owner of its tables:
+//! every hostile one is refused or stopped without effect and discloses nothing, no benign one is
+//! refused.
 
 use std::time::Duration;
 
@@ -35,7 +36,10 @@ fn version(server: &Server) -> u64 {
     number.parse::<u64>().unwrap() / 10_000
 }
 
-async fn verdicts(database: &PostgresDatabase, lines: &[Json]) -> Vec<(usize, String, Result<ResultSet, SqlError>)> {
+async fn verdicts(
+    database: &PostgresDatabase,
+    lines: &[Json],
+) -> Vec<(usize, String, Result<ResultSet, SqlError>)> {
     let run = |(index, line): (usize, &Json)| {
         let sql = text(line);
         async move {

@@ -1,4 +1,5 @@
-//! Statements against a live server: types, names, limits, deadlines, cancelling, and servers that are not there.
+//! Statements against a live server: types, names, limits, deadlines, cancelling, and servers that
+//! are not there.
 
 use std::time::{Duration, Instant};
 
@@ -116,13 +117,22 @@ async fn a_database_is_read_within_its_limits() {
         .iter()
         .map(|table| format!("{}.{}", table.schema_name.as_deref().unwrap(), table.name))
         .collect();
-    assert_eq!(names, ["public.customers", "public.kinds", "public.orders", "public.rich", "sales.orders"]);
+    assert_eq!(
+        names,
+        ["public.customers", "public.kinds", "public.orders", "public.rich", "sales.orders"]
+    );
     let [customers, _, notes, rich, orders] = &catalog.tables[..] else { panic!("{names:?}") };
-    assert_eq!((customers.primary_key.as_slice(), customers.row_estimate), (&["id".to_owned()][..], Some(100)));
+    assert_eq!(
+        (customers.primary_key.as_slice(), customers.row_estimate),
+        (&["id".to_owned()][..], Some(100))
+    );
     assert_eq!(customers.comment.as_deref(), Some("who buys"));
     let country = customers.column("country").unwrap();
     assert_eq!((country.sql_type.as_str(), country.nullable), ("character varying(2)", true));
-    assert_eq!((country.comment.as_deref(), customers.column("name").unwrap().nullable), (Some("ISO 3166"), false));
+    assert_eq!(
+        (country.comment.as_deref(), customers.column("name").unwrap().nullable),
+        (Some("ISO 3166"), false)
+    );
     assert_eq!((orders.foreign_keys[0].ref_table.as_str(), rich.is_view()), ("customers", true));
     let index = &notes.indexes[0];
     assert_eq!(
@@ -140,9 +150,16 @@ async fn a_database_is_read_within_its_limits() {
     assert_eq!(rows(&database, "SELECT count(*) FROM orders").await, [[Value::Integer(30_000)]]);
     for view in ["slow", "slower"] {
         let error = refusal(&database, &format!("SELECT * FROM {view}")).await;
-        assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::Denied, Some("granted-tables")), "{error}");
+        assert_eq!(
+            (error.kind, error.rule.as_deref()),
+            (SqlErrorKind::Denied, Some("granted-tables")),
+            "{error}"
+        );
     }
-    let facts = database.check(&SqlQuery::new("SELECT name FROM customers WHERE country = 'DE'")).await.unwrap();
+    let facts = database
+        .check(&SqlQuery::new("SELECT name FROM customers WHERE country = 'DE'"))
+        .await
+        .unwrap();
     assert_eq!(facts.columns, ["customers.country", "customers.name"]);
     let plan = database.explain(&SqlQuery::new("SELECT * FROM customers")).await.unwrap();
     assert_eq!((plan.rows, plan.cost.is_some_and(|cost| cost > 0.0)), (Some(100.0), true));
@@ -159,14 +176,21 @@ async fn a_database_is_read_within_its_limits() {
         assert!(!error.message.contains("c1"), "{error}");
     }
     assert_eq!(
-        refusal(&database, "SELECT nam FROM customers").await.suggestions.first().map(String::as_str),
+        refusal(&database, "SELECT nam FROM customers")
+            .await
+            .suggestions
+            .first()
+            .map(String::as_str),
         Some("name")
     );
 
     // Caps.
     let result = run(&database, "SELECT id FROM orders").await.unwrap();
     assert_eq!((result.row_count(), result.truncated()), (10_000, true));
-    let result = run(&database, "SELECT a.note || b.note || a.note || b.note FROM orders a, orders b").await.unwrap();
+    let result =
+        run(&database, "SELECT a.note || b.note || a.note || b.note FROM orders a, orders b")
+            .await
+            .unwrap();
     assert!(result.truncated() && result.row_count() > 1_000, "{}", result.row_count());
     let error = refusal(&database, "SELECT string_agg(note, ',') FROM orders").await;
     assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::TooLarge, Some("cell-bytes")));
@@ -182,18 +206,25 @@ async fn a_database_is_read_within_its_limits() {
     let findings = database.role_findings().await.unwrap();
     assert!(findings.iter().any(|finding| finding.contains("public.customers")), "{findings:?}");
     server.psql("shop", &role_sql("careful", "shop", &["public".into(), "sales".into()])).unwrap();
-    let careful = PostgresDatabase::open(crate::common::config(&server, "careful", "shop")).await.unwrap();
+    let careful =
+        PostgresDatabase::open(crate::common::config(&server, "careful", "shop")).await.unwrap();
     assert_eq!(careful.role_findings().await.unwrap(), Vec::<String>::new());
     assert_eq!(rows(&careful, "SELECT count(*) FROM sales.orders").await, [[Value::Integer(50)]]);
 
     let version: u32 = server.psql("shop", "SHOW server_version_num").unwrap().parse().unwrap();
     if version >= 170_000 {
         server.psql("shop", "GRANT MAINTAIN ON customers TO careful").unwrap();
-        assert_eq!(careful.role_findings().await.unwrap(), ["the role may change `public.customers`"]);
+        assert_eq!(
+            careful.role_findings().await.unwrap(),
+            ["the role may change `public.customers`"]
+        );
     }
 
     config.tables = vec!["nothing*".into()];
-    assert!(matches!(PostgresDatabase::open(config).await, Err(DatabaseError::NothingGranted { .. })));
+    assert!(matches!(
+        PostgresDatabase::open(config).await,
+        Err(DatabaseError::NothingGranted { .. })
+    ));
 }
 
 /// Statements that the server runs, those of this query aside.
@@ -250,14 +281,22 @@ async fn a_server_that_refuses_says_why_without_the_password() {
         ("postgres://owner:wr0ng@/shop?host=/nowhere".to_owned(), "no such socket"),
     ] {
         let error = open(url.clone()).await.unwrap().to_string();
-        assert!(error.contains(part) && !error.contains("wr0ng") && !error.contains("right"), "{url}: {error}");
+        assert!(
+            error.contains(part) && !error.contains("wr0ng") && !error.contains("right"),
+            "{url}: {error}"
+        );
     }
     let missing = open(format!("postgres://owner:right@127.0.0.1:{port}/shoq")).await;
     assert!(matches!(missing, Some(DatabaseError::Missing { .. })), "{missing:?}");
 }
 
-/// What a connection with that `sslmode` and these root certificates comes to: whether it is encrypted, or the kind of error.
-async fn encrypted(server: &Server, host: &str, parameters: &str) -> Result<&'static str, DatabaseError> {
+/// What a connection with that `sslmode` and these root certificates comes to: whether it is
+/// encrypted, or the kind of error.
+async fn encrypted(
+    server: &Server,
+    host: &str,
+    parameters: &str,
+) -> Result<&'static str, DatabaseError> {
     let url = format!("postgres://owner:right@{host}:{}/shop?{parameters}", server.port());
     Ok(PostgresDatabase::open(PostgresConfig::new(url)).await?.server().await?.1)
 }
@@ -274,7 +313,8 @@ async fn connections_are_encrypted_as_sslmode_says() {
     };
     let right = file("right.pem", syrch_kit::postgres::AUTHORITY);
     let wrong = file("wrong.pem", syrch_kit::postgres::OTHER_AUTHORITY);
-    let broken = file("broken.pem", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
+    let broken =
+        file("broken.pem", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
     // The certificate is for `localhost`; the address is that of the same server.
     for (host, parameters, expected) in [
         ("localhost", "sslmode=disable".to_owned(), Some("not encrypted")),
@@ -300,8 +340,10 @@ async fn connections_are_encrypted_as_sslmode_says() {
         }
     }
     // A statement is cancelled over an encrypted connection, too.
-    let mut config =
-        PostgresConfig::new(format!("postgres://owner:right@localhost:{}/shop?sslmode=require", server.port()));
+    let mut config = PostgresConfig::new(format!(
+        "postgres://owner:right@localhost:{}/shop?sslmode=require",
+        server.port()
+    ));
     config.limits.sql_deadline = Duration::from_millis(500);
     let database = PostgresDatabase::open(config).await.unwrap();
     assert_eq!(database.warnings(), Vec::<String>::new());
@@ -321,7 +363,10 @@ async fn values_are_found_by_what_a_question_calls_them() {
     let database = PostgresDatabase::open(config(&server, "admin", "shop")).await.unwrap();
     let find = async |phrase: &str, how: Match| {
         let found = database.find(&[phrase.to_owned()], how, 5).await.unwrap().remove(0);
-        found.into_iter().map(|hit| format!("{}={}", hit.path, hit.snippet.unwrap_or_default())).collect::<Vec<_>>()
+        found
+            .into_iter()
+            .map(|hit| format!("{}={}", hit.path, hit.snippet.unwrap_or_default()))
+            .collect::<Vec<_>>()
     };
     let mut both = find("ADA lovelace", Match::Exact).await;
     both.sort();
@@ -340,13 +385,15 @@ async fn a_session_with_traces_of_a_statement_is_not_used_again() {
     let mut config = config(&server, "owner", "shop");
     config.limits.sql_in_flight = 1;
     let database = PostgresDatabase::open(config).await.unwrap();
-    let sessions = "SELECT pid FROM pg_stat_activity WHERE application_name = 'syrch-host' ORDER BY pid";
+    let sessions =
+        "SELECT pid FROM pg_stat_activity WHERE application_name = 'syrch-host' ORDER BY pid";
     rows(&database, "SELECT 1").await;
     let before = server.psql("shop", sessions).unwrap();
     rows(&database, "SELECT 1").await;
     assert_eq!(server.psql("shop", sessions).unwrap(), before);
     assert!(!before.is_empty(), "no session waits for the next statement");
-    // No statement may leave anything, so an administrator ends what is there: the next statement has another session.
+    // No statement may leave anything, so an administrator ends what is there: the next statement
+    // has another session.
     server.psql("shop", &format!("SELECT pg_terminate_backend({before})")).unwrap();
     let started = Instant::now();
     while run(&database, "SELECT 1").await.is_err() {
@@ -373,7 +420,9 @@ async fn closed_sets_stand_in_the_catalog_and_in_the_error_of_a_wrong_label() {
     server.database("clinic", VISITS);
     let database = PostgresDatabase::open(config(&server, "admin", "clinic")).await.unwrap();
     let catalog = database.catalog().await.unwrap();
-    let words = |table: &str, column: &str| catalog.table(table).unwrap().column(column).unwrap().values_in_words();
+    let words = |table: &str, column: &str| {
+        catalog.table(table).unwrap().column(column).unwrap().values_in_words()
+    };
     let kinds = "one of 'FIRST', 'FOLLOW_UP', 'REMOTE'";
     for (column, expected) in [
         ("kind", Some(kinds)),
@@ -389,16 +438,27 @@ async fn closed_sets_stand_in_the_catalog_and_in_the_error_of_a_wrong_label() {
         assert_eq!(words("visits", column).as_deref(), expected, "{column}");
     }
     let huge = words("wide", "h").unwrap();
-    assert!(huge.len() < 140 && huge.starts_with("one of 'label 1', 'label 2'") && huge.ends_with(" more"), "{huge}");
+    assert!(
+        huge.len() < 140
+            && huge.starts_with("one of 'label 1', 'label 2'")
+            && huge.ends_with(" more"),
+        "{huge}"
+    );
     assert_eq!(catalog.table("wide").unwrap().columns[0].values().unwrap().1, 100_000 - 50);
     for (sql, kind) in [
         ("SELECT count(*) FROM visits WHERE kind = 'TELEMEDICINE'", "visit_kind"),
         ("SELECT count(*) FROM visits WHERE other IN ('FIRST', 'sk-SECRET')", "visit_kind"),
         ("SELECT count(*) FROM visits WHERE 'x' = ANY (several)", "visit_kind"),
     ] {
-        for error in [refusal(&database, sql).await, database.check(&SqlQuery::new(sql)).await.unwrap_err()] {
+        for error in
+            [refusal(&database, sql).await, database.check(&SqlQuery::new(sql)).await.unwrap_err()]
+        {
             assert_eq!(error.kind, SqlErrorKind::TypeMismatch, "{sql}: {error:?}");
-            assert_eq!(error.message, format!("invalid input value for enum public.{kind}: {kinds}"), "{sql}");
+            assert_eq!(
+                error.message,
+                format!("invalid input value for enum public.{kind}: {kinds}"),
+                "{sql}"
+            );
         }
     }
     let error = refusal(&database, "SELECT 1 FROM visits WHERE odd = 'x'").await;

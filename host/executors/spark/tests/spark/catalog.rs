@@ -13,9 +13,13 @@ pub(crate) async fn tables_columns_and_comments(server: &'static Server) {
     assert_eq!(engine.shown(), format!("sc://127.0.0.1:{}", server.port()));
     let schema = engine.schema().await.unwrap();
     assert_eq!(schema.path, ["default"]);
-    let find = |name: &str| schema.tables.iter().find(|table| table.name.eq_ignore_ascii_case(name));
+    let find =
+        |name: &str| schema.tables.iter().find(|table| table.name.eq_ignore_ascii_case(name));
     let items = find("items").unwrap();
-    assert_eq!((items.schema_name.as_deref(), items.comment.as_deref()), (Some("shop"), Some("all items")));
+    assert_eq!(
+        (items.schema_name.as_deref(), items.comment.as_deref()),
+        (Some("shop"), Some("all items"))
+    );
     let columns: Vec<(&str, &str, Option<&str>)> = items
         .columns
         .iter()
@@ -23,10 +27,15 @@ pub(crate) async fn tables_columns_and_comments(server: &'static Server) {
         .collect();
     assert_eq!(
         columns,
-        [("id", "INT", Some("the number")), ("name", "STRING", None), ("price", "DECIMAL(10,2)", None)]
+        [
+            ("id", "INT", Some("the number")),
+            ("name", "STRING", None),
+            ("price", "DECIMAL(10,2)", None)
+        ]
     );
     assert!(!items.is_view() && find("cheap").is_some_and(Table::is_view));
-    let odd: Vec<&str> = find("mixed_case").unwrap().columns.iter().map(|column| column.name.as_str()).collect();
+    let odd: Vec<&str> =
+        find("mixed_case").unwrap().columns.iter().map(|column| column.name.as_str()).collect();
     assert_eq!(odd, ["Odd Name", "select"]);
     assert_eq!(find("secrets").unwrap().schema_name.as_deref(), Some("default"));
     // Sail has the columns of a view in its catalog, and does not look further.
@@ -38,7 +47,8 @@ pub(crate) async fn tables_columns_and_comments(server: &'static Server) {
 }
 
 pub(crate) async fn patterns_leave_other_tables_undescribed(server: &'static Server) {
-    let config = SparkConfig { tables: vec!["SHOP.items".to_owned()], ..SparkConfig::new(server.address()) };
+    let config =
+        SparkConfig { tables: vec!["SHOP.items".to_owned()], ..SparkConfig::new(server.address()) };
     let engine = SparkEngine::connect(&config).await.unwrap();
     let schema = engine.schema().await.unwrap();
     for table in schema.tables {

@@ -9,7 +9,8 @@ use syrch_spark::{SparkConfig, SparkEngine};
 use tokio::time::Instant;
 
 /// A statement that would take days, in small steps and little memory.
-pub(crate) const ENDLESS: &str = "SELECT count(*) FROM range(1000) a JOIN range(1000000000000) b ON a.id <> b.id";
+pub(crate) const ENDLESS: &str =
+    "SELECT count(*) FROM range(1000) a JOIN range(1000000000000) b ON a.id <> b.id";
 
 pub(crate) fn make_tables(server: &Server) {
     server
@@ -30,7 +31,9 @@ pub(crate) fn make_tables(server: &Server) {
 }
 
 pub(crate) async fn engine(server: &Server, limits: Limits) -> SparkEngine {
-    SparkEngine::connect(&SparkConfig { limits, ..SparkConfig::new(server.address()) }).await.unwrap()
+    SparkEngine::connect(&SparkConfig { limits, ..SparkConfig::new(server.address()) })
+        .await
+        .unwrap()
 }
 
 pub(crate) async fn usual(server: &Server) -> SparkEngine {

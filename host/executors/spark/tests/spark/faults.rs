@@ -44,9 +44,13 @@ async fn what_listens_is_silent_or_speaks_otherwise() {
     assert!(matches!(&encrypted, DatabaseError::Encryption { .. }), "{encrypted:?}");
 }
 
-/// The server ends while a statement runs, and starts again: what runs is lost, and the next statement runs in a session with its settings.
+/// The server ends while a statement runs, and starts again: what runs is lost, and the next
+/// statement runs in a session with its settings.
 async fn restarts(kind: Kind) {
-    let Some(mut server) = tokio::task::spawn_blocking(move || Server::start(kind)).await.unwrap() else { return };
+    let Some(mut server) = tokio::task::spawn_blocking(move || Server::start(kind)).await.unwrap()
+    else {
+        return;
+    };
     let engine = SparkEngine::connect(&SparkConfig::new(server.own_address())).await.unwrap();
     let (port, address) = (server.port(), server.own_address());
     let killed = tokio::task::spawn_blocking(move || {

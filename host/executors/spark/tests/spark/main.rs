@@ -1,4 +1,5 @@
-//! The engine against servers of the tests' own: the same cases on pysail's server and on Spark itself.
+//! The engine against servers of the tests' own: the same cases on pysail's server and on Spark
+//! itself.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail loudly")]
 
@@ -41,7 +42,10 @@ const CASES: [Case; 16] = cases![
 
 /// Runs all cases and names those that fail.
 async fn all(kind: Kind) {
-    let Some(server) = tokio::task::spawn_blocking(move || Server::shared(kind)).await.unwrap() else { return };
+    let Some(server) = tokio::task::spawn_blocking(move || Server::shared(kind)).await.unwrap()
+    else {
+        return;
+    };
     common::make_tables(server);
     let mut failed = Vec::new();
     for (name, case) in CASES {

@@ -54,7 +54,10 @@ pub(crate) async fn nulls_and_unicode(server: &'static Server) {
         [Value::Null, Value::Decimal("2.25".to_owned())],
     ];
     assert_eq!(found, expected);
-    assert_eq!(rows(&engine, "SELECT id FROM shop.items WHERE name = 'Zoë 🦆'").await, [[Value::Integer(1)]]);
+    assert_eq!(
+        rows(&engine, "SELECT id FROM shop.items WHERE name = 'Zoë 🦆'").await,
+        [[Value::Integer(1)]]
+    );
     assert_eq!(
         rows(&engine, r"SELECT 'it\'s', 'a\\b', `select` FROM shop.`Mixed_Case`").await,
         [[text("it's"), text(r"a\b"), Value::Integer(1)]]
@@ -71,27 +74,40 @@ pub(crate) async fn the_order_survives_the_limit(server: &'static Server) {
     assert_eq!((result.row_count(), result.truncated()), (700, true));
     let mut expected: Vec<(i64, i64)> = (0..50_000).map(|id| (id * 7919 % 10007, id)).collect();
     expected.sort_unstable_by_key(|(r, id)| (-r, *id));
-    let expected: Vec<Vec<Value>> =
-        expected[..700].iter().map(|(r, id)| vec![Value::Integer(*id), Value::Integer(*r)]).collect();
+    let expected: Vec<Vec<Value>> = expected[..700]
+        .iter()
+        .map(|(r, id)| vec![Value::Integer(*id), Value::Integer(*r)])
+        .collect();
     assert!(result.rows(0, 700) == expected);
     let own = "SELECT id FROM range(100) ORDER BY id DESC LIMIT 3 OFFSET 1";
-    assert_eq!(rows(&engine, own).await, [[Value::Integer(98)], [Value::Integer(97)], [Value::Integer(96)]]);
+    assert_eq!(
+        rows(&engine, own).await,
+        [[Value::Integer(98)], [Value::Integer(97)], [Value::Integer(96)]]
+    );
 }
 
 pub(crate) async fn rows_and_bytes_are_capped(server: &'static Server) {
     let engine = usual(server).await;
     let limits = Limits { rows: 3, result_bytes: 100_000, cell_bytes: 20_000, ..Limits::default() };
-    let exact = run_until(&engine, limits.clone(), "SELECT id FROM range(3)", soon()).await.unwrap();
+    let exact =
+        run_until(&engine, limits.clone(), "SELECT id FROM range(3)", soon()).await.unwrap();
     assert_eq!((exact.row_count(), exact.truncated()), (3, false));
     let started = Instant::now();
-    let many = run_until(&engine, limits.clone(), "SELECT id FROM range(100000000000)", soon()).await.unwrap();
+    let many = run_until(&engine, limits.clone(), "SELECT id FROM range(100000000000)", soon())
+        .await
+        .unwrap();
     assert_eq!((many.row_count(), many.truncated()), (3, true));
     assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
     let wide = Limits { rows: 10_000, ..limits };
     let sql = "SELECT id, repeat('x', 9000) AS t FROM range(1000000)";
     let large = run_until(&engine, wide.clone(), sql, soon()).await.unwrap();
-    assert!(large.truncated() && (1..12).contains(&large.row_count()), "{} rows", large.row_count());
-    let cell = run_until(&engine, wide, "SELECT repeat('x', 20001) AS t", soon()).await.unwrap_err();
+    assert!(
+        large.truncated() && (1..12).contains(&large.row_count()),
+        "{} rows",
+        large.row_count()
+    );
+    let cell =
+        run_until(&engine, wide, "SELECT repeat('x', 20001) AS t", soon()).await.unwrap_err();
     assert_eq!((cell.kind, cell.rule.as_deref()), (SqlErrorKind::TooLarge, Some("cell-bytes")));
     // A message of more bytes than are read at all: the connection stays usable.
     let huge = refusal(&engine, "SELECT repeat('x', 60000000) AS t").await;
@@ -115,7 +131,9 @@ pub(crate) async fn errors_have_kinds(server: &'static Server) {
         let is_named = server.kind() == Kind::Spark || spark == K::UnknownTable;
         assert_eq!(error.kind, if is_named { spark } else { K::Other }, "{sql}: {error:?}");
         assert!(
-            !error.message.is_empty() && !error.message.contains('\n') && !error.message.starts_with('['),
+            !error.message.is_empty()
+                && !error.message.contains('\n')
+                && !error.message.starts_with('['),
             "{error:?}"
         );
     }
@@ -149,7 +167,10 @@ pub(crate) async fn only_queries_run(server: &'static Server) {
         "EXECUTE IMMEDIATE 'DROP TABLE shop.items'",
     ] {
         let refused = refusal(&engine, sql).await;
-        assert!(matches!(refused.kind, SqlErrorKind::Syntax | SqlErrorKind::Other), "{sql}: {refused:?}");
+        assert!(
+            matches!(refused.kind, SqlErrorKind::Syntax | SqlErrorKind::Other),
+            "{sql}: {refused:?}"
+        );
         engine.prepare(sql, soon()).await.unwrap_err();
         engine.explain(sql, soon()).await.unwrap_err();
     }
@@ -196,14 +217,16 @@ pub(crate) async fn deadlines_end_statements(server: &'static Server) {
 pub(crate) async fn dropped_statements_end(server: &'static Server) {
     let engine = usual(server).await;
     let endless = || timeout(Duration::from_secs(2), run(&engine, ENDLESS));
-    // For Spark more than it has processors for. Sail answers no request while all of its threads work.
+    // For Spark more than it has processors for. Sail answers no request while all of its threads
+    // work.
     let count = if server.kind() == Kind::Spark { 4 } else { 1 };
     let all = futures::future::join_all((0..count).map(|_| endless())).await;
     assert!(all.iter().all(Result::is_err), "{all:?}");
     is_idle(server).await;
 }
 
-/// Whether a statement that needs the server's processors is quick, which is not so while others take hours.
+/// Whether a statement that needs the server's processors is quick, which is not so while others
+/// take hours.
 async fn is_idle(server: &Server) {
     let engine = usual(server).await;
     let sql = "SELECT count(*) FROM range(1000) a JOIN range(1000) b ON a.id <> b.id";
@@ -217,7 +240,10 @@ pub(crate) async fn statements_run_at_once(server: &'static Server) {
         let long = timeout(Duration::from_secs(50), run(&engine, ENDLESS));
         let short = async {
             for number in 0..5_i64 {
-                assert_eq!(rows(&engine, &format!("SELECT {number}")).await, [[Value::Integer(number)]]);
+                assert_eq!(
+                    rows(&engine, &format!("SELECT {number}")).await,
+                    [[Value::Integer(number)]]
+                );
             }
         };
         tokio::select! {

@@ -1,7 +1,9 @@
-//! The bench of the verified optimizer: one connection, on which statements are checked by what the engine made of them, compared and measured.
+//! The bench of the verified optimizer: one connection, on which statements are checked by what the
+//! engine made of them, compared and measured.
 //!
-//! The first check reads the text (`syrch_guard::deterministic`). The second is the authorizer's view of that text, as it was written again: it
-//! sees through common table expressions and reports the tables behind them.
+//! The first check reads the text (`syrch_guard::deterministic`). The second is the authorizer's
+//! view of that text, as it was written again: it sees through common table expressions and reports
+//! the tables behind them.
 
 mod rows;
 
@@ -11,8 +13,8 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use rusqlite::StatementStatus;
 use syrch_core::ports::{
-    Admitted, Bench, BenchLimits, CANDIDATE, Compared, DatabaseError, OVERRUN, Plan, ResultSize, SqlQuery,
-    TOO_MANY_ROWS, Timing,
+    Admitted, Bench, BenchLimits, CANDIDATE, Compared, DatabaseError, OVERRUN, Plan, ResultSize,
+    SqlQuery, TOO_MANY_ROWS, Timing,
 };
 use syrch_core::{Column, Dialect, SqlError, SqlErrorKind};
 use syrch_guard::deterministic::{Checked, RealSums};
@@ -33,11 +35,13 @@ use rows::{Counted, Rows};
 /// Time from which on the engine's count of its steps, of 32 bits, may have overflowed.
 const COUNTED: Duration = Duration::from_secs(10);
 
-/// A connection of its own. Between two calls it holds the read transaction of the present snapshot.
+/// A connection of its own. Between two calls it holds the read transaction of the present
+/// snapshot.
 pub(crate) struct SqliteBench {
     inner: Arc<Inner>,
     limits: BenchLimits,
-    /// `None` while a call uses it, and after a call that did not return it: the next call opens another.
+    /// `None` while a call uses it, and after a call that did not return it: the next call opens
+    /// another.
     pinned: Option<Pinned>,
     /// How many snapshots were taken.
     snapshots: u64,
@@ -59,8 +63,8 @@ impl SqliteBench {
         Duration::from_millis(self.limits.statement_ms)
     }
 
-    /// Works with the connection on a thread that may block. After an error the next call takes a fresh snapshot, unless the statement was
-    /// refused before it ran.
+    /// Works with the connection on a thread that may block. After an error the next call takes a
+    /// fresh snapshot, unless the statement was refused before it ran.
     async fn work<T: Send + 'static>(
         &mut self,
         work: impl FnOnce(&Session, &Snapshot) -> Result<T, SqlError> + Send + 'static,
@@ -77,7 +81,8 @@ impl SqliteBench {
             };
             let allowance = Allowance { deadline, memory: inner.config.memory };
             let snapshot = Arc::clone(&pinned.snapshot);
-            let result = pinned.session.within(allowance, &cancel, |session| work(session, &snapshot));
+            let result =
+                pinned.session.within(allowance, &cancel, |session| work(session, &snapshot));
             let file = pinned.snapshot.version.file;
             // Only a file at rest is read without locks.
             if file.is_at_rest() && FileState::read(&inner.path, &inner.config).ok() != Some(file) {
@@ -85,14 +90,20 @@ impl SqliteBench {
             }
             Ok((pinned, result))
         });
-        let job = job.map_err(|error| unavailable(&format!("no thread for the statement: {error}")))?;
+        let job =
+            job.map_err(|error| unavailable(&format!("no thread for the statement: {error}")))?;
         let ended = tokio::time::timeout(deadline + GRACE_PERIOD, job).await;
         drop(guard);
         let (pinned, result) = match ended {
             Ok(Ok(ended)) => ended?,
-            Ok(Err(_)) => return Err(SqlError::new(SqlErrorKind::Other, "the statement's thread failed")),
+            Ok(Err(_)) => {
+                return Err(SqlError::new(SqlErrorKind::Other, "the statement's thread failed"));
+            }
             Err(_) => {
-                let message = format!("the statement did not end {} s after its deadline", GRACE_PERIOD.as_secs());
+                let message = format!(
+                    "the statement did not end {} s after its deadline",
+                    GRACE_PERIOD.as_secs()
+                );
                 return Err(SqlError::new(SqlErrorKind::Timeout, message).rule(OVERRUN));
             }
         };
@@ -102,7 +113,11 @@ impl SqliteBench {
     }
 
     /// Runs a statement, whose rows are counted and, for a comparison, retained.
-    async fn counted(&mut self, admitted: &Admitted, is_retained: bool) -> Result<Counted, SqlError> {
+    async fn counted(
+        &mut self,
+        admitted: &Admitted,
+        is_retained: bool,
+    ) -> Result<Counted, SqlError> {
         let (statement, limits) = (Statement::new(&admitted.sql)?, self.limits);
         self.work(move |session, snapshot| {
             let mut compiled = statement.compile(session, snapshot)?;
@@ -142,13 +157,21 @@ impl Pinned {
         let snapshot = inner.snapshot().map_err(opening)?;
         let authorizer = Authorizer::new();
         let version = snapshot.version;
-        let failed = |error: rusqlite::Error| opening(connect::opening_error(&error, &inner.config));
-        let connection = connect::connect(&inner.path, &version.file, &inner.config, snapshot.columns, &authorizer);
+        let failed =
+            |error: rusqlite::Error| opening(connect::opening_error(&error, &inner.config));
+        let connection = connect::connect(
+            &inner.path,
+            &version.file,
+            &inner.config,
+            snapshot.columns,
+            &authorizer,
+        );
         let connection = connection.map_err(failed)?;
         connection.busy_timeout(Duration::from_millis(limits.lock_ms)).map_err(failed)?;
         let begin = "BEGIN; SELECT count(*) FROM sqlite_schema WHERE 0;";
         connection.execute_batch(begin).map_err(failed)?;
-        let now = connection.query_row("PRAGMA schema_version", [], |row| row.get(0)).map_err(failed)?;
+        let now =
+            connection.query_row("PRAGMA schema_version", [], |row| row.get(0)).map_err(failed)?;
         if !version.has_schema(now) {
             return Err(unavailable("the schema was changed at this moment; start again"));
         }
@@ -165,7 +188,8 @@ struct Statement {
 impl Statement {
     fn new(sql: &str) -> Result<Self, SqlError> {
         let query = SqlQuery::new(sql);
-        // What the check wrote again has a quote around each name, and may be longer than what the user may send.
+        // What the check wrote again has a quote around each name, and may be longer than what the
+        // user may send.
         let bounds = Bounds { bytes: connect::SQL_LENGTH, ..Bounds::default() };
         prelex(&query.text, &Dialect::Sqlite, &bounds)?;
         let spliced = splice(&query.text, &query.relations, &Dialect::Sqlite, &bounds)?;
@@ -176,23 +200,37 @@ impl Statement {
         Composed { query: &self.query, spliced: &self.spliced }
     }
 
-    fn compile<'s>(&self, session: &'s Session, snapshot: &Snapshot) -> Result<rusqlite::Statement<'s>, SqlError> {
+    fn compile<'s>(
+        &self,
+        session: &'s Session,
+        snapshot: &Snapshot,
+    ) -> Result<rusqlite::Statement<'s>, SqlError> {
         self.composed().compile(session, snapshot)
     }
 }
 
-/// The tables that the engine reads for a statement, spelled as the catalog spells them, where all of them are ordinary ones, their columns are
-/// compared byte by byte, and the engine calls no function that the text does not show, as a computed column would.
-fn tables(statement: &Statement, session: &Session, snapshot: &Snapshot) -> Result<Vec<String>, SqlError> {
+/// The tables that the engine reads for a statement, spelled as the catalog spells them, where all
+/// of them are ordinary ones, their columns are compared byte by byte, and the engine calls no
+/// function that the text does not show, as a computed column would.
+fn tables(
+    statement: &Statement,
+    session: &Session,
+    snapshot: &Snapshot,
+) -> Result<Vec<String>, SqlError> {
     drop(statement.compile(session, snapshot)?);
     let seen = session.authorizer.seen();
     session.authorizer.own();
     if let Some(function) = seen.functions().find(|function| !deterministic::is_listed(function)) {
-        return Err(refuse("function", function, "its result may depend on more than its arguments"));
+        return Err(refuse(
+            "function",
+            function,
+            "its result may depend on more than its arguments",
+        ));
     }
     let mut tables = Vec::new();
     for table in seen.tables() {
-        let known = snapshot.catalog.tables.iter().find(|known| known.name.eq_ignore_ascii_case(table));
+        let known =
+            snapshot.catalog.tables.iter().find(|known| known.name.eq_ignore_ascii_case(table));
         let Some(known) = known.filter(|known| !known.is_view()) else {
             return Err(refuse("ordinary-table", table, "only ordinary tables are compared"));
         };
@@ -203,7 +241,11 @@ fn tables(statement: &Statement, session: &Session, snapshot: &Snapshot) -> Resu
         let (_, collation, ..) = described.map_err(|error| error::running(&error))?;
         if collation.is_some_and(|name| !name.to_bytes().eq_ignore_ascii_case(b"BINARY")) {
             let shown = format!("{table}.{column}");
-            return Err(refuse("collation", &shown, "texts of another collation than BINARY may be equal and differ"));
+            return Err(refuse(
+                "collation",
+                &shown,
+                "texts of another collation than BINARY may be equal and differ",
+            ));
         }
     }
     tables.sort();
@@ -212,8 +254,11 @@ fn tables(statement: &Statement, session: &Session, snapshot: &Snapshot) -> Resu
 }
 
 fn refuse(rule: &str, token: &str, why: &str) -> SqlError {
-    SqlError::new(SqlErrorKind::Denied, format!("`{}` is refused: {why}", syrch_core::text::clip(token, 100)))
-        .rule(rule)
+    SqlError::new(
+        SqlErrorKind::Denied,
+        format!("`{}` is refused: {why}", syrch_core::text::clip(token, 100)),
+    )
+    .rule(rule)
 }
 
 #[async_trait]
@@ -222,12 +267,17 @@ impl Bench for SqliteBench {
         let text = text.to_owned();
         let sums = RealSums::from_flag(self.limits.real_sums);
         let admitted = self.work(move |session, snapshot| {
-            let checked = deterministic::admit_with(&text, &snapshot.catalog, &Dialect::Sqlite, sums)?;
+            let checked =
+                deterministic::admit_with(&text, &snapshot.catalog, &Dialect::Sqlite, sums)?;
             let statement = Statement::new(&checked.sql)?;
             let without_place = |error: SqlError| SqlError { position: None, ..error };
             let tables = tables(&statement, session, snapshot).map_err(without_place)?;
             match tables.iter().find(|table| !checked.tables.contains(table)) {
-                Some(table) => Err(refuse("tables", table, "the engine reads it, and the text does not name it")),
+                Some(table) => Err(refuse(
+                    "tables",
+                    table,
+                    "the engine reads it, and the text does not name it",
+                )),
                 None => {
                     let Checked { sql, tables, is_ordered, unnamed } = checked;
                     Ok(Admitted { sql, tables, is_ordered, unnamed })
@@ -235,7 +285,8 @@ impl Bench for SqliteBench {
             }
         });
         let admitted = admitted.await?;
-        match within.and_then(|within| admitted.tables.iter().find(|table| !within.contains(table))) {
+        match within.and_then(|within| admitted.tables.iter().find(|table| !within.contains(table)))
+        {
             Some(table) => Err(refuse("within", table, "the original does not read it")),
             None => Ok(admitted),
         }
@@ -251,7 +302,10 @@ impl Bench for SqliteBench {
         let statement = Statement::new(&admitted.sql)?;
         self.work(move |session, snapshot| {
             let compiled = statement.compile(session, snapshot)?;
-            let column = |column: rusqlite::Column<'_>| Column { name: column.name().to_owned(), ..Column::default() };
+            let column = |column: rusqlite::Column<'_>| Column {
+                name: column.name().to_owned(),
+                ..Column::default()
+            };
             Ok(compiled.columns().map(column).collect())
         })
         .await
@@ -261,12 +315,18 @@ impl Bench for SqliteBench {
         Ok(self.counted(admitted, false).await?.size())
     }
 
-    async fn compare(&mut self, original: &Admitted, candidate: &Admitted) -> Result<Compared, SqlError> {
+    async fn compare(
+        &mut self,
+        original: &Admitted,
+        candidate: &Admitted,
+    ) -> Result<Compared, SqlError> {
         let expected = self.rows(original).await?;
         let snapshots = self.snapshots;
         let found = match self.rows(candidate).await {
             Ok(found) => found,
-            Err(error) if error.rule.as_deref() == Some(TOO_MANY_ROWS) => return Ok(Compared::TooLarge),
+            Err(error) if error.rule.as_deref() == Some(TOO_MANY_ROWS) => {
+                return Ok(Compared::TooLarge);
+            }
             Err(mut error) => {
                 let rule = error.rule.take().map(|rule| format!(": {rule}")).unwrap_or_default();
                 return Err(error.rule(format!("{CANDIDATE}{rule}")));
@@ -293,7 +353,12 @@ impl Bench for SqliteBench {
             let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
             let steps = compiled.get_status(StatementStatus::VmStep).cast_unsigned();
             let work = (wall < COUNTED).then_some(u64::from(steps));
-            Ok(Timing { wall_ns: nanoseconds(wall), cpu_ns: Some(nanoseconds(cpu)), work, rows: count })
+            Ok(Timing {
+                wall_ns: nanoseconds(wall),
+                cpu_ns: Some(nanoseconds(cpu)),
+                work,
+                rows: count,
+            })
         })
         .await
     }
@@ -307,11 +372,16 @@ impl Bench for SqliteBench {
         let inner = Arc::clone(&self.inner);
         let read = tokio::task::spawn_blocking(move || {
             let counters = inner.snapshot()?.version.counters();
-            // Neither sees every write by itself: the file system's clock is coarse, and the engine's counter begins anew with a connection.
-            Ok::<_, DatabaseError>(format!("{} {counters}", state::identity(&inner.path, &inner.config)?))
+            // Neither sees every write by itself: the file system's clock is coarse, and the
+            // engine's counter begins anew with a connection.
+            Ok::<_, DatabaseError>(format!(
+                "{} {counters}",
+                state::identity(&inner.path, &inner.config)?
+            ))
         });
         let read = read.await;
-        let read = read.map_err(|_| unavailable("the thread that reads the file's state failed"))?;
+        let read =
+            read.map_err(|_| unavailable("the thread that reads the file's state failed"))?;
         read.map(Some).map_err(|error| unavailable(&error.to_string()))
     }
 }

@@ -1,4 +1,5 @@
-//! Rows as bytes that are equal for equal rows only: each cell with the type that it has, its length, and its bytes as they are stored.
+//! Rows as bytes that are equal for equal rows only: each cell with the type that it has, its
+//! length, and its bytes as they are stored.
 
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
@@ -27,7 +28,12 @@ impl Counted {
     ///
     /// # Errors
     /// With the rule [`TOO_MANY_ROWS`] beyond a limit; the engine's own.
-    pub(super) fn take(&mut self, row: &Row<'_>, width: usize, session: &Session) -> Result<(), SqlError> {
+    pub(super) fn take(
+        &mut self,
+        row: &Row<'_>,
+        width: usize,
+        session: &Session,
+    ) -> Result<(), SqlError> {
         self.size.rows += 1;
         let mut line = Vec::new();
         for index in 0..width {
@@ -51,8 +57,9 @@ impl Counted {
         if self.size.rows <= rows && self.size.bytes <= bytes {
             return Ok(());
         }
-        let message =
-            format!("the result has more than {rows} rows or {bytes} bytes, and larger ones are not compared");
+        let message = format!(
+            "the result has more than {rows} rows or {bytes} bytes, and larger ones are not compared"
+        );
         Err(SqlError::new(SqlErrorKind::TooLarge, message).rule(TOO_MANY_ROWS))
     }
 

@@ -64,7 +64,8 @@ async fn sums_of_reals_are_compared_bit_for_bit() {
     let near = admitted(bench.as_mut(), "SELECT sum(r) + 2e-16 FROM t").await;
     assert_eq!(bench.compare(&sum, &near).await.unwrap(), Compared::Different);
     assert_eq!(
-        rule(place.bench(BenchLimits::default()).await.as_mut(), "SELECT sum(r) FROM t", None).await,
+        rule(place.bench(BenchLimits::default()).await.as_mut(), "SELECT sum(r) FROM t", None)
+            .await,
         "float-aggregate"
     );
 }
@@ -77,7 +78,8 @@ async fn the_engine_reports_the_tables_behind_common_table_expressions() {
     assert_eq!(admitted(&mut *bench, sql).await.tables, ["secret", "t"]);
     let only = ["t".to_owned()];
     assert_eq!(rule(&mut *bench, sql, Some(&only)).await, "within");
-    let hidden = "SELECT t.a FROM t JOIN t AS u ON t.id = u.id AND (SELECT max(v) FROM secret) = 42";
+    let hidden =
+        "SELECT t.a FROM t JOIN t AS u ON t.id = u.id AND (SELECT max(v) FROM secret) = 42";
     assert_eq!(rule(&mut *bench, hidden, Some(&only)).await, "within");
     for sql in ["SELECT v FROM seen", "SELECT text FROM words"] {
         assert_eq!(rule(&mut *bench, sql, None).await, "ordinary-table", "{sql}");
@@ -102,7 +104,8 @@ async fn cells_are_compared_by_type_and_bytes() {
         ("SELECT b FROM t WHERE id = 3", "SELECT '�A' FROM t WHERE id = 3", Compared::Different),
         ("SELECT r FROM t WHERE id = 2", "SELECT NULL FROM t WHERE id = 2", Compared::Equal(1)),
     ] {
-        let (one, two) = (admitted(&mut *bench, original).await, admitted(&mut *bench, candidate).await);
+        let (one, two) =
+            (admitted(&mut *bench, original).await, admitted(&mut *bench, candidate).await);
         assert_eq!(bench.compare(&one, &two).await.unwrap(), expected, "{original} / {candidate}");
     }
 }
@@ -130,10 +133,13 @@ async fn a_comparison_reads_one_snapshot_and_a_writer_is_noticed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_endless_or_too_large_ends_within_its_limits() {
     let place = Place::new();
-    let limits = BenchLimits { rows: 100, bytes: 10_000, statement_ms: 300, lock_ms: 50, real_sums: false };
+    let limits =
+        BenchLimits { rows: 100, bytes: 10_000, statement_ms: 300, lock_ms: 50, real_sums: false };
     let mut bench = place.bench(limits).await;
-    let joins: String = (0..12).map(|n| format!(" CROSS JOIN t AS t{n} CROSS JOIN t AS u{n}")).collect();
-    let (many, one) = (format!("SELECT t.id FROM t{joins}"), admitted(&mut *bench, "SELECT id FROM t").await);
+    let joins: String =
+        (0..12).map(|n| format!(" CROSS JOIN t AS t{n} CROSS JOIN t AS u{n}")).collect();
+    let (many, one) =
+        (format!("SELECT t.id FROM t{joins}"), admitted(&mut *bench, "SELECT id FROM t").await);
     let endless = admitted(&mut *bench, &format!("SELECT count(*) FROM t{joins}")).await;
     let many = admitted(&mut *bench, &many).await;
     let started = Instant::now();
@@ -143,7 +149,10 @@ async fn what_is_endless_or_too_large_ends_within_its_limits() {
     assert_eq!(bench.compare(&one, &many).await.unwrap(), Compared::TooLarge);
     let started = Instant::now();
     assert_eq!(bench.time(&endless).await.unwrap_err().kind, SqlErrorKind::Timeout);
-    assert_eq!(bench.compare(&one, &endless).await.unwrap_err().rule.as_deref(), Some("candidate: deadline"));
+    assert_eq!(
+        bench.compare(&one, &endless).await.unwrap_err().rule.as_deref(),
+        Some("candidate: deadline")
+    );
     assert!(started.elapsed() < Duration::from_secs(5));
     // The bench is ready for the next statement.
     let timing = bench.time(&one).await.unwrap();

@@ -13,7 +13,8 @@ use crate::watch::Snapshot;
 
 /// Rows of a table that are looked at.
 const ROWS: u64 = 200_000;
-/// Columns read by one statement and bytes of the statement, so that it stays within the engine's limits.
+/// Columns read by one statement and bytes of the statement, so that it stays within the engine's
+/// limits.
 const COLUMNS: usize = 100;
 const STATEMENT: usize = 60 << 10;
 
@@ -26,10 +27,12 @@ enum Ended {
     Busy,
 }
 
-/// Reads the tables that an index lacks, the small ones first, until it is full or its time is up. Views are left out: their values stand in
-/// tables. Returns the index, ready to be found in, and how many tables it has more.
+/// Reads the tables that an index lacks, the small ones first, until it is full or its time is up.
+/// Views are left out: their values stand in tables. Returns the index, ready to be found in, and
+/// how many tables it has more.
 ///
-/// Each call has a table more at least: one for which all of its time is not enough has the values that were found in it.
+/// Each call has a table more at least: one for which all of its time is not enough has the values
+/// that were found in it.
 pub(crate) fn build(session: &Session, snapshot: &Snapshot, mut index: Values) -> (Values, usize) {
     let tables = tables(&mut index, snapshot);
     let mut read = 0;
@@ -40,7 +43,9 @@ pub(crate) fn build(session: &Session, snapshot: &Snapshot, mut index: Values) -
         match read_table(&mut index, session, snapshot, table, *place) {
             Ended::Busy => continue,
             Ended::Late if read > 0 => break,
-            Ended::Late => tracing::warn!(table = table.name, "the index of values has a part of a table"),
+            Ended::Late => {
+                tracing::warn!(table = table.name, "the index of values has a part of a table")
+            }
             Ended::Whole => {}
         }
         index.complete(&table.name.as_str().into());
@@ -48,13 +53,17 @@ pub(crate) fn build(session: &Session, snapshot: &Snapshot, mut index: Values) -
     }
     index.is_partial = tables.iter().any(|(table, _)| !index.is_complete(&table.name));
     if index.is_partial {
-        tracing::info!(read, "the index of values ends here, and goes on when it is next asked for");
+        tracing::info!(
+            read,
+            "the index of values ends here, and goes on when it is next asked for"
+        );
     }
     index.finish();
     (index, read)
 }
 
-/// The tables, each with the place of its first column in the index, which are in the catalog's order.
+/// The tables, each with the place of its first column in the index, which are in the catalog's
+/// order.
 fn tables<'s>(index: &mut Values, snapshot: &'s Snapshot) -> Vec<(&'s Table, usize)> {
     let is_new = index.places() == 0;
     let mut next = 0;
@@ -73,8 +82,15 @@ fn tables<'s>(index: &mut Values, snapshot: &'s Snapshot) -> Vec<(&'s Table, usi
     tables
 }
 
-fn read_table(index: &mut Values, session: &Session, snapshot: &Snapshot, table: &Table, place: usize) -> Ended {
-    let mut reading = Reading { session, snapshot, table: &table.name, left_out: Vec::new(), is_busy: false };
+fn read_table(
+    index: &mut Values,
+    session: &Session,
+    snapshot: &Snapshot,
+    table: &Table,
+    place: usize,
+) -> Ended {
+    let mut reading =
+        Reading { session, snapshot, table: &table.name, left_out: Vec::new(), is_busy: false };
     let mut place = place;
     for columns in statements(table) {
         if reading.read(index, &columns, place).is_err() {
@@ -105,8 +121,9 @@ struct Reading<'r> {
 }
 
 impl Reading<'_> {
-    /// Reads columns by one statement, and each half of them by one of its own if it fails for a reason that may be that of one column. What
-    /// cannot be read is not found; that is better than no index at all.
+    /// Reads columns by one statement, and each half of them by one of its own if it fails for a
+    /// reason that may be that of one column. What cannot be read is not found; that is better than
+    /// no index at all.
     fn read(&mut self, index: &mut Values, columns: &[String], place: usize) -> Result<(), Over> {
         let before = index.mark();
         let Err(error) = self.read_all(index, columns, place) else {
@@ -128,7 +145,12 @@ impl Reading<'_> {
         self.read(index, second, place + first.len())
     }
 
-    fn read_all(&self, index: &mut Values, columns: &[String], place: usize) -> Result<(), SqlError> {
+    fn read_all(
+        &self,
+        index: &mut Values,
+        columns: &[String],
+        place: usize,
+    ) -> Result<(), SqlError> {
         let list = columns.iter().map(|column| short(column)).collect::<Vec<_>>().join(", ");
         let sql = format!("SELECT {list} FROM {} LIMIT {ROWS}", Dialect::Sqlite.quoted(self.table));
         let mut statement = compile(&sql, self.session, self.snapshot)?;
@@ -139,7 +161,8 @@ impl Reading<'_> {
                 let Ok(ValueRef::Text(bytes)) = row.get_ref(column) else { continue };
                 let Ok(text) = std::str::from_utf8(bytes) else { continue };
                 let digest = index.digest(text);
-                let is_new = seen.len() < VALUES && !text.trim().is_empty() && !seen.contains(&digest);
+                let is_new =
+                    seen.len() < VALUES && !text.trim().is_empty() && !seen.contains(&digest);
                 if is_new && text.chars().count() <= CHARACTERS {
                     seen.insert(digest);
                     index.add(place + column, text);
@@ -153,10 +176,14 @@ impl Reading<'_> {
     }
 }
 
-/// An expression for the values of a column that are looked at. The engine skips long texts and blobs by their header, without reading them.
+/// An expression for the values of a column that are looked at. The engine skips long texts and
+/// blobs by their header, without reading them.
 fn short(column: &str) -> String {
     let name = Dialect::Sqlite.quoted(column);
-    format!("CASE WHEN typeof({name}) = 'text' AND octet_length({name}) <= {} THEN {name} END", CHARACTERS * 4)
+    format!(
+        "CASE WHEN typeof({name}) = 'text' AND octet_length({name}) <= {} THEN {name} END",
+        CHARACTERS * 4
+    )
 }
 
 /// The columns of a table, as many together as one statement may read.
@@ -165,7 +192,9 @@ fn statements(table: &Table) -> Vec<Vec<String>> {
     for column in &table.columns {
         let more = short(&column.name).len() + 2;
         match all.last_mut() {
-            Some(last) if last.len() < COLUMNS && bytes + more <= STATEMENT => last.push(column.name.clone()),
+            Some(last) if last.len() < COLUMNS && bytes + more <= STATEMENT => {
+                last.push(column.name.clone())
+            }
             _ => {
                 all.push(vec![column.name.clone()]);
                 bytes = Dialect::Sqlite.quoted(&table.name).len();
@@ -176,7 +205,8 @@ fn statements(table: &Table) -> Vec<Vec<String>> {
     all
 }
 
-/// Whether nothing more can be read: otherwise it may be one column that cannot, or one table, such as one whose module is missing.
+/// Whether nothing more can be read: otherwise it may be one column that cannot, or one table, such
+/// as one whose module is missing.
 fn is_of_all(error: &SqlError) -> bool {
     matches!(error.kind, SqlErrorKind::Timeout | SqlErrorKind::Cancelled)
 }

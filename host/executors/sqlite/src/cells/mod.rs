@@ -1,5 +1,6 @@
-//! Values of the granted tables: an index to find them by what people call them, samples, and statistics. Everything here reads under
-//! the same authorizer, deadline and limits as a guest's statement does.
+//! Values of the granted tables: an index to find them by what people call them, samples, and
+//! statistics. Everything here reads under the same authorizer, deadline and limits as a guest's
+//! statement does.
 
 mod index;
 mod samples;
@@ -22,7 +23,11 @@ pub(crate) use shared::ValueIndex;
 pub use stored::{INDEX, ValueStore};
 
 /// Compiles one of our own statements as if it were a guest's.
-fn compile<'s>(sql: &str, session: &'s Session, snapshot: &Snapshot) -> Result<Statement<'s>, SqlError> {
+fn compile<'s>(
+    sql: &str,
+    session: &'s Session,
+    snapshot: &Snapshot,
+) -> Result<Statement<'s>, SqlError> {
     let query = SqlQuery::new(sql);
     let spliced = splice(sql, &[], &snapshot.catalog.dialect, &Bounds::default())?;
     let context = Context { query: &query, spliced: &spliced, catalog: &snapshot.catalog };

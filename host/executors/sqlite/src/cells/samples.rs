@@ -1,4 +1,5 @@
-//! What columns hold: least, greatest and most frequent values, and statistics in the shape of a planner's.
+//! What columns hold: least, greatest and most frequent values, and statistics in the shape of a
+//! planner's.
 
 use std::collections::HashSet;
 
@@ -29,7 +30,13 @@ pub(crate) fn samples(
     columns.iter().map(|column| sample(session, snapshot, table, column, limit)).collect()
 }
 
-fn sample(session: &Session, snapshot: &Snapshot, table: &str, column: &str, limit: u32) -> Result<Sample, SqlError> {
+fn sample(
+    session: &Session,
+    snapshot: &Snapshot,
+    table: &str,
+    column: &str,
+    limit: u32,
+) -> Result<Sample, SqlError> {
     let (name, table) = (Dialect::Sqlite.quoted(column), Dialect::Sqlite.quoted(table));
     let first = format!("(SELECT {name} AS v FROM {table} LIMIT {SAMPLED})");
     let ends = rows(session, snapshot, &format!("SELECT min(v), max(v) FROM {first}"))?;
@@ -37,8 +44,9 @@ fn sample(session: &Session, snapshot: &Snapshot, table: &str, column: &str, lim
         Some([least, greatest]) => (least.clone(), greatest.clone()),
         _ => (Value::Null, Value::Null),
     };
-    let sql =
-        format!("SELECT v, count(*) FROM {first} WHERE v IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {limit}");
+    let sql = format!(
+        "SELECT v, count(*) FROM {first} WHERE v IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {limit}"
+    );
     let frequent = rows(session, snapshot, &sql)?
         .into_iter()
         .filter_map(|row| match <[Value; 2]>::try_from(row).ok()? {
@@ -56,7 +64,9 @@ fn rows(session: &Session, snapshot: &Snapshot, sql: &str) -> Result<Vec<Vec<Val
     let mut rows = statement.raw_query();
     let mut all = Vec::new();
     while let Some(row) = rows.next().map_err(|error| session.step_error(&error))? {
-        let cells = (0..width).map(|column| row.get_ref(column).map(clipped)).collect::<rusqlite::Result<Vec<_>>>();
+        let cells = (0..width)
+            .map(|column| row.get_ref(column).map(clipped))
+            .collect::<rusqlite::Result<Vec<_>>>();
         all.push(cells.map_err(|error| session.step_error(&error))?);
     }
     Ok(all)
@@ -83,7 +93,12 @@ pub(crate) fn column_stats(
     columns.iter().map(|column| stats(session, snapshot, table, column)).collect()
 }
 
-fn stats(session: &Session, snapshot: &Snapshot, table: &str, column: &str) -> Result<ColumnStats, SqlError> {
+fn stats(
+    session: &Session,
+    snapshot: &Snapshot,
+    table: &str,
+    column: &str,
+) -> Result<ColumnStats, SqlError> {
     let (name, table) = (Dialect::Sqlite.quoted(column), Dialect::Sqlite.quoted(table));
     let sql = format!(
         "SELECT r, octet_length(v) FROM (SELECT v, rank() OVER (ORDER BY v) AS r, p FROM \
@@ -111,7 +126,8 @@ fn stats(session: &Session, snapshot: &Snapshot, table: &str, column: &str) -> R
     })
 }
 
-/// Pearson's correlation of the values' ranks with the order of the rows; `None` if either never changes.
+/// Pearson's correlation of the values' ranks with the order of the rows; `None` if either never
+/// changes.
 fn correlation(ranks: &[i64]) -> Option<f64> {
     let count = ranks.len() as f64;
     let mean_place = (count - 1.0) / 2.0;

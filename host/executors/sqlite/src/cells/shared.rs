@@ -1,5 +1,6 @@
-//! The index of values that all calls on a database share. A thread of its own reads it from the user's cache or builds it when it is first
-//! asked for, so that no statement waits for it and none is charged for it.
+//! The index of values that all calls on a database share. A thread of its own reads it from the
+//! user's cache or builds it when it is first asked for, so that no statement waits for it and none
+//! is charged for it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -37,7 +38,8 @@ struct State {
 struct Built {
     version: SchemaVersion,
     values: Arc<Values>,
-    /// When it was last added to, and how many tables were read then: none if it was in the user's cache.
+    /// When it was last added to, and how many tables were read then: none if it was in the user's
+    /// cache.
     at: Instant,
     read: usize,
 }
@@ -83,12 +85,15 @@ impl ValueIndex {
 }
 
 impl Inner {
-    /// The index of this state of the database. A call waits for the first, which may lack tables if the time is not enough; these are added
-    /// later, without a wait.
+    /// The index of this state of the database. A call waits for the first, which may lack tables
+    /// if the time is not enough; these are added later, without a wait.
     ///
     /// # Errors
     /// When there is none in time, which says nothing about statements.
-    pub(crate) async fn values(self: &Arc<Self>, snapshot: Arc<Snapshot>) -> Result<Arc<Values>, PortError> {
+    pub(crate) async fn values(
+        self: &Arc<Self>,
+        snapshot: Arc<Snapshot>,
+    ) -> Result<Arc<Values>, PortError> {
         let version = snapshot.version;
         let time = self.config.limits.sql_deadline.min(INDEXING * 2) / 2;
         let (values, done) = self.begin(snapshot, time);
@@ -104,7 +109,8 @@ impl Inner {
         built.map(|built| Arc::clone(&built.values)).ok_or_else(missing)
     }
 
-    /// The index if there is one, and otherwise the end of the work on it, which is begun unless it is in progress.
+    /// The index if there is one, and otherwise the end of the work on it, which is begun unless it
+    /// is in progress.
     fn begin(
         self: &Arc<Self>,
         snapshot: Arc<Snapshot>,
@@ -115,13 +121,16 @@ impl Inner {
         let built = state.built.as_ref().filter(|built| built.version == version);
         let (values, is_due) = match built {
             Some(built) => {
-                let is_due = built.values.is_partial && (built.read > 0 || built.at.elapsed() > AGAIN);
+                let is_due =
+                    built.values.is_partial && (built.read > 0 || built.at.elapsed() > AGAIN);
                 (Some(Arc::clone(&built.values)), is_due)
             }
             None => (None, true),
         };
-        if let Some(work) =
-            state.work.as_ref().filter(|work| work.version == version && work.done.has_changed().is_ok())
+        if let Some(work) = state
+            .work
+            .as_ref()
+            .filter(|work| work.version == version && work.done.has_changed().is_ok())
         {
             return (values, Some(work.done.clone()));
         }
@@ -156,14 +165,23 @@ impl Inner {
     ) -> Result<Built, SqlError> {
         let unavailable = |reason: String| SqlError::new(SqlErrorKind::Unavailable, reason);
         let version = snapshot.version;
-        let identity = || state::identity(&self.path, &self.config).map_err(|error| unavailable(error.to_string()));
-        let (store, grant, state) = (self.config.values.as_ref(), self.config.tables.join(","), identity()?);
+        let identity = || {
+            state::identity(&self.path, &self.config)
+                .map_err(|error| unavailable(error.to_string()))
+        };
+        let (store, grant, state) =
+            (self.config.values.as_ref(), self.config.tables.join(","), identity()?);
         let load = || store.and_then(|store| store.load(&self.path, &grant, &state));
         let draft = match resumed {
             Some(values) => values.resume(time),
             None => match load() {
                 Some(values) if !values.is_partial => {
-                    return Ok(Built { version, values: Arc::new(values), at: Instant::now(), read: 0 });
+                    return Ok(Built {
+                        version,
+                        values: Arc::new(values),
+                        at: Instant::now(),
+                        read: 0,
+                    });
                 }
                 Some(values) => values.resume(time),
                 None => Values::new(time),
@@ -171,7 +189,8 @@ impl Inner {
         };
         let mut session = self.session(snapshot).map_err(|error| crate::error::running(&error))?;
         let allowance = Allowance { deadline: time + SPARE, memory: self.config.memory };
-        let (values, read) = session.within(allowance, cancel, |session| Ok(index::build(session, snapshot, draft)))?;
+        let (values, read) = session
+            .within(allowance, cancel, |session| Ok(index::build(session, snapshot, draft)))?;
         self.give_back(session);
         if cancel.is_cancelled() {
             return Err(SqlError::new(SqlErrorKind::Cancelled, "cancelled"));
@@ -179,7 +198,9 @@ impl Inner {
         let is_same = identity()? == state;
         // Only a file at rest is read without locks.
         let file = version.file;
-        if file.is_at_rest() && !(is_same && FileState::read(&self.path, &self.config).is_ok_and(|now| now == file)) {
+        if file.is_at_rest()
+            && !(is_same && FileState::read(&self.path, &self.config).is_ok_and(|now| now == file))
+        {
             return Err(unavailable("the file changes all the time".to_owned()));
         }
         if let Some(store) = store.filter(|_| is_same && read > 0)
@@ -220,7 +241,10 @@ mod tests {
         }
 
         fn change(&self, script: &str) {
-            Connection::open(self.0.path().join("t.sqlite")).unwrap().execute_batch(script).unwrap();
+            Connection::open(self.0.path().join("t.sqlite"))
+                .unwrap()
+                .execute_batch(script)
+                .unwrap();
         }
 
         fn files(&self) -> Vec<std::path::PathBuf> {
@@ -231,7 +255,8 @@ mod tests {
         fn open(&self, tables: &[&str]) -> SqliteDatabase {
             let (retained, retained_bytes) = (Duration::from_secs(3_600), 1 << 30);
             let mut config = SqliteConfig::new(self.0.path().join("t.sqlite"));
-            config.values = Some(ValueStore { folder: self.0.path().join("values"), retained, retained_bytes });
+            config.values =
+                Some(ValueStore { folder: self.0.path().join("values"), retained, retained_bytes });
             config.tables = tables.iter().map(|&table| table.to_owned()).collect();
             config.limits.sql_deadline = Duration::from_secs(120);
             SqliteDatabase::open(config).unwrap()
@@ -255,7 +280,10 @@ mod tests {
         first.run(&SqlQuery::new("SELECT count(*) FROM a")).await.unwrap();
         assert_eq!((read(&first), fixture.files().len()), (None, 0));
         assert_eq!(find(&first, "anna").await, ["a.name", "b.name", "c.name"]);
-        assert_eq!((read(&first), first.is_repeatable(), fixture.files().len()), (Some(3), true, 1));
+        assert_eq!(
+            (read(&first), first.is_repeatable(), fixture.files().len()),
+            (Some(3), true, 1)
+        );
         let second = fixture.open(&[]);
         assert_eq!(find(&second, "anna").await, ["a.name", "b.name", "c.name"]);
         assert_eq!(read(&second), Some(0), "it was there");
@@ -279,7 +307,10 @@ mod tests {
         for bytes in [&b""[..], b"no index"] {
             std::fs::write(file, bytes).unwrap();
             let database = fixture.open(&[]);
-            assert_eq!((find(&database, "dora").await, read(&database)), (vec!["b.name".to_owned()], Some(3)));
+            assert_eq!(
+                (find(&database, "dora").await, read(&database)),
+                (vec!["b.name".to_owned()], Some(3))
+            );
         }
         assert_eq!(read(&fixture.open(&[])), None);
     }
@@ -296,7 +327,8 @@ mod tests {
         let fixture = Fixture::new();
         let database = fixture.open(&[]);
         let inner = database.inner();
-        // Each of these has a table more, the smallest first, of which the time is enough for one row.
+        // Each of these has a table more, the smallest first, of which the time is enough for one
+        // row.
         for tables in [1, 2] {
             let (_, done) = inner.begin(inner.snapshot().unwrap(), Duration::ZERO);
             assert!(done.unwrap().changed().await.is_err());
@@ -309,10 +341,14 @@ mod tests {
             let stored = other.inner().config.values.clone().unwrap();
             let state = state::identity(&other.inner().path, &other.inner().config).unwrap();
             let values = stored.load(&other.inner().path, "", &state).unwrap();
-            assert_eq!(["a", "b", "c"].iter().filter(|table| values.is_complete(table)).count(), tables);
+            assert_eq!(
+                ["a", "b", "c"].iter().filter(|table| values.is_complete(table)).count(),
+                tables
+            );
         }
         // What is there is used without a wait, and the rest is added meanwhile.
-        let found = database.find(&["dora".to_owned(), "cleo".to_owned()], Match::Exact, 5).await.unwrap();
+        let found =
+            database.find(&["dora".to_owned(), "cleo".to_owned()], Match::Exact, 5).await.unwrap();
         assert_eq!(found.iter().map(Vec::len).collect::<Vec<_>>(), [1, 0]);
         let (_, done) = inner.begin(inner.snapshot().unwrap(), Duration::from_secs(60));
         if let Some(mut done) = done {

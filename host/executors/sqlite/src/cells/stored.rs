@@ -1,4 +1,5 @@
-//! The folder of indexes of values: a file for each database and grant, which is used again while the database is the same.
+//! The folder of indexes of values: a file for each database and grant, which is used again while
+//! the database is the same.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write};
@@ -17,7 +18,8 @@ const MOST: u64 = 128 << 20;
 /// Fast, since values are short and most of their bytes are the same.
 const LEVEL: i32 = 1;
 
-/// The folder in which indexes of values are stored, which only its owner reads, and how much of them is retained.
+/// The folder in which indexes of values are stored, which only its owner reads, and how much of
+/// them is retained.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValueStore {
     /// The folder, which is made if it is missing.
@@ -35,11 +37,13 @@ impl ValueStore {
         hasher.update(database.as_os_str().as_encoded_bytes());
         hasher.update([0]);
         hasher.update(grant);
-        let name: String = hasher.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        let name: String =
+            hasher.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
         self.folder.join(name).with_extension(INDEX)
     }
 
-    /// Reads the index of a database in this state; `None` if there is none or it is of another state. One that is damaged is removed.
+    /// Reads the index of a database in this state; `None` if there is none or it is of another
+    /// state. One that is damaged is removed.
     pub(crate) fn load(&self, database: &Path, grant: &str, state: &str) -> Option<Values> {
         let path = self.path(database, grant);
         // A pipe would be waited for, and the target of a link is not ours.
@@ -64,7 +68,13 @@ impl ValueStore {
     ///
     /// # Errors
     /// When the folder or the file cannot be written.
-    pub(crate) fn save(&self, database: &Path, grant: &str, state: &str, values: &Values) -> io::Result<()> {
+    pub(crate) fn save(
+        &self,
+        database: &Path,
+        grant: &str,
+        state: &str,
+        values: &Values,
+    ) -> io::Result<()> {
         make_folder(&self.folder)?;
         let mut encoder = Encoder::new(Vec::new(), LEVEL)?;
         encoder.include_checksum(true)?;
@@ -74,7 +84,8 @@ impl ValueStore {
         self.prune()
     }
 
-    /// Removes what nobody used for so long, and the longest unused while all of them take more than so many bytes.
+    /// Removes what nobody used for so long, and the longest unused while all of them take more
+    /// than so many bytes.
     fn prune(&self) -> io::Result<()> {
         let mut entries = Vec::new();
         for entry in fs::read_dir(&self.folder)? {
@@ -139,9 +150,12 @@ mod tests {
         }
         // Another state takes the place of the first.
         store.save(database, "", "two", &index()).unwrap();
-        assert!(store.load(database, "", "one").is_none() && store.load(database, "", "two").is_some());
+        assert!(
+            store.load(database, "", "one").is_none() && store.load(database, "", "two").is_some()
+        );
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        let files: Vec<PathBuf> = fs::read_dir(&store.folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let files: Vec<PathBuf> =
+            fs::read_dir(&store.folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         assert_eq!((mode(&store.folder), files.len(), mode(&files[0])), (0o700, 1, 0o600));
     }
 
@@ -158,7 +172,13 @@ mod tests {
             bytes[at] ^= 1;
             bytes
         };
-        for bytes in [Vec::new(), b"nonsense".to_vec(), whole[..last].to_vec(), changed(last), changed(last / 2)] {
+        for bytes in [
+            Vec::new(),
+            b"nonsense".to_vec(),
+            whole[..last].to_vec(),
+            changed(last),
+            changed(last / 2),
+        ] {
             fs::write(&path, bytes).unwrap();
             assert!(store.load(database, "", "one").is_none());
             assert!(!path.exists());
@@ -178,7 +198,9 @@ mod tests {
     fn the_longest_unused_go_first() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = store(folder.path());
-        let save = |store: &ValueStore, name: &str| store.save(Path::new(name), "", "one", &index()).unwrap();
+        let save = |store: &ValueStore, name: &str| {
+            store.save(Path::new(name), "", "one", &index()).unwrap()
+        };
         let age = |store: &ValueStore, name: &str, age: u64| {
             let file = File::options().write(true).open(store.path(Path::new(name), "")).unwrap();
             file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
@@ -190,9 +212,15 @@ mod tests {
         store.retained_bytes = 3 * bytes;
         save(&store, "another");
         let is_there = |store: &ValueStore, name: &str| store.path(Path::new(name), "").exists();
-        assert_eq!(["older", "old", "new", "another"].map(|name| is_there(&store, name)), [false, true, true, true]);
+        assert_eq!(
+            ["older", "old", "new", "another"].map(|name| is_there(&store, name)),
+            [false, true, true, true]
+        );
         store.retained = Duration::from_secs(10);
         save(&store, "another");
-        assert_eq!(["old", "new", "another"].map(|name| is_there(&store, name)), [false, true, true]);
+        assert_eq!(
+            ["old", "new", "another"].map(|name| is_there(&store, name)),
+            [false, true, true]
+        );
     }
 }

@@ -26,10 +26,12 @@ pub(super) enum Stop {
 
 pub(super) type Outcome = Result<(), Stop>;
 
-pub(super) type Function = unsafe extern "C" fn(*mut sqlite3_context, c_int, *mut *mut sqlite3_value);
+pub(super) type Function =
+    unsafe extern "C" fn(*mut sqlite3_context, c_int, *mut *mut sqlite3_value);
 
 /// What all functions here are: free of side effects, and usable in views of any file.
-pub(super) const FLAGS: c_int = ffi::SQLITE_UTF8 | ffi::SQLITE_DETERMINISTIC | ffi::SQLITE_INNOCUOUS;
+pub(super) const FLAGS: c_int =
+    ffi::SQLITE_UTF8 | ffi::SQLITE_DETERMINISTIC | ffi::SQLITE_INNOCUOUS;
 
 /// Registers a function of one row; a negative `count` takes any number of arguments.
 #[allow(unsafe_code)]
@@ -41,10 +43,21 @@ pub(super) fn register(
     function: Function,
 ) -> rusqlite::Result<()> {
     let flags = FLAGS | ffi::SQLITE_RESULT_SUBTYPE;
-    // SAFETY: the name lives for ever, the function fulfils the contract of one, and its data is a number.
+    // SAFETY: the name lives for ever, the function fulfils the contract of one, and its data is a
+    // number.
     let code = unsafe {
         let (db, data) = (connection.handle(), std::ptr::without_provenance_mut::<c_void>(data));
-        ffi::sqlite3_create_function_v2(db, name.as_ptr(), count, flags, data, Some(function), None, None, None)
+        ffi::sqlite3_create_function_v2(
+            db,
+            name.as_ptr(),
+            count,
+            flags,
+            data,
+            Some(function),
+            None,
+            None,
+            None,
+        )
     };
     outcome(code)
 }
@@ -113,15 +126,21 @@ impl<'a> Call<'a> {
     pub(super) fn number(&self, at: usize) -> Result<f64, Stop> {
         let value = self.value(at)?;
         // SAFETY: a value of this call.
-        let (kind, number) = unsafe { (ffi::sqlite3_value_numeric_type(value), ffi::sqlite3_value_double(value)) };
-        if matches!(kind, ffi::SQLITE_INTEGER | ffi::SQLITE_FLOAT) { Ok(number) } else { Err(Stop::Null) }
+        let (kind, number) =
+            unsafe { (ffi::sqlite3_value_numeric_type(value), ffi::sqlite3_value_double(value)) };
+        if matches!(kind, ffi::SQLITE_INTEGER | ffi::SQLITE_FLOAT) {
+            Ok(number)
+        } else {
+            Err(Stop::Null)
+        }
     }
 
     /// The value as a whole number, where it is one or reads as one.
     pub(super) fn integer(&self, at: usize) -> Result<Option<i64>, Stop> {
         let value = self.value(at)?;
         // SAFETY: a value of this call.
-        let (kind, number) = unsafe { (ffi::sqlite3_value_numeric_type(value), ffi::sqlite3_value_int64(value)) };
+        let (kind, number) =
+            unsafe { (ffi::sqlite3_value_numeric_type(value), ffi::sqlite3_value_int64(value)) };
         Ok((kind == ffi::SQLITE_INTEGER).then_some(number))
     }
 
@@ -153,20 +172,26 @@ impl<'a> Call<'a> {
         WORKED.set(if worked < STRIDE { worked } else { 0 });
         // SAFETY: the connection of this call.
         let is_over = || unsafe {
-            ffi::sqlite3_is_interrupted(ffi::sqlite3_context_db_handle(self.context)) != 0 || memory::is_late()
+            ffi::sqlite3_is_interrupted(ffi::sqlite3_context_db_handle(self.context)) != 0
+                || memory::is_late()
         };
         if worked >= STRIDE && is_over() { Err(Stop::Code(ffi::SQLITE_INTERRUPT)) } else { Ok(()) }
     }
 
     pub(super) fn limit(&self, limit: c_int) -> usize {
         // SAFETY: the connection of this call; a negative value only asks.
-        let value = unsafe { ffi::sqlite3_limit(ffi::sqlite3_context_db_handle(self.context), limit, -1) };
+        let value =
+            unsafe { ffi::sqlite3_limit(ffi::sqlite3_context_db_handle(self.context), limit, -1) };
         usize::try_from(value).unwrap_or(0)
     }
 
     /// Stops where the engine would not take so many bytes for its own work.
     pub(super) fn reserve(&self, bytes: usize) -> Outcome {
-        if bytes > self.limit(ffi::SQLITE_LIMIT_LENGTH) { Err(Stop::Code(ffi::SQLITE_TOOBIG)) } else { Ok(()) }
+        if bytes > self.limit(ffi::SQLITE_LIMIT_LENGTH) {
+            Err(Stop::Code(ffi::SQLITE_TOOBIG))
+        } else {
+            Ok(())
+        }
     }
 
     pub(super) fn give_real(&self, number: f64) {
@@ -183,14 +208,25 @@ impl<'a> Call<'a> {
         let (start, bytes) = (text.as_ptr().cast(), text.len() as u64);
         // SAFETY: the engine copies the bytes.
         unsafe {
-            ffi::sqlite3_result_text64(self.context, start, bytes, ffi::SQLITE_TRANSIENT(), ffi::SQLITE_UTF8 as u8);
+            ffi::sqlite3_result_text64(
+                self.context,
+                start,
+                bytes,
+                ffi::SQLITE_TRANSIENT(),
+                ffi::SQLITE_UTF8 as u8,
+            );
         }
     }
 
     pub(super) fn give_blob(&self, blob: &[u8]) {
         // SAFETY: the engine copies the bytes; an empty slice's pointer is not null.
         unsafe {
-            ffi::sqlite3_result_blob64(self.context, blob.as_ptr().cast(), blob.len() as u64, ffi::SQLITE_TRANSIENT());
+            ffi::sqlite3_result_blob64(
+                self.context,
+                blob.as_ptr().cast(),
+                blob.len() as u64,
+                ffi::SQLITE_TRANSIENT(),
+            );
         }
     }
 
@@ -198,7 +234,8 @@ impl<'a> Call<'a> {
         self.give_number(is_match.into());
     }
 
-    /// The pattern and the text. The engine's comparison takes a time in proportion to the product of their sizes, a second at most.
+    /// The pattern and the text. The engine's comparison takes a time in proportion to the product
+    /// of their sizes, a second at most.
     pub(super) fn pattern(&self) -> Result<(&'a [u8], &'a [u8]), Stop> {
         if self.size(0)? > self.limit(ffi::SQLITE_LIMIT_LIKE_PATTERN_LENGTH) {
             return Err(Stop::Message("LIKE or GLOB pattern too complex".to_owned()));

@@ -1,7 +1,9 @@
-//! Functions that could run for minutes on long arguments, in versions that end with the statement's time. The engine checks a deadline
-//! between the steps of its programs, and a function is one step.
+//! Functions that could run for minutes on long arguments, in versions that end with the
+//! statement's time. The engine checks a deadline between the steps of its programs, and a function
+//! is one step.
 //!
-//! Results are those of the engine's own functions, whose C code the versions here follow line by line.
+//! Results are those of the engine's own functions, whose C code the versions here follow line by
+//! line.
 
 use std::ffi::{CStr, c_int};
 
@@ -14,7 +16,8 @@ use super::call::{Call, Checked, Copied, Function, Outcome, Stop, call, register
 use crate::connect::LENGTH;
 use crate::error;
 
-/// The product of the sizes of a document and its patch: the engine compares each key of the one with each of the other.
+/// The product of the sizes of a document and its patch: the engine compares each key of the one
+/// with each of the other.
 const PATCHED: usize = 1 << 31;
 
 /// Bytes that the engine takes for each character of the set that is trimmed.
@@ -35,7 +38,9 @@ pub(super) fn replace(connection: &Connection) -> rusqlite::Result<()> {
         (c"json_patch", 2, call::<Patch<false>>),
         (c"jsonb_patch", 2, call::<Patch<true>>),
     ];
-    functions.iter().try_for_each(|(name, count, function)| register(connection, name, *count, 0, *function))
+    functions
+        .iter()
+        .try_for_each(|(name, count, function)| register(connection, name, *count, 0, *function))
 }
 
 /// `instr(text, part)`: the place of the part, in characters from 1, or in bytes for two blobs.
@@ -64,7 +69,8 @@ impl Checked for Instr {
     }
 }
 
-/// Behind both texts stands a NUL, which an empty part begins with; a part is empty that a conversion made so.
+/// Behind both texts stands a NUL, which an empty part begins with; a part is empty that a
+/// conversion made so.
 fn find(call: &Call<'_>, whole: &[u8], part: &[u8], is_text: bool) -> Result<i64, Stop> {
     let first = part.first().copied().unwrap_or(0);
     let (mut at, mut place) = (0, 1);
@@ -135,12 +141,17 @@ impl<const BEGIN: bool, const END: bool> Checked for Trim<BEGIN, END> {
         call.reserve(characters.len() * CHARACTER)?;
         while BEGIN && !text.is_empty() {
             call.work(characters.len())?;
-            let Some(found) = characters.iter().find(|character| text.starts_with(character)) else { break };
+            let Some(found) = characters.iter().find(|character| text.starts_with(character))
+            else {
+                break;
+            };
             text = &text[found.len()..];
         }
         while END && !text.is_empty() {
             call.work(characters.len())?;
-            let Some(found) = characters.iter().find(|character| text.ends_with(character)) else { break };
+            let Some(found) = characters.iter().find(|character| text.ends_with(character)) else {
+                break;
+            };
             text = &text[..text.len() - found.len()];
         }
         call.give_text(text);
@@ -161,7 +172,9 @@ impl Checked for Unhex {
                 call.work(ignored.len())?;
                 let wanted = character(digits, &mut at);
                 let mut place = 0;
-                let mut others = std::iter::from_fn(|| (place < ignored.len()).then(|| character(ignored, &mut place)));
+                let mut others = std::iter::from_fn(|| {
+                    (place < ignored.len()).then(|| character(ignored, &mut place))
+                });
                 if !others.any(|other| other == wanted) {
                     return Ok(());
                 }
@@ -191,7 +204,9 @@ impl Checked for Like {
             let (escape, mut at) = (until_nul(call.text(2)?), 0);
             let escape = (character(escape, &mut at), escape.len());
             if at == 0 || at < escape.1 {
-                return Err(Stop::Message("ESCAPE expression must be a single character".to_owned()));
+                return Err(Stop::Message(
+                    "ESCAPE expression must be a single character".to_owned(),
+                ));
             }
             escape.0
         } else {
@@ -201,14 +216,18 @@ impl Checked for Like {
         let wildcard = u8::try_from(escape).ok().filter(|escape| matches!(escape, b'%' | b'_'));
         let is_match = match wildcard {
             // SAFETY: a NUL stands behind both texts.
-            None => unsafe { ffi::sqlite3_strlike(pattern.as_ptr().cast(), text.as_ptr().cast(), escape) == 0 },
+            None => unsafe {
+                ffi::sqlite3_strlike(pattern.as_ptr().cast(), text.as_ptr().cast(), escape) == 0
+            },
             Some(wildcard) => {
-                // The engine's function that others may call lets wildcards be no escapes: another byte, which the pattern lacks, takes
-                // its place.
+                // The engine's function that others may call lets wildcards be no escapes: another
+                // byte, which the pattern lacks, takes its place.
                 let pattern = until_nul(pattern);
                 let other = (1..b' ').find(|byte| !pattern.contains(byte)).unwrap_or(1);
-                let mut pattern: Vec<u8> =
-                    pattern.iter().map(|byte| if *byte == wildcard { other } else { *byte }).collect();
+                let mut pattern: Vec<u8> = pattern
+                    .iter()
+                    .map(|byte| if *byte == wildcard { other } else { *byte })
+                    .collect();
                 // An escaped escape is itself.
                 let mut at = 0;
                 while at + 1 < pattern.len() {
@@ -222,7 +241,13 @@ impl Checked for Like {
                 }
                 pattern.push(0);
                 // SAFETY: as above.
-                unsafe { ffi::sqlite3_strlike(pattern.as_ptr().cast(), text.as_ptr().cast(), other.into()) == 0 }
+                unsafe {
+                    ffi::sqlite3_strlike(
+                        pattern.as_ptr().cast(),
+                        text.as_ptr().cast(),
+                        other.into(),
+                    ) == 0
+                }
             }
         };
         call.matches(is_match);
@@ -238,21 +263,24 @@ impl Checked for Glob {
     fn run(call: &Call<'_>) -> Outcome {
         let (pattern, text) = call.pattern()?;
         // SAFETY: a NUL stands behind both texts.
-        let is_match = unsafe { ffi::sqlite3_strglob(pattern.as_ptr().cast(), text.as_ptr().cast()) == 0 };
+        let is_match =
+            unsafe { ffi::sqlite3_strglob(pattern.as_ptr().cast(), text.as_ptr().cast()) == 0 };
         call.matches(is_match);
         Ok(())
     }
 }
 
-/// `json_patch(document, patch)` and `jsonb_patch`: the engine's own functions, called on a separate connection where they are not replaced,
-/// for documents that they merge in about a second.
+/// `json_patch(document, patch)` and `jsonb_patch`: the engine's own functions, called on a
+/// separate connection where they are not replaced, for documents that they merge in about a
+/// second.
 struct Patch<const BINARY: bool>;
 
 #[allow(unsafe_code)]
 impl<const BINARY: bool> Checked for Patch<BINARY> {
     fn run(call: &Call<'_>) -> Outcome {
         let (document, patch) = (argument(call, 0)?, argument(call, 1)?);
-        let size = |value: &ValueRef<'_>| value.as_bytes_or_null().ok().flatten().map_or(0, <[u8]>::len);
+        let size =
+            |value: &ValueRef<'_>| value.as_bytes_or_null().ok().flatten().map_or(0, <[u8]>::len);
         if size(&document).saturating_mul(size(&patch)) > PATCHED {
             return Err(Stop::Code(ffi::SQLITE_TOOBIG));
         }
@@ -341,7 +369,9 @@ fn character(text: &[u8], at: &mut usize) -> u32 {
         0xfd => 1,
         _ => 0,
     };
-    let code = text[start + 1..*at].iter().fold(lead, |code, byte| (code << 6).wrapping_add(u32::from(byte & 0x3f)));
+    let code = text[start + 1..*at]
+        .iter()
+        .fold(lead, |code, byte| (code << 6).wrapping_add(u32::from(byte & 0x3f)));
     let is_valid = code >= 0x80 && code & 0xffff_f800 != 0xd800;
     if is_valid { code } else { 0xfffd }
 }
@@ -362,7 +392,9 @@ mod tests {
         memory::count_memory();
         let open = || {
             let connection = Connection::open_in_memory().unwrap();
-            connection.execute_batch(&format!("PRAGMA encoding = '{encoding}'; CREATE TABLE t(a)")).unwrap();
+            connection
+                .execute_batch(&format!("PRAGMA encoding = '{encoding}'; CREATE TABLE t(a)"))
+                .unwrap();
             connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, 3_000).unwrap();
             connection.set_limit(Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 20).unwrap();
             connection
@@ -382,7 +414,8 @@ mod tests {
             ValueRef::Real(number) => Value::Real(number),
             ValueRef::Blob(bytes) => Value::Blob(bytes.to_vec()),
         };
-        let mut statement = connection.prepare_cached(sql).map_err(|error| error::message(&error))?;
+        let mut statement =
+            connection.prepare_cached(sql).map_err(|error| error::message(&error))?;
         // A text of any bytes stands in a blob that begins so.
         let arguments = arguments.iter().map(|value| match value {
             Value::Blob(bytes) => match bytes.strip_prefix(b"text:") {
@@ -391,7 +424,8 @@ mod tests {
             },
             other => ToSqlOutput::Borrowed(other.into()),
         });
-        let found = statement.query_row(rusqlite::params_from_iter(arguments), |row| row.get_ref(0).map(own));
+        let found = statement
+            .query_row(rusqlite::params_from_iter(arguments), |row| row.get_ref(0).map(own));
         found.map_err(|error| error::message(&error))
     }
 
@@ -464,8 +498,9 @@ mod tests {
                 for (encoding, [engine, checked]) in engines.iter().enumerate() {
                     for (sql, count) in CALLS {
                         let arguments = &values[..count];
-                        // Documents are merged by an engine in UTF-8. Of a blob that holds the text of a document, which SQLite takes for the
-                        // sake of old programs, the encoding of the database decides its result.
+                        // Documents are merged by an engine in UTF-8. Of a blob that holds the text
+                        // of a document, which SQLite takes for the sake of old programs, the
+                        // encoding of the database decides its result.
                         let is_blob = |value: &Value| matches!(value, Value::Blob(bytes) if !bytes.starts_with(b"text:"));
                         if encoding > 0 && sql.contains("_patch") && arguments.iter().any(is_blob) {
                             continue;
@@ -527,7 +562,10 @@ mod tests {
         memory::begin(usize::MAX, Instant::now() + Duration::from_secs(3_600));
         let (end, ended) = std::sync::mpsc::channel::<()>();
         let interrupting = std::thread::spawn(move || {
-            while ended.recv_timeout(Duration::from_millis(20)).is_err_and(|error| error == RecvTimeoutError::Timeout) {
+            while ended
+                .recv_timeout(Duration::from_millis(20))
+                .is_err_and(|error| error == RecvTimeoutError::Timeout)
+            {
                 handle.interrupt();
             }
         });
@@ -542,8 +580,13 @@ mod tests {
     fn documents_that_take_long_to_merge_are_refused() {
         let [_, checked] = both("UTF-8");
         checked.set_limit(Limit::SQLITE_LIMIT_LENGTH, LENGTH).unwrap();
-        let object = |from: u32| (from..from + 20_000).map(|key| format!("\"{key}\":1")).collect::<Vec<_>>().join(",");
+        let object = |from: u32| {
+            (from..from + 20_000).map(|key| format!("\"{key}\":1")).collect::<Vec<_>>().join(",")
+        };
         let documents = [0, 1_000_000].map(|from| Value::Text(format!("{{{}}}", object(from))));
-        assert_eq!(result(&checked, "SELECT json_patch(?1, ?2)", &documents), Err("string or blob too big".to_owned()));
+        assert_eq!(
+            result(&checked, "SELECT json_patch(?1, ?2)", &documents),
+            Err("string or blob too big".to_owned())
+        );
     }
 }

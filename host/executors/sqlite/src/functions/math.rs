@@ -1,5 +1,6 @@
-//! The mathematical functions of the engine, which are not part of its bundled build. NULL, and what is no number, gives NULL, and so does
-//! what has no result: <https://sqlite.org/lang_mathfunc.html>.
+//! The mathematical functions of the engine, which are not part of its bundled build. NULL, and
+//! what is no number, gives NULL, and so does what has no result:
+//! <https://sqlite.org/lang_mathfunc.html>.
 
 use std::ffi::CStr;
 
@@ -169,9 +170,14 @@ mod tests {
             ("acos(2)", Value::Null),
             ("atan2(0, -1) = pi()", Value::Integer(1)),
             ("sin(0)", Value::Real(0.0)),
-            ("round(cosh(0) + sinh(0) + tanh(0) + asinh(0) + acosh(1) + atanh(0))", Value::Real(1.0)),
+            (
+                "round(cosh(0) + sinh(0) + tanh(0) + asinh(0) + acosh(1) + atanh(0))",
+                Value::Real(1.0),
+            ),
         ] {
-            let result: Value = connection.query_row(&format!("SELECT {expression}"), [], |row| row.get(0)).unwrap();
+            let result: Value = connection
+                .query_row(&format!("SELECT {expression}"), [], |row| row.get(0))
+                .unwrap();
             assert_eq!(result, expected, "{expression}");
         }
     }

@@ -1,5 +1,5 @@
-//! The functions that a statement may call. Not listed: whatever loads code, reveals anything of the process or of the connection, or
-//! changes something.
+//! The functions that a statement may call. Not listed: whatever loads code, reveals anything of
+//! the process or of the connection, or changes something.
 
 mod call;
 mod checked;
@@ -156,7 +156,8 @@ pub(crate) const LISTED: &[&str] = &[
 /// Table-valued functions that read nothing but their arguments.
 pub(crate) const TABLES: [&str; 2] = ["json_each", "json_tree"];
 
-/// Gives a connection our own functions: those that the build of the engine leaves out, and versions of others that check the deadline.
+/// Gives a connection our own functions: those that the build of the engine leaves out, and
+/// versions of others that check the deadline.
 pub(crate) fn add(connection: &Connection) -> rusqlite::Result<()> {
     checked::replace(connection)?;
     math::add(connection)?;
@@ -176,7 +177,12 @@ mod tests {
     #[test]
     fn the_list_is_sorted_and_letter_case_does_not_matter() {
         assert!(LISTED.is_sorted());
-        assert!(is_listed("COUNT") && is_listed("->>") && !is_listed("load_extension") && !is_listed("sqlite_version"));
+        assert!(
+            is_listed("COUNT")
+                && is_listed("->>")
+                && !is_listed("load_extension")
+                && !is_listed("sqlite_version")
+        );
     }
 
     /// How the functions are called that are no ordinary ones.
@@ -208,9 +214,9 @@ mod tests {
                 continue;
             }
             let arguments = ["", "1", "'[]'", "1, 1", "'[]', '[]'", "'{}', '$', 1", "1, 1, 1"];
-            let calls = arguments
-                .iter()
-                .flat_map(|given| [format!("SELECT {name}({given})"), format!("SELECT {name}({given}) OVER ()")]);
+            let calls = arguments.iter().flat_map(|given| {
+                [format!("SELECT {name}({given})"), format!("SELECT {name}({given}) OVER ()")]
+            });
             let errors: Vec<_> = calls.map_while(|sql| run(&sql).err()).collect();
             assert!(errors.len() < 2 * arguments.len(), "{name}: {errors:?}");
         }

@@ -1,5 +1,6 @@
-//! `median` and the percentiles of the engine, which are not part of its bundled build: aggregates over numbers, also in windows. Results
-//! and errors are those of its own `percentile.c`; their memory is the engine's, so that it counts as the statement's.
+//! `median` and the percentiles of the engine, which are not part of its bundled build: aggregates
+//! over numbers, also in windows. Results and errors are those of its own `percentile.c`; their
+//! memory is the engine's, so that it counts as the statement's.
 
 use std::ffi::{CStr, c_int};
 use std::marker::PhantomData;
@@ -94,8 +95,13 @@ impl<K: Kind> Call<K> {
     /// The group; `None` where there is none yet and none may be made, or no memory for it.
     fn group<'g>(&mut self, may_make: bool) -> Option<&'g mut Group> {
         let bytes = if may_make { size_of::<Group>() } else { 0 };
-        // SAFETY: the engine retains the group until the aggregate ends, zero at first, aligned to eight bytes; each call asks for it once.
-        unsafe { ffi::sqlite3_aggregate_context(self.context, c_int::try_from(bytes).ok()?).cast::<Group>().as_mut() }
+        // SAFETY: the engine retains the group until the aggregate ends, zero at first, aligned to
+        // eight bytes; each call asks for it once.
+        unsafe {
+            ffi::sqlite3_aggregate_context(self.context, c_int::try_from(bytes).ok()?)
+                .cast::<Group>()
+                .as_mut()
+        }
     }
 
     fn fail(&self, message: &str) {
@@ -106,25 +112,34 @@ impl<K: Kind> Call<K> {
         }
     }
 
-    /// Returns the fraction, from 0 to 1. Reports an error and returns `None` if it is anything else.
+    /// Returns the fraction, from 0 to 1. Reports an error and returns `None` if it is anything
+    /// else.
     fn fraction(&self, arguments: &[*mut sqlite3_value]) -> Option<f64> {
         let (Some(most), Some(argument)) = (K::MOST, arguments.get(1)) else { return Some(0.5) };
         // SAFETY: a value of this call.
-        let (kind, number) =
-            unsafe { (ffi::sqlite3_value_numeric_type(*argument), ffi::sqlite3_value_double(*argument)) };
+        let (kind, number) = unsafe {
+            (ffi::sqlite3_value_numeric_type(*argument), ffi::sqlite3_value_double(*argument))
+        };
         let fraction = number / most;
-        if matches!(kind, ffi::SQLITE_INTEGER | ffi::SQLITE_FLOAT) && (0.0..=1.0).contains(&fraction) {
+        if matches!(kind, ffi::SQLITE_INTEGER | ffi::SQLITE_FLOAT)
+            && (0.0..=1.0).contains(&fraction)
+        {
             return Some(fraction);
         }
-        self.fail(&format!("the fraction argument to {}() is not between 0.0 and {most:.1}", K::NAME));
+        self.fail(&format!(
+            "the fraction argument to {}() is not between 0.0 and {most:.1}",
+            K::NAME
+        ));
         None
     }
 
-    /// Returns the number of a row: `None` for NULL, and for other values, which are reported as an error.
+    /// Returns the number of a row: `None` for NULL, and for other values, which are reported as an
+    /// error.
     fn number(&self, arguments: &[*mut sqlite3_value]) -> Option<f64> {
         let argument = *arguments.first()?;
         // SAFETY: a value of this call.
-        let (kind, number) = unsafe { (ffi::sqlite3_value_type(argument), ffi::sqlite3_value_double(argument)) };
+        let (kind, number) =
+            unsafe { (ffi::sqlite3_value_type(argument), ffi::sqlite3_value_double(argument)) };
         match kind {
             ffi::SQLITE_NULL => None,
             ffi::SQLITE_INTEGER | ffi::SQLITE_FLOAT if number.is_finite() => Some(number),
@@ -162,13 +177,19 @@ impl Group {
         if self.count == self.capacity {
             let capacity = self.capacity * 2 + 250;
             // SAFETY: the group's own memory, or null.
-            let list = unsafe { ffi::sqlite3_realloc64(self.list.cast(), (capacity * size_of::<f64>()) as u64) };
+            let list = unsafe {
+                ffi::sqlite3_realloc64(self.list.cast(), (capacity * size_of::<f64>()) as u64)
+            };
             if list.is_null() {
                 return false;
             }
             (self.list, self.capacity) = (list.cast(), capacity);
         }
-        let at = if self.is_sorted { self.numbers().partition_point(|other| *other <= number) } else { self.count };
+        let at = if self.is_sorted {
+            self.numbers().partition_point(|other| *other <= number)
+        } else {
+            self.count
+        };
         self.count += 1;
         let last = self.count - 1;
         // SAFETY: the capacity is above the count.
@@ -200,7 +221,11 @@ impl Group {
         let at = place as usize;
         let low = *self.numbers().get(at)?;
         let between = place - at as f64;
-        let high = if between == 0.0 || is_discrete { low } else { *self.numbers().get(at + 1).unwrap_or(&low) };
+        let high = if between == 0.0 || is_discrete {
+            low
+        } else {
+            *self.numbers().get(at + 1).unwrap_or(&low)
+        };
         Some(low + (high - low) * between)
     }
 
@@ -212,16 +237,24 @@ impl Group {
 }
 
 #[allow(unsafe_code)]
-unsafe extern "C" fn step<K: Kind>(context: *mut sqlite3_context, count: c_int, values: *mut *mut sqlite3_value) {
+unsafe extern "C" fn step<K: Kind>(
+    context: *mut sqlite3_context,
+    count: c_int,
+    values: *mut *mut sqlite3_value,
+) {
     // SAFETY: the engine passes as many values as it counts.
-    let arguments = unsafe { std::slice::from_raw_parts(values, usize::try_from(count).unwrap_or(0)) };
+    let arguments =
+        unsafe { std::slice::from_raw_parts(values, usize::try_from(count).unwrap_or(0)) };
     let mut call = Call::<K>::of(context);
     let Some(fraction) = call.fraction(arguments) else { return };
     let Some(group) = call.group(true) else { return };
     if !group.has_fraction {
         (group.fraction, group.has_fraction) = (fraction, true);
     } else if (group.fraction - fraction).abs() > 0.001 {
-        return call.fail(&format!("the fraction argument to {}() is not the same for all input rows", K::NAME));
+        return call.fail(&format!(
+            "the fraction argument to {}() is not the same for all input rows",
+            K::NAME
+        ));
     }
     let Some(number) = call.number(arguments) else { return };
     if !group.push(number) {
@@ -231,9 +264,14 @@ unsafe extern "C" fn step<K: Kind>(context: *mut sqlite3_context, count: c_int, 
 }
 
 #[allow(unsafe_code)]
-unsafe extern "C" fn inverse<K: Kind>(context: *mut sqlite3_context, count: c_int, values: *mut *mut sqlite3_value) {
+unsafe extern "C" fn inverse<K: Kind>(
+    context: *mut sqlite3_context,
+    count: c_int,
+    values: *mut *mut sqlite3_value,
+) {
     // SAFETY: the engine passes as many values as it counts.
-    let arguments = unsafe { std::slice::from_raw_parts(values, usize::try_from(count).unwrap_or(0)) };
+    let arguments =
+        unsafe { std::slice::from_raw_parts(values, usize::try_from(count).unwrap_or(0)) };
     let mut call = Call::<K>::of(context);
     if let (Some(number), Some(group)) = (call.number(arguments), call.group(false)) {
         group.remove(number);
@@ -267,14 +305,15 @@ mod tests {
         let connection = Connection::open_in_memory().unwrap();
         add(&connection).unwrap();
         let mut statement = connection.prepare(sql).map_err(|error| error.to_string())?;
-        let rows = statement.query_map([], |row| row.get(0)).and_then(Iterator::collect::<rusqlite::Result<Vec<_>>>);
+        let rows = statement
+            .query_map([], |row| row.get(0))
+            .and_then(Iterator::collect::<rusqlite::Result<Vec<_>>>);
         rows.map_err(|error| error.to_string())
     }
 
     #[test]
     fn what_lies_between_two_numbers_is_in_proportion() {
-        let of =
-            "FROM (SELECT 4 AS x UNION ALL SELECT 1 UNION ALL SELECT NULL UNION ALL SELECT 2.0 UNION ALL SELECT 10)";
+        let of = "FROM (SELECT 4 AS x UNION ALL SELECT 1 UNION ALL SELECT NULL UNION ALL SELECT 2.0 UNION ALL SELECT 10)";
         for (call, expected) in [
             ("median(x)", 3.0),
             ("percentile(x, 50)", 3.0),
@@ -284,7 +323,11 @@ mod tests {
             ("percentile_disc(x, 0.25)", 1.0),
             ("percentile_disc(x, '0.75')", 4.0),
         ] {
-            assert_eq!(ask(&format!("SELECT {call} {of}")), Ok(vec![Value::Real(expected)]), "{call}");
+            assert_eq!(
+                ask(&format!("SELECT {call} {of}")),
+                Ok(vec![Value::Real(expected)]),
+                "{call}"
+            );
         }
         assert_eq!(ask("SELECT median(x) FROM (SELECT NULL AS x)"), Ok(vec![Value::Null]));
         assert_eq!(ask("SELECT median(x) FROM (SELECT 1 AS x) WHERE x > 1"), Ok(vec![Value::Null]));
@@ -300,7 +343,10 @@ mod tests {
     #[test]
     fn other_input_is_refused() {
         for (sql, message) in [
-            ("SELECT percentile(1, 101)", "the fraction argument to percentile() is not between 0.0 and 100.0"),
+            (
+                "SELECT percentile(1, 101)",
+                "the fraction argument to percentile() is not between 0.0 and 100.0",
+            ),
             (
                 "SELECT percentile_cont(1, 'half')",
                 "the fraction argument to percentile_cont() is not between 0.0 and 1.0",

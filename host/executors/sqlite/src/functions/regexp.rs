@@ -1,5 +1,6 @@
-//! `text REGEXP pattern`, for which the engine leaves the function to the program. Patterns are those of the crate `regex`, whose time is in
-//! proportion to the product of the sizes of the program and of the text.
+//! `text REGEXP pattern`, for which the engine leaves the function to the program. Patterns are
+//! those of the crate `regex`, whose time is in proportion to the product of the sizes of the
+//! program and of the text.
 
 use std::cell::RefCell;
 
@@ -12,7 +13,8 @@ use super::call::{Call, Checked, Outcome, Stop, call, register};
 const PATTERN: usize = 200;
 /// Bytes that a compiled pattern may have, tried in turn.
 const PROGRAMS: [usize; 3] = [16 << 10, 64 << 10, 256 << 10];
-/// The product of the bytes of a program and of a text: about two seconds where each part of the program could match at each place.
+/// The product of the bytes of a program and of a text: about two seconds where each part of the
+/// program could match at each place.
 const MATCHED: usize = 6 << 30;
 
 pub(super) fn add(connection: &Connection) -> rusqlite::Result<()> {
@@ -39,7 +41,10 @@ impl Checked for Regexp {
             }
             let Some((_, (regex, bytes))) = last else { return Err(Stop::Null) };
             if text.len().saturating_mul(*bytes) > MATCHED {
-                let message = format!("a text of {} bytes is too long for this pattern of REGEXP", text.len());
+                let message = format!(
+                    "a text of {} bytes is too long for this pattern of REGEXP",
+                    text.len()
+                );
                 return Err(Stop::Message(message));
             }
             // In the worst case each part of the program is looked at for each byte.
@@ -98,7 +103,10 @@ mod tests {
             ("SELECT 'a' REGEXP '('".to_owned(), "is not a regular expression"),
             (format!("SELECT 'a' REGEXP '{}'", "a".repeat(201)), "is longer than 200 bytes"),
             ("SELECT 'a' REGEXP '(\\p{L}{16}7){64}'".to_owned(), "is too large once compiled"),
-            ("SELECT hex(zeroblob(900000)) REGEXP '\\p{L}{4}7'".to_owned(), "is too long for this pattern"),
+            (
+                "SELECT hex(zeroblob(900000)) REGEXP '\\p{L}{4}7'".to_owned(),
+                "is too long for this pattern",
+            ),
         ] {
             assert!(ask(&sql).is_err_and(|error| error.contains(message)), "{sql}");
         }

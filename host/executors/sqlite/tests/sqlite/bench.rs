@@ -1,5 +1,6 @@
-//! The bench of the verified optimizer by the rows of its acceptance list: the engine's own check, exact comparison, and measurement. How work
-//! ends that would not end by itself is tested beside the bench.
+//! The bench of the verified optimizer by the rows of its acceptance list: the engine's own check,
+//! exact comparison, and measurement. How work ends that would not end by itself is tested beside
+//! the bench.
 use std::time::Duration;
 
 use crate::common::{Fixture, runtime};
@@ -41,7 +42,11 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("AR-01", "PRAGMA table_info(orders)", "read-only"),
     ("AR-02", "SELECT id FROM orders FOR UPDATE", "locks"),
     ("AR-03", "SELECT id FROM orders LIMIT 3", "limit"),
-    ("AR-03", "SELECT id FROM orders WHERE id IN (SELECT id FROM orders ORDER BY pieces LIMIT 3)", "limit"),
+    (
+        "AR-03",
+        "SELECT id FROM orders WHERE id IN (SELECT id FROM orders ORDER BY pieces LIMIT 3)",
+        "limit",
+    ),
     ("AR-03", "SELECT id FROM orders ORDER BY total LIMIT 3 OFFSET 1", "limit"),
     ("AR-04", "SELECT DISTINCT ON (customer) id FROM orders", "distinct-on"),
     ("AR-04", "SELECT id FROM orders TABLESAMPLE SYSTEM (10)", "sample"),
@@ -62,7 +67,11 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("AR-13", "SELECT id FROM big", "ordinary-table"),
     ("AR-13", "SELECT title FROM notes", "ordinary-table"),
     ("AR-13", "SELECT name FROM sqlite_schema", "granted-tables"),
-    ("AR-15", "WITH a AS (SELECT id FROM b), b AS (SELECT id FROM orders) SELECT id FROM a", "granted-tables"),
+    (
+        "AR-15",
+        "WITH a AS (SELECT id FROM b), b AS (SELECT id FROM orders) SELECT id FROM a",
+        "granted-tables",
+    ),
     ("AR-15", "WITH secret AS (SELECT id FROM orders) SELECT id FROM secret", "shadowed-name"),
     (
         "AR-D1",
@@ -72,7 +81,11 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("AR-D3", "SELECT json_group_object(name, id) FROM customers", "aggregate"),
     ("AR-D3", "SELECT json_arrayagg(name) FROM customers", "aggregate"),
     ("AR-D4", "SELECT sum(pieces) OVER w FROM orders WINDOW w AS (ORDER BY id)", "window"),
-    ("AR-D4", "SELECT sum(pieces) OVER w FROM orders WINDOW v AS (ORDER BY id), w AS (v)", "window"),
+    (
+        "AR-D4",
+        "SELECT sum(pieces) OVER w FROM orders WINDOW v AS (ORDER BY id), w AS (v)",
+        "window",
+    ),
     ("AR-D8", "SELECT id INTO copy FROM orders", "read-only"),
     ("AR-D8", "SELECT CURRENT_TIMESTAMP, id FROM orders", "clock"),
     ("AR-D12", "SELECT date(), length(name) FROM customers", "clock"),
@@ -90,16 +103,28 @@ const ADMITTED: &[(&str, &str, &[&str])] = &[
         "SELECT o.id FROM orders AS o LEFT JOIN (SELECT id FROM secret) AS s ON s.id = o.id",
         &["orders", "secret"],
     ),
-    ("AR-08", "SELECT count(*), sum(pieces), avg(pieces), min(total), max(customer) FROM orders", &["orders"]),
+    (
+        "AR-08",
+        "SELECT count(*), sum(pieces), avg(pieces), min(total), max(customer) FROM orders",
+        &["orders"],
+    ),
     (
         "AR-09",
         "SELECT rank() OVER (ORDER BY pieces), sum(pieces) OVER (PARTITION BY customer) FROM orders",
         &["orders"],
     ),
-    ("AR-10", "SELECT lower(name), coalesce(name, 'x'), date('2024-01-01', '+1 day') FROM customers", &["customers"]),
+    (
+        "AR-10",
+        "SELECT lower(name), coalesce(name, 'x'), date('2024-01-01', '+1 day') FROM customers",
+        &["customers"],
+    ),
     ("AR-12", "SELECT CAST(id AS TEXT), CAST(total AS INTEGER) FROM orders", &["orders"]),
     ("AR-13", "SELECT v FROM secret", &["secret"]),
-    ("AR-15", "WITH a AS (SELECT id FROM orders), b AS (SELECT id FROM a) SELECT id FROM b", &["orders"]),
+    (
+        "AR-15",
+        "WITH a AS (SELECT id FROM orders), b AS (SELECT id FROM a) SELECT id FROM b",
+        &["orders"],
+    ),
     ("AR-16", "SELECT id FROM orders WHERE EXISTS (SELECT 1 FROM secret)", &["orders", "secret"]),
     (
         "AR-D1",
@@ -112,16 +137,28 @@ const ADMITTED: &[(&str, &str, &[&str])] = &[
         &["customers", "orders", "secret"],
     ),
     ("AR-D3", "SELECT count(name) FROM customers", &["customers"]),
-    ("AR-D4", "SELECT sum(pieces) OVER w FROM orders WINDOW w AS (PARTITION BY customer)", &["orders"]),
+    (
+        "AR-D4",
+        "SELECT sum(pieces) OVER w FROM orders WINDOW w AS (PARTITION BY customer)",
+        &["orders"],
+    ),
     ("AR-D8", "SELECT id FROM orders WHERE 'CURRENT_TIMESTAMP' <> 'into'", &["orders"]),
-    ("AR-D12", "SELECT length(name), name || 'x', replace(name, 'a', 'b') FROM customers", &["customers"]),
+    (
+        "AR-D12",
+        "SELECT length(name), name || 'x', replace(name, 'a', 'b') FROM customers",
+        &["customers"],
+    ),
 ];
 
-/// The row, and a candidate that is refused where the original reads `customers` and `orders` alone.
+/// The row, and a candidate that is refused where the original reads `customers` and `orders`
+/// alone.
 const OUTSIDE: &[(&str, &str)] = &[
     ("AR-16", "SELECT v FROM secret"),
     ("AR-16", "SELECT id FROM orders WHERE EXISTS (SELECT 1 FROM secret)"),
-    ("AR-D1", "WITH t1 AS (SELECT id FROM secret) SELECT id FROM t1 UNION ALL SELECT id FROM orders"),
+    (
+        "AR-D1",
+        "WITH t1 AS (SELECT id FROM secret) SELECT id FROM t1 UNION ALL SELECT id FROM orders",
+    ),
     (
         "AR-D2",
         "SELECT o.id FROM orders AS o JOIN customers AS c ON c.id = o.customer AND (SELECT max(v) FROM secret) = 42",
@@ -135,7 +172,8 @@ const ELSEWHERE: [&str; 3] = ["AR-11", "AR-14", "AR-17"];
 fn each_row_of_the_list_refuses_and_admits() {
     let fixture = Fixture::new(SHOP);
     let (_database, runtime, mut bench) = open(&fixture);
-    let mut admit = |text: &str, within: Option<&[String]>| runtime.block_on(bench.admit(text, within));
+    let mut admit =
+        |text: &str, within: Option<&[String]>| runtime.block_on(bench.admit(text, within));
     let mut wrong = Vec::new();
     for (row, text, rule) in REFUSED {
         match admit(text, None) {
@@ -152,22 +190,35 @@ fn each_row_of_the_list_refuses_and_admits() {
     let within = ["customers".to_owned(), "orders".to_owned()];
     for (row, text) in OUTSIDE {
         let (alone, inside) = (admit(text, None), admit(text, Some(&within)));
-        if alone.is_err() || !inside.as_ref().is_err_and(|error| error.rule.as_deref() == Some("within")) {
-            wrong.push(format!("{row}: {text}: {alone:?}, and within the tables of another: {inside:?}"));
+        if alone.is_err()
+            || !inside.as_ref().is_err_and(|error| error.rule.as_deref() == Some("within"))
+        {
+            wrong.push(format!(
+                "{row}: {text}: {alone:?}, and within the tables of another: {inside:?}"
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let refused = REFUSED.iter().map(|(row, ..)| *row).chain(OUTSIDE.iter().map(|(row, _)| *row));
-    assert_eq!(missing(ADMISSION, refused.chain(ELSEWHERE)), Vec::<&str>::new(), "rows without a refused statement");
+    assert_eq!(
+        missing(ADMISSION, refused.chain(ELSEWHERE)),
+        Vec::<&str>::new(),
+        "rows without a refused statement"
+    );
     let admitted = ADMITTED.iter().map(|(row, ..)| *row);
-    assert_eq!(missing(ADMISSION, admitted.chain(ELSEWHERE)), Vec::<&str>::new(), "rows without an admitted statement");
+    assert_eq!(
+        missing(ADMISSION, admitted.chain(ELSEWHERE)),
+        Vec::<&str>::new(),
+        "rows without an admitted statement"
+    );
 }
 
 #[test]
 fn the_engines_view_decides_which_tables_a_statement_reads() {
     let fixture = Fixture::new(SHOP);
     let (_database, runtime, mut bench) = open(&fixture);
-    let mut admit = |text: &str, within: Option<&[String]>| runtime.block_on(bench.admit(text, within));
+    let mut admit =
+        |text: &str, within: Option<&[String]>| runtime.block_on(bench.admit(text, within));
     for (text, expected) in [
         ("SELECT city FROM customers", "collation"),
         (
@@ -180,7 +231,10 @@ fn the_engines_view_decides_which_tables_a_statement_reads() {
     for (text, tables) in [
         ("SELECT id, name FROM customers", vec!["customers"]),
         // The table behind a common table expression of which no column is used.
-        ("WITH t1 AS (SELECT id FROM secret) SELECT o.id FROM orders AS o, t1", vec!["orders", "secret"]),
+        (
+            "WITH t1 AS (SELECT id FROM secret) SELECT o.id FROM orders AS o, t1",
+            vec!["orders", "secret"],
+        ),
     ] {
         let admitted = admit(text, None).unwrap_or_else(|error| panic!("{text}: {error:?}"));
         assert_eq!(admitted.tables, tables, "{text}");
@@ -206,7 +260,10 @@ fn a_check_returns_the_tables_that_the_engine_reads() {
         tables
     };
     // What the text takes for the common table expression is the table to the engine.
-    assert_eq!(tables("WITH t1 AS (SELECT id FROM secret) SELECT 1 FROM t1, orders"), ["orders", "secret"]);
+    assert_eq!(
+        tables("WITH t1 AS (SELECT id FROM secret) SELECT 1 FROM t1, orders"),
+        ["orders", "secret"]
+    );
     assert_eq!(tables("SELECT id FROM big"), ["big"]);
 }
 
@@ -222,7 +279,12 @@ fn rows_are_compared_exactly_and_always_against_the_original() {
         })
     };
     let cases = [
-        ("AR-24", "SELECT id FROM orders", "SELECT id FROM orders ORDER BY id DESC", Compared::Equal(60)),
+        (
+            "AR-24",
+            "SELECT id FROM orders",
+            "SELECT id FROM orders ORDER BY id DESC",
+            Compared::Equal(60),
+        ),
         (
             "AR-24",
             "SELECT id FROM orders ORDER BY pieces",
@@ -235,7 +297,12 @@ fn rows_are_compared_exactly_and_always_against_the_original() {
             "SELECT id FROM orders WHERE id > 0 ORDER BY id",
             Compared::Equal(60),
         ),
-        ("AR-24", "SELECT pieces FROM orders", "SELECT DISTINCT pieces FROM orders", Compared::Different),
+        (
+            "AR-24",
+            "SELECT pieces FROM orders",
+            "SELECT DISTINCT pieces FROM orders",
+            Compared::Different,
+        ),
         (
             "AR-24",
             "SELECT c.id FROM customers AS c LEFT JOIN secret AS s ON s.id = c.id",
@@ -251,7 +318,12 @@ fn rows_are_compared_exactly_and_always_against_the_original() {
             "SELECT id + 9007199254740993 AS x FROM odd",
             Compared::Different,
         ),
-        ("AR-D5", "SELECT b * 0.1 + 0.2 AS x FROM odd", "SELECT b * 0.3 AS x FROM odd", Compared::Different),
+        (
+            "AR-D5",
+            "SELECT b * 0.1 + 0.2 AS x FROM odd",
+            "SELECT b * 0.3 AS x FROM odd",
+            Compared::Different,
+        ),
         // JSON is text here, and compared as such.
         (
             "AR-D6",
@@ -266,7 +338,11 @@ fn rows_are_compared_exactly_and_always_against_the_original() {
             Compared::TooLarge,
         ),
     ];
-    assert_eq!(missing(COMPARISON, cases.iter().map(|(row, ..)| *row)), Vec::<&str>::new(), "rows without a case");
+    assert_eq!(
+        missing(COMPARISON, cases.iter().map(|(row, ..)| *row)),
+        Vec::<&str>::new(),
+        "rows without a case"
+    );
     for (row, original, candidate, expected) in cases {
         assert_eq!(compare(original, candidate), expected, "{row}: {candidate}");
     }
@@ -286,7 +362,8 @@ fn names_are_known_before_any_row_and_unnamed_columns_have_one() {
     assert_eq!(names("SELECT * FROM secret"), ["id", "v"]);
 }
 
-/// AR-20, AR-D7: both sides of a comparison are run in the snapshot of that comparison, and a writer is noticed.
+/// AR-20, AR-D7: both sides of a comparison are run in the snapshot of that comparison, and a
+/// writer is noticed.
 #[test]
 fn a_writer_is_seen_by_the_version_and_waits_for_the_snapshot() {
     let fixture = Fixture::new(SHOP);
@@ -301,7 +378,10 @@ fn a_writer_is_seen_by_the_version_and_waits_for_the_snapshot() {
         let all = bench.admit("SELECT id FROM secret", None).await.unwrap();
         let writer = fixture.writer();
         writer.busy_timeout(Duration::from_millis(50)).unwrap();
-        assert!(writer.execute_batch("INSERT INTO secret VALUES (3, 44)").is_err(), "a reader holds its lock");
+        assert!(
+            writer.execute_batch("INSERT INTO secret VALUES (3, 44)").is_err(),
+            "a reader holds its lock"
+        );
         assert_eq!(bench.compare(&all, &all).await.unwrap(), Compared::Equal(2));
         drop(bench);
         writer.execute_batch("INSERT INTO secret VALUES (3, 44)").unwrap();

@@ -33,7 +33,10 @@ fn tables_views_keys_and_indexes() {
 
     let order = catalog.table("ORDER").unwrap();
     assert_eq!(names(order), ["group", "select", "a b", "total"]);
-    assert_eq!((order.primary_key.as_slice(), order.row_estimate), (["group".to_owned()].as_slice(), Some(3)));
+    assert_eq!(
+        (order.primary_key.as_slice(), order.row_estimate),
+        (["group".to_owned()].as_slice(), Some(3))
+    );
     let nullable: Vec<bool> = order.columns.iter().map(|column| column.nullable).collect();
     assert_eq!(nullable, [false, false, true, true]);
     assert_eq!(order.columns[3].extra, [("generated".to_owned(), "true".to_owned())]);
@@ -44,9 +47,15 @@ fn tables_views_keys_and_indexes() {
         (["nr".to_owned(), "order_id".to_owned()].as_slice(), Some(4))
     );
     let key = &line.foreign_keys[0];
-    assert_eq!((key.ref_table.as_str(), key.ref_columns.as_slice()), ("order", ["group".to_owned()].as_slice()));
+    assert_eq!(
+        (key.ref_table.as_str(), key.ref_columns.as_slice()),
+        ("order", ["group".to_owned()].as_slice())
+    );
     let composite = &catalog.table("part").unwrap().foreign_keys[0];
-    assert_eq!((composite.columns.join(","), composite.ref_columns.join(",")), ("n,o".into(), "nr,order_id".into()));
+    assert_eq!(
+        (composite.columns.join(","), composite.ref_columns.join(",")),
+        ("n,o".into(), "nr,order_id".into())
+    );
     let index = |name: &str| line.indexes.iter().find(|index| index.name == name).unwrap();
     assert!(index("one").is_unique && index("one").columns == ["city", "nr"]);
     assert_eq!(index("some").predicate.as_deref(), Some("city IS NOT NULL"));
@@ -87,8 +96,14 @@ fn functions_in_from_stay_readable() {
     let database = fixture.open();
     for _ in 0..2 {
         assert_eq!(rows(&database, "SELECT part FROM parts").len(), 2);
-        assert_eq!(rows(&database, "SELECT count(*) FROM t, json_tree(t.a)"), [[Value::Integer(3)]]);
-        fixture.writer().execute_batch("CREATE TABLE IF NOT EXISTS other(a); DELETE FROM other").unwrap();
+        assert_eq!(
+            rows(&database, "SELECT count(*) FROM t, json_tree(t.a)"),
+            [[Value::Integer(3)]]
+        );
+        fixture
+            .writer()
+            .execute_batch("CREATE TABLE IF NOT EXISTS other(a); DELETE FROM other")
+            .unwrap();
     }
 }
 
@@ -106,10 +121,15 @@ fn values_are_found_by_what_people_call_them() {
         ("line.city", Some("New York"), 1.0)
     );
     assert_eq!(find(&database, "GOLD", Match::Exact).len(), 1);
-    let near: Vec<_> =
-        find(&database, "New York City", Match::Ngram).into_iter().filter_map(|hit| hit.snippet).collect();
+    let near: Vec<_> = find(&database, "New York City", Match::Ngram)
+        .into_iter()
+        .filter_map(|hit| hit.snippet)
+        .collect();
     assert_eq!(near[0], "New York");
-    assert_eq!(find(&database, "Los Angelos", Match::Fuzzy)[0].snippet.as_deref(), Some("Los Angeles"));
+    assert_eq!(
+        find(&database, "Los Angelos", Match::Fuzzy)[0].snippet.as_deref(),
+        Some("Los Angeles")
+    );
     assert!(find(&database, "000000", Match::Ngram).is_empty());
     let vector = runtime().block_on(database.find(&["x".into()], Match::Vector, 5));
     assert_eq!(vector.unwrap_err(), PortError::Unsupported);
@@ -125,7 +145,8 @@ fn the_index_and_samples_stay_within_the_grant() {
     config.tables = vec!["order".into()];
     let database = SqliteDatabase::open(config).unwrap();
     assert!(find(&database, "new york", Match::Exact).is_empty());
-    let samples = |table: &str| runtime().block_on(database.samples(table, &["city".to_owned()], 3));
+    let samples =
+        |table: &str| runtime().block_on(database.samples(table, &["city".to_owned()], 3));
     assert_eq!(samples("line").unwrap_err(), PortError::UnknownName("line".into()));
     assert_eq!(samples("order").unwrap_err(), PortError::UnknownName("order.city".into()));
 }
@@ -139,7 +160,10 @@ fn samples_and_statistics_describe_columns() {
     assert_eq!(samples[0].frequent, [(Value::Text("gold".into()), 2)]);
     assert_eq!((&samples[1].least, &samples[1].greatest), (&Value::Real(2.0), &Value::Real(4.0)));
     let stats = runtime().block_on(database.column_stats("order", &columns)).unwrap();
-    assert_eq!((stats[0].distinct, stats[0].null_fraction, stats[0].average_width), (Some(2.0), Some(0.0), Some(5)));
+    assert_eq!(
+        (stats[0].distinct, stats[0].null_fraction, stats[0].average_width),
+        (Some(2.0), Some(0.0), Some(5))
+    );
     assert_eq!(
         (stats[1].distinct, stats[1].null_fraction, stats[1].correlation),
         (Some(2.0), Some(1.0 - 2.0 / 3.0), Some(1.0))
@@ -150,15 +174,22 @@ fn samples_and_statistics_describe_columns() {
 fn one_call_looks_for_only_so_much() {
     let fixture = Fixture::new(SCRIPT);
     let database = fixture.open();
-    let find = |phrases: &[String], how: Match| runtime().block_on(database.find(phrases, how, u32::MAX));
+    let find =
+        |phrases: &[String], how: Match| runtime().block_on(database.find(phrases, how, u32::MAX));
     let refused = find(&vec![String::from("x"); 500_000], Match::Fuzzy).unwrap_err();
-    assert!(matches!(&refused, PortError::Other(reason) if reason.contains("500000")), "{refused:?}");
+    assert!(
+        matches!(&refused, PortError::Other(reason) if reason.contains("500000")),
+        "{refused:?}"
+    );
     // Only the beginning of a phrase is compared.
     let long = format!("  Newark{}", " x".repeat(8 << 20));
     let hits = find(&[long.clone(), "newark".into()], Match::Ngram).unwrap();
     assert_eq!((hits.len(), hits[1][0].snippet.as_deref()), (2, Some("Newark")));
     assert!(find(&[long], Match::Fuzzy).unwrap()[0].is_empty());
-    assert_eq!(find(&[format!("Newark{}", " ".repeat(1 << 20))], Match::Exact).unwrap()[0].len(), 1);
+    assert_eq!(
+        find(&[format!("Newark{}", " ".repeat(1 << 20))], Match::Exact).unwrap()[0].len(),
+        1
+    );
 
     let fixture = Fixture::new(
         "CREATE TABLE t(a TEXT); WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 9000) \
@@ -173,7 +204,8 @@ fn one_call_looks_for_only_so_much() {
 fn columns_are_described_once() {
     let fixture = Fixture::new(SCRIPT);
     let database = fixture.open();
-    let many: Vec<String> = (0..1_000_000).map(|n| if n % 2 == 0 { "city" } else { "CITY" }.to_owned()).collect();
+    let many: Vec<String> =
+        (0..1_000_000).map(|n| if n % 2 == 0 { "city" } else { "CITY" }.to_owned()).collect();
     let samples = runtime().block_on(database.samples("line", &many, 3)).unwrap();
     assert_eq!(samples.iter().map(|sample| sample.column.as_str()).collect::<Vec<_>>(), ["city"]);
     assert_eq!(runtime().block_on(database.column_stats("line", &many)).unwrap().len(), 1);
@@ -184,8 +216,9 @@ fn columns_are_described_once() {
 
 #[test]
 fn views_that_grow_without_end_are_hidden_and_the_rest_stays() {
-    let doubling: String =
-        (1..20).map(|n| format!("CREATE VIEW v{n} AS SELECT x.a FROM v{0} AS x, v{0} AS y;", n - 1)).collect();
+    let doubling: String = (1..20)
+        .map(|n| format!("CREATE VIEW v{n} AS SELECT x.a FROM v{0} AS x, v{0} AS y;", n - 1))
+        .collect();
     let fixture = Fixture::new(&format!(
         "CREATE TABLE t(a); INSERT INTO t VALUES (7); CREATE VIEW v0 AS SELECT a FROM t; {doubling}
          CREATE VIEW last AS SELECT a AS b FROM t; CREATE VIEW broken AS SELECT lost FROM t;"
@@ -197,7 +230,10 @@ fn views_that_grow_without_end_are_hidden_and_the_rest_stays() {
         assert!(known("t") && known("v0") && known("v3") && known("last"));
         assert!(!known("v14") && !known("v19") && !known("broken"));
         assert_eq!(names(catalog.table("last").unwrap()), ["b"]);
-        assert_eq!(rows(&database, "SELECT b, x.a FROM last, v2 AS x"), [[Value::Integer(7), Value::Integer(7)]]);
+        assert_eq!(
+            rows(&database, "SELECT b, x.a FROM last, v2 AS x"),
+            [[Value::Integer(7), Value::Integer(7)]]
+        );
         assert!(run(&database, "SELECT * FROM v19").is_err());
         // The catalog is read again.
         fixture.writer().execute_batch("UPDATE t SET a = a").unwrap();
@@ -228,7 +264,11 @@ fn a_column_that_cannot_be_read_does_not_take_the_others_out_of_the_index() {
         ("Berlin", "city.name"),
     ] {
         let found = find(&database, value, Match::Exact);
-        assert_eq!(found.iter().map(|hit| hit.path.as_str()).collect::<Vec<_>>(), [path], "{value}");
+        assert_eq!(
+            found.iter().map(|hit| hit.path.as_str()).collect::<Vec<_>>(),
+            [path],
+            "{value}"
+        );
         assert_eq!(find(&database, value, Match::Ngram)[0].path, path, "{value}");
     }
 }
@@ -241,7 +281,9 @@ fn the_texts_that_constraints_allow_stand_in_the_catalog() {
          CREATE TABLE plain(kind TEXT, checked TEXT);",
     );
     let catalog = catalog(&fixture.open());
-    let words = |table: &str, column: &str| catalog.table(table).unwrap().column(column).unwrap().values_in_words();
+    let words = |table: &str, column: &str| {
+        catalog.table(table).unwrap().column(column).unwrap().values_in_words()
+    };
     assert_eq!(words("visits", "kind").as_deref(), Some("one of 'FIRST', 'FOLLOW_UP'"));
     assert_eq!(words("visits", "my state").as_deref(), Some("one of 'open', 'closed'"));
     for (table, column) in [("visits", "score"), ("plain", "kind"), ("plain", "checked")] {

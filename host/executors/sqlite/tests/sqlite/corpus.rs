@@ -1,4 +1,5 @@
-//! The corpus of hostile and benign statements: every hostile one is refused or stopped without effect, no benign one is refused.
+//! The corpus of hostile and benign statements: every hostile one is refused or stopped without
+//! effect, no benign one is refused.
 use std::path::Path;
 
 use crate::common::{Fixture, data, hasty, runtime};
@@ -14,7 +15,10 @@ fn digest(path: &Path) -> Vec<u8> {
 }
 
 /// Everything that a hostile statement may come to: refused, stopped, or cut short.
-fn verdicts(database: &SqliteDatabase, lines: &[Json]) -> Vec<(String, String, Result<bool, SqlError>)> {
+fn verdicts(
+    database: &SqliteDatabase,
+    lines: &[Json],
+) -> Vec<(String, String, Result<bool, SqlError>)> {
     let runtime = runtime();
     let run = |line: &Json| {
         let sql = text(line);
@@ -23,7 +27,8 @@ fn verdicts(database: &SqliteDatabase, lines: &[Json]) -> Vec<(String, String, R
         (id, sql, verdict.map(|result| result.truncated()))
     };
     std::thread::scope(|scope| {
-        let chunks: Vec<Vec<&Json>> = (0..8).map(|n| lines.iter().skip(n).step_by(8).collect()).collect();
+        let chunks: Vec<Vec<&Json>> =
+            (0..8).map(|n| lines.iter().skip(n).step_by(8).collect()).collect();
         let threads: Vec<_> = chunks
             .into_iter()
             .map(|chunk| scope.spawn(move || chunk.into_iter().map(run).collect::<Vec<_>>()))
@@ -48,10 +53,12 @@ fn check(folder: &Path, schema: &str, tables: &[&str]) {
         let refused = match (&verdict, line["stop"].as_str().unwrap()) {
             (Err(error), "static" | "policy") => {
                 // Refused for what it is, never for the time it took.
-                !matches!(error.rule.as_deref(), Some("deadline" | "memory")) && !error.message.is_empty()
+                !matches!(error.rule.as_deref(), Some("deadline" | "memory"))
+                    && !error.message.is_empty()
             }
             (Err(_) | Ok(true), "limit") => true,
-            // Some heavy ones are light for an engine that computes a constant once: harmless within the limits.
+            // Some heavy ones are light for an engine that computes a constant once: harmless
+            // within the limits.
             (Ok(false), "limit") => line["class"] == "dos_time",
             _ => false,
         };
@@ -71,7 +78,12 @@ fn check(folder: &Path, schema: &str, tables: &[&str]) {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(hostile.len() > 100 && benign.len() > 50, "{} hostile, {} benign", hostile.len(), benign.len());
+    assert!(
+        hostile.len() > 100 && benign.len() > 50,
+        "{} hostile, {} benign",
+        hostile.len(),
+        benign.len()
+    );
 
     drop(database);
     assert_eq!((digest(&fixture.path), fixture.names()), before);
@@ -87,7 +99,16 @@ fn own_hostile_statements_have_no_effect_and_benign_ones_run() {
 #[test]
 fn hostile_statements_have_no_effect_and_benign_ones_run() {
     let Some(data) = data() else { return };
-    let tables =
-        ["customers", "products", "order*", "employees", "events", "canary", "notes_fts", "v_revenue", "trig_t"];
+    let tables = [
+        "customers",
+        "products",
+        "order*",
+        "employees",
+        "events",
+        "canary",
+        "notes_fts",
+        "v_revenue",
+        "trig_t",
+    ];
     check(&data.join("sql-guard"), "schema_sqlite.sql", &tables);
 }

@@ -9,10 +9,15 @@ use syrch_guard::Unresolved;
 use syrch_sqlite::{SqliteConfig, SqliteDatabase};
 
 fn lines(file: &Path) -> Vec<Json> {
-    std::fs::read_to_string(file).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    std::fs::read_to_string(file)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
-/// Each set's statements by database: golds with their alternatives, and what published systems answered.
+/// Each set's statements by database: golds with their alternatives, and what published systems
+/// answered.
 fn statements(folder: &Path) -> HashMap<String, HashSet<(String, bool)>> {
     let mut all: HashMap<String, HashSet<(String, bool)>> = HashMap::new();
     let mut database_of = HashMap::new();
@@ -20,14 +25,22 @@ fn statements(folder: &Path) -> HashMap<String, HashSet<(String, bool)>> {
         let database = line["db"].as_str().unwrap().to_owned();
         let others = line["gold_alternatives"].as_array().cloned().unwrap_or_default();
         let golds = std::iter::once(line["gold_sql"].clone()).chain(others);
-        all.entry(database.clone()).or_default().extend(golds.map(|gold| (gold.as_str().unwrap().to_owned(), true)));
+        all.entry(database.clone())
+            .or_default()
+            .extend(golds.map(|gold| (gold.as_str().unwrap().to_owned(), true)));
         database_of.insert(line["id"].as_str().unwrap().to_owned(), database);
     }
     let recorded = folder.join("recorded.jsonl");
     for line in if recorded.is_file() { lines(&recorded) } else { Vec::new() } {
-        let answers = line["candidates"].as_object().unwrap().values().filter_map(|answer| answer["sql"].as_str());
+        let answers = line["candidates"]
+            .as_object()
+            .unwrap()
+            .values()
+            .filter_map(|answer| answer["sql"].as_str());
         if let Some(database) = database_of.get(line["id"].as_str().unwrap()) {
-            all.entry(database.clone()).or_default().extend(answers.map(|answer| (answer.to_owned(), false)));
+            all.entry(database.clone())
+                .or_default()
+                .extend(answers.map(|answer| (answer.to_owned(), false)));
         }
     }
     all
@@ -49,10 +62,14 @@ fn the_guard_agrees_with_the_engine() {
                 let checked = runtime.block_on(database.check(&SqlQuery::new(sql.as_str())));
                 let resolved = syrch_guard::facts(&sql, &[], &catalog);
                 refused += usize::from(checked.is_err());
-                unparsed += usize::from(checked.is_ok() && matches!(resolved, Err(Unresolved::Unparsed(_))));
+                unparsed += usize::from(
+                    checked.is_ok() && matches!(resolved, Err(Unresolved::Unparsed(_))),
+                );
                 match (&checked, &resolved) {
                     (Err(error), _) if is_gold => wrong.push(format!("{error:?}: {sql}")),
-                    (Ok(_), Err(Unresolved::Refused(error))) => wrong.push(format!("{error:?}: {sql}")),
+                    (Ok(_), Err(Unresolved::Refused(error))) => {
+                        wrong.push(format!("{error:?}: {sql}"))
+                    }
                     _ => {}
                 }
             }

@@ -1,6 +1,11 @@
-//! The SQLite executor over real files: opening, catalog, statements, and the corpora of hostile and real statements, and the
-//! bench of the verified optimizer.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test may fail loudly")]
+//! The SQLite executor over real files: opening, catalog, statements, and the corpora of hostile
+//! and real statements, and the bench of the verified optimizer.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test may fail loudly"
+)]
 
 mod bench;
 mod catalog;

@@ -109,8 +109,13 @@ fn a_database_in_wal_mode_is_read_and_left_as_it_was() {
     let writer = fixture.writer();
     writer.execute_batch("INSERT INTO customers VALUES (2, 'Bert')").unwrap();
     assert_eq!(rows(&database, "SELECT name FROM customers").len(), 2);
-    writer.execute_batch("INSERT INTO customers VALUES (3, 'Cleo'); CREATE TABLE later(a)").unwrap();
-    assert_eq!(rows(&database, "SELECT name FROM customers, (SELECT count(*) FROM later)").len(), 3);
+    writer
+        .execute_batch("INSERT INTO customers VALUES (3, 'Cleo'); CREATE TABLE later(a)")
+        .unwrap();
+    assert_eq!(
+        rows(&database, "SELECT name FROM customers, (SELECT count(*) FROM later)").len(),
+        3
+    );
     drop(database);
     drop(writer);
     let database = fixture.open();
@@ -130,7 +135,10 @@ fn a_log_without_its_index_is_reported_and_nothing_is_made() {
         std::fs::copy(fixture.folder.path().join(name), copy.path().join(name)).unwrap();
     }
     let error = failure(&copy.path().join("shop.sqlite"));
-    assert!(matches!(&error, DatabaseError::Unavailable { reason, .. } if reason.contains("WAL mode")), "{error:?}");
+    assert!(
+        matches!(&error, DatabaseError::Unavailable { reason, .. } if reason.contains("WAL mode")),
+        "{error:?}"
+    );
     assert_eq!(std::fs::read_dir(copy.path()).unwrap().count(), 2);
 }
 
@@ -180,7 +188,8 @@ fn a_time_that_was_set_back_hides_no_change() {
     assert_ne!(database.identity().unwrap(), first);
 }
 
-/// By POSIX, closing any descriptor of a file gives up all of the process's locks on it. Looking at a file's identity must not.
+/// By POSIX, closing any descriptor of a file gives up all of the process's locks on it. Looking at
+/// a file's identity must not.
 #[cfg(target_os = "linux")]
 #[test]
 fn reading_the_identity_releases_no_locks_of_a_reader() {
@@ -242,15 +251,23 @@ fn names_that_are_not_utf8_cost_only_their_own_tables() {
     assert_eq!(rows(&database, "SELECT a FROM good WHERE a = 'x'"), [[Value::Text("x".into())]]);
     assert_eq!(rows(&database, "SELECT * FROM checks").len(), 1);
     assert_eq!(rows(&database, "SELECT b FROM fine").len(), 2);
-    let plan =
-        runtime().block_on(database.explain(&syrch_core::ports::SqlQuery::new("SELECT a FROM good WHERE a = 'x'")));
+    let plan = runtime().block_on(
+        database.explain(&syrch_core::ports::SqlQuery::new("SELECT a FROM good WHERE a = 'x'")),
+    );
     assert!(plan.unwrap().text.contains("good"));
-    for (table, what) in
-        [("columns", "column"), ("types", "column"), ("named", "column"), ("found", "column"), ("text", "column")]
-    {
+    for (table, what) in [
+        ("columns", "column"),
+        ("types", "column"),
+        ("named", "column"),
+        ("found", "column"),
+        ("text", "column"),
+    ] {
         let error = refusal(&database, &format!("SELECT * FROM {table}"));
         assert_eq!(error.kind, SqlErrorKind::Denied, "{error:?}");
-        assert!(error.message.contains("is not UTF-8") && error.message.contains(what), "{error:?}");
+        assert!(
+            error.message.contains("is not UTF-8") && error.message.contains(what),
+            "{error:?}"
+        );
     }
     for view in ["reads", "star"] {
         assert_eq!(refusal(&database, &format!("SELECT * FROM {view}")).kind, SqlErrorKind::Denied);
@@ -263,7 +280,8 @@ fn very_many_tables_open() {
     for n in 0..6_000 {
         script += &format!("CREATE TABLE t{n}(id INTEGER PRIMARY KEY, a TEXT);");
     }
-    // One view and one virtual table made the engine's own list of tables compile in proportion to their square.
+    // One view and one virtual table made the engine's own list of tables compile in proportion to
+    // their square.
     script += "CREATE INDEX i ON t5(a); CREATE VIEW v AS SELECT a FROM t1; CREATE VIRTUAL TABLE f USING fts5(a);
         CREATE TABLE f_other(a); CREATE TABLE w(a, b, PRIMARY KEY (b)) WITHOUT ROWID;
         CREATE TABLE c(a PRIMARY KEY /* WITHOUT ROWID */); COMMIT;";
@@ -274,7 +292,8 @@ fn very_many_tables_open() {
     assert_eq!(catalog.table("t5").unwrap().indexes.len(), 1);
     assert_eq!(catalog.table("f").unwrap().columns.len(), 1);
     assert!(catalog.table("f_data").is_none() && catalog.table("f_other").is_some());
-    let nullable = |table: &str, column: &str| catalog.table(table).unwrap().column(column).unwrap().nullable;
+    let nullable =
+        |table: &str, column: &str| catalog.table(table).unwrap().column(column).unwrap().nullable;
     assert!(!nullable("w", "b") && nullable("w", "a") && nullable("c", "a"));
     assert_eq!(catalog.table("w").unwrap().indexes.len(), 1);
     for from in ["t5999, v", "t5999, f"] {
@@ -286,13 +305,16 @@ fn very_many_tables_open() {
 fn what_repeats_long_names_takes_only_so_much_of_the_catalog() {
     let long = "k".repeat(60_000);
     let references = "REFERENCES t ".repeat(1_000);
-    let keys: String =
-        (0..5).map(|n| format!("CREATE TABLE u{n}(a {references}, b REFERENCES t(\"{long}\"));")).collect();
-    let repeated: String = (0..5).map(|n| format!("CREATE TABLE w{n}(\"{long}\" {references});")).collect();
+    let keys: String = (0..5)
+        .map(|n| format!("CREATE TABLE u{n}(a {references}, b REFERENCES t(\"{long}\"));"))
+        .collect();
+    let repeated: String =
+        (0..5).map(|n| format!("CREATE TABLE w{n}(\"{long}\" {references});")).collect();
     let others: String = (0..1_300).map(|n| format!("CREATE TABLE o{n}(a PRIMARY KEY);")).collect();
     let different: String = (0..1_300).map(|n| format!("REFERENCES o{n} ")).collect();
     let stars = vec!["*"; 50].join(",");
-    let views: String = (0..30).map(|n| format!("CREATE VIEW v{n} AS SELECT {stars} FROM t;")).collect();
+    let views: String =
+        (0..30).map(|n| format!("CREATE VIEW v{n} AS SELECT {stars} FROM t;")).collect();
     let fixture = Fixture::new(&format!(
         "BEGIN; CREATE TABLE t(\"{long}\" INTEGER PRIMARY KEY); {keys} {repeated} CREATE TABLE last(a);
          CREATE VIEW small AS SELECT a FROM last; {views} COMMIT;"
@@ -307,7 +329,10 @@ fn what_repeats_long_names_takes_only_so_much_of_the_catalog() {
     assert_eq!(catalog.table("w4").unwrap().foreign_keys.len(), 1);
     assert_eq!(rows(&database, "SELECT count(*) FROM t, last, small"), [[Value::Integer(0)]]);
     // Each of them takes 3 MB.
-    assert!(catalog.tables.iter().filter(|table| table.is_view()).count() <= 22 && catalog.table("v29").is_none());
+    assert!(
+        catalog.tables.iter().filter(|table| table.is_view()).count() <= 22
+            && catalog.table("v29").is_none()
+    );
     let error = refusal(&database, "SELECT * FROM v29");
     assert!(error.message.contains("the catalog would take more than 64 MiB"), "{error:?}");
 

@@ -1,5 +1,6 @@
-//! Admitted statements give the same rows on every plan: the golds of the shared questions, on copies of their databases without indexes, with an
-//! index on each column, with scans in the other direction, and with `NOT INDEXED` behind every table.
+//! Admitted statements give the same rows on every plan: the golds of the shared questions, on
+//! copies of their databases without indexes, with an index on each column, with scans in the other
+//! direction, and with `NOT INDEXED` behind every table.
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -55,11 +56,15 @@ fn names(connection: &Connection, sql: &str) -> Vec<(String, String)> {
 }
 
 fn without_indexes(connection: &Connection) {
-    for (name, _) in names(connection, "SELECT name, tbl_name FROM sqlite_schema WHERE type = 'index' AND sql NOT NULL")
-    {
+    for (name, _) in names(
+        connection,
+        "SELECT name, tbl_name FROM sqlite_schema WHERE type = 'index' AND sql NOT NULL",
+    ) {
         connection.execute_batch(&format!("DROP INDEX {}", Dialect::Sqlite.quoted(&name))).unwrap();
     }
-    connection.execute_batch("PRAGMA automatic_index = 0; PRAGMA reverse_unordered_selects = 1").unwrap();
+    connection
+        .execute_batch("PRAGMA automatic_index = 0; PRAGMA reverse_unordered_selects = 1")
+        .unwrap();
 }
 
 fn with_every_index(connection: &Connection) {
@@ -67,7 +72,8 @@ fn with_every_index(connection: &Connection) {
     for (number, (table, column)) in names(connection, sql).into_iter().enumerate() {
         let [table, column] = [table, column].map(|name| Dialect::Sqlite.quoted(&name));
         let direction = if number % 2 == 0 { "DESC" } else { "ASC" };
-        let _ = connection.execute_batch(&format!("CREATE INDEX more_{number} ON {table}({column} {direction})"));
+        let _ = connection
+            .execute_batch(&format!("CREATE INDEX more_{number} ON {table}({column} {direction})"));
     }
     connection.execute_batch("ANALYZE").unwrap();
 }
@@ -80,7 +86,8 @@ fn not_indexed(sql: &str, catalog: &Catalog) -> String {
     let mut changed = sql.to_owned();
     for index in (1..tokens.len()).rev() {
         let is_table = tokens[index].name(sql).is_some_and(|name| catalog.table(&name).is_some());
-        let stands_in_from = ["FROM", "JOIN", ","].contains(&text(index - 1)) && text(index + 1) != ".";
+        let stands_in_from =
+            ["FROM", "JOIN", ","].contains(&text(index - 1)) && text(index + 1) != ".";
         if is_table && stands_in_from {
             let last = if text(index + 1) == "AS" { index + 2 } else { index };
             changed.insert_str(tokens[last].end, " NOT INDEXED");

@@ -19,7 +19,8 @@ const SHOP: &str = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT, co
 
 fn granted(fixture: &Fixture) -> SqliteDatabase {
     let mut config = hasty(fixture);
-    config.tables = ["customers", "orders", "odd", "notes", "leak", "broken"].map(str::to_owned).to_vec();
+    config.tables =
+        ["customers", "orders", "odd", "notes", "leak", "broken"].map(str::to_owned).to_vec();
     SqliteDatabase::open(config).unwrap()
 }
 
@@ -27,10 +28,13 @@ fn granted(fixture: &Fixture) -> SqliteDatabase {
 fn results_have_the_types_and_names_of_the_statement() {
     let fixture = Fixture::new(SHOP);
     let database = fixture.open();
-    let result =
-        run(&database, "SELECT id, name, country AS name, born, id + 0.5, x'01', NULL FROM customers ORDER BY id")
-            .unwrap();
-    let types: Vec<DataType> = result.schema().fields().iter().map(|field| field.data_type().clone()).collect();
+    let result = run(
+        &database,
+        "SELECT id, name, country AS name, born, id + 0.5, x'01', NULL FROM customers ORDER BY id",
+    )
+    .unwrap();
+    let types: Vec<DataType> =
+        result.schema().fields().iter().map(|field| field.data_type().clone()).collect();
     use DataType::{Binary, Float64, Int64, Null, Utf8};
     assert_eq!(types, [Int64, Utf8, Utf8, Utf8, Float64, Binary, Null]);
     let columns = result.columns();
@@ -38,7 +42,10 @@ fn results_have_the_types_and_names_of_the_statement() {
     let declared: Vec<&str> = columns.iter().map(|column| column.sql_type.as_str()).collect();
     assert_eq!(declared, ["INTEGER", "TEXT", "VARCHAR(2)", "DATE", "", "", ""]);
     assert_eq!(result.rows(1, 1)[0][2], Value::Null);
-    assert_eq!(result.sql, "SELECT id, name, country AS name, born, id + 0.5, x'01', NULL FROM customers ORDER BY id");
+    assert_eq!(
+        result.sql,
+        "SELECT id, name, country AS name, born, id + 0.5, x'01', NULL FROM customers ORDER BY id"
+    );
 
     let mixed = rows(&database, "SELECT x, y FROM odd");
     assert_eq!(mixed[0], [Value::Real(1.0), Value::Text("006".into())]);
@@ -49,7 +56,8 @@ fn results_have_the_types_and_names_of_the_statement() {
 
 #[test]
 fn broken_text_is_mended_with_a_warning() {
-    let fixture = Fixture::new("CREATE TABLE t(a TEXT); INSERT INTO t VALUES (CAST(x'61ff62' AS TEXT));");
+    let fixture =
+        Fixture::new("CREATE TABLE t(a TEXT); INSERT INTO t VALUES (CAST(x'61ff62' AS TEXT));");
     let result = run(&fixture.open(), "SELECT a FROM t").unwrap();
     assert_eq!(result.rows(0, 1), [[Value::Text("a\u{fffd}b".into())]]);
     assert_eq!(result.profile().warnings.len(), 1);
@@ -60,24 +68,35 @@ fn caps_cut_and_say_so() {
     let fixture = Fixture::new(SHOP);
     let mut config = fixture.config();
     config.limits.rows = 2;
-    let result = run(&SqliteDatabase::open(config.clone()).unwrap(), "SELECT id FROM orders").unwrap();
-    assert_eq!((result.row_count(), result.truncated(), result.profile().warnings.len()), (2, true, 1));
-    let exact = run(&SqliteDatabase::open(config.clone()).unwrap(), "SELECT id FROM customers").unwrap();
+    let result =
+        run(&SqliteDatabase::open(config.clone()).unwrap(), "SELECT id FROM orders").unwrap();
+    assert_eq!(
+        (result.row_count(), result.truncated(), result.profile().warnings.len()),
+        (2, true, 1)
+    );
+    let exact =
+        run(&SqliteDatabase::open(config.clone()).unwrap(), "SELECT id FROM customers").unwrap();
     assert!(!exact.truncated());
 
     config.limits.rows = 1_000;
     // A number has 8 bytes and a NULL none, and each cell counts for 24 more.
     config.limits.result_bytes = 70;
-    let result = run(&SqliteDatabase::open(config.clone()).unwrap(), "SELECT id FROM orders").unwrap();
+    let result =
+        run(&SqliteDatabase::open(config.clone()).unwrap(), "SELECT id FROM orders").unwrap();
     assert_eq!((result.row_count(), result.truncated()), (2, true));
-    let nulls = run(&SqliteDatabase::open(config.clone()).unwrap(), "SELECT NULL, NULL FROM orders").unwrap();
+    let nulls =
+        run(&SqliteDatabase::open(config.clone()).unwrap(), "SELECT NULL, NULL FROM orders")
+            .unwrap();
     assert_eq!((nulls.row_count(), nulls.truncated()), (1, true));
 
     let long = "n".repeat(30_000);
-    let columns = |count: usize| format!("SELECT {} FROM orders", vec![format!("id AS {long}"); count].join(", "));
+    let columns = |count: usize| {
+        format!("SELECT {} FROM orders", vec![format!("id AS {long}"); count].join(", "))
+    };
     let database = SqliteDatabase::open(fixture.config()).unwrap();
     assert!(run(&database, &columns(2)).is_ok());
-    let wide = format!("SELECT {} FROM (SELECT id AS {long} FROM orders) AS o", ["*"; 5].join(", "));
+    let wide =
+        format!("SELECT {} FROM (SELECT id AS {long} FROM orders) AS o", ["*"; 5].join(", "));
     let error = refusal(&database, &wide);
     assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::TooLarge, Some("column-names")));
 
@@ -100,7 +119,10 @@ fn large_results_are_whole_in_several_batches() {
         assert!(matches!(&row[3], Value::Text(text) if text.len() == 250_000));
     }
     assert_eq!(result.row_count(), 40);
-    assert_eq!(result.profile().columns.iter().map(|column| column.nulls).collect::<Vec<_>>(), [0, 0, 30, 0]);
+    assert_eq!(
+        result.profile().columns.iter().map(|column| column.nulls).collect::<Vec<_>>(),
+        [0, 0, 30, 0]
+    );
 
     let mut config = fixture.config();
     config.limits.result_bytes = 5_000_000;
@@ -140,12 +162,24 @@ fn refusals_name_rule_and_token() {
         assert_eq!((error.kind, error.rule.as_deref()), (kind, Some(rule)), "{text}: {error:?}");
         assert!(error.message.contains(token), "{text}: {error:?}");
         let checked = runtime().block_on(database.check(&SqlQuery::new(text))).unwrap_err();
-        assert_eq!((checked.kind, checked.rule.as_deref()), (kind, Some(rule)), "{text}: {checked:?}");
+        assert_eq!(
+            (checked.kind, checked.rule.as_deref()),
+            (kind, Some(rule)),
+            "{text}: {checked:?}"
+        );
     }
-    assert!(refusal(&database, "SELECT lenght(name) FROM customers").suggestions.contains(&"length".to_owned()));
+    assert!(
+        refusal(&database, "SELECT lenght(name) FROM customers")
+            .suggestions
+            .contains(&"length".to_owned())
+    );
     // A common table expression may have any name of its own, and hides nothing.
-    assert_eq!(rows(&database, "WITH extra AS (SELECT 1) SELECT count(*) FROM extra"), [[Value::Integer(1)]]);
-    let hidden = refusal(&database, "WITH secrets AS (SELECT 1 AS a) SELECT count(*) FROM main.secrets");
+    assert_eq!(
+        rows(&database, "WITH extra AS (SELECT 1) SELECT count(*) FROM extra"),
+        [[Value::Integer(1)]]
+    );
+    let hidden =
+        refusal(&database, "WITH secrets AS (SELECT 1 AS a) SELECT count(*) FROM main.secrets");
     assert_eq!(hidden.rule.as_deref(), Some("granted-tables"));
 }
 
@@ -181,8 +215,15 @@ fn errors_have_kinds_places_and_suggestions() {
 fn no_error_quotes_cells() {
     let fixture = Fixture::new(SHOP);
     let database = fixture.open();
-    let words =
-        ["too many columns", "string or blob too big", "no such table: ", "unsafe use of ", "$", "x", "malformed"];
+    let words = [
+        "too many columns",
+        "string or blob too big",
+        "no such table: ",
+        "unsafe use of ",
+        "$",
+        "x",
+        "malformed",
+    ];
     let mut texts: Vec<String> = words
         .iter()
         .flat_map(|word| {
@@ -211,12 +252,16 @@ fn no_error_quotes_cells() {
     for text in &texts {
         let Err(error) = run(&database, text) else { continue };
         failed += 1;
-        assert!(!format!("{error:?}").contains("sk-1") && !format!("{error:?}").contains("sk_1"), "{text}: {error:?}");
+        assert!(
+            !format!("{error:?}").contains("sk-1") && !format!("{error:?}").contains("sk_1"),
+            "{text}: {error:?}"
+        );
     }
     assert!(failed > texts.len() / 2, "{failed} of {}", texts.len());
     let error = refusal(&database, &texts[0]);
     assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::Other, None));
-    let error = refusal(&database, "SELECT length(replace(hex(zeroblob(3000000)), '0', '12345678'))");
+    let error =
+        refusal(&database, "SELECT length(replace(hex(zeroblob(3000000)), '0', '12345678'))");
     assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::TooLarge, Some("length")));
 }
 
@@ -225,19 +270,26 @@ fn who_waits_for_a_busy_database_is_reported() {
     let fixture = Fixture::new(SHOP);
     let mut config = fixture.config();
     config.limits.sql_in_flight = 1;
-    // While others wait, a statement gives its place up once it has computed for 5 ms, so that six have had it by then.
+    // While others wait, a statement gives its place up once it has computed for 5 ms, so that six
+    // have had it by then.
     config.limits.sql_deadline = Duration::from_millis(30);
     let database = SqliteDatabase::open(config).unwrap();
-    let endless =
-        SqlQuery::new("WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r");
+    let endless = SqlQuery::new(
+        "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r",
+    );
     runtime().block_on(async {
         let results = futures::future::join_all((0..16).map(|_| database.run(&endless))).await;
         let kinds: Vec<_> = results.into_iter().map(|result| result.unwrap_err().kind).collect();
         assert!(
-            kinds.iter().all(|kind| matches!(kind, SqlErrorKind::Timeout | SqlErrorKind::Unavailable)),
+            kinds
+                .iter()
+                .all(|kind| matches!(kind, SqlErrorKind::Timeout | SqlErrorKind::Unavailable)),
             "{kinds:?}"
         );
-        assert!(kinds.contains(&SqlErrorKind::Unavailable) && kinds.contains(&SqlErrorKind::Timeout), "{kinds:?}");
+        assert!(
+            kinds.contains(&SqlErrorKind::Unavailable) && kinds.contains(&SqlErrorKind::Timeout),
+            "{kinds:?}"
+        );
         assert_eq!(database.run(&SqlQuery::new("SELECT 1")).await.unwrap().row_count(), 1);
     });
 }
@@ -247,9 +299,13 @@ fn common_table_expressions_that_double_end() {
     let fixture = Fixture::new(SHOP);
     let database = fixture.open();
     for last in [14, 18, 24, 40, 300] {
-        let doubling: String =
-            (1..=last).map(|n| format!(", c{n} AS (SELECT x.a FROM c{0} x, c{0} y)", n - 1)).collect();
-        let error = refusal(&database, &format!("WITH c0 AS (SELECT 1 AS a){doubling} SELECT * FROM c{last}"));
+        let doubling: String = (1..=last)
+            .map(|n| format!(", c{n} AS (SELECT x.a FROM c{0} x, c{0} y)", n - 1))
+            .collect();
+        let error = refusal(
+            &database,
+            &format!("WITH c0 AS (SELECT 1 AS a){doubling} SELECT * FROM c{last}"),
+        );
         assert_eq!(error.kind, SqlErrorKind::TooLarge, "{last}: {error:?}");
     }
     assert_eq!(rows(&database, "SELECT 1"), [[Value::Integer(1)]]);
@@ -261,7 +317,8 @@ fn deadlines_and_memory_end_a_statement() {
     let mut config = hasty(&fixture);
     config.limits.sql_deadline = Duration::from_millis(200);
     let database = SqliteDatabase::open(config.clone()).unwrap();
-    let endless = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r";
+    let endless =
+        "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r";
     let error = refusal(&database, endless);
     assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::Timeout, Some("deadline")));
     assert_eq!(rows(&database, "SELECT 1"), [[Value::Integer(1)]]);
@@ -297,7 +354,10 @@ fn finished_tasks_stand_in_from() {
     let relation = |name: &str, sql: &str, columns: &[&str]| Relation {
         name: name.into(),
         sql: sql.into(),
-        columns: columns.iter().map(|name| syrch_core::Column { name: (*name).into(), ..Default::default() }).collect(),
+        columns: columns
+            .iter()
+            .map(|name| syrch_core::Column { name: (*name).into(), ..Default::default() })
+            .collect(),
     };
     let query = SqlQuery {
         text: "SELECT t.name, s.spent FROM task_b AS s JOIN customers AS t ON t.id = s.customer_id ORDER BY 2; -- done"
@@ -314,11 +374,18 @@ fn finished_tasks_stand_in_from() {
     };
     let result = runtime().block_on(database.run(&query)).unwrap();
     assert_eq!(result.row_count(), 2);
-    assert!(result.sql.starts_with("WITH task_a AS (") && !result.sql.contains("task_c"), "{}", result.sql);
+    assert!(
+        result.sql.starts_with("WITH task_a AS (") && !result.sql.contains("task_c"),
+        "{}",
+        result.sql
+    );
     assert_eq!(result.sql, database.compose(&query).unwrap());
     assert_eq!(rows(&database, &result.sql), result.rows(0, 10));
     let facts = runtime().block_on(database.check(&query)).unwrap();
-    assert_eq!((facts.tasks, facts.tables), (vec!["task_b".to_owned()], vec!["customers".to_owned()]));
+    assert_eq!(
+        (facts.tasks, facts.tables),
+        (vec!["task_b".to_owned()], vec!["customers".to_owned()])
+    );
 
     let wrong = SqlQuery { text: query.text.replace("s.spent", "s.spend"), ..query };
     let error = runtime().block_on(database.run(&wrong)).unwrap_err();
@@ -350,10 +417,15 @@ fn what_only_the_engine_parses_is_checked_by_it() {
 fn plans_are_trees() {
     let fixture = Fixture::new(SHOP);
     let database = fixture.open();
-    let query = SqlQuery::new("SELECT name FROM customers WHERE id = 1 UNION SELECT name FROM customers");
+    let query =
+        SqlQuery::new("SELECT name FROM customers WHERE id = 1 UNION SELECT name FROM customers");
     let plan = runtime().block_on(database.explain(&query)).unwrap();
     assert_eq!(plan.format, "sqlite-eqp");
-    assert!(plan.text.contains("\n  ") && plan.text.contains("USING INTEGER PRIMARY KEY"), "{}", plan.text);
+    assert!(
+        plan.text.contains("\n  ") && plan.text.contains("USING INTEGER PRIMARY KEY"),
+        "{}",
+        plan.text
+    );
     assert!(runtime().block_on(database.explain(&SqlQuery::new("DELETE FROM orders"))).is_err());
 }
 
@@ -381,13 +453,22 @@ fn functions_over_long_values_end_with_the_deadline() {
     ] {
         let error = refusal(&database, &format!("{LONG} SELECT {expression} FROM a, h, c, s"));
         // Not that its thread was given up.
-        assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::Timeout, Some("deadline")), "{expression}");
+        assert_eq!(
+            (error.kind, error.rule.as_deref()),
+            (SqlErrorKind::Timeout, Some("deadline")),
+            "{expression}"
+        );
     }
-    // The engine checks no deadline within a row: what stands in one may be long, or its values may.
+    // The engine checks no deadline within a row: what stands in one may be long, or its values
+    // may.
     let many = format!("max({}0)", format!("max({}0), ", "-a, ".repeat(30)).repeat(30));
     let text = format!("{LONG} SELECT max({}0) FROM a", format!("{many}, ").repeat(10));
     let error = refusal(&database, &text);
-    assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::TooLarge, Some("length")), "{error:?}");
+    assert_eq!(
+        (error.kind, error.rule.as_deref()),
+        (SqlErrorKind::TooLarge, Some("length")),
+        "{error:?}"
+    );
     assert_eq!(rows(&database, "SELECT 1"), [[Value::Integer(1)]]);
 }
 
@@ -396,27 +477,49 @@ fn full_text_search_in_long_rows_ends() {
     let long = "INSERT INTO notes SELECT 'long', replace(hex(zeroblob(490000)), '00', 'a ');";
     let fixture = Fixture::new(&format!("{SHOP} {long}"));
     let database = SqliteDatabase::open(hasty(&fixture)).unwrap();
-    for function in ["snippet(notes, 1, '', '', '', 64)", "highlight(notes, 1, '', '')", "bm25(notes)"] {
+    for function in
+        ["snippet(notes, 1, '', '', '', 64)", "highlight(notes, 1, '', '')", "bm25(notes)"]
+    {
         let error = refusal(&database, &format!("SELECT {function} FROM notes('a')"));
-        assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::TooLarge, Some("full-text")), "{error:?}");
-        assert_eq!(rows(&database, &format!("SELECT {function} FROM notes WHERE notes MATCH 'fox'")).len(), 1);
+        assert_eq!(
+            (error.kind, error.rule.as_deref()),
+            (SqlErrorKind::TooLarge, Some("full-text")),
+            "{error:?}"
+        );
+        assert_eq!(
+            rows(&database, &format!("SELECT {function} FROM notes WHERE notes MATCH 'fox'")).len(),
+            1
+        );
     }
     // One row of as many words as there may be, each of them wherever it is looked for.
     let words = vec!["a"; 15].join(" ");
-    let near = SqlQuery::new(format!("SELECT count(*) FROM notes WHERE notes MATCH 'NEAR({words})'"));
+    let near =
+        SqlQuery::new(format!("SELECT count(*) FROM notes WHERE notes MATCH 'NEAR({words})'"));
     if let Err(error) = runtime().block_on(database.run(&near)) {
-        assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::Timeout, Some("deadline")), "{error:?}");
+        assert_eq!(
+            (error.kind, error.rule.as_deref()),
+            (SqlErrorKind::Timeout, Some("deadline")),
+            "{error:?}"
+        );
     }
     // Ranking by `snippet`, which no statement calls by its name.
     let ranked = "SELECT length(rank) FROM notes('a', 'snippet(1, '''', '''', '''', 64)')";
     assert_eq!(refusal(&database, ranked).rule.as_deref(), Some("full-text"));
-    let others = ["SELECT 1 FROM notes('a' || ' b')", "SELECT 1 FROM notes WHERE \"match\"('a' || 'b', body)"];
+    let others = [
+        "SELECT 1 FROM notes('a' || ' b')",
+        "SELECT 1 FROM notes WHERE \"match\"('a' || 'b', body)",
+    ];
     for computed in others {
         assert_eq!(refusal(&database, computed).rule.as_deref(), Some("full-text"), "{computed}");
     }
-    let computed = "SELECT 1 FROM notes WHERE notes MATCH (SELECT group_concat(body, ' ') FROM notes)";
+    let computed =
+        "SELECT 1 FROM notes WHERE notes MATCH (SELECT group_concat(body, ' ') FROM notes)";
     let error = refusal(&database, computed);
-    assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::Denied, Some("full-text")), "{error:?}");
+    assert_eq!(
+        (error.kind, error.rule.as_deref()),
+        (SqlErrorKind::Denied, Some("full-text")),
+        "{error:?}"
+    );
     assert_eq!(error.position, computed.find("MATCH").map(|at| at as u32));
 }
 
@@ -445,7 +548,11 @@ fn memory_is_counted_for_each_statement() {
         };
         let (a, b, c, ()) = tokio::join!(run(), run(), run(), beside);
         for error in [a, b, c].map(|result| result.unwrap_err()) {
-            assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::TooLarge, Some("memory")), "{error:?}");
+            assert_eq!(
+                (error.kind, error.rule.as_deref()),
+                (SqlErrorKind::TooLarge, Some("memory")),
+                "{error:?}"
+            );
             assert!(error.message.contains("48 MiB"), "{error:?}");
         }
     });
@@ -455,8 +562,9 @@ fn memory_is_counted_for_each_statement() {
 fn a_statement_may_have_many_steps_over_short_values() {
     let fixture = Fixture::new(SHOP);
     let database = fixture.open();
-    let sums: Vec<String> =
-        (0..450).map(|n| format!("max(length(name), {n}, customers.id + {n}, total * {n})")).collect();
+    let sums: Vec<String> = (0..450)
+        .map(|n| format!("max(length(name), {n}, customers.id + {n}, total * {n})"))
+        .collect();
     let text = format!("SELECT {} FROM customers, orders", sums.join(", "));
     assert_eq!(run(&database, &text).unwrap().columns().len(), 450);
 }
@@ -482,9 +590,12 @@ fn a_table_whose_row_in_the_schema_deceives_is_not_readable() {
         "type = 'TABLE'",
         "type = CAST('table' AS BLOB), sql = CAST(sql || '/* ' AS BLOB)",
     ] {
-        let fixture = with_changed_schema(&format!("UPDATE sqlite_schema SET {change} WHERE name = 'd'"));
+        let fixture =
+            with_changed_schema(&format!("UPDATE sqlite_schema SET {change} WHERE name = 'd'"));
         // The engine itself takes it for what it was.
-        let count = fixture.writer().query_row("SELECT count(*) FROM d('fox')", [], |row| row.get::<_, i64>(0));
+        let count = fixture
+            .writer()
+            .query_row("SELECT count(*) FROM d('fox')", [], |row| row.get::<_, i64>(0));
         assert_eq!(count, Ok(1), "{change}");
         let database = fixture.open();
         assert_eq!(rows(&database, "SELECT a FROM t"), [[Value::Text("fox".into())]], "{change}");
@@ -515,9 +626,11 @@ fn full_text_tables_are_known_however_they_are_declared() {
     );
     let database = fixture.open();
     assert_eq!(rows(&database, "SELECT a FROM quoted WHERE quoted MATCH 'fox'").len(), 1);
-    for sql in
-        ["SELECT 1 FROM quoted WHERE quoted MATCH 'f' || 'ox'", "SELECT 1 FROM searches", "SELECT a FROM searches"]
-    {
+    for sql in [
+        "SELECT 1 FROM quoted WHERE quoted MATCH 'f' || 'ox'",
+        "SELECT 1 FROM searches",
+        "SELECT a FROM searches",
+    ] {
         assert_eq!(refusal(&database, sql).rule.as_deref(), Some("full-text"), "{sql}");
     }
     for table in ["short", "\"column\""] {
@@ -561,11 +674,17 @@ fn a_name_in_double_quotes_that_nothing_has_is_an_unknown_column_everywhere() {
         let explain = runtime.block_on(database.explain(&query)).unwrap_err();
         for error in [run, check, explain] {
             assert_eq!(error.kind, SqlErrorKind::UnknownColumn, "{sql}: {error:?}");
-            assert!(error.message.starts_with("no such column") && !error.message.contains("literal"), "{error:?}");
+            assert!(
+                error.message.starts_with("no such column") && !error.message.contains("literal"),
+                "{error:?}"
+            );
         }
     }
     let error = refusal(&database, "SELECT DISTINCT \"orgin\" FROM samples");
-    assert_eq!((error.position, error.suggestions.as_slice()), (Some(16), ["origin".to_owned()].as_slice()));
+    assert_eq!(
+        (error.position, error.suggestions.as_slice()),
+        (Some(16), ["origin".to_owned()].as_slice())
+    );
     let error = refusal(&database, "SELECT count(*) FROM samples WHERE status = \"done\"");
     assert!(error.message.ends_with("a text is written in single quotes: 'done'"), "{error:?}");
 }
@@ -588,9 +707,15 @@ fn names_in_double_quotes_and_texts_in_views_mean_what_they_did() {
         ),
         ("SELECT n FROM above", integer(2)),
         ("SELECT \"n\" AS \"odd\" FROM above ORDER BY \"odd\"", integer(2)),
-        ("SELECT count(\"odd`\"\"name\") FROM samples JOIN finished USING (\"sample_id\")", integer(2)),
+        (
+            "SELECT count(\"odd`\"\"name\") FROM samples JOIN finished USING (\"sample_id\")",
+            integer(2),
+        ),
         ("SELECT \"count(*)\" FROM (SELECT count(*) FROM samples)", integer(3)),
-        ("SELECT \"max(\"\"sample_id\"\")\" FROM (SELECT max(\"sample_id\") FROM samples)", integer(3)),
+        (
+            "SELECT \"max(\"\"sample_id\"\")\" FROM (SELECT max(\"sample_id\") FROM samples)",
+            integer(3),
+        ),
         ("SELECT \"ROWID\" FROM samples WHERE status = 'open'", integer(2)),
     ] {
         assert_eq!(rows(&database, sql), expected, "{sql}");

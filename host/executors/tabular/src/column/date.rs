@@ -1,4 +1,5 @@
-//! Dates and times as people write them: with numbers in any order, with the names of months, with zones.
+//! Dates and times as people write them: with numbers in any order, with the names of months, with
+//! zones.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -11,7 +12,8 @@ use crate::options::DateOrder;
 
 /// Bytes of a date with its time at most.
 const LONGEST: usize = 48;
-/// Years of two digits from this one on are of the last century, as POSIX has it: 69 is 1969, and 68 is 2068.
+/// Years of two digits from this one on are of the last century, as POSIX has it: 69 is 1969, and
+/// 68 is 2068.
 const LAST_CENTURY: u32 = 69;
 
 /// A day as it is written.
@@ -79,12 +81,17 @@ impl<'a> Moment<'a> {
                     DateOrder::YearMonthDay if is_short => [first, second, third],
                     DateOrder::YearMonthDay => return None,
                 };
-                NaiveDate::from_ymd_opt(if is_short { long_year(year) } else { i32::try_from(year).ok()? }, month, day)
+                NaiveDate::from_ymd_opt(
+                    if is_short { long_year(year) } else { i32::try_from(year).ok()? },
+                    month,
+                    day,
+                )
             }
         }
     }
 
-    /// The moment as ISO 8601 writes it, in UTC where it has a zone: `2024-02-29`, or `2024-02-29 08:05:00`.
+    /// The moment as ISO 8601 writes it, in UTC where it has a zone: `2024-02-29`, or `2024-02-29
+    /// 08:05:00`.
     fn iso(&self, order: DateOrder) -> Option<String> {
         let day = self.day(order)?;
         let mut iso = String::with_capacity(32);
@@ -93,7 +100,8 @@ impl<'a> Moment<'a> {
             return Some(iso);
         };
         let local = day.and_hms_opt(time.hour, time.minute, time.second)?;
-        let moment = local.checked_sub_signed(TimeDelta::try_seconds(time.offset.unwrap_or(0).into())?)?;
+        let moment =
+            local.checked_sub_signed(TimeDelta::try_seconds(time.offset.unwrap_or(0).into())?)?;
         if !(0..=9_999).contains(&moment.year()) {
             return None;
         }
@@ -114,10 +122,12 @@ fn long_year(short: u32) -> i32 {
 
 /// A day of three numbers.
 fn numbers(text: &str) -> Option<(Form, Day)> {
-    let separator = text.bytes().find(|byte| !byte.is_ascii_digit()).filter(|byte| b"-/.".contains(byte))?;
+    let separator =
+        text.bytes().find(|byte| !byte.is_ascii_digit()).filter(|byte| b"-/.".contains(byte))?;
     let mut parts = text.split(char::from(separator)).map(str::trim);
     let parts = [parts.next()?, parts.next()?, parts.next().filter(|_| parts.next().is_none())?];
-    let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number =
+        |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     if !parts.iter().all(is_number) {
         return None;
     }
@@ -127,21 +137,27 @@ fn numbers(text: &str) -> Option<(Form, Day)> {
             let day = NaiveDate::from_ymd_opt(i32::try_from(first).ok()?, second, third)?;
             Some((Form::YearFirst(separator), Day::Fixed(day)))
         }
-        [1..=2, 1..=2, 4] => {
-            Some((Form::Numbers(separator), Day::Open { numbers: [first, second, third], is_short: false }))
-        }
+        [1..=2, 1..=2, 4] => Some((
+            Form::Numbers(separator),
+            Day::Open { numbers: [first, second, third], is_short: false },
+        )),
         // `1.2.10` may be a version.
-        [2, 2, 2] => Some((Form::Numbers(separator), Day::Open { numbers: [first, second, third], is_short: true })),
-        [1..=2, 1..=2, 2] if separator == b'/' => {
-            Some((Form::Numbers(separator), Day::Open { numbers: [first, second, third], is_short: true }))
-        }
+        [2, 2, 2] => Some((
+            Form::Numbers(separator),
+            Day::Open { numbers: [first, second, third], is_short: true },
+        )),
+        [1..=2, 1..=2, 2] if separator == b'/' => Some((
+            Form::Numbers(separator),
+            Day::Open { numbers: [first, second, third], is_short: true },
+        )),
         _ => None,
     }
 }
 
 /// A day whose month has a name: `5 Feb 2024`, `Feb 5, 2024`, `05-Feb-24`, `Mon, 5 Feb 2024`.
 fn named(text: &str) -> Option<(Form, Day)> {
-    let mut words = text.split([' ', '-', '/', '.', ',']).filter(|word| !word.is_empty()).peekable();
+    let mut words =
+        text.split([' ', '-', '/', '.', ',']).filter(|word| !word.is_empty()).peekable();
     words.next_if(|word| is_weekday(word));
     let words = [words.next()?, words.next()?, words.next().filter(|_| words.next().is_none())?];
     let number = |word: &str, longest: usize| {
@@ -149,7 +165,9 @@ fn named(text: &str) -> Option<(Form, Day)> {
         is_number.then(|| word.parse::<u32>().ok())?
     };
     let day_of = |word: &str| {
-        let is_suffix = |end: &str| ["st", "nd", "rd", "th"].iter().any(|suffix| suffix.eq_ignore_ascii_case(end));
+        let is_suffix = |end: &str| {
+            ["st", "nd", "rd", "th"].iter().any(|suffix| suffix.eq_ignore_ascii_case(end))
+        };
         let end = word.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(word.len());
         let (digits, end) = word.split_at(end);
         (end.is_empty() || is_suffix(end)).then(|| number(digits, 2))?
@@ -162,7 +180,9 @@ fn named(text: &str) -> Option<(Form, Day)> {
     let [first, second, third] = words;
     let (year, month, day) = match (month(first), month(second)) {
         (Some(month), _) => (year_of(third)?, month, day_of(second)?),
-        (None, Some(month)) if first.len() == 4 && third.len() <= 2 => (year_of(first)?, month, day_of(third)?),
+        (None, Some(month)) if first.len() == 4 && third.len() <= 2 => {
+            (year_of(first)?, month, day_of(third)?)
+        }
         (None, Some(month)) => (year_of(third)?, month, day_of(first)?),
         (None, None) => return None,
     };
@@ -172,9 +192,11 @@ fn named(text: &str) -> Option<(Form, Day)> {
 impl<'a> Time<'a> {
     /// Reads `8:05`, `08:05:00.25`, `8:05 PM`, each perhaps with a zone: `Z`, `UTC`, `+02:00`.
     fn read(text: &'a str) -> Option<Self> {
-        let end = text.find(|letter: char| !letter.is_ascii_digit() && letter != ':' && letter != '.');
+        let end =
+            text.find(|letter: char| !letter.is_ascii_digit() && letter != ':' && letter != '.');
         let (clock, rest) = text.split_at(end.unwrap_or(text.len()));
-        let (clock, fraction) = clock.split_once('.').map_or((clock, None), |(clock, end)| (clock, Some(end)));
+        let (clock, fraction) =
+            clock.split_once('.').map_or((clock, None), |(clock, end)| (clock, Some(end)));
         let mut parts = clock.split(':');
         let below = |part: &str, limit: u32| {
             let is_number = part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -186,8 +208,11 @@ impl<'a> Time<'a> {
         let second = parts.next().map(|part| below(part, 60));
         let has_seconds = second.is_some();
         let second = second.unwrap_or(Some(0))?;
-        let is_fraction = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-        if parts.next().is_some() || fraction.is_some_and(|digits| !has_seconds || !is_fraction(digits)) {
+        let is_fraction =
+            |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        if parts.next().is_some()
+            || fraction.is_some_and(|digits| !has_seconds || !is_fraction(digits))
+        {
             return None;
         }
         let (hour, rest) = half_of_day(hour, rest.trim_start())?;
@@ -338,7 +363,9 @@ impl Dates {
         }
         let day = moment.day(self.open_orders().next()?)?;
         // In UTC it may lie in a year that ISO 8601 cannot write.
-        if moment.time.is_some_and(|time| time.offset.is_some()) && !(1..9_999).contains(&day.year()) {
+        if moment.time.is_some_and(|time| time.offset.is_some())
+            && !(1..9_999).contains(&day.year())
+        {
             return None;
         }
         self.is_changed = true;
@@ -347,7 +374,8 @@ impl Dates {
             Some(Time { offset, .. }) => {
                 self.times += 1;
                 self.zoned += u64::from(offset.is_some());
-                self.has_offsets |= self.offset.is_some() && offset.is_some() && self.offset != offset;
+                self.has_offsets |=
+                    self.offset.is_some() && offset.is_some() && self.offset != offset;
                 self.offset = self.offset.or(offset);
             }
         }
@@ -355,7 +383,11 @@ impl Dates {
     }
 
     fn open_orders(&self) -> impl Iterator<Item = DateOrder> + '_ {
-        DateOrder::ALL.into_iter().zip(self.orders).filter(|(_, is_open)| *is_open).map(|(order, _)| order)
+        DateOrder::ALL
+            .into_iter()
+            .zip(self.orders)
+            .filter(|(_, is_open)| *is_open)
+            .map(|(order, _)| order)
     }
 
     /// The column, or why its dates stay text; `None` if not all values are dates.
@@ -385,7 +417,8 @@ impl Dates {
             let zones = if self.has_offsets { "; the file has several zones" } else { "" };
             notes.push(format!("in UTC{zones}"));
         }
-        let stored = if self.times > 0 { "stored as YYYY-MM-DD HH:MM:SS" } else { "stored as YYYY-MM-DD" };
+        let stored =
+            if self.times > 0 { "stored as YYYY-MM-DD HH:MM:SS" } else { "stored as YYYY-MM-DD" };
         if matches!(form, Form::Numbers(_)) {
             notes.push(format!("written in the order {}, {stored}", order.name()));
         } else if self.is_changed {

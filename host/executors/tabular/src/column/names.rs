@@ -2,8 +2,23 @@
 
 /// English names of months, and those of other languages that are none of another month.
 const MONTHS: [&[&str]; 12] = [
-    &["january", "jan", "januar", "janvier", "janv", "enero", "ene", "gennaio", "gen", "janeiro", "januari"],
-    &["february", "feb", "februar", "février", "févr", "fév", "febrero", "febbraio", "fevereiro", "fev", "februari"],
+    &[
+        "january", "jan", "januar", "janvier", "janv", "enero", "ene", "gennaio", "gen", "janeiro",
+        "januari",
+    ],
+    &[
+        "february",
+        "feb",
+        "februar",
+        "février",
+        "févr",
+        "fév",
+        "febrero",
+        "febbraio",
+        "fevereiro",
+        "fev",
+        "februari",
+    ],
     &["march", "mar", "märz", "mär", "mrz", "mars", "marzo", "março", "maart", "mrt"],
     &["april", "apr", "avril", "avr", "abril", "abr", "aprile"],
     &["may", "mai", "mayo", "maggio", "mag", "maio", "mei"],
@@ -13,11 +28,23 @@ const MONTHS: [&[&str]; 12] = [
     &["september", "sep", "sept", "septembre", "septiembre", "settembre", "set", "setembro"],
     &["october", "oct", "oktober", "okt", "octobre", "octubre", "ottobre", "ott", "outubro", "out"],
     &["november", "nov", "novembre", "noviembre", "novembro"],
-    &["december", "dec", "dezember", "dez", "décembre", "déc", "diciembre", "dic", "dicembre", "dezembro"],
+    &[
+        "december",
+        "dec",
+        "dezember",
+        "dez",
+        "décembre",
+        "déc",
+        "diciembre",
+        "dic",
+        "dicembre",
+        "dezembro",
+    ],
 ];
 
 /// English days of the week by their first letters.
-const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+const WEEKDAYS: [&str; 7] =
+    ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
 /// The month of that name, from 1.
 pub(super) fn month(word: &str) -> Option<u32> {

@@ -1,5 +1,5 @@
-//! Numbers as people write them: with marks between thousands, a decimal comma, the sign of a currency or of per cent, and in brackets where
-//! they are negative.
+//! Numbers as people write them: with marks between thousands, a decimal comma, the sign of a
+//! currency or of per cent, and in brackets where they are negative.
 
 use super::marker::values;
 use crate::cell::{Cell, ColumnType, integer, real};
@@ -8,11 +8,13 @@ use crate::options::Decimal;
 /// Bytes of a number at most.
 const LONGEST: usize = 64;
 
-/// Signs and codes of currencies that stand before or after an amount; the longer of two that begin alike comes first.
+/// Signs and codes of currencies that stand before or after an amount; the longer of two that begin
+/// alike comes first.
 const UNITS: [&str; 52] = [
-    PER_CENT, "US$", "AU$", "CA$", "NZ$", "HK$", "A$", "C$", "R$", "S$", "$", "€", "£", "¥", "￥", "₹", "₽", "₺", "₩",
-    "₪", "₫", "₴", "₦", "฿", "zł", "kr.", "kr", "Kč", "Ft", "Fr.", "USD", "EUR", "GBP", "CHF", "JPY", "CNY", "INR",
-    "AUD", "CAD", "NZD", "SEK", "NOK", "DKK", "PLN", "CZK", "HUF", "BRL", "MXN", "ZAR", "TRY", "SGD", "HKD",
+    PER_CENT, "US$", "AU$", "CA$", "NZ$", "HK$", "A$", "C$", "R$", "S$", "$", "€", "£", "¥", "￥",
+    "₹", "₽", "₺", "₩", "₪", "₫", "₴", "₦", "฿", "zł", "kr.", "kr", "Kč", "Ft", "Fr.", "USD",
+    "EUR", "GBP", "CHF", "JPY", "CNY", "INR", "AUD", "CAD", "NZD", "SEK", "NOK", "DKK", "PLN",
+    "CZK", "HUF", "BRL", "MXN", "ZAR", "TRY", "SGD", "HKD",
 ];
 
 /// The least digits of a telephone number with its area.
@@ -82,7 +84,8 @@ impl Runs {
         self.are_twos &= digits == 2;
     }
 
-    /// The grouping of a number whose last run has so many digits; `None` if there is no such grouping. Only commas and points stand two digits apart.
+    /// The grouping of a number whose last run has so many digits; `None` if there is no such
+    /// grouping. Only commas and points stand two digits apart.
     fn grouping(self, last: u32, group: Group) -> Option<Grouping> {
         if last != 3 || !(1..=3).contains(&self.first) {
             return None;
@@ -146,9 +149,12 @@ impl<'a> Written<'a> {
     }
 
     fn strip_unit(&mut self) {
-        let ends_plainly = |letter: Option<u8>| letter.is_some_and(|byte| byte.is_ascii_digit() || byte == b')');
+        let ends_plainly =
+            |letter: Option<u8>| letter.is_some_and(|byte| byte.is_ascii_digit() || byte == b')');
         let bytes = self.digits.as_bytes();
-        if self.unit.is_some() || (ends_plainly(bytes.first().copied()) && ends_plainly(bytes.last().copied())) {
+        if self.unit.is_some()
+            || (ends_plainly(bytes.first().copied()) && ends_plainly(bytes.last().copied()))
+        {
             return;
         }
         let found = UNITS.iter().find_map(|unit| {
@@ -161,8 +167,8 @@ impl<'a> Written<'a> {
         }
     }
 
-    /// The number with a decimal point and nothing between its digits, and the mark that stood there; `None` if it is none with that mark
-    /// before its decimals.
+    /// The number with a decimal point and nothing between its digits, and the mark that stood
+    /// there; `None` if it is none with that mark before its decimals.
     fn plain(&self, decimal: Decimal) -> Option<(String, Option<(Group, Grouping)>)> {
         let mut plain = String::with_capacity(self.digits.len() + 2);
         plain.extend(self.is_negative.then_some('-'));
@@ -207,7 +213,8 @@ impl<'a> Written<'a> {
     fn blank_grouped(&self) -> Option<usize> {
         let is_bare = !self.is_negative && self.unit.is_none() && self.digits.contains(' ');
         let digits = self.digits.bytes().filter(u8::is_ascii_digit).count();
-        (is_bare && self.digits.bytes().all(|byte| byte == b' ' || byte.is_ascii_digit())).then_some(digits)
+        (is_bare && self.digits.bytes().all(|byte| byte == b' ' || byte.is_ascii_digit()))
+            .then_some(digits)
     }
 }
 
@@ -235,7 +242,13 @@ struct Form {
 
 impl Form {
     fn new(decimal: Decimal, is_open: bool) -> Self {
-        Self { decimal, group: None, grouping: Grouping::Either, is_whole: is_open, is_real: is_open }
+        Self {
+            decimal,
+            group: None,
+            grouping: Grouping::Either,
+            is_whole: is_open,
+            is_real: is_open,
+        }
     }
 
     fn is_open(self) -> bool {
@@ -250,8 +263,9 @@ impl Form {
     fn add(&mut self, written: Written<'_>) {
         let fits = written.plain(self.decimal).filter(|(_, grouped)| {
             grouped.is_none_or(|(group, grouping)| {
-                let is_same =
-                    |own: Grouping| own == grouping || own == Grouping::Either || grouping == Grouping::Either;
+                let is_same = |own: Grouping| {
+                    own == grouping || own == Grouping::Either || grouping == Grouping::Either
+                };
                 self.group.is_none_or(|own| own == group) && is_same(self.grouping)
             })
         });
@@ -346,7 +360,8 @@ impl Numbers {
             }
         }
         let digits = written.blank_grouped().filter(|digits| *digits >= TELEPHONE);
-        self.is_telephone &= digits.is_some() && self.digits.is_none_or(|known| Some(known) == digits);
+        self.is_telephone &=
+            digits.is_some() && self.digits.is_none_or(|known| Some(known) == digits);
         self.digits = digits;
         self.differs |= written.digits.contains([',', '.']);
         self.is_bracketed |= written.is_bracketed;
@@ -357,7 +372,8 @@ impl Numbers {
             }
             Some(unit) => self.other_unit = Some(unit),
             None => {
-                let is_nothing = written.digits.chars().all(|letter| matches!(letter, '0' | '.' | ','));
+                let is_nothing =
+                    written.digits.chars().all(|letter| matches!(letter, '0' | '.' | ','));
                 self.without_unit += u64::from(!is_nothing);
             }
         }
@@ -398,8 +414,13 @@ impl Numbers {
                 (unit, _) => format!("{} with `{unit}`, the others without", values(count)),
             });
         }
-        let between = if form.grouping == Grouping::Lakhs { "thousands, lakhs and crores" } else { "thousands" };
-        let group = form.group.map(|group| format!("{} between {between}", group.shown(form.decimal)));
+        let between = if form.grouping == Grouping::Lakhs {
+            "thousands, lakhs and crores"
+        } else {
+            "thousands"
+        };
+        let group =
+            form.group.map(|group| format!("{} between {between}", group.shown(form.decimal)));
         let comma = (form.decimal == Decimal::Comma).then(|| "a decimal comma".to_owned());
         let marks: Vec<String> = group.into_iter().chain(comma).collect();
         if !marks.is_empty() {

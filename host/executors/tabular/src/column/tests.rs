@@ -6,7 +6,8 @@ use super::*;
 
 /// The type of a column of these values, what they become, and the notes.
 fn read_with(values: &[&str], options: &ReadOptions) -> (ColumnType, Vec<String>, Vec<String>) {
-    let cells = values.iter().map(|text| if text.is_empty() { Cell::Null } else { Cell::Untyped(text) });
+    let cells =
+        values.iter().map(|text| if text.is_empty() { Cell::Null } else { Cell::Untyped(text) });
     let cells: Vec<Cell<'_>> = cells.collect();
     let mut column = Column::new(options);
     cells.iter().for_each(|cell| column.add(cell, options));
@@ -32,7 +33,11 @@ fn shown(cell: &Cell<'_>) -> String {
 
 fn check(values: &[&str], kind: ColumnType, expected: &[&str], notes: &[&str]) {
     let (found, read, said) = read(values);
-    assert_eq!((found, read.iter().map(String::as_str).collect::<Vec<_>>()), (kind, expected.to_vec()), "{values:?}");
+    assert_eq!(
+        (found, read.iter().map(String::as_str).collect::<Vec<_>>()),
+        (kind, expected.to_vec()),
+        "{values:?}"
+    );
     assert_eq!(said, notes, "{values:?}");
 }
 
@@ -74,20 +79,40 @@ fn a_column_has_the_narrowest_type_that_loses_nothing() {
 
 #[test]
 fn markers_are_null_where_the_other_values_have_a_type() {
-    check(&["1", "NA", "3.5", "NA"], ColumnType::Real, &["1", "NULL", "3.5", "NULL"], &["2 values `NA` are NULL"]);
+    check(
+        &["1", "NA", "3.5", "NA"],
+        ColumnType::Real,
+        &["1", "NULL", "3.5", "NULL"],
+        &["2 values `NA` are NULL"],
+    );
     let all = "NA N/A n/a NULL null None NaN nan \\N #N/A - \u{2013} . ?";
     for marker in all.split(' ').chain([" "]) {
         let (kind, read, notes) = read(&["7", marker, "-8"]);
-        assert_eq!((kind, read[1].as_str(), read[2].as_str()), (ColumnType::Integer, "NULL", "-8"), "{marker}");
+        assert_eq!(
+            (kind, read[1].as_str(), read[2].as_str()),
+            (ColumnType::Integer, "NULL", "-8"),
+            "{marker}"
+        );
         assert_eq!(notes.len(), usize::from(marker != " "), "{marker}");
     }
-    check(&["2024-01-01", "n/a"], ColumnType::Date, &["2024-01-01", "NULL"], &["1 value `n/a` is NULL"]);
-    check(&["true", "?", "."], ColumnType::Boolean, &["true", "NULL", "NULL"], &["2 values (1 `.`, 1 `?`) are NULL"]);
+    check(
+        &["2024-01-01", "n/a"],
+        ColumnType::Date,
+        &["2024-01-01", "NULL"],
+        &["1 value `n/a` is NULL"],
+    );
+    check(
+        &["true", "?", "."],
+        ColumnType::Boolean,
+        &["true", "NULL", "NULL"],
+        &["2 values (1 `.`, 1 `?`) are NULL"],
+    );
     // Other letter cases are no markers.
     assert_eq!(read(&["7", "na"]).0, ColumnType::Text);
     let said = "1 value `NA`: text, not NULL; `--null NA` makes it NULL";
     check(&["male", "NA", "-"], ColumnType::Text, &["male", "NA", "-"], &[said]);
-    let options = ReadOptions { nulls: vec!["unknown".to_owned(), "-".to_owned()], ..ReadOptions::default() };
+    let options =
+        ReadOptions { nulls: vec!["unknown".to_owned(), "-".to_owned()], ..ReadOptions::default() };
     let (kind, read, notes) = read_with(&["male", "unknown", "-", "?"], &options);
     assert_eq!((kind, read.join(" ")), (ColumnType::Text, "male NULL NULL ?".to_owned()));
     assert_eq!(notes, ["2 values NULL by `--null`"]);
@@ -99,7 +124,12 @@ fn numbers_are_read_as_people_write_them() {
     use ColumnType::{Integer, Real};
     let comma = "written with a decimal comma";
     let thousands = "written with `,` between thousands";
-    check(&["1,200,000", "350,500", "4,000", "975"], Integer, &["1200000", "350500", "4000", "975"], &[thousands]);
+    check(
+        &["1,200,000", "350,500", "4,000", "975"],
+        Integer,
+        &["1200000", "350500", "4000", "975"],
+        &[thousands],
+    );
     check(&["1,234.50", "2"], Real, &["1234.5", "2"], &[thousands]);
     check(&["12,5", "3,25"], Real, &["12.5", "3.25"], &[comma]);
     check(&["0,125"], Real, &["0.125"], &[comma]);
@@ -120,7 +150,12 @@ fn numbers_are_read_as_people_write_them() {
     check(&[" 100", "90 "], Integer, &["100", "90"], &["blanks around values are left out"]);
     check(&["(987.65)", "1.5"], Real, &["-987.65", "1.5"], &["numbers in brackets are negative"]);
     check(&["1.234,50-", "2,00"], Real, &["-1234.5", "2"], &[points]);
-    check(&["12%", "7.5 %", "0"], Real, &["12", "7.5", "0"], &["in per cent (`%`): 12% is the number 12"]);
+    check(
+        &["12%", "7.5 %", "0"],
+        Real,
+        &["12", "7.5", "0"],
+        &["in per cent (`%`): 12% is the number 12"],
+    );
     check(&["\u{2212}5", "3"], Integer, &["-5", "3"], &[]);
     check(&[".5", "-.25"], Real, &["0.5", "-0.25"], &[]);
 }
@@ -141,12 +176,31 @@ fn signs_of_currencies_are_noted() {
         &["1200.5", "-5"],
         &["in `CHF`", "written with an apostrophe between thousands"],
     );
-    check(&["12,50 EUR", "3,00 EUR"], Real, &["12.5", "3"], &["in `EUR`", "written with a decimal comma"]);
+    check(
+        &["12,50 EUR", "3,00 EUR"],
+        Real,
+        &["12.5", "3"],
+        &["in `EUR`", "written with a decimal comma"],
+    );
     check(&["£5", "7", "0"], Integer, &["5", "7", "0"], &["1 value with `£`, the others without"]);
     check(&["€5", "$7"], Text, &["€5", "$7"], &["stays text: some numbers have `€`, others `$`"]);
-    check(&["12%", "0.12"], Text, &["12%", "0.12"], &["stays text: some numbers have `%`, others have none"]);
-    for texts in [&["€", "5"][..], &["5 apples"], &["$"], &["%"], &["()"], &["--5"], &["5€€"], &["1,,000"], &["1.2.3"]]
-    {
+    check(
+        &["12%", "0.12"],
+        Text,
+        &["12%", "0.12"],
+        &["stays text: some numbers have `%`, others have none"],
+    );
+    for texts in [
+        &["€", "5"][..],
+        &["5 apples"],
+        &["$"],
+        &["%"],
+        &["()"],
+        &["--5"],
+        &["5€€"],
+        &["1,,000"],
+        &["1.2.3"],
+    ] {
         assert_eq!(read(texts).0, Text, "{texts:?}");
     }
 }
@@ -176,7 +230,10 @@ fn a_decimal_comma_elsewhere_makes_a_point_doubtful() {
         values.iter().for_each(|value| column.add(&Cell::Untyped(value), &options));
         column
     };
-    let decisions = decide(&[column(&["12,5"]), column(&["1.234"]), column(&["1.5"]), column(&["7"])], &options);
+    let decisions = decide(
+        &[column(&["12,5"]), column(&["1.234"]), column(&["1.5"]), column(&["7"])],
+        &options,
+    );
     let kinds: Vec<ColumnType> = decisions.iter().map(|decision| decision.kind).collect();
     assert_eq!(kinds, [ColumnType::Real, ColumnType::Text, ColumnType::Real, ColumnType::Integer]);
 }
@@ -195,7 +252,12 @@ fn the_order_of_a_date_is_known_from_one_that_has_no_other() {
         &["2024-02-05 20:05:00", "2024-02-28 00:00:00"],
         &["written in the order dmy, stored as YYYY-MM-DD HH:MM:SS"],
     );
-    check(&["2024/02/05", "2024/11/30"], Date, &["2024-02-05", "2024-11-30"], &["stored as YYYY-MM-DD"]);
+    check(
+        &["2024/02/05", "2024/11/30"],
+        Date,
+        &["2024-02-05", "2024-11-30"],
+        &["stored as YYYY-MM-DD"],
+    );
     check(&["2024-2-5"], Date, &["2024-02-05"], &["stored as YYYY-MM-DD"]);
     check(&["05/05/2024"], Date, &["2024-05-05"], &[dmy]);
     let years = "years of two digits are 1969 to 2068";
@@ -208,11 +270,16 @@ fn the_order_of_a_date_is_known_from_one_that_has_no_other() {
         let options = ReadOptions { date_order: order.parse().ok(), ..ReadOptions::default() };
         assert_eq!(read_with(&["05/02/2024"], &options).1, [expected]);
     }
-    let options = ReadOptions { date_order: Some(DateOrder::YearMonthDay), ..ReadOptions::default() };
+    let options =
+        ReadOptions { date_order: Some(DateOrder::YearMonthDay), ..ReadOptions::default() };
     assert_eq!(read_with(&["24-02-05"], &options).1, ["2024-02-05"]);
-    for texts in
-        [&["28/02/2024", "12/31/2023"][..], &["31/02/2024"], &["28/02/2024", "28.02.2024"], &["1/2"], &["08:05"]]
-    {
+    for texts in [
+        &["28/02/2024", "12/31/2023"][..],
+        &["31/02/2024"],
+        &["28/02/2024", "28.02.2024"],
+        &["1/2"],
+        &["08:05"],
+    ] {
         assert_eq!(read(texts).0, Text, "{texts:?}");
     }
 }
@@ -252,7 +319,12 @@ fn times_with_a_zone_are_in_utc() {
     check(&["2024-01-01 08:05:09"], Timestamp, &["2024-01-01 08:05:09"], &[]);
     check(&["2024-01-01T08:05"], Timestamp, &["2024-01-01 08:05:00"], &[stored]);
     let mixed = "stays text: some times have a zone, others have none";
-    check(&["2024-01-01T08:05Z", "2024-01-01T08:05"], Text, &["2024-01-01T08:05Z", "2024-01-01T08:05"], &[mixed]);
+    check(
+        &["2024-01-01T08:05Z", "2024-01-01T08:05"],
+        Text,
+        &["2024-01-01T08:05Z", "2024-01-01T08:05"],
+        &[mixed],
+    );
     assert_eq!(read(&["0000-01-01T00:00+02:00"]).0, Text);
 }
 
@@ -263,7 +335,8 @@ fn a_text_of_a_typed_file_is_no_number() {
         let mut column = Column::new(&options);
         cells.iter().for_each(|cell| column.add(cell, &options));
         let decision = decide(&[column], &options).remove(0);
-        let read: Vec<String> = cells.iter().map(|cell| shown(&decision.read(cell.clone(), &options))).collect();
+        let read: Vec<String> =
+            cells.iter().map(|cell| shown(&decision.read(cell.clone(), &options))).collect();
         (decision.kind, read)
     };
     let text = |text: &'static str| Cell::Text(text.into());
@@ -271,14 +344,25 @@ fn a_text_of_a_typed_file_is_no_number() {
     assert_eq!(of(&[Cell::Integer(1), Cell::Boolean(true)]).0, ColumnType::Text);
     // A program without a value for an absent number writes its name.
     let (kind, read) = of(&[Cell::Integer(1), text("NA"), Cell::Real(0.5)]);
-    assert_eq!((kind, read.as_slice()), (ColumnType::Real, &["1", "NULL", "0.5"].map(str::to_owned)[..]));
+    assert_eq!(
+        (kind, read.as_slice()),
+        (ColumnType::Real, &["1", "NULL", "0.5"].map(str::to_owned)[..])
+    );
     let (kind, read) = of(&[text("28/02/2024"), text(" 1/2/2024 ")]);
-    assert_eq!((kind, read.as_slice()), (ColumnType::Date, &["2024-02-28", "2024-02-01"].map(str::to_owned)[..]));
+    assert_eq!(
+        (kind, read.as_slice()),
+        (ColumnType::Date, &["2024-02-28", "2024-02-01"].map(str::to_owned)[..])
+    );
 }
 
 #[test]
 fn blanks_before_every_text_are_those_of_the_separator() {
-    check(&[" Bari", " Rome"], ColumnType::Text, &["Bari", "Rome"], &["blanks around values are left out"]);
+    check(
+        &[" Bari", " Rome"],
+        ColumnType::Text,
+        &["Bari", "Rome"],
+        &["blanks around values are left out"],
+    );
     check(&[" Bari", "Rome"], ColumnType::Text, &[" Bari", "Rome"], &[]);
 }
 
@@ -346,7 +430,12 @@ fn numbers_of_the_length_of_a_telephone_stay_text() {
 fn numbers_in_lakhs_and_crores_are_numbers() {
     let note = "written with `,` between thousands, lakhs and crores";
     check(&["12,34,567", "1,00,000"], ColumnType::Integer, &["1234567", "100000"], &[note]);
-    check(&["₹ 1,23,45,678.50", "₹ 12,345.00"], ColumnType::Real, &["12345678.5", "12345"], &["in `₹`", note]);
+    check(
+        &["₹ 1,23,45,678.50", "₹ 12,345.00"],
+        ColumnType::Real,
+        &["12345678.5", "12345"],
+        &["in `₹`", note],
+    );
     // What is neither, or both in one column, is text.
     for values in [
         ["12,34,567", "123,456,789"],

@@ -59,7 +59,10 @@ async fn a_folder_becomes_a_database_that_is_used_again_until_a_file_changes() {
     let database = opened(&config).unwrap();
     let catalog = database.catalog().await.unwrap();
     let tables: Vec<&str> = catalog.tables.iter().map(|table| table.name.as_str()).collect();
-    assert_eq!((tables, catalog.dialect.clone()), (vec!["big_orders", "big_orders_2"], Dialect::Sqlite));
+    assert_eq!(
+        (tables, catalog.dialect.clone()),
+        (vec!["big_orders", "big_orders_2"], Dialect::Sqlite)
+    );
     assert_eq!(database.name(), "sales");
     let of_first = Imported {
         file: "big orders.csv".to_owned(),
@@ -91,7 +94,8 @@ async fn without_a_folder_the_database_is_gone_when_it_is_closed() {
     let data = tempfile::tempdir().unwrap();
     let path = data.path().join("a.csv");
     fs::write(&path, "x\n7\n").unwrap();
-    let Filled { path: private, held, .. } = filled(&config(&path, None), &AtomicBool::new(false)).unwrap();
+    let Filled { path: private, held, .. } =
+        filled(&config(&path, None), &AtomicBool::new(false)).unwrap();
     assert!(private.is_file());
     drop(held);
     assert!(!private.exists());
@@ -124,7 +128,10 @@ fn errors_name_the_file_and_say_what_the_user_gave() {
     fs::write(data.path().join("a.csv"), "x\n1\n").unwrap();
     fs::write(data.path().join("b.csv"), "x,y\n1\n").unwrap();
     let error = opened(&config(data.path(), Some(data.path()))).err().unwrap().to_string();
-    assert!(error.contains("cannot be read: `b.csv`, line 2: it has 1 value, and the first line has 2"), "{error}");
+    assert!(
+        error.contains("cannot be read: `b.csv`, line 2: it has 1 value, and the first line has 2"),
+        "{error}"
+    );
     let missing = opened(&config(&data.path().join("c.csv"), None)).err().unwrap();
     assert!(matches!(missing, DatabaseError::Missing { .. }), "{missing}");
     let mut wrong = config(&data.path().join("a.csv"), None);
@@ -138,7 +145,8 @@ fn a_database_that_grows_too_large_is_given_up() {
     let data = tempfile::tempdir().unwrap();
     let path = data.path().join("a.jsonl");
     let names: String = (0..2_000).map(|at| format!("\"c{at}\": 1,")).collect();
-    fs::write(&path, format!("{{{}}}\n{}", names.trim_end_matches(','), "{}\n".repeat(100_000))).unwrap();
+    fs::write(&path, format!("{{{}}}\n{}", names.trim_end_matches(','), "{}\n".repeat(100_000)))
+        .unwrap();
     let mut config = config(&path, None);
     config.caps.bytes = 400_000;
     let error = opened(&config).err().unwrap().to_string();

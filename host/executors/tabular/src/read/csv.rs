@@ -1,4 +1,5 @@
-//! Comma-separated values and the like, by the rules of RFC 4180. A line names the columns, unless all lines are alike.
+//! Comma-separated values and the like, by the rules of RFC 4180. A line names the columns, unless
+//! all lines are alike.
 
 mod layout;
 mod quotes;
@@ -39,7 +40,11 @@ pub(super) fn shape(source: &Source, work: &Work<'_>) -> Result<Shape, ImportErr
             let fields = texts(source, work, &layout, row, record)?;
             if fields.len() > COLUMNS {
                 let reason = format!("there are more than {COLUMNS} columns");
-                return Err(ImportError::content(&source.name, line_of(source, work, &layout, row), reason));
+                return Err(ImportError::content(
+                    &source.name,
+                    line_of(source, work, &layout, row),
+                    reason,
+                ));
             }
             columns = vec![Column::new(options); fields.len()];
             first = Some(fields.into_iter().map(str::to_owned).collect());
@@ -61,11 +66,15 @@ pub(super) fn shape(source: &Source, work: &Work<'_>) -> Result<Shape, ImportErr
         place = Some(row);
         Ok(())
     })?;
-    let first = first.ok_or_else(|| ImportError::content(&source.name, None, "the file is empty"))?;
+    let first =
+        first.ok_or_else(|| ImportError::content(&source.name, None, "the file is empty"))?;
     let mut notes = title_notes(&layout);
     if let Some((row, _)) = short {
         layout.totals = Some(row);
-        notes.push("the last row is called a total and has fewer values than the others: it is left out".to_owned());
+        notes.push(
+            "the last row is called a total and has fewer values than the others: it is left out"
+                .to_owned(),
+        );
     }
     if let Some(row) = place {
         if layout.totals.is_none() && totals::is_labelled(&last) {
@@ -106,7 +115,12 @@ fn title_notes(layout: &Layout) -> Vec<String> {
     }
 }
 
-pub(super) fn rows(source: &Source, shape: &Shape, work: &Work<'_>, sink: Sink<'_>) -> Result<(), ImportError> {
+pub(super) fn rows(
+    source: &Source,
+    shape: &Shape,
+    work: &Work<'_>,
+    sink: Sink<'_>,
+) -> Result<(), ImportError> {
     let Some(layout) = shape.layout else { return Ok(()) };
     let options = work.options;
     let width = shape.names.len();
@@ -119,7 +133,8 @@ pub(super) fn rows(source: &Source, shape: &Shape, work: &Work<'_>, sink: Sink<'
         check_width(source, work, &layout, row, record, width)?;
         let fields = texts(source, work, &layout, row, record)?;
         let read = fields.into_iter().take(width).zip(&shape.decisions);
-        let cells: Vec<Cell<'_>> = read.map(|(field, decision)| decision.read(cell(field), options)).collect();
+        let cells: Vec<Cell<'_>> =
+            read.map(|(field, decision)| decision.read(cell(field), options)).collect();
         sink(&cells)
     })
 }
@@ -163,9 +178,11 @@ fn is_total(
     Ok(sums.are_in(total))
 }
 
-/// Whether the first row names the columns: it does unless its values are like those below it, and at least one of these is no text.
+/// Whether the first row names the columns: it does unless its values are like those below it, and
+/// at least one of these is no text.
 fn has_header(first: &[String], columns: &[Column], options: &ReadOptions) -> bool {
-    let likeness = first.iter().zip(columns).map(|(name, column)| column.is_like(&cell(name), options));
+    let likeness =
+        first.iter().zip(columns).map(|(name, column)| column.is_like(&cell(name), options));
     let mut likeness: Vec<Option<bool>> = likeness.collect();
     // Programs leave the name of the column empty that counts the rows.
     if first.len() > 1 && first[0].trim().is_empty() {
@@ -173,9 +190,10 @@ fn has_header(first: &[String], columns: &[Column], options: &ReadOptions) -> bo
     }
     let is_alike = likeness.contains(&Some(true)) && !likeness.contains(&Some(false));
     let numbers: Vec<i64> = first.iter().filter_map(|name| integer(name.trim())).collect();
-    let is_counted =
-        numbers.windows(2).all(|pair| pair[1] == pair[0] + 1) && numbers.first().is_some_and(|first| *first <= 1);
-    // Columns may be called 0, 1, 2, as programs call those without a name, or by numbers behind a first name.
+    let is_counted = numbers.windows(2).all(|pair| pair[1] == pair[0] + 1)
+        && numbers.first().is_some_and(|first| *first <= 1);
+    // Columns may be called 0, 1, 2, as programs call those without a name, or by numbers behind a
+    // first name.
     let is_numbered = is_counted
         && match numbers.len() == first.len() {
             true => numbers.len() > 1 && numbers[0] == 0,
@@ -193,13 +211,20 @@ fn check_width(
     record: &ByteRecord,
     width: usize,
 ) -> Result<(), ImportError> {
-    if record.len() == width || (record.len() > width && record.iter().skip(width).all(<[u8]>::is_empty)) {
+    if record.len() == width
+        || (record.len() > width && record.iter().skip(width).all(<[u8]>::is_empty))
+    {
         return Ok(());
     }
-    let values = if record.len() == 1 { "1 value".to_owned() } else { format!("{} values", record.len()) };
+    let values =
+        if record.len() == 1 { "1 value".to_owned() } else { format!("{} values", record.len()) };
     let first = if layout.titles == 0 { "first line" } else { "line with the names" };
     let line = line_of(source, work, layout, row);
-    Err(ImportError::content(&source.name, line, format!("it has {values}, and the {first} has {width}")))
+    Err(ImportError::content(
+        &source.name,
+        line,
+        format!("it has {values}, and the {first} has {width}"),
+    ))
 }
 
 fn texts<'r>(
@@ -246,7 +271,8 @@ fn each_record(
 ) -> Result<(), ImportError> {
     let row = Counter::new(0);
     let ended = Counter::new(None);
-    let counted = Counted { inner: text::open(source, work.options)?, work, row: &row, ended: &ended };
+    let counted =
+        Counted { inner: text::open(source, work.options)?, work, row: &row, ended: &ended };
     let quotes = Quotes { inner: counted, source, walk: Walk::new(delimiter) };
     let mut builder = ReaderBuilder::new();
     builder.has_headers(false).flexible(true).delimiter(delimiter).buffer_capacity(BUFFER);

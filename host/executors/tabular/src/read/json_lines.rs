@@ -1,4 +1,5 @@
-//! JSON Lines: an object in each line, whose names are the columns. What is nested is the text of its JSON.
+//! JSON Lines: an object in each line, whose names are the columns. What is nested is the text of
+//! its JSON.
 
 use std::borrow::Cow;
 use std::cell::Cell as Counter;
@@ -48,7 +49,12 @@ pub(super) fn shape(source: &Source, work: &Work<'_>) -> Result<Shape, ImportErr
     Ok(Shape::new(names, decide(&columns, work.options)))
 }
 
-pub(super) fn rows(source: &Source, shape: &Shape, work: &Work<'_>, sink: Sink<'_>) -> Result<(), ImportError> {
+pub(super) fn rows(
+    source: &Source,
+    shape: &Shape,
+    work: &Work<'_>,
+    sink: Sink<'_>,
+) -> Result<(), ImportError> {
     let mut places: HashMap<String, usize> = HashMap::new();
     each_line(source, work, |_, pairs| {
         work.take_row()?;
@@ -66,7 +72,11 @@ pub(super) fn rows(source: &Source, shape: &Shape, work: &Work<'_>, sink: Sink<'
             match cells.get_mut(at) {
                 Some(place) => *place = shape.decisions[at].read(cell(value), work.options),
                 None => {
-                    return Err(ImportError::content(&source.name, None, "it changed while it was read; try again"));
+                    return Err(ImportError::content(
+                        &source.name,
+                        None,
+                        "it changed while it was read; try again",
+                    ));
                 }
             }
         }
@@ -80,12 +90,16 @@ fn cell(value: &RawValue) -> Cell<'_> {
         Some(b'n') => Cell::Null,
         Some(b't') => Cell::Boolean(true),
         Some(b'f') => Cell::Boolean(false),
-        Some(b'"') => Cell::Text(serde_json::from_str(text).map_or(Cow::Borrowed(text), Cow::Owned)),
+        Some(b'"') => {
+            Cell::Text(serde_json::from_str(text).map_or(Cow::Borrowed(text), Cow::Owned))
+        }
         Some(b'[' | b'{') => Cell::Text(Cow::Borrowed(text)),
         _ => match (text.parse::<i64>(), text.parse::<f64>()) {
             (Ok(number), _) => Cell::Integer(number),
             // A whole number that is too great would lose digits.
-            (_, Ok(number)) if number.is_finite() && text.contains(['.', 'e', 'E']) => Cell::Real(number),
+            (_, Ok(number)) if number.is_finite() && text.contains(['.', 'e', 'E']) => {
+                Cell::Real(number)
+            }
             _ => Cell::Text(Cow::Borrowed(text)),
         },
     }
@@ -108,7 +122,9 @@ impl<'l> serde::Deserialize<'l> for Pairs<'l> {
                 let mut pairs = Vec::new();
                 while let Some(Name(name)) = map.next_key()? {
                     if pairs.len() >= COLUMNS {
-                        return Err(A::Error::custom(format!("an object has more than {COLUMNS} names")));
+                        return Err(A::Error::custom(format!(
+                            "an object has more than {COLUMNS} names"
+                        )));
                     }
                     pairs.push((name, map.next_value()?));
                 }
@@ -130,7 +146,8 @@ fn each_line(
 ) -> Result<(), ImportError> {
     let row = Counter::new(0);
     let ended = Counter::new(None);
-    let counted = Counted { inner: text::open(source, work.options)?, work, row: &row, ended: &ended };
+    let counted =
+        Counted { inner: text::open(source, work.options)?, work, row: &row, ended: &ended };
     let mut reader = BufReader::with_capacity(BUFFER, counted);
     let (mut line, mut number) = (Vec::new(), 0);
     loop {
@@ -140,7 +157,9 @@ fn each_line(
         let wrong = |reason: String| ImportError::content(&source.name, number, reason);
         match reader.by_ref().take(ROW_BYTES as u64 + 1).read_until(b'\n', &mut line) {
             Ok(0) => return Ok(()),
-            Ok(bytes) if bytes > ROW_BYTES => return Err(wrong(format!("the line has more than {ROW_BYTES} bytes"))),
+            Ok(bytes) if bytes > ROW_BYTES => {
+                return Err(wrong(format!("the line has more than {ROW_BYTES} bytes")));
+            }
             Ok(_) => {}
             Err(error) => return Err(ended.take().unwrap_or_else(|| wrong(error.to_string()))),
         }

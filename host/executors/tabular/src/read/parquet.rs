@@ -1,4 +1,5 @@
-//! Apache Parquet. Lists and structures are left out: how many values one of them has is written in a few bytes, whatever their number.
+//! Apache Parquet. Lists and structures are left out: how many values one of them has is written in
+//! a few bytes, whatever their number.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -10,16 +11,19 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Date32Type, Decimal128Type, Decimal256Type, DecimalType, Float16Type, Float32Type, Float64Type, Int8Type,
-    Int16Type, Int32Type, Int64Type, Time32MillisecondType, Time32SecondType, Time64MicrosecondType,
-    Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
-    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    Date32Type, Decimal128Type, Decimal256Type, DecimalType, Float16Type, Float32Type, Float64Type,
+    Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType, Time32SecondType,
+    Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use chrono::{DateTime, Datelike, NaiveDateTime, NaiveTime, TimeDelta};
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetStatisticsPolicy;
 
@@ -42,7 +46,8 @@ const YEARS: RangeInclusive<i32> = 0..=9_999;
 pub(super) fn shape(source: &Source, work: &Work<'_>) -> Result<Shape, ImportError> {
     let (file, described) = described(source)?;
     let schema = described.schema();
-    let (flat, nested): (Vec<_>, Vec<_>) = schema.fields().iter().partition(|field| column_type(field).is_some());
+    let (flat, nested): (Vec<_>, Vec<_>) =
+        schema.fields().iter().partition(|field| column_type(field).is_some());
     if flat.is_empty() {
         return Err(ImportError::content(&source.name, None, "no column has plain values"));
     }
@@ -65,7 +70,9 @@ fn note(field: &Field, is_great: bool) -> Option<String> {
         _ if is_great => Some("stays text: it has whole numbers of more than 63 bits".to_owned()),
         DataType::Timestamp(_, Some(_)) => Some("in UTC".to_owned()),
         DataType::Decimal128(digits, _) | DataType::Decimal256(digits, _) if *digits > 15 => {
-            Some(format!("decimal numbers of up to {digits} digits, of which floating-point numbers have 15"))
+            Some(format!(
+                "decimal numbers of up to {digits} digits, of which floating-point numbers have 15"
+            ))
         }
         _ => None,
     }
@@ -95,14 +102,22 @@ fn great_columns(
     Ok(great)
 }
 
-pub(super) fn rows(source: &Source, shape: &Shape, work: &Work<'_>, sink: Sink<'_>) -> Result<Vec<Note>, ImportError> {
+pub(super) fn rows(
+    source: &Source,
+    shape: &Shape,
+    work: &Work<'_>,
+    sink: Sink<'_>,
+) -> Result<Vec<Note>, ImportError> {
     let (file, described) = described(source)?;
     let mut absent = vec![0_u64; shape.types.len()];
     let is_flat = |field: &Field| column_type(field).is_some();
-    each_batch(source, file, &described, work, is_flat, |batch| each_row(batch, shape, work, &mut absent, &mut *sink))?;
+    each_batch(source, file, &described, work, is_flat, |batch| {
+        each_row(batch, shape, work, &mut absent, &mut *sink)
+    })?;
     let counts = shape.names.iter().zip(absent).filter(|(_, count)| *count > 0);
     let note = |(name, count): (&String, u64)| {
-        let values = if count == 1 { "1 value is".to_owned() } else { format!("{count} values are") };
+        let values =
+            if count == 1 { "1 value is".to_owned() } else { format!("{count} values are") };
         Note::new(name.clone(), format!("{values} out of the calendar's years 0 to 9999, and NULL"))
     };
     Ok(counts.map(note).collect())
@@ -120,25 +135,32 @@ fn each_batch(
     let wrong = |error: ParquetError| ImportError::content(&source.name, None, reason(&error));
     let metadata = described.metadata();
     work.take_bytes(file.metadata().map_err(|error| ImportError::io(&source.name, &error))?.len())?;
-    let repeating = pages::check(&file, metadata).map_err(|why| ImportError::content(&source.name, None, why))?;
+    let repeating = pages::check(&file, metadata)
+        .map_err(|why| ImportError::content(&source.name, None, why))?;
     let rows = BATCH_BYTES.checked_div(repeating).unwrap_or(u64::MAX).clamp(1, BATCH as u64);
-    let wanted = described.schema().fields().iter().enumerate().filter(|(_, field)| is_wanted(field));
-    let mask = ProjectionMask::roots(metadata.file_metadata().schema_descr(), wanted.map(|(at, _)| at));
+    let wanted =
+        described.schema().fields().iter().enumerate().filter(|(_, field)| is_wanted(field));
+    let mask =
+        ProjectionMask::roots(metadata.file_metadata().schema_descr(), wanted.map(|(at, _)| at));
     let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, described.clone());
     let batch_size = usize::try_from(rows).unwrap_or(BATCH);
     let mut reader =
-        contained(source, || builder.with_projection(mask).with_batch_size(batch_size).build())?.map_err(wrong)?;
+        contained(source, || builder.with_projection(mask).with_batch_size(batch_size).build())?
+            .map_err(wrong)?;
     while let Some(batch) = contained(source, || reader.next())? {
-        let batch = batch.map_err(|error| ImportError::content(&source.name, None, error.to_string()))?;
+        let batch =
+            batch.map_err(|error| ImportError::content(&source.name, None, error.to_string()))?;
         work.look()?;
         each(&batch)?;
     }
     Ok(())
 }
 
-/// Work of the crate `parquet`, which panics at some damaged files, such as one whose values name a dictionary that it does not have.
+/// Work of the crate `parquet`, which panics at some damaged files, such as one whose values name a
+/// dictionary that it does not have.
 fn contained<T>(source: &Source, work: impl FnOnce() -> T) -> Result<T, ImportError> {
-    let damaged = |_| ImportError::content(&source.name, None, "it is damaged: its reader failed at it");
+    let damaged =
+        |_| ImportError::content(&source.name, None, "it is damaged: its reader failed at it");
     catch_unwind(AssertUnwindSafe(work)).map_err(damaged)
 }
 
@@ -164,7 +186,8 @@ fn each_row(
     Ok(())
 }
 
-/// The file and its description of itself. Texts and bytes are read as views, which repeat no value that the file has once.
+/// The file and its description of itself. Texts and bytes are read as views, which repeat no value
+/// that the file has once.
 fn described(source: &Source) -> Result<(File, ArrowReaderMetadata), ImportError> {
     let io = |error: std::io::Error| ImportError::io(&source.name, &error);
     let wrong = |reason: String| ImportError::content(&source.name, None, reason);
@@ -182,7 +205,9 @@ fn described(source: &Source) -> Result<(File, ArrowReaderMetadata), ImportError
         _ => return Err(wrong("it is no Parquet file, or its end is missing".to_owned())),
     }
     if u64::from(u32::from_le_bytes([a, b, c, d])) > FOOTER.min(size - 8) {
-        return Err(wrong(format!("its description of itself has more than {FOOTER} bytes, or than the file has")));
+        return Err(wrong(format!(
+            "its description of itself has more than {FOOTER} bytes, or than the file has"
+        )));
     }
     let options = || {
         let skip = ParquetStatisticsPolicy::SkipAll;
@@ -193,7 +218,8 @@ fn described(source: &Source) -> Result<(File, ArrowReaderMetadata), ImportError
             .with_encoding_stats_policy(skip)
     };
     let read = |error: ParquetError| wrong(reason(&error));
-    let described = contained(source, || ArrowReaderMetadata::load(&file, options()))?.map_err(read)?;
+    let described =
+        contained(source, || ArrowReaderMetadata::load(&file, options()))?.map_err(read)?;
     if described.schema().fields().len() > COLUMNS {
         return Err(wrong(format!("there are more than {COLUMNS} columns")));
     }
@@ -219,10 +245,14 @@ fn column_type(field: &Field) -> Option<ColumnType> {
     Some(match field.data_type() {
         DataType::Boolean => ColumnType::Boolean,
         DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => ColumnType::Integer,
-        DataType::UInt8 | DataType::UInt16 | DataType::UInt32 | DataType::UInt64 => ColumnType::Integer,
+        DataType::UInt8 | DataType::UInt16 | DataType::UInt32 | DataType::UInt64 => {
+            ColumnType::Integer
+        }
         DataType::Float16 | DataType::Float32 | DataType::Float64 => ColumnType::Real,
         DataType::Decimal128(..) | DataType::Decimal256(..) => ColumnType::Real,
-        DataType::Utf8View | DataType::Time32(_) | DataType::Time64(_) | DataType::Null => ColumnType::Text,
+        DataType::Utf8View | DataType::Time32(_) | DataType::Time64(_) | DataType::Null => {
+            ColumnType::Text
+        }
         DataType::BinaryView | DataType::FixedSizeBinary(_) => ColumnType::Blob,
         DataType::Date32 => ColumnType::Date,
         DataType::Timestamp(..) => ColumnType::Timestamp,
@@ -280,7 +310,8 @@ fn cell(column: &dyn Array, row: usize, kind: ColumnType) -> Option<Cell<'_>> {
                 TimeUnit::Nanosecond => (value!(TimestampNanosecondType), 1_000_000_000),
             };
             let time: NaiveDateTime =
-                DateTime::from_timestamp(value.div_euclid(parts), nanos(value, parts)?)?.naive_utc();
+                DateTime::from_timestamp(value.div_euclid(parts), nanos(value, parts)?)?
+                    .naive_utc();
             // Values with a zone are in UTC.
             text(Some(time).filter(|time| YEARS.contains(&time.year()))?)
         }

@@ -10,8 +10,8 @@ use ::parquet::file::properties::WriterProperties;
 use ::parquet::file::writer::SerializedFileWriter;
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float64Array, Int64Array, ListArray,
-    RecordBatch, StringArray, TimestampMicrosecondArray, UInt64Array,
+    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float64Array, Int64Array,
+    ListArray, RecordBatch, StringArray, TimestampMicrosecondArray, UInt64Array,
 };
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
@@ -39,7 +39,8 @@ fn table(path: &Path, caps: ImportCaps, options: &ReadOptions) -> Result<Table, 
         all.push(cells.iter().map(shown).collect());
         Ok(())
     })?;
-    let columns = shape.names.iter().zip(&shape.types).map(|(name, kind)| format!("{name} {}", kind.name()));
+    let columns =
+        shape.names.iter().zip(&shape.types).map(|(name, kind)| format!("{name} {}", kind.name()));
     let notes = shape.notes.iter().cloned().chain(later).collect();
     Ok(Table { columns: columns.collect(), rows: all, notes })
 }
@@ -50,7 +51,11 @@ fn read(path: &Path, caps: ImportCaps) -> Result<(Vec<String>, Vec<Vec<String>>)
 }
 
 /// A file of that content, read with these options.
-fn with_options(name: &str, content: impl AsRef<[u8]>, options: &ReadOptions) -> Result<Table, ImportError> {
+fn with_options(
+    name: &str,
+    content: impl AsRef<[u8]>,
+    options: &ReadOptions,
+) -> Result<Table, ImportError> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     std::fs::write(&path, content).unwrap();
@@ -59,10 +64,11 @@ fn with_options(name: &str, content: impl AsRef<[u8]>, options: &ReadOptions) ->
 
 /// A file of that content, with its notes as the lines `column: note`.
 fn noted(content: impl AsRef<[u8]>) -> (Vec<String>, Vec<Vec<String>>, Vec<String>) {
-    let Table { columns, rows, notes } = with_options("a.csv", content, &ReadOptions::default()).unwrap();
-    let notes = notes
-        .into_iter()
-        .map(|Note { column, text }| column.map_or_else(|| text.clone(), |column| format!("{column}: {text}")));
+    let Table { columns, rows, notes } =
+        with_options("a.csv", content, &ReadOptions::default()).unwrap();
+    let notes = notes.into_iter().map(|Note { column, text }| {
+        column.map_or_else(|| text.clone(), |column| format!("{column}: {text}"))
+    });
     (columns, rows, notes.collect())
 }
 
@@ -78,7 +84,10 @@ fn shown(cell: &Cell<'_>) -> String {
     }
 }
 
-fn of(name: &str, content: impl AsRef<[u8]>) -> Result<(Vec<String>, Vec<Vec<String>>), ImportError> {
+fn of(
+    name: &str,
+    content: impl AsRef<[u8]>,
+) -> Result<(Vec<String>, Vec<Vec<String>>), ImportError> {
     with_caps(name, content, ImportCaps::default())
 }
 
@@ -95,10 +104,14 @@ fn with_caps(
 
 #[test]
 fn comma_separated_values_have_names_and_types() {
-    let text = "\u{feff}id, Name ,born,,id\r\n1,\"Ann, \"\"A\"\"\nB\",2024-02-29,x,0.5\r\n\r\n2,,,y,1\r\n";
+    let text =
+        "\u{feff}id, Name ,born,,id\r\n1,\"Ann, \"\"A\"\"\nB\",2024-02-29,x,0.5\r\n\r\n2,,,y,1\r\n";
     let (columns, rows) = of("a.csv", text).unwrap();
     assert_eq!(columns, ["id INTEGER", "Name TEXT", "born DATE", "column_4 TEXT", "id_2 REAL"]);
-    assert_eq!(rows, [vec!["1", "Ann, \"A\"\nB", "2024-02-29", "x", "0.5"], vec!["2", "-", "-", "y", "1"]]);
+    assert_eq!(
+        rows,
+        [vec!["1", "Ann, \"A\"\nB", "2024-02-29", "x", "0.5"], vec!["2", "-", "-", "y", "1"]]
+    );
 }
 
 #[test]
@@ -110,7 +123,11 @@ fn the_first_line_tells_what_stands_between_values() {
         ("a.csv", "a\tb\n1\t2"),
     ] {
         let (columns, rows) = of(name, text).unwrap();
-        assert_eq!((columns.len(), rows), (2, vec![vec!["1".to_owned(), "2".to_owned()]]), "{text}");
+        assert_eq!(
+            (columns.len(), rows),
+            (2, vec![vec!["1".to_owned(), "2".to_owned()]]),
+            "{text}"
+        );
     }
     assert_eq!(of("a.csv", "name\nann\n").unwrap().0, ["name TEXT"]);
     assert_eq!(of("a.csv", "a,b\n").unwrap().1.len(), 0);
@@ -139,8 +156,16 @@ fn packed_files_are_unpacked() {
 #[test]
 fn what_cannot_be_read_is_named_with_its_line() {
     for (name, content, expected) in [
-        ("a.csv", &b"a,b\n1,2\n3\n"[..], "`a.csv`, line 3: it has 1 value, and the first line has 2"),
-        ("a.csv", b"a\n1\n\xff\n", "`a.csv`, line 3: the text is not UTF-8, but probably windows-125"),
+        (
+            "a.csv",
+            &b"a,b\n1,2\n3\n"[..],
+            "`a.csv`, line 3: it has 1 value, and the first line has 2",
+        ),
+        (
+            "a.csv",
+            b"a\n1\n\xff\n",
+            "`a.csv`, line 3: the text is not UTF-8, but probably windows-125",
+        ),
         (
             "a.jsonl",
             b"{}\n{\"a\": \"\xe9t\xe9\"}",
@@ -148,7 +173,11 @@ fn what_cannot_be_read_is_named_with_its_line() {
         ),
         ("a.csv", b"", "`a.csv`: the file is empty"),
         ("a.csv.gz", b"\x1f\x8b\x08aaaaaaaaaaaaaaaaaaaaaaaaaa", "`a.csv.gz`: invalid gzip header"),
-        ("a.jsonl", b"{\"a\": 1}\n{\"a\": }\n", "`a.jsonl`, line 2: expected value, at byte 7 of the line"),
+        (
+            "a.jsonl",
+            b"{\"a\": 1}\n{\"a\": }\n",
+            "`a.jsonl`, line 2: expected value, at byte 7 of the line",
+        ),
         (
             "a.jsonl",
             b"[1]\n",
@@ -156,8 +185,16 @@ fn what_cannot_be_read_is_named_with_its_line() {
         ),
         ("a.jsonl", b"\n\n", "`a.jsonl`: no line has an object with names"),
         ("a.parquet", b"PAR1", "`a.parquet`: it is no Parquet file"),
-        ("a.parquet", b"PAR1aaaaaaaaaaaaPAR2", "`a.parquet`: it is no Parquet file, or its end is missing"),
-        ("a.parquet", b"PAR1aaaa\xff\xff\xff\x7fPAR1", "`a.parquet`: its description of itself has more than"),
+        (
+            "a.parquet",
+            b"PAR1aaaaaaaaaaaaPAR2",
+            "`a.parquet`: it is no Parquet file, or its end is missing",
+        ),
+        (
+            "a.parquet",
+            b"PAR1aaaa\xff\xff\xff\x7fPAR1",
+            "`a.parquet`: its description of itself has more than",
+        ),
     ] {
         let error = of(name, content).unwrap_err().to_string();
         assert!(error.starts_with(expected), "{error}");
@@ -170,9 +207,16 @@ fn what_is_too_much_ends_the_reading() {
     let rows = |count: usize| format!("a\n{}", "1\n".repeat(count));
     assert_eq!(with_caps("a.csv", rows(5), caps).unwrap().1.len(), 5);
     let error = with_caps("a.csv", rows(6), caps).unwrap_err();
-    assert_eq!(error.to_string(), "there are more than 5 rows: raise --max-import-rows to read more");
-    let error = with_caps("a.jsonl", format!("{{\"a\": \"{}\"}}", "x".repeat(1_000)), caps).unwrap_err();
-    assert_eq!(error.to_string(), "there are more than 1000 bytes: raise --max-import-bytes to read more");
+    assert_eq!(
+        error.to_string(),
+        "there are more than 5 rows: raise --max-import-rows to read more"
+    );
+    let error =
+        with_caps("a.jsonl", format!("{{\"a\": \"{}\"}}", "x".repeat(1_000)), caps).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "there are more than 1000 bytes: raise --max-import-bytes to read more"
+    );
     // A small file that unpacks to much.
     let mut packed = GzEncoder::new(Vec::new(), flate2::Compression::best());
     packed.write_all(&vec![b'\n'; 10_000_000]).unwrap();
@@ -186,7 +230,10 @@ fn what_is_too_much_ends_the_reading() {
     let error = of("a.jsonl", "{\"a\": 1, ".repeat(5_000_000)).unwrap_err().to_string();
     assert_eq!(error, "`a.jsonl`, line 1: the line has more than 4194304 bytes");
     let wide: String = (0..2_001).map(|at| format!("{{\"c{at}\": 1}}\n")).collect();
-    assert_eq!(of("a.jsonl", wide).unwrap_err().to_string(), "`a.jsonl`, line 2001: there are more than 2000 columns");
+    assert_eq!(
+        of("a.jsonl", wide).unwrap_err().to_string(),
+        "`a.jsonl`, line 2001: there are more than 2000 columns"
+    );
 }
 
 #[test]
@@ -198,7 +245,11 @@ fn a_quote_that_nobody_closes_is_named() {
         ("\"a", 1),
     ] {
         let error = of("a.csv", text).unwrap_err().to_string();
-        assert_eq!(error, format!("`a.csv`, line {line}: the quote that opens there is not closed"), "{text}");
+        assert_eq!(
+            error,
+            format!("`a.csv`, line {line}: the quote that opens there is not closed"),
+            "{text}"
+        );
     }
     for text in [
         "a,b\n1,\"x\n2\"\n",
@@ -218,13 +269,18 @@ fn nobody_waits_for_what_is_cancelled() {
     let path = folder.path().join("a.csv");
     std::fs::write(&path, "a\n1\n").unwrap();
     let cancelled = AtomicBool::new(true);
-    let error =
-        shape(&source(&path), &Work::new(ImportCaps::default(), &ReadOptions::default(), &cancelled)).unwrap_err();
+    let error = shape(
+        &source(&path),
+        &Work::new(ImportCaps::default(), &ReadOptions::default(), &cancelled),
+    )
+    .unwrap_err();
     assert!(matches!(error, ImportError::Cancelled), "{error}");
 }
 
 fn parquet(columns: Vec<(&str, ArrayRef)>, properties: WriterProperties) -> Vec<u8> {
-    let batch = RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true)));
+    let batch = RecordBatch::try_from_iter_with_nullable(
+        columns.into_iter().map(|(name, array)| (name, array, true)),
+    );
     let batch = batch.unwrap();
     let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).unwrap();
     writer.write(&batch).unwrap();
@@ -233,8 +289,10 @@ fn parquet(columns: Vec<(&str, ArrayRef)>, properties: WriterProperties) -> Vec<
 
 /// A file whose one group has no rows, as pandas writes a table without any.
 fn parquet_without_rows() -> Vec<u8> {
-    let schema = ::parquet::schema::parser::parse_message_type("message m { optional int64 a; }").unwrap();
-    let mut writer = SerializedFileWriter::new(Vec::new(), Arc::new(schema), Arc::default()).unwrap();
+    let schema =
+        ::parquet::schema::parser::parse_message_type("message m { optional int64 a; }").unwrap();
+    let mut writer =
+        SerializedFileWriter::new(Vec::new(), Arc::new(schema), Arc::default()).unwrap();
     let mut group = writer.next_row_group().unwrap();
     while let Some(column) = group.next_column().unwrap() {
         column.close().unwrap();
@@ -245,7 +303,8 @@ fn parquet_without_rows() -> Vec<u8> {
 
 fn sample() -> Vec<(&'static str, ArrayRef)> {
     let list = ListArray::from_iter_primitive::<Int32Type, _, _>([Some([Some(1)]), None]);
-    let money = Decimal128Array::from(vec![Some(-1_250), Some(5)]).with_precision_and_scale(12, 2).unwrap();
+    let money =
+        Decimal128Array::from(vec![Some(-1_250), Some(5)]).with_precision_and_scale(12, 2).unwrap();
     let zoned = TimestampMicrosecondArray::from(vec![Some(-1), None]).with_timezone("+02:00");
     vec![
         ("id", Arc::new(Int64Array::from(vec![1, 2]))),
@@ -274,7 +333,8 @@ fn parquet_has_types_of_its_own_whatever_packs_it() {
             ::parquet::file::properties::WriterVersion::PARQUET_1_0,
             ::parquet::file::properties::WriterVersion::PARQUET_2_0,
         ] {
-            let properties = WriterProperties::builder().set_compression(packing).set_writer_version(version);
+            let properties =
+                WriterProperties::builder().set_compression(packing).set_writer_version(version);
             let (columns, rows) = of("a.parquet", parquet(sample(), properties.build())).unwrap();
             assert_eq!(
                 columns,
@@ -293,7 +353,17 @@ fn parquet_has_types_of_its_own_whatever_packs_it() {
             assert_eq!(
                 rows,
                 [
-                    vec!["1", "7", "Ann", "true", "0.5", "-12.5", "2024-02-29", "1969-12-31 23:59:59.999999", "[1, 2]"],
+                    vec![
+                        "1",
+                        "7",
+                        "Ann",
+                        "true",
+                        "0.5",
+                        "-12.5",
+                        "2024-02-29",
+                        "1969-12-31 23:59:59.999999",
+                        "[1, 2]"
+                    ],
                     vec!["2", "-", "-", "false", "2.0", "0.05", "-", "-", "[]"],
                 ]
             );
@@ -311,18 +381,25 @@ fn parquet_without_rows_is_a_table() {
 fn parquet_that_costs_more_than_it_says_is_refused() {
     let old = WriterProperties::builder().set_compression(Compression::LZ4).build();
     let error = of("a.parquet", parquet(sample(), old)).unwrap_err().to_string();
-    assert!(error.contains("is compressed by LZ4; write it with Zstandard, Snappy or gzip"), "{error}");
-    // One value of 40 MB that a thousand rows share takes 40 MB to read, and one that each row repeats comes in small batches.
+    assert!(
+        error.contains("is compressed by LZ4; write it with Zstandard, Snappy or gzip"),
+        "{error}"
+    );
+    // One value of 40 MB that a thousand rows share takes 40 MB to read, and one that each row
+    // repeats comes in small batches.
     for encoding in [None, Some(Encoding::DELTA_BYTE_ARRAY)] {
         let value = "x".repeat(40 << 20);
-        let texts: ArrayRef = Arc::new(StringArray::from_iter_values(std::iter::repeat_n(&value, 40)));
-        let properties =
-            WriterProperties::builder().set_data_page_size_limit(1 << 30).set_dictionary_page_size_limit(1 << 30);
+        let texts: ArrayRef =
+            Arc::new(StringArray::from_iter_values(std::iter::repeat_n(&value, 40)));
+        let properties = WriterProperties::builder()
+            .set_data_page_size_limit(1 << 30)
+            .set_dictionary_page_size_limit(1 << 30);
         let properties = match encoding {
             Some(encoding) => properties.set_dictionary_enabled(false).set_encoding(encoding),
             None => properties,
         };
-        let file = parquet(vec![("t", texts)], properties.set_compression(Compression::SNAPPY).build());
+        let file =
+            parquet(vec![("t", texts)], properties.set_compression(Compression::SNAPPY).build());
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.parquet");
         std::fs::write(&path, file).unwrap();
@@ -336,13 +413,21 @@ fn parquet_that_costs_more_than_it_says_is_refused() {
             count += 1;
             Ok(())
         };
-        super::parquet::rows(&source, &shape, &Work::new(ImportCaps::default(), &options, &wanted), &mut count_rows)
-            .unwrap();
+        super::parquet::rows(
+            &source,
+            &shape,
+            &Work::new(ImportCaps::default(), &options, &wanted),
+            &mut count_rows,
+        )
+        .unwrap();
         assert_eq!(count, 40);
     }
     let value: ArrayRef = Arc::new(StringArray::from(vec!["x".repeat(70 << 20)]));
-    let properties = WriterProperties::builder().set_dictionary_enabled(false).set_compression(Compression::SNAPPY);
-    let error = of("a.parquet", parquet(vec![("t", value)], properties.build())).unwrap_err().to_string();
+    let properties = WriterProperties::builder()
+        .set_dictionary_enabled(false)
+        .set_compression(Compression::SNAPPY);
+    let error =
+        of("a.parquet", parquet(vec![("t", value)], properties.build())).unwrap_err().to_string();
     assert!(error.contains("a page of column `t` has"), "{error}");
 }
 
@@ -371,7 +456,8 @@ fn no_value_of_parquet_refuses_its_file() {
         ("at", Arc::new(late)),
     ];
     let file = parquet(columns, WriterProperties::default());
-    let Table { columns, rows, notes } = with_options("a.parquet", file, &ReadOptions::default()).unwrap();
+    let Table { columns, rows, notes } =
+        with_options("a.parquet", file, &ReadOptions::default()).unwrap();
     assert_eq!(columns, ["n TEXT", "small INTEGER", "day DATE", "at TIMESTAMP"]);
     assert_eq!(rows[0], ["18446744073709551615", "1", "-", "-"]);
     assert_eq!(rows[1], ["7", "2", "1970-01-01", "1970-01-01 00:00:00"]);
@@ -401,11 +487,17 @@ fn titles_above_the_table_are_left_out() {
     }
     for (text, error) in [
         ("a,b\n1,2\n\n3\n", "`a.csv`, line 4: it has 1 value, and the first line has 2"),
-        ("a,b\r\n1,\"2\r\n\"\r\n\r\n3,4,5\r\n", "`a.csv`, line 5: it has 3 values, and the first line has 2"),
+        (
+            "a,b\r\n1,\"2\r\n\"\r\n\r\n3,4,5\r\n",
+            "`a.csv`, line 5: it has 3 values, and the first line has 2",
+        ),
         ("a,b\r1,2\r\r3\r", "`a.csv`, line 4: it has 1 value, and the first line has 2"),
         ("price\n12,5\n3,25\n", "`a.csv`, line 2: it has 2 values, and the first line has 1"),
         ("a,b\nx,1,2\ny,3,4\n", "`a.csv`, line 2: it has 3 values, and the first line has 2"),
-        ("T\n\na,b\n1,2\n3,4\n5\n", "`a.csv`, line 6: it has 1 value, and the line with the names has 2"),
+        (
+            "T\n\na,b\n1,2\n3,4\n5\n",
+            "`a.csv`, line 6: it has 1 value, and the line with the names has 2",
+        ),
     ] {
         let found = of("a.csv", text).unwrap_err().to_string();
         assert!(found.starts_with(error), "{found}");
@@ -421,9 +513,13 @@ fn titles_above_the_table_are_left_out() {
 #[test]
 fn the_first_line_names_no_columns_if_it_is_like_the_others() {
     let said = "no line names the columns, which are called column_1 and so on";
-    for text in
-        ["1,Ann,2.5\n2,Bob,3\n", "2024-01-01;x\n2024-01-02;y\n", "Ann,1990\nBob,1985\n", "1,2\n3,4\n", "1,NA,\n2,3,4\n"]
-    {
+    for text in [
+        "1,Ann,2.5\n2,Bob,3\n",
+        "2024-01-01;x\n2024-01-02;y\n",
+        "Ann,1990\nBob,1985\n",
+        "1,2\n3,4\n",
+        "1,NA,\n2,3,4\n",
+    ] {
         let (columns, rows, notes) = noted(text);
         assert!(columns[0].starts_with("column_1 "), "{columns:?}");
         assert_eq!((rows.len(), notes[0].as_str()), (2, said), "{text}");
@@ -439,7 +535,10 @@ fn the_first_line_names_no_columns_if_it_is_like_the_others() {
         "1,2\n",
     ] {
         let (columns, _, notes) = noted(text);
-        assert!(!columns.last().unwrap().starts_with("column_") && notes.is_empty(), "{columns:?} {notes:?}");
+        assert!(
+            !columns.last().unwrap().starts_with("column_") && notes.is_empty(),
+            "{columns:?} {notes:?}"
+        );
     }
 }
 
@@ -474,7 +573,9 @@ fn a_row_of_totals_is_left_out_if_it_is_the_sum() {
         assert_eq!(rows.len(), 2, "{text}");
         assert!(notes[0].contains("fewer values than the others: it is left out"), "{notes:?}");
     }
-    for (text, line) in [("town,n,note\nBari,2,x\nTotal,2\nRome,3,y\n", 3), ("town,n,note\nBari,2,x\nRome,3\n", 3)] {
+    for (text, line) in
+        [("town,n,note\nBari,2,x\nTotal,2\nRome,3,y\n", 3), ("town,n,note\nBari,2,x\nRome,3\n", 3)]
+    {
         let error = of("a.csv", text.as_bytes()).unwrap_err().to_string();
         assert!(error.contains(&format!("line {line}: it has 2 values")), "{error}");
     }
@@ -483,35 +584,51 @@ fn a_row_of_totals_is_left_out_if_it_is_the_sum() {
 #[test]
 fn texts_in_other_encodings_are_read() {
     let text = "name,n\nJosé,1\nZoë,2\n";
-    let utf16 = |order: fn(u16) -> [u8; 2]| -> Vec<u8> { text.encode_utf16().flat_map(order).collect() };
+    let utf16 =
+        |order: fn(u16) -> [u8; 2]| -> Vec<u8> { text.encode_utf16().flat_map(order).collect() };
     let marked = |order: fn(u16) -> [u8; 2]| [order(0xfeff).to_vec(), utf16(order)].concat();
     for content in [marked(u16::to_le_bytes), marked(u16::to_be_bytes)] {
         let mut packed = GzEncoder::new(Vec::new(), flate2::Compression::fast());
         packed.write_all(&content).unwrap();
         let packed = packed.finish().unwrap();
         // The name does not tell what is packed.
-        for (name, content) in [("a.csv", content.clone()), ("a.csv", packed), ("a.csv.gz", content)] {
+        for (name, content) in
+            [("a.csv", content.clone()), ("a.csv", packed), ("a.csv.gz", content)]
+        {
             assert_eq!(of(name, content).unwrap().1, [["José", "1"], ["Zoë", "2"]]);
         }
     }
-    let latin = text.chars().map(|letter| u8::try_from(u32::from(letter)).unwrap()).collect::<Vec<u8>>();
+    let latin =
+        text.chars().map(|letter| u8::try_from(u32::from(letter)).unwrap()).collect::<Vec<u8>>();
     let error = of("a.csv", &latin).unwrap_err().to_string();
-    let reason = "the text is not UTF-8, but probably windows-1252: `--encoding windows-1252` reads it";
+    let reason =
+        "the text is not UTF-8, but probably windows-1252: `--encoding windows-1252` reads it";
     assert_eq!(error, format!("`a.csv`, line 2: {reason}"));
-    let cyrillic: Vec<u8> = encoding_rs::WINDOWS_1251.encode("город,n\nМосква,1\nСанкт-Петербург,2\n").0.into_owned();
+    let cyrillic: Vec<u8> =
+        encoding_rs::WINDOWS_1251.encode("город,n\nМосква,1\nСанкт-Петербург,2\n").0.into_owned();
     let error = of("a.csv", &cyrillic).unwrap_err().to_string();
     assert!(error.contains("line 1: ") && error.contains("--encoding windows-1251"), "{error}");
-    let options = |name: &str| ReadOptions { encoding: crate::Encoding::for_name(name), ..ReadOptions::default() };
+    let options = |name: &str| ReadOptions {
+        encoding: crate::Encoding::for_name(name),
+        ..ReadOptions::default()
+    };
     assert_eq!(with_options("a.csv", &latin, &options("latin1")).unwrap().rows[1], ["Zoë", "2"]);
-    assert_eq!(with_options("a.csv", &cyrillic, &options("cp1251")).unwrap().rows[0], ["Москва", "1"]);
+    assert_eq!(
+        with_options("a.csv", &cyrillic, &options("cp1251")).unwrap().rows[0],
+        ["Москва", "1"]
+    );
     let unmarked = utf16(u16::to_be_bytes);
     let error = of("a.csv", &unmarked).unwrap_err().to_string();
     assert!(error.contains("--encoding utf-16be"), "{error}");
-    assert_eq!(with_options("a.csv", &unmarked, &options("utf-16be")).unwrap().rows[0], ["José", "1"]);
+    assert_eq!(
+        with_options("a.csv", &unmarked, &options("utf-16be")).unwrap().rows[0],
+        ["José", "1"]
+    );
     let lines: Vec<u8> = "{\"a\": \"é\"}\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     assert!(of("a.jsonl", &lines).unwrap_err().to_string().contains("--encoding utf-16le"));
     assert_eq!(of("a.jsonl", [vec![0xff, 0xfe], lines].concat()).unwrap().1, [["é"]]);
-    let error = with_options("a.csv", b"a\n\xff\xff\n", &options("euc-jp")).err().unwrap().to_string();
+    let error =
+        with_options("a.csv", b"a\n\xff\xff\n", &options("euc-jp")).err().unwrap().to_string();
     assert!(error.contains("the text is not EUC-JP"), "{error}");
 }
 
@@ -531,14 +648,17 @@ fn a_value_has_few_readings_whatever_its_file_holds() {
 /// A file of which one byte is another.
 fn damaged(at: usize, byte: u8) -> Vec<u8> {
     static FILE: std::sync::OnceLock<Vec<u8>> = std::sync::OnceLock::new();
-    let properties = || WriterProperties::builder().set_compression(Compression::GZIP(GzipLevel::default())).build();
+    let properties = || {
+        WriterProperties::builder().set_compression(Compression::GZIP(GzipLevel::default())).build()
+    };
     let mut file = FILE.get_or_init(|| parquet(sample(), properties())).clone();
     let at = at % file.len();
     file[at] = byte;
     file
 }
 
-// The crate that reads the file panics here: the page does not have the encoding that its values need.
+// The crate that reads the file panics here: the page does not have the encoding that its values
+// need.
 #[test]
 fn a_file_at_which_its_reader_panics_is_an_error() {
     let error = of("a.parquet", damaged(1_919, 148)).unwrap_err().to_string();

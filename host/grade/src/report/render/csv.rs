@@ -1,4 +1,5 @@
-//! Comma-separated values after RFC 4180 with LF line ends: one line a question and arm, safe to open in a spreadsheet.
+//! Comma-separated values after RFC 4180 with LF line ends: one line a question and arm, safe to
+//! open in a spreadsheet.
 
 use serde_json::Value;
 use syrch_core::text::escape::{record, spreadsheet};
@@ -6,7 +7,8 @@ use syrch_core::text::escape::{record, spreadsheet};
 use super::rows::{COLUMNS, Column, rules};
 use crate::report::ResultRow;
 
-/// The answers as CSV, with a line of column names; the verdicts of the other rules are columns named after them, `verdict:spider-ex`.
+/// The answers as CSV, with a line of column names; the verdicts of the other rules are columns
+/// named after them, `verdict:spider-ex`.
 #[must_use]
 pub fn csv(rows: &[ResultRow]) -> String {
     let rules = rules(rows);
@@ -16,7 +18,10 @@ pub fn csv(rows: &[ResultRow]) -> String {
     for row in rows {
         let own = COLUMNS.iter().map(|column| cell(column, row));
         let by_rule = rules.iter().map(|rule| {
-            row.verdicts.get(*rule).map(|verdict| super::rows::verdict(*verdict).to_owned()).unwrap_or_default()
+            row.verdicts
+                .get(*rule)
+                .map(|verdict| super::rows::verdict(*verdict).to_owned())
+                .unwrap_or_default()
         });
         out += &record(own.chain(by_rule));
     }

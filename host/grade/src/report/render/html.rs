@@ -7,7 +7,8 @@ use crate::page::Html;
 use crate::picture;
 use crate::report::sentence::in_brackets;
 use crate::report::{
-    Basis, BenchmarkReport, Decision, Figures, Flipped, PairReport, ReportHead, ResultRow, RightOne, RunReport, Section,
+    Basis, BenchmarkReport, Decision, Figures, Flipped, PairReport, ReportHead, ResultRow,
+    RightOne, RunReport, Section,
 };
 use crate::run::End;
 
@@ -67,16 +68,21 @@ fn draw(html: &mut Html, report: &RunReport, section: Section) {
                 differences(html, pair, report.rows());
             }
         }
-        Section::Ends => titled(html, "<h2>Ends and errors</h2>\n", picture::errors(&figures), &own),
+        Section::Ends => {
+            titled(html, "<h2>Ends and errors</h2>\n", picture::errors(&figures), &own)
+        }
         Section::Costs => titled(html, "<h2>Costs</h2>\n", None, &own),
         Section::Expensive => titled(html, "<h2>Most expensive questions</h2>\n", None, &own),
-        // Each pair has them in its article; the slices of one arm are in the picture of its right answers.
+        // Each pair has them in its article; the slices of one arm are in the picture of its right
+        // answers.
         Section::OneMoreRight | Section::RulesOfPairs | Section::Slices | Section::Flipped => {}
         Section::Confidence => confidence(html, &figures),
         Section::Judges => titled(html, "<h2>Judge against truth</h2>\n", None, &own),
         Section::Budget => {
-            let curves: Vec<_> =
-                figures.iter().map(|(name, figures)| (*name, figures.budget_curve.as_slice())).collect();
+            let curves: Vec<_> = figures
+                .iter()
+                .map(|(name, figures)| (*name, figures.budget_curve.as_slice()))
+                .collect();
             titled(html, "<h2>Budget</h2>\n", picture::budget(&curves), &own);
         }
         // The page of a comparison shows the answers that differ, in the articles of the pairs.
@@ -93,8 +99,14 @@ fn draw(html: &mut Html, report: &RunReport, section: Section) {
     }
 }
 
-/// Adds a heading with a picture and its tables, or with the tables alone. Adds nothing where there is neither.
-fn titled(html: &mut Html, heading: &'static str, picture: Option<picture::Picture>, tables: &[Table]) {
+/// Adds a heading with a picture and its tables, or with the tables alone. Adds nothing where there
+/// is neither.
+fn titled(
+    html: &mut Html,
+    heading: &'static str,
+    picture: Option<picture::Picture>,
+    tables: &[Table],
+) {
     match picture {
         Some(picture) => _ = html.raw(heading).figure(&picture, tables),
         None if tables.is_empty() => {}
@@ -110,7 +122,11 @@ fn headline(html: &mut Html, report: &BenchmarkReport) {
     html.tagged("<h1>Benchmark of ", &report.arm.name, "</h1>\n");
     html.tagged("<p class=\"headline\"><strong>", &percent(share.share), " right</strong> of ");
     html.text(&counted(share.of, outcomes.not_graded));
-    html.tagged(" <span class=\"faint\">(95 % interval ", &percents(share.interval), ")</span></p>\n");
+    html.tagged(
+        " <span class=\"faint\">(95 % interval ",
+        &percents(share.interval),
+        ")</span></p>\n",
+    );
 }
 
 fn verdict(html: &mut Html, pair: &PairReport) {
@@ -132,7 +148,11 @@ fn notes(html: &mut Html, basis: &Basis) {
         );
     }
     if let Some(partial) = &basis.partial {
-        html.tagged("<p class=\"warning\"><strong>Not whole</strong>: ", &of_answers(partial), "; ");
+        html.tagged(
+            "<p class=\"warning\"><strong>Not whole</strong>: ",
+            &of_answers(partial),
+            "; ",
+        );
         html.text(&partial.why).raw(".</p>\n");
     }
     for warning in &basis.warnings {
@@ -142,14 +162,19 @@ fn notes(html: &mut Html, basis: &Basis) {
 
 fn about(html: &mut Html, head: &ReportHead, basis: &Basis) {
     let suite = &head.suite;
-    html.tagged("<p class=\"faint\">Suite ", &suite.path, ", ").text(&count(suite.questions, "question", "questions"));
+    html.tagged("<p class=\"faint\">Suite ", &suite.path, ", ").text(&count(
+        suite.questions,
+        "question",
+        "questions",
+    ));
     html.tagged(", SHA-256 ", &suite.digest, "<br>Rule ").text(&rule(&basis.rule)).raw("</p>\n");
 }
 
 fn differences(html: &mut Html, pair: &PairReport, rows: &[ResultRow]) {
     html.tagged("<article>\n<h3>", &format!("{} against {}", pair.second, pair.first), "</h3>\n");
     let more = tables::one_more_right(pair).into_iter();
-    let own: Vec<Table> = more.chain([tables::pair_rules(pair), tables::pair_slices(pair)]).collect();
+    let own: Vec<Table> =
+        more.chain([tables::pair_rules(pair), tables::pair_slices(pair)]).collect();
     html.figure(&picture::differences(pair), &own);
     html.figure(&picture::strip(pair, rows), &[]);
     flipped(html, pair);
@@ -172,9 +197,16 @@ fn flipped(html: &mut Html, pair: &PairReport) {
 fn flip(html: &mut Html, pair: &PairReport, one: &Flipped) {
     let right = if one.right == RightOne::First { &pair.first } else { &pair.second };
     html.tagged("<h3>", &one.id, "").tagged(" <small>", &one.db, "</small></h3>\n");
-    html.tagged("<p>", &one.question, "</p>\n").tagged("<p class=\"good\">right: ", right, "</p>\n");
-    let statements =
-        [(pair.first.as_str(), &one.first_sql), (&pair.second, &one.second_sql), ("expected", &one.gold_sql)];
+    html.tagged("<p>", &one.question, "</p>\n").tagged(
+        "<p class=\"good\">right: ",
+        right,
+        "</p>\n",
+    );
+    let statements = [
+        (pair.first.as_str(), &one.first_sql),
+        (&pair.second, &one.second_sql),
+        ("expected", &one.gold_sql),
+    ];
     for (who, sql) in statements {
         html.tagged("<p class=\"faint\">", who, "</p>");
         html.tagged("<pre>", sql.as_deref().unwrap_or("no statement"), "</pre>\n");
@@ -190,9 +222,12 @@ fn left_out(html: &mut Html, number: usize) {
 }
 
 fn confidence(html: &mut Html, arms: &[(&str, &Figures)]) {
-    let with: Vec<_> = arms.iter().map(|(name, figures)| (*name, figures.calibration.as_ref())).collect();
+    let with: Vec<_> =
+        arms.iter().map(|(name, figures)| (*name, figures.calibration.as_ref())).collect();
     if with.iter().all(|(_, calibration)| calibration.is_none()) {
-        html.raw("<h2>Confidence</h2>\n<p class=\"faint\">No answer that counts has a confidence.</p>\n");
+        html.raw(
+            "<h2>Confidence</h2>\n<p class=\"faint\">No answer that counts has a confidence.</p>\n",
+        );
         return;
     }
     html.raw("<h2>Confidence</h2>\n<div class=\"pictures\">\n");
@@ -211,7 +246,9 @@ fn results(html: &mut Html, rows: &[ResultRow]) {
     html.raw(
         "<th scope=\"col\">ID</th><th scope=\"col\">Status</th><th scope=\"col\">Exact</th><th scope=\"col\">Rows</th>",
     );
-    html.raw("<th scope=\"col\">Conf</th><th scope=\"col\">Calls</th><th scope=\"col\">Tokens</th>");
+    html.raw(
+        "<th scope=\"col\">Conf</th><th scope=\"col\">Calls</th><th scope=\"col\">Tokens</th>",
+    );
     html.raw("<th scope=\"col\">Time</th>");
     html.raw("<th scope=\"col\">Question</th></tr></thead>\n<tbody>\n");
     let mut shown = 0;

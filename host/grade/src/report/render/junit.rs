@@ -1,4 +1,5 @@
-//! JUnit's XML, which systems for continuous integration read: a suite for each arm, and a case for each question.
+//! JUnit's XML, which systems for continuous integration read: a suite for each arm, and a case for
+//! each question.
 
 use std::fmt::Write;
 
@@ -8,8 +9,8 @@ use crate::Verdict;
 use crate::report::{ResultRow, RunReport};
 use crate::run::End;
 
-/// The report as JUnit's XML. A question is a failure when its answer is wrong or missing, an error when its search failed, and skipped when
-/// the rule does not count it.
+/// The report as JUnit's XML. A question is a failure when its answer is wrong or missing, an error
+/// when its search failed, and skipped when the rule does not count it.
 #[must_use]
 pub fn junit(report: &RunReport) -> String {
     let mut arms: Vec<&str> = Vec::new();
@@ -75,10 +76,14 @@ fn case(out: &mut String, row: &ResultRow) {
             let _ = writeln!(out, "><skipped message=\"{}\"/></testcase>", escape(why));
             return;
         }
-        Result::Error => ("error", row.error_class.as_deref().unwrap_or("unknown"), row.error.as_deref()),
+        Result::Error => {
+            ("error", row.error_class.as_deref().unwrap_or("unknown"), row.error.as_deref())
+        }
         Result::Failed => match row.end {
             End::Answered => ("failure", "wrong", Some("other rows than expected")),
-            End::Clarify => ("failure", "clarification-needed", Some("the question was asked back")),
+            End::Clarify => {
+                ("failure", "clarification-needed", Some("the question was asked back"))
+            }
             End::NoAnswer | End::Failed => ("failure", "no-answer", row.error.as_deref()),
         },
     };
@@ -86,7 +91,11 @@ fn case(out: &mut String, row: &ResultRow) {
     let given = row.sql.as_deref().map(|sql| format!("answer: {sql}\n"));
     let expected = row.gold_sql.as_deref().map(|sql| format!("expected: {sql}\n"));
     let body = escape(&format!("{}{}", given.unwrap_or_default(), expected.unwrap_or_default()));
-    let _ = writeln!(out, "><{tag} type=\"{}\" message=\"{message}\">{body}</{tag}></testcase>", escape(kind));
+    let _ = writeln!(
+        out,
+        "><{tag} type=\"{}\" message=\"{message}\">{body}</{tag}></testcase>",
+        escape(kind)
+    );
 }
 
 #[cfg(test)]
@@ -99,11 +108,16 @@ mod tests {
     #[test]
     fn each_question_is_a_case_by_how_it_ended() {
         let (header, mut graded) = made::run(&SKILLS[..1], 6);
-        graded.iter_mut().for_each(|one| one.verdicts.values_mut().for_each(|judged| judged.verdict = Verdict::Right));
+        graded.iter_mut().for_each(|one| {
+            one.verdicts.values_mut().for_each(|judged| judged.verdict = Verdict::Right)
+        });
         graded[1].verdicts.values_mut().for_each(|judged| judged.verdict = Verdict::Wrong);
         graded[2].verdicts.values_mut().for_each(|judged| judged.verdict = Verdict::Excluded);
         graded[3].end = End::Failed;
-        graded[3].fault = Some(Fault { class: "model".to_owned(), message: "no <reply> & \u{1}\"none\"".to_owned() });
+        graded[3].fault = Some(Fault {
+            class: "model".to_owned(),
+            message: "no <reply> & \u{1}\"none\"".to_owned(),
+        });
         graded[4].end = End::Clarify;
         graded[4].verdicts.values_mut().for_each(|judged| judged.verdict = Verdict::Wrong);
         let xml = junit(&BenchmarkReport::new(&header, &graded, "bag-v1").into());

@@ -1,4 +1,5 @@
-//! GitHub's Markdown, for pull requests and files: the verdict, the main tables, and folded details.
+//! GitHub's Markdown, for pull requests and files: the verdict, the main tables, and folded
+//! details.
 
 use std::collections::BTreeMap;
 
@@ -7,23 +8,26 @@ use syrch_core::text::escape::{self as escapes, clipped, fenced, markdown as esc
 
 use super::tables::{self, Table};
 use super::words::{
-    UNKNOWN, capital, count, counted, decimal, dollars, of_answers, of_rows, percent, percents, rule, status, time,
+    UNKNOWN, capital, count, counted, decimal, dollars, of_answers, of_rows, percent, percents,
+    rule, status, time,
 };
 use crate::Verdict;
 use crate::report::sentence::in_brackets;
 use crate::report::{
-    Basis, BenchmarkReport, CompareReport, Flipped, GridReport, PairReport, ReportHead, ResultRow, RightOne, RunReport,
-    Section,
+    Basis, BenchmarkReport, CompareReport, Flipped, GridReport, PairReport, ReportHead, ResultRow,
+    RightOne, RunReport, Section,
 };
 use crate::rules::Rule;
 
-/// A comment on GitHub holds 65,536 characters: folded parts are added up to here, which leaves space for the end of the last one.
+/// A comment on GitHub holds 65,536 characters: folded parts are added up to here, which leaves
+/// space for the end of the last one.
 const LONGEST: usize = 60_000;
 /// Characters of one statement or question among the details.
 const STATEMENT: usize = 2_000;
 
-/// A report: the verdict and the main tables, then the details, folded. A benchmark ends with the line `**Passed:** x/y` and a table of every
-/// answer, both as syrch 0.1.2 writes them. A comparison has at most 65,536 bytes, which fit into a comment on GitHub.
+/// A report: the verdict and the main tables, then the details, folded. A benchmark ends with the
+/// line `**Passed:** x/y` and a table of every answer, both as syrch 0.1.2 writes them. A
+/// comparison has at most 65,536 bytes, which fit into a comment on GitHub.
 #[must_use]
 pub fn document(report: &RunReport) -> String {
     let mut out = String::new();
@@ -38,7 +42,10 @@ fn write(out: &mut String, report: &RunReport, section: Section) {
             RunReport::Benchmark(report) => headline(out, report),
             RunReport::Compare(report) => {
                 *out += "## Comparison\n\n";
-                report.pairs.iter().for_each(|pair| *out += &format!("- {}\n", escape(&capital(&pair.verdict))));
+                report
+                    .pairs
+                    .iter()
+                    .for_each(|pair| *out += &format!("- {}\n", escape(&capital(&pair.verdict))));
                 out.push('\n');
             }
         },
@@ -65,11 +72,18 @@ fn write(out: &mut String, report: &RunReport, section: Section) {
                 }
             }
         }
-        Section::Flipped => compare.iter().flat_map(|report| &report.pairs).for_each(|pair| flipped(out, pair)),
+        Section::Flipped => {
+            compare.iter().flat_map(|report| &report.pairs).for_each(|pair| flipped(out, pair))
+        }
         Section::Answers => {
             if let Some(report) = benchmark {
                 let share = &report.figures.share;
-                *out += &format!("**Passed:** {}/{}\n\n{}", share.right, share.of, results(&report.results));
+                *out += &format!(
+                    "**Passed:** {}/{}\n\n{}",
+                    share.right,
+                    share.of,
+                    results(&report.results)
+                );
             }
         }
         // The page and the JSON document have it.
@@ -118,14 +132,25 @@ fn yes_no(is_so: Option<bool>) -> &'static str {
     }
 }
 
-/// Whether the columns are as many as expected: a rule that counts them and calls rows right says so; else it is not known.
+/// Whether the columns are as many as expected: a rule that counts them and calls rows right says
+/// so; else it is not known.
 fn columns(row: &ResultRow) -> &'static str {
-    let says_so = |rule: &Rule| rule.counts_columns() && row.verdicts.get(rule.name()) == Some(&Verdict::Right);
-    if row.rows.is_some_and(|rows| rows > 0) && Rule::all().iter().any(says_so) { "yes" } else { UNKNOWN }
+    let says_so = |rule: &Rule| {
+        rule.counts_columns() && row.verdicts.get(rule.name()) == Some(&Verdict::Right)
+    };
+    if row.rows.is_some_and(|rows| rows > 0) && Rule::all().iter().any(says_so) {
+        "yes"
+    } else {
+        UNKNOWN
+    }
 }
 
 fn pareto(out: &mut String, report: &CompareReport) {
-    let sets = [("calls", &report.pareto.calls), ("money", &report.pareto.usd), ("median time", &report.pareto.p50_ms)];
+    let sets = [
+        ("calls", &report.pareto.calls),
+        ("money", &report.pareto.usd),
+        ("median time", &report.pareto.p50_ms),
+    ];
     for (what, names) in sets {
         if let Some(names) = names.as_ref().filter(|names| !names.is_empty()) {
             *out += &format!("Pareto edge in {what}: {}  \n", escape(&names.join(", ")));
@@ -143,24 +168,41 @@ fn flipped(out: &mut String, pair: &PairReport) {
         let text = flip(pair, one);
         if out.len() + body.len() + text.len() > LONGEST {
             let left = (pair.flipped.len() - shown) as u64;
-            body += &format!("{} left out here; the JSON has them.\n", count(left, "question", "questions"));
+            body += &format!(
+                "{} left out here; the JSON has them.\n",
+                count(left, "question", "questions")
+            );
             break;
         }
         body += &text;
     }
     let number = count(pair.flipped.len() as u64, "question", "questions");
-    fold(out, &format!("{number} that only one answers right: {} against {}", pair.second, pair.first), &body);
+    fold(
+        out,
+        &format!("{number} that only one answers right: {} against {}", pair.second, pair.first),
+        &body,
+    );
 }
 
 fn flip(pair: &PairReport, one: &Flipped) -> String {
     let right = if one.right == RightOne::First { &pair.first } else { &pair.second };
     let question = escape(&clipped(&one.question, STATEMENT));
-    let mut out = format!("**{}** ({}): {question}  \nright: {}\n\n", escape(&one.id), escape(&one.db), escape(right));
-    let statements =
-        [(pair.first.as_str(), &one.first_sql), (&pair.second, &one.second_sql), ("expected", &one.gold_sql)];
+    let mut out = format!(
+        "**{}** ({}): {question}  \nright: {}\n\n",
+        escape(&one.id),
+        escape(&one.db),
+        escape(right)
+    );
+    let statements = [
+        (pair.first.as_str(), &one.first_sql),
+        (&pair.second, &one.second_sql),
+        ("expected", &one.gold_sql),
+    ];
     for (who, sql) in statements {
         match sql {
-            Some(sql) => out += &format!("{}:\n\n{}\n", escape(who), fenced("sql", &clipped(sql, STATEMENT))),
+            Some(sql) => {
+                out += &format!("{}:\n\n{}\n", escape(who), fenced("sql", &clipped(sql, STATEMENT)))
+            }
             None => out += &format!("{}: no statement\n\n", escape(who)),
         }
     }
@@ -179,9 +221,16 @@ pub fn grid(report: &GridReport) -> String {
                 match (best.share.of, best.mean_confidence) {
                     (0, Some(sure)) => format!("confidence {sure:.2} (nothing was expected)"),
                     (0, None) => "nothing to go by".to_owned(),
-                    (of, _) => format!("{} right of {}", best.share.right, count(of, "question", "questions")),
+                    (of, _) => format!(
+                        "{} right of {}",
+                        best.share.right,
+                        count(of, "question", "questions")
+                    ),
                 },
-                best.costs.calls.map_or_else(|| "calls not counted".to_owned(), |calls| count(calls, "call", "calls")),
+                best.costs.calls.map_or_else(
+                    || "calls not counted".to_owned(),
+                    |calls| count(calls, "call", "calls")
+                ),
                 best.costs.usd.map_or_else(|| "unknown money".to_owned(), |usd| dollars(Some(usd))),
             );
             out += &settings(&best.settings);
@@ -204,17 +253,26 @@ pub fn grid(report: &GridReport) -> String {
 }
 
 fn settings(settings: &BTreeMap<String, Value>) -> String {
-    let lines: String =
-        settings.iter().map(|(key, value)| format!("- {} = {}\n", escape(key), escape(&plain(value)))).collect();
+    let lines: String = settings
+        .iter()
+        .map(|(key, value)| format!("- {} = {}\n", escape(key), escape(&plain(value))))
+        .collect();
     if lines.is_empty() { lines } else { lines + "\n" }
 }
 
 fn notes(out: &mut String, basis: &Basis) {
     if let Some(model) = &basis.simulated {
-        *out += &format!("> **Simulated**{}: the answers are not those of a model.\n\n", escape(&in_brackets(model)));
+        *out += &format!(
+            "> **Simulated**{}: the answers are not those of a model.\n\n",
+            escape(&in_brackets(model))
+        );
     }
     if let Some(partial) = &basis.partial {
-        *out += &format!("> **Not whole**: {}. {}.\n\n", of_answers(partial), escape(&capital(&partial.why)));
+        *out += &format!(
+            "> **Not whole**: {}. {}.\n\n",
+            of_answers(partial),
+            escape(&capital(&partial.why))
+        );
     }
     for warning in &basis.warnings {
         *out += &format!("> {}\n\n", escape(&capital(warning)));
@@ -231,8 +289,10 @@ fn about(out: &mut String, head: &ReportHead, basis: &Basis) {
 }
 
 fn fold(out: &mut String, title: &str, body: &str) {
-    *out +=
-        &format!("<details><summary>{}</summary>\n\n{body}\n</details>\n\n", escapes::html(title).replace('\n', " "));
+    *out += &format!(
+        "<details><summary>{}</summary>\n\n{body}\n</details>\n\n",
+        escapes::html(title).replace('\n', " ")
+    );
 }
 
 fn plain(value: &Value) -> String {
@@ -254,8 +314,11 @@ fn table(table: &Table) -> String {
     let mut out = line(table.columns.iter().map(|name| escape(name)).collect());
     out += &line((0..table.columns.len()).map(rule).collect());
     for row in &table.rows {
-        out +=
-            &line(row.iter().map(|cell| if cell.is_number() { plain(cell) } else { escape(&plain(cell)) }).collect());
+        out += &line(
+            row.iter()
+                .map(|cell| if cell.is_number() { plain(cell) } else { escape(&plain(cell)) })
+                .collect(),
+        );
     }
     out
 }

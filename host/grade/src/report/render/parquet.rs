@@ -27,14 +27,16 @@ pub enum ParquetFault {
     File(#[from] ParquetError),
 }
 
-/// The answers as a Parquet file: texts, 64-bit counts, doubles and truth values, null where a value is not known.
+/// The answers as a Parquet file: texts, 64-bit counts, doubles and truth values, null where a
+/// value is not known.
 ///
 /// # Errors
 /// When the table is greater than the format allows.
 pub fn parquet(rows: &[ResultRow]) -> Result<Vec<u8>, ParquetFault> {
     let rules = rules(rows);
     let own = COLUMNS.iter().map(|column| Field::new(column.name, kind(column.kind), true));
-    let by_rule = rules.iter().map(|rule| Field::new(format!("verdict:{rule}"), DataType::Utf8, true));
+    let by_rule =
+        rules.iter().map(|rule| Field::new(format!("verdict:{rule}"), DataType::Utf8, true));
     let schema = Arc::new(Schema::new(own.chain(by_rule).collect::<Vec<_>>()));
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)

@@ -36,7 +36,11 @@ pub(crate) const COLUMNS: &[Column] = &[
     column("db", Kind::Text, |row| json!(row.db)),
     column("question", Kind::Text, |row| json!(row.question)),
     column("fields", Kind::Text, |row| {
-        if row.fields.is_empty() { Value::Null } else { Value::String(json!(row.fields).to_string()) }
+        if row.fields.is_empty() {
+            Value::Null
+        } else {
+            Value::String(json!(row.fields).to_string())
+        }
     }),
     column("end", Kind::Text, |row| json!(row.end)),
     column("verdict", Kind::Text, |row| json!(row.verdict)),

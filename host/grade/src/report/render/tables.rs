@@ -1,4 +1,5 @@
-//! The tables of a report, for every renderer that shows tables: columns and rows, not yet escaped or laid out.
+//! The tables of a report, for every renderer that shows tables: columns and rows, not yet escaped
+//! or laid out.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -8,8 +9,8 @@ use serde_json::{Value, json};
 use super::words::{UNKNOWN, decimal, dollars, percent, percents, point_interval, points, time};
 use crate::report::sentence::{e_value, p_value};
 use crate::report::{
-    Band, BenchmarkReport, Calibration, CompareReport, Figures, GridReport, PairReport, ResultRow, RuleShare,
-    RunReport, Section, Share,
+    Band, BenchmarkReport, Calibration, CompareReport, Figures, GridReport, PairReport, ResultRow,
+    RuleShare, RunReport, Section, Share,
 };
 use crate::rules::Rule;
 use crate::run::End;
@@ -27,7 +28,8 @@ pub struct Table {
     pub title: String,
     /// The names of the columns.
     pub columns: Vec<String>,
-    /// The rows, each as wide as `columns`. Numbers are numbers, texts are strings without any escape.
+    /// The rows, each as wide as `columns`. Numbers are numbers, texts are strings without any
+    /// escape.
     pub rows: Vec<Vec<Value>>,
 }
 
@@ -41,15 +43,16 @@ impl Table {
     }
 }
 
-/// The tables of a section. Empty where the report has nothing of the section, or the section is not made of tables.
+/// The tables of a section. Empty where the report has nothing of the section, or the section is
+/// not made of tables.
 #[must_use]
 pub fn of(report: &RunReport, section: Section) -> Vec<Table> {
     let (benchmark, compare) = report.split();
     let pairs = || compare.iter().flat_map(|compare| &compare.pairs);
     match section {
-        Section::RightAnswers => {
-            benchmark.map_or_else(Vec::new, |report| vec![rules(&report.figures, &report.basis.rule), others(report)])
-        }
+        Section::RightAnswers => benchmark.map_or_else(Vec::new, |report| {
+            vec![rules(&report.figures, &report.basis.rule), others(report)]
+        }),
         Section::Arms => compare.map(arms).into_iter().collect(),
         Section::Pairs => compare.map(self::pairs).into_iter().collect(),
         Section::Ends => vec![match report {
@@ -57,16 +60,21 @@ pub fn of(report: &RunReport, section: Section) -> Vec<Table> {
             RunReport::Compare(report) => ends_of_arms(report),
         }],
         Section::Costs => benchmark.map(|report| costs(&report.figures)).into_iter().collect(),
-        Section::Expensive => benchmark.and_then(|report| expensive(&report.results)).into_iter().collect(),
+        Section::Expensive => {
+            benchmark.and_then(|report| expensive(&report.results)).into_iter().collect()
+        }
         Section::OneMoreRight => pairs().filter_map(one_more_right).collect(),
         Section::RulesOfPairs => pairs().map(pair_rules).collect(),
-        Section::Slices => {
-            benchmark.and_then(|report| slices(&report.figures)).into_iter().chain(pairs().map(pair_slices)).collect()
-        }
+        Section::Slices => benchmark
+            .and_then(|report| slices(&report.figures))
+            .into_iter()
+            .chain(pairs().map(pair_slices))
+            .collect(),
         // Of several arms, only the page shows the confidences, with a picture for each.
-        Section::Confidence => {
-            benchmark.and_then(|report| report.figures.calibration.as_ref()).map(confidence).unwrap_or_default()
-        }
+        Section::Confidence => benchmark
+            .and_then(|report| report.figures.calibration.as_ref())
+            .map(confidence)
+            .unwrap_or_default(),
         Section::Judges => judges(report).into_iter().collect(),
         Section::Budget => match report {
             RunReport::Benchmark(report) => budget(&report.figures),
@@ -75,19 +83,33 @@ pub fn of(report: &RunReport, section: Section) -> Vec<Table> {
         .into_iter()
         .collect(),
         Section::Setup => vec![plugins(report)],
-        Section::Verdict | Section::Notes | Section::Suite | Section::Pareto | Section::Flipped | Section::Answers => {
-            Vec::new()
-        }
+        Section::Verdict
+        | Section::Notes
+        | Section::Suite
+        | Section::Pareto
+        | Section::Flipped
+        | Section::Answers => Vec::new(),
     }
 }
 
-/// The cells of a grid as they are ranked, with a column for the band over seeds, for each verdict beside those of the rules, and for R-VES,
-/// where there is any.
+/// The cells of a grid as they are ranked, with a column for the band over seeds, for each verdict
+/// beside those of the rules, and for R-VES, where there is any.
 #[must_use]
 pub fn grid(report: &GridReport) -> Table {
     let mut table = Table::new(
         "Cells",
-        ["cell", "right", "of", "95 % interval", "confidence", "calls", "tokens", "money", "p50", "note"],
+        [
+            "cell",
+            "right",
+            "of",
+            "95 % interval",
+            "confidence",
+            "calls",
+            "tokens",
+            "money",
+            "p50",
+            "note",
+        ],
     );
     let seeds = report.cells.iter().find_map(|cell| cell.band).map(|band| band.seeds);
     let is_rule = |name: &str| name.parse::<Rule>().is_ok();
@@ -124,7 +146,11 @@ pub fn grid(report: &GridReport) -> Table {
         ]);
         let Some(row) = table.rows.last_mut() else { continue };
         row.extend(seeds.map(|_| json!(band(cell.band))));
-        row.extend(beside.iter().map(|name| json!(right_of(cell.rules.iter().find(|one| one.rule == *name)))));
+        row.extend(
+            beside
+                .iter()
+                .map(|name| json!(right_of(cell.rules.iter().find(|one| one.rule == *name)))),
+        );
         row.extend(report.timed_repeats.map(|_| json!(r_ves(cell.r_ves))));
     }
     table
@@ -132,12 +158,18 @@ pub fn grid(report: &GridReport) -> Table {
 
 /// A band of shares, `25.0 to 75.0 %`.
 fn band(band: Option<Band>) -> String {
-    band.map_or_else(|| UNKNOWN.to_owned(), |band| percents(Interval { low: band.low, high: band.high }))
+    band.map_or_else(
+        || UNKNOWN.to_owned(),
+        |band| percents(Interval { low: band.low, high: band.high }),
+    )
 }
 
 /// What is right under one rule, `3 of 4`.
 fn right_of(share: Option<&RuleShare>) -> String {
-    share.map_or_else(|| UNKNOWN.to_owned(), |one| format!("{} of {}", one.share.right, one.share.of))
+    share.map_or_else(
+        || UNKNOWN.to_owned(),
+        |one| format!("{} of {}", one.share.right, one.share.of),
+    )
 }
 
 fn r_ves(r_ves: Option<f64>) -> String {
@@ -146,12 +178,20 @@ fn r_ves(r_ves: Option<f64>) -> String {
 
 fn share_cells(share: &Share) -> [Value; 5] {
     let interval = if share.of == 0 { UNKNOWN.to_owned() } else { percents(share.interval) };
-    [json!(share.right), json!(share.of), json!(share.excluded), json!(percent(share.share)), json!(interval)]
+    [
+        json!(share.right),
+        json!(share.of),
+        json!(share.excluded),
+        json!(percent(share.share)),
+        json!(interval),
+    ]
 }
 
 fn rules(figures: &Figures, rule: &str) -> Table {
-    let mut table =
-        Table::new("Right answers by rule", ["rule", "right", "of", "cannot tell", "share", "95 % interval"]);
+    let mut table = Table::new(
+        "Right answers by rule",
+        ["rule", "right", "of", "cannot tell", "share", "95 % interval"],
+    );
     let (own, others): (Vec<_>, Vec<_>) = figures.rules.iter().partition(|one| one.rule == rule);
     for one in own.into_iter().chain(others) {
         let [right, of, excluded, share, interval] = share_cells(&one.share);
@@ -201,7 +241,11 @@ fn costs(figures: &Figures) -> Table {
     if let Some(tokens) = costs.tokens() {
         table.row([json!("tokens"), json!(tokens), json!(decimal(costs.tokens_mean, 0))]);
         table.row([json!("money"), json!(dollars(costs.usd)), json!(dollars(costs.usd_mean))]);
-        table.row([json!("statements"), json!(costs.sql_runs), json!(decimal(costs.sql_runs_mean, 2))]);
+        table.row([
+            json!("statements"),
+            json!(costs.sql_runs),
+            json!(decimal(costs.sql_runs_mean, 2)),
+        ]);
     }
     if let Some(latency) = costs.latency {
         table.row([json!("time, median"), json!(""), json!(time(Some(latency.p50_ms)))]);
@@ -217,7 +261,10 @@ pub(crate) fn value_name(value: Option<&str>) -> &str {
 }
 
 fn slices(figures: &Figures) -> Option<Table> {
-    let mut table = Table::new("Slices", ["field", "value", "right", "of", "cannot tell", "share", "95 % interval"]);
+    let mut table = Table::new(
+        "Slices",
+        ["field", "value", "right", "of", "cannot tell", "share", "95 % interval"],
+    );
     for slice in &figures.slices {
         let [right, of, excluded, share, interval] = share_cells(&slice.share);
         let value = value_name(slice.value.as_deref());
@@ -242,7 +289,8 @@ fn calibration_figures(calibration: &Calibration) -> Table {
 }
 
 fn bins(calibration: &Calibration) -> Table {
-    let columns = ["confidence", "answers", "right", "mean confidence", "share right", "95 % interval"];
+    let columns =
+        ["confidence", "answers", "right", "mean confidence", "share right", "95 % interval"];
     let mut table = Table::new("Reliability", columns);
     for bin in &calibration.bins {
         table.row([
@@ -258,7 +306,8 @@ fn bins(calibration: &Calibration) -> Table {
 }
 
 fn risk(calibration: &Calibration) -> Table {
-    let mut table = Table::new("Risk and coverage", ["answers given", "wrong of them", "least confidence"]);
+    let mut table =
+        Table::new("Risk and coverage", ["answers given", "wrong of them", "least confidence"]);
     for point in crate::report::thinned(&calibration.risk_coverage, POINTS) {
         table.row([
             json!(percent(Some(point.coverage))),
@@ -269,7 +318,8 @@ fn risk(calibration: &Calibration) -> Table {
     table
 }
 
-/// What judges said of right and of wrong statements, a row for each arm and judge; `None` if none was judged.
+/// What judges said of right and of wrong statements, a row for each arm and judge; `None` if none
+/// was judged.
 fn judges(report: &RunReport) -> Option<Table> {
     let columns = [
         "arm",
@@ -304,7 +354,8 @@ fn judges(report: &RunReport) -> Option<Table> {
 }
 
 fn budget(figures: &Figures) -> Option<Table> {
-    let mut table = Table::new("Budget", ["calls a question at most", "right", "of", "share", "95 % interval"]);
+    let mut table =
+        Table::new("Budget", ["calls a question at most", "right", "of", "share", "95 % interval"]);
     for point in crate::report::thinned(&figures.budget_curve, POINTS) {
         table.row([
             json!(point.calls),
@@ -317,23 +368,29 @@ fn budget(figures: &Figures) -> Option<Table> {
     (!table.rows.is_empty()).then_some(table)
 }
 
-/// The questions whose searches took the most tokens, and of those that failed also the one that took the most calls and the one that took
-/// the longest, since their tokens may not be known. `None` if no search called a model.
+/// The questions whose searches took the most tokens, and of those that failed also the one that
+/// took the most calls and the one that took the longest, since their tokens may not be known.
+/// `None` if no search called a model.
 fn expensive(all: &[ResultRow]) -> Option<Table> {
-    let tokens = |row: &ResultRow| row.input_tokens.unwrap_or(0).saturating_add(row.output_tokens.unwrap_or(0));
+    let tokens = |row: &ResultRow| {
+        row.input_tokens.unwrap_or(0).saturating_add(row.output_tokens.unwrap_or(0))
+    };
     let mut rows: Vec<&ResultRow> = all.iter().filter(|row| tokens(row) > 0).collect();
     rows.sort_by_key(|row| (Reverse(tokens(row)), row.place));
     rows.truncate(EXPENSIVE);
     let failed = || all.iter().filter(|row| row.end == End::Failed && row.calls.unwrap_or(0) > 0);
-    let slowest = failed().max_by(|a, b| a.duration.unwrap_or(0.0).total_cmp(&b.duration.unwrap_or(0.0)));
+    let slowest =
+        failed().max_by(|a, b| a.duration.unwrap_or(0.0).total_cmp(&b.duration.unwrap_or(0.0)));
     let busiest = failed().max_by_key(|row| row.calls);
     for row in slowest.into_iter().chain(busiest) {
         if rows.iter().all(|other| (&other.id, &other.arm) != (&row.id, &row.arm)) {
             rows.push(row);
         }
     }
-    let mut table =
-        Table::new("Most expensive questions", ["question", "database", "calls", "tokens", "money", "time"]);
+    let mut table = Table::new(
+        "Most expensive questions",
+        ["question", "database", "calls", "tokens", "money", "time"],
+    );
     for row in rows {
         table.row([
             json!(row.id),
@@ -422,7 +479,10 @@ fn pairs(report: &CompareReport) -> Table {
             json!(point_interval(pair.interval)),
             p(pair.mcnemar),
             p(pair.holm),
-            json!(pair.minimum_detectable.map_or_else(|| UNKNOWN.to_owned(), crate::report::sentence::points)),
+            json!(
+                pair.minimum_detectable
+                    .map_or_else(|| UNKNOWN.to_owned(), crate::report::sentence::points)
+            ),
             json!(e_value(pair.e_process.value)),
         ]);
     }
@@ -444,7 +504,8 @@ pub(crate) fn one_more_right(pair: &PairReport) -> Option<Table> {
 
 /// The difference of two arms under each rule.
 pub(crate) fn pair_rules(pair: &PairReport) -> Table {
-    let columns = ["rule", "questions", "only first", "only second", "difference", "95 % interval", "p"];
+    let columns =
+        ["rule", "questions", "only first", "only second", "difference", "95 % interval", "p"];
     let mut table = Table::new(format!("By rule: {}", name(pair)), columns);
     for rule in &pair.rules {
         table.row([
@@ -462,7 +523,8 @@ pub(crate) fn pair_rules(pair: &PairReport) -> Table {
 
 /// The difference of two arms by the fields of the questions.
 pub(crate) fn pair_slices(pair: &PairReport) -> Table {
-    let columns = ["field", "value", "questions", "only first", "only second", "difference", "95 % interval"];
+    let columns =
+        ["field", "value", "questions", "only first", "only second", "difference", "95 % interval"];
     let mut table = Table::new(format!("Slices: {}", name(pair)), columns);
     for slice in &pair.slices {
         table.row([
@@ -489,11 +551,14 @@ fn equal_budget(report: &CompareReport) -> Option<Table> {
 }
 
 fn ends_of_arms(report: &CompareReport) -> Table {
-    let mut table =
-        Table::new("How the searches ended", ["arm", "answered", "no answer", "asked back", "failed", "errors"]);
+    let mut table = Table::new(
+        "How the searches ended",
+        ["arm", "answered", "no answer", "asked back", "failed", "errors"],
+    );
     for arm in &report.arms {
         let ends = &arm.figures.ends;
-        let errors: Vec<String> = arm.figures.errors.iter().map(|(class, count)| format!("{class} {count}")).collect();
+        let errors: Vec<String> =
+            arm.figures.errors.iter().map(|(class, count)| format!("{class} {count}")).collect();
         table.row([
             json!(arm.arm.name),
             json!(ends.answered),
@@ -510,7 +575,10 @@ fn plugins(report: &RunReport) -> Table {
     let mut table = Table::new("Plugins", ["arm", "strategy", "role", "plugin", "SHA-256"]);
     for (arm, _) in report.arms() {
         for plugin in &arm.plugins {
-            table.row([&arm.name, &arm.strategy, &plugin.role, &plugin.source, &plugin.digest].map(|cell| json!(cell)));
+            table.row(
+                [&arm.name, &arm.strategy, &plugin.role, &plugin.source, &plugin.digest]
+                    .map(|cell| json!(cell)),
+            );
         }
     }
     table

@@ -35,7 +35,9 @@ pub(crate) fn point_interval(interval: Option<Interval>) -> String {
 
 /// A number with so many decimals.
 pub(crate) fn decimal(number: Option<f64>, places: usize) -> String {
-    number.filter(|number| number.is_finite()).map_or_else(|| UNKNOWN.to_owned(), |number| format!("{number:.places$}"))
+    number
+        .filter(|number| number.is_finite())
+        .map_or_else(|| UNKNOWN.to_owned(), |number| format!("{number:.places$}"))
 }
 
 /// Dollars, with as many decimals as small sums need.
@@ -75,7 +77,8 @@ pub(crate) fn counted(of: u64, not_graded: u64) -> String {
 
 /// A rule with what it compares, where this host knows it.
 pub(crate) fn rule(name: &str) -> String {
-    name.parse::<Rule>().map_or_else(|_| name.to_owned(), |rule| format!("{name}: {}", rule.summary()))
+    name.parse::<Rule>()
+        .map_or_else(|_| name.to_owned(), |rule| format!("{name}: {}", rule.summary()))
 }
 
 /// How much of a run there is.

@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use super::made::{self, SKILLS, answer, fail, header};
 use crate::Verdict::{Excluded, Right, Wrong};
-use crate::report::{BenchmarkReport, CompareOptions, CompareReport, GridReport, Share, SuiteOfReport};
+use crate::report::{
+    BenchmarkReport, CompareOptions, CompareReport, GridReport, Share, SuiteOfReport,
+};
 use crate::run::{End, Graded, Header, Shard};
 
 const QUICK: CompareOptions = CompareOptions { seed: None, resamples: 500 };
@@ -27,11 +29,17 @@ fn a_benchmark_by_hand() {
     let figures = &report.figures;
     let Share { right, of, excluded, share, .. } = figures.share;
     assert_eq!((right, of, excluded, share), (2, 4, 1, Some(0.5)));
-    assert_eq!(figures.rules.iter().map(|rule| rule.rule.as_str()).collect::<Vec<_>>(), ["bag-v1", "spider-ex"]);
+    assert_eq!(
+        figures.rules.iter().map(|rule| rule.rule.as_str()).collect::<Vec<_>>(),
+        ["bag-v1", "spider-ex"]
+    );
     // 1 + 1 + 0.25 + 0 over the four that count.
     assert_eq!(figures.soft_f1, Some(2.25 / 4.0));
     assert_eq!((figures.ends.answered, figures.ends.failed, figures.errors["model"]), (5, 1, 1));
-    assert_eq!((figures.outcomes.wrong, figures.outcomes.failed, figures.outcomes.not_graded), (1, 1, 1));
+    assert_eq!(
+        (figures.outcomes.wrong, figures.outcomes.failed, figures.outcomes.not_graded),
+        (1, 1, 1)
+    );
     let costs = &figures.costs;
     assert_eq!(
         (costs.calls, costs.sent, costs.cached, costs.calls_mean),
@@ -43,10 +51,17 @@ fn a_benchmark_by_hand() {
     );
     assert!((costs.usd.unwrap() - 0.006).abs() < 1e-12);
     assert_eq!(figures.calibration, None);
-    let curve: Vec<_> = figures.budget_curve.iter().map(|point| (point.calls, point.right, point.of)).collect();
+    let curve: Vec<_> =
+        figures.budget_curve.iter().map(|point| (point.calls, point.right, point.of)).collect();
     assert_eq!(curve, [(1, 1, 4), (6, 2, 4)]);
-    assert_eq!((report.head.suite.asked, report.head.suite.gold_faults, report.basis.partial.is_none()), (6, 1, true));
-    assert_eq!(report.basis.warnings[0], "1 question does not count: the expected answer is not available");
+    assert_eq!(
+        (report.head.suite.asked, report.head.suite.gold_faults, report.basis.partial.is_none()),
+        (6, 1, true)
+    );
+    assert_eq!(
+        report.basis.warnings[0],
+        "1 question does not count: the expected answer is not available"
+    );
     assert_eq!(
         report.basis.warnings[1],
         "1 of 6 searches of `a` failed (model): they count as wrong, whatever the cause"
@@ -66,11 +81,9 @@ fn slices_are_of_short_fields_and_hold_every_question() {
     assert_eq!(fields.into_iter().collect::<Vec<_>>(), ["db", "difficulty"]);
     assert_eq!(report.figures.slices.iter().map(|slice| slice.share.of).sum::<u64>(), 120);
     assert!(
-        report
-            .figures
-            .slices
-            .iter()
-            .any(|slice| slice.field == "difficulty" && slice.value.is_none() && slice.share.of == 1)
+        report.figures.slices.iter().any(|slice| slice.field == "difficulty"
+            && slice.value.is_none()
+            && slice.share.of == 1)
     );
 }
 
@@ -85,9 +98,16 @@ fn confidence_is_of_answers_that_count() {
     let report = BenchmarkReport::new(&header(&["a"], 6), &graded, "bag-v1");
     let calibration = report.figures.calibration.unwrap();
     assert_eq!((calibration.answers, calibration.without_confidence), (4, 1));
-    assert_eq!(calibration.bins.iter().map(|bin| (bin.answers, bin.right)).collect::<Vec<_>>(), [(1, 0), (3, 2)]);
-    assert_eq!(calibration.risk_coverage.last().map(|point| (point.coverage, point.risk)), Some((1.0, 0.5)));
-    // Two pairs of four are in order: the wrong 0.15 is below both right ones, the wrong 1.0 above both.
+    assert_eq!(
+        calibration.bins.iter().map(|bin| (bin.answers, bin.right)).collect::<Vec<_>>(),
+        [(1, 0), (3, 2)]
+    );
+    assert_eq!(
+        calibration.risk_coverage.last().map(|point| (point.coverage, point.risk)),
+        Some((1.0, 0.5))
+    );
+    // Two pairs of four are in order: the wrong 0.15 is below both right ones, the wrong 1.0 above
+    // both.
     assert_eq!(calibration.auroc, Some(0.5));
 }
 
@@ -97,7 +117,10 @@ fn of_a_question_tried_again_the_last_try_counts() {
     fail(&mut first, End::Failed, "model");
     let again = Graded { retried: true, ..answer("a", 0, Right) };
     let report = BenchmarkReport::new(&header(&["a"], 1), &[first, again], "bag-v1");
-    assert_eq!((report.figures.share.right, report.results.len(), report.results[0].retried), (1, 1, true));
+    assert_eq!(
+        (report.figures.share.right, report.results.len(), report.results[0].retried),
+        (1, 1, true)
+    );
 }
 
 #[test]
@@ -107,12 +130,18 @@ fn a_run_that_is_not_whole_says_so() {
     let mut report = BenchmarkReport::new(&header, &graded, "bag-v1");
     report.basis.because("the budget of $1 is used up");
     let partial = report.basis.partial.unwrap();
-    assert_eq!((partial.done, partial.of, partial.why.as_str()), (2, 5, "the budget of $1 is used up"));
+    assert_eq!(
+        (partial.done, partial.of, partial.why.as_str()),
+        (2, 5, "the budget of $1 is used up")
+    );
     assert_eq!(report.basis.warnings, ["this is shard 1/2 of the suite"]);
     header.shard = None;
     let other = BenchmarkReport::new(&header, &graded, "none-such");
     assert_eq!((other.basis.partial.unwrap().of, other.figures.share.of), (9, 0));
-    assert_eq!(other.basis.warnings, ["no verdict under the rule `none-such` is stored; there are bag-v1, spider-ex"]);
+    assert_eq!(
+        other.basis.warnings,
+        ["no verdict under the rule `none-such` is stored; there are bag-v1, spider-ex"]
+    );
 }
 
 #[test]
@@ -165,10 +194,22 @@ fn documents_are_read_back() {
     let text = serde_json::to_string(&compare).unwrap();
     assert_eq!(serde_json::from_str::<CompareReport>(&text).unwrap(), compare);
     let value: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!((&value["schema"], &value["arms"][1]["name"]), (&"syrch.compare/1".into(), &"vote-of-5".into()));
-    for key in
-        ["difference", "interval", "mcnemar", "holm", "minimum_detectable", "e_process", "flipped", "verdict", "b", "c"]
-    {
+    assert_eq!(
+        (&value["schema"], &value["arms"][1]["name"]),
+        (&"syrch.compare/1".into(), &"vote-of-5".into())
+    );
+    for key in [
+        "difference",
+        "interval",
+        "mcnemar",
+        "holm",
+        "minimum_detectable",
+        "e_process",
+        "flipped",
+        "verdict",
+        "b",
+        "c",
+    ] {
         assert!(!value["pairs"][0][key].is_null(), "{key}");
     }
     assert!(value["pairs"][0]["interval"]["low"].is_number() && value["arms"][0]["right"].is_u64());
@@ -180,9 +221,12 @@ fn what_all_documents_begin_with_lies_flat_and_in_order() {
     let documents = [
         serde_json::to_value(BenchmarkReport::new(&header, &graded, "bag-v1")).unwrap(),
         serde_json::to_value(CompareReport::new(&header, &graded, "bag-v1", &QUICK)).unwrap(),
-        serde_json::to_value(GridReport::new(&header, &graded, "bag-v1", &BTreeMap::new())).unwrap(),
+        serde_json::to_value(GridReport::new(&header, &graded, "bag-v1", &BTreeMap::new()))
+            .unwrap(),
     ];
-    let keys = documents.each_ref().map(|one| one.as_object().unwrap().keys().map(String::as_str).collect::<Vec<_>>());
+    let keys = documents
+        .each_ref()
+        .map(|one| one.as_object().unwrap().keys().map(String::as_str).collect::<Vec<_>>());
     let head = ["schema", "host", "run", "suite"];
     let basis = ["rule", "simulated", "partial", "warnings"];
     assert_eq!(keys[0][..9], [head.as_slice(), &["arm"], &basis].concat());
@@ -197,7 +241,8 @@ fn what_all_documents_begin_with_lies_flat_and_in_order() {
 #[test]
 fn arms_are_compared_in_pairs() {
     let names = ["a", "b", "c", "d", "e"];
-    let graded: Vec<Graded> = names.iter().flat_map(|arm| (0..9).map(|place| answer(arm, place, Right))).collect();
+    let graded: Vec<Graded> =
+        names.iter().flat_map(|arm| (0..9).map(|place| answer(arm, place, Right))).collect();
     let pairs = |count: usize| {
         let report = CompareReport::new(&header(&names[..count], 9), &graded, "bag-v1", &QUICK);
         report.pairs.into_iter().map(|pair| pair.first + &pair.second).collect::<Vec<_>>()
@@ -208,7 +253,8 @@ fn arms_are_compared_in_pairs() {
     assert_eq!(pairs(5), ["ab", "ac", "ad", "ae"]);
 }
 
-/// Two arms of which the first alone is right on `b` questions, the second alone on `c`, and both on the others.
+/// Two arms of which the first alone is right on `b` questions, the second alone on `c`, and both
+/// on the others.
 pub(super) fn two(b: u64, c: u64, questions: u64) -> (Header, Vec<Graded>) {
     let mut graded = Vec::new();
     for place in 0..questions {
@@ -234,7 +280,10 @@ fn a_pair_by_hand() {
     }
     let report = CompareReport::new(&header, &graded, "bag-v1", &CompareOptions::default());
     let pair = &report.pairs[0];
-    assert_eq!((pair.questions, pair.b, pair.c, pair.both_right, pair.both_wrong), (310, 8, 21, 281, 0));
+    assert_eq!(
+        (pair.questions, pair.b, pair.c, pair.both_right, pair.both_wrong),
+        (310, 8, 21, 281, 0)
+    );
     assert!((pair.mcnemar - 0.0241).abs() < 5e-5 && pair.holm == pair.mcnemar);
     assert!((pair.difference.unwrap() - 13.0 / 310.0).abs() < 1e-15);
     assert_eq!((pair.clusters.count, pair.flipped.len()), (12, 29));
@@ -243,7 +292,8 @@ fn a_pair_by_hand() {
     assert!((cost.usd.unwrap() - 310.0 * 0.001 / 13.0).abs() < 1e-12);
     assert_eq!(report.pareto.calls.as_deref(), Some(&["a".to_owned(), "b".to_owned()][..]));
     assert_eq!(report.equal_budget.iter().map(|row| row.calls).collect::<Vec<_>>(), [1, 3]);
-    let shares: Vec<_> = report.equal_budget[0].arms.iter().map(|arm| (arm.arm.as_str(), arm.right)).collect();
+    let shares: Vec<_> =
+        report.equal_budget[0].arms.iter().map(|arm| (arm.arm.as_str(), arm.right)).collect();
     assert_eq!(shares, [("a", 289), ("b", 0)]);
 }
 
@@ -261,7 +311,8 @@ fn who_is_beaten_is_not_on_the_pareto_edge() {
         graded[place as usize * 3 + 2].cost.calls = 0;
         graded[place as usize * 3 + 2].cost.usd = None;
     }
-    let report = CompareReport::new(&header(&["good", "expensive", "cheap"], 10), &graded, "bag-v1", &QUICK);
+    let report =
+        CompareReport::new(&header(&["good", "expensive", "cheap"], 10), &graded, "bag-v1", &QUICK);
     assert_eq!(report.pareto.calls.unwrap(), ["good", "cheap"]);
     // Without a call nothing was paid, so the price is known.
     assert_eq!(report.pareto.usd.unwrap(), ["good", "cheap"]);
@@ -273,9 +324,15 @@ fn unknown_prices_are_not_free() {
     let (header, mut graded) = two(2, 12, 60);
     graded[5].cost.usd = None;
     let report = CompareReport::new(&header, &graded, "bag-v1", &QUICK);
-    assert_eq!((report.arms[1].figures.costs.usd, report.arms[1].figures.costs.usd_unknown), (None, Some(1)));
+    assert_eq!(
+        (report.arms[1].figures.costs.usd, report.arms[1].figures.costs.usd_unknown),
+        (None, Some(1))
+    );
     assert!(report.arms[0].figures.costs.usd.is_some());
-    assert_eq!((report.pareto.usd, report.pairs[0].cost_of_one_more_right.unwrap().usd), (None, None));
+    assert_eq!(
+        (report.pareto.usd, report.pairs[0].cost_of_one_more_right.unwrap().usd),
+        (None, None)
+    );
 }
 
 #[test]

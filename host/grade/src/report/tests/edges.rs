@@ -4,7 +4,9 @@ use super::made::{self, SKILLS, Skill, answer, fail, header};
 use super::markup;
 use crate::Verdict::{self, Excluded, Right, Wrong};
 use crate::report::render::{csv, html, markdown, parquet, tables};
-use crate::report::{BenchmarkReport, CompareOptions, CompareReport, GridReport, RunReport, Section};
+use crate::report::{
+    BenchmarkReport, CompareOptions, CompareReport, GridReport, RunReport, Section,
+};
 use crate::run::{EarlierTries, End, Graded, Header, Judged};
 
 const QUICK: CompareOptions = CompareOptions { seed: None, resamples: 200 };
@@ -21,13 +23,18 @@ fn everything(header: &Header, graded: &[Graded]) -> (CompareReport, Vec<String>
         assert_eq!(elements.iter().filter(|(name, _)| name == "h1").count(), 1);
         assert!(!page.contains("NaN") && !page.contains("inf "), "a figure that is none");
     }
-    let of =
-        |report: &RunReport| Section::ALL.iter().flat_map(|section| tables::of(report, *section)).collect::<Vec<_>>();
+    let of = |report: &RunReport| {
+        Section::ALL.iter().flat_map(|section| tables::of(report, *section)).collect::<Vec<_>>()
+    };
     for table in reports.iter().flat_map(of).chain([tables::grid(&grid)]) {
         assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{}", table.title);
     }
     let json = serde_json::to_string(&compare).unwrap();
-    assert_eq!(serde_json::from_str::<CompareReport>(&json).unwrap(), compare, "a number that JSON does not hold");
+    assert_eq!(
+        serde_json::from_str::<CompareReport>(&json).unwrap(),
+        compare,
+        "a number that JSON does not hold"
+    );
     assert!(parquet::parquet(&compare.results).unwrap().starts_with(b"PAR1"));
     let mut all = reports.iter().map(markdown::document).collect::<Vec<_>>();
     all.push(csv::csv(&compare.results));
@@ -42,27 +49,34 @@ fn columns_are_known_by_rules_that_count_them() {
         let mut one = answer("a", 0, Wrong);
         one.rows = Some(rows);
         one.verdicts.insert(rule.to_owned(), Judged { verdict: Right, fingerprint: None });
-        let text = markdown::document(&BenchmarkReport::new(&header(&["a"], 1), &[one], "bag-v1").into());
+        let text =
+            markdown::document(&BenchmarkReport::new(&header(&["a"], 1), &[one], "bag-v1").into());
         text.lines().last().unwrap().split(" | ").nth(4).unwrap().to_owned()
     };
     for rule in ["bag-v1", "bird-ex", "spider-ex", "strict"] {
         assert_eq!(shown(rule, 1), "yes", "{rule}");
     }
-    // More columns than expected are right by `spider2`, any number of them by others where there are no rows.
+    // More columns than expected are right by `spider2`, any number of them by others where there
+    // are no rows.
     for (rule, rows) in [("spider2", 1), ("fuzzed", 1), ("bird-ex", 0), ("spider-ex", 0)] {
         assert_eq!(shown(rule, rows), "–", "{rule}");
     }
 }
 
 fn uniform(questions: u64, verdict: Verdict) -> (Header, Vec<Graded>) {
-    let graded = (0..questions).flat_map(|place| ["a", "b"].map(|arm| answer(arm, place, verdict))).collect();
+    let graded = (0..questions)
+        .flat_map(|place| ["a", "b"].map(|arm| answer(arm, place, verdict)))
+        .collect();
     (header(&["a", "b"], questions), graded)
 }
 
 #[test]
 fn no_question_and_no_arm() {
     let (compare, texts) = everything(&header(&["a", "b"], 0), &[]);
-    assert_eq!((compare.pairs[0].questions, compare.pairs[0].difference, compare.basis.partial), (0, None, None));
+    assert_eq!(
+        (compare.pairs[0].questions, compare.pairs[0].difference, compare.basis.partial),
+        (0, None, None)
+    );
     assert!(texts[0].contains("**Passed:** 0/0"));
     let (compare, _) = everything(&header(&[], 3), &[answer("unknown", 0, Right)]);
     assert!(compare.arms.is_empty() && compare.results.is_empty());
@@ -97,7 +111,8 @@ fn assert_no_slips(texts: &[String]) {
         for noun in nouns {
             // `11 questions` and `1.1 questions` are right.
             let slip = format!("1 {noun}");
-            let is_one = |at: usize| !text[..at].ends_with(|c: char| c.is_ascii_digit() || c == '.');
+            let is_one =
+                |at: usize| !text[..at].ends_with(|c: char| c.is_ascii_digit() || c == '.');
             let found = text.match_indices(&slip).find(|(at, _)| is_one(*at));
             assert_eq!(found.map(|(at, _)| &text[at.saturating_sub(40)..]), None, "{slip}");
         }
@@ -106,7 +121,9 @@ fn assert_no_slips(texts: &[String]) {
 
 #[test]
 fn one_of_everything() {
-    for (verdict, ends) in [(Right, None), (Wrong, None), (Wrong, Some(End::Failed)), (Excluded, None)] {
+    for (verdict, ends) in
+        [(Right, None), (Wrong, None), (Wrong, Some(End::Failed)), (Excluded, None)]
+    {
         let (header, mut graded) = uniform(1, verdict);
         if let Some(end) = ends {
             graded.iter_mut().for_each(|one| fail(one, end, "model"));
@@ -122,7 +139,13 @@ fn one_of_everything() {
         let mut report = CompareReport::new(&header, &graded, "bag-v1", &QUICK);
         let tries = EarlierTries { tries: 1, calls: 1, tokens: 1, usd: None };
         report.with_earlier_tries(&[("a".to_owned(), tries)].into());
-        assert!(report.basis.warnings.iter().any(|one| one.ends_with("1 try of `a` took 1 model call, 1 token")));
+        assert!(
+            report
+                .basis
+                .warnings
+                .iter()
+                .any(|one| one.ends_with("1 try of `a` took 1 model call, 1 token"))
+        );
     }
 }
 
@@ -149,8 +172,14 @@ fn everything_failed_and_nothing_is_known() {
     }
     let (compare, texts) = everything(&header, &graded);
     let figures = &compare.arms[0].figures;
-    assert_eq!((figures.costs.usd, figures.costs.latency, figures.costs.usd_unknown), (None, None, Some(30)));
-    assert_eq!((compare.pareto.usd, compare.pareto.p50_ms, figures.outcomes.failed), (None, None, 30));
+    assert_eq!(
+        (figures.costs.usd, figures.costs.latency, figures.costs.usd_unknown),
+        (None, None, Some(30))
+    );
+    assert_eq!(
+        (compare.pareto.usd, compare.pareto.p50_ms, figures.outcomes.failed),
+        (None, None, 30)
+    );
     assert!(texts.iter().any(|text| text.contains("No answer that counts has a confidence.")));
 }
 
@@ -163,7 +192,10 @@ fn no_expected_answer_is_available() {
     }
     let (compare, _) = everything(&header, &graded);
     assert_eq!((compare.head.suite.gold_faults, compare.arms[0].figures.share.of), (10, 0));
-    assert_eq!(compare.basis.warnings[0], "10 questions do not count: the expected answer is not available");
+    assert_eq!(
+        compare.basis.warnings[0],
+        "10 questions do not count: the expected answer is not available"
+    );
 }
 
 #[test]
@@ -189,7 +221,8 @@ fn many_arms_are_drawn() {
     assert_eq!((compare.arms.len(), compare.pairs.len()), (54, 53));
 }
 
-/// Texts that a terminal, a browser, a spreadsheet, Markdown or a Parquet reader would obey, or that end what they stand in.
+/// Texts that a terminal, a browser, a spreadsheet, Markdown or a Parquet reader would obey, or
+/// that end what they stand in.
 const HOSTILE: [&str; 8] = [
     "</title></svg></style></script><script>alert(1)</script>",
     "\"><img src=x onerror=alert(1)>' onmouseover='alert(1)",
@@ -206,7 +239,8 @@ fn poisoned(text: &str, other: &str) -> (Header, Vec<Graded>) {
     for one in &mut graded {
         one.arm = if one.arm == SKILLS[0].name { text.into() } else { format!("{other}2") };
         (one.id, one.db) = (format!("{text}{}", one.place), format!("{text}{}", one.place % 3));
-        (one.question, one.sql, one.gold_sql) = (text.into(), Some(text.into()), Some(other.into()));
+        (one.question, one.sql, one.gold_sql) =
+            (text.into(), Some(text.into()), Some(other.into()));
         one.fields.insert(text.into(), other.into());
         one.run = Some(text.into());
         if let Some(judged) = one.verdicts.get("spider-ex").cloned() {
@@ -221,7 +255,8 @@ fn poisoned(text: &str, other: &str) -> (Header, Vec<Graded>) {
         }
     }
     for (arm, name) in header.arms.iter_mut().zip([text.to_owned(), format!("{other}2")]) {
-        (arm.name, arm.strategy, arm.settings) = (name, text.into(), serde_json::json!({text: other}));
+        (arm.name, arm.strategy, arm.settings) =
+            (name, text.into(), serde_json::json!({text: other}));
         arm.plugins[0].source = text.into();
     }
     (header.id, header.host, header.simulated) = (text.into(), text.into(), Some(text.into()));
@@ -252,25 +287,37 @@ fn hostile_texts_stay_texts() {
         for made in texts.iter().filter(|made| made.starts_with("<!doctype")) {
             for (name, attributes) in markup::elements(made) {
                 assert!(
-                    !["script", "img", "iframe", "link", "object", "a", "image", "use"].contains(&name.as_str()),
+                    !["script", "img", "iframe", "link", "object", "a", "image", "use"]
+                        .contains(&name.as_str()),
                     "{name}"
                 );
-                let is_harmless =
-                    |name: &String| !name.starts_with("on") && name != "href" && name != "src" && name != "style";
+                let is_harmless = |name: &String| {
+                    !name.starts_with("on") && name != "href" && name != "src" && name != "style"
+                };
                 assert!(attributes.keys().all(is_harmless), "{attributes:?}");
             }
-            assert!(!made.chars().any(|c| syrch_core::text::escape::is_dangerous(c) && c != '\n' && c != '\t'));
+            assert!(
+                !made
+                    .chars()
+                    .any(|c| syrch_core::text::escape::is_dangerous(c) && c != '\n' && c != '\t')
+            );
         }
         for made in &texts[..2] {
             assert!(!made.contains(['\u{1b}', '\u{202e}', '\0']));
             for line in outside_of_code(made) {
                 assert!(
-                    !line.contains("<script") && !line.contains("<img") && !line.starts_with("# heading"),
+                    !line.contains("<script")
+                        && !line.contains("<img")
+                        && !line.starts_with("# heading"),
                     "{line}"
                 );
             }
         }
-        for record in ::csv::ReaderBuilder::new().has_headers(false).from_reader(texts[2].as_bytes()).records() {
+        for record in ::csv::ReaderBuilder::new()
+            .has_headers(false)
+            .from_reader(texts[2].as_bytes())
+            .records()
+        {
             for cell in &record.unwrap() {
                 assert!(!syrch_core::text::escape::is_formula(cell), "{cell:?}");
             }

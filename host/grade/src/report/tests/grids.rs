@@ -25,7 +25,9 @@ fn settings() -> BTreeMap<String, BTreeMap<String, Value>> {
 fn made(right: [u64; 4]) -> Vec<Graded> {
     let mut graded = Vec::new();
     for (cell, right) in CELLS.iter().zip(right) {
-        graded.extend((0..40).map(|place| answer(cell, place, if place < right { Right } else { Wrong })));
+        graded.extend(
+            (0..40).map(|place| answer(cell, place, if place < right { Right } else { Wrong })),
+        );
     }
     graded
 }
@@ -48,12 +50,17 @@ fn the_best_has_the_most_right_then_costs_least_then_is_first() {
 
 #[test]
 fn cells_are_shown_as_they_are_ranked() {
-    let names = |report: &GridReport| report.ranked().iter().map(|cell| cell.name.clone()).collect::<Vec<_>>();
+    let names = |report: &GridReport| {
+        report.ranked().iter().map(|cell| cell.name.clone()).collect::<Vec<_>>()
+    };
     let mut made = report(&made([10, 30, 29, 5]));
     assert_eq!(names(&made), ["cell-2", "cell-3", "cell-1", "cell-4"]);
     assert_eq!(made.cells[0].name, "cell-1");
     let shown = tables::grid(&made);
-    assert_eq!(shown.rows.iter().map(|row| row[0].as_str().unwrap()).collect::<Vec<_>>(), names(&made));
+    assert_eq!(
+        shown.rows.iter().map(|row| row[0].as_str().unwrap()).collect::<Vec<_>>(),
+        names(&made)
+    );
     // Of equal ones that with the fewest calls is first, also where calls are left out.
     let mut graded = self::made([30, 30, 30, 5]);
     graded[90].cost.calls = 0;
@@ -65,12 +72,15 @@ fn cells_are_shown_as_they_are_ranked() {
 
 #[test]
 fn cells_have_their_band_what_was_timed_and_what_was_fuzzed() {
-    let (mut asked, mut graded) = (header(&["cell-1", "cell-2", "cell-1 #8", "cell-2 #8"], 4), Vec::new());
+    let (mut asked, mut graded) =
+        (header(&["cell-1", "cell-2", "cell-1 #8", "cell-2 #8"], 4), Vec::new());
     for arm in asked.arms.iter_mut().skip(2) {
         arm.again = Some(arm.name[..6].to_owned());
     }
     for (arm, right) in asked.arms.iter().zip([2, 3, 1, 4]) {
-        graded.extend((0..4).map(|place| answer(&arm.name, place, if place < right { Right } else { Wrong })));
+        graded.extend(
+            (0..4).map(|place| answer(&arm.name, place, if place < right { Right } else { Wrong })),
+        );
     }
     for one in &mut graded {
         let verdict = if one.place == 0 { Right } else { Wrong };
@@ -78,9 +88,18 @@ fn cells_have_their_band_what_was_timed_and_what_was_fuzzed() {
     }
     let mut report = GridReport::new(&asked, &graded, "bag-v1", &settings());
     let bands = report.cells.iter().map(|cell| cell.band).collect::<Vec<_>>();
-    assert_eq!(bands, [(0.25, 0.5), (0.75, 1.0)].map(|(low, high)| Some(Band { low, high, seeds: 2 })));
+    assert_eq!(
+        bands,
+        [(0.25, 0.5), (0.75, 1.0)].map(|(low, high)| Some(Band { low, high, seeds: 2 }))
+    );
     assert_eq!((report.best.as_deref(), report.basis.partial.is_none()), (Some("cell-2"), true));
-    assert!(report.basis.warnings.iter().any(|one| one.starts_with("over 2 seeds `cell-1` has 25.0 to 50.0 % right")));
+    assert!(
+        report
+            .basis
+            .warnings
+            .iter()
+            .any(|one| one.starts_with("over 2 seeds `cell-1` has 25.0 to 50.0 % right"))
+    );
     report.with_timings(&BTreeMap::from([("cell-1".to_owned(), 80.0)]), 3);
     let table = tables::grid(&report);
     assert_eq!(table.columns[10..], ["over 2 seeds", "fuzzed", "R-VES (each pair timed 3 times)"]);
@@ -96,7 +115,8 @@ fn cells_have_their_band_what_was_timed_and_what_was_fuzzed() {
 fn what_is_not_worse_beyond_chance_ties() {
     let report = report(&made([10, 30, 29, 5]));
     assert_eq!(report.ties, ["cell-3"]);
-    let p: Vec<bool> = report.cells.iter().map(|cell| cell.p_to_best.is_some_and(|p| p < 0.05)).collect();
+    let p: Vec<bool> =
+        report.cells.iter().map(|cell| cell.p_to_best.is_some_and(|p| p < 0.05)).collect();
     assert_eq!((p, report.cells[1].p_to_best), (vec![true, false, false, true], None));
 }
 
@@ -116,7 +136,10 @@ fn without_expected_answers_the_surest_is_best() {
 fn the_files_have_their_founding_names() {
     let made = report(&made([10, 30, 29, 5]));
     let files = made.files();
-    assert_eq!(files.each_ref().map(|(name, _)| *name), ["config.json", "results.json", "best.json", "summary.md"]);
+    assert_eq!(
+        files.each_ref().map(|(name, _)| *name),
+        ["config.json", "results.json", "best.json", "summary.md"]
+    );
     let read = |place: usize| serde_json::from_str::<Value>(&files[place].1).unwrap();
     assert_eq!(read(0)["settings"], json!({"calibration": [true, false], "planner.depth": [0, 1]}));
     assert_eq!(serde_json::from_value::<GridReport>(read(1)).unwrap(), made);

@@ -6,7 +6,9 @@ use serde_json::json;
 use syrch_basics::Random;
 
 use crate::Verdict;
-use crate::run::{Arm, Cost, End, Fault, Graded, Header, Judged, PluginOfArm, RUN_FORMAT, SuiteOfRun};
+use crate::run::{
+    Arm, Cost, End, Fault, Graded, Header, Judged, PluginOfArm, RUN_FORMAT, SuiteOfRun,
+};
 
 pub(crate) const DATABASES: [&str; 12] = [
     "car_1",
@@ -36,7 +38,11 @@ pub(crate) fn header(arms: &[&str], questions: u64) -> Header {
     let arm = |name: &&str| Arm {
         name: (*name).to_owned(),
         strategy: format!("{name}-strategy"),
-        plugins: vec![PluginOfArm { role: "planner".into(), source: "direct".into(), digest: "ab".repeat(32) }],
+        plugins: vec![PluginOfArm {
+            role: "planner".into(),
+            source: "direct".into(),
+            digest: "ab".repeat(32),
+        }],
         settings: json!({"model": "mock", "samples": 5}),
         again: None,
     };
@@ -44,7 +50,11 @@ pub(crate) fn header(arms: &[&str], questions: u64) -> Header {
         format: RUN_FORMAT.into(),
         id: "20260101T000000-0001".into(),
         host: "0.1.0".into(),
-        suite: SuiteOfRun { path: "suites/spider.jsonl".into(), digest: "cd".repeat(32), questions },
+        suite: SuiteOfRun {
+            path: "suites/spider.jsonl".into(),
+            digest: "cd".repeat(32),
+            questions,
+        },
         arms: arms.iter().map(arm).collect(),
         databases: DATABASES.iter().map(|db| ((*db).to_owned(), "ef".repeat(32))).collect(),
         rule: "bag-v1".into(),
@@ -82,7 +92,14 @@ pub(crate) fn answer(arm: &str, place: u64, verdict: Verdict) -> Graded {
         confidence: None,
         candidate_confidence: None,
         judgements: Vec::new(),
-        cost: Cost { calls: 1, cached: 0, input_tokens: 800, output_tokens: 60, usd: Some(0.001), sql_runs: 1 },
+        cost: Cost {
+            calls: 1,
+            cached: 0,
+            input_tokens: 800,
+            output_tokens: 60,
+            usd: Some(0.001),
+            sql_runs: 1,
+        },
         time_ms: 250.0,
         retried: false,
         run: Some(format!("run-{arm}-{place}")),
@@ -136,7 +153,8 @@ fn one(skill: &Skill, place: u64, hard: f64, dice: &mut Dice) -> Graded {
     {
         judged.verdict = if is_right { Verdict::Wrong } else { Verdict::Right };
     }
-    graded.confidence = (dice.next() > 0.03).then(|| (chance * 0.6 + 0.35 + 0.2 * (dice.next() - 0.5)).clamp(0.0, 1.0));
+    graded.confidence = (dice.next() > 0.03)
+        .then(|| (chance * 0.6 + 0.35 + 0.2 * (dice.next() - 0.5)).clamp(0.0, 1.0));
     graded.cost.calls = (1.0 + f64::from(skill.calls) * dice.next()) as u32;
     graded.cost.cached = (f64::from(skill.calls) * dice.next() * 0.5) as u32;
     graded.cost.usd = Some(0.0004 * f64::from(graded.cost.calls));
@@ -156,8 +174,12 @@ fn one(skill: &Skill, place: u64, hard: f64, dice: &mut Dice) -> Graded {
 pub(crate) fn fail(graded: &mut Graded, end: End, class: &str) {
     graded.end = end;
     (graded.sql, graded.soft_f1, graded.rows, graded.confidence) = (None, None, None, None);
-    graded.verdicts.values_mut().for_each(|judged| *judged = Judged { verdict: Verdict::Wrong, fingerprint: None });
+    graded
+        .verdicts
+        .values_mut()
+        .for_each(|judged| *judged = Judged { verdict: Verdict::Wrong, fingerprint: None });
     if end == End::Failed {
-        graded.fault = Some(Fault { class: class.into(), message: format!("the {class} did not answer") });
+        graded.fault =
+            Some(Fault { class: class.into(), message: format!("the {class} did not answer") });
     }
 }

@@ -1,4 +1,5 @@
-//! A reader of the markup that reports are made of: strict, so that nothing but what was meant becomes an element.
+//! A reader of the markup that reports are made of: strict, so that nothing but what was meant
+//! becomes an element.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +23,8 @@ pub(crate) fn elements(markup: &str) -> Vec<Element> {
             assert_eq!(open.pop().as_deref(), Some(name), "closed where it was not open");
             continue;
         }
-        let (inside, is_closed) = inside.strip_suffix('/').map_or((inside, false), |inside| (inside, true));
+        let (inside, is_closed) =
+            inside.strip_suffix('/').map_or((inside, false), |inside| (inside, true));
         let (name, attributes) = inside.split_once(' ').unwrap_or((inside, ""));
         if name == "style" {
             rest = &rest[rest.find("</style>").expect("the style's end")..];
@@ -50,11 +52,25 @@ fn read(mut text: &str) -> BTreeMap<String, String> {
 }
 
 pub(crate) fn unescaped(text: &str) -> String {
-    let named = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&#10;", "\n"), ("&#9;", "\t")];
-    named.iter().fold(text.to_owned(), |text, (name, sign)| text.replace(name, sign)).replace("&amp;", "&")
+    let named = [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&#39;", "'"),
+        ("&#10;", "\n"),
+        ("&#9;", "\t"),
+    ];
+    named
+        .iter()
+        .fold(text.to_owned(), |text, (name, sign)| text.replace(name, sign))
+        .replace("&amp;", "&")
 }
 
 /// The elements that have an attribute.
 pub(crate) fn with(elements: &[Element], attribute: &str) -> Vec<BTreeMap<String, String>> {
-    elements.iter().filter(|(_, all)| all.contains_key(attribute)).map(|(_, all)| all.clone()).collect()
+    elements
+        .iter()
+        .filter(|(_, all)| all.contains_key(attribute))
+        .map(|(_, all)| all.clone())
+        .collect()
 }

@@ -37,12 +37,24 @@ fn the_most_expensive_questions_are_listed_by_their_tokens() {
     for (answer, tokens) in graded.iter_mut().zip([5, 0, 900, 70].into_iter().chain(100..)) {
         (answer.cost.input_tokens, answer.cost.output_tokens) = (tokens, 0);
     }
-    let tables = tables::of(&BenchmarkReport::new(&header, &graded, "bag-v1").into(), Section::Expensive);
-    let listed: Vec<(&str, u64)> =
-        tables[0].rows.iter().map(|row| (row[0].as_str().unwrap(), row[3].as_u64().unwrap())).collect();
-    assert_eq!((listed.len(), listed[0], listed[1], listed[9]), (10, ("q0002", 900), ("q0023", 119), ("q0015", 111)));
-    graded.iter_mut().for_each(|answer| (answer.cost.input_tokens, answer.cost.output_tokens) = (0, 0));
-    assert!(tables::of(&BenchmarkReport::new(&header, &graded, "bag-v1").into(), Section::Expensive).is_empty());
+    let tables =
+        tables::of(&BenchmarkReport::new(&header, &graded, "bag-v1").into(), Section::Expensive);
+    let listed: Vec<(&str, u64)> = tables[0]
+        .rows
+        .iter()
+        .map(|row| (row[0].as_str().unwrap(), row[3].as_u64().unwrap()))
+        .collect();
+    assert_eq!(
+        (listed.len(), listed[0], listed[1], listed[9]),
+        (10, ("q0002", 900), ("q0023", 119), ("q0015", 111))
+    );
+    graded
+        .iter_mut()
+        .for_each(|answer| (answer.cost.input_tokens, answer.cost.output_tokens) = (0, 0));
+    assert!(
+        tables::of(&BenchmarkReport::new(&header, &graded, "bag-v1").into(), Section::Expensive)
+            .is_empty()
+    );
 }
 
 #[test]
@@ -54,9 +66,15 @@ fn csv_is_read_back() {
     let names = reader.headers().unwrap().clone();
     let place = |name: &str| names.iter().position(|one| one == name).unwrap();
     let records: Vec<_> = reader.records().map(Result::unwrap).collect();
-    assert_eq!((records.len(), names.iter().filter(|name| name.starts_with("verdict:")).count()), (90, 2));
+    assert_eq!(
+        (records.len(), names.iter().filter(|name| name.starts_with("verdict:")).count()),
+        (90, 2)
+    );
     for (record, row) in records.iter().zip(&report.results) {
-        assert_eq!((&record[place("arm")], &record[place("id")]), (row.arm.as_str(), row.id.as_str()));
+        assert_eq!(
+            (&record[place("arm")], &record[place("id")]),
+            (row.arm.as_str(), row.id.as_str())
+        );
         assert_eq!(record[place("confidence")].parse::<f64>().ok(), row.confidence);
         assert_eq!(record[place("calls")].parse::<u64>().ok(), row.calls);
         assert_eq!(&record[place("sql")], row.sql.as_deref().unwrap_or_default());
@@ -71,8 +89,10 @@ fn parquet_is_read_back_with_its_types() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("results.parquet");
     std::fs::write(&path, bytes).unwrap();
-    let reader =
-        ParquetRecordBatchReaderBuilder::try_new(std::fs::File::open(&path).unwrap()).unwrap().build().unwrap();
+    let reader = ParquetRecordBatchReaderBuilder::try_new(std::fs::File::open(&path).unwrap())
+        .unwrap()
+        .build()
+        .unwrap();
     let mut read = Vec::new();
     for batch in reader {
         let batch = batch.unwrap();
@@ -90,7 +110,11 @@ fn parquet_is_read_back_with_its_types() {
     let expected: Vec<_> = rows
         .iter()
         .map(|row| {
-            let verdict = serde_json::to_value(row.verdicts["spider-ex"]).unwrap().as_str().unwrap().to_owned();
+            let verdict = serde_json::to_value(row.verdicts["spider-ex"])
+                .unwrap()
+                .as_str()
+                .unwrap()
+                .to_owned();
             (row.id.clone(), row.calls.unwrap(), row.confidence, row.metrics.exact_match, verdict)
         })
         .collect();
@@ -102,8 +126,12 @@ fn an_empty_parquet_file_has_its_columns() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("none.parquet");
     std::fs::write(&path, file::parquet(&[]).unwrap()).unwrap();
-    let reader = ParquetRecordBatchReaderBuilder::try_new(std::fs::File::open(&path).unwrap()).unwrap();
-    assert_eq!((reader.metadata().file_metadata().num_rows(), reader.schema().field(0).name().as_str()), (0, "arm"));
+    let reader =
+        ParquetRecordBatchReaderBuilder::try_new(std::fs::File::open(&path).unwrap()).unwrap();
+    assert_eq!(
+        (reader.metadata().file_metadata().num_rows(), reader.schema().field(0).name().as_str()),
+        (0, "arm")
+    );
 }
 
 #[test]
@@ -118,10 +146,18 @@ fn pages_ask_for_nothing() {
             assert!(!page.contains(word), "{word}");
         }
     }
-    let pictures = |page: &str| markup::elements(page).into_iter().filter(|(name, _)| name == "svg").count();
-    // Shares, errors, reliability, risk, budget; and two of costs (times of a cache have none), two a pair, errors, three of reliability, risk, budget.
+    let pictures =
+        |page: &str| markup::elements(page).into_iter().filter(|(name, _)| name == "svg").count();
+    // Shares, errors, reliability, risk, budget; and two of costs (times of a cache have none), two
+    // a pair, errors, three of reliability, risk, budget.
     assert_eq!((pictures(&benchmark), pictures(&compare)), (5, 2 + 6 + 1 + 3 + 1 + 1));
-    let ids: Vec<String> =
-        markup::with(&markup::elements(&compare), "id").into_iter().map(|mut one| one.remove("id").unwrap()).collect();
-    assert_eq!(ids.iter().collect::<std::collections::BTreeSet<_>>().len(), ids.len(), "ids repeat");
+    let ids: Vec<String> = markup::with(&markup::elements(&compare), "id")
+        .into_iter()
+        .map(|mut one| one.remove("id").unwrap())
+        .collect();
+    assert_eq!(
+        ids.iter().collect::<std::collections::BTreeSet<_>>().len(),
+        ids.len(),
+        "ids repeat"
+    );
 }

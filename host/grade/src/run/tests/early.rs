@@ -14,7 +14,12 @@ fn options(workers: usize, early: StopEarly) -> Options {
 /// The question at which a run stops, computed from all of its answers.
 fn expected(whole: &RunRecord, arms: [&str; 2], lead: u64) -> Early {
     let verdict = |place: u64, arm: &str| {
-        whole.graded.iter().find(|graded| graded.place == place && graded.arm == arm).unwrap().verdict("bag-v1")
+        whole
+            .graded
+            .iter()
+            .find(|graded| graded.place == place && graded.arm == arm)
+            .unwrap()
+            .verdict("bag-v1")
     };
     let (mut b, mut c) = (0, 0);
     for at in 0.. {
@@ -32,9 +37,9 @@ fn expected(whole: &RunRecord, arms: [&str; 2], lead: u64) -> Early {
 }
 
 fn shaky(seed: &'static str) -> Arc<Pretender> {
-    Arc::new(
-        Pretender::new().slow(move |item| Duration::from_millis(chance(&item.arm_name, &item.question.id, seed) % 900)),
-    )
+    Arc::new(Pretender::new().slow(move |item| {
+        Duration::from_millis(chance(&item.arm_name, &item.question.id, seed) % 900)
+    }))
 }
 
 #[tokio::test(start_paused = true)]
@@ -44,7 +49,8 @@ async fn it_stops_at_the_same_question_whatever_ends_first() {
     let early = expected(&whole, ["a", "c"], 4);
     assert!(early.at > 10 && early.at < 150, "{early:?}");
     let counted = |graded: &Graded| graded.place <= early.at;
-    let counting: Vec<Graded> = whole.graded.iter().filter(|graded| counted(graded)).cloned().collect();
+    let counting: Vec<Graded> =
+        whole.graded.iter().filter(|graded| counted(graded)).cloned().collect();
     for (seed, workers) in [("1", 1), ("2", 3), ("3", 8), ("4", 16)] {
         let place = tempfile::tempdir().unwrap();
         let system = shaky(seed);
@@ -56,7 +62,10 @@ async fn it_stops_at_the_same_question_whatever_ends_first() {
             finished.stopped
         );
         let record = without_times(read(place.path()).unwrap());
-        assert_eq!((&record.graded, record.stopped.as_ref(), record.is_whole()), (&counting, Some(&early), true));
+        assert_eq!(
+            (&record.graded, record.stopped.as_ref(), record.is_whole()),
+            (&counting, Some(&early), true)
+        );
         assert_eq!(counting.len() as u64 + record.ahead, finished.progress.done);
         assert!(workers == 1 || record.ahead > 0, "nothing ran ahead with {workers}");
         assert!((system.asked().len() as u64) <= finished.progress.done + workers as u64);
@@ -65,7 +74,10 @@ async fn it_stops_at_the_same_question_whatever_ends_first() {
         let again = shaky(seed);
         let finished = run(place.path(), &header, Arc::clone(&again), &options).await.unwrap();
         assert!(matches!(finished.stopped, Some(Stopped::Early(reported)) if reported == early));
-        assert!(again.asked().is_empty() && std::fs::read(place.path().join("results.jsonl")).unwrap() == before);
+        assert!(
+            again.asked().is_empty()
+                && std::fs::read(place.path().join("results.jsonl")).unwrap() == before
+        );
     }
 }
 
@@ -87,7 +99,9 @@ async fn a_killed_comparison_stops_where_an_unkilled_one_does() {
         assert!(matches!(finished.stopped, Some(Stopped::Early(reported)) if reported == early));
         let again = without_times(read(cut.path()).unwrap());
         assert_eq!((&again.graded, &again.stopped), (&record.graded, &record.stopped));
-        let listed = Runs::new(cut.path().parent().unwrap().into()).find(cut.path().to_str().unwrap()).unwrap();
+        let listed = Runs::new(cut.path().parent().unwrap().into())
+            .find(cut.path().to_str().unwrap())
+            .unwrap();
         assert_eq!(listed.summary().unwrap().stopped, record.stopped);
     }
 }
@@ -103,7 +117,8 @@ async fn without_the_rule_it_goes_on_to_the_end() {
     assert_eq!(without_times(read(place.path()).unwrap()), undisturbed(&header).await);
     // A comparison that is never decided ends as well.
     let place = tempfile::tempdir().unwrap();
-    let finished = run(place.path(), &header, shaky("9"), &options(4, ahead_by(500, 0, 1))).await.unwrap();
+    let finished =
+        run(place.path(), &header, shaky("9"), &options(4, ahead_by(500, 0, 1))).await.unwrap();
     assert!(finished.stopped.is_none() && read(place.path()).unwrap().is_whole());
 }
 
@@ -124,12 +139,14 @@ async fn a_stop_that_rested_on_failures_is_taken_back_when_they_are_made_again()
         Answered::Graded(Box::new(if item.arm == 1 { failed } else { graded }))
     };
     let options = options(2, ahead_by(5, 0, 1));
-    let finished = run(place.path(), &header, Arc::new(Pretender::acting(failing)), &options).await.unwrap();
+    let finished =
+        run(place.path(), &header, Arc::new(Pretender::acting(failing)), &options).await.unwrap();
     assert!(matches!(finished.stopped, Some(Stopped::Early(Early { at: 4, b: 5, c: 0, .. }))));
     let plan = Plan::new(&header, questions(40)).retry_failed(true);
     let healed = Arc::new(Pretender::acting(move |item| Answered::Graded(Box::new(right(item)))));
     let mut folder = open(place.path(), &header);
-    let finished = execute(&plan, &mut folder, healed, &options, &Silent, &Stop::new()).await.unwrap();
+    let finished =
+        execute(&plan, &mut folder, healed, &options, &Silent, &Stop::new()).await.unwrap();
     assert!(finished.stopped.is_none());
     let record = read(place.path()).unwrap();
     assert!(record.stopped.is_none() && record.is_whole() && record.graded.len() == 80);
@@ -140,13 +157,17 @@ async fn what_cannot_stop_early_says_so() {
     let two = header(&["a", "b"], 10);
     let message = async |header: &Header, early: StopEarly| {
         let place = tempfile::tempdir().unwrap();
-        run(place.path(), header, Arc::new(Pretender::new()), &options(1, early)).await.unwrap_err().to_string()
+        run(place.path(), header, Arc::new(Pretender::new()), &options(1, early))
+            .await
+            .unwrap_err()
+            .to_string()
     };
     let begin = "the run `00112233445566ff` cannot be resumed: ";
     let arms = format!("{begin}stopping early takes two different arms of the run");
     assert_eq!(message(&two, ahead_by(1, 0, 2)).await, arms);
     assert_eq!(message(&two, ahead_by(1, 1, 1)).await, arms);
     let shard = Header { shard: Some(Shard::new(1, 2).unwrap()), ..two };
-    let shards = format!("{begin}a shard cannot stop early, because it does not see what the others find");
+    let shards =
+        format!("{begin}a shard cannot stop early, because it does not see what the others find");
     assert_eq!(message(&shard, ahead_by(1, 0, 1)).await, shards);
 }

@@ -1,4 +1,5 @@
-//! Folders of runs: who may write, what is found by which name, and what is wrong with those that are no runs.
+//! Folders of runs: who may write, what is found by which name, and what is wrong with those that
+//! are no runs.
 
 use std::fs;
 
@@ -8,9 +9,12 @@ fn runs(ids: &[&str]) -> (tempfile::TempDir, Runs) {
     let place = tempfile::tempdir().unwrap();
     let runs = Runs::new(place.path().join("state").join("suites"));
     for (at, id) in ids.iter().enumerate() {
-        let folder = runs.create(&Header { id: (*id).to_owned(), ..header(&["a", "b"], 5) }).unwrap();
-        let changed = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000 * (at as u64 + 1));
-        let file = fs::File::options().write(true).open(folder.path().join("results.jsonl")).unwrap();
+        let folder =
+            runs.create(&Header { id: (*id).to_owned(), ..header(&["a", "b"], 5) }).unwrap();
+        let changed =
+            std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000 * (at as u64 + 1));
+        let file =
+            fs::File::options().write(true).open(folder.path().join("results.jsonl")).unwrap();
         file.set_modified(changed).unwrap();
     }
     (place, runs)
@@ -21,13 +25,17 @@ fn runs_are_found_by_id_beginning_last_and_path() {
     let (place, runs) = runs(&["c0ffee1234567891", "ab10000000000000", "ab20000000000000"]);
     let ids: Vec<String> = runs.list().unwrap().into_iter().map(|entry| entry.id).collect();
     assert_eq!(ids, ["ab20000000000000", "ab10000000000000", "c0ffee1234567891"]);
-    let find = |name: &str| runs.find(name).map(|entry| entry.id).map_err(|error| error.to_string());
+    let find =
+        |name: &str| runs.find(name).map(|entry| entry.id).map_err(|error| error.to_string());
     assert_eq!(find("last"), Ok(ids[0].clone()));
     assert_eq!(find("c0"), Ok(ids[2].clone()));
     assert_eq!(find("ab10000000000000"), Ok(ids[1].clone()));
     let path = runs.path().join("c0ffee1234567891");
     assert_eq!(find(path.to_str().unwrap()), Ok(ids[2].clone()));
-    assert_eq!(find("ab"), Err("several runs begin with `ab`: ab20000000000000, ab10000000000000".to_owned()));
+    assert_eq!(
+        find("ab"),
+        Err("several runs begin with `ab`: ab20000000000000, ab10000000000000".to_owned())
+    );
     let error = runs.find("ab30000000000000").unwrap_err();
     assert!(matches!(&error, RunError::Unknown { similar, .. } if similar.len() == 2), "{error}");
     assert_eq!(error.to_string(), "there is no run `ab30000000000000`");
@@ -37,7 +45,11 @@ fn runs_are_found_by_id_beginning_last_and_path() {
     fs::write(runs.path().join("dead").join("results.jsonl"), "").unwrap();
     assert_eq!((runs.list().unwrap().len(), find("dead").is_err()), (3, true));
     let missing = Runs::new(place.path().join("none"));
-    assert!(missing.list().unwrap().is_empty() && missing.find("last").is_err() && !missing.path().exists());
+    assert!(
+        missing.list().unwrap().is_empty()
+            && missing.find("last").is_err()
+            && !missing.path().exists()
+    );
 }
 
 #[tokio::test]
@@ -52,7 +64,10 @@ async fn a_list_tells_how_far_a_run_is() {
     drop(held);
     run(&entry.path, &header, Arc::new(Pretender::new()), &with_workers(2)).await.unwrap();
     let summary = entry.summary().unwrap();
-    assert_eq!((summary.done, summary.of, summary.stopped, &summary.header), (10, 10, None, &header));
+    assert_eq!(
+        (summary.done, summary.of, summary.stopped, &summary.header),
+        (10, 10, None, &header)
+    );
 }
 
 #[test]
@@ -68,7 +83,10 @@ fn one_process_at_a_time_works_on_a_run() {
     let held = RunFolder::resume(&path).unwrap();
     let header = held.header().clone();
     drop(held);
-    assert_eq!(runs.create(&header).unwrap_err().to_string(), "there is a run `ab10000000000000` already");
+    assert_eq!(
+        runs.create(&header).unwrap_err().to_string(),
+        "there is a run `ab10000000000000` already"
+    );
 }
 
 #[test]
@@ -87,8 +105,15 @@ fn what_a_killed_process_left_half_made_is_removed() {
 fn each_item_has_a_journal_of_its_own_and_no_name_leads_out_of_the_folder() {
     let (_place, runs) = runs(&["ab10000000000000"]);
     let folder = RunFolder::resume(&runs.find("last").unwrap().path).unwrap();
-    let names =
-        [("a", "bc"), ("ab", "c"), ("", "abc"), ("abc", ""), ("..", "/etc/passwd"), ("a", "b\0/../c"), ("a", "B")];
+    let names = [
+        ("a", "bc"),
+        ("ab", "c"),
+        ("", "abc"),
+        ("abc", ""),
+        ("..", "/etc/passwd"),
+        ("a", "b\0/../c"),
+        ("a", "B"),
+    ];
     let mut paths: Vec<_> = names.iter().map(|(arm, id)| folder.item_journal(arm, id)).collect();
     for path in &paths {
         assert_eq!(path.parent().unwrap(), folder.path().join("items"));
@@ -97,7 +122,10 @@ fn each_item_has_a_journal_of_its_own_and_no_name_leads_out_of_the_folder() {
     }
     paths.sort();
     paths.dedup();
-    assert_eq!((paths.len(), folder.item_journal("a", "bc")), (names.len(), folder.item_journal("a", "bc")));
+    assert_eq!(
+        (paths.len(), folder.item_journal("a", "bc")),
+        (names.len(), folder.item_journal("a", "bc"))
+    );
 }
 
 #[cfg(unix)]
@@ -107,7 +135,9 @@ fn nobody_else_reads_a_run() {
     let (place, runs) = runs(&["ab10000000000000"]);
     let path = runs.find("last").unwrap().path;
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    for folder in [path.clone(), path.join("items"), runs.path().to_owned(), place.path().join("state")] {
+    for folder in
+        [path.clone(), path.join("items"), runs.path().to_owned(), place.path().join("state")]
+    {
         assert_eq!(mode(&folder), 0o700, "{}", folder.display());
     }
     assert_eq!((mode(&path.join("run.json")), mode(&path.join("results.jsonl"))), (0o600, 0o600));
@@ -128,7 +158,10 @@ fn what_is_no_run_is_reported() {
         message("{"),
         "`RUN/run.json` is not what a run was started with: EOF while parsing an object at line 1 column 1"
     );
-    assert_eq!(message("{}"), "`RUN/run.json` is not what a run was started with: it has no `format`");
+    assert_eq!(
+        message("{}"),
+        "`RUN/run.json` is not what a run was started with: it has no `format`"
+    );
     assert_eq!(
         message(r#"{"format": "syrch.run/2"}"#),
         "the run `RUN/run.json` has the format `syrch.run/2`; this host reads `syrch.run/1`"

@@ -17,17 +17,27 @@ fn compared() -> Header {
 
 /// Takes a moment now and then, so that items end out of order and some hold the others up.
 fn system() -> Arc<Pretender> {
-    let delay = |item: &Item| Duration::from_micros(chance(&item.arm_name, &item.question.id, "kill") % 6_000);
+    let delay = |item: &Item| {
+        Duration::from_micros(chance(&item.arm_name, &item.question.id, "kill") % 6_000)
+    };
     Arc::new(Pretender::new().slow(delay))
 }
 
 #[test]
 #[ignore = "one process of the test below, which starts it"]
 fn one_process() {
-    #[allow(clippy::disallowed_methods, reason = "the test below passes its processes their work so")]
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "the test below passes its processes their work so"
+    )]
     let path = std::env::var_os(WORKER).unwrap();
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().unwrap();
-    let finished = runtime.block_on(run(Path::new(&path), &compared(), system(), &with_workers(8))).unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_time()
+        .build()
+        .unwrap();
+    let finished =
+        runtime.block_on(run(Path::new(&path), &compared(), system(), &with_workers(8))).unwrap();
     assert!(finished.stopped.is_none());
 }
 
@@ -48,11 +58,12 @@ fn written(path: &Path) -> String {
     serde_json::to_string(&record.header).unwrap() + &lines.collect::<String>()
 }
 
-/// Starts a process on the run, and kills it at some moment: while it starts, while it reads the log, or after some lines more. Whether it
-/// was killed before it was done.
+/// Starts a process on the run, and kills it at some moment: while it starts, while it reads the
+/// log, or after some lines more. Whether it was killed before it was done.
 fn kill_one(path: &Path, random: &mut Pcg64) -> bool {
     let mut child = start(path);
-    let grown = if random.random_bool(0.2) { 0 } else { bytes(path) + random.random_range(1..9_000) };
+    let grown =
+        if random.random_bool(0.2) { 0 } else { bytes(path) + random.random_range(1..9_000) };
     while bytes(path) < grown && child.try_wait().unwrap().is_none() {
         std::thread::sleep(Duration::from_micros(200));
     }
@@ -88,7 +99,10 @@ fn a_run_that_is_killed_again_and_again_ends_as_if_nobody_had() {
         }
         finish(&killed);
         assert!(read(&killed).unwrap().is_whole());
-        assert!(written(&killed) == written(&whole), "the record of the killed run {runs} is another");
+        assert!(
+            written(&killed) == written(&whole),
+            "the record of the killed run {runs} is another"
+        );
         // No line was written twice either.
         let log = std::fs::read_to_string(killed.join("results.jsonl")).unwrap();
         assert_eq!(log.lines().count() as u64, 2 * QUESTIONS);

@@ -1,4 +1,5 @@
-//! Runs with systems that only pretend: what they answer is a function of the arm and the question, so any two runs must agree.
+//! Runs with systems that only pretend: what they answer is a function of the arm and the question,
+//! so any two runs must agree.
 
 mod early;
 mod folders;
@@ -40,7 +41,11 @@ fn header(arms: &[&str], questions: u64) -> Header {
     let arm = |name: &&str| Arm {
         name: (*name).to_owned(),
         strategy: "plain".to_owned(),
-        plugins: vec![PluginOfArm { role: "planner".into(), source: "chase".into(), digest: "1234abcd5678".into() }],
+        plugins: vec![PluginOfArm {
+            role: "planner".into(),
+            source: "chase".into(),
+            digest: "1234abcd5678".into(),
+        }],
         settings: json!({"model": {"temperature": 0.7, "name": "m"}, "budget": 10}),
         again: None,
     };
@@ -65,7 +70,8 @@ fn chance(arm: &str, id: &str, salt: &str) -> u64 {
     syrch_core::result_set::digest64(&[arm, id, salt]) >> 7
 }
 
-/// The answer of an arm: right more often for later arms, sometimes excluded, without an expected answer, or failed.
+/// The answer of an arm: right more often for later arms, sometimes excluded, without an expected
+/// answer, or failed.
 fn answer_of(item: &Item) -> Graded {
     let luck = |salt: &str, of: u64| chance(&item.arm_name, &item.question.id, salt) % of;
     let verdict = match luck("verdict", 100) {
@@ -75,7 +81,8 @@ fn answer_of(item: &Item) -> Graded {
     };
     let failed = luck("failed", 20) == 0;
     let has_gold = !chance("", &item.question.id, "gold").is_multiple_of(25);
-    let judged = Judged { verdict: if failed { Verdict::Wrong } else { verdict }, fingerprint: None };
+    let judged =
+        Judged { verdict: if failed { Verdict::Wrong } else { verdict }, fingerprint: None };
     Graded {
         arm: String::new(),
         id: String::new(),
@@ -84,8 +91,10 @@ fn answer_of(item: &Item) -> Graded {
         question: item.question.question.clone(),
         fields: item.question.fields.clone(),
         end: if failed { End::Failed } else { End::Answered },
-        fault: failed
-            .then(|| Fault { class: "database".into(), message: "it is \"locked\"\nfor a while — é".into() }),
+        fault: failed.then(|| Fault {
+            class: "database".into(),
+            message: "it is \"locked\"\nfor a while — é".into(),
+        }),
         sql: (!failed).then(|| format!("SELECT {}", luck("sql", 9))),
         gold_sql: item.question.statements().first().map(|sql| (*sql).to_owned()),
         verdicts: has_gold.then(|| ("bag-v1".to_owned(), judged)).into_iter().collect(),
@@ -191,13 +200,19 @@ async fn run(
 }
 
 fn open(path: &Path, header: &Header) -> RunFolder {
-    if path.join("run.json").exists() { RunFolder::resume(path) } else { RunFolder::create(path, header) }.unwrap()
+    if path.join("run.json").exists() {
+        RunFolder::resume(path)
+    } else {
+        RunFolder::create(path, header)
+    }
+    .unwrap()
 }
 
 /// The record of a run that nothing disturbs.
 async fn undisturbed(header: &Header) -> RunRecord {
     let place = tempfile::tempdir().unwrap();
-    let finished = run(place.path(), header, Arc::new(Pretender::new()), &with_workers(1)).await.unwrap();
+    let finished =
+        run(place.path(), header, Arc::new(Pretender::new()), &with_workers(1)).await.unwrap();
     assert!(finished.stopped.is_none());
     without_times(read(place.path()).unwrap())
 }

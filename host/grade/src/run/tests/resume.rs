@@ -16,20 +16,24 @@ fn cut(header: &Header, log: &[u8]) -> tempfile::TempDir {
 
 async fn log_of(header: &Header, workers: usize) -> Vec<u8> {
     let place = tempfile::tempdir().unwrap();
-    let system = Pretender::new().slow(|item| Duration::from_millis(chance("", &item.question.id, "slow") % 40));
+    let system = Pretender::new()
+        .slow(|item| Duration::from_millis(chance("", &item.question.id, "slow") % 40));
     run(place.path(), header, Arc::new(system), &with_workers(workers)).await.unwrap();
     std::fs::read(place.path().join(RESULTS)).unwrap()
 }
 
-/// What is asked again when a run is resumed with the beginning of a log, whose record is then that of the undisturbed run.
+/// What is asked again when a run is resumed with the beginning of a log, whose record is then that
+/// of the undisturbed run.
 async fn goes_on(header: &Header, log: &[u8], whole: &RunRecord) -> usize {
     let place = cut(header, log);
     let complete = log.iter().filter(|byte| **byte == b'\n').count();
     let (system, listener) = (Arc::new(Pretender::new()), Listener::default());
-    let (mut folder, plan) = (open(place.path(), header), Plan::new(header, questions(header.suite.questions)));
+    let (mut folder, plan) =
+        (open(place.path(), header), Plan::new(header, questions(header.suite.questions)));
     let options = with_workers(3);
     let asking = Arc::clone(&system);
-    let finished = execute(&plan, &mut folder, asking, &options, &listener, &Stop::new()).await.unwrap();
+    let finished =
+        execute(&plan, &mut folder, asking, &options, &listener, &Stop::new()).await.unwrap();
     assert!(finished.stopped.is_none());
     let torn = log.len() - log.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     let resumed = Resumed { done: complete as u64, again: 0, torn: torn as u64 };
@@ -102,7 +106,8 @@ async fn a_damaged_line_is_named_and_nothing_is_written_over_it() {
     let log = String::from_utf8(log_of(&header, 1).await).unwrap();
     let damaged = log.replacen("How many are 2?", "How many are 3?", 1);
     let place = cut(&header, damaged.as_bytes());
-    let error = run(place.path(), &header, Arc::new(Pretender::new()), &with_workers(2)).await.unwrap_err();
+    let error =
+        run(place.path(), &header, Arc::new(Pretender::new()), &with_workers(2)).await.unwrap_err();
     let message = error.to_string();
     let why = "line 3: its checksum is another: it was damaged; without this line the run can be resumed, \
                and repeats its item";
@@ -110,8 +115,12 @@ async fn a_damaged_line_is_named_and_nothing_is_written_over_it() {
     assert_eq!(std::fs::read_to_string(place.path().join(RESULTS)).unwrap(), damaged);
     assert_eq!(read(place.path()).unwrap_err().to_string(), message);
     // What the message advises is right.
-    let without: String =
-        damaged.split_inclusive('\n').enumerate().filter(|(at, _)| *at != 2).map(|(_, line)| line).collect();
+    let without: String = damaged
+        .split_inclusive('\n')
+        .enumerate()
+        .filter(|(at, _)| *at != 2)
+        .map(|(_, line)| line)
+        .collect();
     assert_eq!(goes_on(&header, without.as_bytes(), &undisturbed(&header).await).await, 1);
 }
 
@@ -121,15 +130,27 @@ async fn lines_that_are_not_the_runs_are_refused() {
     let log = log_of(&two, 1).await;
     let refused = async |header: &Header, log: &[u8]| {
         let place = cut(header, log);
-        run(place.path(), header, Arc::new(Pretender::new()), &with_workers(1)).await.unwrap_err().to_string()
+        run(place.path(), header, Arc::new(Pretender::new()), &with_workers(1))
+            .await
+            .unwrap_err()
+            .to_string()
     };
     let message = refused(&header(&["a"], 3), &log).await;
-    assert!(message.ends_with("line 2: the suite has no question `q0` at place 0 for `b`"), "{message}");
+    assert!(
+        message.ends_with("line 2: the suite has no question `q0` at place 0 for `b`"),
+        "{message}"
+    );
     let message = refused(&header(&["a", "b"], 2), &log).await;
-    assert!(message.ends_with("line 5: the suite has no question `q2` at place 2 for `a`"), "{message}");
+    assert!(
+        message.ends_with("line 5: the suite has no question `q2` at place 2 for `a`"),
+        "{message}"
+    );
     let twice = [log.as_slice(), &log].concat();
     let message = refused(&two, &twice).await;
-    assert!(message.ends_with("line 7: it holds the answer of `a` to `q0` a second time"), "{message}");
+    assert!(
+        message.ends_with("line 7: it holds the answer of `a` to `q0` a second time"),
+        "{message}"
+    );
     assert!(read(cut(&two, &twice).path()).unwrap_err().to_string().contains("a second time"));
 }
 
@@ -139,17 +160,24 @@ async fn the_order_in_which_items_end_changes_nothing() {
     let whole = undisturbed(&header).await;
     for seed in ["1", "2", "3"] {
         let place = tempfile::tempdir().unwrap();
-        let delay = move |item: &Item| Duration::from_millis(chance(&item.arm_name, &item.question.id, seed) % 500);
+        let delay = move |item: &Item| {
+            Duration::from_millis(chance(&item.arm_name, &item.question.id, seed) % 500)
+        };
         let system = Arc::new(Pretender::new().slow(delay));
         run(place.path(), &header, Arc::clone(&system), &with_workers(8)).await.unwrap();
         let log = std::fs::read_to_string(place.path().join(RESULTS)).unwrap();
-        let place_of = |line: &str| line.split("\"place\":").nth(1)?.split(',').next()?.parse::<u64>().ok();
-        assert!(!log.lines().map(|line| place_of(line).unwrap()).is_sorted(), "nothing overtook anything");
+        let place_of =
+            |line: &str| line.split("\"place\":").nth(1)?.split(',').next()?.parse::<u64>().ok();
+        assert!(
+            !log.lines().map(|line| place_of(line).unwrap()).is_sorted(),
+            "nothing overtook anything"
+        );
         assert_eq!(without_times(read(place.path()).unwrap()), whole);
         assert_eq!(system.most.load(Ordering::SeqCst), 8);
         // Question by question, and in each one arm after the other.
         let asked = system.asked();
-        let expected = (0..40_u64).flat_map(|place| ["a", "b", "c"].map(|arm| (arm.to_owned(), place)));
+        let expected =
+            (0..40_u64).flat_map(|place| ["a", "b", "c"].map(|arm| (arm.to_owned(), place)));
         assert_eq!(asked, expected.collect::<Vec<_>>());
     }
 }
@@ -178,7 +206,9 @@ async fn resume_is_not_retry() {
     let (mut folder, listener) = (open(place.path(), &header), Listener::default());
     let plan = Plan::new(&header, questions(60)).retry_failed(true);
     let asking = Arc::clone(&mended);
-    let finished = execute(&plan, &mut folder, asking, &with_workers(1), &listener, &Stop::new()).await.unwrap();
+    let finished = execute(&plan, &mut folder, asking, &with_workers(1), &listener, &Stop::new())
+        .await
+        .unwrap();
     assert_eq!(mended.asked(), failed);
     let resumed = Resumed { done: 120, again: failed.len() as u64, torn: 0 };
     assert_eq!(*listener.resumed.lock().unwrap(), [resumed]);
@@ -186,12 +216,21 @@ async fn resume_is_not_retry() {
     assert_eq!(last.graded.len(), 120);
     for (old, new) in first.graded.iter().zip(&last.graded) {
         let was_failed = old.end == End::Failed;
-        assert_eq!((new.retried, new.end), (was_failed, if was_failed { End::Answered } else { old.end }));
+        assert_eq!(
+            (new.retried, new.end),
+            (was_failed, if was_failed { End::Answered } else { old.end })
+        );
     }
     // The answers count once, the costs of both tries.
-    let calls = |record: &RunRecord| record.graded.iter().map(|graded| u64::from(graded.calls())).sum::<u64>();
-    let paid_twice: u64 =
-        first.graded.iter().filter(|graded| graded.end == End::Failed).map(|graded| u64::from(graded.calls())).sum();
+    let calls = |record: &RunRecord| {
+        record.graded.iter().map(|graded| u64::from(graded.calls())).sum::<u64>()
+    };
+    let paid_twice: u64 = first
+        .graded
+        .iter()
+        .filter(|graded| graded.end == End::Failed)
+        .map(|graded| u64::from(graded.calls()))
+        .sum();
     assert_eq!((before.calls, finished.progress.calls), (calls(&first), calls(&last) + paid_twice));
     assert_eq!(last.earlier.values().map(|tries| tries.calls).sum::<u64>(), paid_twice);
     assert_eq!(last.earlier.values().map(|tries| tries.tries).sum::<u64>(), failed.len() as u64);
@@ -201,7 +240,9 @@ async fn resume_is_not_retry() {
     drop(folder);
     let mut folder = open(place.path(), &header);
     let nothing = Arc::new(Pretender::new());
-    execute(&plan, &mut folder, Arc::clone(&nothing), &with_workers(1), &Silent, &Stop::new()).await.unwrap();
+    execute(&plan, &mut folder, Arc::clone(&nothing), &with_workers(1), &Silent, &Stop::new())
+        .await
+        .unwrap();
     assert!(nothing.asked().is_empty());
 }
 
@@ -213,12 +254,28 @@ async fn what_of_a_retry_was_not_done_is_done_by_the_next() {
     let first = std::fs::read(place.path().join(RESULTS)).unwrap();
     let mend = || {
         Arc::new(Pretender::acting(|item| {
-            Answered::Graded(Box::new(Graded { end: End::Answered, fault: None, ..answer_of(item) }))
+            Answered::Graded(Box::new(Graded {
+                end: End::Answered,
+                fault: None,
+                ..answer_of(item)
+            }))
         }))
     };
     let plan = Plan::new(&header, questions(80)).retry_failed(true);
-    execute(&plan, &mut open(place.path(), &header), mend(), &with_workers(2), &Silent, &Stop::new()).await.unwrap();
-    let (whole, log) = (without_times(read(place.path()).unwrap()), std::fs::read(place.path().join(RESULTS)).unwrap());
+    execute(
+        &plan,
+        &mut open(place.path(), &header),
+        mend(),
+        &with_workers(2),
+        &Silent,
+        &Stop::new(),
+    )
+    .await
+    .unwrap();
+    let (whole, log) = (
+        without_times(read(place.path()).unwrap()),
+        std::fs::read(place.path().join(RESULTS)).unwrap(),
+    );
     assert!(log.len() > first.len() + 1_000);
     for end in (first.len()..log.len()).step_by(37) {
         let cut = cut(&header, &log[..end]);
@@ -234,7 +291,8 @@ async fn a_search_that_was_cut_off_keeps_its_journal_and_one_that_ended_does_not
     let log = log_of(&header, 1).await;
     let place = cut(&header, &log[..log.iter().position(|byte| *byte == b'\n').unwrap() + 1]);
     let mut folder = open(place.path(), &header);
-    // Killed after the line of the first was written and before its journal was removed, while the second was under way.
+    // Killed after the line of the first was written and before its journal was removed, while the
+    // second was under way.
     let (ended, under_way) = (folder.item_journal("a", "q0"), folder.item_journal("a", "q1"));
     std::fs::write(&ended, "a search that ended").unwrap();
     std::fs::write(&under_way, "a search that was cut off").unwrap();
@@ -244,7 +302,9 @@ async fn a_search_that_was_cut_off_keeps_its_journal_and_one_that_ended_does_not
         Answered::Graded(Box::new(answer_of(item)))
     };
     let (plan, system) = (Plan::new(&header, questions(6)), Arc::new(Pretender::acting(act)));
-    execute(&plan, &mut folder, Arc::clone(&system), &with_workers(1), &Silent, &Stop::new()).await.unwrap();
+    execute(&plan, &mut folder, Arc::clone(&system), &with_workers(1), &Silent, &Stop::new())
+        .await
+        .unwrap();
     assert_eq!((ended.exists(), under_way.exists(), system.asked().len()), (false, false, 5));
     assert!(
         read(place.path())

@@ -45,10 +45,16 @@ async fn what_is_missing_is_reported_and_the_rest_is_merged() {
     shards[1].graded.truncate(3);
     let (five, three) = (shards.remove(4), shards.remove(2));
     let merged = merge(shards).unwrap();
-    let reported = ["2 shards are missing: 3/8, 5/8", "shard 2/8 (run 0000000000000002) holds 3 of its 6 answers"];
+    let reported = [
+        "2 shards are missing: 3/8, 5/8",
+        "shard 2/8 (run 0000000000000002) holds 3 of its 6 answers",
+    ];
     assert_eq!(merged.warnings, reported);
     let lacks = three.graded.len() + five.graded.len() + 3;
-    assert_eq!((merged.record.graded.len(), merged.record.is_whole()), (whole.graded.len() - lacks, false));
+    assert_eq!(
+        (merged.record.graded.len(), merged.record.is_whole()),
+        (whole.graded.len() - lacks, false)
+    );
     let only = merge(vec![five]).unwrap();
     assert_eq!(only.warnings, ["7 shards are missing: 1/8, 2/8, 3/8, 4/8, 6/8 and 2 more"]);
     assert_eq!(merge(vec![whole.clone()]).unwrap().record, whole);
@@ -68,12 +74,20 @@ async fn shards_of_given_answers_may_each_have_a_file_of_their_own() {
 async fn what_is_no_shard_of_the_run_is_refused() {
     let header = header(&["a"], 9);
     let (one, two) = (shard(&header, 1, 3).await, shard(&header, 2, 3).await);
-    let message = |runs: &[&RunRecord]| merge(runs.iter().map(|run| (*run).clone()).collect()).unwrap_err().to_string();
+    let message = |runs: &[&RunRecord]| {
+        merge(runs.iter().map(|run| (*run).clone()).collect()).unwrap_err().to_string()
+    };
     assert_eq!(message(&[]), "there is no run to merge");
     let whole = undisturbed(&header).await;
-    assert_eq!(message(&[&one, &whole]), "the run `00112233445566ff` is no shard: it was over the whole suite");
+    assert_eq!(
+        message(&[&one, &whole]),
+        "the run `00112233445566ff` is no shard: it was over the whole suite"
+    );
     let (first, second) = ("0000000000000001", "0000000000000002");
-    assert_eq!(message(&[&one, &two, &one]), format!("the runs `{first}` and `{first}` are both shard 1/3"));
+    assert_eq!(
+        message(&[&one, &two, &one]),
+        format!("the runs `{first}` and `{first}` are both shard 1/3")
+    );
     let other = shard(&header, 2, 4).await;
     let parts = format!("the runs `{first}` and `{second}` are no shards of one run: 1/3 and 2/4");
     assert_eq!(message(&[&other, &one]), parts);
@@ -95,7 +109,10 @@ async fn what_is_no_shard_of_the_run_is_refused() {
         (|header| header.host = "0.2.0".into(), "the host (it was 0.1.0)"),
         (|header| header.fuzz = Some("f".into()), "the fuzzed suite"),
         (|header| header.simulated = Some("s".into()), "the simulated model (it was none)"),
-        (|header| header.arms[0].settings["budget"] = json!(11), "the setting budget of `a` (it was 10)"),
+        (
+            |header| header.arms[0].settings["budget"] = json!(11),
+            "the setting budget of `a` (it was 10)",
+        ),
         (
             |header| header.arms[0].plugins[0].digest = "0".into(),
             "the plugin of the planner of `a` (it was chase 1234abcd)",
@@ -104,12 +121,19 @@ async fn what_is_no_shard_of_the_run_is_refused() {
     for (change, reason) in reasons {
         let mut changed = two.clone();
         change(&mut changed.header);
-        let refused = format!("the runs `{first}` and `{second}` are no shards of one run: they differ in: {reason}");
+        let refused = format!(
+            "the runs `{first}` and `{second}` are no shards of one run: they differ in: {reason}"
+        );
         // Whichever is named first.
-        assert_eq!([message(&[&one, &changed]), message(&[&changed, &one])], [refused.clone(), refused]);
+        assert_eq!(
+            [message(&[&one, &changed]), message(&[&changed, &one])],
+            [refused.clone(), refused]
+        );
     }
     let mut foreign = two.clone();
     foreign.graded[1].place = 0;
-    let says = format!("the run `{second}` is shard 2/3 and holds the question `q4`, whose place 0 is not of it");
+    let says = format!(
+        "the run `{second}` is shard 2/3 and holds the question `q4`, whose place 0 is not of it"
+    );
     assert_eq!(message(&[&one, &foreign]), says);
 }

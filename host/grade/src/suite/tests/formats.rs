@@ -11,7 +11,8 @@ fn any_question() -> impl Strategy<Value = Question> {
     let text = "[a-zA-Z0-9\"',; éß\n]{0,20}[a-z]";
     let golds = prop::collection::btree_set(text, 1..4);
     let fields = prop::collection::btree_map("f_[a-z]{1,6}", text, 0..3);
-    let choice = |options: &'static [&'static str]| prop::sample::select(options).prop_map(str::to_owned);
+    let choice =
+        |options: &'static [&'static str]| prop::sample::select(options).prop_map(str::to_owned);
     (
         "[a-z]{1,8}",
         prop::option::of(choice(&["sqlite", "postgres", "spark"])),
@@ -57,7 +58,8 @@ fn object(question: &Question, names: [&str; 3]) -> serde_json::Map<String, Valu
 }
 
 fn csv_of(objects: &[serde_json::Map<String, Value>]) -> Vec<u8> {
-    let names: std::collections::BTreeSet<&String> = objects.iter().flat_map(|object| object.keys()).collect();
+    let names: std::collections::BTreeSet<&String> =
+        objects.iter().flat_map(|object| object.keys()).collect();
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(&names).unwrap();
     for object in objects {

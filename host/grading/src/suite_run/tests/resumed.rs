@@ -1,4 +1,5 @@
-//! A resumed run asks no question that is answered, and asks a question again whose search failed only if it is requested.
+//! A resumed run asks no question that is answered, and asks a question again whose search failed
+//! only if it is requested.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -25,7 +26,8 @@ fn answer(request: &Recorded, is_well: bool) -> Option<Reply> {
         return Some(Reply::status(500, "unwell"));
     }
     if prompt.contains("You plan how to answer") {
-        let task = json!({"id": "A", "description": "all of it", "depends_on": [], "is_atomic": true});
+        let task =
+            json!({"id": "A", "description": "all of it", "depends_on": [], "is_atomic": true});
         return Some(Reply::json(&json!({"subtasks": [task]})));
     }
     let function = ["COUNT(*)", "MAX(id)", "MIN(id)"];
@@ -38,18 +40,22 @@ async fn what_is_done_is_not_asked_again_and_what_failed_only_on_demand() {
     let home = Home::new();
     let is_well = Arc::new(AtomicBool::new(false));
     let well = Arc::clone(&is_well);
-    let endpoint =
-        MockEndpoint::start(Script::new().with(move |request, _| answer(request, well.load(Ordering::Relaxed))));
+    let endpoint = MockEndpoint::start(
+        Script::new().with(move |request, _| answer(request, well.load(Ordering::Relaxed))),
+    );
     let mut settings = home.settings();
     (settings.model.provider, settings.model.model) = (Provider::OPENAI, "mock".to_owned());
     (settings.model.base_url, settings.model.attempts) = (endpoint.url(), 1);
     settings.journal.folder = Some(home.path("journals"));
     let run = async |resume: Option<&str>, retry_failed: bool| {
-        let options = SuiteOptions { resume: resume.map(str::to_owned), retry_failed, ..home.options() };
+        let options =
+            SuiteOptions { resume: resume.map(str::to_owned), retry_failed, ..home.options() };
         let run = home.open(vec![settings.clone()], options).await.unwrap();
         run.carry_out(&Quiet, &Stop::new()).await.unwrap()
     };
-    let ends = |outcome: &SuiteOutcome| outcome.record.graded.iter().map(|graded| graded.end).collect::<Vec<_>>();
+    let ends = |outcome: &SuiteOutcome| {
+        outcome.record.graded.iter().map(|graded| graded.end).collect::<Vec<_>>()
+    };
     let first = run(None, false).await;
     assert_eq!(ends(&first), [End::Answered, End::Failed, End::Answered]);
     let asked = endpoint.count();
@@ -62,7 +68,12 @@ async fn what_is_done_is_not_asked_again_and_what_failed_only_on_demand() {
 
     let mended = run(Some("last"), true).await;
     assert_eq!(ends(&mended), [End::Answered; 3]);
-    let rights = mended.record.graded.iter().filter(|graded| graded.verdict("bag-v1").unwrap().is_right()).count();
+    let rights = mended
+        .record
+        .graded
+        .iter()
+        .filter(|graded| graded.verdict("bag-v1").unwrap().is_right())
+        .count();
     let retried: Vec<bool> = mended.record.graded.iter().map(|graded| graded.retried).collect();
     assert_eq!((rights, retried), (3, vec![false, true, false]));
     let anew = &endpoint.requests()[asked..];
@@ -80,13 +91,16 @@ async fn a_run_does_not_go_on_with_anything_else() {
     let options = SuiteOptions { answers, ..home.options() };
     let first = home.open(vec![home.settings()], options.clone()).await.unwrap();
     let outcome = first.carry_out(&Quiet, &Stop::new()).await.unwrap();
-    let (id, resume) = (outcome.record.header.id.clone(), Some(outcome.folder.display().to_string()));
+    let (id, resume) =
+        (outcome.record.header.id.clone(), Some(outcome.folder.display().to_string()));
     let before = std::fs::read(outcome.folder.join("results.jsonl")).unwrap();
     home.suite(&["SELECT 3", "SELECT MAX(id) FROM customers", "SELECT MIN(id) FROM customers"]);
-    let changed = home.open(vec![home.settings()], SuiteOptions { resume, ..options }).await.unwrap();
+    let changed =
+        home.open(vec![home.settings()], SuiteOptions { resume, ..options }).await.unwrap();
     let said = changed.carry_out(&Quiet, &Stop::new()).await.unwrap_err();
-    let reported =
-        format!("the run `{id}` cannot be resumed: changed since: the suite's questions or expected answers");
+    let reported = format!(
+        "the run `{id}` cannot be resumed: changed since: the suite's questions or expected answers"
+    );
     assert!(said.class() == "configuration" && said.to_string().starts_with(&reported), "{said}");
     assert_eq!(std::fs::read(outcome.folder.join("results.jsonl")).unwrap(), before);
 }
@@ -97,11 +111,15 @@ async fn a_run_that_is_decided_early_is_timed() {
     home.suite(&["SELECT COUNT(*) FROM customers"; 12]);
     let answer = |request: &Recorded, _| {
         if request.prompt().contains("You plan how to answer") {
-            let task = json!({"id": "A", "description": "all of it", "depends_on": [], "is_atomic": true});
+            let task =
+                json!({"id": "A", "description": "all of it", "depends_on": [], "is_atomic": true});
             return Some(Reply::json(&json!({"subtasks": [task]})));
         }
         let is_good = request.body["model"] == "good";
-        Some(Reply::sql(if is_good { "SELECT COUNT(*) AS n FROM customers" } else { "SELECT 7 AS n" }, 0.95))
+        Some(Reply::sql(
+            if is_good { "SELECT COUNT(*) AS n FROM customers" } else { "SELECT 7 AS n" },
+            0.95,
+        ))
     };
     let endpoint = MockEndpoint::start(Script::new().with(answer));
     let arm = |model: &str| {
@@ -115,5 +133,8 @@ async fn a_run_that_is_decided_early_is_timed() {
     let outcome = run.carry_out(&Quiet, &Stop::new()).await.unwrap();
     assert!(matches!(outcome.finished.stopped, Some(Stopped::Early(_))), "{:?}", outcome.finished);
     let ratios = outcome.timings.unwrap().ratios;
-    assert!(ratios["arm0"].values().all(Option::is_some) && ratios["arm0"].len() < 12, "{ratios:?}");
+    assert!(
+        ratios["arm0"].values().all(Option::is_some) && ratios["arm0"].len() < 12,
+        "{ratios:?}"
+    );
 }

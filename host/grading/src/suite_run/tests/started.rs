@@ -19,9 +19,14 @@ fn recording(home: &Home, model: &str) -> Vec<u8> {
 
 /// Writes an index with that term, and returns the path of its file.
 async fn index(home: &Home, term: &str) -> PathBuf {
-    let settings = Settings { database: home.path("shop.sqlite").display().to_string(), ..Settings::default() };
-    let catalog = syrch::databases::open_database(&settings).await.unwrap().catalog().await.unwrap();
-    let reported = TermsOf { table: "customers".into(), column: "name".into(), terms: vec![term.into()] };
+    let settings = Settings {
+        database: home.path("shop.sqlite").display().to_string(),
+        ..Settings::default()
+    };
+    let catalog =
+        syrch::databases::open_database(&settings).await.unwrap().catalog().await.unwrap();
+    let reported =
+        TermsOf { table: "customers".into(), column: "name".into(), terms: vec![term.into()] };
     BuiltIndex::new(&catalog, vec![reported]).write(&home.path("index"), &catalog).unwrap()
 }
 
@@ -43,7 +48,11 @@ async fn each_file_that_an_arm_reads_counts_by_its_content_and_not_by_its_time()
         ("recording.jsonl", recording(&home, "n"), "the setting inputs.replay of `arm0`"),
         ("notes.txt", b"ids begin at 2\n".to_vec(), "the setting inputs.knowledge.shop of `arm0`"),
         ("examples.jsonl", Vec::new(), "the setting inputs.knowledge.shop of `arm0`"),
-        (index.to_str().unwrap(), renamed.into_bytes(), "the setting inputs.knowledge.shop of `arm0`"),
+        (
+            index.to_str().unwrap(),
+            renamed.into_bytes(),
+            "the setting inputs.knowledge.shop of `arm0`",
+        ),
         (
             "solver.wasm",
             syrch::plugins::builtin_component("consistency").unwrap(),
@@ -86,7 +95,10 @@ async fn a_simulated_models_suite_counts_by_what_it_asks_and_expects() {
     assert_eq!(run::changed(&before, &home.header(settings.clone()).await), [""; 0]);
     home.file("simulated.jsonl", text.replace("MAX(id)", "MAX(name)"));
     let said = run::changed(&before, &home.header(settings).await);
-    assert!(said.len() == 1 && said[0].starts_with("the setting inputs.simulated of `arm0`"), "{said:?}");
+    assert!(
+        said.len() == 1 && said[0].starts_with("the setting inputs.simulated of `arm0`"),
+        "{said:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -112,8 +124,11 @@ async fn given_answers_bear_the_label_that_their_lines_have_and_no_other() {
     let label = home.header(settings.clone()).await.simulated.unwrap();
     assert!(label.starts_with("simulated, "), "{label}");
     let observer: Arc<dyn SearchObserver> = Arc::new(Silent);
-    let of_batch = Settings { database: home.path("shop.sqlite").display().to_string(), ..settings.clone() };
-    let batch = syrch::batch::Batch::open(of_batch, syrch::batch::Options::default(), &observer).await.unwrap();
+    let of_batch =
+        Settings { database: home.path("shop.sqlite").display().to_string(), ..settings.clone() };
+    let batch = syrch::batch::Batch::open(of_batch, syrch::batch::Options::default(), &observer)
+        .await
+        .unwrap();
     let asked = b"{\"id\": \"q0\", \"question\": \"What is it (q0)?\"}";
     let lines = [asked.as_slice(), b"{oops"].map(|line| syrch::batch::Line::read(1, line).unwrap());
     let replies: Vec<_> = batch.answers(futures::stream::iter(lines), &Stop::new()).collect().await;

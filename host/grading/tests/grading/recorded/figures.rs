@@ -1,4 +1,5 @@
-//! The figures of the built-in sampling strategies on 522 questions, compared with figures that are computed from the files alone.
+//! The figures of the built-in sampling strategies on 522 questions, compared with figures that are
+//! computed from the files alone.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -90,7 +91,10 @@ async fn compare(name: &str) {
              {} questions differ",
             differing.len()
         );
-        assert!((right - expected_right).abs() <= SHARE && (calls - expected_calls).abs() <= CALLS, "{differing:?}");
+        assert!(
+            (right - expected_right).abs() <= SHARE && (calls - expected_calls).abs() <= CALLS,
+            "{differing:?}"
+        );
         assert!(differing.is_empty(), "{differing:?}");
     }
 }
@@ -135,6 +139,11 @@ async fn weighed_votes() {
     let seed = SEEDS[0];
     let (right, calls) = mean(&found("discern", seed, &all).await);
     let (gated, gated_calls) = mean(&expected(gate, seed, &all));
-    println!("discern, seed {seed}: {right:.4} right with {calls:.3} calls; gate3of9 {gated:.4} with {gated_calls:.3}");
-    assert!(right > gated + 0.01 && calls <= 5.0, "{right} with {calls} calls, where the gate has {gated}");
+    println!(
+        "discern, seed {seed}: {right:.4} right with {calls:.3} calls; gate3of9 {gated:.4} with {gated_calls:.3}"
+    );
+    assert!(
+        right > gated + 0.01 && calls <= 5.0,
+        "{right} with {calls} calls, where the gate has {gated}"
+    );
 }

@@ -38,7 +38,9 @@ async fn an_answer_is_that_of_the_database_and_the_seed_decides_whose() {
 async fn the_cache_serves_no_answer_of_another_seed_or_recording() {
     let cache = syrch_kit::scratch();
     for seed in (0..8).chain(0..8) {
-        let cached = number("farm", seed, |settings| settings.cache.folder = Some(cache.path().to_owned())).await;
+        let cached =
+            number("farm", seed, |settings| settings.cache.folder = Some(cache.path().to_owned()))
+                .await;
         assert_eq!(cached, number("farm", seed, |_| ()).await);
     }
 }
@@ -60,14 +62,23 @@ async fn a_file_that_cannot_be_used_is_refused_before_anything_is_asked() {
     let settings = settings(&folder.path().join("farm.sqlite"), &recorded);
     let opened = || Host::open(settings.clone(), &Silent);
     let good = std::fs::read_to_string(&recorded).unwrap();
-    std::fs::write(&recorded, good.replace("\"sql\":\"SELECT COUNT(*) + 22", "\"text\":\"SELECT COUNT(*) + 22"))
-        .unwrap();
+    std::fs::write(
+        &recorded,
+        good.replace("\"sql\":\"SELECT COUNT(*) + 22", "\"text\":\"SELECT COUNT(*) + 22"),
+    )
+    .unwrap();
     let error = opened().await.map(drop).unwrap_err();
-    assert!(matches!(&error, Error::Unfit(text) if text.contains("line 2: missing field `sql`")), "{error}");
+    assert!(
+        matches!(&error, Error::Unfit(text) if text.contains("line 2: missing field `sql`")),
+        "{error}"
+    );
     std::fs::write(&recorded, good).unwrap();
     std::fs::remove_file(folder.path().join("questions.jsonl")).unwrap();
     let error = opened().await.map(drop).unwrap_err();
-    assert!(matches!(&error, Error::Unfit(text) if text.contains("no file `questions.jsonl`")), "{error}");
+    assert!(
+        matches!(&error, Error::Unfit(text) if text.contains("no file `questions.jsonl`")),
+        "{error}"
+    );
     std::fs::write(&recorded, "{\"id\": 1}\n").unwrap();
     let error = opened().await.map(drop).unwrap_err();
     assert!(
@@ -87,7 +98,8 @@ async fn a_run_is_repeated_from_its_journal_without_the_recording() {
     let live = ask(&host, QUESTION).await.unwrap();
     std::fs::remove_file(&recorded).unwrap();
     std::fs::remove_file(folder.path().join("farm.sqlite")).unwrap();
-    let path = std::fs::read_dir(folder.path().join("runs")).unwrap().next().unwrap().unwrap().path();
+    let path =
+        std::fs::read_dir(folder.path().join("runs")).unwrap().next().unwrap().unwrap().path();
     let journal = Journal::read(&path).unwrap();
     assert_eq!(recorded_settings(&journal.header).unwrap().seed, 5);
     let host = Host::of_journal(&journal.header, &settings, &Silent).await.unwrap();
@@ -99,7 +111,9 @@ async fn a_run_is_repeated_from_its_journal_without_the_recording() {
 async fn a_dry_run_sends_nothing() {
     let folder = syrch_kit::scratch();
     let recorded = suite(folder.path());
-    let host = Host::open(settings(&folder.path().join("farm.sqlite"), &recorded), &Silent).await.unwrap();
-    let previews = std::sync::Arc::new(host).preview(syrch::syrch_core::Problem::new(QUESTION)).await.unwrap();
+    let host =
+        Host::open(settings(&folder.path().join("farm.sqlite"), &recorded), &Silent).await.unwrap();
+    let previews =
+        std::sync::Arc::new(host).preview(syrch::syrch_core::Problem::new(QUESTION)).await.unwrap();
     assert_eq!(previews, []);
 }

@@ -14,17 +14,23 @@ pub(crate) const QUESTION: &str = "How many are there?";
 /// Makes two databases of one table, with one question for both and the answers of three systems.
 pub(crate) fn suite(folder: &Path) -> PathBuf {
     for name in ["farm", "shop"] {
-        let script = "CREATE TABLE items(id INTEGER PRIMARY KEY); INSERT INTO items VALUES (1), (2);";
+        let script =
+            "CREATE TABLE items(id INTEGER PRIMARY KEY); INSERT INTO items VALUES (1), (2);";
         syrch_kit::sqlite(folder.join(format!("{name}.sqlite")), script);
     }
-    let lines = |lines: Vec<Value>| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    let lines =
+        |lines: Vec<Value>| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
     let question = |id: &str, db: &str| json!({"id": id, "db": db, "question": QUESTION, "gold_sql": "SELECT 'gold'"});
     let candidate = |sql: String| json!({"sql": sql, "ex": 1, "bird_ex": 0, "err": 0});
     let answers = |id: &str, from: u32| {
         let said = |n: u32| candidate(format!("SELECT COUNT(*) + {n} AS n FROM items"));
         json!({"id": id, "candidates": {"a": said(from), "b": said(from + 1), "c": said(from + 2)}})
     };
-    std::fs::write(folder.join("questions.jsonl"), lines(vec![question("f", "farm"), question("s", "shop")])).unwrap();
+    std::fs::write(
+        folder.join("questions.jsonl"),
+        lines(vec![question("f", "farm"), question("s", "shop")]),
+    )
+    .unwrap();
     let path = folder.join("recorded.jsonl");
     std::fs::write(&path, lines(vec![answers("f", 10), answers("s", 20)])).unwrap();
     path
@@ -34,7 +40,8 @@ pub(crate) fn suite(folder: &Path) -> PathBuf {
 pub(crate) fn settings(database: &Path, recorded: &Path) -> Settings {
     let mut settings = Settings { database: database.display().to_string(), ..Settings::default() };
     settings.model.replay = Some(recorded.to_owned());
-    settings.compile = CompileSettings::in_folder(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins"));
+    settings.compile =
+        CompileSettings::in_folder(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins"));
     settings
 }
 

@@ -1,4 +1,5 @@
-//! The recorded answers, run through the host's own executor. Each statement runs once per database.
+//! The recorded answers, run through the host's own executor. Each statement runs once per
+//! database.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -32,7 +33,11 @@ pub(crate) struct Recorded {
 }
 
 fn lines(path: &Path) -> Vec<Value> {
-    std::fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    std::fs::read_to_string(path)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 /// All questions of a folder that have recorded answers, in the order of the suite.
@@ -53,7 +58,13 @@ pub(crate) fn all(folder: &Path) -> Vec<Recorded> {
         let id = text(&line["id"]);
         let answers = answers.remove(&id)?;
         let ordered = line["ordered"] == true;
-        Some(Recorded { db: text(&line["db"]), gold: text(&line["gold_sql"]), id, ordered, answers })
+        Some(Recorded {
+            db: text(&line["db"]),
+            gold: text(&line["gold_sql"]),
+            id,
+            ordered,
+            answers,
+        })
     };
     lines(&folder.join("questions.jsonl")).into_iter().filter_map(question).collect()
 }

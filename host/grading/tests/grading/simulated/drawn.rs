@@ -1,4 +1,5 @@
-//! Answers of the simulated model to all questions, drawn from the provider itself, and their results.
+//! Answers of the simulated model to all questions, drawn from the provider itself, and their
+//! results.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -29,7 +30,8 @@ pub(crate) struct Drawn {
 impl Drawn {
     /// The result of a sampling strategy.
     pub(crate) fn take(&self, gate: &Sampler) -> Taken<'_> {
-        let order: Vec<&Answer> = if gate.repair { &self.chain } else { &self.samples }.iter().collect();
+        let order: Vec<&Answer> =
+            if gate.repair { &self.chain } else { &self.samples }.iter().collect();
         gate.take(&order)
     }
 }
@@ -47,7 +49,11 @@ impl World {
     }
 
     /// The answers of the model to all questions, by seed.
-    pub(crate) async fn draw(self: &Arc<Self>, seeds: &[u64], knobs: &SimulatedKnobs) -> Vec<Vec<Drawn>> {
+    pub(crate) async fn draw(
+        self: &Arc<Self>,
+        seeds: &[u64],
+        knobs: &SimulatedKnobs,
+    ) -> Vec<Vec<Drawn>> {
         let mut tasks = JoinSet::new();
         for name in self.databases.keys() {
             let (world, name) = (Arc::clone(self), name.clone());
@@ -62,7 +68,12 @@ impl World {
         all
     }
 
-    async fn of_database(&self, name: &str, seeds: &[u64], knobs: &SimulatedKnobs) -> Vec<Vec<Drawn>> {
+    async fn of_database(
+        &self,
+        name: &str,
+        seeds: &[u64],
+        knobs: &SimulatedKnobs,
+    ) -> Vec<Vec<Drawn>> {
         let database = &self.databases[name];
         let catalog = database.catalog().await.unwrap();
         let mut all = Vec::new();
@@ -73,7 +84,8 @@ impl World {
                 let mut known = Known::new(question, database).await;
                 let mut samples = Vec::new();
                 for sample in 0..SAMPLES {
-                    let call = call(&question.question, &catalog, Purpose::Generate, sample, Vec::new());
+                    let call =
+                        call(&question.question, &catalog, Purpose::Generate, sample, Vec::new());
                     samples.push(known.answer(answer(&provider, &call).await.unwrap().0).await);
                 }
                 let chain = chain(&provider, question, &catalog, &mut known).await;
@@ -117,7 +129,12 @@ impl Known {
         for gold in &question.golds {
             golds.push(database.run(&SqlQuery::new(gold)).await.unwrap());
         }
-        Self { database: Arc::clone(database), golds, ordered: question.ordered, outcomes: BTreeMap::new() }
+        Self {
+            database: Arc::clone(database),
+            golds,
+            ordered: question.ordered,
+            outcomes: BTreeMap::new(),
+        }
     }
 
     async fn answer(&mut self, sql: String) -> Answer {

@@ -1,4 +1,5 @@
-//! The figures of the simulated model over 522 questions, compared with those of the recorded answers.
+//! The figures of the simulated model over 522 questions, compared with those of the recorded
+//! answers.
 
 use std::collections::BTreeMap;
 
@@ -22,12 +23,14 @@ fn figures(drawn: &[Drawn]) -> Figures {
     let count = drawn.len() as f64;
     let of = |gate: &syrch_kit::recorded::Sampler| {
         let taken: Vec<_> = drawn.iter().map(|one| one.take(gate)).collect();
-        let right = taken.iter().filter(|taken| taken.answer.is_some_and(|answer| answer.is_right)).count();
+        let right =
+            taken.iter().filter(|taken| taken.answer.is_some_and(|answer| answer.is_right)).count();
         let calls: u32 = taken.iter().map(|taken| taken.calls).sum();
         (gate.name, (right as f64 / count, f64::from(calls) / count))
     };
     let mut figures: Figures = gates().iter().map(of).collect();
-    let solved = drawn.iter().filter(|one| one.samples.iter().any(|answer| answer.is_right)).count();
+    let solved =
+        drawn.iter().filter(|one| one.samples.iter().any(|answer| answer.is_right)).count();
     figures.insert("oracle16", (solved as f64 / count, 16.0));
     figures
 }
@@ -45,19 +48,28 @@ fn recorded(questions: &[Question], seed: u64) -> Vec<Drawn> {
 fn mean(runs: &[Figures]) -> Figures {
     let count = runs.len() as f64;
     let of = |name: &&'static str| {
-        let sums = runs.iter().map(|run| run[name]).fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        let sums = runs
+            .iter()
+            .map(|run| run[name])
+            .fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         (*name, (sums.0 / count, sums.1 / count))
     };
     runs[0].keys().map(of).collect()
 }
 
-/// The shares of wrong answers that fail, of the others those that have no rows, and of pairs of executed ones those that are the same.
+/// The shares of wrong answers that fail, of the others those that have no rows, and of pairs of
+/// executed ones those that are the same.
 fn shares(drawn: &[Drawn]) -> (f64, f64, f64) {
     let (mut failed, mut empty, mut wrong, mut same, mut pairs) = (0, 0, 0, 0, 0);
     for one in drawn {
-        let own: Vec<&Execution> =
-            one.samples.iter().filter(|answer| !answer.is_right).map(|answer| &answer.outcome).collect();
-        let executed: Vec<&Execution> = own.iter().copied().filter(|outcome| **outcome != Execution::Failed).collect();
+        let own: Vec<&Execution> = one
+            .samples
+            .iter()
+            .filter(|answer| !answer.is_right)
+            .map(|answer| &answer.outcome)
+            .collect();
+        let executed: Vec<&Execution> =
+            own.iter().copied().filter(|outcome| **outcome != Execution::Failed).collect();
         wrong += own.len();
         failed += own.len() - executed.len();
         empty += executed.iter().filter(|outcome| ***outcome == Execution::Empty).count();
@@ -66,7 +78,11 @@ fn shares(drawn: &[Drawn]) -> (f64, f64, f64) {
             same += executed[..at].iter().filter(|other| *other == outcome).count();
         }
     }
-    (failed as f64 / wrong as f64, empty as f64 / (wrong - failed) as f64, same as f64 / pairs as f64)
+    (
+        failed as f64 / wrong as f64,
+        empty as f64 / (wrong - failed) as f64,
+        same as f64 / pairs as f64,
+    )
 }
 
 /// What the report says about several samples of each question.
@@ -78,12 +94,24 @@ fn plausibility(drawn: &[Drawn], samples: usize) -> Plausibility {
     };
     let texts: Vec<Vec<(Option<String>, bool)>> = drawn
         .iter()
-        .map(|one| one.samples.iter().take(samples).map(|answer| (text(&answer.outcome), answer.is_right)).collect())
+        .map(|one| {
+            one.samples
+                .iter()
+                .take(samples)
+                .map(|answer| (text(&answer.outcome), answer.is_right))
+                .collect()
+        })
         .collect();
     let groups: Vec<Vec<Sampled<'_>>> = texts
         .iter()
         .map(|group| {
-            group.iter().map(|(result, is_right)| Sampled { result: result.as_deref(), is_right: *is_right }).collect()
+            group
+                .iter()
+                .map(|(result, is_right)| Sampled {
+                    result: result.as_deref(),
+                    is_right: *is_right,
+                })
+                .collect()
         })
         .collect();
     plausible(groups.iter().map(Vec::as_slice))
@@ -107,7 +135,10 @@ async fn the_figures_are_those_of_recorded_systems() {
             "{name}: {right:.4} right with {calls:.2} calls, {replayed:.4} with {replayed_calls:.2} by replay; band {band:.4?}"
         );
         assert!((right - replayed).abs() <= NEAR, "{name}");
-        assert!(band.iter().all(|right| (right - replayed).abs() <= NEAR), "{name} under each seed");
+        assert!(
+            band.iter().all(|right| (right - replayed).abs() <= NEAR),
+            "{name} under each seed"
+        );
         assert!((calls - replayed_calls).abs() <= 0.25, "{name}");
     }
     let drawn: Vec<Drawn> = all.iter().flatten().cloned().collect();
@@ -119,7 +150,10 @@ async fn the_figures_are_those_of_recorded_systems() {
     assert!((empty - 0.183).abs() <= 0.03, "{empty}");
     assert!((0.54..=0.70).contains(&same), "{same}");
     assert!(
-        drawn.iter().flat_map(|one| &one.samples).all(|answer| !answer.is_right || answer.outcome != Execution::Empty)
+        drawn
+            .iter()
+            .flat_map(|one| &one.samples)
+            .all(|answer| !answer.is_right || answer.outcome != Execution::Empty)
     );
     for drawn in &all {
         for samples in [5, 16] {
@@ -129,7 +163,11 @@ async fn the_figures_are_those_of_recorded_systems() {
     }
     // The oracle knows what is right; nothing else gets so far.
     let others = simulated.iter().filter(|(name, _)| **name != "oracle16");
-    assert!(others.map(|(_, (right, _))| (right * 522.0) as u64).all(|right| beyond_reach(right, 522).is_none()));
+    assert!(
+        others
+            .map(|(_, (right, _))| (right * 522.0) as u64)
+            .all(|right| beyond_reach(right, 522).is_none())
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -152,7 +190,8 @@ async fn the_naive_model_makes_every_search_look_perfect_and_is_found_out() {
     }
 }
 
-/// With the difficulty that was measured over all 919 questions, which the skill stands for here, the figures are those of the design.
+/// With the difficulty that was measured over all 919 questions, which the skill stands for here,
+/// the figures are those of the design.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "a measurement: `make figures` makes it"]
 async fn less_skill_gives_the_figures_of_harder_questions() {

@@ -53,9 +53,13 @@ async fn skill_makes_right_answers_more_frequent_and_the_seed_says_which() {
     for skill in [-20.0, -4.0, 0.0, 4.0, 20.0] {
         shares.push(shop.share(&shop.provider(0, |knobs| knobs.skill = skill)).await);
     }
-    assert!(shares.is_sorted() && shares[0] == 0.0 && shares[4] == 1.0 && shares[1] < shares[3], "{shares:?}");
+    assert!(
+        shares.is_sorted() && shares[0] == 0.0 && shares[4] == 1.0 && shares[1] < shares[3],
+        "{shares:?}"
+    );
     let under = |seed| shop.provider(seed, |knobs| knobs.skill = -4.0);
-    let (one, other) = (samples(&under(0), &shop.catalog, 40).await, samples(&under(1), &shop.catalog, 40).await);
+    let (one, other) =
+        (samples(&under(0), &shop.catalog, 40).await, samples(&under(1), &shop.catalog, 40).await);
     assert_ne!(one, other);
 }
 
@@ -67,7 +71,8 @@ async fn repairs_come_out_right_as_often_as_the_knob_says() {
         let provider = shop.provider(0, |knobs| (knobs.skill, knobs.repair_rate) = (-20.0, rate));
         let mut count = 0;
         for sample in 0..MANY {
-            let call = call(QUESTION, &shop.catalog, Purpose::Repair, sample, vec!["SELECT 1".to_owned()]);
+            let call =
+                call(QUESTION, &shop.catalog, Purpose::Repair, sample, vec!["SELECT 1".to_owned()]);
             count += u32::from(answer(&provider, &call).await.unwrap().0 == right);
         }
         assert!((f64::from(count) / f64::from(MANY) - rate).abs() < 0.08, "{count} with {rate}");
@@ -80,7 +85,9 @@ async fn without_what_the_expected_statement_reads_no_answer_is_right() {
     let right = shop.right().await;
     let provider = shop.provider(0, |knobs| knobs.skill = 20.0);
     let all: Vec<String> = ["id", "name", "age"].map(str::to_owned).to_vec();
-    for (columns, can_be_right) in [(&all[..], true), (&all[1..], true), (&all[..2], false), (&all[2..], false)] {
+    for (columns, can_be_right) in
+        [(&all[..], true), (&all[1..], true), (&all[..2], false), (&all[2..], false)]
+    {
         let narrowed = Arc::new(shop.catalog.narrowed([("customers", columns), ("orders", &[])]));
         let said = samples(&provider, &narrowed, 5).await;
         assert_eq!(said.iter().all(|(sql, _)| *sql == right), can_be_right, "{columns:?}");
@@ -94,16 +101,22 @@ async fn claims_have_their_bias_and_their_spread() {
     let shop = Shop::open().await;
     let provider = |bias, spread| {
         // The naive one finds every question equally hard.
-        shop.provider(0, |knobs| (knobs.naive, knobs.confidence_bias, knobs.confidence_spread) = (true, bias, spread))
+        shop.provider(0, |knobs| {
+            (knobs.naive, knobs.confidence_bias, knobs.confidence_spread) = (true, bias, spread)
+        })
     };
     let claims = |all: Vec<(String, f64)>| -> (f64, f64) {
         let mean = all.iter().map(|(_, claim)| claim).sum::<f64>() / all.len() as f64;
-        let spread = all.iter().map(|(_, claim)| (claim - mean).abs()).sum::<f64>() / all.len() as f64;
+        let spread =
+            all.iter().map(|(_, claim)| (claim - mean).abs()).sum::<f64>() / all.len() as f64;
         (mean, spread)
     };
     let of = async |bias, spread| claims(samples(&provider(bias, spread), &shop.catalog, 60).await);
     let (plain, biased, scattered) = (of(0.0, 0.0).await, of(-3.0, 0.0).await, of(0.0, 2.0).await);
-    assert!(plain.1 < 1e-9 && biased.0 < plain.0 && scattered.1 > 0.02, "{plain:?} {biased:?} {scattered:?}");
+    assert!(
+        plain.1 < 1e-9 && biased.0 < plain.0 && scattered.1 > 0.02,
+        "{plain:?} {biased:?} {scattered:?}"
+    );
 }
 
 #[tokio::test]
@@ -116,21 +129,29 @@ async fn as_a_judge_it_errs_as_often_as_its_knobs_say() {
         "required": ["accepted", "score"],
     });
     let provider = shop.provider(0, |knobs| (knobs.false_accept, knobs.false_reject) = (0.3, 0.1));
-    for (sql, expected) in
-        [("SELECT name FROM customers WHERE 30 < age", 0.9), ("SELECT name FROM customers", 0.3), ("SELEC", 0.3)]
-    {
+    for (sql, expected) in [
+        ("SELECT name FROM customers WHERE 30 < age", 0.9),
+        ("SELECT name FROM customers", 0.3),
+        ("SELEC", 0.3),
+    ] {
         let mut accepted = 0;
         for sample in 0..MANY {
-            let mut call = call(QUESTION, &shop.catalog, Purpose::Judge, sample, vec![sql.to_owned()]);
+            let mut call =
+                call(QUESTION, &shop.catalog, Purpose::Judge, sample, vec![sql.to_owned()]);
             call.request.expect = Shape::Json(schema.to_string());
             let reply = provider.complete(&call).await.result.unwrap();
             let parsed: serde_json::Value = serde_json::from_str(&reply.parsed.unwrap()).unwrap();
             accepted += u32::from(parsed["accepted"] == true);
         }
-        assert!((f64::from(accepted) / f64::from(MANY) - expected).abs() < 0.08, "{sql}: {accepted}");
+        assert!(
+            (f64::from(accepted) / f64::from(MANY) - expected).abs() < 0.08,
+            "{sql}: {accepted}"
+        );
     }
     let honest = shop.provider(0, |knobs| (knobs.false_accept, knobs.false_reject) = (0.0, 0.0));
-    let both = ["SELECT name FROM customers", "SELECT name FROM customers WHERE age >= 31"].map(str::to_owned).to_vec();
+    let both = ["SELECT name FROM customers", "SELECT name FROM customers WHERE age >= 31"]
+        .map(str::to_owned)
+        .to_vec();
     let mut select = call(QUESTION, &shop.catalog, Purpose::Select, 0, both);
     select.request.expect = Shape::Choice(vec!["A".to_owned(), "B".to_owned()]);
     assert_eq!(honest.complete(&select).await.result.unwrap().text, "B");
@@ -142,7 +163,10 @@ async fn calls_have_tokens_and_take_time() {
     let call = call(QUESTION, &shop.catalog, Purpose::Generate, 0, Vec::new());
     let plain = shop.provider(0, |_| ());
     let usage = plain.complete(&call).await.usage.unwrap();
-    assert!((100..8_000).contains(&usage.input_tokens) && (5..400).contains(&usage.output_tokens), "{usage:?}");
+    assert!(
+        (100..8_000).contains(&usage.input_tokens) && (5..400).contains(&usage.output_tokens),
+        "{usage:?}"
+    );
     assert_eq!(usage.model, "simulated");
     let estimate = plain.estimate(&call);
     assert_eq!(
@@ -152,7 +176,8 @@ async fn calls_have_tokens_and_take_time() {
     let none = shop.provider(0, |knobs| (knobs.input_tokens, knobs.output_tokens) = (0.0, 0.0));
     assert_eq!(none.estimate(&call).tokens(), 0);
     let slow = shop.provider(0, |knobs| knobs.latency = 2.0);
-    // By the real clock: one that stands still jumps over the deadlines of statements, which other threads run.
+    // By the real clock: one that stands still jumps over the deadlines of statements, which other
+    // threads run.
     let started = std::time::Instant::now();
     slow.complete(&call).await.result.unwrap();
     assert!(started.elapsed() > Duration::from_millis(400), "{:?}", started.elapsed());
@@ -161,7 +186,8 @@ async fn calls_have_tokens_and_take_time() {
 #[tokio::test]
 async fn some_tries_are_turned_away_and_the_next_ones_get_the_same_reply() {
     let shop = Shop::open().await;
-    let (busy, free) = (shop.provider(0, |knobs| knobs.rate_limited = 0.5), shop.provider(0, |_| ()));
+    let (busy, free) =
+        (shop.provider(0, |knobs| knobs.rate_limited = 0.5), shop.provider(0, |_| ()));
     let mut away = 0;
     for sample in 0..50 {
         let call = call(QUESTION, &shop.catalog, Purpose::Generate, sample, Vec::new());
@@ -170,7 +196,10 @@ async fn some_tries_are_turned_away_and_the_next_ones_get_the_same_reply() {
             match outcome.result {
                 Ok(reply) => break reply,
                 Err(LlmError::Unavailable(text)) if text.contains("429") => {
-                    assert!(matches!(outcome.retry, Retry::After(wait) if !wait.is_zero()) && outcome.usage.is_none());
+                    assert!(
+                        matches!(outcome.retry, Retry::After(wait) if !wait.is_zero())
+                            && outcome.usage.is_none()
+                    );
                     away += 1;
                 }
                 Err(error) => panic!("{error}"),
@@ -186,8 +215,11 @@ async fn the_naive_model_repeats_no_wrong_answer() {
     let shop = Shop::open().await;
     let wrong = |naive| shop.provider(0, |knobs| (knobs.skill, knobs.naive) = (-20.0, naive));
     let distinct = async |naive| {
-        let mut texts: Vec<String> =
-            samples(&wrong(naive), &shop.catalog, 6).await.into_iter().map(|(sql, _)| sql).collect();
+        let mut texts: Vec<String> = samples(&wrong(naive), &shop.catalog, 6)
+            .await
+            .into_iter()
+            .map(|(sql, _)| sql)
+            .collect();
         texts.sort();
         texts.dedup();
         texts.len()

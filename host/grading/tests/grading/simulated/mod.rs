@@ -1,4 +1,5 @@
-//! The simulated model: its figures are those of recorded systems, and its knobs change what they name.
+//! The simulated model: its figures are those of recorded systems, and its knobs change what they
+//! name.
 
 mod drawn;
 mod figures;

@@ -1,4 +1,5 @@
-//! Equal calls have equal answers, only a right answer has the expected statement, and suites may have statements that cannot be run.
+//! Equal calls have equal answers, only a right answer has the expected statement, and suites may
+//! have statements that cannot be run.
 
 use std::sync::Arc;
 
@@ -27,7 +28,9 @@ async fn a_reply_follows_from_its_call_whatever_the_order() {
         let call = call(QUESTION, &catalog, Purpose::Generate, sample, Vec::new());
         assert_eq!(answer(&backward, &call).await.unwrap(), forward[sample as usize]);
     }
-    let calls: Vec<_> = (0..24).map(|sample| call(QUESTION, &catalog, Purpose::Generate, sample, Vec::new())).collect();
+    let calls: Vec<_> = (0..24)
+        .map(|sample| call(QUESTION, &catalog, Purpose::Generate, sample, Vec::new()))
+        .collect();
     let asked = calls.iter().enumerate().map(|(at, call)| {
         let provider = &together;
         async move { (at, answer(provider, call).await.unwrap()) }
@@ -43,7 +46,8 @@ async fn a_reply_follows_from_its_call_whatever_the_order() {
     let mut other = call(QUESTION, &catalog, Purpose::Generate, 0, Vec::new());
     let naive = SimulatedKnobs { naive: true, ..SimulatedKnobs::default() };
     let provider = provider(&suite(&[GOLD]), &database, 5, naive);
-    let claims: Vec<f64> = samples(&provider, &catalog, 24).await.into_iter().map(|(_, claim)| claim).collect();
+    let claims: Vec<f64> =
+        samples(&provider, &catalog, 24).await.into_iter().map(|(_, claim)| claim).collect();
     let mut different = 0;
     for (sample, claim) in claims.iter().enumerate() {
         other.request.sample = sample as u32;
@@ -59,7 +63,8 @@ async fn what_is_expected_is_said_by_a_right_answer_alone() {
     let database = shop(folder.path()).await;
     let catalog = database.catalog().await.unwrap();
     let canary = "SELECT name AS canary FROM customers WHERE age > 30";
-    let provider = provider(&suite(&[canary, "SELECT 'canary' FROM nowhere"]), &database, 0, wrong());
+    let provider =
+        provider(&suite(&[canary, "SELECT 'canary' FROM nowhere"]), &database, 0, wrong());
     assert!(!format!("{provider:?}").contains("canary"));
     // Wrong answers are changed copies, and never the statement itself.
     for (sql, _) in samples(&provider, &catalog, 40).await {
@@ -93,14 +98,24 @@ async fn an_unknown_question_is_a_miss_that_names_the_nearest() {
     let catalog = database.catalog().await.unwrap();
     let provider = provider(&suite(&[GOLD]), &database, 0, SimulatedKnobs::default());
     let outcome = provider
-        .complete(&call("Which customers are older than 40?", &catalog, Purpose::Generate, 0, Vec::new()))
+        .complete(&call(
+            "Which customers are older than 40?",
+            &catalog,
+            Purpose::Generate,
+            0,
+            Vec::new(),
+        ))
         .await;
     let expected = format!(
         "the simulated answers have none to this question over `shop`; the nearest is `q1` over `shop`: {QUESTION}"
     );
     assert_eq!(outcome.result.unwrap_err(), LlmError::Missed(expected));
     assert!(!outcome.sent && outcome.usage.is_none());
-    let far = provider.complete(&call("xyz", &catalog, Purpose::Generate, 0, Vec::new())).await.result.unwrap_err();
+    let far = provider
+        .complete(&call("xyz", &catalog, Purpose::Generate, 0, Vec::new()))
+        .await
+        .result
+        .unwrap_err();
     assert!(far.to_string().ends_with("nor to one like it"), "{far}");
 }
 
@@ -109,10 +124,12 @@ async fn expected_statements_that_cannot_be_read_or_run_leave_wrong_answers() {
     let folder = syrch_kit::scratch();
     let database = shop(folder.path()).await;
     let catalog = database.catalog().await.unwrap();
-    let huge = format!("SELECT name FROM customers WHERE age > 30 AND id IN ({}1)", "1,".repeat(20_000));
+    let huge =
+        format!("SELECT name FROM customers WHERE age > 30 AND id IN ({}1)", "1,".repeat(20_000));
     let deep = format!("SELECT {}1{}", "(".repeat(5_000), ")".repeat(5_000));
     let chain = format!("SELECT 1{}", " + 1".repeat(15_000));
-    let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n LIMIT 3";
+    let endless =
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n LIMIT 3";
     for golds in [
         vec![],
         vec![""],
@@ -127,12 +144,17 @@ async fn expected_statements_that_cannot_be_read_or_run_leave_wrong_answers() {
     ] {
         let provider = provider(&suite(&golds), &database, 0, wrong());
         for (sql, claim) in samples(&provider, &catalog, 6).await {
-            assert!(!sql.trim().is_empty() && !golds.contains(&sql.as_str()) && (0.0..=1.0).contains(&claim));
+            assert!(
+                !sql.trim().is_empty()
+                    && !golds.contains(&sql.as_str())
+                    && (0.0..=1.0).contains(&claim)
+            );
             assert!(!sql.to_lowercase().contains("drop"), "{sql}");
         }
     }
     // One that the parser does not read is right as it is, when it runs.
-    let odd = "SELECT name FROM customers WHERE age > 30 AND name NOT NULL AND 1 IS NOT DISTINCT FROM 1";
+    let odd =
+        "SELECT name FROM customers WHERE age > 30 AND name NOT NULL AND 1 IS NOT DISTINCT FROM 1";
     let certain = SimulatedKnobs { skill: 20.0, ..SimulatedKnobs::default() };
     let long = format!("{odd} -- {}", "x".repeat(20_000));
     let provider = provider(&suite(&["SELEC", &long]), &database, 0, certain);
@@ -145,12 +167,22 @@ async fn of_several_expected_statements_the_first_that_the_catalog_shows_is_give
     let database = shop(folder.path()).await;
     let catalog = database.catalog().await.unwrap();
     let certain = SimulatedKnobs { skill: 20.0, ..SimulatedKnobs::default() };
-    let provider =
-        provider(&suite(&[GOLD, "SELECT id, name FROM customers WHERE NOT age <= 30"]), &database, 0, certain.clone());
-    assert_eq!(samples(&provider, &catalog, 1).await[0].0, "SELECT name FROM customers WHERE age > 30");
+    let provider = provider(
+        &suite(&[GOLD, "SELECT id, name FROM customers WHERE NOT age <= 30"]),
+        &database,
+        0,
+        certain.clone(),
+    );
+    assert_eq!(
+        samples(&provider, &catalog, 1).await[0].0,
+        "SELECT name FROM customers WHERE age > 30"
+    );
     let other = self::provider(&suite(&["SELECT total FROM orders", GOLD]), &database, 0, certain);
     let narrowed = Arc::new(catalog.narrowed([("customers", &[][..])]));
-    assert_eq!(samples(&other, &narrowed, 1).await[0].0, "SELECT name FROM customers WHERE age > 30");
+    assert_eq!(
+        samples(&other, &narrowed, 1).await[0].0,
+        "SELECT name FROM customers WHERE age > 30"
+    );
 }
 
 #[tokio::test]

@@ -1,4 +1,5 @@
-//! Strategies over the simulated model, through the library: their figures are those of the provider alone.
+//! Strategies over the simulated model, through the library: their figures are those of the
+//! provider alone.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,8 @@ use super::world::{GOLD, QUESTION, open, questions};
 fn settings(database: &Path, suite: &Path, knobs: SimulatedKnobs) -> Settings {
     let mut settings = Settings { database: database.display().to_string(), ..Settings::default() };
     settings.model.simulated = Some(SimulatedSettings { suite: suite.to_owned(), knobs });
-    settings.compile = CompileSettings::in_folder(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins"));
+    settings.compile =
+        CompileSettings::in_folder(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins"));
     settings
 }
 
@@ -46,10 +48,12 @@ async fn found(strategy: &str, knobs: &SimulatedKnobs, seed: u64) -> (f64, f64) 
         for question in questions {
             let (host, database) = (Arc::clone(&host), Arc::clone(&database));
             searches.spawn(async move {
-                let report =
-                    ask(&host, &question.question).await.unwrap_or_else(|error| panic!("{}: {error}", question.id));
+                let report = ask(&host, &question.question)
+                    .await
+                    .unwrap_or_else(|error| panic!("{}: {error}", question.id));
                 let mut is_right = false;
-                let is_answer = |one: &&syrch::report::CandidateReport| one.status == CandidateStatus::Answer;
+                let is_answer =
+                    |one: &&syrch::report::CandidateReport| one.status == CandidateStatus::Answer;
                 if let Some(answer) = report.document.candidates.iter().find(is_answer) {
                     let said = database.run(&SqlQuery::new(&answer.sql)).await.unwrap();
                     for gold in &question.golds {
@@ -77,12 +81,21 @@ async fn strategies_gain_what_they_gain_on_recorded_answers_and_no_more() {
     }
     let knobs = SimulatedKnobs::default();
     // By replay, the mean over 30 orders.
-    for (name, right, calls) in
-        [("single", 0.828, 1.0), ("retry3", 0.862, 1.08), ("gate2of5", 0.896, 2.39), ("vote5", 0.897, 5.0)]
-    {
+    for (name, right, calls) in [
+        ("single", 0.828, 1.0),
+        ("retry3", 0.862, 1.08),
+        ("gate2of5", 0.896, 2.39),
+        ("vote5", 0.897, 5.0),
+    ] {
         let found = found(name, &knobs, 0).await;
-        println!("{name}: {:.4} right with {:.2} calls, {right} with {calls} by replay", found.0, found.1);
-        assert!((found.0 - right).abs() <= 0.03 && (found.1 - calls).abs() <= 0.25, "{name}: {found:?}");
+        println!(
+            "{name}: {:.4} right with {:.2} calls, {right} with {calls} by replay",
+            found.0, found.1
+        );
+        assert!(
+            (found.0 - right).abs() <= 0.03 && (found.1 - calls).abs() <= 0.25,
+            "{name}: {found:?}"
+        );
     }
     let naive = found("vote5", &SimulatedKnobs { naive: true, ..knobs }, 0).await;
     println!("naive vote5: {naive:?}");
@@ -102,7 +115,8 @@ async fn place(folder: &Path) -> (PathBuf, PathBuf) {
 async fn a_search_has_its_answer_its_tokens_and_its_price() {
     let folder = syrch_kit::scratch();
     let (database, suite) = place(folder.path()).await;
-    let mut settings = settings(&database, &suite, SimulatedKnobs { skill: 20.0, ..SimulatedKnobs::default() });
+    let mut settings =
+        settings(&database, &suite, SimulatedKnobs { skill: 20.0, ..SimulatedKnobs::default() });
     assert_eq!(simulated_questions(&settings).unwrap(), Some(1));
     assert_eq!(settings.model.simulated.as_ref().unwrap().label(7), "simulated, skill 20, seed 7");
     strategies::find("single").unwrap().apply(&mut settings);
@@ -113,11 +127,18 @@ async fn a_search_has_its_answer_its_tokens_and_its_price() {
     assert!(report.document.cost.input_tokens > 0);
     let price = syrch::settings::PriceSettings { input: 1_000.0, output: 0.0, cached_input: None };
     settings.model.prices.insert("simulated".to_owned(), price);
-    let priced = ask(&Host::open(settings.clone(), &Silent).await.unwrap(), QUESTION).await.unwrap().document.cost;
+    let priced = ask(&Host::open(settings.clone(), &Silent).await.unwrap(), QUESTION)
+        .await
+        .unwrap()
+        .document
+        .cost;
     assert_eq!(priced.usd, Some(priced.input_tokens as f64 / 1_000.0));
     settings.model.simulated.as_mut().unwrap().knobs.false_accept = 2.0;
     let error = Host::open(settings.clone(), &Silent).await.map(drop).unwrap_err();
-    assert!(matches!(&error, Error::Config(text) if text.contains("is 2, which is not from 0 to 1")), "{error}");
+    assert!(
+        matches!(&error, Error::Config(text) if text.contains("is 2, which is not from 0 to 1")),
+        "{error}"
+    );
     settings.model.simulated = Some(SimulatedSettings::new(folder.path().join("missing.jsonl")));
     let error = Host::open(settings, &Silent).await.map(drop).unwrap_err();
     assert!(matches!(error, Error::Suite(_)), "{error}");
@@ -127,9 +148,13 @@ async fn a_search_has_its_answer_its_tokens_and_its_price() {
 async fn a_question_that_the_suite_lacks_ends_the_search() {
     let folder = syrch_kit::scratch();
     let (database, suite) = place(folder.path()).await;
-    let host = Host::open(settings(&database, &suite, SimulatedKnobs::default()), &Silent).await.unwrap();
+    let host =
+        Host::open(settings(&database, &suite, SimulatedKnobs::default()), &Silent).await.unwrap();
     let error = ask(&host, "Who are they?").await.unwrap_err();
-    assert!(error.to_string().contains("the simulated answers have none to this question over `shop`"), "{error}");
+    assert!(
+        error.to_string().contains("the simulated answers have none to this question over `shop`"),
+        "{error}"
+    );
     assert!(!error.to_string().contains(GOLD));
 }
 
@@ -139,8 +164,11 @@ async fn every_strategy_can_ask_it() {
     let folder = syrch_kit::scratch();
     let (database, suite) = place(folder.path()).await;
     for name in strategies::names() {
-        let mut settings =
-            settings(&database, &suite, SimulatedKnobs { skill: 20.0, false_reject: 0.0, ..SimulatedKnobs::default() });
+        let mut settings = settings(
+            &database,
+            &suite,
+            SimulatedKnobs { skill: 20.0, false_reject: 0.0, ..SimulatedKnobs::default() },
+        );
         strategies::find(name).unwrap().apply(&mut settings);
         let report = ask(&Host::open(settings, &Silent).await.unwrap(), QUESTION).await;
         println!("{name}: {:?}", report.as_ref().map(|report| report.outcome));

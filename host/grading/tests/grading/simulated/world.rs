@@ -11,7 +11,9 @@ use syrch::syrch_core::ports::{
     Database, LlmError, Message, ModelCall, ModelProvider, Purpose, Request, Shape, Speaker,
 };
 use syrch::syrch_core::{Catalog, Problem};
-use syrch_simulated::{SimulatedConfig, SimulatedKnobs, SimulatedProvider, SimulatedQuestion, SimulatedSuite};
+use syrch_simulated::{
+    SimulatedConfig, SimulatedKnobs, SimulatedProvider, SimulatedQuestion, SimulatedSuite,
+};
 
 /// The questions of a folder's `questions.jsonl`.
 pub(crate) fn questions(folder: &Path) -> Vec<SimulatedQuestion> {
@@ -19,8 +21,11 @@ pub(crate) fn questions(folder: &Path) -> Vec<SimulatedQuestion> {
     let question = |line: &str| {
         let value: Value = serde_json::from_str(line).unwrap();
         let field = |name: &str| value[name].as_str().unwrap().to_owned();
-        let others =
-            value["gold_alternatives"].as_array().into_iter().flatten().map(|sql| sql.as_str().unwrap().to_owned());
+        let others = value["gold_alternatives"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|sql| sql.as_str().unwrap().to_owned());
         SimulatedQuestion {
             id: field("id"),
             db: field("db"),
@@ -33,7 +38,9 @@ pub(crate) fn questions(folder: &Path) -> Vec<SimulatedQuestion> {
 }
 
 pub(crate) async fn open(path: &Path) -> Arc<dyn Database> {
-    open_database(&Settings { database: path.display().to_string(), ..Settings::default() }).await.unwrap()
+    open_database(&Settings { database: path.display().to_string(), ..Settings::default() })
+        .await
+        .unwrap()
 }
 
 /// The databases of a folder's `db` by name.
@@ -73,11 +80,19 @@ pub(crate) fn call(
             Shape::Sql,
         )
     };
-    ModelCall { request, problem: Arc::new(Problem::new(question)), task: None, catalog: Arc::clone(catalog) }
+    ModelCall {
+        request,
+        problem: Arc::new(Problem::new(question)),
+        task: None,
+        catalog: Arc::clone(catalog),
+    }
 }
 
 /// The result of a call: the statement and the claimed confidence.
-pub(crate) async fn answer(provider: &dyn ModelProvider, call: &ModelCall) -> Result<(String, f64), LlmError> {
+pub(crate) async fn answer(
+    provider: &dyn ModelProvider,
+    call: &ModelCall,
+) -> Result<(String, f64), LlmError> {
     let reply = provider.complete(call).await.result?;
     let parsed: Value = serde_json::from_str(&reply.parsed.unwrap()).unwrap();
     Ok((parsed["sql"].as_str().unwrap().to_owned(), parsed["confidence"].as_f64().unwrap()))
@@ -103,15 +118,29 @@ pub(crate) async fn shop(folder: &Path) -> Arc<dyn Database> {
 pub(crate) fn suite(golds: &[&str]) -> Arc<SimulatedSuite> {
     let golds = golds.iter().map(|sql| (*sql).to_owned()).collect();
     let question = QUESTION.to_owned();
-    let question = SimulatedQuestion { id: "q1".to_owned(), db: "shop".to_owned(), question, golds, ordered: false };
+    let question = SimulatedQuestion {
+        id: "q1".to_owned(),
+        db: "shop".to_owned(),
+        question,
+        golds,
+        ordered: false,
+    };
     Arc::new(SimulatedSuite::new(vec![question]))
 }
 
 /// That many samples of the one question.
-pub(crate) async fn samples(provider: &SimulatedProvider, catalog: &Arc<Catalog>, count: u32) -> Vec<(String, f64)> {
+pub(crate) async fn samples(
+    provider: &SimulatedProvider,
+    catalog: &Arc<Catalog>,
+    count: u32,
+) -> Vec<(String, f64)> {
     let mut all = Vec::new();
     for sample in 0..count {
-        all.push(answer(provider, &call(QUESTION, catalog, Purpose::Generate, sample, Vec::new())).await.unwrap());
+        all.push(
+            answer(provider, &call(QUESTION, catalog, Purpose::Generate, sample, Vec::new()))
+                .await
+                .unwrap(),
+        );
     }
     all
 }

@@ -9,12 +9,14 @@ use syrch_core::ledger::Entry;
 use syrch_core::ports::{LlmError, Message, Purpose, Reply, Request, Shape, Speaker, Usage};
 use syrch_core::roles::Role;
 use syrch_core::{
-    Candidate, Catalog, Dialect, Edit, Ending, Failure, FailureKind, Graph, Observation, Opinion, Problem, Question,
-    ResultSet, Signals, SqlError, SqlErrorKind, Task, Verdict,
+    Candidate, Catalog, Dialect, Edit, Ending, Failure, FailureKind, Graph, Observation, Opinion,
+    Problem, Question, ResultSet, Signals, SqlError, SqlErrorKind, Task, Verdict,
 };
 
 use crate::read::Journal;
-use crate::record::{Ask, Event, FORMAT, Fact, Got, Header, PluginRecord, Record, RowRetention, VERSION};
+use crate::record::{
+    Ask, Event, FORMAT, Fact, Got, Header, PluginRecord, Record, RowRetention, VERSION,
+};
 use crate::stored::Stored;
 
 /// A journal that is being made.
@@ -91,10 +93,20 @@ impl Fixture {
     }
 
     fn reply(&mut self, call: u64, ticket: u32, purpose: &str, tokens: u32, is_cached: bool) {
-        let usage = Usage { input_tokens: tokens, output_tokens: 5, model: "small-1".to_owned(), ..Usage::default() };
+        let usage = Usage {
+            input_tokens: tokens,
+            output_tokens: 5,
+            model: "small-1".to_owned(),
+            ..Usage::default()
+        };
         let (purpose, text) = (purpose.to_owned(), format!("the reply of {purpose}"));
         let entry = if is_cached {
-            Entry::Hit { purpose, tokens: u64::from(tokens) + 5, output_tokens: 5, cost_micros: None }
+            Entry::Hit {
+                purpose,
+                tokens: u64::from(tokens) + 5,
+                output_tokens: 5,
+                cost_micros: None,
+            }
         } else {
             Entry::Settled { purpose, tokens: 500, cost_micros: None, usage: Some(usage.clone()) }
         };
@@ -105,7 +117,9 @@ impl Fixture {
 
     fn settle_without_usage(&mut self, purpose: &str) {
         let (purpose, usage) = (purpose.to_owned(), None);
-        self.records.push(Record::Ledger { entry: Entry::Settled { purpose, tokens: 500, cost_micros: None, usage } });
+        self.records.push(Record::Ledger {
+            entry: Entry::Settled { purpose, tokens: 500, cost_micros: None, usage },
+        });
     }
 
     fn run(&mut self, call: u64, sql: &str, found: Result<&[i64], SqlError>) {
@@ -128,7 +142,11 @@ impl Fixture {
     }
 
     fn keep(&mut self, call: u64, id: &str, reason: &str) {
-        self.event(Event::Port { call, ask: Ask::Keep(id.to_owned(), reason.to_owned()), got: Got::Nothing });
+        self.event(Event::Port {
+            call,
+            ask: Ask::Keep(id.to_owned(), reason.to_owned()),
+            got: Got::Nothing,
+        });
     }
 
     fn first_round(&mut self) {
@@ -145,10 +163,14 @@ impl Fixture {
         self.propose_candidate(1, &one);
         self.keep(1, "s1", "it ran");
         self.end(1);
-        let observation = Observation { candidates: vec![one], ..Observation::ended("A", Ending::Solved) };
+        let observation =
+            Observation { candidates: vec![one], ..Observation::ended("A", Ending::Solved) };
         self.fact(Fact::Ended(observation));
-        let question =
-            Question { text: "Which year?".to_owned(), choices: vec!["last year".to_owned()], ambiguity: 0.8 };
+        let question = Question {
+            text: "Which year?".to_owned(),
+            choices: vec!["last year".to_owned()],
+            ambiguity: 0.8,
+        };
         self.event(Event::User { question, answer: Some("last year".to_owned()) });
     }
 
@@ -178,7 +200,10 @@ impl Fixture {
             task: "D".to_owned(),
             subtasks: vec![task("D.x", "sums by customer", &["B", "C"])],
         });
-        let edits = vec![Edit::Add(task("E", "the sums, largest first", &["D"])), Edit::Answer("E".to_owned())];
+        let edits = vec![
+            Edit::Add(task("E", "the sums, largest first", &["D"])),
+            Edit::Answer("E".to_owned()),
+        ];
         self.fact(Fact::Edited { edits });
         self.fact(Fact::Refused { reason: "task `E` exists already".to_owned() });
     }
@@ -192,9 +217,15 @@ impl Fixture {
         self.reply(2, 1, "generate", 60, false);
         let one = candidate("s1", "SELECT nmae FROM customers", None);
         let two = candidate("s2", "SELECT id FROM customers WHERE country = 'France'", Some(0.8));
-        let three = candidate("s3", "SELECT id FROM customers WHERE country IN ('France') ORDER BY id DESC", Some(0.7));
+        let three = candidate(
+            "s3",
+            "SELECT id FROM customers WHERE country IN ('France') ORDER BY id DESC",
+            Some(0.7),
+        );
         let four = candidate("s4", "SELECT count(*) FROM orders", None);
-        [&one, &two, &three, &four].into_iter().for_each(|candidate| self.propose_candidate(2, candidate));
+        [&one, &two, &three, &four]
+            .into_iter()
+            .for_each(|candidate| self.propose_candidate(2, candidate));
         let unknown = SqlError::new(SqlErrorKind::UnknownColumn, "no column `nmae`");
         self.run(2, &one.sql, Err(unknown));
         self.run(2, &two.sql, Ok(&[1, 3]));
@@ -210,19 +241,32 @@ impl Fixture {
         self.keep(2, "s2", "two of three agree");
         self.keep(2, "s3", "the same rows as s2");
         self.end(2);
-        let observation = Observation { candidates: vec![two, three], ..Observation::ended("A", Ending::Solved) };
+        let observation =
+            Observation { candidates: vec![two, three], ..Observation::ended("A", Ending::Solved) };
         self.fact(Fact::Ended(observation));
     }
 }
 
 /// The `syrch.answer/1` of the search.
 fn document() -> Value {
-    let reported = |id: &str, task: &str, status: &str, cluster: Option<u32>, confidence: Option<f64>, reason: &str| {
+    let reported = |id: &str,
+                    task: &str,
+                    status: &str,
+                    cluster: Option<u32>,
+                    confidence: Option<f64>,
+                    reason: &str| {
         json!({"id": id, "task": task, "sql": "SELECT 1", "status": status, "cluster": cluster,
                "confidence": confidence, "reason": reason})
     };
     let candidates = [
-        reported("round1:s1", "round1:A", "dropped", None, Some(0.3), "from before the clarification: it ran"),
+        reported(
+            "round1:s1",
+            "round1:A",
+            "dropped",
+            None,
+            Some(0.3),
+            "from before the clarification: it ran",
+        ),
         reported("s1", "A", "dropped", None, None, "its SQL does not run: no column `nmae`"),
         reported("s2", "A", "kept", Some(1), Some(0.8), "two of three agree"),
         reported("s3", "A", "dropped", Some(1), Some(0.7), "the same rows as s2"),
@@ -255,7 +299,11 @@ fn header() -> Header {
         began_ms: 1_767_225_600_000,
         host: "0.1.0".to_owned(),
         problem: Problem::new("What did the French spend?"),
-        catalog: Arc::new(Catalog { database: "shop".to_owned(), dialect: Dialect::Sqlite, tables: Vec::new() }),
+        catalog: Arc::new(Catalog {
+            database: "shop".to_owned(),
+            dialect: Dialect::Sqlite,
+            tables: Vec::new(),
+        }),
         database_identity: None,
         models: vec!["small".to_owned()],
         provider: "openai".to_owned(),
@@ -272,7 +320,12 @@ pub(crate) fn journal() -> Journal {
     fixture.first_round();
     fixture.second_round();
     let outcome = "answered".to_owned();
-    fixture.fact(Fact::Answer { document: document(), outcome, interrupted: false, beside: Vec::new() });
+    fixture.fact(Fact::Answer {
+        document: document(),
+        outcome,
+        interrupted: false,
+        beside: Vec::new(),
+    });
     Journal { header: header(), records: fixture.records, whole_bytes: 0 }
 }
 
@@ -288,7 +341,9 @@ pub(crate) fn lines() -> String {
 pub(crate) fn without_digests(line: &Value) -> Value {
     match line {
         Value::Object(map) => {
-            let shown = map.iter().filter(|(key, value)| *key != "bytes" && !(*key == "digest" && value.is_string()));
+            let shown = map
+                .iter()
+                .filter(|(key, value)| *key != "bytes" && !(*key == "digest" && value.is_string()));
             shown.map(|(key, value)| (key.clone(), without_digests(value))).collect()
         }
         Value::Array(items) => items.iter().map(without_digests).collect(),

@@ -32,10 +32,16 @@ async fn a_changed_file_never_gives_a_stale_answer() {
     let cached = over(&database, &cache);
     assert_eq!((rows(&cached, "SELECT n").await, rows(&cached, "SELECT n").await), (5, 5));
     database.change(Some("after"), numbers(7));
-    assert_eq!((rows(&cached, "SELECT n").await, rows(&cached, "SELECT n").await, database.runs()), (7, 7, 2));
+    assert_eq!(
+        (rows(&cached, "SELECT n").await, rows(&cached, "SELECT n").await, database.runs()),
+        (7, 7, 2)
+    );
     // The state of the data is unknown.
     database.change(None, numbers(8));
-    assert_eq!((rows(&cached, "SELECT n").await, rows(&cached, "SELECT n").await, database.runs()), (8, 8, 4));
+    assert_eq!(
+        (rows(&cached, "SELECT n").await, rows(&cached, "SELECT n").await, database.runs()),
+        (8, 8, 4)
+    );
 }
 
 #[tokio::test]
@@ -57,7 +63,13 @@ async fn two_databases_never_share_a_result() {
     let one = Arc::new(ScriptedDatabase::new("/a/orders.db", Ok(numbers(5))));
     let two = Arc::new(ScriptedDatabase::new("/b/orders.db", Ok(numbers(7))));
     for _ in 0..2 {
-        assert_eq!((rows(&over(&one, &cache), "SELECT n").await, rows(&over(&two, &cache), "SELECT n").await), (5, 7));
+        assert_eq!(
+            (
+                rows(&over(&one, &cache), "SELECT n").await,
+                rows(&over(&two, &cache), "SELECT n").await
+            ),
+            (5, 7)
+        );
     }
     assert_eq!((one.runs(), two.runs()), (1, 1));
 }
@@ -66,9 +78,11 @@ async fn two_databases_never_share_a_result() {
 async fn found_cells_are_cached_until_the_file_changes() {
     let (_folder, cache) = scratch();
     let database = Arc::new(ScriptedDatabase::new("before", Ok(numbers(1))));
-    let (cached, found) = (over(&database, &cache), || database.finds.load(std::sync::atomic::Ordering::SeqCst));
+    let (cached, found) =
+        (over(&database, &cache), || database.finds.load(std::sync::atomic::Ordering::SeqCst));
     let find = |phrases: &[&str], how: Match, limit: u32| {
-        let (cached, phrases) = (&cached, phrases.iter().map(|phrase| (*phrase).to_owned()).collect::<Vec<_>>());
+        let (cached, phrases) =
+            (&cached, phrases.iter().map(|phrase| (*phrase).to_owned()).collect::<Vec<_>>());
         async move { cached.find(&phrases, how, limit).await }
     };
     let first = find(&["Vienna"], Match::Exact, 5).await.unwrap();
@@ -90,8 +104,11 @@ async fn samples_of_tables_are_cached_and_those_of_views_are_not() {
     let mut database = ScriptedDatabase::new("before", Ok(numbers(1)));
     database.views = vec!["recent".into()];
     let database = Arc::new(database);
-    let (cached, asked) = (over(&database, &cache), || database.finds.load(std::sync::atomic::Ordering::SeqCst));
-    let sample = async |table: &str, column: &str, limit: u32| cached.samples(table, &[column.into()], limit).await;
+    let (cached, asked) =
+        (over(&database, &cache), || database.finds.load(std::sync::atomic::Ordering::SeqCst));
+    let sample = async |table: &str, column: &str, limit: u32| {
+        cached.samples(table, &[column.into()], limit).await
+    };
     let first = sample("t", "n", 5).await.unwrap();
     assert_eq!((sample("t", "n", 5).await.unwrap(), asked()), (first.clone(), 1));
     assert_ne!(sample("t", "m", 5).await.unwrap(), first);
@@ -148,7 +165,13 @@ async fn every_value_comes_back_as_it_was() {
     };
     let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
     let batch = RecordBatch::try_new(Arc::clone(&schema), columns).unwrap();
-    let exact = ResultSet::new(schema, vec![batch.clone(), batch], true, vec!["cut".into()], "SELECT '006'".into());
+    let exact = ResultSet::new(
+        schema,
+        vec![batch.clone(), batch],
+        true,
+        vec!["cut".into()],
+        "SELECT '006'".into(),
+    );
     let (folder, cache) = scratch();
     let database = Arc::new(ScriptedDatabase::new("d", Ok(exact.clone())));
     assert_eq!(over(&database, &cache).run(&SqlQuery::new("SELECT a")).await, Ok(exact.clone()));
@@ -181,8 +204,11 @@ async fn errors_chance_and_views_are_not_cached() {
 #[tokio::test]
 async fn equal_statements_of_two_searches_run_once_and_each_is_charged() {
     let (_folder, cache) = scratch();
-    for result in [Ok(numbers(2)), Err(SqlError::new(SqlErrorKind::Timeout, "late").rule("deadline"))] {
-        let mut database = ScriptedDatabase::new(if result.is_ok() { "d" } else { "e" }, result.clone());
+    for result in
+        [Ok(numbers(2)), Err(SqlError::new(SqlErrorKind::Timeout, "late").rule("deadline"))]
+    {
+        let mut database =
+            ScriptedDatabase::new(if result.is_ok() { "d" } else { "e" }, result.clone());
         database.permits = Some(Semaphore::new(0));
         let database = Arc::new(database);
         let cached = Arc::new(over(&database, &cache));
@@ -190,12 +216,16 @@ async fn equal_statements_of_two_searches_run_once_and_each_is_charged() {
         let searches: Vec<_> = (0..3)
             .map(|_| {
                 let ledger = Ledger::new(Budgets::default());
-                (Arc::clone(&ledger), BudgetedDatabase::new(Arc::clone(&cached) as _, ledger, &limits))
+                (
+                    Arc::clone(&ledger),
+                    BudgetedDatabase::new(Arc::clone(&cached) as _, ledger, &limits),
+                )
             })
             .collect();
         let query = SqlQuery::new("SELECT n");
         let all = join_all(searches.iter().map(|(_, database)| database.run(&query)));
-        let (results, ()) = futures::join!(all, async { database.permits.as_ref().unwrap().add_permits(1) });
+        let (results, ()) =
+            futures::join!(all, async { database.permits.as_ref().unwrap().add_permits(1) });
         assert!(results.iter().all(|one| *one == result), "{results:?}");
         assert_eq!(database.runs(), 1);
         assert!(searches.iter().all(|(ledger, _)| ledger.spent().sql_runs == 1));

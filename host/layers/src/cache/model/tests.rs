@@ -1,4 +1,5 @@
-//! Hits that cannot be distinguished from calls that were sent, equal calls in flight, and what is never cached.
+//! Hits that cannot be distinguished from calls that were sent, equal calls in flight, and what is
+//! never cached.
 
 use futures::future::join_all;
 use proptest::prelude::*;
@@ -13,9 +14,14 @@ use crate::cache::fakes::{ScriptedModel, answered, failed, reply, scratch};
 use crate::fakes::{call, request};
 
 /// A search over a model: its ledger, and the provider as the search sees it.
-fn search(model: &Arc<ScriptedModel>, cache: &Arc<Cache>, budgets: Budgets) -> (Arc<Ledger>, CachedModel) {
+fn search(
+    model: &Arc<ScriptedModel>,
+    cache: &Arc<Cache>,
+    budgets: Budgets,
+) -> (Arc<Ledger>, CachedModel) {
     let ledger = Ledger::new(budgets);
-    let budgeted = BudgetedModel::new(Arc::clone(model) as _, Arc::clone(&ledger), Limits::default());
+    let budgeted =
+        BudgetedModel::new(Arc::clone(model) as _, Arc::clone(&ledger), Limits::default());
     (Arc::clone(&ledger), CachedModel::new(Arc::new(budgeted), Arc::clone(cache), ledger))
 }
 
@@ -34,8 +40,14 @@ async fn a_hit_cannot_be_distinguished_from_a_call_that_is_sent() {
     assert_eq!(cached.complete(&other_purpose).await, first);
     assert_eq!(model.calls(), 1);
     let (sent, cached) = (sent_ledger.spent(), ledger.spent());
-    assert_eq!((cached.calls_charged(), cached.tokens_charged), (sent.calls_charged(), sent.tokens_charged));
-    assert_eq!((cached.calls, cached.cached, cached.cost_micros, sent.cost_micros), (0, 1, None, Some(5)));
+    assert_eq!(
+        (cached.calls_charged(), cached.tokens_charged),
+        (sent.calls_charged(), sent.tokens_charged)
+    );
+    assert_eq!(
+        (cached.calls, cached.cached, cached.cost_micros, sent.cost_micros),
+        (0, 1, None, Some(5))
+    );
     assert_eq!(cached.by_purpose["judge"].cached, 1);
 }
 
@@ -73,7 +85,8 @@ async fn errors_and_cut_replies_are_never_cached() {
         answered(cut),
     ] {
         let (_folder, cache) = scratch();
-        let model = ScriptedModel::new([bad.clone(), answered(reply("good")), answered(reply("never"))]);
+        let model =
+            ScriptedModel::new([bad.clone(), answered(reply("good")), answered(reply("never"))]);
         let (_, cached) = search(&model, &cache, Budgets::default());
         assert_eq!(cached.complete(&call("x")).await.result, bad.result);
         for _ in 0..2 {
@@ -115,8 +128,11 @@ async fn equal_calls_of_two_searches_go_out_once() {
     let (first_ledger, first) = search(&model, &cache, Budgets::default());
     let (second_ledger, second) = search(&model, &cache, Budgets::default());
     let (call, other) = (call("x"), call("x"));
-    let all = join_all((0..20).map(|at| if at % 2 == 0 { first.complete(&call) } else { second.complete(&other) }));
-    let (outcomes, ()) = futures::join!(all, async { model.permits.as_ref().unwrap().add_permits(1) });
+    let all = join_all(
+        (0..20).map(|at| if at % 2 == 0 { first.complete(&call) } else { second.complete(&other) }),
+    );
+    let (outcomes, ()) =
+        futures::join!(all, async { model.permits.as_ref().unwrap().add_permits(1) });
     assert!(outcomes.iter().all(|outcome| *outcome == outcomes[0]) && outcomes[0].result.is_ok());
     assert_eq!(model.calls(), 1);
     assert_eq!((first_ledger.spent().calls, first_ledger.spent().cached), (1, 9));
@@ -142,25 +158,31 @@ async fn a_follower_makes_the_call_when_the_leader_is_cancelled() {
     model.permits.as_ref().unwrap().add_permits(1);
     assert_eq!(follower.await.result.unwrap().text, "x");
     // The cancelled call may have been paid for, and stays charged.
-    assert_eq!((model.calls(), first_ledger.spent().tokens_charged, first_ledger.spent().calls), (2, 40, 1));
+    assert_eq!(
+        (model.calls(), first_ledger.spent().tokens_charged, first_ledger.spent().calls),
+        (2, 40, 1)
+    );
     assert_eq!((second_ledger.spent().tokens_charged, second_ledger.spent().calls), (18, 1));
 }
 
 #[tokio::test]
 async fn followers_share_the_endpoint_s_errors_and_not_the_leader_s_own() {
-    for (error, calls) in
-        [(failed(LlmError::Unavailable("500".into())), 1), (ModelOutcome::unsent(LlmError::Cancelled), 3)]
-    {
+    for (error, calls) in [
+        (failed(LlmError::Unavailable("500".into())), 1),
+        (ModelOutcome::unsent(LlmError::Cancelled), 3),
+    ] {
         let (_folder, cache) = scratch();
         let model = ScriptedModel::gated([error.clone()]);
         let searches: Vec<_> = (0..3).map(|_| search(&model, &cache, Budgets::default())).collect();
         let call = call("x");
         let all = join_all(searches.iter().map(|(_, cached)| cached.complete(&call)));
-        let (outcomes, ()) = futures::join!(all, async { model.permits.as_ref().unwrap().add_permits(3) });
+        let (outcomes, ()) =
+            futures::join!(all, async { model.permits.as_ref().unwrap().add_permits(3) });
         assert!(outcomes.iter().all(|outcome| outcome.result == error.result), "{outcomes:?}");
         assert_eq!(model.calls(), calls);
         // Who followed is charged as who led: without a report, all that was reserved.
-        let charged: Vec<u64> = searches.iter().map(|(ledger, _)| ledger.spent().tokens_charged).collect();
+        let charged: Vec<u64> =
+            searches.iter().map(|(ledger, _)| ledger.spent().tokens_charged).collect();
         assert_eq!(charged, if error.sent { [40; 3] } else { [0; 3] });
     }
 }
@@ -171,7 +193,9 @@ async fn an_entry_that_cannot_be_read_is_made_anew() {
     let model = ScriptedModel::new(["a", "b", "c"].map(|text| answered(reply(text))));
     let (_, cached) = search(&model, &cache, Budgets::default());
     let call = call("x");
-    let Found::Lead(lead) = cache.find(cached.key(&call).unwrap()).await else { panic!("nothing is cached") };
+    let Found::Lead(lead) = cache.find(cached.key(&call).unwrap()).await else {
+        panic!("nothing is cached")
+    };
     lead.store(b"no outcome".as_slice().into()).await;
     let mut texts = Vec::new();
     for _ in 0..3 {
@@ -187,29 +211,37 @@ async fn a_cache_that_fails_changes_nothing_but_the_cost() {
     let cache = Cache::open(&scratch.path().join("file"), syrch_cache::Options::default());
     let model = ScriptedModel::new([answered(reply("x"))]);
     let (ledger, cached) = search(&model, &cache, Budgets::default());
-    assert!(cached.complete(&call("x")).await.result.is_ok() && cached.complete(&call("x")).await.result.is_ok());
+    assert!(
+        cached.complete(&call("x")).await.result.is_ok()
+            && cached.complete(&call("x")).await.result.is_ok()
+    );
     assert_eq!((model.calls(), ledger.spent().calls, cache.take_warnings().len()), (2, 2, 1));
 }
 
-/// The same prompt has the same key in every process; that nothing of it depends on the order of a set is shown by this text.
+/// The same prompt has the same key in every process; that nothing of it depends on the order of a
+/// set is shown by this text.
 #[test]
 fn what_is_asked_is_written_the_same_everywhere() {
     let mut request = request("x");
     request.expect = Shape::Yaml(vec!["b".into(), "a".into()]);
     request.temperature = Some(0.7);
-    let asked = serde_json::to_string(&CacheKey { version: "1", ..CacheKey::of(&request, None) }).unwrap();
+    let asked =
+        serde_json::to_string(&CacheKey { version: "1", ..CacheKey::of(&request, None) }).unwrap();
     assert_eq!(
         asked,
         r#"{"version":"1","messages":[{"speaker":"user","text":"x"}],"expect":{"yaml":["b","a"]},"model":null,"temperature":1060320051,"top_p":null,"max_tokens":null,"stop":[],"logprobs":false,"sample":0}"#
     );
 }
 
-/// What a request leaves open is sent as configured, and so is the same call as one that asks for it.
+/// What a request leaves open is sent as configured, and so is the same call as one that asks for
+/// it.
 #[test]
 fn a_request_that_asks_for_the_default_is_the_same_call() {
     let (open, mut asked) = (request("x"), request("x"));
     asked.temperature = Some(0.7);
-    let written = |request: &Request, default| serde_json::to_string(&CacheKey::of(request, default)).unwrap();
+    let written = |request: &Request, default| {
+        serde_json::to_string(&CacheKey::of(request, default)).unwrap()
+    };
     assert_eq!(written(&open, Some(0.7)), written(&asked, Some(0.7)));
     assert_ne!(written(&open, Some(0.2)), written(&asked, Some(0.2)));
     assert_ne!(written(&open, None), written(&asked, None));
@@ -251,7 +283,8 @@ proptest! {
     #[test]
     fn different_requests_are_written_differently(one in requests(), two in requests()) {
         let written = |request: &Request| serde_json::to_vec(&CacheKey::of(request, None)).unwrap();
-        // Equal numbers may have different bits, as 0.0 and -0.0 have: that costs a call and confuses nothing.
+        // Equal numbers may have different bits, as 0.0 and -0.0 have: that costs a call and
+        // confuses nothing.
         prop_assert!(one == two || written(&one) != written(&two));
         prop_assert_eq!(written(&one), written(&one.clone()));
         let purpose = Request { purpose: Purpose::Other("p".into()), subjects: vec!["s".into()], ..one.clone() };

@@ -1,4 +1,5 @@
-//! A measure where a thing is asked for: `the most populous state` is a state, and not `MAX(population)`.
+//! A measure where a thing is asked for: `the most populous state` is a state, and not
+//! `MAX(population)`.
 
 use std::collections::HashSet;
 
@@ -14,9 +15,9 @@ use super::question::stems;
 const MOST: &[&str] = &["fewest", "least", "most"];
 /// Superlatives of one word.
 const SUPERLATIVES: &[&str] = &[
-    "biggest", "cheapest", "earliest", "fastest", "greatest", "heaviest", "highest", "largest", "latest", "lightest",
-    "longest", "lowest", "newest", "oldest", "poorest", "richest", "shortest", "slowest", "smallest", "tallest",
-    "youngest",
+    "biggest", "cheapest", "earliest", "fastest", "greatest", "heaviest", "highest", "largest",
+    "latest", "lightest", "longest", "lowest", "newest", "oldest", "poorest", "richest",
+    "shortest", "slowest", "smallest", "tallest", "youngest",
 ];
 /// Words that ask for the measure itself.
 const MEASURES: &[&str] = &["how", "maximum", "minimum", "much", "number", "value", "values"];
@@ -48,7 +49,8 @@ const AMOUNTS: &[&str] = &[
     "year",
 ];
 /// Verbs that may stand behind *which* and *what*.
-const VERBS: &[&str] = &["are", "did", "do", "does", "had", "has", "have", "is", "s", "was", "were"];
+const VERBS: &[&str] =
+    &["are", "did", "do", "does", "had", "has", "have", "is", "s", "was", "were"];
 /// Words of questions for the last of an order of texts.
 const ORDERED: &[&str] = &[
     "alphabetical",
@@ -76,9 +78,14 @@ impl Asked<'_> {
             return self.greatest_text(measured);
         }
         let things = self.things(measured);
-        let asked =
-            self.who().or_else(|| self.which(measured, &things)).or_else(|| self.superlative(measured, &things))?;
-        let text = format!("the question asks for {asked}, and the result is only its {}", measured.column);
+        let asked = self
+            .who()
+            .or_else(|| self.which(measured, &things))
+            .or_else(|| self.superlative(measured, &things))?;
+        let text = format!(
+            "the question asks for {asked}, and the result is only its {}",
+            measured.column
+        );
         Some(Doubt { kind: DoubtKind::Measure, text })
     }
 
@@ -87,12 +94,14 @@ impl Asked<'_> {
         let outline = self.outline;
         let [only] = outline.columns.as_slice() else { return None };
         match only {
-            Selected::Aggregate { of, .. } if outline.groups.is_empty() && only.is_aggregate(&["max", "min"]) => {
+            Selected::Aggregate { of, .. }
+                if outline.groups.is_empty() && only.is_aggregate(&["max", "min"]) =>
+            {
                 of.as_ref()
             }
             Selected::Column(column) => {
-                let is_first =
-                    outline.limit == Some(1) && outline.order.as_ref().is_some_and(|order| order.by == *only);
+                let is_first = outline.limit == Some(1)
+                    && outline.order.as_ref().is_some_and(|order| order.by == *only);
                 is_first.then_some(column)
             }
             Selected::Aggregate { .. } | Selected::Other => None,
@@ -101,9 +110,13 @@ impl Asked<'_> {
 
     /// The doubt about the last text of an alphabet where a superlative is asked for.
     fn greatest_text(&self, measured: &ColumnName) -> Option<Doubt> {
-        let [Selected::Aggregate { function, .. }] = self.outline.columns.as_slice() else { return None };
+        let [Selected::Aggregate { function, .. }] = self.outline.columns.as_slice() else {
+            return None;
+        };
         let is_superlative = self.question.has_any(SUPERLATIVES) || self.question.has_any(MOST);
-        let is_turned = stems(&measured.column).iter().any(|word| ["date", "time", "year"].contains(&word.as_str()));
+        let is_turned = stems(&measured.column)
+            .iter()
+            .any(|word| ["date", "time", "year"].contains(&word.as_str()));
         // A number or a day that is stored as a text begins with a digit.
         let is_word = |value: &Value| matches!(value, Value::Text(text) if text.starts_with(char::is_alphabetic));
         let holds_word = self.results.rows(0, 1).iter().flatten().any(is_word);
@@ -111,7 +124,10 @@ impl Asked<'_> {
             return None;
         }
         let function = function.to_uppercase();
-        let text = format!("{function} of {}, which is a text, is the first or last of an alphabet", measured.column);
+        let text = format!(
+            "{function} of {}, which is a text, is the first or last of an alphabet",
+            measured.column
+        );
         Some(Doubt { kind: DoubtKind::Measure, text })
     }
 
@@ -119,8 +135,9 @@ impl Asked<'_> {
     fn things(&self, measured: &ColumnName) -> HashSet<String> {
         let own = stems(&measured.column);
         let tables = self.catalog.tables.iter();
-        let names = tables
-            .flat_map(|table| std::iter::once(&table.name).chain(table.columns.iter().map(|column| &column.name)));
+        let names = tables.flat_map(|table| {
+            std::iter::once(&table.name).chain(table.columns.iter().map(|column| &column.name))
+        });
         names.flat_map(|name| stems(name)).filter(|stem| !own.contains(stem)).collect()
     }
 
@@ -143,26 +160,33 @@ impl Asked<'_> {
             return None;
         }
         let words: Vec<&str> = self.question.words().collect();
-        let at = words.iter().position(|word| MOST.contains(word) || SUPERLATIVES.contains(word))?;
+        let at =
+            words.iter().position(|word| MOST.contains(word) || SUPERLATIVES.contains(word))?;
         // The adjective behind `most` may share its stem with the measure: populous, population.
         let adjective = MOST.contains(&words[at]).then_some(at + 1);
         let own = super::words(&measured.column);
         let names_measure = |(place, word): (usize, &&str)| {
-            own.iter().any(|own| own == word || (Some(place) != adjective && stem(own) == stem(word)))
+            own.iter()
+                .any(|own| own == word || (Some(place) != adjective && stem(own) == stem(word)))
         };
         if words.iter().enumerate().any(names_measure) {
             return None;
         }
         // `The size of the largest state` may ask for the measure by another word.
         let attribute = match &words[..at] {
-            [.., attribute, "of" | "for", "the" | "a"] | [.., attribute, "of" | "for"] => Some(*attribute),
+            [.., attribute, "of" | "for", "the" | "a"] | [.., attribute, "of" | "for"] => {
+                Some(*attribute)
+            }
             _ => None,
         };
         if attribute.is_some_and(|word| !things.contains(&stem(word))) {
             return None;
         }
         let behind = words.iter().skip(at + 1).take(2);
-        let mut nouns = behind.filter(|word| !AMOUNTS.contains(word) && things.contains(&stem(word)));
-        nouns.next().map(|noun| attribute.map_or_else(|| format!("a {noun}"), |what| format!("the {what} of a {noun}")))
+        let mut nouns =
+            behind.filter(|word| !AMOUNTS.contains(word) && things.contains(&stem(word)));
+        nouns.next().map(|noun| {
+            attribute.map_or_else(|| format!("a {noun}"), |what| format!("the {what} of a {noun}"))
+        })
     }
 }

@@ -1,7 +1,8 @@
-//! What may be wrong with a result as the answer to its question: a number where a thing is asked for, keys in place of names, the other end
-//! of an order.
+//! What may be wrong with a result as the answer to its question: a number where a thing is asked
+//! for, keys in place of names, the other end of an order.
 //!
-//! The rules read English questions; any other question raises no doubt. Each is certain by the question's words alone or says nothing.
+//! The rules read English questions; any other question raises no doubt. Each is certain by the
+//! question's words alone or says nothing.
 
 mod measure;
 mod question;
@@ -36,8 +37,18 @@ const NUMBERS: &[&str] = &[
     "total",
 ];
 /// Words with which *how many* asks for several numbers.
-const EACH: &[&str] =
-    &["and", "by", "different", "each", "every", "group", "per", "respective", "respectively", "various"];
+const EACH: &[&str] = &[
+    "and",
+    "by",
+    "different",
+    "each",
+    "every",
+    "group",
+    "per",
+    "respective",
+    "respectively",
+    "various",
+];
 /// Words that ask for all columns.
 const EVERYTHING: &[&str] = &[
     "about",
@@ -56,7 +67,8 @@ const EVERYTHING: &[&str] = &[
     "rows",
 ];
 /// Words that ask for a key.
-const KEYS: &[&str] = &["code", "codes", "identifier", "identifiers", "key", "keys", "number", "numbers"];
+const KEYS: &[&str] =
+    &["code", "codes", "identifier", "identifiers", "key", "keys", "number", "numbers"];
 /// Words that ask for each value once.
 const DIFFERENT: &[&str] = &["different", "distinct", "distinctive", "unique"];
 /// Words that begin a question for things.
@@ -80,8 +92,10 @@ const TURNED: &[&str] = &[
     "time",
     "year",
 ];
-const GREATEST: &[&str] =
-    &["biggest", "greatest", "heaviest", "highest", "largest", "longest", "oldest", "richest", "tallest"];
+const GREATEST: &[&str] = &[
+    "biggest", "greatest", "heaviest", "highest", "largest", "longest", "oldest", "richest",
+    "tallest",
+];
 const LEAST: &[&str] = &["cheapest", "lightest", "lowest", "shortest", "smallest", "youngest"];
 
 /// The result with the doubts about it as the answer to a question, beside its own.
@@ -91,9 +105,12 @@ pub(crate) async fn with_doubts(
     query: &SqlQuery,
     database: &dyn Database,
 ) -> Arc<ResultSet> {
-    let read = async { Some((database.check(query).await.ok()?.outline?, database.catalog().await.ok()?)) };
+    let read = async {
+        Some((database.check(query).await.ok()?.outline?, database.catalog().await.ok()?))
+    };
     let Some((outline, catalog)) = read.await else { return results };
-    let doubts = Asked { question, outline: &outline, catalog: &catalog, results: &results }.doubts();
+    let doubts =
+        Asked { question, outline: &outline, catalog: &catalog, results: &results }.doubts();
     if doubts.is_empty() {
         return results;
     }
@@ -133,15 +150,21 @@ impl Asked<'_> {
         if !is_beside || self.outline.limit.is_none() || self.question.has_any(NUMBERS) {
             return None;
         }
-        let text = "the question does not ask for a number, and COUNT is a column of the result".to_owned();
+        let text = "the question does not ask for a number, and COUNT is a column of the result"
+            .to_owned();
         Some(Doubt { kind: DoubtKind::Count, text })
     }
 
     fn count_alone(&self) -> Option<Doubt> {
         let columns = &self.outline.columns;
-        let is_alone = !columns.is_empty() && columns.iter().all(|column| column.is_aggregate(&["count"]));
+        let is_alone =
+            !columns.is_empty() && columns.iter().all(|column| column.is_aggregate(&["count"]));
         let asks_for_things = self.question.first().is_some_and(|first| LISTS.contains(&first));
-        if !is_alone || !self.outline.groups.is_empty() || !asks_for_things || self.question.has_any(NUMBERS) {
+        if !is_alone
+            || !self.outline.groups.is_empty()
+            || !asks_for_things
+            || self.question.has_any(NUMBERS)
+        {
             return None;
         }
         let text = "the question asks for things, and the result is their number".to_owned();
@@ -150,7 +173,10 @@ impl Asked<'_> {
 
     fn several_counts(&self) -> Option<Doubt> {
         let rows = self.results.row_count();
-        if !self.question.begins_with(&[&["how"], &["many", "much"]]) || self.question.has_any(EACH) || rows < 2 {
+        if !self.question.begins_with(&[&["how"], &["many", "much"]])
+            || self.question.has_any(EACH)
+            || rows < 2
+        {
             return None;
         }
         let text = format!("the question asks for one number, and the result has {rows} rows");
@@ -159,7 +185,8 @@ impl Asked<'_> {
 
     /// Keys where the question asks for what they stand for, which another column has.
     fn key_for_name(&self) -> Option<Doubt> {
-        let asks_for_key = |word: &str| KEYS.contains(&word) || word.ends_with("id") || word.ends_with("ids");
+        let asks_for_key =
+            |word: &str| KEYS.contains(&word) || word.ends_with("id") || word.ends_with("ids");
         if self.question.words().any(asks_for_key) || self.question.has_any(EVERYTHING) {
             return None;
         }
@@ -177,7 +204,8 @@ impl Asked<'_> {
         let side = Side::new(self.catalog, &key.table, &key.column)?;
         let referenced = side.referenced(self.catalog).map(|(table, _)| table);
         let mut tables = referenced.chain(side.is_key().then_some(side.table));
-        let (table, name) = tables.find_map(|table| Some((table, self.name_of(table, &key.column)?)))?;
+        let (table, name) =
+            tables.find_map(|table| Some((table, self.name_of(table, &key.column)?)))?;
         let text = format!(
             "{} is a key, and the question asks for what it stands for: {}.{}",
             key.column, table.name, name.name
@@ -211,7 +239,8 @@ impl Asked<'_> {
         if rows.iter().all(is_new) {
             return None;
         }
-        let text = "the question asks for different values, and rows of the result are repeated".to_owned();
+        let text = "the question asks for different values, and rows of the result are repeated"
+            .to_owned();
         Some(Doubt { kind: DoubtKind::NotDistinct, text })
     }
 
@@ -219,10 +248,12 @@ impl Asked<'_> {
     fn other_end(&self) -> Option<Doubt> {
         let order = self.outline.order.as_ref().filter(|_| self.outline.limit == Some(1))?;
         let column = order.by.column().map(|column| column.column.as_str()).unwrap_or_default();
-        let is_turned =
-            self.question.has_any(TURNED) || words(column).iter().any(|word| TURNED.contains(&word.as_str()));
+        let is_turned = self.question.has_any(TURNED)
+            || words(column).iter().any(|word| TURNED.contains(&word.as_str()));
         let is_amount = match &order.by {
-            Selected::Column(column) => self.stored(column).is_some_and(|stored| stored != Stored::Time),
+            Selected::Column(column) => {
+                self.stored(column).is_some_and(|stored| stored != Stored::Time)
+            }
             Selected::Aggregate { .. } => true,
             Selected::Other => false,
         };
@@ -231,8 +262,10 @@ impl Asked<'_> {
             return None;
         }
         let is_count = matches!(order.by, Selected::Aggregate { .. });
-        let greatest = self.question.has_any(GREATEST) || is_count && self.question.has_any(&["most"]);
-        let least = self.question.has_any(LEAST) || is_count && self.question.has_any(&["least", "fewest"]);
+        let greatest =
+            self.question.has_any(GREATEST) || is_count && self.question.has_any(&["most"]);
+        let least =
+            self.question.has_any(LEAST) || is_count && self.question.has_any(&["least", "fewest"]);
         let (end, way) = match (greatest, least, order.is_descending) {
             (true, false, false) => ("greatest", "least"),
             (false, true, true) => ("least", "greatest"),
@@ -243,6 +276,10 @@ impl Asked<'_> {
     }
 
     fn stored(&self, column: &ColumnName) -> Option<Stored> {
-        Stored::from_column(self.catalog.table(&column.table)?, &column.column, &self.catalog.dialect)
+        Stored::from_column(
+            self.catalog.table(&column.table)?,
+            &column.column,
+            &self.catalog.dialect,
+        )
     }
 }

@@ -44,7 +44,10 @@ impl Question {
     /// Whether the first words that count are each one of these.
     pub(super) fn begins_with(&self, words: &[&[&str]]) -> bool {
         let start = self.start();
-        words.iter().enumerate().all(|(at, any)| self.word(start + at).is_some_and(|word| any.contains(&word)))
+        words
+            .iter()
+            .enumerate()
+            .all(|(at, any)| self.word(start + at).is_some_and(|word| any.contains(&word)))
     }
 
     pub(super) fn has_any(&self, any: &[&str]) -> bool {

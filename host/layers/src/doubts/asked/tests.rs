@@ -30,8 +30,14 @@ fn table(name: &str, columns: &[(&str, &str)], keys: &[(&str, &str, &str)]) -> T
 }
 
 fn geography() -> Catalog {
-    let state = [("StateId", "INTEGER"), ("name", "TEXT"), ("population", "INTEGER"), ("area", "REAL")];
-    let city = [("city_id", "INTEGER"), ("city_name", "TEXT"), ("state_id", "INTEGER"), ("population", "INTEGER")];
+    let state =
+        [("StateId", "INTEGER"), ("name", "TEXT"), ("population", "INTEGER"), ("area", "REAL")];
+    let city = [
+        ("city_id", "INTEGER"),
+        ("city_name", "TEXT"),
+        ("state_id", "INTEGER"),
+        ("population", "INTEGER"),
+    ];
     let tables = vec![
         table("state", &state, &[]),
         table("city", &city, &[("state_id", "state", "StateId")]),
@@ -63,7 +69,13 @@ fn columns(columns: &[Selected]) -> Outline {
 
 fn first(columns: &[Selected], by: &Selected, is_descending: bool) -> Outline {
     let order = OrderKey { by: by.clone(), is_descending, nulls_first: None, filter: None };
-    Outline { columns: columns.to_vec(), relations: 1, order: Some(order), limit: Some(1), ..Outline::default() }
+    Outline {
+        columns: columns.to_vec(),
+        relations: 1,
+        order: Some(order),
+        limit: Some(1),
+        ..Outline::default()
+    }
 }
 
 fn rows(values: &[i64]) -> ResultSet {
@@ -83,7 +95,8 @@ fn doubts(question: &str, outline: &Outline, values: &[i64]) -> Vec<Doubt> {
 
 #[track_caller]
 fn assert_doubt(question: &str, outline: &Outline, kind: DoubtKind) {
-    let kinds: Vec<DoubtKind> = doubts(question, outline, &[1]).into_iter().map(|doubt| doubt.kind).collect();
+    let kinds: Vec<DoubtKind> =
+        doubts(question, outline, &[1]).into_iter().map(|doubt| doubt.kind).collect();
     assert_eq!(kinds, [kind], "{question}");
 }
 
@@ -129,8 +142,14 @@ fn a_measure_is_no_thing() {
         assert_none(question, &most);
     }
     // Each group has its own, and a state is a state.
-    assert_none("Which state has the largest population?", &Outline { groups: vec![column("state.name")], ..most });
-    assert_none("What is the most populous state?", &first(&[column("state.name")], &column("state.population"), true));
+    assert_none(
+        "Which state has the largest population?",
+        &Outline { groups: vec![column("state.name")], ..most },
+    );
+    assert_none(
+        "What is the most populous state?",
+        &first(&[column("state.name")], &column("state.population"), true),
+    );
 }
 
 #[test]
@@ -139,7 +158,8 @@ fn the_last_text_of_an_alphabet_is_no_superlative() {
     let kinds = |question: &str, cell: &str| {
         let (question, catalog) = (Question::new(question), geography());
         let results = results(Arc::new(StringArray::from(vec![cell])));
-        let asked = Asked { question: &question, outline: &outline, catalog: &catalog, results: &results };
+        let asked =
+            Asked { question: &question, outline: &outline, catalog: &catalog, results: &results };
         asked.doubts().into_iter().map(|doubt| doubt.kind).collect::<Vec<_>>()
     };
     assert_eq!(kinds("What is the longest city name?", "Zenith"), [DoubtKind::Measure]);
@@ -163,7 +183,10 @@ fn numbers_that_nobody_asks_for() {
 #[test]
 fn one_number_is_asked_for() {
     let kinds = |question: &str, values: &[i64]| {
-        doubts(question, &columns(&[count()]), values).into_iter().map(|doubt| doubt.kind).collect::<Vec<_>>()
+        doubts(question, &columns(&[count()]), values)
+            .into_iter()
+            .map(|doubt| doubt.kind)
+            .collect::<Vec<_>>()
     };
     assert_eq!(kinds("How many cities are there?", &[1, 2]), [DoubtKind::SeveralCounts]);
     assert_eq!(kinds("How many cities are there?", &[2]), []);
@@ -175,7 +198,11 @@ fn a_key_is_no_name() {
     let key = column("visit.city_id");
     let common = first(std::slice::from_ref(&key), &count(), true);
     assert_doubt("What is the most visited city?", &common, DoubtKind::KeyForName);
-    assert_doubt("Which state is the largest?", &columns(&[column("state.StateId")]), DoubtKind::KeyForName);
+    assert_doubt(
+        "Which state is the largest?",
+        &columns(&[column("state.StateId")]),
+        DoubtKind::KeyForName,
+    );
     assert_none("What is the id of the most visited city?", &common);
     assert_none("Show everything about cities.", &columns(std::slice::from_ref(&key)));
     // The name stands beside it, or there is none.
@@ -205,7 +232,10 @@ fn the_end_of_an_order_is_the_one_that_is_asked_for() {
     assert_none("What is the largest state?", &by_area(true));
     assert_none("What is the smallest state?", &by_area(false));
     // Of days, the youngest may come last; a most may be a least.
-    assert_none("Which is the oldest visit?", &first(&[column("city.city_name")], &column("visit.day"), false));
+    assert_none(
+        "Which is the oldest visit?",
+        &first(&[column("city.city_name")], &column("visit.day"), false),
+    );
     assert_none("Which state has the most room?", &by_area(false));
     let by_number = |is_descending| first(&[column("state.name")], &count(), is_descending);
     assert_doubt("Which state has the fewest cities?", &by_number(true), DoubtKind::OtherEnd);

@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use sqlparser::ast::{
-    Distinct, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Ident,
-    LimitClause, ObjectName, OrderByKind, OrderBySort, Query, Select, SetExpr, SetOperator, SetQuantifier, Statement,
-    Value,
+    Distinct, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
+    GroupByExpr, Ident, LimitClause, ObjectName, OrderByKind, OrderBySort, Query, Select, SetExpr,
+    SetOperator, SetQuantifier, Statement, Value,
 };
 use syrch_core::Catalog;
 
@@ -72,14 +72,18 @@ pub(super) fn distinct(statement: &Statement) -> Made<'_, Statement> {
             Expr::Function(function) => counted(function).into_iter().collect(),
             _ => Vec::new(),
         };
-        Box::new(listed(&select, Rc::new(change)).chain([Select { distinct, ..Select::clone(&select) }]))
+        Box::new(
+            listed(&select, Rc::new(change)).chain([Select { distinct, ..Select::clone(&select) }]),
+        )
     })
 }
 
 fn counted(function: &Function) -> Option<Expr> {
     let mut function = function.clone();
     let FunctionArguments::List(list) = &mut function.args else { return None };
-    let [FunctionArg::Unnamed(FunctionArgExpr::Expr(_))] = list.args.as_slice() else { return None };
+    let [FunctionArg::Unnamed(FunctionArgExpr::Expr(_))] = list.args.as_slice() else {
+        return None;
+    };
     list.duplicate_treatment = match list.duplicate_treatment {
         Some(DuplicateTreatment::Distinct) => None,
         _ => Some(DuplicateTreatment::Distinct),
@@ -95,11 +99,19 @@ pub(super) fn setop(statement: &Statement) -> Made<'_, Statement> {
         };
         let with = |body: SetExpr| Query { body: Box::new(body), ..Query::clone(&query) };
         let of = |op: SetOperator, set_quantifier: SetQuantifier| {
-            with(SetExpr::SetOperation { left: left.clone(), op, set_quantifier, right: right.clone() })
+            with(SetExpr::SetOperation {
+                left: left.clone(),
+                op,
+                set_quantifier,
+                right: right.clone(),
+            })
         };
         let all = [SetOperator::Union, SetOperator::Intersect, SetOperator::Except];
-        let mut changed: Vec<Query> =
-            all.into_iter().filter(|other| other != op).map(|other| of(other, SetQuantifier::None)).collect();
+        let mut changed: Vec<Query> = all
+            .into_iter()
+            .filter(|other| other != op)
+            .map(|other| of(other, SetQuantifier::None))
+            .collect();
         if *op == SetOperator::Union {
             let is_all = *set_quantifier == SetQuantifier::All;
             changed.push(of(*op, if is_all { SetQuantifier::None } else { SetQuantifier::All }));
@@ -123,15 +135,19 @@ pub(super) fn group_drop(statement: &Statement) -> Made<'_, Statement> {
 /// The other direction, or no order where it decides what a limit leaves.
 pub(super) fn order(statement: &Statement) -> Made<'_, Statement> {
     queries(statement, |query| {
-        let Some(OrderByKind::Expressions(by)) = query.order_by.as_ref().map(|order| &order.kind) else {
+        let Some(OrderByKind::Expressions(by)) = query.order_by.as_ref().map(|order| &order.kind)
+        else {
             return Box::new(std::iter::empty());
         };
         let (count, none) = (by.len(), Query { order_by: None, ..Query::clone(&query) });
         let turned = (0..count).map(move |place| {
             let mut query = Query::clone(&query);
-            if let Some(OrderByKind::Expressions(by)) = query.order_by.as_mut().map(|order| &mut order.kind) {
+            if let Some(OrderByKind::Expressions(by)) =
+                query.order_by.as_mut().map(|order| &mut order.kind)
+            {
                 let sort = &mut by[place].options.sort;
-                *sort = if *sort == Some(OrderBySort::Desc) { None } else { Some(OrderBySort::Desc) };
+                *sort =
+                    if *sort == Some(OrderBySort::Desc) { None } else { Some(OrderBySort::Desc) };
             }
             query
         });
@@ -151,13 +167,14 @@ pub(super) fn limit(statement: &Statement) -> Made<'_, Statement> {
             None if query.order_by.is_some() => return Box::new([of(1), of(3)].into_iter()),
             None => return Box::new(std::iter::empty()),
             Some(
-                LimitClause::LimitOffset { limit: Some(rows), .. } | LimitClause::OffsetCommaLimit { limit: rows, .. },
+                LimitClause::LimitOffset { limit: Some(rows), .. }
+                | LimitClause::OffsetCommaLimit { limit: rows, .. },
             ) => rows.to_string().parse::<u64>().ok(),
             Some(_) => None,
         };
-        let near = rows
-            .into_iter()
-            .flat_map(|rows| [rows.saturating_add(1), rows.saturating_mul(2), rows.saturating_sub(1).max(1)]);
+        let near = rows.into_iter().flat_map(|rows| {
+            [rows.saturating_add(1), rows.saturating_mul(2), rows.saturating_sub(1).max(1)]
+        });
         let none = Query { limit_clause: None, ..Query::clone(&query) };
         Box::new(near.map(of).chain([none]).collect::<Vec<_>>().into_iter())
     })

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use sqlparser::ast::{
-    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, OrderByKind, Query, Select,
-    SelectItem, SetExpr, Statement,
+    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, OrderByKind,
+    Query, Select, SelectItem, SetExpr, Statement,
 };
 use syrch_core::Catalog;
 
@@ -15,7 +15,10 @@ use super::tables::{Tables, identifier};
 const ADDED: usize = 6;
 
 /// Another column in the list. A count of rows becomes one of a column that is made up.
-pub(super) fn select_col<'a>(statement: &'a Statement, catalog: &'a Catalog) -> Made<'a, Statement> {
+pub(super) fn select_col<'a>(
+    statement: &'a Statement,
+    catalog: &'a Catalog,
+) -> Made<'a, Statement> {
     selects(statement, move |select| {
         let tables = Tables::of(&select, catalog);
         let change = move |expr: &Expr| match expr {
@@ -53,7 +56,9 @@ pub(super) fn where_col<'a>(statement: &'a Statement, catalog: &'a Catalog) -> M
 pub(super) fn group_col<'a>(statement: &'a Statement, catalog: &'a Catalog) -> Made<'a, Statement> {
     selects(statement, move |select| {
         let tables = Tables::of(&select, catalog);
-        let GroupByExpr::Expressions(by, _) = &select.group_by else { return Box::new(std::iter::empty()) };
+        let GroupByExpr::Expressions(by, _) = &select.group_by else {
+            return Box::new(std::iter::empty());
+        };
         Box::new(by.clone().into_iter().enumerate().flat_map(move |(place, expr)| {
             let select = Rc::clone(&select);
             tables.others(&expr).into_iter().map(move |other| {
@@ -73,7 +78,8 @@ pub(super) fn order_col<'a>(statement: &'a Statement, catalog: &'a Catalog) -> M
         let none = || -> Made<'a, Query> { Box::new(std::iter::empty()) };
         let SetExpr::Select(select) = query.body.as_ref() else { return none() };
         let tables = Tables::of(select, catalog);
-        let Some(OrderByKind::Expressions(by)) = query.order_by.as_ref().map(|order| &order.kind) else {
+        let Some(OrderByKind::Expressions(by)) = query.order_by.as_ref().map(|order| &order.kind)
+        else {
             return none();
         };
         Box::new(by.clone().into_iter().enumerate().flat_map(move |(place, one)| {
@@ -85,7 +91,9 @@ pub(super) fn order_col<'a>(statement: &'a Statement, catalog: &'a Catalog) -> M
             let query = Rc::clone(&query);
             others.into_iter().map(move |other| {
                 let mut query = Query::clone(&query);
-                if let Some(OrderByKind::Expressions(by)) = query.order_by.as_mut().map(|order| &mut order.kind) {
+                if let Some(OrderByKind::Expressions(by)) =
+                    query.order_by.as_mut().map(|order| &mut order.kind)
+                {
                     by[place].expr = other;
                 }
                 query

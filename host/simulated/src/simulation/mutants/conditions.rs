@@ -1,4 +1,5 @@
-//! Mistakes in conditions: another comparison, another value, one condition too few, a query inside another that is read wrongly.
+//! Mistakes in conditions: another comparison, another value, one condition too few, a query inside
+//! another that is read wrongly.
 
 use std::rc::Rc;
 
@@ -36,9 +37,9 @@ fn compared(expr: &Expr) -> Vec<Expr> {
             };
             return others.into_iter().map(with).collect();
         }
-        Expr::Like { negated, .. } | Expr::ILike { negated, .. } | Expr::Between { negated, .. } => {
-            *negated = !*negated
-        }
+        Expr::Like { negated, .. }
+        | Expr::ILike { negated, .. }
+        | Expr::Between { negated, .. } => *negated = !*negated,
         Expr::InList { negated, .. } => *negated = !*negated,
         Expr::IsNull(inner) => return vec![Expr::IsNotNull(inner.clone())],
         Expr::IsNotNull(inner) => return vec![Expr::IsNull(inner.clone())],
@@ -83,7 +84,11 @@ fn numbers(digits: &str) -> Vec<String> {
     match digits.parse::<i64>() {
         Ok(number) => {
             let near = [number.checked_add(1), number.checked_sub(1), number.checked_mul(10)];
-            near.into_iter().flatten().filter(|near| *near != number).map(|near| near.to_string()).collect()
+            near.into_iter()
+                .flatten()
+                .filter(|near| *near != number)
+                .map(|near| near.to_string())
+                .collect()
         }
         Err(_) => digits
             .parse::<f64>()
@@ -107,7 +112,10 @@ fn texts(text: &str) -> Vec<String> {
 /// One condition too few.
 pub(super) fn drop_pred(statement: &Statement) -> Made<'_, Statement> {
     selects(statement, |select| {
-        let none = select.selection.is_some().then(|| Select { selection: None, ..Select::clone(&select) });
+        let none = select
+            .selection
+            .is_some()
+            .then(|| Select { selection: None, ..Select::clone(&select) });
         Box::new(filtered(&select, Rc::new(halves)).chain(none))
     })
 }
@@ -123,7 +131,9 @@ fn halves(expr: &Expr) -> Vec<Expr> {
 
 /// A query inside a condition that is read the other way round, or loses its own condition.
 pub(super) fn nest(statement: &Statement) -> Made<'_, Statement> {
-    selects(statement, |select| Box::new(filtered(&select, Rc::new(nested)).chain(in_having(&select, Rc::new(nested)))))
+    selects(statement, |select| {
+        Box::new(filtered(&select, Rc::new(nested)).chain(in_having(&select, Rc::new(nested))))
+    })
 }
 
 fn nested(expr: &Expr) -> Vec<Expr> {
@@ -138,7 +148,9 @@ fn nested(expr: &Expr) -> Vec<Expr> {
         _ => return Vec::new(),
     }
     let mut open = expr.clone();
-    if let Expr::InSubquery { subquery, .. } | Expr::Exists { subquery, .. } | Expr::Subquery(subquery) = &mut open
+    if let Expr::InSubquery { subquery, .. }
+    | Expr::Exists { subquery, .. }
+    | Expr::Subquery(subquery) = &mut open
         && unconditional(subquery)
     {
         changed.push(open);
@@ -157,7 +169,8 @@ fn unconditional(query: &mut Query) -> bool {
 /// Another condition on groups, or none.
 pub(super) fn having(statement: &Statement) -> Made<'_, Statement> {
     selects(statement, |select| {
-        let none = select.having.is_some().then(|| Select { having: None, ..Select::clone(&select) });
+        let none =
+            select.having.is_some().then(|| Select { having: None, ..Select::clone(&select) });
         Box::new(in_having(&select, Rc::new(compared)).chain(none))
     })
 }

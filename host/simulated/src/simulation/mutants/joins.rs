@@ -1,11 +1,12 @@
-//! Mistakes in FROM: another kind of join or another condition of it, one table too few, another table.
+//! Mistakes in FROM: another kind of join or another condition of it, one table too few, another
+//! table.
 
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use sqlparser::ast::{
-    Expr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, Select, Statement, TableFactor, TableWithJoins,
-    VisitMut, VisitorMut,
+    Expr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, Select, Statement, TableFactor,
+    TableWithJoins, VisitMut, VisitorMut,
 };
 use syrch_core::Catalog;
 
@@ -24,14 +25,22 @@ pub(super) fn join<'a>(statement: &'a Statement, catalog: &'a Catalog) -> Made<'
             let (operator, others) = (join.join_operator.clone(), Rc::clone(&others));
             let on = constraint(&operator).cloned();
             let by = on.into_iter().flat_map(move |on| expressions(on, Rc::clone(&others)));
-            Box::new(turned(&join.join_operator).into_iter().chain(by.filter_map(move |on| with(&operator, on))))
+            Box::new(
+                turned(&join.join_operator)
+                    .into_iter()
+                    .chain(by.filter_map(move |on| with(&operator, on))),
+            )
         })
     })
 }
 
 /// Copies of a SELECT with one join of another kind.
-fn each_join<'a>(select: Rc<Select>, change: impl Fn(&Join) -> Made<'a, JoinOperator> + 'a) -> Made<'a, Select> {
-    let of = |(place, from): (usize, &TableWithJoins)| (0..from.joins.len()).map(move |at| (place, at));
+fn each_join<'a>(
+    select: Rc<Select>,
+    change: impl Fn(&Join) -> Made<'a, JoinOperator> + 'a,
+) -> Made<'a, Select> {
+    let of =
+        |(place, from): (usize, &TableWithJoins)| (0..from.joins.len()).map(move |at| (place, at));
     let places: Vec<(usize, usize)> = select.from.iter().enumerate().flat_map(of).collect();
     Box::new(places.into_iter().flat_map(move |(place, at)| {
         let select = Rc::clone(&select);
@@ -47,8 +56,12 @@ fn each_join<'a>(select: Rc<Select>, change: impl Fn(&Join) -> Made<'a, JoinOper
 fn turned(operator: &JoinOperator) -> Option<JoinOperator> {
     use JoinOperator::{FullOuter, Inner, Join, Left, LeftOuter, Right, RightOuter};
     match operator {
-        Join(by @ JoinConstraint::On(_) | by @ JoinConstraint::Using(_)) | Inner(by) => Some(Left(by.clone())),
-        Left(by) | LeftOuter(by) | Right(by) | RightOuter(by) | FullOuter(by) => Some(Join(by.clone())),
+        Join(by @ JoinConstraint::On(_) | by @ JoinConstraint::Using(_)) | Inner(by) => {
+            Some(Left(by.clone()))
+        }
+        Left(by) | LeftOuter(by) | Right(by) | RightOuter(by) | FullOuter(by) => {
+            Some(Join(by.clone()))
+        }
         _ => None,
     }
 }
@@ -86,7 +99,8 @@ pub(super) fn join_drop<'a>(statement: &'a Statement, _: &'a Catalog) -> Made<'a
     selects(statement, |select| {
         Box::new((0..select.from.len()).flat_map(move |place| {
             let whole = Rc::clone(&select);
-            let joins = (0..select.from[place].joins.len()).flat_map(move |at| without_join(&whole, place, at));
+            let joins = (0..select.from[place].joins.len())
+                .flat_map(move |at| without_join(&whole, place, at));
             joins.chain((select.from.len() > 1).then(|| {
                 let mut without = Select::clone(&select);
                 without.from.remove(place);
@@ -132,15 +146,21 @@ impl VisitorMut for Renamed {
 pub(super) fn table<'a>(statement: &'a Statement, catalog: &'a Catalog) -> Made<'a, Statement> {
     selects(statement, move |select| {
         let others: Vec<&str> = Tables::of(&select, catalog).unread().take(TABLES).collect();
-        let of = |(place, from): (usize, &TableWithJoins)| (0..=from.joins.len()).map(move |at| (place, at));
+        let of = |(place, from): (usize, &TableWithJoins)| {
+            (0..=from.joins.len()).map(move |at| (place, at))
+        };
         let places: Vec<(usize, usize)> = select.from.iter().enumerate().flat_map(of).collect();
         Box::new(places.into_iter().flat_map(move |(place, at)| {
-            others.iter().filter_map(|other| read_from(&select, place, at, other)).collect::<Vec<_>>()
+            others
+                .iter()
+                .filter_map(|other| read_from(&select, place, at, other))
+                .collect::<Vec<_>>()
         }))
     })
 }
 
-/// A copy that reads another table at a place of FROM: the first table is at 0, and its joins follow. `None` if there is no table.
+/// A copy that reads another table at a place of FROM: the first table is at 0, and its joins
+/// follow. `None` if there is no table.
 fn read_from(select: &Select, place: usize, at: usize, other: &str) -> Option<Select> {
     let mut select = select.clone();
     let from = &mut select.from[place];

@@ -1,7 +1,9 @@
-//! Mistakes: statements that differ from an expected one as the statements of real systems do. Each operator makes one kind of mistake at
-//! one place; how often each is made was measured on recorded systems' wrong answers.
+//! Mistakes: statements that differ from an expected one as the statements of real systems do. Each
+//! operator makes one kind of mistake at one place; how often each is made was measured on recorded
+//! systems' wrong answers.
 //!
-//! No statement runs here: the menu finds out whether a mutant fails, has no rows or happens to be right.
+//! No statement runs here: the menu finds out whether a mutant fails, has no rows or happens to be
+//! right.
 
 mod clauses;
 mod columns;
@@ -13,7 +15,9 @@ mod tables;
 mod tests;
 
 use sqlparser::ast::Statement;
-use sqlparser::dialect::{Dialect as Grammar, GenericDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
+use sqlparser::dialect::{
+    Dialect as Grammar, GenericDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect,
+};
 use syrch_core::{Catalog, Dialect};
 use syrch_replies::{grammar, parser, weight};
 
@@ -124,8 +128,9 @@ impl Operator {
     }
 }
 
-/// Parses one query of the catalog's dialect, or else of a common one, since a suite's statements may be written for another engine; `None` if
-/// it is another statement, does not parse, or is too large.
+/// Parses one query of the catalog's dialect, or else of a common one, since a suite's statements
+/// may be written for another engine; `None` if it is another statement, does not parse, or is too
+/// large.
 pub(super) fn parse(sql: &str, dialect: &Dialect) -> Option<Statement> {
     let own = grammar(dialect);
     let dialects: [&dyn Grammar; 5] =
@@ -142,8 +147,8 @@ pub(super) fn parse(sql: &str, dialect: &Dialect) -> Option<Statement> {
     })
 }
 
-/// The mutants of a statement, each once, in the order in which they are to be tried: operators by their weights, and the mutants of one
-/// operator at random.
+/// The mutants of a statement, each once, in the order in which they are to be tried: operators by
+/// their weights, and the mutants of one operator at random.
 pub(super) fn in_order(statement: &Statement, catalog: &Catalog, chance: &Chance) -> Vec<String> {
     let mut made: Vec<(f64, Vec<String>)> = Operator::ALL
         .iter()
@@ -155,8 +160,10 @@ pub(super) fn in_order(statement: &Statement, catalog: &Catalog, chance: &Chance
         .collect();
     let mut order: Vec<String> = Vec::new();
     for turn in 0.. {
-        let weights: Vec<f64> =
-            made.iter().map(|(weight, texts)| if texts.is_empty() { 0.0 } else { *weight }).collect();
+        let weights: Vec<f64> = made
+            .iter()
+            .map(|(weight, texts)| if texts.is_empty() { 0.0 } else { *weight })
+            .collect();
         let Some(place) = chance.pick(&format!("operator {turn}"), &weights) else { break };
         if let Some(text) = made[place].1.pop()
             && !order.contains(&text)

@@ -3,9 +3,12 @@
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
-use sqlparser::ast::{Expr, Query, Select, SelectItem, Statement, Visit, VisitMut, Visitor, VisitorMut};
+use sqlparser::ast::{
+    Expr, Query, Select, SelectItem, Statement, Visit, VisitMut, Visitor, VisitorMut,
+};
 
-/// Changed copies, made lazily: a long statement over wide tables has more of them than fit into memory.
+/// Changed copies, made lazily: a long statement over wide tables has more of them than fit into
+/// memory.
 pub(super) type Made<'a, T> = Box<dyn Iterator<Item = T> + 'a>;
 
 /// What an expression could be instead.
@@ -50,7 +53,8 @@ pub(super) fn expressions<'a>(expression: Expr, change: Change<'a>) -> Made<'a, 
         let expression = Rc::clone(&expression);
         found.into_iter().map(move |new| {
             let mut copy = Expr::clone(&expression);
-            let _ = VisitMut::visit(&mut copy, &mut PutExpr { depth: 0, left: place, new: Some(new) });
+            let _ =
+                VisitMut::visit(&mut copy, &mut PutExpr { depth: 0, left: place, new: Some(new) });
             copy
         })
     }))
@@ -61,7 +65,9 @@ pub(super) fn listed<'a>(select: &Rc<Select>, change: Change<'a>) -> Made<'a, Se
     let select = Rc::clone(select);
     Box::new((0..select.projection.len()).flat_map(move |place| {
         let expr = match select.projection.get(place) {
-            Some(SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) => Some(expr.clone()),
+            Some(SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) => {
+                Some(expr.clone())
+            }
             _ => None,
         };
         let (select, change) = (Rc::clone(&select), Rc::clone(&change));
@@ -81,16 +87,25 @@ pub(super) fn listed<'a>(select: &Rc<Select>, change: Change<'a>) -> Made<'a, Se
 /// Copies of a SELECT with its condition changed at one place.
 pub(super) fn filtered<'a>(select: &Rc<Select>, change: Change<'a>) -> Made<'a, Select> {
     let select = Rc::clone(select);
-    let changed =
-        select.selection.clone().into_iter().flat_map(move |condition| expressions(condition, Rc::clone(&change)));
-    Box::new(changed.map(move |selection| Select { selection: Some(selection), ..Select::clone(&select) }))
+    let changed = select
+        .selection
+        .clone()
+        .into_iter()
+        .flat_map(move |condition| expressions(condition, Rc::clone(&change)));
+    Box::new(
+        changed
+            .map(move |selection| Select { selection: Some(selection), ..Select::clone(&select) }),
+    )
 }
 
 /// Copies of a SELECT with the condition on its groups changed at one place.
 pub(super) fn having<'a>(select: &Rc<Select>, change: Change<'a>) -> Made<'a, Select> {
     let select = Rc::clone(select);
-    let changed =
-        select.having.clone().into_iter().flat_map(move |condition| expressions(condition, Rc::clone(&change)));
+    let changed = select
+        .having
+        .clone()
+        .into_iter()
+        .flat_map(move |condition| expressions(condition, Rc::clone(&change)));
     Box::new(changed.map(move |having| Select { having: Some(having), ..Select::clone(&select) }))
 }
 
@@ -163,7 +178,8 @@ fn put(statement: &Statement, place: usize, new: New) -> Statement {
     copy
 }
 
-/// Asks for the changes of the expression at a place. Places count from 0 as they are visited, without those of queries inside.
+/// Asks for the changes of the expression at a place. Places count from 0 as they are visited,
+/// without those of queries inside.
 struct Walk<'a> {
     depth: usize,
     left: usize,
@@ -241,8 +257,11 @@ mod tests {
 
     #[test]
     fn copies_are_made_when_they_are_asked_for() {
-        let statement =
-            parse("SELECT a FROM t WHERE a = 1 AND b = 2 AND c = 3 AND d = 4", &syrch_core::Dialect::Sqlite).unwrap();
+        let statement = parse(
+            "SELECT a FROM t WHERE a = 1 AND b = 2 AND c = 3 AND d = 4",
+            &syrch_core::Dialect::Sqlite,
+        )
+        .unwrap();
         let asked = Rc::new(Cell::new(0));
         let of = Rc::clone(&asked);
         let made = selects(&statement, move |select| {

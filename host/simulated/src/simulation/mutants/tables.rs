@@ -5,8 +5,8 @@ use syrch_core::{Catalog, Table};
 
 /// Words that cannot stand for a column without quotes, of those that columns are called by.
 const RESERVED: [&str; 22] = [
-    "all", "and", "as", "by", "case", "check", "default", "desc", "end", "from", "group", "having", "index", "in",
-    "limit", "not", "or", "order", "primary", "select", "table", "where",
+    "all", "and", "as", "by", "case", "check", "default", "desc", "end", "from", "group", "having",
+    "index", "in", "limit", "not", "or", "order", "primary", "select", "table", "where",
 ];
 
 /// The tables of one SELECT by the names that its columns stand under.
@@ -18,7 +18,8 @@ pub(super) struct Tables<'a> {
 
 impl<'a> Tables<'a> {
     pub(super) fn of(select: &Select, catalog: &'a Catalog) -> Self {
-        let joined = select.from.iter().flat_map(|from| from.joins.iter().map(|join| &join.relation));
+        let joined =
+            select.from.iter().flat_map(|from| from.joins.iter().map(|join| &join.relation));
         let factors = select.from.iter().map(|from| &from.relation).chain(joined);
         Self { catalog, read: factors.filter_map(|factor| named(factor, catalog)).collect() }
     }
@@ -27,12 +28,16 @@ impl<'a> Tables<'a> {
     fn behind(&self, expr: &Expr) -> Option<(Option<Ident>, &'a Table, String)> {
         match expr {
             Expr::Identifier(column) => {
-                let (_, table) = self.read.iter().find(|(_, table)| table.column(&column.value).is_some())?;
+                let (_, table) =
+                    self.read.iter().find(|(_, table)| table.column(&column.value).is_some())?;
                 Some((None, table, column.value.clone()))
             }
             Expr::CompoundIdentifier(parts) => {
                 let [name, column] = parts.as_slice() else { return None };
-                let (_, table) = self.read.iter().find(|(known, _)| known.value.eq_ignore_ascii_case(&name.value))?;
+                let (_, table) = self
+                    .read
+                    .iter()
+                    .find(|(known, _)| known.value.eq_ignore_ascii_case(&name.value))?;
                 table.column(&column.value)?;
                 Some((Some(name.clone()), table, column.value.clone()))
             }
@@ -45,14 +50,16 @@ impl<'a> Tables<'a> {
         self.behind(expr).is_some()
     }
 
-    /// The columns that could stand in the place of a reference: the others of its table, those of the other tables, and one that no table
-    /// here has, as models make them up. Empty for anything but a column.
+    /// The columns that could stand in the place of a reference: the others of its table, those of
+    /// the other tables, and one that no table here has, as models make them up. Empty for anything
+    /// but a column.
     pub(super) fn others(&self, expr: &Expr) -> Vec<Expr> {
         let Some((name, own, column)) = self.behind(expr) else { return Vec::new() };
         let is_same = |other: &str| other.eq_ignore_ascii_case(&column);
         let mut others = Vec::new();
         for (known, table) in &self.read {
-            // A column of another table is named by its table, unless there is only one reading of it.
+            // A column of another table is named by its table, unless there is only one reading of
+            // it.
             let is_own = std::ptr::eq(*table, own);
             let qualifier = if is_own { name.clone() } else { Some(known.clone()) };
             let columns = table.columns.iter().filter(|other| !(is_own && is_same(&other.name)));
@@ -76,14 +83,24 @@ impl<'a> Tables<'a> {
     pub(super) fn strange(&self) -> Option<String> {
         let known = |name: &str| self.read.iter().any(|(_, table)| table.column(name).is_some());
         let first = self.read.first()?;
-        let foreign = self.catalog.tables.iter().flat_map(|table| &table.columns).find(|column| !known(&column.name));
+        let foreign = self
+            .catalog
+            .tables
+            .iter()
+            .flat_map(|table| &table.columns)
+            .find(|column| !known(&column.name));
         Some(foreign.map_or_else(|| format!("{}_id", first.1.name), |column| column.name.clone()))
     }
 
     /// The names of tables that are not read here.
     pub(super) fn unread(&self) -> impl Iterator<Item = &'a str> {
-        let is_read = |name: &str| self.read.iter().any(|(_, table)| table.name.eq_ignore_ascii_case(name));
-        self.catalog.tables.iter().map(|table| table.name.as_str()).filter(move |name| !is_read(name))
+        let is_read =
+            |name: &str| self.read.iter().any(|(_, table)| table.name.eq_ignore_ascii_case(name));
+        self.catalog
+            .tables
+            .iter()
+            .map(|table| table.name.as_str())
+            .filter(move |name| !is_read(name))
     }
 }
 
@@ -114,6 +131,7 @@ fn reference(table: Option<Ident>, column: &str) -> Expr {
 
 /// A name, in quotes where it needs them.
 pub(super) fn identifier(name: &str) -> Ident {
-    let is_plain = syrch_basics::is_word(name) && !RESERVED.contains(&name.to_ascii_lowercase().as_str());
+    let is_plain =
+        syrch_basics::is_word(name) && !RESERVED.contains(&name.to_ascii_lowercase().as_str());
     if is_plain { Ident::new(name) } else { Ident::with_quote('"', name) }
 }

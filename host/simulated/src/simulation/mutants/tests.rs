@@ -8,10 +8,16 @@ use super::*;
 fn catalog() -> Catalog {
     let table = |name: &str, columns: &[&str]| Table {
         name: name.to_owned(),
-        columns: columns.iter().map(|name| Column { name: (*name).to_owned(), ..Column::default() }).collect(),
+        columns: columns
+            .iter()
+            .map(|name| Column { name: (*name).to_owned(), ..Column::default() })
+            .collect(),
         ..Table::default()
     };
-    let tables = vec![table("singer", &["id", "name", "age"]), table("song", &["song_id", "singer_id", "order"])];
+    let tables = vec![
+        table("singer", &["id", "name", "age"]),
+        table("song", &["song_id", "singer_id", "order"]),
+    ];
     Catalog { database: "music".to_owned(), dialect: Dialect::Sqlite, tables }
 }
 
@@ -25,7 +31,11 @@ const JOIN: &str = "SELECT T1.name FROM singer AS T1 JOIN song AS T2 ON T1.id = 
 fn every_operator_makes_its_mistakes() {
     use Operator::*;
     for (operator, sql, expected) in [
-        (Join, JOIN, "SELECT T1.name FROM singer AS T1 LEFT JOIN song AS T2 ON T1.id = T2.singer_id"),
+        (
+            Join,
+            JOIN,
+            "SELECT T1.name FROM singer AS T1 LEFT JOIN song AS T2 ON T1.id = T2.singer_id",
+        ),
         (Join, JOIN, "SELECT T1.name FROM singer AS T1 JOIN song AS T2 ON T1.id = T2.song_id"),
         (
             Join,
@@ -35,7 +45,11 @@ fn every_operator_makes_its_mistakes() {
         (SelectCol, "SELECT name FROM singer", "SELECT age FROM singer"),
         (SelectCol, "SELECT name FROM singer", "SELECT song_id FROM singer"),
         (SelectCol, "SELECT COUNT(*) FROM singer", "SELECT COUNT(song_id) FROM singer"),
-        (SelectCol, JOIN, "SELECT T2.\"order\" FROM singer AS T1 JOIN song AS T2 ON T1.id = T2.singer_id"),
+        (
+            SelectCol,
+            JOIN,
+            "SELECT T2.\"order\" FROM singer AS T1 JOIN song AS T2 ON T1.id = T2.singer_id",
+        ),
         (SelectCol, "SELECT max(age) FROM singer", "SELECT max(id) FROM singer"),
         (WhereCol, "SELECT name FROM singer WHERE age > 3", "SELECT name FROM singer WHERE id > 3"),
         (
@@ -44,16 +58,32 @@ fn every_operator_makes_its_mistakes() {
             "SELECT id FROM singer WHERE id IN (SELECT singer_id FROM song WHERE singer_id = 1)",
         ),
         (Cmp, "SELECT name FROM singer WHERE age > 3", "SELECT name FROM singer WHERE age >= 3"),
-        (Cmp, "SELECT name FROM singer WHERE name LIKE 'a%'", "SELECT name FROM singer WHERE name NOT LIKE 'a%'"),
-        (Cmp, "SELECT name FROM singer WHERE name IS NULL", "SELECT name FROM singer WHERE name IS NOT NULL"),
+        (
+            Cmp,
+            "SELECT name FROM singer WHERE name LIKE 'a%'",
+            "SELECT name FROM singer WHERE name NOT LIKE 'a%'",
+        ),
+        (
+            Cmp,
+            "SELECT name FROM singer WHERE name IS NULL",
+            "SELECT name FROM singer WHERE name IS NOT NULL",
+        ),
         (
             Cmp,
             "SELECT name FROM singer WHERE age BETWEEN 1 AND 2",
             "SELECT name FROM singer WHERE age NOT BETWEEN 1 AND 2",
         ),
         (Literal, "SELECT name FROM singer WHERE age > 3", "SELECT name FROM singer WHERE age > 4"),
-        (Literal, "SELECT id FROM singer WHERE name = 'Joe Sharp'", "SELECT id FROM singer WHERE name = 'joe sharp'"),
-        (Literal, "SELECT id FROM singer WHERE name = \"Joe\"", "SELECT id FROM singer WHERE name = 'JOE'"),
+        (
+            Literal,
+            "SELECT id FROM singer WHERE name = 'Joe Sharp'",
+            "SELECT id FROM singer WHERE name = 'joe sharp'",
+        ),
+        (
+            Literal,
+            "SELECT id FROM singer WHERE name = \"Joe\"",
+            "SELECT id FROM singer WHERE name = 'JOE'",
+        ),
         (
             Literal,
             "SELECT name FROM singer GROUP BY name HAVING COUNT(*) > 1",
@@ -82,7 +112,11 @@ fn every_operator_makes_its_mistakes() {
             "SELECT T1.song_id FROM singer AS T1",
         ),
         (JoinDrop, "SELECT name FROM singer, song", "SELECT name FROM singer"),
-        (DropPred, "SELECT name FROM singer WHERE age > 3 AND id = 1", "SELECT name FROM singer WHERE age > 3"),
+        (
+            DropPred,
+            "SELECT name FROM singer WHERE age > 3 AND id = 1",
+            "SELECT name FROM singer WHERE age > 3",
+        ),
         (DropPred, "SELECT name FROM singer WHERE age > 3", "SELECT name FROM singer"),
         (
             Setop,
@@ -97,9 +131,21 @@ fn every_operator_makes_its_mistakes() {
         ),
         (Table, "SELECT COUNT(*) FROM singer", "SELECT COUNT(*) FROM song"),
         (GroupCol, "SELECT name FROM singer GROUP BY name", "SELECT name FROM singer GROUP BY age"),
-        (GroupDrop, "SELECT name FROM singer GROUP BY name HAVING COUNT(*) > 1", "SELECT name FROM singer"),
-        (Order, "SELECT name FROM singer ORDER BY age", "SELECT name FROM singer ORDER BY age DESC"),
-        (Order, "SELECT name FROM singer ORDER BY age DESC LIMIT 1", "SELECT name FROM singer LIMIT 1"),
+        (
+            GroupDrop,
+            "SELECT name FROM singer GROUP BY name HAVING COUNT(*) > 1",
+            "SELECT name FROM singer",
+        ),
+        (
+            Order,
+            "SELECT name FROM singer ORDER BY age",
+            "SELECT name FROM singer ORDER BY age DESC",
+        ),
+        (
+            Order,
+            "SELECT name FROM singer ORDER BY age DESC LIMIT 1",
+            "SELECT name FROM singer LIMIT 1",
+        ),
         (
             OrderCol,
             "SELECT name FROM singer ORDER BY age DESC LIMIT 1",
@@ -111,11 +157,27 @@ fn every_operator_makes_its_mistakes() {
             "SELECT name FROM singer GROUP BY name ORDER BY age",
         ),
         (AddCol, "SELECT name FROM singer", "SELECT name, age FROM singer"),
-        (Limit, "SELECT name FROM singer ORDER BY age LIMIT 1", "SELECT name FROM singer ORDER BY age LIMIT 2"),
-        (Limit, "SELECT name FROM singer ORDER BY age LIMIT 1", "SELECT name FROM singer ORDER BY age"),
-        (Limit, "SELECT name FROM singer ORDER BY age", "SELECT name FROM singer ORDER BY age LIMIT 1"),
+        (
+            Limit,
+            "SELECT name FROM singer ORDER BY age LIMIT 1",
+            "SELECT name FROM singer ORDER BY age LIMIT 2",
+        ),
+        (
+            Limit,
+            "SELECT name FROM singer ORDER BY age LIMIT 1",
+            "SELECT name FROM singer ORDER BY age",
+        ),
+        (
+            Limit,
+            "SELECT name FROM singer ORDER BY age",
+            "SELECT name FROM singer ORDER BY age LIMIT 1",
+        ),
         (DropCol, "SELECT name, age FROM singer", "SELECT age FROM singer"),
-        (Having, "SELECT name FROM singer GROUP BY name HAVING COUNT(*) > 1", "SELECT name FROM singer GROUP BY name"),
+        (
+            Having,
+            "SELECT name FROM singer GROUP BY name HAVING COUNT(*) > 1",
+            "SELECT name FROM singer GROUP BY name",
+        ),
         (
             Having,
             "SELECT name FROM singer GROUP BY name HAVING COUNT(*) > 1",
@@ -123,7 +185,10 @@ fn every_operator_makes_its_mistakes() {
         ),
     ] {
         let made = made(operator, sql);
-        assert!(made.iter().any(|one| one == expected), "{operator:?} of {sql}\nlacks {expected}\n{made:#?}");
+        assert!(
+            made.iter().any(|one| one == expected),
+            "{operator:?} of {sql}\nlacks {expected}\n{made:#?}"
+        );
     }
 }
 
@@ -142,9 +207,14 @@ fn no_operator_is_without_a_case() {
 
 #[test]
 fn what_there_is_nothing_to_change_in_is_left_alone() {
-    for operator in
-        [Operator::Join, Operator::JoinDrop, Operator::Nest, Operator::Having, Operator::Order, Operator::GroupCol]
-    {
+    for operator in [
+        Operator::Join,
+        Operator::JoinDrop,
+        Operator::Nest,
+        Operator::Having,
+        Operator::Order,
+        Operator::GroupCol,
+    ] {
         assert_eq!(made(operator, "SELECT name FROM singer"), Vec::<String>::new(), "{operator:?}");
     }
     assert_eq!(made(Operator::SelectCol, "SELECT x FROM (SELECT 1 AS x)"), Vec::<String>::new());
@@ -152,8 +222,13 @@ fn what_there_is_nothing_to_change_in_is_left_alone() {
 
 #[test]
 fn an_order_has_each_mutant_once_and_follows_from_its_chance() {
-    let order =
-        |name: &str| in_order(&parse(JOIN, &Dialect::Sqlite).unwrap(), &catalog(), &Chance::of([name.as_bytes()]));
+    let order = |name: &str| {
+        in_order(
+            &parse(JOIN, &Dialect::Sqlite).unwrap(),
+            &catalog(),
+            &Chance::of([name.as_bytes()]),
+        )
+    };
     let (one, other) = (order("a"), order("b"));
     assert_eq!(one, order("a"));
     assert_ne!(one, other);
@@ -199,7 +274,11 @@ fn what_is_no_query_or_too_large_is_not_read() {
     }
     // Nothing that is read is too deep to be changed.
     let wide = format!("SELECT name FROM singer WHERE {}", vec!["age > 1"; 400].join(" AND "));
-    let many = in_order(&parse(&wide, &Dialect::Sqlite).unwrap(), &catalog(), &Chance::of([b"x".as_slice()]));
+    let many = in_order(
+        &parse(&wide, &Dialect::Sqlite).unwrap(),
+        &catalog(),
+        &Chance::of([b"x".as_slice()]),
+    );
     assert!(!many.is_empty() && many.len() <= EACH * Operator::ALL.len());
 }
 

@@ -39,13 +39,15 @@ pub(crate) fn answer(line: &str, label: &str) -> Option<Answer> {
 
 const MARKS: [char; 3] = [':', '：', '='];
 
-/// The answers behind this label and a colon, wherever they stand in the text: also in a sentence, or on the next line.
+/// The answers behind this label and a colon, wherever they stand in the text: also in a sentence,
+/// or on the next line.
 pub(crate) fn mentions(text: &str, label: &str) -> Vec<Answer> {
     let text = text.lines().map(plain).collect::<Vec<_>>().join("\n").to_ascii_lowercase();
     let label = label.to_ascii_lowercase();
     let answer = |(at, found): (usize, &str)| {
         let is_apart = !text[..at].ends_with(char::is_alphanumeric);
-        let rest = text[at + found.len()..].trim_start().strip_prefix(MARKS).filter(|_| is_apart)?;
+        let rest =
+            text[at + found.len()..].trim_start().strip_prefix(MARKS).filter(|_| is_apart)?;
         let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || "'’‘“”".contains(c));
         Some(ruling(rest.lines().next().unwrap_or_default()))
     };
@@ -64,14 +66,17 @@ pub(crate) fn ruling(text: &str) -> Answer {
     let stands_apart = tail.chars().next().is_none_or(|c| ".,;:!-–—…(".contains(c));
     let words = words(tail);
     let is_needless = words.iter().any(|word| NEEDLESS.contains(word));
-    let turns = words.first().is_some_and(|first| TURNS.contains(first)) && !is_needless || is_contradicted(tail);
+    let turns = words.first().is_some_and(|first| TURNS.contains(first)) && !is_needless
+        || is_contradicted(tail);
     let takes_back = takes_back(&words);
     match word.as_str() {
         "yes" if turns || takes_back => Answer::Hedged,
         "yes" if stands_apart => Answer::Yes,
         "no" if stands_apart && !turns && words.first() != Some(&"no") => Answer::No,
         "no" | "not" if !is_needless => Answer::Hedged,
-        word if word != "yes" && !is_needless && (takes_back || self::takes_back(&[word])) => Answer::Hedged,
+        word if word != "yes" && !is_needless && (takes_back || self::takes_back(&[word])) => {
+            Answer::Hedged
+        }
         _ => Answer::Unclear,
     }
 }
@@ -113,18 +118,26 @@ fn takes_back(words: &[&str]) -> bool {
     words.iter().any(|word| is_one_of(TAKES_BACK, word)) || words.iter().enumerate().any(is_fault)
 }
 
-/// Whether the word at this place is denied by the one before it, or by the one before `is` or `are`.
+/// Whether the word at this place is denied by the one before it, or by the one before `is` or
+/// `are`.
 fn is_denied(words: &[&str], at: usize) -> bool {
-    let before = |back: usize| at.checked_sub(back).and_then(|place| words.get(place)).copied().unwrap_or_default();
+    let before = |back: usize| {
+        at.checked_sub(back).and_then(|place| words.get(place)).copied().unwrap_or_default()
+    };
     let denies = |word: &str| DENIALS.contains(&word);
     denies(before(1)) || (matches!(before(1), "is" | "are") && denies(before(2)))
 }
 
-/// The line without marks of emphasis and of lists. The mark of a quotation stays: it is not the judge's own word.
+/// The line without marks of emphasis and of lists. The mark of a quotation stays: it is not the
+/// judge's own word.
 pub(crate) fn plain(line: &str) -> String {
     let line: String = line.chars().filter(|c| !"*_`[]#\"".contains(*c)).collect();
     let line = line.trim();
     let listed = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    let unlisted = if listed.len() < line.len() { listed.strip_prefix(['.', ')']) } else { line.strip_prefix("- ") };
+    let unlisted = if listed.len() < line.len() {
+        listed.strip_prefix(['.', ')'])
+    } else {
+        line.strip_prefix("- ")
+    };
     unlisted.unwrap_or(line).trim().to_owned()
 }

@@ -11,9 +11,15 @@ fn says(reply: &str) -> Option<bool> {
 // EP-D2: the reference read each of these as a yes.
 #[test]
 fn the_references_four_wrong_probes_are_read_right() {
-    assert_eq!(says("CORRECT: NO … it would be CORRECT: YES if the year were filtered"), Some(false));
+    assert_eq!(
+        says("CORRECT: NO … it would be CORRECT: YES if the year were filtered"),
+        Some(false)
+    );
     assert_eq!(says("Yes, but wrong table"), None);
-    assert_eq!(says("<think>Should I say CORRECT: YES? The year is missing.</think>\nCORRECT: NO"), Some(false));
+    assert_eq!(
+        says("<think>Should I say CORRECT: YES? The year is missing.</think>\nCORRECT: NO"),
+        Some(false)
+    );
     assert_eq!(says("NO - EYES is a table that nobody asked about"), Some(false));
 }
 
@@ -154,7 +160,8 @@ fn pieces() -> impl Strategy<Value = String> {
         "ſ",
         "İ",
     ];
-    prop::collection::vec(prop::sample::select(parts.to_vec()), 0..30).prop_map(|parts| parts.concat())
+    prop::collection::vec(prop::sample::select(parts.to_vec()), 0..30)
+        .prop_map(|parts| parts.concat())
 }
 
 proptest! {

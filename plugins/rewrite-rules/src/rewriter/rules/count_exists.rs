@@ -1,6 +1,9 @@
-//! `count-to-exists`: a count that is only compared with zero becomes EXISTS. Sound: a count is never NULL.
+//! `count-to-exists`: a count that is only compared with zero becomes EXISTS. Sound: a count is
+//! never NULL.
 
-use sqlparser::ast::{BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Query, SetExpr, Value};
+use sqlparser::ast::{
+    BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Query, SetExpr, Value,
+};
 
 use crate::rewriter::refs::{aggregate, function_name};
 use crate::rewriter::sql::{each_condition, groups, item_expr, operand, plain};
@@ -30,7 +33,11 @@ fn exists(condition: &Expr, work: &Work) -> Option<Expr> {
     let select = plain(query)?;
     let [item] = select.projection.as_slice() else { return None };
     let counted = counted(item_expr(item)?)?;
-    if !groups(select)?.is_empty() || select.having.is_some() || select.distinct.is_some() || select.from.is_empty() {
+    if !groups(select)?.is_empty()
+        || select.having.is_some()
+        || select.distinct.is_some()
+        || select.from.is_empty()
+    {
         return None;
     }
     let mut select = select.clone();
@@ -69,7 +76,9 @@ fn is_there(op: &BinaryOperator, number: &Expr) -> Option<bool> {
     let Expr::Value(value) = number else { return None };
     let Value::Number(number, _) = &value.value else { return None };
     match (op, number.to_string().as_str()) {
-        (BinaryOperator::Gt | BinaryOperator::NotEq, "0") | (BinaryOperator::GtEq, "1") => Some(true),
+        (BinaryOperator::Gt | BinaryOperator::NotEq, "0") | (BinaryOperator::GtEq, "1") => {
+            Some(true)
+        }
         (BinaryOperator::Eq | BinaryOperator::LtEq, "0") | (BinaryOperator::Lt, "1") => Some(false),
         _ => None,
     }
@@ -79,13 +88,18 @@ fn is_there(op: &BinaryOperator, number: &Expr) -> Option<bool> {
 fn counted(expr: &Expr) -> Option<Option<Expr>> {
     let function = aggregate(expr)?;
     let FunctionArguments::List(list) = &function.args else { return None };
-    let is_plain = function_name(function)? == "count" && function.filter.is_none() && list.clauses.is_empty();
+    let is_plain =
+        function_name(function)? == "count" && function.filter.is_none() && list.clauses.is_empty();
     match list.args.as_slice() {
         [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)] if is_plain => Some(None),
-        [FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(value)))] if is_plain && value.value != Value::Null => {
+        [FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(value)))]
+            if is_plain && value.value != Value::Null =>
+        {
             Some(None)
         }
-        [FunctionArg::Unnamed(FunctionArgExpr::Expr(inner))] if is_plain => Some(Some(inner.clone())),
+        [FunctionArg::Unnamed(FunctionArgExpr::Expr(inner))] if is_plain => {
+            Some(Some(inner.clone()))
+        }
         _ => None,
     }
 }

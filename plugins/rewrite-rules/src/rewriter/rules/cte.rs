@@ -1,12 +1,15 @@
-//! `cte-inlined` and `cte-materialized`: whether a CTE is computed once and stored, or where it is used.
+//! `cte-inlined` and `cte-materialized`: whether a CTE is computed once and stored, or where it is
+//! used.
 //!
-//! PostgreSQL has words for it. SQLite has, too, but the parser does not read them in its dialect; there a CTE is inlined by putting its text where
-//! its name stands. Sound: nothing that is admitted here depends on how often it is computed.
+//! PostgreSQL has words for it. SQLite has, too, but the parser does not read them in its dialect;
+//! there a CTE is inlined by putting its text where its name stands. Sound: nothing that is
+//! admitted here depends on how often it is computed.
 
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    Cte, CteAsMaterialized, Ident, ObjectName, Query, TableAlias, TableFactor, VisitMut, VisitorMut, visit_relations,
+    Cte, CteAsMaterialized, Ident, ObjectName, Query, TableAlias, TableFactor, VisitMut,
+    VisitorMut, visit_relations,
 };
 
 use crate::rewriter::scope::plain_name;
@@ -25,12 +28,18 @@ pub(crate) fn materialize(query: &mut Query, work: &mut Work) {
     }
 }
 
-/// Sets the word of every CTE whose default it is not: PostgreSQL stores what is used more than once.
+/// Sets the word of every CTE whose default it is not: PostgreSQL stores what is used more than
+/// once.
 fn mark(query: &mut Query, work: &mut Work, word: CteAsMaterialized) {
-    let counts: Vec<usize> = query.with.iter().flat_map(|with| &with.cte_tables).map(|cte| uses(query, cte)).collect();
+    let counts: Vec<usize> =
+        query.with.iter().flat_map(|with| &with.cte_tables).map(|cte| uses(query, cte)).collect();
     let Some(with) = query.with.as_mut().filter(|with| !with.recursive) else { return };
     for (cte, uses) in with.cte_tables.iter_mut().zip(counts) {
-        let default = if uses > 1 { CteAsMaterialized::Materialized } else { CteAsMaterialized::NotMaterialized };
+        let default = if uses > 1 {
+            CteAsMaterialized::Materialized
+        } else {
+            CteAsMaterialized::NotMaterialized
+        };
         if uses > 0 && cte.materialized.unwrap_or(default) != word && work.takes() {
             cte.materialized = Some(word);
         }
@@ -51,11 +60,13 @@ fn is_named(name: &ObjectName, cte: &Ident) -> bool {
     plain_name(name).is_some_and(|name| name.eq_ignore_ascii_case(&cte.value))
 }
 
-/// Puts a CTE that is used more than once where its name stands. One that is used once SQLite inlines itself.
+/// Puts a CTE that is used more than once where its name stands. One that is used once SQLite
+/// inlines itself.
 fn inline_text(query: &mut Query, work: &mut Work) {
     let candidates: Vec<Ident> = match &query.with {
         Some(with) if !with.recursive => {
-            let several = |cte: &&Cte| cte.alias.columns.is_empty() && (2..=4).contains(&uses(query, cte));
+            let several =
+                |cte: &&Cte| cte.alias.columns.is_empty() && (2..=4).contains(&uses(query, cte));
             with.cte_tables.iter().filter(several).map(|cte| cte.alias.name.clone()).collect()
         }
         _ => return,
@@ -66,7 +77,9 @@ fn inline_text(query: &mut Query, work: &mut Work) {
             continue;
         }
         let Some(with) = query.with.as_mut() else { return };
-        let Some(place) = with.cte_tables.iter().position(|cte| cte.alias.name == name) else { continue };
+        let Some(place) = with.cte_tables.iter().position(|cte| cte.alias.name == name) else {
+            continue;
+        };
         let cte = with.cte_tables.remove(place);
         if with.cte_tables.is_empty() {
             query.with = None;
@@ -83,13 +96,21 @@ struct Inline<'c> {
 impl VisitorMut for Inline<'_> {
     type Break = ();
     fn post_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
-        let TableFactor::Table { name, alias, args: None, .. } = factor else { return ControlFlow::Continue(()) };
+        let TableFactor::Table { name, alias, args: None, .. } = factor else {
+            return ControlFlow::Continue(());
+        };
         if !is_named(name, self.name) {
             return ControlFlow::Continue(());
         }
-        let own = TableAlias { explicit: true, name: self.name.clone(), columns: Vec::new(), at: None };
+        let own =
+            TableAlias { explicit: true, name: self.name.clone(), columns: Vec::new(), at: None };
         let alias = Some(alias.take().unwrap_or(own));
-        *factor = TableFactor::Derived { lateral: false, subquery: Box::new(self.query.clone()), alias, sample: None };
+        *factor = TableFactor::Derived {
+            lateral: false,
+            subquery: Box::new(self.query.clone()),
+            alias,
+            sample: None,
+        };
         ControlFlow::Continue(())
     }
 }

@@ -1,6 +1,7 @@
 //! `distinct-to-exists`: tables that only filter the rows of SELECT DISTINCT move into EXISTS.
 //!
-//! Sound: DISTINCT removes what the join repeats. It stays unless the output has the primary key of the one table that is left.
+//! Sound: DISTINCT removes what the join repeats. It stays unless the output has the primary key of
+//! the one table that is left.
 
 use sqlparser::ast::{Distinct, Expr, Ident, Query, Select};
 
@@ -47,11 +48,16 @@ fn semi_joined(select: &Select, work: &Work) -> Option<Select> {
         Owner::Nobody => false,
         Owner::Unclear => true,
     };
-    let (inner, outer): (Vec<Expr>, Vec<Expr>) = flat.conditions.iter().cloned().partition(|condition| {
-        let found = refs(condition);
-        found.own.iter().chain(&found.nested).any(hidden)
-    });
-    if inner.iter().flat_map(|condition| refs(condition).own).any(|path| scope.owner(&path) == Owner::Unclear) {
+    let (inner, outer): (Vec<Expr>, Vec<Expr>) =
+        flat.conditions.iter().cloned().partition(|condition| {
+            let found = refs(condition);
+            found.own.iter().chain(&found.nested).any(hidden)
+        });
+    if inner
+        .iter()
+        .flat_map(|condition| refs(condition).own)
+        .any(|path| scope.owner(&path) == Owner::Unclear)
+    {
         return None;
     }
     let pick = |shown: bool| flat.tables.iter().zip(&shows).filter(move |(_, own)| **own == shown);
@@ -68,11 +74,16 @@ fn semi_joined(select: &Select, work: &Work) -> Option<Select> {
 
 /// Whether the output has the primary key of the one table that it shows, so that no row repeats.
 fn has_key(select: &Select, scope: &Scope, shows: &[bool]) -> bool {
-    let mut shown = scope.sources.iter().zip(shows).filter(|(_, shown)| **shown).map(|(source, _)| source);
+    let mut shown =
+        scope.sources.iter().zip(shows).filter(|(_, shown)| **shown).map(|(source, _)| source);
     let (Some(source), None) = (shown.next(), shown.next()) else { return false };
     let Some(table) = source.table else { return false };
-    let outputs: Vec<&Ident> = select.projection.iter().filter_map(|item| path(item_expr(item)?)?.last()).collect();
-    let is_not_null = |name: &String| table.columns.iter().any(|column| column.name == *name && !column.nullable);
-    let is_output = |name: &String| outputs.iter().any(|output| output.value.eq_ignore_ascii_case(name));
-    !table.primary_key.is_empty() && table.primary_key.iter().all(|name| is_not_null(name) && is_output(name))
+    let outputs: Vec<&Ident> =
+        select.projection.iter().filter_map(|item| path(item_expr(item)?)?.last()).collect();
+    let is_not_null =
+        |name: &String| table.columns.iter().any(|column| column.name == *name && !column.nullable);
+    let is_output =
+        |name: &String| outputs.iter().any(|output| output.value.eq_ignore_ascii_case(name));
+    !table.primary_key.is_empty()
+        && table.primary_key.iter().all(|name| is_not_null(name) && is_output(name))
 }

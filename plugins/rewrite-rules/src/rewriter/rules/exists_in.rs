@@ -1,7 +1,9 @@
-//! `exists-to-in` and `not-exists-to-not-in`: a correlated EXISTS becomes a list of keys that is made once.
+//! `exists-to-in` and `not-exists-to-not-in`: a correlated EXISTS becomes a list of keys that is
+//! made once.
 //!
-//! Sound in WHERE, HAVING and ON, where NULL means false: `EXISTS (… inner = outer)` and `outer IN (SELECT inner …)` are true for the same
-//! rows. The negated form leaves NULLs out of the list and lets through outer rows whose key is NULL.
+//! Sound in WHERE, HAVING and ON, where NULL means false: `EXISTS (… inner = outer)` and `outer IN
+//! (SELECT inner …)` are true for the same rows. The negated form leaves NULLs out of the list and
+//! lets through outer rows whose key is NULL.
 
 use sqlparser::ast::{Expr, Query};
 
@@ -51,14 +53,23 @@ fn list(query: &Query, is_negated: bool, outer: &Scope, work: &Work) -> Option<E
         let (inner, outer_key) = (&key.inner, operand(&key.outer));
         let not_in = format!("{outer_key} NOT IN (SELECT {inner} {})", parts.text(more));
         let is_nullable = outer.is_nullable(&key.outer);
-        return work.expr(&if is_nullable { format!("({outer_key} IS NULL OR {not_in})") } else { not_in });
+        return work.expr(&if is_nullable {
+            format!("({outer_key} IS NULL OR {not_in})")
+        } else {
+            not_in
+        });
     }
     if keys.is_empty() || keys.len() > 3 || is_negated {
         return None;
     }
-    let all =
-        |side: &dyn Fn(&crate::rewriter::subquery::Key) -> String| keys.iter().map(side).collect::<Vec<_>>().join(", ");
+    let all = |side: &dyn Fn(&crate::rewriter::subquery::Key) -> String| {
+        keys.iter().map(side).collect::<Vec<_>>().join(", ")
+    };
     let outer = all(&|key| operand(&key.outer));
     let outer = if keys.len() > 1 { format!("({outer})") } else { outer };
-    work.expr(&format!("{outer} IN (SELECT {} {})", all(&|key| key.inner.to_string()), parts.text(Vec::new())))
+    work.expr(&format!(
+        "{outer} IN (SELECT {} {})",
+        all(&|key| key.inner.to_string()),
+        parts.text(Vec::new())
+    ))
 }

@@ -1,11 +1,13 @@
-//! `function-to-range`: a function of a column that is compared with a constant becomes a range of the column.
+//! `function-to-range`: a function of a column that is compared with a constant becomes a range of
+//! the column.
 //!
-//! Sound on PostgreSQL, whose dates have types, and for sums of integers, whatever the engine, short of an overflow. **Not sound** on SQLite,
-//! where a date is any text: one that is not written as year, month and day compares differently, and verification decides.
+//! Sound on PostgreSQL, whose dates have types, and for sums of integers, whatever the engine,
+//! short of an overflow. **Not sound** on SQLite, where a date is any text: one that is not written
+//! as year, month and day compares differently, and verification decides.
 
 use sqlparser::ast::{
-    BinaryOperator, DataType, DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Query,
-    Value,
+    BinaryOperator, DataType, DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArguments, Query, Value,
 };
 
 use super::range::{after_prefix, compared, period};
@@ -54,7 +56,13 @@ fn turned(op: &BinaryOperator) -> Option<BinaryOperator> {
     })
 }
 
-fn compare(left: &Expr, op: &BinaryOperator, right: &Expr, scope: &Scope, work: &Work) -> Option<String> {
+fn compare(
+    left: &Expr,
+    op: &BinaryOperator,
+    right: &Expr,
+    scope: &Scope,
+    work: &Work,
+) -> Option<String> {
     if let Some(text) = shifted(left, op, right, scope) {
         return Some(text);
     }
@@ -62,10 +70,12 @@ fn compare(left: &Expr, op: &BinaryOperator, right: &Expr, scope: &Scope, work: 
     let column = bucket.column;
     let (_, known) = scope.column(column)?;
     let constant = constant(right, bucket.is_number)?;
-    let constant = constant.strip_suffix(" 00:00:00").filter(|_| bucket.is_start).unwrap_or(&constant);
+    let constant =
+        constant.strip_suffix(" 00:00:00").filter(|_| bucket.is_start).unwrap_or(&constant);
     let sql_type = known.sql_type.to_ascii_lowercase();
     if work.is_sqlite() {
-        if bucket.is_prefix && scope.class(column) == Some(Class::Text) && *op == BinaryOperator::Eq {
+        if bucket.is_prefix && scope.class(column) == Some(Class::Text) && *op == BinaryOperator::Eq
+        {
             let end = after_prefix(constant).filter(|_| constant.len() == bucket.length)?;
             return compared(&column.to_string(), op, &quoted(constant), &quoted(&end));
         }
@@ -85,7 +95,8 @@ fn quoted(text: &str) -> String {
 /// A date as the year or month that begins with it.
 fn start_of(date: &str, length: usize) -> Option<&str> {
     let rest = date.get(length..)?;
-    (date.len() == 10 && "-01-01".ends_with(rest) && matches!(length, 4 | 7 | 10)).then(|| date.get(..length))?
+    (date.len() == 10 && "-01-01".ends_with(rest) && matches!(length, 4 | 7 | 10))
+        .then(|| date.get(..length))?
 }
 
 /// A function of a column that gives a year, a month or a day.
@@ -115,9 +126,13 @@ fn sqlite_bucket(expr: &Expr) -> Option<Bucket<'_>> {
             let bucket = sqlite_bucket(expr).filter(|bucket| bucket.length == 4)?;
             Some(Bucket { is_number: true, is_prefix: false, ..bucket })
         }
-        Expr::Substring { expr, substring_from: Some(from), substring_for: Some(count), .. } => {
+        Expr::Substring {
+            expr, substring_from: Some(from), substring_for: Some(count), ..
+        } => {
             let length = number(count)?.parse().ok().filter(|length| (1..=64).contains(length))?;
-            (number(from)? == "1").then(|| Bucket::of(expr, length))?.map(|bucket| Bucket { is_prefix: true, ..bucket })
+            (number(from)? == "1")
+                .then(|| Bucket::of(expr, length))?
+                .map(|bucket| Bucket { is_prefix: true, ..bucket })
         }
         Expr::Function(function) => {
             let (name, arguments) = call(function)?;
@@ -154,7 +169,9 @@ fn postgres_bucket(expr: &Expr) -> Option<Bucket<'_>> {
             match (name.as_str(), format.to_ascii_lowercase().as_str()) {
                 ("date_part", "year") => Some(Bucket { is_number: true, ..Bucket::of(column, 4)? }),
                 ("date_trunc", "year") => Some(Bucket { is_start: true, ..Bucket::of(column, 4)? }),
-                ("date_trunc", "month") => Some(Bucket { is_start: true, ..Bucket::of(column, 7)? }),
+                ("date_trunc", "month") => {
+                    Some(Bucket { is_start: true, ..Bucket::of(column, 7)? })
+                }
                 ("date_trunc", "day") => Some(Bucket { is_start: true, ..Bucket::of(column, 10)? }),
                 ("to_char", "yyyy") => Bucket::of(column, 4),
                 ("to_char", "yyyy-mm") => Bucket::of(column, 7),
@@ -174,7 +191,8 @@ fn call(function: &Function) -> Option<(String, Vec<&Expr>)> {
         let FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) = argument else { return None };
         arguments.push(expr);
     }
-    (function.over.is_none() && function.filter.is_none()).then_some((function_name(function)?, arguments))
+    (function.over.is_none() && function.filter.is_none())
+        .then_some((function_name(function)?, arguments))
 }
 
 fn is_integer(data_type: &DataType) -> bool {
@@ -189,7 +207,9 @@ fn constant(expr: &Expr, is_number: bool) -> Option<String> {
             Value::SingleQuotedString(text) => Some(text.clone()),
             _ => None,
         },
-        Expr::Cast { expr, data_type: DataType::Date | DataType::Timestamp(..), .. } if !is_number => {
+        Expr::Cast { expr, data_type: DataType::Date | DataType::Timestamp(..), .. }
+            if !is_number =>
+        {
             constant(expr, false)
         }
         _ if is_number => number(expr).map(str::to_owned),
@@ -222,9 +242,15 @@ fn shifted(left: &Expr, op: &BinaryOperator, right: &Expr, scope: &Scope) -> Opt
     let sign = turned(op).map(|_| op.to_string())?;
     let Expr::BinaryOp { left: a, op: sum, right: b } = left else { return None };
     let (column, shift) = match (&**a, &**b, sum) {
-        (column, number, BinaryOperator::Plus) if path(column).is_some() => (column, integer(number)?),
-        (column, number, BinaryOperator::Minus) if path(column).is_some() => (column, integer(number)?.checked_neg()?),
-        (number, column, BinaryOperator::Plus) if path(column).is_some() => (column, integer(number)?),
+        (column, number, BinaryOperator::Plus) if path(column).is_some() => {
+            (column, integer(number)?)
+        }
+        (column, number, BinaryOperator::Minus) if path(column).is_some() => {
+            (column, integer(number)?.checked_neg()?)
+        }
+        (number, column, BinaryOperator::Plus) if path(column).is_some() => {
+            (column, integer(number)?)
+        }
         _ => return None,
     };
     let (_, known) = scope.column(column)?;
@@ -235,7 +261,9 @@ fn shifted(left: &Expr, op: &BinaryOperator, right: &Expr, scope: &Scope) -> Opt
 
 fn integer(expr: &Expr) -> Option<i64> {
     match expr {
-        Expr::UnaryOp { op: sqlparser::ast::UnaryOperator::Minus, expr } => integer(expr)?.checked_neg(),
+        Expr::UnaryOp { op: sqlparser::ast::UnaryOperator::Minus, expr } => {
+            integer(expr)?.checked_neg()
+        }
         other => number(other)?.parse().ok(),
     }
 }

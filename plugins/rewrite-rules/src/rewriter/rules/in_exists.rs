@@ -1,7 +1,8 @@
 //! `in-to-exists` and `not-in-to-not-exists`.
 //!
-//! Sound in WHERE, HAVING and ON, where NULL means false. `x NOT IN (SELECT e …)` is true when no row has `e = x`, none has a NULL in `e`, and
-//! `x` is not NULL or there is no row at all; where the catalog has NOT NULL, these conditions are left out.
+//! Sound in WHERE, HAVING and ON, where NULL means false. `x NOT IN (SELECT e …)` is true when no
+//! row has `e = x`, none has a NULL in `e`, and `x` is not NULL or there is no row at all; where
+//! the catalog has NOT NULL, these conditions are left out.
 
 use sqlparser::ast::{Expr, Query};
 
@@ -37,7 +38,13 @@ fn change(query: &mut Query, work: &mut Work, is_negated: bool) {
     });
 }
 
-fn exists(expr: &Expr, query: &Query, is_negated: bool, outer: &Scope, work: &mut Work) -> Option<Expr> {
+fn exists(
+    expr: &Expr,
+    query: &Query,
+    is_negated: bool,
+    outer: &Scope,
+    work: &mut Work,
+) -> Option<Expr> {
     let value = qualified(expr, outer)?;
     let used = refs(&value).own;
     if used.is_empty() {

@@ -1,6 +1,8 @@
-//! `index-off`: on SQLite, `+column` prevents the planner from using the index of its plan for a comparison with a constant.
+//! `index-off`: on SQLite, `+column` prevents the planner from using the index of its plan for a
+//! comparison with a constant.
 //!
-//! Sound where column and constant have the same class of types: `+column` has no affinity, and the collation of the column stays.
+//! Sound where column and constant have the same class of types: `+column` has no affinity, and the
+//! collation of the column stays.
 
 use sqlparser::ast::{BinaryOperator, Expr, Query, UnaryOperator, Value};
 
@@ -23,7 +25,8 @@ pub(crate) fn apply(query: &mut Query, work: &mut Work) {
             }
             for (column, constant) in [(&mut **left, &**right)] {
                 if is_used(column, constant, &scope, &used) && work.takes() {
-                    let plus = Expr::UnaryOp { op: UnaryOperator::Plus, expr: Box::new(column.clone()) };
+                    let plus =
+                        Expr::UnaryOp { op: UnaryOperator::Plus, expr: Box::new(column.clone()) };
                     *column = plus;
                 }
             }
@@ -34,7 +37,11 @@ pub(crate) fn apply(query: &mut Query, work: &mut Work) {
 fn is_comparison(op: &BinaryOperator) -> bool {
     matches!(
         op,
-        BinaryOperator::Eq | BinaryOperator::Lt | BinaryOperator::LtEq | BinaryOperator::Gt | BinaryOperator::GtEq
+        BinaryOperator::Eq
+            | BinaryOperator::Lt
+            | BinaryOperator::LtEq
+            | BinaryOperator::Gt
+            | BinaryOperator::GtEq
     )
 }
 
@@ -52,15 +59,20 @@ fn is_used(column: &Expr, constant: &Expr, scope: &Scope, used: &[(String, Strin
     is_alike && used.iter().any(is_named)
 }
 
-/// The tables and columns that the plan searches by an index: `SEARCH t USING INDEX i (a=? AND b>?)`.
+/// The tables and columns that the plan searches by an index: `SEARCH t USING INDEX i (a=? AND
+/// b>?)`.
 fn used(plan: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for line in plan.lines() {
         let Some(rest) = line.trim_start().strip_prefix("SEARCH ") else { continue };
         let Some((table, rest)) = rest.split_once(' ') else { continue };
-        let Some((_, columns)) = rest.split_once(" (").filter(|(start, _)| start.contains("INDEX")) else { continue };
+        let Some((_, columns)) = rest.split_once(" (").filter(|(start, _)| start.contains("INDEX"))
+        else {
+            continue;
+        };
         for part in columns.trim_end_matches(')').split(" AND ") {
-            let name: String = part.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            let name: String =
+                part.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
             found.push((table.to_owned(), name));
         }
     }

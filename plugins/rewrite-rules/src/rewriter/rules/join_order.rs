@@ -1,5 +1,6 @@
-//! `join-order`: on SQLite, CROSS JOIN fixes the order in which tables are written. The one of which the conditions leave the fewest rows
-//! comes first, and each further one is joined to those before it. Sound: all joins are inner ones.
+//! `join-order`: on SQLite, CROSS JOIN fixes the order in which tables are written. The one of
+//! which the conditions leave the fewest rows comes first, and each further one is joined to those
+//! before it. Sound: all joins are inner ones.
 
 use std::collections::BTreeSet;
 
@@ -57,16 +58,22 @@ fn places(condition: &Expr, scope: &Scope) -> Option<BTreeSet<usize>> {
 }
 
 fn order(scope: &Scope, conditions: &[Expr], places: &[BTreeSet<usize>]) -> Vec<usize> {
-    let rows: Vec<f64> = (0..scope.sources.len()).map(|place| left(place, scope, conditions, places)).collect();
+    let rows: Vec<f64> =
+        (0..scope.sources.len()).map(|place| left(place, scope, conditions, places)).collect();
     let rows_of = |place: &usize| rows.get(*place).copied().unwrap_or(UNKNOWN_ROWS);
     let mut left: Vec<usize> = (0..scope.sources.len()).collect();
     let mut order: Vec<usize> = Vec::new();
     while !left.is_empty() {
         let is_joined = |place: usize| {
-            places.iter().any(|all| all.contains(&place) && all.iter().any(|other| order.contains(other)))
+            places
+                .iter()
+                .any(|all| all.contains(&place) && all.iter().any(|other| order.contains(other)))
         };
         let best = left.iter().copied().min_by(|a, b| {
-            (!is_joined(*a)).cmp(&!is_joined(*b)).then_with(|| rows_of(a).total_cmp(&rows_of(b))).then(a.cmp(b))
+            (!is_joined(*a))
+                .cmp(&!is_joined(*b))
+                .then_with(|| rows_of(a).total_cmp(&rows_of(b)))
+                .then(a.cmp(b))
         });
         let Some(best) = best else { break };
         order.push(best);
@@ -78,8 +85,10 @@ fn order(scope: &Scope, conditions: &[Expr], places: &[BTreeSet<usize>]) -> Vec<
 /// The rows that the conditions on one table alone leave of it.
 fn left(place: usize, scope: &Scope, conditions: &[Expr], places: &[BTreeSet<usize>]) -> f64 {
     let Some(source) = scope.sources.get(place) else { return UNKNOWN_ROWS };
-    let rows = source.table.and_then(|table| table.row_estimate).map_or(UNKNOWN_ROWS, |rows| rows as f64);
-    let own = conditions.iter().zip(places).filter(|(_, all)| all.len() == 1 && all.contains(&place));
+    let rows =
+        source.table.and_then(|table| table.row_estimate).map_or(UNKNOWN_ROWS, |rows| rows as f64);
+    let own =
+        conditions.iter().zip(places).filter(|(_, all)| all.len() == 1 && all.contains(&place));
     own.fold(rows, |rows, (condition, _)| rows * share(condition, source))
 }
 
@@ -88,7 +97,11 @@ fn share(condition: &Expr, source: &crate::rewriter::scope::Source) -> f64 {
     match condition {
         Expr::BinaryOp { left, op: BinaryOperator::Eq, .. } => {
             let name = path(left).and_then(|path| path.last());
-            if name.is_some_and(|name| source.is_unique(&[name.value.as_str()])) { 0.000_1 } else { 0.05 }
+            if name.is_some_and(|name| source.is_unique(&[name.value.as_str()])) {
+                0.000_1
+            } else {
+                0.05
+            }
         }
         Expr::InList { negated: false, .. } | Expr::InSubquery { negated: false, .. } => 0.1,
         Expr::BinaryOp { op: BinaryOperator::NotEq, .. } | Expr::IsNotNull(_) => 0.9,
@@ -105,7 +118,9 @@ fn planned(plan: &str, scope: &Scope) -> Option<Vec<usize>> {
             continue;
         }
         let name = words.next()?;
-        order.push(scope.sources.iter().position(|source| source.name.value.eq_ignore_ascii_case(name))?);
+        order.push(
+            scope.sources.iter().position(|source| source.name.value.eq_ignore_ascii_case(name))?,
+        );
     }
     (order.len() == scope.sources.len()).then_some(order)
 }

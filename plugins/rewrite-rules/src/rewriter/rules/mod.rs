@@ -1,4 +1,5 @@
-//! The rules, each in a file of its own. A rule changes a statement in place, wherever its conditions hold.
+//! The rules, each in a file of its own. A rule changes a statement in place, wherever its
+//! conditions hold.
 
 mod count_exists;
 mod cte;
@@ -26,7 +27,8 @@ pub(crate) struct Rule {
     pub(crate) reason: &'static str,
     /// How promising the rule is with that plan; the greatest comes first.
     pub(crate) promise: fn(&Signs) -> u32,
-    /// Rewrites the statement in place; leaves it unchanged where the conditions of the rule do not hold.
+    /// Rewrites the statement in place; leaves it unchanged where the conditions of the rule do not
+    /// hold.
     pub(crate) apply: fn(&mut Query, &mut Work),
 }
 

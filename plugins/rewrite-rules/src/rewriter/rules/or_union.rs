@@ -1,13 +1,18 @@
-//! `or-to-union`: a condition `a OR b` becomes the rows that meet `a` and then those that meet `b` and not `a`.
+//! `or-to-union`: a condition `a OR b` becomes the rows that meet `a` and then those that meet `b`
+//! and not `a`.
 //!
-//! Sound: every row meets exactly one of the branches, since `a IS NOT TRUE` also holds where `a` is NULL. The branches stand in FROM, so
-//! that groups, DISTINCT and ORDER BY stay as they are.
+//! Sound: every row meets exactly one of the branches, since `a IS NOT TRUE` also holds where `a`
+//! is NULL. The branches stand in FROM, so that groups, DISTINCT and ORDER BY stay as they are.
 
-use sqlparser::ast::{Expr, GroupByExpr, Ident, OrderBy, OrderByKind, Query, Select, SelectItem, SetExpr, Value};
+use sqlparser::ast::{
+    Expr, GroupByExpr, Ident, OrderBy, OrderByKind, Query, Select, SelectItem, SetExpr, Value,
+};
 
 use crate::rewriter::refs::{refs, replace};
 use crate::rewriter::scope::{Owner, Scope};
-use crate::rewriter::sql::{all_of, conjuncts, disjuncts, is_standard, item_expr, item_name, on_of};
+use crate::rewriter::sql::{
+    all_of, conjuncts, disjuncts, is_standard, item_expr, item_name, on_of,
+};
 use crate::rewriter::work::Work;
 
 /// Conditions with more alternatives than this are left as they are.
@@ -40,7 +45,8 @@ fn divided<'a>(query: &Query, work: &mut Work<'a>) -> Option<Query> {
     let mut columns = Columns { name: &name, scope: &scope, work, found: Vec::new() };
     let mut query = query.clone();
     let mut new = (**select).clone();
-    new.projection = new.projection.into_iter().map(|item| columns.output(item)).collect::<Option<_>>()?;
+    new.projection =
+        new.projection.into_iter().map(|item| columns.output(item)).collect::<Option<_>>()?;
     let GroupByExpr::Expressions(keys, _) = &mut new.group_by else { return None };
     for key in keys {
         columns.change(key)?;
@@ -49,7 +55,8 @@ fn divided<'a>(query: &Query, work: &mut Work<'a>) -> Option<Query> {
     columns.order(query.order_by.as_mut(), select)?;
     let listed = columns.listed();
     let branches = branches(select, &spot, &listed)?;
-    let from = work.query(&format!("SELECT 1 FROM ({}) AS {name}", branches.join(" UNION ALL ")))?;
+    let from =
+        work.query(&format!("SELECT 1 FROM ({}) AS {name}", branches.join(" UNION ALL ")))?;
     let SetExpr::Select(from) = *from.body else { return None };
     new.from = from.from;
     new.selection = None;
@@ -67,7 +74,8 @@ enum Spot {
 
 /// The first OR that is worth dividing, in WHERE or in ON of an inner join.
 fn spot(select: &Select, scope: &Scope) -> Option<Spot> {
-    let place = |condition: &Expr| conjuncts(condition).iter().position(|part| is_worth_it(part, scope));
+    let place =
+        |condition: &Expr| conjuncts(condition).iter().position(|part| is_worth_it(part, scope));
     for (item, tables) in select.from.iter().enumerate() {
         for (join, joined) in tables.joins.iter().enumerate() {
             let is_inner = crate::rewriter::scope::is_inner(&joined.join_operator);
@@ -100,8 +108,11 @@ fn is_worth_it(condition: &Expr, scope: &Scope) -> bool {
         (names, found.has_query)
     };
     let all: Vec<_> = parts.iter().map(columns).collect();
-    let is_told = |(names, has_query): &(Vec<(Option<usize>, String)>, bool)| *has_query || !names.is_empty();
-    (2..=BRANCHES).contains(&parts.len()) && all.iter().all(is_told) && all.windows(2).any(|two| two[0] != two[1])
+    let is_told =
+        |(names, has_query): &(Vec<(Option<usize>, String)>, bool)| *has_query || !names.is_empty();
+    (2..=BRANCHES).contains(&parts.len())
+        && all.iter().all(is_told)
+        && all.windows(2).any(|two| two[0] != two[1])
 }
 
 /// One SELECT for each side of the OR.
@@ -131,7 +142,8 @@ fn branches(select: &Select, spot: &Spot, columns: &[SelectItem]) -> Option<Vec<
             Spot::Where(_) => branch.selection = all,
             Spot::On(item, join, _) => {
                 let operator = &mut branch.from.get_mut(*item)?.joins.get_mut(*join)?.join_operator;
-                *operator = sqlparser::ast::JoinOperator::Join(sqlparser::ast::JoinConstraint::On(all?));
+                *operator =
+                    sqlparser::ast::JoinOperator::Join(sqlparser::ast::JoinConstraint::On(all?));
             }
         }
         branches.push(branch.to_string());
@@ -149,7 +161,8 @@ struct Columns<'s, 'a> {
 }
 
 impl Columns<'_, '_> {
-    /// Replaces references to tables by references to the branches; `None` where one is not understood.
+    /// Replaces references to tables by references to the branches; `None` where one is not
+    /// understood.
     fn change(&mut self, expr: &mut Expr) -> Option<()> {
         let found = refs(expr);
         if found.has_query || !self.scope.owns_all(&found.own) {
@@ -176,7 +189,9 @@ impl Columns<'_, '_> {
     fn column(&mut self, path: &[Ident]) -> Option<String> {
         let Owner::Source(place) = self.scope.owner(path) else { return None };
         let name = path.last()?.value.to_ascii_lowercase();
-        if let Some((.., column)) = self.found.iter().find(|(owner, known, ..)| (*owner, known) == (place, &name)) {
+        if let Some((.., column)) =
+            self.found.iter().find(|(owner, known, ..)| (*owner, known) == (place, &name))
+        {
             return Some(column.clone());
         }
         let column = self.work.fresh("c");
@@ -212,13 +227,19 @@ impl Columns<'_, '_> {
             Expr::Value(_) => true,
             _ => false,
         };
-        keys.iter_mut().filter(|key| !is_output(&key.expr)).try_for_each(|key| self.change(&mut key.expr))
+        keys.iter_mut()
+            .filter(|key| !is_output(&key.expr))
+            .try_for_each(|key| self.change(&mut key.expr))
     }
 
     /// What the branches select.
     fn listed(&mut self) -> Vec<SelectItem> {
-        let item = |expr: &Expr, name: &str| SelectItem::ExprWithAlias { expr: expr.clone(), alias: Ident::new(name) };
-        let mut items: Vec<SelectItem> = self.found.iter().map(|(_, _, expr, name)| item(expr, name)).collect();
+        let item = |expr: &Expr, name: &str| SelectItem::ExprWithAlias {
+            expr: expr.clone(),
+            alias: Ident::new(name),
+        };
+        let mut items: Vec<SelectItem> =
+            self.found.iter().map(|(_, _, expr, name)| item(expr, name)).collect();
         if items.is_empty() {
             items.push(item(&Expr::value(Value::Number("1".into(), false)), &self.work.fresh("c")));
         }

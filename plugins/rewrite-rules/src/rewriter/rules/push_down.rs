@@ -1,8 +1,12 @@
-//! `push-down`: a condition on the columns of a sub-query in FROM is asked within it as well, in each branch of a UNION.
+//! `push-down`: a condition on the columns of a sub-query in FROM is asked within it as well, in
+//! each branch of a UNION.
 //!
-//! Sound: the condition stays where it was, it is never true for NULL, and it filters groups by what they are grouped by.
+//! Sound: the condition stays where it was, it is never true for NULL, and it filters groups by
+//! what they are grouped by.
 
-use sqlparser::ast::{BinaryOperator, Expr, Ident, Query, Select, SetExpr, SetOperator, TableFactor};
+use sqlparser::ast::{
+    BinaryOperator, Expr, Ident, Query, Select, SetExpr, SetOperator, TableFactor,
+};
 
 use crate::rewriter::refs::{has_aggregate, path, refs, replace};
 use crate::rewriter::scope::{Owner, Scope};
@@ -42,8 +46,12 @@ fn is_strict(condition: &Expr) -> bool {
             );
             compares && path(left).is_some() && is_constant(right)
         }
-        Expr::Between { expr, low, high, .. } => path(expr).is_some() && is_constant(low) && is_constant(high),
-        Expr::InList { expr, list, negated: false } => path(expr).is_some() && list.iter().all(is_constant),
+        Expr::Between { expr, low, high, .. } => {
+            path(expr).is_some() && is_constant(low) && is_constant(high)
+        }
+        Expr::InList { expr, list, negated: false } => {
+            path(expr).is_some() && list.iter().all(is_constant)
+        }
         _ => false,
     }
 }
@@ -61,10 +69,13 @@ fn one_source(condition: &Expr, scope: &Scope) -> Option<usize> {
 /// The sub-query that is the source at a place in FROM.
 fn derived(select: &mut Select, place: usize) -> Option<&mut Query> {
     let factors = select.from.iter_mut().flat_map(|item| {
-        std::iter::once(&mut item.relation).chain(item.joins.iter_mut().map(|join| &mut join.relation))
+        std::iter::once(&mut item.relation)
+            .chain(item.joins.iter_mut().map(|join| &mut join.relation))
     });
     match factors.into_iter().nth(place)? {
-        TableFactor::Derived { subquery, alias: Some(alias), .. } if alias.columns.is_empty() => Some(subquery),
+        TableFactor::Derived { subquery, alias: Some(alias), .. } if alias.columns.is_empty() => {
+            Some(subquery)
+        }
         _ => None,
     }
 }
@@ -75,10 +86,9 @@ fn narrowed(query: &Query, condition: &Expr) -> Option<Query> {
         return None;
     }
     let column = refs(condition).own.first()?.last()?.clone();
-    let place = first_select(&query.body)?
-        .projection
-        .iter()
-        .position(|item| item_name(item).is_some_and(|name| name.value.eq_ignore_ascii_case(&column.value)))?;
+    let place = first_select(&query.body)?.projection.iter().position(|item| {
+        item_name(item).is_some_and(|name| name.value.eq_ignore_ascii_case(&column.value))
+    })?;
     let mut query = query.clone();
     narrow(&mut query.body, condition, &column, place)?;
     Some(query)
@@ -103,15 +113,24 @@ fn narrow(body: &mut SetExpr, condition: &Expr, column: &Ident, place: usize) ->
     }
 }
 
-fn narrow_select(select: &mut Select, condition: &Expr, column: &Ident, place: usize) -> Option<()> {
+fn narrow_select(
+    select: &mut Select,
+    condition: &Expr,
+    column: &Ident,
+    place: usize,
+) -> Option<()> {
     let is_star = |item| item_expr(item).is_none();
-    if !is_standard(select) || !select.named_window.is_empty() || select.projection.iter().any(is_star) {
+    if !is_standard(select)
+        || !select.named_window.is_empty()
+        || select.projection.iter().any(is_star)
+    {
         return None;
     }
     let shown = item_expr(select.projection.get(place)?)?.clone();
     let keys = groups(select)?;
     let has_windows = select.projection.iter().any(|item| item.to_string().contains(" OVER "));
-    let is_grouped = !keys.is_empty() || select.projection.iter().filter_map(item_expr).any(has_aggregate);
+    let is_grouped =
+        !keys.is_empty() || select.projection.iter().filter_map(item_expr).any(has_aggregate);
     let is_key = keys.contains(&shown);
     if has_windows || has_aggregate(&shown) || refs(&shown).has_query || (is_grouped && !is_key) {
         return None;
@@ -120,8 +139,13 @@ fn narrow_select(select: &mut Select, condition: &Expr, column: &Ident, place: u
     replace(&mut new, &mut |expr| {
         let is_column = matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_));
         let is_this = path(expr)?.last()?.value.eq_ignore_ascii_case(&column.value);
-        (is_column && is_this)
-            .then(|| if path(&shown).is_some() { shown.clone() } else { Expr::Nested(Box::new(shown.clone())) })
+        (is_column && is_this).then(|| {
+            if path(&shown).is_some() {
+                shown.clone()
+            } else {
+                Expr::Nested(Box::new(shown.clone()))
+            }
+        })
     });
     let mut conditions: Vec<Expr> = select.selection.iter().flat_map(conjuncts).cloned().collect();
     if conditions.contains(&new) {

@@ -2,7 +2,8 @@
 
 use sqlparser::ast::BinaryOperator;
 
-/// The first day of a year, a month or a day, and the first day after it: `2023`, `2023-05`, `2023-05-31`.
+/// The first day of a year, a month or a day, and the first day after it: `2023`, `2023-05`,
+/// `2023-05-31`.
 pub(crate) fn period(text: &str) -> Option<(String, String)> {
     let parts: Vec<&str> = text.split('-').collect();
     let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
@@ -41,15 +42,23 @@ fn after(year: u32, month: Option<u32>, day: Option<u32>) -> String {
 
 fn days(year: u32, month: u32) -> u32 {
     match month {
-        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => 29,
+        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => {
+            29
+        }
         2 => 28,
         4 | 6 | 9 | 11 => 30,
         _ => 31,
     }
 }
 
-/// A condition on a column that holds for the same values as one on its period: `(start, end)` is the period of the constant.
-pub(crate) fn compared(column: &str, op: &BinaryOperator, start: &str, end: &str) -> Option<String> {
+/// A condition on a column that holds for the same values as one on its period: `(start, end)` is
+/// the period of the constant.
+pub(crate) fn compared(
+    column: &str,
+    op: &BinaryOperator,
+    start: &str,
+    end: &str,
+) -> Option<String> {
     Some(match op {
         BinaryOperator::Eq => format!("({column} >= {start} AND {column} < {end})"),
         BinaryOperator::Lt => format!("{column} < {start}"),
@@ -62,7 +71,8 @@ pub(crate) fn compared(column: &str, op: &BinaryOperator, start: &str, end: &str
 
 /// The least text after all that begin with this one, in the order of bytes.
 pub(crate) fn after_prefix(prefix: &str) -> Option<String> {
-    let last = prefix.bytes().last().filter(|last| prefix.is_ascii() && (b' '..b'~').contains(last))?;
+    let last =
+        prefix.bytes().last().filter(|last| prefix.is_ascii() && (b' '..b'~').contains(last))?;
     let start = prefix.get(..prefix.len() - 1)?;
     Some(format!("{start}{}", char::from(last + 1)))
 }
@@ -79,7 +89,17 @@ mod tests {
         assert_eq!(of("2024-02-28").unwrap(), "2024-02-28 2024-02-29");
         assert_eq!(of("2023-02-28").unwrap(), "2023-02-28 2023-03-01");
         assert_eq!(of("2000-02-29").unwrap(), "2000-02-29 2000-03-01");
-        for wrong in ["", "23", "2023-13", "2023-00", "1900-02-29", "2023-1-1", "2023-05-1x", "0000", "2023-01-01-01"] {
+        for wrong in [
+            "",
+            "23",
+            "2023-13",
+            "2023-00",
+            "1900-02-29",
+            "2023-1-1",
+            "2023-05-1x",
+            "0000",
+            "2023-01-01-01",
+        ] {
             assert_eq!(period(wrong), None, "{wrong}");
         }
     }

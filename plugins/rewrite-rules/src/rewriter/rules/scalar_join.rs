@@ -1,7 +1,9 @@
-//! `scalar-to-join`: a correlated sub-query that is a value becomes a derived table with one row for each key, which is joined.
+//! `scalar-to-join`: a correlated sub-query that is a value becomes a derived table with one row
+//! for each key, which is joined.
 //!
-//! Sound: where no row of the derived table fits, LEFT JOIN gives NULLs, as the aggregate of no rows does; a count becomes 0. On SQLite both
-//! sides of a key must be columns of one class of types, because comparing a number with a text converts and grouping does not.
+//! Sound: where no row of the derived table fits, LEFT JOIN gives NULLs, as the aggregate of no
+//! rows does; a count becomes 0. On SQLite both sides of a key must be columns of one class of
+//! types, because comparing a number with a text converts and grouping does not.
 
 use sqlparser::ast::{Expr, Join, Query, Select, SelectItem};
 
@@ -72,7 +74,8 @@ fn converted(query: &Query, outer: &Scope, work: &mut Work) -> Option<Converted>
         Some(columns) => (columns, true),
         None => (vec![looked_up(&mut value, &name, &parts, &select, outer, work)?], false),
     };
-    let keys: Vec<(String, String)> = parts.keys.iter().map(|key| (key.inner.to_string(), work.fresh("k"))).collect();
+    let keys: Vec<(String, String)> =
+        parts.keys.iter().map(|key| (key.inner.to_string(), work.fresh("k"))).collect();
     let list = |pair: &(String, String)| format!("{} AS {}", pair.0, pair.1);
     let shown = keys.iter().chain(&columns).map(list).collect::<Vec<_>>().join(", ");
     let by = keys.iter().map(|(key, _)| key.clone()).collect::<Vec<_>>().join(", ");
@@ -88,7 +91,8 @@ fn converted(query: &Query, outer: &Scope, work: &mut Work) -> Option<Converted>
     Some(Converted { item, join, value })
 }
 
-/// Replaces the aggregates of a value by columns of the derived table; `None` unless everything else in it is constant.
+/// Replaces the aggregates of a value by columns of the derived table; `None` unless everything
+/// else in it is constant.
 fn aggregated(
     value: &mut Expr,
     name: &str,
@@ -111,11 +115,16 @@ fn aggregated(
             "total" => Some("0.0"),
             _ => None,
         };
-        work.expr(&none.map_or_else(|| format!("{name}.{column}"), |none| format!("COALESCE({name}.{column}, {none})")))
+        work.expr(&none.map_or_else(
+            || format!("{name}.{column}"),
+            |none| format!("COALESCE({name}.{column}, {none})"),
+        ))
     });
     let left = refs(&new);
-    let is_ours = |path: &Vec<sqlparser::ast::Ident>| path.first().is_some_and(|first| first.value == name);
-    let is_whole = is_clean && !columns.is_empty() && !left.has_query && left.own.iter().all(is_ours);
+    let is_ours =
+        |path: &Vec<sqlparser::ast::Ident>| path.first().is_some_and(|first| first.value == name);
+    let is_whole =
+        is_clean && !columns.is_empty() && !left.has_query && left.own.iter().all(is_ours);
     is_whole.then(|| *value = new)?;
     Some(columns)
 }
@@ -130,8 +139,11 @@ fn looked_up(
     work: &mut Work,
 ) -> Option<(String, String)> {
     let [source] = parts.scope.sources.as_slice() else { return None };
-    let columns: Option<Vec<&str>> =
-        parts.keys.iter().map(|key| path(&key.inner)?.last().map(|name| name.value.as_str())).collect();
+    let columns: Option<Vec<&str>> = parts
+        .keys
+        .iter()
+        .map(|key| path(&key.inner)?.last().map(|name| name.value.as_str()))
+        .collect();
     let found = refs(value);
     let fits = is_row_by_row(select) && source.is_unique(&columns?) && !found.has_query;
     if !fits || found.own.is_empty() || !is_own(&found, &parts.scope, outer) {

@@ -1,13 +1,15 @@
-//! The example `steps` of the SDK as a plugin for Extism: reads the probability of a claim from a list of steps. Claims and probabilities are
-//! JSON, the steps a setting of the manifest.
+//! The example `steps` of the SDK as a plugin for Extism: reads the probability of a claim from a
+//! list of steps. Claims and probabilities are JSON, the steps a setting of the manifest.
 
 use extism_pdk::{FnResult, Json, config, plugin_fn};
 use serde::Deserialize;
 
-/// The steps where the manifest gives none: pairs of a claim and the probability from there on, ascending.
+/// The steps where the manifest gives none: pairs of a claim and the probability from there on,
+/// ascending.
 const STEPS: &[[f64; 2]] = &[[0.0, 0.2], [0.5, 0.5], [0.9, 0.8]];
 
-/// What happened before a candidate was found: all members of the contract's record, which our side receives as well.
+/// What happened before a candidate was found: all members of the contract's record, which our side
+/// receives as well.
 #[derive(Deserialize)]
 #[allow(dead_code, reason = "as in the example, only the errors count")]
 struct Signals {

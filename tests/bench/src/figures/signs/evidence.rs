@@ -1,7 +1,7 @@
 //! What a statement and its result show of the signs.
 //!
-//! The statements are read and run here and not by the host: names are looked up more loosely than the guard does it, and columns that
-//! come through a subquery in FROM are not followed.
+//! The statements are read and run here and not by the host: names are looked up more loosely than
+//! the guard does it, and columns that come through a subquery in FROM are not followed.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 use rusqlite::types::Value as Cell;
 use rusqlite::{Connection, OpenFlags, Row};
 use sqlparser::ast::{
-    BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, JoinOperator, Query, Select,
-    SelectItem, SetExpr, Statement, TableFactor, Value, ValueWithSpan, Visit, Visitor,
+    BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr,
+    JoinOperator, Query, Select, SelectItem, SetExpr, Statement, TableFactor, Value, ValueWithSpan,
+    Visit, Visitor,
 };
 use sqlparser::dialect::SQLiteDialect;
 use sqlparser::parser::Parser;
@@ -24,8 +25,7 @@ use crate::Outcome;
 /// How long a statement may run.
 const LIMIT: Duration = Duration::from_secs(5);
 /// Words of a question that name nothing, as the plugin has them.
-const PARTICLES: &str =
-    " a an and are at be by did do does for from had has have in is no not of on or the to was were with ";
+const PARTICLES: &str = " a an and are at be by did do does for from had has have in is no not of on or the to was were with ";
 /// Words of a question that ask for an order or for a number of rows.
 const ORDERING: &str = " order ordered sort sorted alphabetical alphabetically ascending descending lexicographical decreasing increasing \
                         most least top first last latest more less maximum minimum best worst ";
@@ -42,7 +42,11 @@ struct Catalog {
 
 impl Catalog {
     fn read(connection: &Connection) -> Outcome<Self> {
-        let names = texts(connection, "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')", None)?;
+        let names = texts(
+            connection,
+            "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')",
+            None,
+        )?;
         let mut tables = Vec::new();
         for [name, ..] in names {
             let columns = texts(connection, "SELECT name FROM pragma_table_info(?1)", Some(&name))?;
@@ -77,9 +81,13 @@ impl Catalog {
 
     /// Whether keys speak against joining by these two columns, as the plugin has it.
     fn is_odd(&self, left: Place, right: Place) -> bool {
-        let partners = |of: Place| self.keys.iter().filter(move |(place, _)| *place == of).map(|(_, partner)| *partner);
-        let is_along = partners(left).any(|place| place == right || partners(right).any(|other| other == place));
-        let is_between = self.keys.iter().any(|(place, partner)| place.0 == left.0 && partner.0 == right.0);
+        let partners = |of: Place| {
+            self.keys.iter().filter(move |(place, _)| *place == of).map(|(_, partner)| *partner)
+        };
+        let is_along = partners(left)
+            .any(|place| place == right || partners(right).any(|other| other == place));
+        let is_between =
+            self.keys.iter().any(|(place, partner)| place.0 == left.0 && partner.0 == right.0);
         !is_along && (is_between || partners(left).chain(partners(right)).next().is_some())
     }
 }
@@ -88,7 +96,9 @@ impl Catalog {
 fn texts(connection: &Connection, sql: &str, about: Option<&str>) -> Outcome<Vec<[String; 3]>> {
     let mut statement = connection.prepare(sql)?;
     let width = statement.column_count();
-    let text = |row: &Row<'_>, at: usize| if at < width { row.get::<_, Option<String>>(at) } else { Ok(None) };
+    let text = |row: &Row<'_>, at: usize| {
+        if at < width { row.get::<_, Option<String>>(at) } else { Ok(None) }
+    };
     let rows = statement.query_map(rusqlite::params_from_iter(about), |row| {
         Ok([text(row, 0)?, text(row, 1)?, text(row, 2)?].map(Option::unwrap_or_default))
     })?;
@@ -121,15 +131,18 @@ impl Reading<'_> {
     fn sources(&self, body: &SetExpr) -> Vec<(String, usize)> {
         match body {
             SetExpr::Select(select) => self.tables(select),
-            SetExpr::SetOperation { left, right, .. } => [self.sources(left), self.sources(right)].concat(),
+            SetExpr::SetOperation { left, right, .. } => {
+                [self.sources(left), self.sources(right)].concat()
+            }
             _ => Vec::new(),
         }
     }
 
     fn tables(&self, select: &Select) -> Vec<(String, usize)> {
         let trees = select.from.iter();
-        let factors =
-            trees.flat_map(|tree| std::iter::once(&tree.relation).chain(tree.joins.iter().map(|j| &j.relation)));
+        let factors = trees.flat_map(|tree| {
+            std::iter::once(&tree.relation).chain(tree.joins.iter().map(|j| &j.relation))
+        });
         let table = |factor: &TableFactor| {
             let TableFactor::Table { name, alias, .. } = factor else { return None };
             let name = &name.0.last()?.as_ident()?.value;
@@ -142,16 +155,21 @@ impl Reading<'_> {
     /// The column that an expression is, looked up from the innermost query outwards.
     fn column(&self, expr: &Expr) -> Option<Place> {
         let (qualifier, name) = named(expr)?;
-        let goes_by = |known: &str| qualifier.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(known));
+        let goes_by = |known: &str| {
+            qualifier.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(known))
+        };
         let sources = self.scopes.iter().rev().flatten().filter(|(known, _)| goes_by(known));
         sources.filter_map(|(_, table)| self.catalog.column(*table, &name)).next()
     }
 
-    /// The text that an expression is. SQLite takes a name in double quotes that nothing has for one.
+    /// The text that an expression is. SQLite takes a name in double quotes that nothing has for
+    /// one.
     fn text(&self, expr: &Expr) -> Option<String> {
         match expr {
             Expr::Value(value) => literal(value),
-            Expr::Identifier(name) if name.quote_style == Some('"') && self.column(expr).is_none() => {
+            Expr::Identifier(name)
+                if name.quote_style == Some('"') && self.column(expr).is_none() =>
+            {
                 Some(name.value.clone())
             }
             _ => None,
@@ -163,7 +181,9 @@ impl Reading<'_> {
             Expr::Nested(inner) => return self.pair(inner, text),
             Expr::Function(function) => match &function.args {
                 FunctionArguments::List(list) => match list.args.first() {
-                    Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))) => self.column(argument),
+                    Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))) => {
+                        self.column(argument)
+                    }
                     _ => None,
                 },
                 _ => None,
@@ -173,16 +193,19 @@ impl Reading<'_> {
         self.compared.extend(column.zip(self.text(text)));
     }
 
-    /// The only column that a name can mean anywhere in the statement, as the plugin places those of joins.
+    /// The only column that a name can mean anywhere in the statement, as the plugin places those
+    /// of joins.
     fn place(&self, (qualifier, name): &(Option<String>, String)) -> Option<Place> {
         let goes_by = |(known, table): &(String, usize)| match qualifier {
             Some(wanted) => {
-                known.eq_ignore_ascii_case(wanted) || self.catalog.tables[*table].0.eq_ignore_ascii_case(wanted)
+                known.eq_ignore_ascii_case(wanted)
+                    || self.catalog.tables[*table].0.eq_ignore_ascii_case(wanted)
             }
             None => true,
         };
         let sources = self.sources.iter().filter(|source| goes_by(source));
-        let places: BTreeSet<Place> = sources.filter_map(|(_, table)| self.catalog.column(*table, name)).collect();
+        let places: BTreeSet<Place> =
+            sources.filter_map(|(_, table)| self.catalog.column(*table, name)).collect();
         places.first().copied().filter(|_| places.len() == 1)
     }
 
@@ -199,7 +222,8 @@ impl Visitor for Reading<'_> {
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
         self.queries += 1;
-        self.is_ordered |= self.queries == 1 && (query.order_by.is_some() || query.limit_clause.is_some());
+        self.is_ordered |=
+            self.queries == 1 && (query.order_by.is_some() || query.limit_clause.is_some());
         self.scopes.push(self.sources(&query.body));
         ControlFlow::Continue(())
     }
@@ -214,12 +238,16 @@ impl Visitor for Reading<'_> {
         self.sources.extend(tables.iter().cloned());
         self.scopes.push(tables);
         self.distinct |= select.distinct.is_some();
-        let mut joins = select.from.iter().flat_map(|tree| &tree.joins).map(|join| &join.join_operator);
-        self.left_joins |= joins.any(|join| matches!(join, JoinOperator::Left(_) | JoinOperator::LeftOuter(_)));
+        let mut joins =
+            select.from.iter().flat_map(|tree| &tree.joins).map(|join| &join.join_operator);
+        self.left_joins |=
+            joins.any(|join| matches!(join, JoinOperator::Left(_) | JoinOperator::LeftOuter(_)));
         let items: Vec<&Expr> = select.projection.iter().filter_map(expression).collect();
         let plain: Vec<String> = items.iter().filter_map(|item| Some(named(item)?.1)).collect();
-        let is_grouped = !matches!(&select.group_by, GroupByExpr::Expressions(by, _) if by.is_empty());
-        self.bare_column |= !is_grouped && !plain.is_empty() && items.iter().any(|item| is_aggregate(item));
+        let is_grouped =
+            !matches!(&select.group_by, GroupByExpr::Expressions(by, _) if by.is_empty());
+        self.bare_column |=
+            !is_grouped && !plain.is_empty() && items.iter().any(|item| is_aggregate(item));
         self.selected.get_or_insert(plain);
         ControlFlow::Continue(())
     }
@@ -250,7 +278,9 @@ impl Visitor for Reading<'_> {
             }
             Expr::Like { expr, pattern, .. } => self.pair(expr, pattern),
             Expr::InList { expr, list, .. } => list.iter().for_each(|value| self.pair(expr, value)),
-            Expr::Between { expr, low, high, .. } => [low, high].into_iter().for_each(|end| self.pair(expr, end)),
+            Expr::Between { expr, low, high, .. } => {
+                [low, high].into_iter().for_each(|end| self.pair(expr, end))
+            }
             _ => {}
         }
         ControlFlow::Continue(())
@@ -289,10 +319,12 @@ fn expression(item: &SelectItem) -> Option<&Expr> {
 
 fn is_aggregate(expr: &Expr) -> bool {
     let Expr::Function(function) = expr else { return false };
-    ["count", "sum", "avg", "min", "max"].contains(&function.name.to_string().to_lowercase().as_str())
+    ["count", "sum", "avg", "min", "max"]
+        .contains(&function.name.to_string().to_lowercase().as_str())
 }
 
-/// The words of a text, letters only, split where a small letter meets a capital one, in small letters.
+/// The words of a text, letters only, split where a small letter meets a capital one, in small
+/// letters.
 fn words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_small = false;
@@ -313,11 +345,13 @@ fn stems(text: &str) -> BTreeSet<String> {
     words(text).iter().map(|word| stem(word)).collect()
 }
 
-/// The plugin's: takes off the plural, then `ing` or `ed`, then a last `e`, as far as enough is left.
+/// The plugin's: takes off the plural, then `ing` or `ed`, then a last `e`, as far as enough is
+/// left.
 fn stem(word: &str) -> String {
     let length = word.chars().count();
     let hisses = ["sses", "shes", "ches", "xes", "zes"].iter().any(|ending| word.ends_with(ending));
-    let mut stem = match (word.strip_suffix("ies"), word.strip_suffix("es"), word.strip_suffix('s')) {
+    let mut stem = match (word.strip_suffix("ies"), word.strip_suffix("es"), word.strip_suffix('s'))
+    {
         (Some(left), ..) if length > 4 => format!("{left}y"),
         (_, Some(left), _) if length > 4 && hisses => left.to_owned(),
         (.., Some(left)) if length > 3 && !left.ends_with('s') => left.to_owned(),
@@ -345,7 +379,10 @@ impl Database {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags)?;
         let catalog = Catalog::read(&connection)?;
-        let names = catalog.tables.iter().flat_map(|(table, columns)| std::iter::once(table).chain(columns));
+        let names = catalog
+            .tables
+            .iter()
+            .flat_map(|(table, columns)| std::iter::once(table).chain(columns));
         let names = names.flat_map(|name| stems(name)).collect();
         Ok(Self { connection, catalog, names })
     }
@@ -373,7 +410,8 @@ impl Database {
         let tables: BTreeSet<usize> = reading.sources.iter().map(|(_, table)| *table).collect();
         let used = tables.iter().map(|table| &*self.catalog.tables[*table].0);
         let used = used.chain(reading.columns.iter().map(|column| self.catalog.name(*column)));
-        let used: BTreeSet<String> = used.chain(reading.literals.iter().map(String::as_str)).flat_map(stems).collect();
+        let used: BTreeSet<String> =
+            used.chain(reading.literals.iter().map(String::as_str)).flat_map(stems).collect();
         let unused = asked.intersection(&self.names).filter(|stem| !used.contains(*stem)).count();
         let distinct: BTreeSet<String> = rows.iter().map(|row| format!("{row:?}")).collect();
         let width = rows.first().map_or(0, Vec::len);
@@ -433,17 +471,24 @@ impl Database {
         reading
     }
 
-    /// Whether a text is compared with a column that does not hold it; numbers, dates and patterns are left out.
+    /// Whether a text is compared with a column that does not hold it; numbers, dates and patterns
+    /// are left out.
     fn has_absent_value(&self, reading: &Reading<'_>) -> Outcome<bool> {
         for (place, text) in &reading.compared {
             if text.contains('%') || !text.chars().any(char::is_alphabetic) {
                 continue;
             }
             let quoted = |name: &str| Dialect::Sqlite.quoted(name);
-            let (table, column) = (quoted(&self.catalog.tables[place.0].0), quoted(self.catalog.name(*place)));
-            let is_equal =
-                if reading.any_case { format!("lower({column}) = lower(?1)") } else { format!("{column} = ?1") };
-            let mut probe = self.connection.prepare(&format!("SELECT 1 FROM {table} WHERE {is_equal} LIMIT 1"))?;
+            let (table, column) =
+                (quoted(&self.catalog.tables[place.0].0), quoted(self.catalog.name(*place)));
+            let is_equal = if reading.any_case {
+                format!("lower({column}) = lower(?1)")
+            } else {
+                format!("{column} = ?1")
+            };
+            let mut probe = self
+                .connection
+                .prepare(&format!("SELECT 1 FROM {table} WHERE {is_equal} LIMIT 1"))?;
             if !probe.exists([text])? {
                 return Ok(true);
             }

@@ -1,5 +1,5 @@
-//! How many of twenty slow statements the rules make faster, verified and confirmed, and by how much: on `orders_10dim` in SQLite and on a schema
-//! like that of TPC-H in PostgreSQL.
+//! How many of twenty slow statements the rules make faster, verified and confirmed, and by how
+//! much: on `orders_10dim` in SQLite and on a schema like that of TPC-H in PostgreSQL.
 
 mod statements;
 
@@ -24,24 +24,40 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     match Server::start() {
         Some(server) => {
             server.database("tpch", TPCH);
-            figures.extend(over(world, "PostgreSQL", &server.url("reader", "tpch"), &POSTGRES, true)?);
+            figures.extend(over(
+                world,
+                "PostgreSQL",
+                &server.url("reader", "tpch"),
+                &POSTGRES,
+                true,
+            )?);
         }
-        None => figures.push(Figure::unmeasured(all("PostgreSQL", POSTGRES.len()), "PostgreSQL is left out")),
+        None => figures
+            .push(Figure::unmeasured(all("PostgreSQL", POSTGRES.len()), "PostgreSQL is left out")),
     }
     Ok(figures)
 }
 
 fn all(engine: &str, count: usize) -> String {
-    format!("of {count} slow statements in {engine}, those that rules make faster and the final measurement confirms")
+    format!(
+        "of {count} slow statements in {engine}, those that rules make faster and the final measurement confirms"
+    )
 }
 
-fn over(world: &World, engine: &str, database: &str, statements: &[Slow], is_bounded: bool) -> Outcome<Vec<Figure>> {
+fn over(
+    world: &World,
+    engine: &str,
+    database: &str,
+    statements: &[Slow],
+    is_bounded: bool,
+) -> Outcome<Vec<Figure>> {
     let mut figures = Vec::new();
     let mut faster = 0_u32;
     for statement in statements {
         let run = Host::builder().database(database).optimize(statement.sql).run();
         let what = format!("{engine}, {}: speed relative to the original", statement.kind);
-        // One statement that fails, such as by its deadline at a large scale, does not keep back the others.
+        // One statement that fails, such as by its deadline at a large scale, does not keep back
+        // the others.
         let figure = match world.runtime.block_on(run) {
             Ok(Optimized { report, .. }) => {
                 faster += u32::from(is_faster(&report));
@@ -55,7 +71,11 @@ fn over(world: &World, engine: &str, database: &str, statements: &[Slow], is_bou
     }
     let total = Figure::new(all(engine, statements.len()), f64::from(faster), "").note("in-sample");
     // Two of three, since early stops and the engine's own planner leave some as they are.
-    figures.push(if is_bounded { total.at_least((statements.len() * 2 / 3) as f64) } else { total });
+    figures.push(if is_bounded {
+        total.at_least((statements.len() * 2 / 3) as f64)
+    } else {
+        total
+    });
     Ok(figures)
 }
 
@@ -65,23 +85,32 @@ fn is_faster(report: &Report) -> bool {
 
 /// The measured ratio; 1 where the statement stays as it is.
 fn ratio(report: &Report) -> f64 {
-    report.confirmation.as_ref().filter(|_| report.outcome == Ending::Optimized).map_or(1.0, |found| found.ratio)
+    report
+        .confirmation
+        .as_ref()
+        .filter(|_| report.outcome == Ending::Optimized)
+        .map_or(1.0, |found| found.ratio)
 }
 
 /// The rule and the interval, or what became of the proposals.
 fn note(report: &Report) -> String {
     let families = |is_kept: bool| {
-        let iterations =
-            report.iterations.iter().filter(|iteration| !is_kept || iteration.state == IterationState::Kept);
+        let iterations = report
+            .iterations
+            .iter()
+            .filter(|iteration| !is_kept || iteration.state == IterationState::Kept);
         iterations.map(|iteration| iteration.family.as_str()).collect::<Vec<_>>().join(", ")
     };
-    let Some(confirmation) = report.confirmation.as_ref().filter(|_| report.outcome == Ending::Optimized) else {
+    let Some(confirmation) =
+        report.confirmation.as_ref().filter(|_| report.outcome == Ending::Optimized)
+    else {
         let why = report.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
         return format!("{}{why}; tried: {}", report.outcome.name(), families(false));
     };
     let ms = |ns: u64| ns as f64 / 1e6;
-    let interval =
-        confirmation.interval.map_or_else(String::new, |(low, high)| format!(", interval {low:.2}–{high:.2}"));
+    let interval = confirmation
+        .interval
+        .map_or_else(String::new, |(low, high)| format!(", interval {low:.2}–{high:.2}"));
     format!(
         "{}: {:.0} → {:.0} ms{interval}, {} of {} pairs",
         families(true),

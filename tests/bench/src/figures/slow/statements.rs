@@ -1,4 +1,5 @@
-//! Twenty slow statements, written as people write them. They were written for the rules, so that what is measured over them is **in-sample**.
+//! Twenty slow statements, written as people write them. They were written for the rules, so that
+//! what is measured over them is **in-sample**.
 
 /// A statement and what makes it slow.
 pub(super) struct Slow {
@@ -10,7 +11,8 @@ const fn slow(kind: &'static str, sql: &'static str) -> Slow {
     Slow { kind, sql }
 }
 
-/// Over `orders_10dim`. Money is in reals there, whose sums are not the same for every plan: these statements count and add whole numbers.
+/// Over `orders_10dim`. Money is in reals there, whose sums are not the same for every plan: these
+/// statements count and add whole numbers.
 pub(super) const SQLITE: [Slow; 12] = [
     slow(
         "correlated count",

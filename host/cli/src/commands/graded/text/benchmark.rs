@@ -10,12 +10,14 @@ use super::line;
 
 /// Databases that are shown at most.
 const WORST: usize = 5;
-/// The usual names of a field that rates the difficulty of questions; the first that the suite has is used.
+/// The usual names of a field that rates the difficulty of questions; the first that the suite has
+/// is used.
 const HARDNESS: [&str; 4] = ["difficulty", "hardness", "level", "complexity"];
 
 /// The share of right answers, with the arm and the suite, on a line.
 pub(super) fn headline(report: &BenchmarkReport) -> String {
-    let simulated = report.basis.simulated.as_ref().map(|model| format!(" ({model})")).unwrap_or_default();
+    let simulated =
+        report.basis.simulated.as_ref().map(|model| format!(" ({model})")).unwrap_or_default();
     let band = report.band.map(|band| {
         let (low, high) = (band.low * 100.0, band.high * 100.0);
         format!("; over {} seeds {low:.1} to {high:.1} %", band.seeds)
@@ -47,9 +49,11 @@ fn share(figures: &Figures, rule: &str) -> String {
     }
 }
 
-/// The slices by the field that rates the difficulty of questions, without the column of the field. `None` if the suite has no such field.
+/// The slices by the field that rates the difficulty of questions, without the column of the field.
+/// `None` if the suite has no such field.
 pub(super) fn hardness(mut table: Table) -> Option<Table> {
-    let has = |name: &&str| table.rows.iter().any(|row| row.first().is_some_and(|field| field == *name));
+    let has =
+        |name: &&str| table.rows.iter().any(|row| row.first().is_some_and(|field| field == *name));
     let field = HARDNESS.into_iter().find(has)?;
     table.rows.retain(|row| row.first().is_some_and(|cell| cell == field));
     table.rows.iter_mut().for_each(|row| drop(row.remove(0)));
@@ -58,7 +62,8 @@ pub(super) fn hardness(mut table: Table) -> Option<Table> {
     Some(table)
 }
 
-/// The databases with the lowest shares of right answers. `None` if the suite has one database, or all answers are right.
+/// The databases with the lowest shares of right answers. `None` if the suite has one database, or
+/// all answers are right.
 pub(super) fn worst(rows: &[ResultRow]) -> Option<Table> {
     let mut counts: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for row in rows {
@@ -68,11 +73,16 @@ pub(super) fn worst(rows: &[ResultRow]) -> Option<Table> {
         }
     }
     let several = counts.len() > 1;
-    let mut worst: Vec<_> = counts.into_iter().filter(|(_, (right, of))| several && right < of).collect();
+    let mut worst: Vec<_> =
+        counts.into_iter().filter(|(_, (right, of))| several && right < of).collect();
     // Of equal shares, that of more questions is the surer one.
-    worst.sort_by(|(_, (a, of_a)), (_, (b, of_b))| (a * of_b).cmp(&(b * of_a)).then(of_b.cmp(of_a)));
+    worst
+        .sort_by(|(_, (a, of_a)), (_, (b, of_b))| (a * of_b).cmp(&(b * of_a)).then(of_b.cmp(of_a)));
     worst.truncate(WORST);
     let columns = ["database", "right", "of"].map(str::to_owned).to_vec();
-    let rows = worst.into_iter().map(|(db, (right, of))| vec![json!(db), json!(right), json!(of)]).collect::<Vec<_>>();
+    let rows = worst
+        .into_iter()
+        .map(|(db, (right, of))| vec![json!(db), json!(right), json!(of)])
+        .collect::<Vec<_>>();
     (!rows.is_empty()).then(|| Table { title: "Worst databases".to_owned(), columns, rows })
 }

@@ -8,13 +8,16 @@ use crate::commands::trace::words::count;
 
 /// Flipped questions of a pair that are shown.
 const SHOWN: usize = 10;
-/// The arms that no other beats in right answers without costing more, for each kind of cost that is known.
+/// The arms that no other beats in right answers without costing more, for each kind of cost that
+/// is known.
 pub(super) fn pareto(report: &CompareReport) -> String {
     let pareto = &report.pareto;
     let sets = [("calls", &pareto.calls), ("money", &pareto.usd), ("median time", &pareto.p50_ms)];
-    let known =
-        sets.into_iter().filter_map(|(what, names)| Some((what, names.as_ref().filter(|set| !set.is_empty())?)));
-    let lines: String = known.map(|(what, names)| line(&format!("  for its {what}: {}", few(names)))).collect();
+    let known = sets
+        .into_iter()
+        .filter_map(|(what, names)| Some((what, names.as_ref().filter(|set| !set.is_empty())?)));
+    let lines: String =
+        known.map(|(what, names)| line(&format!("  for its {what}: {}", few(names)))).collect();
     if lines.is_empty() {
         lines
     } else {
@@ -29,7 +32,8 @@ pub(super) fn flips(pair: &PairReport) -> String {
     }
     let many = pair.flipped.len();
     let questions = count(many as u64, "question");
-    let title = format!("{questions} that only `{}` or only `{}` answers right", pair.first, pair.second);
+    let title =
+        format!("{questions} that only `{}` or only `{}` answers right", pair.first, pair.second);
     let mut out = format!("\n{}", line(&title));
     pair.flipped.iter().take(SHOWN).for_each(|one| out += &flip(pair, one));
     if many > SHOWN {

@@ -16,27 +16,42 @@ pub(crate) fn document(report: &RunReport, slices: &[String], width: Option<u16>
 }
 
 fn shown(report: &RunReport, section: Section, slices: &[String], width: Option<u16>) -> String {
-    let drawn = |tables: Vec<Table>| tables.iter().map(|table| drawn(table, width)).collect::<String>();
+    let drawn =
+        |tables: Vec<Table>| tables.iter().map(|table| drawn(table, width)).collect::<String>();
     let own = tables::of(report, section);
     match (section, report) {
         (Section::Verdict, RunReport::Benchmark(report)) => benchmark::headline(report),
-        (Section::Verdict, RunReport::Compare(report)) => report.pairs.iter().map(|pair| line(&pair.verdict)).collect(),
+        (Section::Verdict, RunReport::Compare(report)) => {
+            report.pairs.iter().map(|pair| line(&pair.verdict)).collect()
+        }
         // The warnings go to standard error.
         (Section::Notes, _) => partial(report.basis()),
-        (Section::RightAnswers | Section::Arms | Section::Pairs | Section::Costs | Section::OneMoreRight, _) => {
+        (
+            Section::RightAnswers
+            | Section::Arms
+            | Section::Pairs
+            | Section::Costs
+            | Section::OneMoreRight,
+            _,
+        ) => drawn(own),
+        (Section::Ends, RunReport::Benchmark(_)) | (Section::Budget, RunReport::Compare(_)) => {
             drawn(own)
         }
-        (Section::Ends, RunReport::Benchmark(_)) | (Section::Budget, RunReport::Compare(_)) => drawn(own),
         (Section::Pareto, RunReport::Compare(report)) => compare::pareto(report),
         (Section::Slices, RunReport::Benchmark(_)) if slices.is_empty() => {
             drawn(own.into_iter().filter_map(benchmark::hardness).collect())
         }
-        (Section::Slices, _) => drawn(own.into_iter().filter_map(|table| of_fields(table, slices)).collect()),
-        (Section::Flipped, RunReport::Compare(report)) => report.pairs.iter().map(compare::flips).collect(),
+        (Section::Slices, _) => {
+            drawn(own.into_iter().filter_map(|table| of_fields(table, slices)).collect())
+        }
+        (Section::Flipped, RunReport::Compare(report)) => {
+            report.pairs.iter().map(compare::flips).collect()
+        }
         (Section::Answers, RunReport::Benchmark(report)) => {
             drawn(benchmark::worst(&report.results).into_iter().collect())
         }
-        // What one arm or several do not have, what the headline names, and what is too long for a terminal.
+        // What one arm or several do not have, what the headline names, and what is too long for a
+        // terminal.
         (Section::Pareto | Section::Flipped | Section::Budget, RunReport::Benchmark(_))
         | (Section::Ends | Section::Answers, RunReport::Compare(_))
         | (
@@ -70,7 +85,9 @@ fn drawn(shown: &Table, width: Option<u16>) -> String {
 /// The rows of these fields from a table of slices. `None` if there are no such rows.
 fn of_fields(mut table: Table, fields: &[String]) -> Option<Table> {
     let is_asked = |row: &Vec<Value>| {
-        row.first().and_then(Value::as_str).is_some_and(|name| fields.iter().any(|field| field == name))
+        row.first()
+            .and_then(Value::as_str)
+            .is_some_and(|name| fields.iter().any(|field| field == name))
     };
     table.rows.retain(is_asked);
     (!table.rows.is_empty()).then_some(table)
@@ -91,6 +108,11 @@ mod tests {
     }
 
     fn partial_of(partial: Option<Partial>) -> String {
-        super::partial(&Basis { rule: "bag-v1".into(), simulated: None, partial, warnings: Vec::new() })
+        super::partial(&Basis {
+            rule: "bag-v1".into(),
+            simulated: None,
+            partial,
+            warnings: Vec::new(),
+        })
     }
 }

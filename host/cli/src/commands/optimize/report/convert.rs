@@ -29,7 +29,12 @@ impl Measured {
             after_ms: of_ns(round.candidate_ns()),
             ratio: round.speed(),
             interval: None,
-            pairs: round.best.iter().zip(&round.candidate).map(|(best, candidate)| pair(best, candidate)).collect(),
+            pairs: round
+                .best
+                .iter()
+                .zip(&round.candidate)
+                .map(|(best, candidate)| pair(best, candidate))
+                .collect(),
         })
     }
 
@@ -70,7 +75,11 @@ pub(crate) fn gates(gates: &Gates) -> (Vec<Gate>, Option<String>) {
         name: gate.name.clone(),
         counts: counts(&gate.name),
         share: (counts(&gate.name)[1] > 0).then_some(gate.share),
-        bound: format!("{} {:.0} %", if gate.is_least { "at least" } else { "below" }, gate.bound * 100.0),
+        bound: format!(
+            "{} {:.0} %",
+            if gate.is_least { "at least" } else { "below" },
+            gate.bound * 100.0
+        ),
         passed: gate.passed,
     };
     let advice = gates.advice.map(|advice| match advice {

@@ -1,5 +1,5 @@
-//! What the reports show: the document `syrch.optimize/1` of one statement, which is the library's, and `syrch.optimize-corpus/1` of a run over
-//! a corpus, which holds those of its statements.
+//! What the reports show: the document `syrch.optimize/1` of one statement, which is the library's,
+//! and `syrch.optimize-corpus/1` of a run over a corpus, which holds those of its statements.
 
 use std::collections::BTreeMap;
 
@@ -55,7 +55,8 @@ pub(crate) struct RunDocument {
     pub(crate) passed: bool,
     /// What the gates mean for the rules and the rewriter.
     pub(crate) advice: Option<String>,
-    /// The statements that are done, in the order of the manifest, as `results.jsonl` of the run has them.
+    /// The statements that are done, in the order of the manifest, as `results.jsonl` of the run
+    /// has them.
     pub(crate) statements: Vec<CorpusLine>,
 }
 

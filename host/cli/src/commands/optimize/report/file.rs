@@ -33,7 +33,9 @@ impl Report {
             Self::Statement(_, document) => serde_json::to_value(document),
             Self::Run(run) => serde_json::to_value(run),
         };
-        value.map_err(|error| Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}")))
+        value.map_err(|error| {
+            Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}"))
+        })
     }
 
     /// The report without secrets: written, scrubbed and read back, so that no format can hold one.
@@ -43,24 +45,31 @@ impl Report {
         let read = match self {
             Self::Statement(name, _) => {
                 let name = scrubber.text(name).into_owned();
-                serde_json::from_value(value).map(|document| Self::Statement(name, Box::new(document)))
+                serde_json::from_value(value)
+                    .map(|document| Self::Statement(name, Box::new(document)))
             }
             Self::Run(_) => serde_json::from_value(value).map(|run| Self::Run(Box::new(run))),
         };
-        read.map_err(|error| Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}")))
+        read.map_err(|error| {
+            Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}"))
+        })
     }
 
     /// The report in GitHub's Markdown.
     pub(crate) fn markdown(&self) -> String {
         match self {
-            Self::Statement(name, document) => markdown::document(Shown { name, description: "", document }),
+            Self::Statement(name, document) => {
+                markdown::document(Shown { name, description: "", document })
+            }
             Self::Run(run) => markdown::run(run),
         }
     }
 
     fn html(&self) -> String {
         match self {
-            Self::Statement(name, document) => html::page(Shown { name, description: "", document }),
+            Self::Statement(name, document) => {
+                html::page(Shown { name, description: "", document })
+            }
             Self::Run(run) => html::run(run),
         }
     }
@@ -85,12 +94,15 @@ impl FromStr for ReportFile {
     type Err = String;
 
     fn from_str(word: &str) -> Result<Self, String> {
-        let ending = Path::new(word).extension().map(|ending| ending.to_string_lossy().to_lowercase());
+        let ending =
+            Path::new(word).extension().map(|ending| ending.to_string_lossy().to_lowercase());
         let kind = match ending.as_deref() {
             Some("json") => Kind::Json,
             Some("md" | "markdown") => Kind::Markdown,
             Some("html" | "htm") => Kind::Html,
-            _ => return Err("the ending is the format of the report: .json, .md or .html".to_owned()),
+            _ => {
+                return Err("the ending is the format of the report: .json, .md or .html".to_owned());
+            }
         };
         Ok(Self { path: PathBuf::from(word), kind })
     }

@@ -29,12 +29,14 @@ pub(crate) fn page(shown: Shown<'_>) -> String {
 pub(crate) fn run(run: &RunDocument) -> String {
     let mut html = Html::default();
     html.raw("<header>\n<h1>Optimized corpus</h1>\n");
-    let class = if run.passed { "<p class=\"headline good\">" } else { "<p class=\"headline bad\">" };
+    let class =
+        if run.passed { "<p class=\"headline good\">" } else { "<p class=\"headline bad\">" };
     html.tagged(class, &super::run_verdict(run), "</p>\n");
     if let Some(advice) = &run.advice {
         html.tagged("<p>", advice, "</p>\n");
     }
-    let about = format!("{} ({}), run {}, syrch-host {}", run.manifest, run.digest, run.run, run.host);
+    let about =
+        format!("{} ({}), run {}, syrch-host {}", run.manifest, run.digest, run.run, run.host);
     html.tagged("<p class=\"faint\">", &about, "</p>\n</header>\n").raw("<h2>Gates</h2>\n");
     let gates = super::gates_grid(run);
     html.table(&gates.columns, &gates.rows).raw("<h2>Totals</h2>\n");
@@ -56,7 +58,8 @@ fn draw(html: &mut Html, shown: Shown<'_>, section: Section) {
     match section {
         Section::Verdict => {
             let is_sure = report.is_optimized() && report.is_confirmed();
-            let class = if is_sure { "<p class=\"headline good\">" } else { "<p class=\"headline\">" };
+            let class =
+                if is_sure { "<p class=\"headline good\">" } else { "<p class=\"headline\">" };
             html.tagged(class, &words::verdict(report), "</p>\n");
             html.tagged("<p class=\"faint\">", super::PROMISE, "</p>\n");
         }
@@ -70,19 +73,32 @@ fn draw(html: &mut Html, shown: Shown<'_>, section: Section) {
                 html.tagged("<p>", description, "</p>\n");
             }
             html.raw("<h2>Statements</h2>\n");
-            beside(html, &report.original, report.is_optimized().then_some(report.best.as_str()), "unchanged");
+            beside(
+                html,
+                &report.original,
+                report.is_optimized().then_some(report.best.as_str()),
+                "unchanged",
+            );
             if let Some(reads) = words::reads(report) {
                 html.tagged("<p class=\"faint\">", &reads, "</p>\n");
             }
             if report.original != report.given {
-                html.fold("As it was given", |html| _ = html.tagged("<pre>", &report.given, "</pre>\n"));
+                html.fold("As it was given", |html| {
+                    _ = html.tagged("<pre>", &report.given, "</pre>\n")
+                });
             }
         }
         Section::Plans => {
             if let Some(plans) = &report.plans {
                 html.raw("<h2>Plans</h2>\n");
-                let none = if report.is_optimized() { "the engine showed none" } else { "unchanged" };
-                beside(html, &plans.before.text, plans.after.as_ref().map(|after| after.text.as_str()), none);
+                let none =
+                    if report.is_optimized() { "the engine showed none" } else { "unchanged" };
+                beside(
+                    html,
+                    &plans.before.text,
+                    plans.after.as_ref().map(|after| after.text.as_str()),
+                    none,
+                );
             }
         }
         Section::Timings => {
@@ -127,7 +143,8 @@ fn draw_iteration(html: &mut Html, iteration: &Iteration) {
     });
 }
 
-/// Two texts side by side, before and after; what stands in place of the second where there is none.
+/// Two texts side by side, before and after; what stands in place of the second where there is
+/// none.
 fn beside(html: &mut Html, before: &str, after: Option<&str>, none: &str) {
     html.raw("<div class=\"beside\">\n");
     for (head, text) in [("before", Some(before)), ("after", after)] {
@@ -165,12 +182,17 @@ mod tests {
 
     #[test]
     fn no_text_of_a_statement_becomes_markup() {
-        for page in [page(made::shown(&made::optimized())), page(made::shown(&made::refused())), run(&made::run())] {
+        for page in [
+            page(made::shown(&made::optimized())),
+            page(made::shown(&made::refused())),
+            run(&made::run()),
+        ] {
             assert!(!page.contains("<script") && !page.contains('\u{1b}'), "{page}");
             assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "{page}");
             assert!(page.contains("default-src 'none'; style-src 'unsafe-inline'"), "{page}");
             for tag in ["pre", "header", "div", "details", "table", "figure"] {
-                let opened = page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
+                let opened = page.matches(&format!("<{tag}>")).count()
+                    + page.matches(&format!("<{tag} ")).count();
                 assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}: {page}");
             }
         }
@@ -179,9 +201,13 @@ mod tests {
     #[test]
     fn the_page_has_both_plans_and_every_pair() {
         let page = page(made::shown(&made::optimized()));
-        for text in
-            ["3.4 × faster (412 → 121 ms", "SEARCH t", "<h3>before</h3>", "<h3>after</h3>", "rule `limit`, at LIMIT"]
-        {
+        for text in [
+            "3.4 × faster (412 → 121 ms",
+            "SEARCH t",
+            "<h3>before</h3>",
+            "<h3>after</h3>",
+            "rule `limit`, at LIMIT",
+        ] {
             assert!(page.contains(text), "{text}: {page}");
         }
         // Of the last measurement, and of the iteration that was accepted.

@@ -2,8 +2,8 @@
 
 use syrch::corpus::{CORPUS_LINE, CorpusLine};
 use syrch::optimize::{
-    Confirmation, Iteration, IterationState, OPTIMIZE_SCHEMA, Optimized, Outcome, Pair, Plans, Probe, Report, Round,
-    Settings,
+    Confirmation, Iteration, IterationState, OPTIMIZE_SCHEMA, Optimized, Outcome, Pair, Plans,
+    Probe, Report, Round, Settings,
 };
 use syrch::report::CostReport;
 use syrch::syrch_core::Column;
@@ -19,7 +19,11 @@ pub(super) const NAME: &str = "slow <script>alert(1)</script> ``` | \u{1b}[2J </
 
 /// The document as a report shows it.
 pub(super) fn shown(document: &Optimized) -> Shown<'_> {
-    Shown { name: NAME, description: "described <script>alert(1)</script> ``` | \u{1b}[2J </pre>", document }
+    Shown {
+        name: NAME,
+        description: "described <script>alert(1)</script> ``` | \u{1b}[2J </pre>",
+        document,
+    }
 }
 
 fn plan(text: &str) -> Plan {
@@ -49,9 +53,12 @@ fn iteration(n: u32, state: IterationState, detail: Option<&str>) -> Iteration {
 /// A statement that was optimized in two iterations.
 pub(super) fn optimized() -> Optimized {
     let pairs = [(412.0, 121.0), (405.5, 118.25), (430.0, 131.0)];
-    let [best, candidate] =
-        [pairs.map(|(before, _)| timing(before)).to_vec(), pairs.map(|(_, after)| timing(after)).to_vec()];
-    let pair = |(before, after)| Pair { original: timing(before), best: timing(after), best_first: false };
+    let [best, candidate] = [
+        pairs.map(|(before, _)| timing(before)).to_vec(),
+        pairs.map(|(_, after)| timing(after)).to_vec(),
+    ];
+    let pair =
+        |(before, after)| Pair { original: timing(before), best: timing(after), best_first: false };
     let report = Report {
         outcome: Outcome::Optimized,
         reason: None,
@@ -62,7 +69,11 @@ pub(super) fn optimized() -> Optimized {
         tables: vec![HOSTILE.to_owned()],
         columns: vec![Column { name: HOSTILE.to_owned(), ..Column::default() }],
         is_ordered: true,
-        probe: Some(Probe { size: ResultSize { rows: 1_204, bytes: 9_632 }, baseline: timing(412.0), noise: 0.02 }),
+        probe: Some(Probe {
+            size: ResultSize { rows: 1_204, bytes: 9_632 },
+            baseline: timing(412.0),
+            noise: 0.02,
+        }),
         iterations: vec![
             iteration(1, IterationState::FailedSafety, Some("rule `limit`, at LIMIT")),
             Iteration {
@@ -82,7 +93,10 @@ pub(super) fn optimized() -> Optimized {
             evidence: 20.0,
             confirmed: true,
         }),
-        plans: Some(Plans { before: plan(&format!("SCAN {HOSTILE}")), after: Some(plan("SEARCH t")) }),
+        plans: Some(Plans {
+            before: plan(&format!("SCAN {HOSTILE}")),
+            after: Some(plan("SEARCH t")),
+        }),
         settings: Settings::default(),
     };
     Optimized {

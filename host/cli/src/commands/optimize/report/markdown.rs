@@ -43,7 +43,11 @@ pub(crate) fn run(run: &RunDocument) -> String {
 }
 
 fn join(parts: impl Iterator<Item = String>) -> String {
-    parts.map(|part| part.trim_end().to_owned()).filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
+    parts
+        .map(|part| part.trim_end().to_owned())
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n\n")
 }
 
 /// A section; empty where the document has nothing of it.
@@ -51,41 +55,67 @@ fn text(shown: Shown<'_>, section: Section, heading: &str) -> String {
     let Shown { description, document, .. } = shown;
     let report = &document.report;
     match section {
-        Section::Verdict => format!("**{}**\n\n{}", escape(&words::verdict(report)), escape(super::PROMISE)),
-        Section::Notes => document.warnings.iter().map(|warning| format!("- {}\n", escape(warning))).collect(),
+        Section::Verdict => {
+            format!("**{}**\n\n{}", escape(&words::verdict(report)), escape(super::PROMISE))
+        }
+        Section::Notes => {
+            document.warnings.iter().map(|warning| format!("- {}\n", escape(warning))).collect()
+        }
         Section::Statements => {
-            let after = report.is_optimized().then(|| format!("\nAfter:\n\n{}", fenced("sql", &report.best)));
+            let after = report
+                .is_optimized()
+                .then(|| format!("\nAfter:\n\n{}", fenced("sql", &report.best)));
             let about = match description {
                 "" => String::new(),
                 text => format!("{}\n\n", escape(text)),
             };
-            let reads = words::reads(report).map(|reads| format!("\n{}", escape(&reads))).unwrap_or_default();
+            let reads = words::reads(report)
+                .map(|reads| format!("\n{}", escape(&reads)))
+                .unwrap_or_default();
             let before = fenced("sql", &report.original);
-            format!("{about}{heading} Statements\n\nBefore:\n\n{before}{}{reads}", after.unwrap_or_default())
+            format!(
+                "{about}{heading} Statements\n\nBefore:\n\n{before}{}{reads}",
+                after.unwrap_or_default()
+            )
         }
         Section::Plans => {
             let Some(plans) = &report.plans else { return String::new() };
             let shown = [("Before", Some(&plans.before)), ("After", plans.after.as_ref())];
-            let shown = shown
-                .into_iter()
-                .filter_map(|(head, plan)| Some(format!("{head}:\n\n{}", fenced("", plan?.text.trim_end()))));
+            let shown = shown.into_iter().filter_map(|(head, plan)| {
+                Some(format!("{head}:\n\n{}", fenced("", plan?.text.trim_end())))
+            });
             format!("{heading} Plans\n\n{}", shown.collect::<Vec<_>>().join("\n"))
         }
         Section::Timings => {
             let Some(last) = &report.confirmation else { return String::new() };
             let noise = report.probe.map(|probe| format!("\n\n{}", words::noise(probe.noise)));
             let pairs = super::pairs_grid(&Measured::of_last(last));
-            format!("{heading} Measurement\n\n{}{}", table(&pairs).trim_end(), noise.unwrap_or_default())
+            format!(
+                "{heading} Measurement\n\n{}{}",
+                table(&pairs).trim_end(),
+                noise.unwrap_or_default()
+            )
         }
         Section::Iterations => {
             if report.iterations.is_empty() {
                 return String::new();
             }
-            let all = report.iterations.iter().filter(|iteration| !iteration.sql.is_empty()).map(|iteration| {
-                format!("{}. {}\n\n{}", iteration.n, escape(&iteration.reason), fenced("sql", &iteration.sql))
-            });
+            let all = report.iterations.iter().filter(|iteration| !iteration.sql.is_empty()).map(
+                |iteration| {
+                    format!(
+                        "{}. {}\n\n{}",
+                        iteration.n,
+                        escape(&iteration.reason),
+                        fenced("sql", &iteration.sql)
+                    )
+                },
+            );
             let table = table(&super::iterations_grid(document));
-            format!("{heading} Iterations\n\n{}\n\n{}", table.trim_end(), all.collect::<Vec<_>>().join("\n"))
+            format!(
+                "{heading} Iterations\n\n{}\n\n{}",
+                table.trim_end(),
+                all.collect::<Vec<_>>().join("\n")
+            )
         }
         Section::Setup => {
             let setup = fenced("json", &format!("{:#}", words::setup(document)));
@@ -121,8 +151,13 @@ mod tests {
     #[test]
     fn the_text_has_all_sections() {
         let text = document(made::shown(&made::optimized()));
-        for head in ["## Statements", "## Plans", "## Measurement", "## Iterations", "**3.4 × faster (412 → 121 ms"]
-        {
+        for head in [
+            "## Statements",
+            "## Plans",
+            "## Measurement",
+            "## Iterations",
+            "**3.4 × faster (412 → 121 ms",
+        ] {
             assert!(text.contains(head), "{head}: {text}");
         }
         let text = document(made::shown(&made::refused()));

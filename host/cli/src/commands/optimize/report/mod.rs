@@ -1,4 +1,5 @@
-//! Reports on optimized statements: the library's document in three formats, and the tables that they share.
+//! Reports on optimized statements: the library's document in three formats, and the tables that
+//! they share.
 
 mod convert;
 pub(crate) mod document;
@@ -32,10 +33,21 @@ pub(crate) fn iterations_grid(document: &Optimized) -> Grid {
     let row = |iteration: &Iteration| {
         let speed = Measured::of_round(iteration.round.as_ref()).map(|measured| {
             let Measured { before_ms, after_ms, ratio, .. } = measured;
-            format!("{} × ({} → {})", words::ratio(ratio), words::three(before_ms), words::milliseconds(after_ms))
+            format!(
+                "{} × ({} → {})",
+                words::ratio(ratio),
+                words::three(before_ms),
+                words::milliseconds(after_ms)
+            )
         });
         let state = words::state(iteration.state);
-        vec![json!(iteration.n), json!(iteration.family), json!(state), json!(speed), json!(iteration.detail)]
+        vec![
+            json!(iteration.n),
+            json!(iteration.family),
+            json!(state),
+            json!(speed),
+            json!(iteration.detail),
+        ]
     };
     grid.rows = document.report.iterations.iter().map(row).collect();
     grid
@@ -53,14 +65,23 @@ fn pairs_grid(measured: &Measured) -> Grid {
 
 /// The statements of a run, a row each.
 pub(crate) fn statements_grid(statements: &[CorpusLine]) -> Grid {
-    let mut grid = Grid::new(["statement", "outcome", "speed", "before ms", "after ms", "iterations", "reason"]);
+    let mut grid = Grid::new([
+        "statement",
+        "outcome",
+        "speed",
+        "before ms",
+        "after ms",
+        "iterations",
+        "reason",
+    ]);
     let row = |line: &CorpusLine| {
         let report = &line.result.report;
         let last = report.confirmation.as_ref().filter(|_| report.is_optimized());
         let unsure = last.filter(|last| !last.confirmed).map(|_| "not confirmed");
         let last = last.map(Measured::of_last);
-        let figure =
-            |figure: fn(&Measured) -> f64| last.as_ref().map_or(Value::Null, |last| json!(words::three(figure(last))));
+        let figure = |figure: fn(&Measured) -> f64| {
+            last.as_ref().map_or(Value::Null, |last| json!(words::three(figure(last))))
+        };
         vec![
             json!(line.file),
             json!(report.outcome.name()),
@@ -79,8 +100,10 @@ pub(crate) fn statements_grid(statements: &[CorpusLine]) -> Grid {
 pub(crate) fn gates_grid(run: &RunDocument) -> Grid {
     let mut grid = Grid::new(["gate", "share", "of", "must be", "passed"]);
     let row = |gate: &Gate| {
-        let share = gate.share.map_or_else(|| "–".to_owned(), |share| format!("{:.0} %", share * 100.0));
-        let counts = format!("{} of {}", words::grouped(gate.counts[0]), words::grouped(gate.counts[1]));
+        let share =
+            gate.share.map_or_else(|| "–".to_owned(), |share| format!("{:.0} %", share * 100.0));
+        let counts =
+            format!("{} of {}", words::grouped(gate.counts[0]), words::grouped(gate.counts[1]));
         let passed = if gate.passed { "yes" } else { "no" };
         vec![json!(gate.name), json!(share), json!(counts), json!(gate.bound), json!(passed)]
     };
@@ -88,11 +111,15 @@ pub(crate) fn gates_grid(run: &RunDocument) -> Grid {
     grid
 }
 
-/// All outcomes of a run with the numbers of statements, and all states with the numbers of proposals, a row each.
+/// All outcomes of a run with the numbers of statements, and all states with the numbers of
+/// proposals, a row each.
 pub(crate) fn totals_grid(run: &RunDocument) -> Grid {
     let mut grid = Grid::new(["of", "outcome", "count"]);
     let rows = |of: &'static str, counts: &BTreeMap<String, u64>| -> Vec<Vec<Value>> {
-        counts.iter().map(|(outcome, count)| vec![json!(of), json!(outcome), json!(words::grouped(*count))]).collect()
+        counts
+            .iter()
+            .map(|(outcome, count)| vec![json!(of), json!(outcome), json!(words::grouped(*count))])
+            .collect()
     };
     grid.rows = rows("statements", &run.outcomes);
     grid.rows.extend(rows("proposals", &run.proposals));
@@ -102,7 +129,8 @@ pub(crate) fn totals_grid(run: &RunDocument) -> Grid {
 /// All outcomes of a run, and all states of its proposals, in one line.
 pub(crate) fn run_totals(run: &RunDocument) -> String {
     let written = |counts: &BTreeMap<String, u64>| -> String {
-        let each = counts.iter().map(|(outcome, count)| format!("{} {outcome}", words::grouped(*count)));
+        let each =
+            counts.iter().map(|(outcome, count)| format!("{} {outcome}", words::grouped(*count)));
         let each: Vec<String> = each.collect();
         if each.is_empty() { "none".to_owned() } else { each.join(", ") }
     };
@@ -112,12 +140,19 @@ pub(crate) fn run_totals(run: &RunDocument) -> String {
 /// The result of a run in one sentence.
 pub(crate) fn run_verdict(run: &RunDocument) -> String {
     let done = run.statements.len() as u64;
-    let optimized = run.statements.iter().filter(|one| one.result.report.is_optimized()).count() as u64;
-    let failed: Vec<&str> = run.gates.iter().filter(|gate| !gate.passed).map(|gate| gate.name.as_str()).collect();
+    let optimized =
+        run.statements.iter().filter(|one| one.result.report.is_optimized()).count() as u64;
+    let failed: Vec<&str> =
+        run.gates.iter().filter(|gate| !gate.passed).map(|gate| gate.name.as_str()).collect();
     let gates = match failed.as_slice() {
         [] => "all gates passed".to_owned(),
         failed => format!("failed: {}", failed.join(", ")),
     };
-    let cut = if done < run.of { format!(" (of {})", words::grouped(run.of)) } else { String::new() };
-    format!("{} of {}{cut} optimized; {gates}", words::grouped(optimized), words::counted(done, "statement"))
+    let cut =
+        if done < run.of { format!(" (of {})", words::grouped(run.of)) } else { String::new() };
+    format!(
+        "{} of {}{cut} optimized; {gates}",
+        words::grouped(optimized),
+        words::counted(done, "statement")
+    )
 }

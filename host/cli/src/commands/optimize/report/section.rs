@@ -1,8 +1,10 @@
-//! The sections of a report. Each renderer matches all of them, so the compiler names every place that a new section needs.
+//! The sections of a report. Each renderer matches all of them, so the compiler names every place
+//! that a new section needs.
 
 macro_rules! sections {
     ($($(#[$doc:meta])* $name:ident: $keys:expr,)*) => {
-        /// A section of the report on a statement. The report on a run over a corpus has these for each statement, below its own gates.
+        /// A section of the report on a statement. The report on a run over a corpus has these for
+        /// each statement, below its own gates.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum Section {
             $($(#[$doc])* $name,)*
@@ -48,8 +50,10 @@ mod tests {
     #[test]
     fn every_key_of_the_document_belongs_to_a_section() {
         let document = serde_json::to_value(made::optimized()).unwrap();
-        let written: BTreeSet<&str> = document.as_object().unwrap().keys().map(String::as_str).collect();
-        let shown: BTreeSet<&str> = Section::ALL.iter().flat_map(|section| section.keys()).copied().collect();
+        let written: BTreeSet<&str> =
+            document.as_object().unwrap().keys().map(String::as_str).collect();
+        let shown: BTreeSet<&str> =
+            Section::ALL.iter().flat_map(|section| section.keys()).copied().collect();
         assert_eq!(shown, written);
     }
 }

@@ -68,7 +68,9 @@ pub(crate) fn noise(share: f64) -> String {
 pub(crate) fn verdict(report: &Report) -> String {
     let why = report.reason.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
     match &report.confirmation {
-        _ if report.outcome == Outcome::Unchanged && report.reason.is_some() => format!("unchanged{why}"),
+        _ if report.outcome == Outcome::Unchanged && report.reason.is_some() => {
+            format!("unchanged{why}")
+        }
         _ if !report.is_optimized() => format!("{}{why}", meaning(report.outcome)),
         None => format!("faster, not confirmed, {}", equal(report)),
         Some(last) => {
@@ -81,7 +83,8 @@ pub(crate) fn verdict(report: &Report) -> String {
 /// `equal on 1,204 rows and on 6 changed copies`.
 fn equal(report: &Report) -> String {
     let kept = report.kept();
-    let rows = kept.and_then(|kept| kept.rows).map(|rows| format!("equal on {}", counted(rows, "row")));
+    let rows =
+        kept.and_then(|kept| kept.rows).map(|rows| format!("equal on {}", counted(rows, "row")));
     let rows = rows.unwrap_or_else(|| "equal".to_owned());
     match kept.map_or(0, |kept| kept.copies) {
         0 => rows,
@@ -98,24 +101,35 @@ fn meaning(outcome: Outcome) -> &'static str {
             "unchanged: no proposal was equal and gained as much as --min-gain and --min-gain-ms ask for"
         }
         Outcome::UnsupportedSafety => "not supported: the statement is refused",
-        Outcome::UnsupportedTypes => "not supported: a column has a type whose values cannot be compared exactly",
+        Outcome::UnsupportedTypes => {
+            "not supported: a column has a type whose values cannot be compared exactly"
+        }
         Outcome::UnsupportedTooLarge => "not supported: the result is larger than what is compared",
-        Outcome::UnsupportedPrompt => "not supported: the prompt would be longer than the model allows",
+        Outcome::UnsupportedPrompt => {
+            "not supported: the prompt would be longer than the model allows"
+        }
         Outcome::NoValidCandidate => "no proposal was a statement that could be run",
         Outcome::NoVerifiedCandidate => "no proposal passed the checks",
         Outcome::VerificationFailed => "proposals had other rows than the statement",
-        Outcome::VerificationTie => "proposals had the rows in another order, which ties in ORDER BY leave to chance",
+        Outcome::VerificationTie => {
+            "proposals had the rows in another order, which ties in ORDER BY leave to chance"
+        }
         Outcome::Error => "ended with an error",
     }
 }
 
-/// `2 columns of customers and orders; the order of rows counts`; `None` of a statement that was refused.
+/// `2 columns of customers and orders; the order of rows counts`; `None` of a statement that was
+/// refused.
 pub(crate) fn reads(report: &Report) -> Option<String> {
     if report.columns.is_empty() {
         return None;
     }
     let columns = counted(report.columns.len() as u64, "column");
-    let order = if report.is_ordered { "the order of rows counts" } else { "the order of rows does not count" };
+    let order = if report.is_ordered {
+        "the order of rows counts"
+    } else {
+        "the order of rows does not count"
+    };
     Some(format!("{columns} of {}; {order}", report.tables.join(", ")))
 }
 
@@ -158,19 +172,32 @@ mod tests {
         );
         report.confirmation.as_mut().unwrap().confirmed = false;
         (report.iterations[1].copies, report.iterations[1].rows) = (1, Some(1));
-        assert!(verdict(&report).ends_with(" pairs), not confirmed, equal on 1 row and on 1 changed copy"));
+        assert!(
+            verdict(&report)
+                .ends_with(" pairs), not confirmed, equal on 1 row and on 1 changed copy")
+        );
         report.confirmation = None;
         assert_eq!(verdict(&report), "faster, not confirmed, equal on 1 row and on 1 changed copy");
         // A writer during the last measurement: what was accepted before counts for nothing.
         (report.outcome, report.reason) = (Outcome::Error, Some("it was written to".to_owned()));
         assert_eq!(verdict(&report), "ended with an error: it was written to");
         let refused = made::refused().report;
-        assert_eq!(verdict(&refused), "not supported: the statement is refused: rule `limit`, at LIMIT");
+        assert_eq!(
+            verdict(&refused),
+            "not supported: the statement is refused: rule `limit`, at LIMIT"
+        );
     }
 
     #[test]
     fn numbers_have_three_digits() {
-        let all = [(0.4234, "0.42"), (9.996, "10.0"), (12.34, "12.3"), (99.96, "100"), (412.4, "412"), (f64::NAN, "–")];
+        let all = [
+            (0.4234, "0.42"),
+            (9.996, "10.0"),
+            (12.34, "12.3"),
+            (99.96, "100"),
+            (412.4, "412"),
+            (f64::NAN, "–"),
+        ];
         all.iter().for_each(|(number, text)| assert_eq!(three(*number), *text));
         assert_eq!(
             (ratio(0.5), ratio(1.0), ratio(3.44), ratio(12.3)),

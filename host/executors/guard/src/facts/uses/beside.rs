@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    BinaryOperator, Expr, GroupByExpr, JoinConstraint, OrderBy, OrderByKind, Query, Select, SelectItem, Value, Visit,
-    Visitor,
+    BinaryOperator, Expr, GroupByExpr, JoinConstraint, OrderBy, OrderByKind, Query, Select,
+    SelectItem, Value, Visit, Visitor,
 };
 use syrch_core::{Catalog, Dialect, Table};
 
@@ -72,13 +72,25 @@ pub(super) struct Bare {
 pub(super) type Named = (usize, String, String);
 
 /// The columns of one SELECT of which the engine takes the value of any row of a group.
-pub(super) fn bare(select: &Select, order: Option<&OrderBy>, scopes: &[Scope], catalog: &Catalog) -> Vec<Bare> {
+pub(super) fn bare(
+    select: &Select,
+    order: Option<&OrderBy>,
+    scopes: &[Scope],
+    catalog: &Catalog,
+) -> Vec<Bare> {
     let GroupByExpr::Expressions(grouped, modifiers) = &select.group_by else { return Vec::new() };
     if !modifiers.is_empty() || !select.lateral_views.is_empty() {
         return Vec::new();
     }
     let grouped: Vec<&Expr> = grouped.iter().map(|expr| meant(expr, select, scopes)).collect();
-    let mut parts = Parts { depth: 0, inside: 0, found: Vec::new(), aggregates: 0, extremes: 0, grouped: &grouped };
+    let mut parts = Parts {
+        depth: 0,
+        inside: 0,
+        found: Vec::new(),
+        aggregates: 0,
+        extremes: 0,
+        grouped: &grouped,
+    };
     let shown = select.projection.iter().filter_map(expression);
     let keys = order.into_iter().flat_map(|order| match &order.kind {
         OrderByKind::Expressions(keys) => keys.as_slice(),
@@ -106,13 +118,15 @@ pub(super) fn bare(select: &Select, order: Option<&OrderBy>, scopes: &[Scope], c
     bare
 }
 
-/// The expressions of which each value makes a group of its own: those of GROUP BY, or all results of a SELECT DISTINCT.
+/// The expressions of which each value makes a group of its own: those of GROUP BY, or all results
+/// of a SELECT DISTINCT.
 pub(super) fn groups<'e>(select: &'e Select, scopes: &[Scope]) -> Vec<&'e Expr> {
     let grouped = match &select.group_by {
         GroupByExpr::Expressions(grouped, _) => grouped.as_slice(),
         GroupByExpr::All(_) => &[],
     };
-    let shown = select.projection.iter().filter(|_| select.distinct.is_some()).filter_map(expression);
+    let shown =
+        select.projection.iter().filter(|_| select.distinct.is_some()).filter_map(expression);
     shown.chain(grouped.iter().map(|expr| meant(expr, select, scopes))).collect()
 }
 
@@ -133,7 +147,9 @@ pub(super) fn meant<'e>(expr: &'e Expr, select: &'e Select, scopes: &[Scope]) ->
         },
         Expr::Identifier(ident) => {
             let alias = select.projection.iter().find_map(|item| match item {
-                SelectItem::ExprWithAlias { expr, alias } if same(&alias.value, &ident.value) => Some(expr),
+                SelectItem::ExprWithAlias { expr, alias } if same(&alias.value, &ident.value) => {
+                    Some(expr)
+                }
                 _ => None,
             });
             // An alias that is also the name of a column may mean either.
@@ -218,7 +234,9 @@ pub(super) fn is_aggregate(function: &sqlparser::ast::Function) -> bool {
     let is_scalar = is_one_of(&name, &["min", "max"]) && arguments(function).len() > 1;
     function.over.is_none()
         && !is_scalar
-        && (is_one_of(&name, &AGGREGATES) || is_one_of(&name, &SPREADS) || !function.within_group.is_empty())
+        && (is_one_of(&name, &AGGREGATES)
+            || is_one_of(&name, &SPREADS)
+            || !function.within_group.is_empty())
 }
 
 /// All columns that have one value where these have one.
@@ -270,11 +288,14 @@ impl Determined {
                 }
             }
             for (number, source) in scope.sources.iter().enumerate() {
-                let origins = source.columns.iter().flatten().filter_map(|column| column.origin.as_ref());
+                let origins =
+                    source.columns.iter().flatten().filter_map(|column| column.origin.as_ref());
                 for name in origins.map(|origin| origin.table.as_str()).collect::<BTreeSet<_>>() {
                     let Some(table) = catalog.table(name) else { continue };
                     let column = |column: &String| (number, name.to_owned(), column.to_lowercase());
-                    let has = |key: &[String]| !key.is_empty() && key.iter().all(|key| self.has(&column(key)));
+                    let has = |key: &[String]| {
+                        !key.is_empty() && key.iter().all(|key| self.has(&column(key)))
+                    };
                     if keys(table).any(has) {
                         self.columns.extend(table.columns.iter().map(|known| column(&known.name)));
                     }
@@ -310,15 +331,19 @@ impl Determined {
 /// The columns that determine a row of the table.
 fn keys(table: &Table) -> impl Iterator<Item = &[String]> {
     let unique = table.indexes.iter().filter(|index| index.is_unique && index.predicate.is_none());
-    std::iter::once(table.primary_key.as_slice()).chain(unique.map(|index| index.columns.as_slice()))
+    std::iter::once(table.primary_key.as_slice())
+        .chain(unique.map(|index| index.columns.as_slice()))
 }
 
-/// The expression of which only the spelling is dropped, as by `lower(trim(x))`: any spelling stands for the group.
+/// The expression of which only the spelling is dropped, as by `lower(trim(x))`: any spelling
+/// stands for the group.
 fn folded(expr: &Expr) -> &Expr {
     match expr {
         Expr::Nested(inner) => folded(inner),
         Expr::Trim { expr, trim_what: None, .. } => folded(expr),
-        Expr::Function(function) if is_one_of(&name(function), &["lower", "ltrim", "rtrim", "trim", "upper"]) => {
+        Expr::Function(function)
+            if is_one_of(&name(function), &["lower", "ltrim", "rtrim", "trim", "upper"]) =>
+        {
             match arguments(function).as_slice() {
                 [only] => folded(only),
                 _ => expr,
@@ -350,7 +375,10 @@ fn equal(select: &Select, scopes: &[Scope]) -> Vec<(Named, Named)> {
                 }
             }
             Some(JoinConstraint::Natural) => {
-                let names = scopes.last().map(|scope| scope.names().collect::<BTreeSet<_>>()).unwrap_or_default();
+                let names = scopes
+                    .last()
+                    .map(|scope| scope.names().collect::<BTreeSet<_>>())
+                    .unwrap_or_default();
                 pairs.extend(names.iter().flat_map(|name| same_named(name, scopes)));
             }
             _ => {}

@@ -36,29 +36,33 @@ fn extreme(expr: &Expr, catalog: &Catalog) -> Option<(String, ColumnName)> {
         _ => return None,
     };
     let tables = tables(select, catalog)?;
-    let meant = tables.into_iter().filter(|(name, _)| qualifier.is_none_or(|qualifier| same(name, &qualifier.value)));
+    let meant = tables
+        .into_iter()
+        .filter(|(name, _)| qualifier.is_none_or(|qualifier| same(name, &qualifier.value)));
     let mut found = meant.filter_map(|(_, table)| Some((table, table.column(&column.value)?)));
     let (table, column) = found.next()?;
     let of = ColumnName { table: catalog.table_name(table), column: column.name.clone() };
     found.next().is_none().then_some((name(function), of))
 }
 
-/// The tables of FROM with the names that qualify their columns; `None` if anything else stands there.
+/// The tables of FROM with the names that qualify their columns; `None` if anything else stands
+/// there.
 fn tables<'c>(select: &Select, catalog: &'c Catalog) -> Option<Vec<(String, &'c Table)>> {
-    let factors = select
-        .from
-        .iter()
-        .flat_map(|tree| std::iter::once(&tree.relation).chain(tree.joins.iter().map(|join| &join.relation)));
+    let factors = select.from.iter().flat_map(|tree| {
+        std::iter::once(&tree.relation).chain(tree.joins.iter().map(|join| &join.relation))
+    });
     let table = |factor: &TableFactor| {
         let TableFactor::Table { name, alias, args: None, .. } = factor else { return None };
         let table = catalog.table(&written(name)?)?;
-        let name = alias.as_ref().map_or_else(|| table.name.clone(), |alias| alias.name.value.clone());
+        let name =
+            alias.as_ref().map_or_else(|| table.name.clone(), |alias| alias.name.value.clone());
         Some((name, table))
     };
     factors.map(table).collect()
 }
 
 fn written(name: &ObjectName) -> Option<String> {
-    let names: Option<Vec<&str>> = name.0.iter().map(|part| Some(part.as_ident()?.value.as_str())).collect();
+    let names: Option<Vec<&str>> =
+        name.0.iter().map(|part| Some(part.as_ident()?.value.as_str())).collect();
     Some(names?.join("."))
 }

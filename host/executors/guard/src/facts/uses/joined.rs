@@ -1,11 +1,12 @@
-//! Tables that stand beside each other in FROM: those that no condition connects, and rows that a join repeats below an aggregate.
+//! Tables that stand beside each other in FROM: those that no condition connects, and rows that a
+//! join repeats below an aggregate.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    Expr, Function, GroupByExpr, JoinConstraint, JoinOperator, ObjectName, OrderBy, OrderByKind, Select, TableFactor,
-    visit_expressions,
+    Expr, Function, GroupByExpr, JoinConstraint, JoinOperator, ObjectName, OrderBy, OrderByKind,
+    Select, TableFactor, visit_expressions,
 };
 use syrch_core::Table;
 use syrch_core::ports::{Use, UseKind};
@@ -33,7 +34,12 @@ struct Joined<'j> {
 }
 
 /// The uses of one SELECT whose FROM holds several tables of the catalog, and nothing else.
-pub(super) fn uses(resolver: &Resolver<'_>, select: &Select, order: Option<&OrderBy>, scopes: &[Scope]) -> Vec<Use> {
+pub(super) fn uses(
+    resolver: &Resolver<'_>,
+    select: &Select,
+    order: Option<&OrderBy>,
+    scopes: &[Scope],
+) -> Vec<Use> {
     let Some(tables) = tables(resolver, select, scopes) else { return Vec::new() };
     let lonely = unconnected(select, &tables, scopes);
     if lonely.is_some() || scopes.len() > 1 {
@@ -42,18 +48,27 @@ pub(super) fn uses(resolver: &Resolver<'_>, select: &Select, order: Option<&Orde
     repeated(resolver, select, order, scopes, &tables)
 }
 
-fn tables<'r>(resolver: &Resolver<'r>, select: &Select, scopes: &[Scope]) -> Option<Vec<Joined<'r>>> {
+fn tables<'r>(
+    resolver: &Resolver<'r>,
+    select: &Select,
+    scopes: &[Scope],
+) -> Option<Vec<Joined<'r>>> {
     let scope = scopes.last().filter(|scope| scope.sources.len() > 1 && !scope.is_uncertain())?;
-    let factors = select
-        .from
-        .iter()
-        .flat_map(|tree| std::iter::once(&tree.relation).chain(tree.joins.iter().map(|join| &join.relation)));
-    let joined: Option<Vec<Joined<'r>>> =
-        factors.zip(&scope.sources).map(|(factor, source)| joined(resolver, factor, source)).collect();
+    let factors = select.from.iter().flat_map(|tree| {
+        std::iter::once(&tree.relation).chain(tree.joins.iter().map(|join| &join.relation))
+    });
+    let joined: Option<Vec<Joined<'r>>> = factors
+        .zip(&scope.sources)
+        .map(|(factor, source)| joined(resolver, factor, source))
+        .collect();
     joined.filter(|joined| joined.len() == scope.sources.len())
 }
 
-fn joined<'r>(resolver: &Resolver<'r>, factor: &TableFactor, source: &Source) -> Option<Joined<'r>> {
+fn joined<'r>(
+    resolver: &Resolver<'r>,
+    factor: &TableFactor,
+    source: &Source,
+) -> Option<Joined<'r>> {
     let TableFactor::Table { name, alias, args: None, .. } = factor else { return None };
     let last = name.0.last().and_then(|part| part.as_ident())?;
     if is_query(resolver, name) {
@@ -87,7 +102,8 @@ fn unconnected(select: &Select, tables: &[Joined<'_>], scopes: &[Scope]) -> Opti
         }
     }
     for condition in connected {
-        let sources: BTreeSet<usize> = places(condition, scopes).into_iter().filter_map(|place| place.source).collect();
+        let sources: BTreeSet<usize> =
+            places(condition, scopes).into_iter().filter_map(|place| place.source).collect();
         let joined: BTreeSet<usize> = sources.iter().map(|source| groups[*source]).collect();
         let Some(first) = joined.first() else { continue };
         groups.iter_mut().filter(|group| joined.contains(group)).for_each(|group| *group = *first);
@@ -103,7 +119,8 @@ fn unconnected(select: &Select, tables: &[Joined<'_>], scopes: &[Scope]) -> Opti
     })
 }
 
-/// The aggregates of a column whose table's rows a join may repeat, while the tables that repeat them only filter.
+/// The aggregates of a column whose table's rows a join may repeat, while the tables that repeat
+/// them only filter.
 fn repeated(
     resolver: &Resolver<'_>,
     select: &Select,
@@ -125,8 +142,12 @@ fn repeated(
     if shown.len() < select.projection.len() || shown.iter().any(|expr| holds_query(expr)) {
         return Vec::new();
     }
-    let read: Vec<Named> =
-        shown.iter().chain(&groups).flat_map(|expr| places(expr, scopes)).filter_map(to_named).collect();
+    let read: Vec<Named> = shown
+        .iter()
+        .chain(&groups)
+        .flat_map(|expr| places(expr, scopes))
+        .filter_map(to_named)
+        .collect();
     let mut uses = Vec::new();
     for function in shown.iter().flat_map(|expr| aggregates(expr)).take(LOOKED_AT) {
         let [argument] = arguments(&function)[..] else { continue };
@@ -134,7 +155,9 @@ fn repeated(
         let Some(source) = place.source else { continue };
         let table = &tables[source];
         let [key] = table.table.primary_key.as_slice() else { continue };
-        let is_count = is_one_of(&name(&function), &["count"]) && groups.is_empty() && same(key, &place.origin.column);
+        let is_count = is_one_of(&name(&function), &["count"])
+            && groups.is_empty()
+            && same(key, &place.origin.column);
         if is_distinct(&function) || !(is_count || is_one_of(&name(&function), &WEIGHED)) {
             continue;
         }
@@ -142,14 +165,21 @@ fn repeated(
         let known = determined(BTreeSet::from([column(key)]), select, scopes, resolver.catalog);
         let is_single = |(number, table): (usize, &Joined<'_>)| {
             let key = &table.table.primary_key;
-            !key.is_empty() && key.iter().all(|key| known.contains(&(number, table.shown.clone(), key.to_lowercase())))
+            !key.is_empty()
+                && key
+                    .iter()
+                    .all(|key| known.contains(&(number, table.shown.clone(), key.to_lowercase())))
         };
         let has_others = read.iter().any(|named| !known.contains(named));
         if has_others || tables.iter().enumerate().all(is_single) {
             continue;
         }
-        let rows =
-            repeats(resolver, select, &groups, &format!("{}.{}", table.written, resolver.catalog.dialect.quoted(key)));
+        let rows = repeats(
+            resolver,
+            select,
+            &groups,
+            &format!("{}.{}", table.written, resolver.catalog.dialect.quoted(key)),
+        );
         uses.extend(rows.map(|rows| Use {
             table: place.origin.table.clone(),
             column: place.origin.column.clone(),
@@ -162,12 +192,20 @@ fn repeated(
 }
 
 /// A query of one row for each row with that key that occurs more than once in a group.
-fn repeats(resolver: &Resolver<'_>, select: &Select, groups: &[&Expr], key: &str) -> Option<String> {
+fn repeats(
+    resolver: &Resolver<'_>,
+    select: &Select,
+    groups: &[&Expr],
+    key: &str,
+) -> Option<String> {
     let from: Vec<String> = select.from.iter().map(ToString::to_string).collect();
-    let filter = select.selection.as_ref().map(|filter| format!(" WHERE {filter}")).unwrap_or_default();
+    let filter =
+        select.selection.as_ref().map(|filter| format!(" WHERE {filter}")).unwrap_or_default();
     let groups: String = groups.iter().map(|group| format!(", {group}")).collect();
-    let rows =
-        format!("SELECT 1 AS v FROM {}{filter} GROUP BY {key}{groups} HAVING count(*) > 1 LIMIT 1", from.join(", "));
+    let rows = format!(
+        "SELECT 1 AS v FROM {}{filter} GROUP BY {key}{groups} HAVING count(*) > 1 LIMIT 1",
+        from.join(", ")
+    );
     let rows = carry::restore(rows, &resolver.catalog.dialect);
     (rows.len() <= LONGEST).then_some(rows)
 }
@@ -195,7 +233,9 @@ fn aggregates(expr: &Expr) -> Vec<Function> {
 }
 
 fn holds_query(expr: &Expr) -> bool {
-    calls(expr, |expr| matches!(expr, Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. }))
+    calls(expr, |expr| {
+        matches!(expr, Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. })
+    })
 }
 
 fn to_named(place: Place) -> Option<Named> {

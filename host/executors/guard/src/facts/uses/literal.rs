@@ -8,7 +8,8 @@ use super::plain::{arguments, name};
 /// Bytes of the longest text that is recorded.
 const LONGEST: usize = 200;
 
-/// The day that an expression is, as it may stand in a statement: a text `YYYY-MM-DD`, a date, or today.
+/// The day that an expression is, as it may stand in a statement: a text `YYYY-MM-DD`, a date, or
+/// today.
 pub(super) fn day(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Nested(inner) => day(inner),
@@ -16,28 +17,40 @@ pub(super) fn day(expr: &Expr) -> Option<String> {
         Expr::TypedString(TypedString { data_type: DataType::Date, value, .. }) => {
             text_of(value).filter(|text| is_day(text))
         }
-        Expr::Cast { kind: CastKind::Cast | CastKind::DoubleColon, expr, data_type: DataType::Date, .. } => day(expr),
-        Expr::Function(function) if name(function) == "date" => match arguments(function).as_slice() {
-            [Expr::Value(value)] => text_of(value).filter(|text| is_day(text) || text == "now"),
-            _ => None,
-        },
+        Expr::Cast {
+            kind: CastKind::Cast | CastKind::DoubleColon,
+            expr,
+            data_type: DataType::Date,
+            ..
+        } => day(expr),
+        Expr::Function(function) if name(function) == "date" => {
+            match arguments(function).as_slice() {
+                [Expr::Value(value)] => text_of(value).filter(|text| is_day(text) || text == "now"),
+                _ => None,
+            }
+        }
         _ => None,
     }
 }
 
-/// A text that is a day in another form than `YYYY-MM-DD`: three numbers with one mark between them, one of them a year.
+/// A text that is a day in another form than `YYYY-MM-DD`: three numbers with one mark between
+/// them, one of them a year.
 pub(super) fn other_day(expr: &Expr) -> Option<String> {
     let text = text(expr)?;
-    let mark = text.chars().find(|c| !c.is_ascii_digit()).filter(|mark| ['/', '-', '.'].contains(mark))?;
+    let mark =
+        text.chars().find(|c| !c.is_ascii_digit()).filter(|mark| ['/', '-', '.'].contains(mark))?;
     let parts: Vec<&str> = text.split(mark).collect();
-    let is_part = |part: &&str| (1..=4).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_part = |part: &&str| {
+        (1..=4).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
+    };
     let has_year = parts.iter().any(|part| part.len() == 4);
     (parts.len() == 3 && has_year && parts.iter().all(is_part) && !is_day(&text)).then_some(text)
 }
 
 /// Whether a text is a day: `YYYY-MM-DD`.
 fn is_day(text: &str) -> bool {
-    let is_digits = |range: std::ops::Range<usize>| text.as_bytes()[range].iter().all(u8::is_ascii_digit);
+    let is_digits =
+        |range: std::ops::Range<usize>| text.as_bytes()[range].iter().all(u8::is_ascii_digit);
     text.len() == 10
         && text.as_bytes()[4] == b'-'
         && text.as_bytes()[7] == b'-'
@@ -52,8 +65,12 @@ pub(super) fn number(expr: &Expr) -> Option<String> {
         Expr::Nested(inner) => number(inner),
         Expr::UnaryOp { op: UnaryOperator::Plus, expr } => number(expr),
         Expr::UnaryOp { op: UnaryOperator::Minus, expr } => Some(format!("-{}", number(expr)?)),
-        Expr::Value(ValueWithSpan { value: Value::Number(number, _), .. }) => Some(number.to_string()),
-        Expr::Value(value) => text_of(value).filter(|text| text.parse::<f64>().is_ok_and(f64::is_finite)),
+        Expr::Value(ValueWithSpan { value: Value::Number(number, _), .. }) => {
+            Some(number.to_string())
+        }
+        Expr::Value(value) => {
+            text_of(value).filter(|text| text.parse::<f64>().is_ok_and(f64::is_finite))
+        }
         _ => None,
     }
 }
@@ -72,21 +89,24 @@ pub(super) fn is_null(expr: &Expr) -> bool {
 pub(super) fn text(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Nested(inner) => text(inner),
-        Expr::Value(value) => text_of(value).filter(|text| !text.trim().is_empty() && text.len() <= LONGEST),
+        Expr::Value(value) => {
+            text_of(value).filter(|text| !text.trim().is_empty() && text.len() <= LONGEST)
+        }
         _ => None,
     }
 }
 
 fn text_of(value: &ValueWithSpan) -> Option<String> {
     match &value.value {
-        Value::SingleQuotedString(text) | Value::EscapedStringLiteral(text) | Value::DoubleQuotedString(text) => {
-            Some(text.clone())
-        }
+        Value::SingleQuotedString(text)
+        | Value::EscapedStringLiteral(text)
+        | Value::DoubleQuotedString(text) => Some(text.clone()),
         _ => None,
     }
 }
 
-/// Whether a cast to that type gives a number. SQLite takes every name for one that it does not know.
+/// Whether a cast to that type gives a number. SQLite takes every name for one that it does not
+/// know.
 pub(super) fn is_numeric_type(data_type: &DataType, dialect: &Dialect) -> bool {
     let name = data_type.to_string().to_uppercase();
     let has = |words: &[&str]| words.iter().any(|word| name.contains(word));

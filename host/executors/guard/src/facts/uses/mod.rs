@@ -1,5 +1,6 @@
-//! The uses of columns in a statement that may mean something else than it says: arithmetic and order over texts, days against times,
-//! columns beside an aggregate. Only what is certain is recorded: a value that cannot be traced to one table is left out.
+//! The uses of columns in a statement that may mean something else than it says: arithmetic and
+//! order over texts, days against times, columns beside an aggregate. Only what is certain is
+//! recorded: a value that cannot be traced to one table is left out.
 
 mod beside;
 mod extreme;
@@ -12,8 +13,8 @@ mod ratio;
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    BinaryOperator, Expr, Function, JoinConstraint, ObjectName, OrderBy, OrderByKind, Query, Select, UnaryOperator,
-    Visit, Visitor, WindowType, visit_expressions,
+    BinaryOperator, Expr, Function, JoinConstraint, ObjectName, OrderBy, OrderByKind, Query,
+    Select, UnaryOperator, Visit, Visitor, WindowType, visit_expressions,
 };
 use syrch_core::ports::{Use, UseKind};
 use syrch_core::{Catalog, Dialect};
@@ -46,7 +47,8 @@ const SUMS: [&str; 14] = [
     "fsum",
 ];
 /// Functions that give a number of the size of their first argument.
-const SAME_NUMBER: [&str; 9] = ["abs", "ceil", "ceiling", "coalesce", "floor", "ifnull", "nullif", "nvl", "round"];
+const SAME_NUMBER: [&str; 9] =
+    ["abs", "ceil", "ceiling", "coalesce", "floor", "ifnull", "nullif", "nvl", "round"];
 /// Functions that read their first argument as a number and do not add it up.
 const MEASURES: [&str; 6] = ["abs", "ceil", "ceiling", "floor", "round", "sqrt"];
 /// Functions of SQLite whose result is a text made of a date.
@@ -104,10 +106,16 @@ const TEXT_PARTS: [&str; 13] = [
 
 impl Resolver<'_> {
     /// Records the uses of one SELECT whose scope is the last of these.
-    pub(super) fn note_uses(&mut self, select: &Select, order: Option<&OrderBy>, scopes: &mut [Scope]) {
+    pub(super) fn note_uses(
+        &mut self,
+        select: &Select,
+        order: Option<&OrderBy>,
+        scopes: &mut [Scope],
+    ) {
         let dialect = self.catalog.dialect.clone();
         let conditions: Vec<&Expr> = select.selection.iter().flat_map(plain::conditions).collect();
-        let met: Vec<Plain> = conditions.iter().filter_map(|condition| plain(condition, scopes, &dialect)).collect();
+        let met: Vec<Plain> =
+            conditions.iter().filter_map(|condition| plain(condition, scopes, &dialect)).collect();
         if let Some(scope) = scopes.last_mut() {
             plain::restrict(scope, &met);
         }
@@ -118,8 +126,14 @@ impl Resolver<'_> {
         let bare = beside::bare(select, order, scopes, self.catalog);
         let groups = beside::groups(select, scopes);
         let joined = joined::uses(self, select, order, scopes);
-        let mut noted =
-            Noted { uses: &mut self.uses, scopes, catalog: self.catalog, dialect: &dialect, groups: &groups, depth: 0 };
+        let mut noted = Noted {
+            uses: &mut self.uses,
+            scopes,
+            catalog: self.catalog,
+            dialect: &dialect,
+            groups: &groups,
+            depth: 0,
+        };
         for bare in bare {
             noted.record(bare.place.origin, None, UseKind::Beside { keys: bare.keys });
         }
@@ -173,15 +187,19 @@ impl Resolver<'_> {
 pub(super) fn merged(uses: Vec<Use>) -> Vec<Use> {
     let mut merged: Vec<Use> = Vec::new();
     for one in uses {
-        let known = merged.iter_mut().find(|known| known.table == one.table && known.column == one.column);
+        let known =
+            merged.iter_mut().find(|known| known.table == one.table && known.column == one.column);
         let is_texts = |one: &Use| matches!(one.kind, UseKind::Texts(_));
         let known = known.filter(|_| is_texts(&one)).map(|known| &known.table).cloned();
         let place = known.and_then(|table| {
-            merged.iter().position(|known| is_texts(known) && known.table == table && known.column == one.column)
+            merged.iter().position(|known| {
+                is_texts(known) && known.table == table && known.column == one.column
+            })
         });
         match (place.map(|place| &mut merged[place]), &one.kind) {
             (Some(Use { kind: UseKind::Texts(known), filter, .. }), UseKind::Texts(more)) => {
-                let more: Vec<String> = more.iter().filter(|text| !known.contains(text)).cloned().collect();
+                let more: Vec<String> =
+                    more.iter().filter(|text| !known.contains(text)).cloned().collect();
                 known.extend(more);
                 known.truncate(TEXTS);
                 *filter = filter.take().filter(|filter| one.filter.as_ref() == Some(filter));
@@ -239,17 +257,20 @@ impl Noted<'_> {
             _ => false,
         };
         let plain = plain(expr, self.scopes, self.dialect).filter(|_| is_text)?;
-        let has_dates = calls(expr, |expr| matches!(expr, Expr::Function(function) if is_date(function)));
+        let has_dates =
+            calls(expr, |expr| matches!(expr, Expr::Function(function) if is_date(function)));
         let [_] = plain.columns.as_slice() else { return None };
         (!has_dates).then_some((plain.origin, Some(plain.sql)))
     }
 
-    /// The columns whose values are the value of an expression or its operands, where those are numbers.
+    /// The columns whose values are the value of an expression or its operands, where those are
+    /// numbers.
     fn numbers(&mut self, expr: &Expr, by: &str) {
         match expr {
             Expr::Nested(inner) | Expr::UnaryOp { expr: inner, .. } => self.numbers(inner, by),
             Expr::Case { conditions, else_result, .. } => {
-                let results = conditions.iter().map(|when| &when.result).chain(else_result.as_deref());
+                let results =
+                    conditions.iter().map(|when| &when.result).chain(else_result.as_deref());
                 results.for_each(|result| self.numbers(result, by));
             }
             Expr::Function(function) if is_extreme(function) => {
@@ -261,7 +282,10 @@ impl Noted<'_> {
                 {
                     return self.record(origin, value, UseKind::Number(by.to_owned()));
                 }
-                arguments(function).into_iter().take(1).for_each(|argument| self.numbers(argument, by));
+                arguments(function)
+                    .into_iter()
+                    .take(1)
+                    .for_each(|argument| self.numbers(argument, by));
             }
             _ => {
                 if let Some((origin, value)) = self.value(expr) {
@@ -275,7 +299,8 @@ impl Noted<'_> {
     fn cast(&mut self, expr: &Expr) {
         match unnested(expr) {
             Expr::Case { conditions, else_result, .. } => {
-                let results = conditions.iter().map(|when| &when.result).chain(else_result.as_deref());
+                let results =
+                    conditions.iter().map(|when| &when.result).chain(else_result.as_deref());
                 results.for_each(|result| self.cast(result));
             }
             other => {
@@ -290,7 +315,10 @@ impl Noted<'_> {
         if let Expr::Function(function) = unnested(expr)
             && is_one_of(&name(function), &["coalesce", "ifnull", "nvl"])
         {
-            return arguments(function).into_iter().take(1).for_each(|argument| self.order(argument, by));
+            return arguments(function)
+                .into_iter()
+                .take(1)
+                .for_each(|argument| self.order(argument, by));
         }
         if let Some((origin, value)) = self.value(expr).filter(|(_, value)| value.is_none()) {
             self.record(origin, value, UseKind::Order(by.to_owned()));
@@ -300,17 +328,20 @@ impl Noted<'_> {
     /// Records a column of which each value is a group, or is counted once in each group.
     fn group(&mut self, expr: &Expr, is_shown: bool) {
         let Some(place) = locate(expr, self.scopes) else { return };
-        let others = self.groups.iter().filter(|group| locate(group, self.scopes).as_ref() != Some(&place));
+        let others =
+            self.groups.iter().filter(|group| locate(group, self.scopes).as_ref() != Some(&place));
         let key = |group: &&Expr| {
             let plain = plain(group, self.scopes, self.dialect)?;
-            (Some(plain.source) == place.source && plain.origin.table == place.origin.table).then_some(plain.sql)
+            (Some(plain.source) == place.source && plain.origin.table == place.origin.table)
+                .then_some(plain.sql)
         };
         if let Some(keys) = others.map(key).collect() {
             self.record(place.origin, None, UseKind::Groups { keys, is_shown });
         }
     }
 
-    /// Records the keys of an order. A column that stands in an earlier key as well only decides among equals.
+    /// Records the keys of an order. A column that stands in an earlier key as well only decides
+    /// among equals.
     fn sort<'k>(&mut self, keys: impl Iterator<Item = &'k Expr>) {
         let mut earlier: Vec<Origin> = Vec::new();
         for key in keys {
@@ -342,8 +373,7 @@ impl Noted<'_> {
 
     fn date(&mut self, call: &Expr) {
         let Some(plain) = plain(call, self.scopes, self.dialect) else { return };
-        let is_aggregate =
-            |expr: &Expr| matches!(expr, Expr::Function(inner) if is_one_of(&name(inner), &["min", "max"]));
+        let is_aggregate = |expr: &Expr| matches!(expr, Expr::Function(inner) if is_one_of(&name(inner), &["min", "max"]));
         if let [_] = plain.columns.as_slice()
             && !calls(call, is_aggregate)
         {
@@ -353,11 +383,16 @@ impl Noted<'_> {
 
     /// A condition of WHERE that a function or a NULL in it can make NULL.
     fn condition(&mut self, condition: &Expr) {
-        if !calls(condition, |expr| matches!(expr, Expr::Function(_) | Expr::Extract { .. }) || is_null(expr)) {
+        if !calls(condition, |expr| {
+            matches!(expr, Expr::Function(_) | Expr::Extract { .. }) || is_null(expr)
+        }) {
             return;
         }
         let Some(plain) = plain(condition, self.scopes, self.dialect) else { return };
-        let given = plain.columns.iter().map(|column| format!("{} IS NOT NULL", self.dialect.quoted(column)));
+        let given = plain
+            .columns
+            .iter()
+            .map(|column| format!("{} IS NOT NULL", self.dialect.quoted(column)));
         let filter = Some(given.collect::<Vec<_>>().join(" AND "));
         self.record(Origin { filter, ..plain.origin }, Some(plain.sql), UseKind::Condition);
     }
@@ -382,7 +417,9 @@ impl Noted<'_> {
     fn using(&mut self, name: &ObjectName) {
         let Some(name) = name.0.last().and_then(|part| part.as_ident()) else { return };
         let sources = self.scopes.last().into_iter().flat_map(|scope| &scope.sources);
-        let has = sources.filter_map(|source| source.columns.as_ref()?.iter().find(|column| column.is(&name.value)));
+        let has = sources.filter_map(|source| {
+            source.columns.as_ref()?.iter().find(|column| column.is(&name.value))
+        });
         let found: Vec<Option<Origin>> = has.map(|column| column.origin.clone()).collect();
         if let [Some(left), Some(right)] = found.as_slice() {
             self.pair(left.clone(), right.clone());
@@ -391,7 +428,9 @@ impl Noted<'_> {
 
     fn compared(&mut self, column: &Expr, operator: &str, value: &Expr) {
         // A comparison is itself among the conditions, so that those beside it count alone.
-        let Some(origin) = self.column(column).map(|origin| Origin { filter: origin.beside.clone(), ..origin }) else {
+        let Some(origin) =
+            self.column(column).map(|origin| Origin { filter: origin.beside.clone(), ..origin })
+        else {
             return self.compared_text(column, operator, value);
         };
         let operator = operator.to_owned();
@@ -406,7 +445,8 @@ impl Noted<'_> {
         self.record(origin, None, kind);
     }
 
-    /// Records a text made of a column that is compared with a number: in SQLite no text equals a number, and each is greater than all numbers.
+    /// Records a text made of a column that is compared with a number: in SQLite no text equals a
+    /// number, and each is greater than all numbers.
     fn compared_text(&mut self, made: &Expr, operator: &str, value: &Expr) {
         let is_text = match unnested(made) {
             Expr::Function(function) => {
@@ -430,7 +470,8 @@ impl Noted<'_> {
             Op::Plus | Op::Minus | Op::Multiply | Op::Divide | Op::Modulo => {
                 let shown = operator.to_string();
                 for side in [left, right] {
-                    let is_extreme = matches!(unnested(side), Expr::Function(function) if is_extreme(function));
+                    let is_extreme =
+                        matches!(unnested(side), Expr::Function(function) if is_extreme(function));
                     if is_extreme || self.column(side).is_some() {
                         self.numbers(unnested(side), &shown);
                     }
@@ -466,13 +507,17 @@ impl Noted<'_> {
                 self.compared(expr, ">=", low);
                 self.compared(expr, "<=", high);
             }
-            Expr::UnaryOp { op: UnaryOperator::Minus, expr } if self.column(expr).is_some() => self.numbers(expr, "-"),
+            Expr::UnaryOp { op: UnaryOperator::Minus, expr } if self.column(expr).is_some() => {
+                self.numbers(expr, "-")
+            }
             Expr::InList { expr, list, negated: true } if list.iter().any(is_null) => {
                 if let Some(origin) = self.column(expr) {
                     self.record(origin, Some("NULL".to_owned()), UseKind::NotIn);
                 }
             }
-            Expr::InList { expr, list, .. } => list.iter().for_each(|value| self.compared(expr, "=", value)),
+            Expr::InList { expr, list, .. } => {
+                list.iter().for_each(|value| self.compared(expr, "=", value))
+            }
             Expr::Cast { expr, data_type, .. } if is_numeric_type(data_type, self.dialect) => {
                 self.cast(expr);
             }

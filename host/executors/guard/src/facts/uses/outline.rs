@@ -10,9 +10,12 @@ use super::{SAME_NUMBER, unnested};
 
 /// The outline of the SELECT whose scope is the last of these, without its limit.
 pub(super) fn outline(select: &Select, order: Option<&OrderBy>, scopes: &[Scope]) -> Outline {
-    let column = |item: &SelectItem| expression(item).map_or(Selected::Other, |expr| selected(expr, scopes));
+    let column =
+        |item: &SelectItem| expression(item).map_or(Selected::Other, |expr| selected(expr, scopes));
     let groups = match &select.group_by {
-        GroupByExpr::Expressions(groups, _) => groups.iter().map(|expr| meant(expr, select, scopes)).collect(),
+        GroupByExpr::Expressions(groups, _) => {
+            groups.iter().map(|expr| meant(expr, select, scopes)).collect()
+        }
         GroupByExpr::All(_) => Vec::new(),
     };
     Outline {

@@ -1,4 +1,5 @@
-//! Expressions of a statement written again over the plain columns of one table, so that they can be counted there.
+//! Expressions of a statement written again over the plain columns of one table, so that they can
+//! be counted there.
 
 use std::ops::ControlFlow;
 
@@ -41,7 +42,9 @@ pub(super) fn locate(expr: &Expr, scopes: &[Scope]) -> Option<Place> {
             let schema = rest.last().map(|schema| schema.value.as_str());
             let scopes = scopes.iter().rev().enumerate();
             let (depth, scope, source) = scopes
-                .filter_map(|(depth, scope)| Some((depth, scope, scope.source_of(schema, &qualifier.value)?)))
+                .filter_map(|(depth, scope)| {
+                    Some((depth, scope, scope.source_of(schema, &qualifier.value)?))
+                })
                 .next()?;
             let column = source.columns.as_ref()?.iter().find(|column| column.is(&name.value))?;
             let number = scope.sources.iter().position(|other| std::ptr::eq(other, source))?;
@@ -57,7 +60,10 @@ fn unqualified(name: &Ident, scopes: &[Scope]) -> Option<Place> {
             Found::Nothing => {}
             Found::Column(origin) => {
                 let has = |source: &super::super::scope::Source| {
-                    source.columns.as_ref().is_some_and(|columns| columns.iter().any(|column| column.is(&name.value)))
+                    source
+                        .columns
+                        .as_ref()
+                        .is_some_and(|columns| columns.iter().any(|column| column.is(&name.value)))
                 };
                 let number = scope.sources.iter().position(has)?;
                 return Some(Place { source: (depth == 0).then_some(number), origin: origin? });
@@ -68,7 +74,8 @@ fn unqualified(name: &Ident, scopes: &[Scope]) -> Option<Place> {
     None
 }
 
-/// The expression over plain columns, if all of its columns belong to one source of the innermost scope and it holds no query.
+/// The expression over plain columns, if all of its columns belong to one source of the innermost
+/// scope and it holds no query.
 pub(super) fn plain(expr: &Expr, scopes: &[Scope], dialect: &Dialect) -> Option<Plain> {
     let mut found: Option<(usize, Origin)> = None;
     let mut columns: Vec<String> = Vec::new();
@@ -112,7 +119,15 @@ fn is_measure(expr: &Expr) -> bool {
         Expr::Cast { .. } | Expr::Extract { .. } | Expr::Between { .. } => true,
         Expr::BinaryOp { op, .. } => matches!(
             op,
-            Op::Plus | Op::Minus | Op::Multiply | Op::Divide | Op::Modulo | Op::Lt | Op::LtEq | Op::Gt | Op::GtEq
+            Op::Plus
+                | Op::Minus
+                | Op::Multiply
+                | Op::Divide
+                | Op::Modulo
+                | Op::Lt
+                | Op::LtEq
+                | Op::Gt
+                | Op::GtEq
         ),
         _ => false,
     }
@@ -129,8 +144,12 @@ pub(super) fn conditions(expr: &Expr) -> Vec<&Expr> {
     let mut left = vec![expr];
     while let Some(expr) = left.pop() {
         match expr {
-            Expr::BinaryOp { left: first, op: BinaryOperator::And, right } => left.extend([&**right, &**first]),
-            Expr::Nested(inner) if matches!(&**inner, Expr::BinaryOp { op: BinaryOperator::And, .. }) => {
+            Expr::BinaryOp { left: first, op: BinaryOperator::And, right } => {
+                left.extend([&**right, &**first])
+            }
+            Expr::Nested(inner)
+                if matches!(&**inner, Expr::BinaryOp { op: BinaryOperator::And, .. }) =>
+            {
                 left.push(inner);
             }
             other => conditions.push(other),
@@ -139,15 +158,17 @@ pub(super) fn conditions(expr: &Expr) -> Vec<&Expr> {
     conditions
 }
 
-/// Adds conditions to those that the values of each source have met already. One that measures a column says nothing of what it leaves out
-/// of that column.
+/// Adds conditions to those that the values of each source have met already. One that measures a
+/// column says nothing of what it leaves out of that column.
 pub(super) fn restrict(scope: &mut Scope, conditions: &[Plain]) {
     for (number, source) in scope.sources.iter_mut().enumerate() {
         let own = || conditions.iter().filter(|condition| condition.source == number);
         if own().next().is_none() {
             continue;
         }
-        for origin in source.columns.iter_mut().flatten().filter_map(|column| column.origin.as_mut()) {
+        for origin in
+            source.columns.iter_mut().flatten().filter_map(|column| column.origin.as_mut())
+        {
             let of_table = |is_meant: &dyn Fn(&Plain, bool) -> bool| -> Vec<String> {
                 let meant = own().filter(|condition| {
                     let is_own = condition.columns.contains(&origin.column);
@@ -171,8 +192,9 @@ fn all(known: Option<String>, more: Vec<String>) -> Option<String> {
 
 /// Whether a function is called anywhere in the expression.
 pub(super) fn calls(expr: &Expr, is_meant: impl Fn(&Expr) -> bool) -> bool {
-    let walked =
-        visit_expressions(expr, |expr| if is_meant(expr) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) });
+    let walked = visit_expressions(expr, |expr| {
+        if is_meant(expr) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
     walked.is_break()
 }
 

@@ -8,15 +8,19 @@ use super::plain::{arguments, calls, is_one_of, name};
 use super::{Noted, unnested};
 
 impl Noted<'_> {
-    /// Records a division of an aggregate by another, both of whole numbers, where the dialect divides them as such.
+    /// Records a division of an aggregate by another, both of whole numbers, where the dialect
+    /// divides them as such.
     pub(super) fn ratio(&mut self, left: &Expr, right: &Expr) {
         let is_truncated = matches!(self.dialect, Dialect::Sqlite | Dialect::Postgres);
-        if !is_truncated || ![left, right].into_iter().all(|side| is_aggregate(side) && self.is_whole(side)) {
+        if !is_truncated
+            || ![left, right].into_iter().all(|side| is_aggregate(side) && self.is_whole(side))
+        {
             return;
         }
         let sources = self.scopes.last().into_iter().flat_map(|scope| &scope.sources);
-        let origin =
-            sources.flat_map(|source| source.columns.iter().flatten()).find_map(|column| column.origin.clone());
+        let origin = sources
+            .flat_map(|source| source.columns.iter().flatten())
+            .find_map(|column| column.origin.clone());
         if let Some(origin) = origin {
             self.record(origin, None, UseKind::Ratio);
         }
@@ -38,13 +42,19 @@ impl Noted<'_> {
                 _ => false,
             },
             Expr::Case { conditions, else_result, .. } => {
-                let mut results = conditions.iter().map(|when| &when.result).chain(else_result.as_deref());
+                let mut results =
+                    conditions.iter().map(|when| &when.result).chain(else_result.as_deref());
                 results.all(|result| self.is_whole(result))
             }
-            Expr::BinaryOp { left, op: Op::Plus | Op::Minus | Op::Multiply | Op::Divide, right } => {
-                self.is_whole(left) && self.is_whole(right)
-            }
-            Expr::BinaryOp { op: Op::Eq | Op::NotEq | Op::Lt | Op::LtEq | Op::Gt | Op::GtEq, .. } => true,
+            Expr::BinaryOp {
+                left,
+                op: Op::Plus | Op::Minus | Op::Multiply | Op::Divide,
+                right,
+            } => self.is_whole(left) && self.is_whole(right),
+            Expr::BinaryOp {
+                op: Op::Eq | Op::NotEq | Op::Lt | Op::LtEq | Op::Gt | Op::GtEq,
+                ..
+            } => true,
             Expr::Subquery(query) => match &*query.body {
                 SetExpr::Select(select) => match select.projection.as_slice() {
                     [only] => super::beside::expression(only).is_some_and(is_count),
@@ -54,7 +64,10 @@ impl Noted<'_> {
             },
             other => {
                 let Some(origin) = self.column(other) else { return false };
-                let column = self.catalog.table(&origin.table).and_then(|table| table.column(&origin.column));
+                let column = self
+                    .catalog
+                    .table(&origin.table)
+                    .and_then(|table| table.column(&origin.column));
                 column.is_some_and(|column| column.sql_type.to_uppercase().contains("INT"))
             }
         }

@@ -6,9 +6,16 @@ use syrch_core::{Catalog, Column, Dialect, ForeignKey, Table};
 use super::super::facts;
 
 fn table(name: &str, columns: &[&str], key: &[&str]) -> Table {
-    let columns = columns.iter().map(|&name| Column { name: name.into(), ..Column::default() }).collect();
+    let columns =
+        columns.iter().map(|&name| Column { name: name.into(), ..Column::default() }).collect();
     let primary_key = key.iter().map(|&name| name.to_owned()).collect();
-    Table { name: name.into(), columns, primary_key, foreign_keys: Vec::<ForeignKey>::new(), ..Table::default() }
+    Table {
+        name: name.into(),
+        columns,
+        primary_key,
+        foreign_keys: Vec::<ForeignKey>::new(),
+        ..Table::default()
+    }
 }
 
 fn catalog(dialect: Dialect) -> Catalog {
@@ -48,7 +55,9 @@ fn shown(text: &str, dialect: Dialect) -> Vec<String> {
             UseKind::Date => "date".to_owned(),
             UseKind::Condition => "condition".to_owned(),
             UseKind::Beside { keys } => format!("beside {keys:?}"),
-            UseKind::Extreme { function, of } => format!("{function} of {}.{}", of.table, of.column),
+            UseKind::Extreme { function, of } => {
+                format!("{function} of {}.{}", of.table, of.column)
+            }
             UseKind::Repeated { function, rows } => format!("repeated {function} by {rows}"),
             UseKind::Unconnected(other) => format!("unconnected {other}"),
         };
@@ -62,7 +71,9 @@ fn shown(text: &str, dialect: Dialect) -> Vec<String> {
 fn assert_uses(dialect: Dialect, cases: &[(&str, &[&str])]) {
     for (text, wanted) in cases {
         let mut found = shown(text, dialect.clone());
-        found.retain(|line| !["groups", "join", "unconnected"].iter().any(|kind| line.starts_with(kind)));
+        found.retain(|line| {
+            !["groups", "join", "unconnected"].iter().any(|kind| line.starts_with(kind))
+        });
         assert_eq!(found, *wanted, "{text}");
     }
 }
@@ -81,12 +92,21 @@ fn arithmetic_and_order_are_uses_as_numbers() {
         &[
             ("SELECT avg(mass) FROM birds", &["number AVG: birds.mass"]),
             ("SELECT sum(b.mass * 2) FROM birds b", &["number *: birds.mass"]),
-            ("SELECT SUM(CASE WHEN id > n THEN mass ELSE 0 END) FROM birds, counts", &["number SUM: birds.mass"]),
+            (
+                "SELECT SUM(CASE WHEN id > n THEN mass ELSE 0 END) FROM birds, counts",
+                &["number SUM: birds.mass"],
+            ),
             ("SELECT max(id, mass), 1 + count(*) FROM birds GROUP BY id, mass", &[]),
             ("SELECT round(avg(coalesce(mass, 0)), 2) FROM birds", &["number AVG: birds.mass"]),
-            ("SELECT avg(nullif(mass, 'NA')) FROM birds", &["number AVG: birds.mass as nullif(\"mass\", 'NA')"]),
+            (
+                "SELECT avg(nullif(mass, 'NA')) FROM birds",
+                &["number AVG: birds.mass as nullif(\"mass\", 'NA')"],
+            ),
             ("SELECT max(mass) FROM birds", &["order MAX: birds.mass"]),
-            ("SELECT kind AS k FROM birds ORDER BY mass DESC LIMIT 1", &["order ORDER BY: birds.mass"]),
+            (
+                "SELECT kind AS k FROM birds ORDER BY mass DESC LIMIT 1",
+                &["order ORDER BY: birds.mass"],
+            ),
             ("SELECT mass AS m FROM birds ORDER BY m", &["order ORDER BY: birds.mass"]),
             ("SELECT id FROM birds ORDER BY 1", &["order ORDER BY: birds.id"]),
             ("SELECT rank() OVER (ORDER BY mass) FROM birds", &["order ORDER BY: birds.mass"]),
@@ -113,7 +133,10 @@ fn arithmetic_and_order_are_uses_as_numbers() {
                 &["number SUM: birds.mass where (\"mass\" <> \"kind\") AND (\"id\" <> \"site\")"],
             ),
             // Of a union nobody knows which table a value comes from.
-            ("SELECT sum(m) FROM (SELECT mass AS m FROM birds UNION ALL SELECT n FROM counts) x", &[]),
+            (
+                "SELECT sum(m) FROM (SELECT mass AS m FROM birds UNION ALL SELECT n FROM counts) x",
+                &[],
+            ),
         ],
     );
 }
@@ -134,7 +157,8 @@ fn casts_are_uses_of_what_is_cast() {
                 &["date: birds.seen as strftime('%Y', \"seen\")"],
             ),
             ("SELECT CAST(mass AS TEXT) FROM birds", &[]),
-            // What is left out by its text is left out on purpose; what is left out by its value as a number is not.
+            // What is left out by its text is left out on purpose; what is left out by its value as
+            // a number is not.
             (
                 "SELECT sum(CAST(mass AS REAL)) FROM birds WHERE mass <> 'NA' AND site > 3",
                 &[
@@ -143,13 +167,22 @@ fn casts_are_uses_of_what_is_cast() {
                     "compared > 3: birds.site where (\"mass\" <> 'NA')",
                 ],
             ),
-            ("SELECT CAST(mass AS REAL) FROM birds WHERE CAST(mass AS REAL) > 3", &["cast: birds.mass"]),
+            (
+                "SELECT CAST(mass AS REAL) FROM birds WHERE CAST(mass AS REAL) > 3",
+                &["cast: birds.mass"],
+            ),
         ],
     );
     let own = "SELECT sum(CAST(CASE WHEN mass ~ '^[0-9]+$' THEN mass END AS NUMERIC)) FROM birds";
     assert_uses(Dialect::Postgres, &[(own, &["cast: birds.mass"])]);
-    assert_uses(Dialect::Duckdb, &[("SELECT TRY_CAST(mass AS DOUBLE) FROM birds", &["cast: birds.mass"])]);
-    assert_uses(Dialect::Spark, &[("SELECT CAST(`mass` AS DOUBLE) FROM birds", &["cast: birds.mass"])]);
+    assert_uses(
+        Dialect::Duckdb,
+        &[("SELECT TRY_CAST(mass AS DOUBLE) FROM birds", &["cast: birds.mass"])],
+    );
+    assert_uses(
+        Dialect::Spark,
+        &[("SELECT CAST(`mass` AS DOUBLE) FROM birds", &["cast: birds.mass"])],
+    );
 }
 
 #[test]
@@ -166,7 +199,10 @@ fn days_and_texts_are_compared() {
         ] {
             let text = format!("SELECT id FROM birds WHERE {condition}");
             let found = shown(&text, dialect.clone());
-            assert!(found.len() == 1 && found[0].starts_with(&format!("{wanted}: birds.")), "{text}: {found:?}");
+            assert!(
+                found.len() == 1 && found[0].starts_with(&format!("{wanted}: birds.")),
+                "{text}: {found:?}"
+            );
         }
     }
     assert_uses(
@@ -196,7 +232,10 @@ fn columns_beside_aggregates_are_found_unless_the_groups_decide_them() {
     assert_uses(
         Dialect::Sqlite,
         &[
-            ("SELECT kind, count(*), site FROM birds GROUP BY kind", &["beside Some([\"\\\"kind\\\"\"]): birds.site"]),
+            (
+                "SELECT kind, count(*), site FROM birds GROUP BY kind",
+                &["beside Some([\"\\\"kind\\\"\"]): birds.site"],
+            ),
             ("SELECT kind, count(*) FROM birds", &["beside Some([]): birds.kind"]),
             (
                 "SELECT kind FROM birds GROUP BY site ORDER BY count(*)",
@@ -211,9 +250,18 @@ fn columns_beside_aggregates_are_found_unless_the_groups_decide_them() {
             ("SELECT kind AS k, count(*) FROM birds GROUP BY k", &[]),
             ("SELECT lower(kind), count(*) FROM birds GROUP BY lower(kind)", &[]),
             ("SELECT kind, site, count(*) FROM birds GROUP BY id", &[]),
-            ("SELECT s.name, count(*) FROM birds b JOIN sites s ON b.site = s.id GROUP BY b.site", &[]),
-            ("SELECT s.name, b.kind, count(*) FROM birds b JOIN sites s ON b.site = s.id GROUP BY b.id", &[]),
-            ("SELECT name, count(*) FROM counts JOIN sites ON counts.site = sites.id GROUP BY counts.site", &[]),
+            (
+                "SELECT s.name, count(*) FROM birds b JOIN sites s ON b.site = s.id GROUP BY b.site",
+                &[],
+            ),
+            (
+                "SELECT s.name, b.kind, count(*) FROM birds b JOIN sites s ON b.site = s.id GROUP BY b.id",
+                &[],
+            ),
+            (
+                "SELECT name, count(*) FROM counts JOIN sites ON counts.site = sites.id GROUP BY counts.site",
+                &[],
+            ),
             // The row of the one minimum or maximum.
             ("SELECT kind, count(*), max(n) FROM birds, counts", &["order MAX: counts.n"]),
             ("SELECT kind, (SELECT count(*) FROM counts) FROM birds", &[]),
@@ -239,8 +287,14 @@ fn groups_and_lists_are_uses() {
             ("SELECT DISTINCT kind FROM birds", &["groups: birds.kind"]),
             ("SELECT count(DISTINCT kind), count(site) FROM birds", &["groups: birds.kind"]),
             ("SELECT lower(kind), count(*) FROM birds GROUP BY lower(kind)", &[]),
-            ("SELECT id FROM birds WHERE id NOT IN (SELECT bird FROM counts)", &["not in: counts.bird"]),
-            ("SELECT id FROM birds WHERE id NOT IN (SELECT bird FROM counts WHERE bird IS NOT NULL)", &[]),
+            (
+                "SELECT id FROM birds WHERE id NOT IN (SELECT bird FROM counts)",
+                &["not in: counts.bird"],
+            ),
+            (
+                "SELECT id FROM birds WHERE id NOT IN (SELECT bird FROM counts WHERE bird IS NOT NULL)",
+                &[],
+            ),
             (
                 "SELECT id FROM birds WHERE NOT (id IN (SELECT bird FROM counts WHERE n > 1))",
                 &["compared > 1: counts.n", "not in: counts.bird where (\"n\" > 1)"],
@@ -259,7 +313,10 @@ fn groups_and_lists_are_uses() {
             ("SELECT sum(n) / count(*) FROM counts", &["number SUM: counts.n"]),
             ("SELECT count(n) * 100 / count(*) FROM counts", &["ratio: counts.site"]),
             ("SELECT id FROM birds WHERE id IN (SELECT bird FROM counts)", &[]),
-            ("SELECT id FROM birds WHERE id NOT IN (SELECT max(bird) FROM counts)", &["order MAX: counts.bird"]),
+            (
+                "SELECT id FROM birds WHERE id NOT IN (SELECT max(bird) FROM counts)",
+                &["order MAX: counts.bird"],
+            ),
         ],
     );
     assert_uses(
@@ -280,8 +337,14 @@ fn equal_columns_of_two_tables_are_uses() {
     assert_all_uses(
         Dialect::Sqlite,
         &[
-            ("SELECT b.id FROM birds b JOIN sites s ON s.id = b.site", &["join sites.id: birds.site"]),
-            ("SELECT b.id FROM birds b, counts c WHERE c.bird = b.id", &["join counts.bird: birds.id"]),
+            (
+                "SELECT b.id FROM birds b JOIN sites s ON s.id = b.site",
+                &["join sites.id: birds.site"],
+            ),
+            (
+                "SELECT b.id FROM birds b, counts c WHERE c.bird = b.id",
+                &["join counts.bird: birds.id"],
+            ),
             ("SELECT n FROM counts JOIN birds USING (site)", &["join counts.site: birds.site"]),
             ("SELECT a.id FROM birds a JOIN birds b ON a.id = b.mass", &[]),
             (
@@ -309,8 +372,14 @@ fn extremes_of_other_columns_are_uses() {
                 "SELECT kind FROM birds b WHERE (SELECT min(c.n) FROM counts c JOIN sites s ON c.site = s.id) = b.site",
                 &["order MIN: counts.n", "min of counts.n: birds.site"],
             ),
-            ("SELECT kind FROM birds WHERE mass = (SELECT max(mass) FROM birds)", &["order MAX: birds.mass"]),
-            ("SELECT kind FROM birds WHERE mass > (SELECT avg(id) FROM sites)", &["number AVG: sites.id"]),
+            (
+                "SELECT kind FROM birds WHERE mass = (SELECT max(mass) FROM birds)",
+                &["order MAX: birds.mass"],
+            ),
+            (
+                "SELECT kind FROM birds WHERE mass > (SELECT avg(id) FROM sites)",
+                &["number AVG: sites.id"],
+            ),
             // Two tables have the column, or a task stands there.
             (
                 "SELECT kind FROM birds WHERE seen > (SELECT max(site) FROM birds JOIN counts USING (site))",
@@ -328,7 +397,9 @@ fn tables_without_a_condition_between_them_are_uses() {
     };
     assert_eq!(lonely("SELECT count(*) FROM birds, sites"), ["unconnected birds: sites.id"]);
     assert_eq!(
-        lonely("SELECT 1 FROM birds b JOIN counts c ON b.id = c.bird, sites s WHERE b.kind = 'owl'"),
+        lonely(
+            "SELECT 1 FROM birds b JOIN counts c ON b.id = c.bird, sites s WHERE b.kind = 'owl'"
+        ),
         ["unconnected birds: sites.id"]
     );
     for text in [
@@ -363,9 +434,13 @@ fn aggregates_over_rows_that_a_join_repeats_are_uses() {
              LIMIT 1: birds.mass"
         ]
     );
-    assert_eq!(repeated("SELECT count(birds.id) FROM birds JOIN counts ON bird = birds.id").len(), 1);
+    assert_eq!(
+        repeated("SELECT count(birds.id) FROM birds JOIN counts ON bird = birds.id").len(),
+        1
+    );
     for text in [
-        // A site of a bird is one, and the table that repeats rows is aggregated, shown or grouped by.
+        // A site of a bird is one, and the table that repeats rows is aggregated, shown or grouped
+        // by.
         "SELECT avg(b.mass) FROM birds b JOIN sites s ON b.site = s.id",
         "SELECT sum(c.n) FROM birds b JOIN counts c ON c.bird = b.id",
         "SELECT sum(b.mass), sum(c.n) FROM birds b JOIN counts c ON c.bird = b.id",
@@ -381,12 +456,14 @@ fn aggregates_over_rows_that_a_join_repeats_are_uses() {
 #[test]
 fn the_outline_is_that_of_the_outermost_select() {
     let outline = |text: &str| facts(text, &[], &catalog(Dialect::Sqlite)).unwrap().outline;
-    let column = |table: &str, column: &str| ColumnName { table: table.into(), column: column.into() };
+    let column =
+        |table: &str, column: &str| ColumnName { table: table.into(), column: column.into() };
     let text = "WITH s AS (SELECT id, name FROM sites LIMIT 9) SELECT b.kind, round(max(b.mass), 1) AS m, 1 + 1 FROM birds AS b \
                 JOIN s ON b.site = s.id WHERE b.kind <> '' GROUP BY 1 ORDER BY m DESC NULLS LAST LIMIT 3";
     let max = Selected::Aggregate { function: "max".into(), of: Some(column("birds", "mass")) };
     let kind = Selected::Column(column("birds", "kind"));
-    let order = OrderKey { by: max.clone(), is_descending: true, nulls_first: Some(false), filter: None };
+    let order =
+        OrderKey { by: max.clone(), is_descending: true, nulls_first: Some(false), filter: None };
     let wanted = Outline {
         columns: vec![kind.clone(), max, Selected::Other],
         relations: 2,
@@ -395,10 +472,14 @@ fn the_outline_is_that_of_the_outermost_select() {
         limit: Some(3),
     };
     assert_eq!(outline(text), Some(wanted));
-    let sorted = outline("SELECT kind FROM birds WHERE kind IS NOT NULL ORDER BY kind LIMIT 2, 1").unwrap();
+    let sorted =
+        outline("SELECT kind FROM birds WHERE kind IS NOT NULL ORDER BY kind LIMIT 2, 1").unwrap();
     assert_eq!((sorted.limit, sorted.relations), (Some(1), 1));
     let filter = Some("(\"kind\" IS NOT NULL)".to_owned());
-    assert_eq!(sorted.order, Some(OrderKey { by: kind, is_descending: false, nulls_first: None, filter }));
+    assert_eq!(
+        sorted.order,
+        Some(OrderKey { by: kind, is_descending: false, nulls_first: None, filter })
+    );
     assert_eq!(outline("SELECT id FROM birds UNION SELECT id FROM sites ORDER BY 1 LIMIT 1"), None);
     assert_eq!(outline("VALUES (1)"), None);
 }

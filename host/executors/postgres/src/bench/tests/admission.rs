@@ -1,5 +1,5 @@
-//! Each rule of the second check, by statements that the server's analysis refuses and others that it admits. The
-//! first check is not asked here: the second one has to hold by itself.
+//! Each rule of the second check, by statements that the server's analysis refuses and others that
+//! it admits. The first check is not asked here: the second one has to hold by itself.
 
 use syrch_core::ports::Bench;
 use syrch_kit::acceptance::{ADMISSION, BEYOND, missing};
@@ -24,28 +24,59 @@ const SCRIPT: &str = "\
     CREATE COLLATION folded (provider = icu, locale = 'und-u-ks-level2', deterministic = false); \
     CREATE FUNCTION pg_catalog.planted(int) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT $1'";
 
-/// The row of the acceptance list, a statement, and the rule by which it is refused with a token in the message.
+/// The row of the acceptance list, a statement, and the rule by which it is refused with a token in
+/// the message.
 const REFUSED: &[(&str, &str, &str, &str)] = &[
     ("AR-01", "INSERT INTO public.t(id, g) VALUES (9, 9)", "read-only", "SELECT"),
-    ("AR-01", "WITH w AS (DELETE FROM public.t RETURNING id) SELECT id FROM w", "read-only", "SELECT"),
+    (
+        "AR-01",
+        "WITH w AS (DELETE FROM public.t RETURNING id) SELECT id FROM w",
+        "read-only",
+        "SELECT",
+    ),
     ("AR-D8", "SELECT id INTO public.other FROM public.t", "read-only", "SELECT"),
     ("AR-02", "SELECT id FROM public.t FOR UPDATE", "locks", "FOR UPDATE"),
     ("AR-02", "SELECT id FROM (SELECT id FROM public.t FOR KEY SHARE) AS k", "locks", "FOR UPDATE"),
     ("AR-03", "SELECT id FROM public.t ORDER BY id LIMIT 1", "limit", "LIMIT"),
-    ("AR-03", "SELECT id FROM public.t WHERE id IN (SELECT t_id FROM public.u OFFSET 1)", "limit", "OFFSET"),
-    ("AR-03", "WITH w AS (SELECT id FROM public.t FETCH FIRST ROW ONLY) SELECT id FROM w", "limit", "LIMIT"),
+    (
+        "AR-03",
+        "SELECT id FROM public.t WHERE id IN (SELECT t_id FROM public.u OFFSET 1)",
+        "limit",
+        "OFFSET",
+    ),
+    (
+        "AR-03",
+        "WITH w AS (SELECT id FROM public.t FETCH FIRST ROW ONLY) SELECT id FROM w",
+        "limit",
+        "LIMIT",
+    ),
     ("AR-04", "SELECT DISTINCT ON (g) g, id FROM public.t", "distinct-on", "DISTINCT ON"),
     ("AR-04", "SELECT id FROM public.t TABLESAMPLE SYSTEM (50)", "sample", "TABLESAMPLE"),
     ("AR-05", "SELECT id FROM public.t WHERE id = $1", "parameters", "$1"),
-    ("AR-06", "SELECT t.id FROM public.t, generate_series(1, 2)", "table-function", "generate_series"),
+    (
+        "AR-06",
+        "SELECT t.id FROM public.t, generate_series(1, 2)",
+        "table-function",
+        "generate_series",
+    ),
     ("AR-06", "SELECT t.id FROM public.t, (VALUES (1)) AS v(a)", "values", "VALUES"),
-    ("AR-06", "SELECT t.id FROM public.t, XMLTABLE('a' PASSING '<a/>' COLUMNS a text)", "table-function", "xmltable"),
+    (
+        "AR-06",
+        "SELECT t.id FROM public.t, XMLTABLE('a' PASSING '<a/>' COLUMNS a text)",
+        "table-function",
+        "xmltable",
+    ),
     ("AR-06", "SELECT generate_series(1, g) FROM public.t", "set-returning", "generate_series"),
     ("AR-06", "SELECT 1", "base-table", "SELECT"),
     ("AR-08", "SELECT array_agg(id) FROM public.t", "aggregate", "array_agg"),
     ("AR-08", "SELECT string_agg(s, ',') FROM public.t", "aggregate", "string_agg"),
     ("AR-08", "SELECT jsonb_object_agg(id, g) FROM public.t", "aggregate", "jsonb_object_agg"),
-    ("AR-08", "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY g) FROM public.t", "aggregate", "WITHIN GROUP"),
+    (
+        "AR-08",
+        "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY g) FROM public.t",
+        "aggregate",
+        "WITHIN GROUP",
+    ),
     ("AR-08", "SELECT public.total(g) FROM public.t", "aggregate", "total"),
     ("AR-08", "SELECT xmlagg(xmlparse(CONTENT s)) FROM public.t", "node", "XMLEXPR"),
     ("AR-08", "SELECT sum(r) FROM public.t", "float-aggregate", "sum"),
@@ -119,7 +150,12 @@ const REFUSED: &[(&str, &str, &str, &str)] = &[
     (BEYOND, "SELECT min(i) OVER () FROM public.t", "mixed-values", "min"),
     (BEYOND, "SELECT v::text FROM public.t GROUP BY v", "mixed-values", "CAST"),
     (BEYOND, "SELECT max(v) / 3 FROM public.t", "mixed-values", "/"),
-    (BEYOND, "SELECT concat(v) FROM (SELECT DISTINCT v FROM public.t) AS k", "mixed-values", "concat"),
+    (
+        BEYOND,
+        "SELECT concat(v) FROM (SELECT DISTINCT v FROM public.t) AS k",
+        "mixed-values",
+        "concat",
+    ),
     (BEYOND, "SELECT avg(v) FROM (SELECT DISTINCT v FROM public.t) AS k", "mixed-values", "avg"),
     (BEYOND, "SELECT sum(DISTINCT i) FROM public.t", "mixed-values", "interval_eq"),
     (
@@ -156,7 +192,11 @@ const ADMITTED: &[(&str, &str, &[&str])] = &[
         "SELECT rank() OVER (ORDER BY r), dense_rank() OVER (PARTITION BY g ORDER BY s), cume_dist() OVER (ORDER BY g) FROM public.t",
         &["t"],
     ),
-    ("AR-09", "SELECT sum(g) OVER w, count(*) OVER () FROM public.t WINDOW w AS (PARTITION BY s)", &["t"]),
+    (
+        "AR-09",
+        "SELECT sum(g) OVER w, count(*) OVER () FROM public.t WINDOW w AS (PARTITION BY s)",
+        &["t"],
+    ),
     (
         "AR-09",
         "SELECT sum(g) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) FROM public.t",
@@ -190,7 +230,11 @@ const ADMITTED: &[(&str, &str, &[&str])] = &[
         "SELECT id FROM public.t WHERE EXISTS (SELECT 1 FROM public.u WHERE u.t_id = t.id) AND id NOT IN (SELECT v FROM public.secret)",
         &["secret", "t", "u"],
     ),
-    ("AR-D1", "WITH c AS (SELECT id FROM public.u) SELECT id FROM public.t UNION ALL SELECT id FROM c", &["t", "u"]),
+    (
+        "AR-D1",
+        "WITH c AS (SELECT id FROM public.u) SELECT id FROM public.t UNION ALL SELECT id FROM c",
+        &["t", "u"],
+    ),
     (
         "AR-D2",
         "SELECT t.id FROM public.t JOIN public.u ON t.id = u.t_id AND (SELECT max(v) FROM public.secret) = 42",
@@ -229,20 +273,28 @@ const ADMITTED: &[(&str, &str, &[&str])] = &[
 const OUTSIDE: &[(&str, &str)] = &[
     ("AR-16", "SELECT v FROM public.secret"),
     ("AR-16", "SELECT id FROM public.t WHERE EXISTS (SELECT 1 FROM public.secret)"),
-    ("AR-D1", "WITH c AS (SELECT v FROM public.secret) SELECT id FROM public.t UNION ALL SELECT v FROM c"),
-    ("AR-D2", "SELECT t.id FROM public.t JOIN public.u ON t.id = u.t_id AND (SELECT max(v) FROM public.secret) = 42"),
+    (
+        "AR-D1",
+        "WITH c AS (SELECT v FROM public.secret) SELECT id FROM public.t UNION ALL SELECT v FROM c",
+    ),
+    (
+        "AR-D2",
+        "SELECT t.id FROM public.t JOIN public.u ON t.id = u.t_id AND (SELECT max(v) FROM public.secret) = 42",
+    ),
 ];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_servers_analysis_refuses_and_admits_by_the_rules() {
     let Some(server) = Server::start() else { return };
-    // Only a superuser that sets `allow_system_table_mods` may put a function where the server's own are.
+    // Only a superuser that sets `allow_system_table_mods` may put a function where the server's
+    // own are.
     server.database("rules", &format!("SET allow_system_table_mods = on; {SCRIPT}"));
     let mut bench = bench(&server, "admin", "rules").await;
     let mut wrong = Vec::new();
     for (row, sql, rule, token) in REFUSED {
         match second(&mut bench, sql).await {
-            Err(error) if error.rule.as_deref() == Some(*rule) && error.message.contains(token) => {}
+            Err(error) if error.rule.as_deref() == Some(*rule) && error.message.contains(token) => {
+            }
             other => wrong.push(format!("{row}: {sql}: {other:?}")),
         }
         // Both checks together refuse no less.
@@ -265,7 +317,9 @@ async fn the_servers_analysis_refuses_and_admits_by_the_rules() {
     for (row, sql) in OUTSIDE {
         let (alone, inside) = (bench.admit(sql, None).await, bench.admit(sql, Some(&within)).await);
         if alone.is_err() || !inside.as_ref().is_err_and(|error| error.kind.is_refusal()) {
-            wrong.push(format!("{row}: {sql}: {alone:?}, and within the tables of another: {inside:?}"));
+            wrong.push(format!(
+                "{row}: {sql}: {alone:?}, and within the tables of another: {inside:?}"
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -274,7 +328,9 @@ async fn the_servers_analysis_refuses_and_admits_by_the_rules() {
     assert_eq!(missing(ADMISSION, shown), Vec::<&str>::new(), "rows without an admitted statement");
     // An analysis that is too long to be read.
     let list = vec!["1"; 40_000].join(",");
-    let error = second(&mut bench, &format!("SELECT id FROM public.t WHERE g IN ({list})")).await.unwrap_err();
+    let error = second(&mut bench, &format!("SELECT id FROM public.t WHERE g IN ({list})"))
+        .await
+        .unwrap_err();
     assert_eq!(error.rule.as_deref(), Some("tree"), "{error:?}");
     // A refusal leaves the snapshot as it was.
     assert_eq!(bench.connection.snapshots, 1);
@@ -286,12 +342,15 @@ async fn sums_of_reals_are_admitted_where_the_limits_say_so() {
     server.database("sums", "CREATE TABLE t(id int PRIMARY KEY, g int, r float8); ANALYZE");
     let mut bench = bench(&server, "admin", "sums").await;
     bench.limits.real_sums = true;
-    for sql in
-        ["SELECT sum(r), avg(r::real), corr(g, id), regr_slope(r, g) FROM public.t", "SELECT stddev(r) FROM public.t"]
-    {
+    for sql in [
+        "SELECT sum(r), avg(r::real), corr(g, id), regr_slope(r, g) FROM public.t",
+        "SELECT stddev(r) FROM public.t",
+    ] {
         assert_eq!(second(&mut bench, sql).await.unwrap(), ["t"], "{sql}");
     }
-    for sql in ["SELECT array_agg(r) FROM public.t", "SELECT sum(r) OVER (ORDER BY id) FROM public.t"] {
+    for sql in
+        ["SELECT array_agg(r) FROM public.t", "SELECT sum(r) OVER (ORDER BY id) FROM public.t"]
+    {
         second(&mut bench, sql).await.unwrap_err();
     }
 }
@@ -299,20 +358,40 @@ async fn sums_of_reals_are_admitted_where_the_limits_say_so() {
 #[tokio::test(flavor = "multi_thread")]
 async fn names_that_look_like_a_tree_hide_nothing() {
     let Some(server) = Server::start() else { return };
-    server.database("rules", SCRIPT.split("CREATE FUNCTION pg_catalog").next().unwrap().trim_end_matches("; "));
+    server.database(
+        "rules",
+        SCRIPT.split("CREATE FUNCTION pg_catalog").next().unwrap().trim_end_matches("; "),
+    );
     let mut bench = bench(&server, "admin", "rules").await;
-    for name in
-        [":relid", "} {QUERY :relid 1", "<>", "[", "(", ")", "{", "}", "\\", "\"", "a\nb", ":limitCount <>", "1"]
-    {
+    for name in [
+        ":relid",
+        "} {QUERY :relid 1",
+        "<>",
+        "[",
+        "(",
+        ")",
+        "{",
+        "}",
+        "\\",
+        "\"",
+        "a\nb",
+        ":limitCount <>",
+        "1",
+    ] {
         let quoted = format!("\"{}\"", name.replace('"', "\"\""));
         let sql = format!(
             "SELECT k.{quoted} AS {quoted} FROM (SELECT max(v) AS {quoted} FROM public.secret AS {quoted}) AS k"
         );
         assert_eq!(second(&mut bench, &sql).await, Ok(vec!["secret".to_owned()]), "{sql}");
         let sql = format!("SELECT random() AS {quoted} FROM public.secret AS {quoted}");
-        assert_eq!(second(&mut bench, &sql).await.unwrap_err().rule.as_deref(), Some("function"), "{sql}");
+        assert_eq!(
+            second(&mut bench, &sql).await.unwrap_err().rule.as_deref(),
+            Some("function"),
+            "{sql}"
+        );
     }
-    // Names whose spelling is longer than a line of the server: refused wherever a word may be broken.
+    // Names whose spelling is longer than a line of the server: refused wherever a word may be
+    // broken.
     for length in 1..=63 {
         let name = "{".repeat(length);
         let sql = format!("SELECT random() AS \"{name}\" FROM public.secret AS \"{name}\"");

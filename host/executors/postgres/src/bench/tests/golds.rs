@@ -1,4 +1,5 @@
-//! The expected statements of defog: how many are admitted, and whether each of those gives the same rows by whatever plan the server runs it.
+//! The expected statements of defog: how many are admitted, and whether each of those gives the
+//! same rows by whatever plan the server runs it.
 #![allow(clippy::print_stdout, reason = "a measurement prints what it measured")]
 
 use std::collections::BTreeMap;
@@ -54,8 +55,8 @@ fn golds(data: &std::path::Path, step: usize) -> Vec<(String, String, String)> {
     lines.lines().map(read).step_by(step).collect()
 }
 
-/// Admits every `step`th gold, and compares its rows with those that it has without each of the plans' parts; returns how many there are, how many
-/// are admitted, and what is wrong.
+/// Admits every `step`th gold, and compares its rows with those that it has without each of the
+/// plans' parts; returns how many there are, how many are admitted, and what is wrong.
 async fn measured(step: usize, plans: &[&str]) -> Option<(usize, usize, Vec<String>)> {
     let (data, server) = (syrch_kit::data_root()?.join("defog"), Server::start()?);
     databases(&server, &data);
@@ -78,7 +79,12 @@ async fn measured(step: usize, plans: &[&str]) -> Option<(usize, usize, Vec<Stri
             Ok(statement) => statement,
             Err(error) => {
                 *refused.entry(error.rule.clone().unwrap_or_default()).or_default() += 1;
-                println!("{id} {}: {}: {}", error.rule.unwrap_or_default(), error.message, clip(sql, 150));
+                println!(
+                    "{id} {}: {}: {}",
+                    error.rule.unwrap_or_default(),
+                    error.message,
+                    clip(sql, 150)
+                );
                 continue;
             }
         };

@@ -13,7 +13,8 @@ use crate::{PostgresConfig, PostgresDatabase};
 
 /// A bench as the user of that name.
 async fn bench(server: &Server, user: &str, database: &str) -> PostgresBench {
-    let database = PostgresDatabase::open(PostgresConfig::new(server.url(user, database))).await.unwrap();
+    let database =
+        PostgresDatabase::open(PostgresConfig::new(server.url(user, database))).await.unwrap();
     database.pinned_bench(BenchLimits::default()).await.unwrap()
 }
 
@@ -24,14 +25,21 @@ async fn second(bench: &mut PostgresBench, sql: &str) -> Result<Vec<String>, Sql
     objects.judge(&used, &bench.snapshot.catalog, bench.limits.real_sums)
 }
 
-/// AR-20: what every session of a bench is, whatever the role, the database and a statement before it have set.
+/// AR-20: what every session of a bench is, whatever the role, the database and a statement before
+/// it have set.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_is_read_only_with_fixed_settings_and_a_snapshot() {
     let Some(server) = Server::start() else { return };
-    server.database("fixed", "CREATE TABLE t(id int); CREATE ROLE odd LOGIN; GRANT SELECT ON t TO odd");
-    for setting in
-        ["timezone = 'Asia/Tokyo'", "datestyle = 'German'", "intervalstyle = 'postgres'", "statement_timeout = 0"]
-    {
+    server.database(
+        "fixed",
+        "CREATE TABLE t(id int); CREATE ROLE odd LOGIN; GRANT SELECT ON t TO odd",
+    );
+    for setting in [
+        "timezone = 'Asia/Tokyo'",
+        "datestyle = 'German'",
+        "intervalstyle = 'postgres'",
+        "statement_timeout = 0",
+    ] {
         server.psql("fixed", &format!("ALTER ROLE odd SET {setting}")).unwrap();
     }
     let mut bench = bench(&server, "odd", "fixed").await;
@@ -50,7 +58,11 @@ async fn a_session_is_read_only_with_fixed_settings_and_a_snapshot() {
         // Tables are written with their schemas.
         ("search_path", "pg_catalog"),
     ] {
-        let row = pinned.client().query_one(&format!("SELECT current_setting('{setting}')"), &[]).await.unwrap();
+        let row = pinned
+            .client()
+            .query_one(&format!("SELECT current_setting('{setting}')"), &[])
+            .await
+            .unwrap();
         assert_eq!(row.get::<_, String>(0), expected, "{setting}");
     }
 }

@@ -1,4 +1,5 @@
-//! The reader on texts of a server, on names that look like parts of a tree, and on anything at all.
+//! The reader on texts of a server, on names that look like parts of a tree, and on anything at
+//! all.
 
 use proptest::prelude::*;
 
@@ -36,7 +37,10 @@ fn no_name_is_taken_for_a_part_of_the_tree() {
     // Names as the server writes them: `:relid`, `} {`, `[`, a line break.
     let text = "{ALIAS :aliasname :relid :colnames (\":funcid\" \"\\}\\ \\{X\" \"[\" \"a\\\nb\")}";
     let nodes = read(text).unwrap();
-    assert_eq!((nodes.len(), nodes[0].word("aliasname"), nodes[0].word("relid")), (1, Some(":relid"), None));
+    assert_eq!(
+        (nodes.len(), nodes[0].word("aliasname"), nodes[0].word("relid")),
+        (1, Some(":relid"), None)
+    );
     assert_eq!(nodes[0].all("colnames").count(), 4);
     // The server broke a word between a backslash and what it protects.
     let name = format!("{{ALIAS :aliasname\n{}\\\n}} :colnames <>}}", "x".repeat(77));

@@ -1,4 +1,5 @@
-//! The layout of a file of values, from its first lines: the separator of values, and the line that names the columns.
+//! The layout of a file of values, from its first lines: the separator of values, and the line that
+//! names the columns.
 
 use std::io::Read;
 
@@ -10,7 +11,8 @@ use crate::read::Work;
 use crate::sources::{Format, Source};
 use crate::text::{self, BUFFER};
 
-/// What may stand between two values of a `.csv` file. The comma comes last: it also stands in numbers and texts.
+/// What may stand between two values of a `.csv` file. The comma comes last: it also stands in
+/// numbers and texts.
 const DELIMITERS: [u8; 4] = *b";\t|,";
 /// Rows that are looked at.
 const ROWS: usize = 1_000;
@@ -39,7 +41,8 @@ impl Layout {
         let is_whole = head.len() < BUFFER;
         let known: &[u8] = if source.format == Format::Tsv { b"\t" } else { &DELIMITERS };
         let samples = known.iter().map(|delimiter| Sample::read(&head, *delimiter, is_whole));
-        let best = samples.reduce(|best, other| if other.rank() > best.rank() { other } else { best });
+        let best =
+            samples.reduce(|best, other| if other.rank() > best.rank() { other } else { best });
         let titles = best.as_ref().map_or(0, |sample| sample.titles() as u64);
         let best = best.filter(|sample| source.format == Format::Tsv || sample.width > 1);
         Ok(Self::new(best.map_or(b',', |sample| sample.delimiter), titles))
@@ -62,14 +65,20 @@ struct Sample {
 
 impl Sample {
     fn read(head: &[u8], delimiter: u8, is_whole: bool) -> Self {
-        let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(head);
-        let mut rows: Vec<ByteRecord> = reader.byte_records().take(ROWS).map_while(Result::ok).collect();
+        let mut reader = ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .delimiter(delimiter)
+            .from_reader(head);
+        let mut rows: Vec<ByteRecord> =
+            reader.byte_records().take(ROWS).map_while(Result::ok).collect();
         if !is_whole && rows.len() > 1 && rows.len() < ROWS {
             // The last one is cut.
             rows.pop();
         }
         let count = |width: usize| rows.iter().filter(|row| row.len() == width).count();
-        let mut widths: Vec<usize> = rows.iter().map(ByteRecord::len).filter(|width| *width > 1).collect();
+        let mut widths: Vec<usize> =
+            rows.iter().map(ByteRecord::len).filter(|width| *width > 1).collect();
         widths.sort_unstable();
         widths.dedup();
         let best = widths.into_iter().map(|width| (count(width), width)).max();
@@ -77,32 +86,40 @@ impl Sample {
         Self { delimiter, rows, width, fitting }
     }
 
-    /// How well the separator explains the rows: by how many have the same number of values, and by those of the first row.
+    /// How well the separator explains the rows: by how many have the same number of values, and by
+    /// those of the first row.
     fn rank(&self) -> (usize, usize) {
         (self.fitting, self.rows.first().map_or(0, ByteRecord::len))
     }
 
-    /// The number of rows above the one that names the columns. The separators decide: titles have fewer values than the table below them.
+    /// The number of rows above the one that names the columns. The separators decide: titles have
+    /// fewer values than the table below them.
     fn titles(&self) -> usize {
         let is_title = |row: &ByteRecord| row.len() != self.width || is_padded(row);
         let titles = self.rows.iter().take_while(|row| is_title(row)).count();
-        let (Some(header), Some(below)) = (self.rows.get(titles), self.rows.get(titles + 1..)) else { return 0 };
+        let (Some(header), Some(below)) = (self.rows.get(titles), self.rows.get(titles + 1..))
+        else {
+            return 0;
+        };
         let above = &self.rows[..titles];
         // Rows that end with a separator too many have as many values as the first row names.
         let longest = below.iter().map(filled).max().unwrap_or_default();
         // A row that is too short or too long is an error of its own.
         let fitting = below.iter().filter(|row| row.len() == self.width).count();
-        let is_table = below.first().is_some_and(|row| row.len() == self.width) && fitting * 2 >= below.len();
+        let is_table =
+            below.first().is_some_and(|row| row.len() == self.width) && fitting * 2 >= below.len();
         let is_above = above.iter().all(|row| row.len() < self.width || is_padded(row));
         let is_shorter = above.iter().all(|row| filled(row) < longest);
-        // A row with one name too few names the columns of a file whose rows have a name of their own.
+        // A row with one name too few names the columns of a file whose rows have a name of their
+        // own.
         let is_one_short = titles == 1 && filled(&above[0]) + 1 == self.width && self.width > 2;
         let has_titles = is_table && is_above && is_shorter && !is_one_short && has_names(header);
         if has_titles { titles } else { 0 }
     }
 }
 
-/// Whether a row has a value in its first place alone, as titles have in the files of spreadsheets, or none.
+/// Whether a row has a value in its first place alone, as titles have in the files of spreadsheets,
+/// or none.
 fn is_padded(row: &ByteRecord) -> bool {
     row.len() > 1 && filled(row) <= 1
 }
@@ -112,7 +129,8 @@ fn filled(row: &ByteRecord) -> usize {
     row.iter().rposition(|value| !value.is_empty()).map_or(0, |at| at + 1)
 }
 
-/// Whether a row names columns: it has no empty value before its end, and none that is a number or a date, but for years behind the first.
+/// Whether a row names columns: it has no empty value before its end, and none that is a number or
+/// a date, but for years behind the first.
 fn has_names(row: &ByteRecord) -> bool {
     row.iter().take(filled(row)).enumerate().all(|(at, name)| {
         let is_year = at > 0 && name.len() == 4 && matches!(name, [b'1' | b'2', ..]);
@@ -122,5 +140,6 @@ fn has_names(row: &ByteRecord) -> bool {
 
 /// Whether a text is a number or a date, which hardly names a column.
 fn is_value(text: &[u8]) -> bool {
-    std::str::from_utf8(text).is_ok_and(|text| integer(text).is_some() || real(text).is_some() || is_date(text))
+    std::str::from_utf8(text)
+        .is_ok_and(|text| integer(text).is_some() || real(text).is_some() || is_date(text))
 }

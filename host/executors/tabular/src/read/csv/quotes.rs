@@ -1,4 +1,5 @@
-//! The bytes of a file of values, followed from value to value: quotes that do not close, and the lines at which rows begin.
+//! The bytes of a file of values, followed from value to value: quotes that do not close, and the
+//! lines at which rows begin.
 
 use std::io::{self, Read};
 
@@ -34,7 +35,15 @@ pub(super) struct Walk {
 
 impl Walk {
     pub(super) fn new(delimiter: u8) -> Self {
-        Self { delimiter, place: Place::Row, line: 1, opened: 1, rows: 0, row_line: 1, is_after_return: false }
+        Self {
+            delimiter,
+            place: Place::Row,
+            line: 1,
+            opened: 1,
+            rows: 0,
+            row_line: 1,
+            is_after_return: false,
+        }
     }
 
     /// Goes on through these bytes.
@@ -42,7 +51,8 @@ impl Walk {
         bytes.iter().for_each(|byte| self.step(*byte));
     }
 
-    /// Goes on through these bytes until so many rows have begun; returns the line of the last of them.
+    /// Goes on through these bytes until so many rows have begun; returns the line of the last of
+    /// them.
     pub(super) fn line_of(&mut self, bytes: &[u8], rows: u64) -> Option<u64> {
         bytes.iter().find_map(|byte| {
             self.step(*byte);
@@ -75,7 +85,8 @@ impl Walk {
     }
 }
 
-/// The bytes of a file, which must not end within quotes: the reader would take all that follows the first for one value.
+/// The bytes of a file, which must not end within quotes: the reader would take all that follows
+/// the first for one value.
 pub(super) struct Quotes<'a> {
     pub(super) inner: Counted<'a>,
     pub(super) source: &'a Source,

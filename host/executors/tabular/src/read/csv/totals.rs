@@ -55,7 +55,11 @@ pub(super) struct Sums<'d> {
 }
 
 impl<'d> Sums<'d> {
-    pub(super) fn new(decisions: &'d [Decision], columns: &'d [Column], options: &'d ReadOptions) -> Self {
+    pub(super) fn new(
+        decisions: &'d [Decision],
+        columns: &'d [Column],
+        options: &'d ReadOptions,
+    ) -> Self {
         Self { decisions, columns, options, sums: vec![[0.0; 2]; decisions.len()] }
     }
 
@@ -82,8 +86,12 @@ impl<'d> Sums<'d> {
 
     /// The number that a value is, or the two of a column that can be read in two ways.
     fn numbers(&self, at: usize, value: &[u8]) -> [Option<f64>; 2] {
-        let (Some(decision), Some(column)) = (self.decisions.get(at), self.columns.get(at)) else { return [None; 2] };
-        let [one, other] = column.undecided() else { return [number(decision, value, self.options), None] };
+        let (Some(decision), Some(column)) = (self.decisions.get(at), self.columns.get(at)) else {
+            return [None; 2];
+        };
+        let [one, other] = column.undecided() else {
+            return [number(decision, value, self.options), None];
+        };
         let text = std::str::from_utf8(value).ok();
         [*one, *other].map(|decimal| float(&read_number(text?, decimal)?))
     }
