@@ -39,7 +39,7 @@ use crate::read::Reading;
 use crate::{Bounds, Token, lex, prelex, stack};
 use rules::{Form, Rules};
 
-pub use postgres::LISTED;
+pub(crate) use postgres::LISTED;
 pub(crate) use rewrite::rewrite;
 pub use scope::Granted;
 pub use views::{Definition, definition};

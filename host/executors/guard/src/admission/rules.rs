@@ -2,12 +2,14 @@
 
 use syrch_core::Dialect;
 
+use crate::functions::Functions;
+
 use super::{duckdb, postgres, spark, standard};
 
 /// What statements of one dialect may use, and how they are written again.
 pub(crate) struct Rules {
     /// Functions that may be called, in order of the alphabet.
-    pub(super) listed: &'static [&'static str],
+    pub(super) listed: &'static Functions,
     /// Those of them that the grammar knows without parentheses.
     pub(super) bare: &'static [&'static str],
     /// Words that stand for a value of the session where no column has that name, even in quotes.

@@ -1,6 +1,7 @@
 //! The functions of statements that give the same rows on every plan, by dialect.
 
 use crate::admission::LISTED;
+use crate::functions::{Functions, words};
 
 /// What a function is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,87 +21,8 @@ pub(super) enum Class {
 }
 
 /// Functions of SQLite, in order of the alphabet. `syrch_sqlite` lists those that may run at all.
-pub(crate) const SQLITE: &[&str] = &[
-    "abs",
-    "acos",
-    "acosh",
-    "asin",
-    "asinh",
-    "atan",
-    "atan2",
-    "atanh",
-    "avg",
-    "ceil",
-    "ceiling",
-    "char",
-    "coalesce",
-    "concat",
-    "concat_ws",
-    "cos",
-    "cosh",
-    "count",
-    "cume_dist",
-    "date",
-    "datetime",
-    "degrees",
-    "dense_rank",
-    "exp",
-    "floor",
-    "format",
-    "hex",
-    "if",
-    "ifnull",
-    "iif",
-    "instr",
-    "julianday",
-    "length",
-    "like",
-    "likely",
-    "ln",
-    "log",
-    "log10",
-    "log2",
-    "lower",
-    "ltrim",
-    "max",
-    "min",
-    "mod",
-    "nullif",
-    "octet_length",
-    "percent_rank",
-    "pi",
-    "pow",
-    "power",
-    "printf",
-    "quote",
-    "radians",
-    "rank",
-    "replace",
-    "round",
-    "rtrim",
-    "sign",
-    "sin",
-    "sinh",
-    "soundex",
-    "sqrt",
-    "strftime",
-    "substr",
-    "substring",
-    "sum",
-    "tan",
-    "tanh",
-    "time",
-    "timediff",
-    "total",
-    "trim",
-    "trunc",
-    "typeof",
-    "unhex",
-    "unicode",
-    "unixepoch",
-    "unlikely",
-    "upper",
-];
+pub(crate) static SQLITE: Functions =
+    Functions::new(|| words(include_str!("../functions/sqlite-deterministic.txt")));
 
 /// Aggregates whose result does not depend on the order of rows, where sums are exact.
 const AGGREGATES: &[&str] = &[
@@ -217,7 +139,8 @@ pub(super) fn class(name: &str, arguments: usize, is_sqlite: bool) -> Class {
         Class::Clock
     } else if is_among(ROWS) {
         Class::Rows
-    } else if !(is_among(if is_sqlite { SQLITE } else { LISTED }) || (name == "row" && !is_sqlite))
+    } else if !(is_among(if is_sqlite { &SQLITE } else { &LISTED })
+        || (name == "row" && !is_sqlite))
     {
         Class::Unknown
     } else if is_among(&RANKINGS) {
