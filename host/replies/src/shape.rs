@@ -94,6 +94,28 @@ pub fn parse(text: &str, shape: &Shape, limits: &Limits) -> Result<Option<Json>,
     found.map_or_else(|| Err(malformed(text)), |json| Ok(Some(json)))
 }
 
+/// Returns true if a text is this statement and nothing else: bare or in one fence, with or without
+/// a semicolon and a confidence behind it, or a document.
+#[must_use]
+pub fn is_statement_alone(text: &str, sql: &str) -> bool {
+    let bare = text.trim();
+    if bare.starts_with('{') && bare.ends_with('}') {
+        return true;
+    }
+    let without_confidence = |text: &str| {
+        let lines = text.lines().filter(|line| confidence::stated(line).is_none());
+        lines.collect::<Vec<_>>().join("\n").trim().to_owned()
+    };
+    let mut rest = without_confidence(bare);
+    if let [fence] = prose::fences(&rest).as_slice()
+        && rest.starts_with("```")
+        && rest[fence.body.end..].bytes().all(|byte| byte == b'`')
+    {
+        rest = without_confidence(&rest[fence.body.clone()]);
+    }
+    rest.trim_end_matches(|c: char| c == ';' || c.is_whitespace()) == sql
+}
+
 /// The value of the shape in a reply that was cut off at its limit of `tokens`. Only what is whole
 /// counts: a statement that a semicolon or the end of its fence ends, a document or a fenced
 /// mapping that is closed, and only if nothing after it may be another one.
@@ -207,6 +229,28 @@ mod tests {
         };
         assert_eq!(read(&["sql"]), Ok(Some("{\"sql\":\"SELECT 1\"}".into())));
         assert!(read(&["sql", "why"]).is_err() && read(&["query"]).is_err());
+    }
+
+    #[test]
+    fn a_text_that_is_a_statement_and_nothing_else_is_recognised() {
+        for text in [
+            "SELECT 1",
+            " SELECT 1;\n",
+            "```sql\nSELECT 1;\n```",
+            "```\nSELECT 1\n```\nConfidence: 0.9",
+            "{\"sql\": \"SELECT 1\"}",
+        ] {
+            assert!(is_statement_alone(text, "SELECT 1"), "{text}");
+        }
+        for text in [
+            "Let me think. ```sql\nSELECT 1\n``` counts all; I must filter.",
+            "A wrong way would be: SELECT 1",
+            "```sql\nSELECT 1\n```\nbut",
+            "sql: SELECT 1\nreason: draft",
+            "The format is {\"sql\": \"SELECT 1\"}",
+        ] {
+            assert!(!is_statement_alone(text, "SELECT 1"), "{text}");
+        }
     }
 
     #[test]

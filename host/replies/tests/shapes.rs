@@ -305,14 +305,12 @@ fn a_statement_of_a_cut_reply_counts_if_its_end_is_marked() {
     for reply in [
         "{};",
         "```sql\n{}\n```",
-        "```sql\n{}\n```\nIt counts the rows whose sta",
         "```sql\n{};\n",
-        "```sql\n{}\n```\nWith this you get one r",
-        "<sql>{}</sql> and",
-        "~~~sql\n{}\n~~~\nThat is",
+        "<sql>{}</sql>",
+        "~~~sql\n{}\n~~~\n",
+        "```json\n{\"sql\": \"{}\"}\n```",
+        "The statement:\n\n{};\n\n",
         "{\"sql\": \"{}\", \"confidence\": 0.9}",
-        "```json\n{\"sql\": \"{}\"}\n```\nIt rea",
-        "The statement:\n\n{};\n\nThis doesn't read mo",
         "<think>SELECT 1?</think>\n```sql\n{}\n```\nConfidence: 0.",
     ] {
         let reply = reply.replace("{}", COUNT);
@@ -343,6 +341,20 @@ fn a_statement_of_a_cut_reply_that_may_go_on_is_none() {
         "{};\n\nSELECT name FROM samples",
         "{};\nSELECT",
         "```sql\n{};\nSELECT 2",
+        "```sql\n{}\n```\nIt counts the rows whose sta",
+        "<sql>{}</sql> and",
+        "~~~sql\n{}\n~~~\nThat is",
+        "```json\n{\"sql\": \"{}\"}\n```\nIt rea",
+        "The statement:\n\n{};\n\nThis doesn't read mo",
+        "```sql\n{}\n```\nHmm, this counts all; the question wants",
+        "```sql\n{}\n```\nMoment, das zählt alle. Richtig ist",
+        "The naive {}; ignores the country, so",
+        "Let me think. {}; would count all but",
+        "1. {};\n2. SELECT",
+        "{} -- then filter;",
+        "```sql\n{} -- then filter;",
+        "{} AND status = 'a;",
+        "{} /* filter by;",
     ] {
         let reply = reply.replace("{}", COUNT);
         assert_eq!(cut(&reply), None, "{reply}");
@@ -529,4 +541,57 @@ fn time_is_linear_in_the_size_of_a_reply() {
         let most = small * 10 + std::time::Duration::from_millis(500);
         assert!(large < most, "{unit:?}: {small:?}, {large:?}");
     }
+}
+
+/// The statement and the confidence of a reply.
+fn stated(text: &str) -> Option<(String, Option<f64>)> {
+    let parsed = parse(text, &Shape::Sql, &Limits::default()).ok()??;
+    let reply: SqlReply = serde_json::from_str(&parsed).unwrap();
+    Some((reply.sql, reply.confidence))
+}
+
+#[test]
+fn a_document_decides_alone_what_it_answers() {
+    for reply in [
+        r#"{"explanation": "do not use SELECT 1; it lacks the filter", "sql": null}"#,
+        r#"{"incorrect_sql": "SELECT 1", "reason": "x"}"#,
+        r#"{"draft": "SELECT 1", "confidence": 0.9}"#,
+        r#"{"error": "cannot answer", "sql": "SELECT 1"}"#,
+        r#"{"sql": "SELECT 1", "sql": null, "confidence": 0.9}"#,
+        r#"{"sql": "SELECT 1", "sql": "SELECT 2"}"#,
+        "```json\n{\"sql\": null, \"why\": \"SELECT 1 has no filter\"}\n```",
+        "```json\n{\"sql\": \"\"}\n```\nNot SELECT 1",
+        r#"{"sql": "SELECT COUNT(*) FROM customers"#,
+        "Sure: {\"sql\": \"SELECT COUNT(*) FROM customers",
+        "```json\n{\"sql\": \"SELECT COUNT(*) FROM customers\n```",
+    ] {
+        assert_eq!(stated(reply), None, "{reply}");
+    }
+    for reply in [
+        r#"{"sql": "SELECT 1"}"#,
+        r#"{"sql": "SELECT 1""#,
+        r#"{"sql": "SELECT 1", "error": null}"#,
+        r#"{"sql": "SELECT 1", "error": "none", "explanation": "not SELECT 2"}"#,
+        r#"{"name": "run", "arguments": {"query": "SELECT 1"}}"#,
+        r#"{"sql": "<think>SELECT 2?</think>SELECT 1"}"#,
+    ] {
+        assert_eq!(stated(reply), Some(("SELECT 1".into(), None)), "{reply}");
+    }
+    let sql = "SELECT a WHERE b <> '<think>' AND b <> '</think>'";
+    assert_eq!(stated(&format!("{{\"sql\": \"{sql}\"}}")), Some((sql.into(), None)));
+}
+
+#[test]
+fn an_unclear_or_withdrawn_statement_is_doubted() {
+    for reply in [
+        r#"{"sql": ["SELECT 1", "SELECT 2"], "confidence": 0.9}"#,
+        r#"[{"sql": "SELECT 1"}, {"sql": "SELECT 2"}]"#,
+        r#"{"sql": "SELECT 1"}{"sql": "SELECT 2"}"#,
+        "```sql\nSELECT 1\n```\nThis is not the answer; the question cannot be answered with this.",
+        "```sql\nSELECT 1\n```\nI am still working on it.\nConfidence: 0.9",
+    ] {
+        assert_eq!(stated(reply), Some(("SELECT 1".into(), Some(0.4))), "{reply}");
+    }
+    let right = "```sql\nSELECT 1\n```\nIf that is wrong, the column has another name.";
+    assert_eq!(stated(right), Some(("SELECT 1".into(), None)));
 }

@@ -359,9 +359,9 @@ fn is_alone(parsed: &str, thinking: &str, expect: &Shape) -> bool {
     /// Bytes of a text that holds a word and nothing else.
     const WORD: usize = 64;
     match expect {
-        Shape::Sql => {
-            serde_json::from_str::<SqlReply>(parsed).is_ok_and(|reply| reply.statements.len() <= 1)
-        }
+        Shape::Sql => serde_json::from_str::<SqlReply>(parsed).is_ok_and(|reply| {
+            reply.statements.len() <= 1 && shape::is_statement_alone(thinking, &reply.sql)
+        }),
         Shape::Json(_) | Shape::Yaml(_) => thinking.trim_start().starts_with(['{', '[', '`']),
         Shape::Choice(_) => thinking.trim().len() <= WORD,
         _ => false,

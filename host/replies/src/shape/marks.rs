@@ -62,6 +62,26 @@ const RETRACTIONS: [&str; 12] = [
     "must be fixed",
     "does not work",
 ];
+/// Words behind a statement that take it back, or put the answer off.
+const DENIALS: [&str; 17] = [
+    "is wrong",
+    "is incorrect",
+    "is not right",
+    "is not correct",
+    "is not the answer",
+    "not the final",
+    "does not answer",
+    "doesn't answer",
+    "cannot be answered",
+    "can't be answered",
+    "cannot answer",
+    "still working",
+    "still need to",
+    "still have to",
+    "is incomplete",
+    "not finished",
+    "does not work",
+];
 /// Words of what is only another possibility.
 const ALTERNATIVES: [&str; 20] = [
     "alternativ",
@@ -135,6 +155,18 @@ pub(super) fn mark(before: &str) -> Mark {
         return Mark::Named;
     }
     Mark::Plain
+}
+
+/// Returns true if the text behind the last statement takes it back, or says that the answer is yet
+/// to come.
+pub(super) fn is_taken_back(behind: &str) -> bool {
+    let text = syrch_core::text::clip(behind, NEAR).to_lowercase();
+    text.split(['.', '!', '?', '\n']).any(|sentence| {
+        let is_conditional = sentence
+            .split(|c: char| !c.is_alphanumeric())
+            .any(|word| ["if", "unless", "should", "would", "could", "might"].contains(&word));
+        !is_conditional && DENIALS.iter().any(|words| sentence.contains(words))
+    })
 }
 
 /// The last sentence before the statement. The opening of a fence and its language belong to none.

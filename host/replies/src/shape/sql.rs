@@ -15,11 +15,11 @@ use syrch_core::{Json, Limits};
 
 use super::confidence;
 use super::document::{documents, strict};
-use super::marks::{Mark, mark};
+use super::marks::{Mark, is_taken_back, mark};
 use super::mend::{Curly, hides_line, is_damaged, mend, plain_blanks, without_brackets};
 use super::prose::{Fence, blocks, fences};
 use super::thinking::without_thinking;
-use crate::statement::{Reader, Standing, keyword, looks_like_query};
+use crate::statement::{Reader, Standing, ends_with_separator, keyword, looks_like_query};
 
 /// Keys of a JSON reply that may hold the statement, in lower case and without signs between their
 /// words.
@@ -33,6 +33,40 @@ const SQL_KEYS: [&str; 8] = [
     "finalquery",
     "correctedsql",
 ];
+/// Keys under which a document says that it has no answer.
+const DENIALS: [&str; 3] = ["error", "refusal", "cannotanswer"];
+/// Words of keys whose values are no answers.
+const ASIDES: [&str; 27] = [
+    "analysis",
+    "attempt",
+    "avoid",
+    "bad",
+    "comment",
+    "discarded",
+    "draft",
+    "example",
+    "explanation",
+    "failed",
+    "incorrect",
+    "invalid",
+    "note",
+    "notes",
+    "old",
+    "original",
+    "previous",
+    "question",
+    "rationale",
+    "reason",
+    "reasoning",
+    "rejected",
+    "step",
+    "steps",
+    "thinking",
+    "thoughts",
+    "wrong",
+];
+/// The confidence at most in one of several statements of which none is called the answer.
+const UNCLEAR: f64 = 0.4;
 /// Keys under which a call of a tool has its arguments.
 const ARGUMENT_KEYS: [&str; 5] = ["arguments", "args", "input", "parameters", "params"];
 /// Languages of a fence that does not hold SQL.
@@ -73,20 +107,37 @@ struct Found {
 
 /// The document [`SqlReply`].
 pub(super) fn parse(text: &str, limits: &Limits) -> Option<Json> {
-    let text = without_thinking(text);
-    reply(Reading { limits, nesting: 0, values: 0 }.statements(&text, &mut Reader::new(limits)))
+    let text = outside_thinking(text, limits);
+    let mut found = Reading { limits, is_cut: false, nesting: 0, values: 0 }
+        .statements(&text, &mut Reader::new(limits));
+    let end = found.iter().map(|found| found.place.end).max().unwrap_or(text.len());
+    if is_taken_back(text.get(end..).unwrap_or_default()) {
+        for one in &mut found {
+            one.confidence = Some(one.confidence.unwrap_or(UNCLEAR).min(UNCLEAR));
+        }
+    }
+    reply(found)
 }
 
 /// The document [`SqlReply`] of a reply that was cut off; `None` if one of its statements may go
 /// on, or another one may follow.
 pub(super) fn parse_cut(text: &str, limits: &Limits) -> Option<Json> {
-    let text = without_thinking(text);
+    let text = outside_thinking(text, limits);
     let text = without_cut_confidence(&text);
-    let found =
-        Reading { limits, nesting: 0, values: 0 }.statements(text, &mut Reader::new(limits));
+    let found = Reading { limits, is_cut: true, nesting: 0, values: 0 }
+        .statements(text, &mut Reader::new(limits));
     let end = found.iter().map(|found| found.place.end).max()?;
-    let is_whole = found.iter().all(|found| found.ended) && !begins_another(text, end);
+    let is_whole = found.iter().all(|found| found.ended) && !says_more(text, end);
     is_whole.then(|| reply(found))?
+}
+
+/// Returns the text without thinking. The texts of a document are data: [`Reading`] removes what
+/// stands in one of them.
+fn outside_thinking(text: &str, limits: &Limits) -> String {
+    match strict(text, limits.json_depth) {
+        Some(_) => text.to_owned(),
+        None => without_thinking(text),
+    }
 }
 
 /// The text without a last line that states a confidence whose last digits may be missing.
@@ -96,19 +147,16 @@ fn without_cut_confidence(text: &str) -> &str {
     if is_open && confidence::stated(last).is_some() { before } else { text }
 }
 
-/// Whether a text that was cut off may have begun another statement after that place, or has
-/// announced one.
-fn begins_another(text: &str, end: usize) -> bool {
+/// Returns true if a text that was cut off says more behind that place than a confidence: what it
+/// went on to say may have taken the statement back.
+fn says_more(text: &str, end: usize) -> bool {
     let is_mark = |c: char| c.is_whitespace() || ";`~".contains(c);
-    if let Some(open) = blocks(text).into_iter().find(|block| !block.closed) {
-        return open.body.start > end || !text[end..].trim_matches(is_mark).is_empty();
-    }
-    let rest = text[end..].trim_start_matches(is_mark);
-    let is_head = |at: usize| {
-        let word = rest[at..].trim_start_matches('(').get(..2).unwrap_or_default();
-        word.chars().all(char::is_uppercase) || word.chars().all(char::is_lowercase)
-    };
-    rest.contains("{\"") || starts(rest, true).into_iter().any(is_head) || mark(rest) == Mark::Final
+    let rest = text.get(end..).unwrap_or_default().trim_start_matches(is_mark);
+    let rest = rest
+        .strip_prefix("</")
+        .map_or(rest, |tag| tag.split_once('>').map_or("", |(_, rest)| rest));
+    rest.lines()
+        .any(|line| !line.trim_matches(is_mark).is_empty() && confidence::stated(line).is_none())
 }
 
 /// The document of these statements.
@@ -181,6 +229,8 @@ fn without(text: &str, mut parts: Vec<Range<usize>>) -> String {
 /// Reads one reply, with a bound on what lies within each other.
 struct Reading<'a> {
     limits: &'a Limits,
+    /// Whether the reply was cut off.
+    is_cut: bool,
     nesting: usize,
     values: usize,
 }
@@ -193,11 +243,13 @@ impl Reading<'_> {
         }
         self.nesting += 1;
         let mut found = self.read_documents(text, reader);
-        if found.is_empty() {
+        if found.is_empty() && !is_answered_by_document(text, self.limits.json_depth) {
+            // What stands in a document that has no end may go on.
+            let text = &text[..unclosed(text).unwrap_or(text.len())];
             found = from_blocks(text, reader);
-        }
-        if found.is_empty() {
-            found = from_prose(text, reader);
+            if found.is_empty() {
+                found = from_prose(text, reader);
+            }
         }
         self.nesting -= 1;
         found
@@ -206,8 +258,11 @@ impl Reading<'_> {
     /// The statements in the JSON documents of a text.
     fn read_documents(&mut self, text: &str, reader: &mut Reader) -> Vec<Found> {
         let depth = self.limits.json_depth;
-        let mut read =
-            strict(text, depth).map(|value| (0..text.len(), value)).into_iter().collect::<Vec<_>>();
+        let whole = strict(text, depth).or_else(|| {
+            let closed = (!self.is_cut).then(|| with_brackets(text)).flatten()?;
+            strict(&closed, depth)
+        });
+        let mut read = whole.map(|value| (0..text.len(), value)).into_iter().collect::<Vec<_>>();
         if read.is_empty() {
             read = fences(text)
                 .into_iter()
@@ -240,6 +295,15 @@ impl Reading<'_> {
                 ..one
             }));
         }
+        let best = found.iter().map(|one| one.mark).max();
+        let mut rivals = found.iter().filter(|one| Some(one.mark) == best);
+        let is_one = rivals.next().is_none_or(|first| rivals.all(|one| one.sql == first.sql));
+        if !is_one {
+            // A document answers with one statement: which of several is meant, it does not say.
+            for one in &mut found {
+                one.confidence = Some(one.confidence.unwrap_or(UNCLEAR).min(UNCLEAR));
+            }
+        }
         found
     }
 
@@ -265,12 +329,14 @@ impl Reading<'_> {
             // A text that is only a text of the document: a whole query, or a fence.
             Value::String(text) if is_call || text.contains("```") || looks_like_query(text) => {
                 found.extend(
-                    self.statements(text, reader)
+                    self.statements(&without_thinking(text), reader)
                         .into_iter()
                         .filter(|one| one.standing == Standing::Query),
                 );
             }
-            Value::String(text) if self.nesting == 2 => found.extend(self.statements(text, reader)),
+            Value::String(text) if self.nesting == 2 => {
+                found.extend(self.statements(&without_thinking(text), reader));
+            }
             _ => {}
         }
         self.nesting -= 1;
@@ -284,11 +350,21 @@ impl Reading<'_> {
         found: &mut Vec<Found>,
     ) {
         let before = found.len();
-        if let Some(text) = entry(object, &SQL_KEYS).and_then(Value::as_str) {
-            found.extend(self.read_statements(text, reader));
+        let is_denied = entry(object, &DENIALS)
+            .and_then(Value::as_str)
+            .is_some_and(|why| !["", "none", "null", "no"].contains(&plain_key(why).as_str()));
+        if is_denied {
+            return;
+        }
+        match entry(object, &SQL_KEYS) {
+            Some(Value::String(text)) => {
+                found.extend(self.read_statements(&without_thinking(text), reader));
+            }
+            Some(Value::Array(_) | Value::Object(_)) | None => {}
+            Some(_) => return,
         }
         if found.len() == before {
-            for (key, value) in object {
+            for (key, value) in object.iter().filter(|(key, _)| !is_aside(key)) {
                 self.read_value(
                     value,
                     is_call || ARGUMENT_KEYS.contains(&plain_key(key).as_str()),
@@ -316,6 +392,77 @@ impl Reading<'_> {
         }
         from_code(text, 0..text.len(), 0, true, reader)
     }
+}
+
+/// Returns true if a document decides alone what the reply answers: one that is all of the text, or
+/// one that names a key twice or has nothing under a key of a statement.
+fn is_answered_by_document(text: &str, depth: usize) -> bool {
+    let bare = text.trim();
+    if !bare.contains('{') {
+        return false;
+    }
+    let is_unclear = |document: &str| match strict(document, depth) {
+        Some(value) => declines(&value),
+        // The same key twice.
+        None => serde_json::from_str::<Value>(document).is_ok(),
+    };
+    if bare.starts_with(['{', '[']) && serde_json::from_str::<Value>(bare).is_ok() {
+        return true;
+    }
+    fences(text).into_iter().any(|fence| {
+        let body = text[fence.body].trim();
+        body.starts_with('{') && is_unclear(body)
+    }) || documents(text, depth).iter().any(|(_, value)| declines(value))
+}
+
+/// Returns true if a document has a key for a statement, and no statement under it.
+fn declines(value: &Value) -> bool {
+    let sql = value.as_object().and_then(|object| entry(object, &SQL_KEYS));
+    sql.is_some_and(|sql| sql.is_null() || sql.as_str().is_some_and(|text| text.trim().is_empty()))
+}
+
+/// Returns where a document begins that the text does not close: one that ends within a text, or
+/// before its last bracket.
+fn unclosed(text: &str) -> Option<usize> {
+    let bare = text.trim_end_matches(|c: char| c.is_whitespace() || c == '`');
+    let start = bare.find("{\"").or_else(|| bare.find("{ \"")).or_else(|| bare.find("{\n"))?;
+    let is_closed = bare.ends_with(['}', ']']) || with_brackets(&bare[start..]).is_none();
+    (!is_closed && bare[start..].contains("\":")).then_some(start)
+}
+
+/// Returns a document with the brackets that are missing at its end; the same if it ends within a
+/// text, and `None` if none are missing.
+fn with_brackets(text: &str) -> Option<String> {
+    let bare = text.trim();
+    if !bare.starts_with(['{', '[']) {
+        return None;
+    }
+    let mut open = Vec::new();
+    let mut in_text = false;
+    let mut is_escaped = false;
+    for c in bare.chars() {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' if in_text => is_escaped = true,
+            '"' => in_text = !in_text,
+            _ if in_text => {}
+            '{' => open.push('}'),
+            '[' => open.push(']'),
+            '}' | ']' => drop(open.pop()),
+            _ => {}
+        }
+    }
+    if open.is_empty() && !in_text {
+        return None;
+    }
+    let brackets = open.into_iter().rev().filter(|_| !in_text);
+    Some(bare.chars().chain(brackets).collect())
+}
+
+/// Returns true for a key of what a document says besides its answer: a draft, what is wrong, why.
+fn is_aside(key: &str) -> bool {
+    let words = key.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+    words.into_iter().any(|word| ASIDES.contains(&word.as_str()))
 }
 
 /// Whether no object of a document states a confidence.
@@ -381,9 +528,15 @@ fn from_blocks(text: &str, reader: &mut Reader) -> Vec<Found> {
     found
 }
 
-/// Whether a semicolon ends what stands at that place.
+/// Returns true if a semicolon outside of texts and comments ends what stands at that place, with
+/// nothing behind it on its line.
 fn is_ended(text: &str, place: &Range<usize>) -> bool {
-    text[place.clone()].trim_end().ends_with(';') || text[place.end..].trim_start().starts_with(';')
+    let behind = text[place.end..].trim_start_matches([' ', '\t']);
+    let more = if behind.starts_with(';') { text.len() - behind.len() + 1 - place.end } else { 0 };
+    let end = place.end + more;
+    let rest = text[end..].lines().next().unwrap_or_default();
+    rest.trim_matches(|c: char| c.is_whitespace() || "`;".contains(c)).is_empty()
+        && ends_with_separator(&text[place.start..end])
 }
 
 /// Where a fence's code ends: before a line that states the confidence.

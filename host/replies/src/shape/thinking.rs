@@ -1,17 +1,33 @@
 //! What models write beside an answer: their thinking, in the marks of each family of models, and
 //! the marks that end a turn.
 
+use super::prose::fences;
 use crate::statement::begins_clause;
 
-/// The marks around thinking, each pair in lower case: those of DeepSeek, Qwen and most others,
-/// Mistral, Kimi, Cohere, OpenThinker, and Gemma.
-const MARKS: [(&str, &str); 13] = [
-    ("<think>", "</think>"),
-    ("<thinking>", "</thinking>"),
-    ("<thought>", "</thought>"),
-    ("<thoughts>", "</thoughts>"),
-    ("<reasoning>", "</reasoning>"),
-    ("<seed:think>", "</seed:think>"),
+/// The names of tags around thinking, with or without a name space such as `mm:`: those of
+/// DeepSeek, Qwen, MiniMax, Seed and most others, and what models are told to use.
+const TAGS: [&str; 14] = [
+    "think",
+    "thinking",
+    "thought",
+    "thoughts",
+    "reasoning",
+    "analysis",
+    "planning",
+    "reflection",
+    "scratchpad",
+    "scratch_pad",
+    "monologue",
+    "inner_monologue",
+    "chain_of_thought",
+    "cot",
+];
+/// Bytes of a tag at most, its attributes included.
+const TAG: usize = 80;
+
+/// Other marks around thinking, each pair in lower case: those of Mistral, Kimi, Cohere,
+/// OpenThinker and Gemma.
+const MARKS: [(&str, &str); 7] = [
     ("[think]", "[/think]"),
     ("◁think▷", "◁/think▷"),
     ("<|start_thinking|>", "<|end_thinking|>"),
@@ -20,6 +36,14 @@ const MARKS: [(&str, &str); 13] = [
     ("<start_of_thought>", "<end_of_thought>"),
     ("<unused94>thought", "<unused95>"),
 ];
+/// Sentences before and behind thinking, in lower case: those of Granite, and of Ollama's command
+/// line.
+const SENTENCES: [(&str, &str); 2] =
+    [("here is my thought process:", "here is my response:"), ("thinking...", "...done thinking.")];
+/// Languages of fences that hold thinking.
+const FENCES: [&str; 6] = ["thinking", "think", "thought", "thoughts", "reasoning", "scratchpad"];
+/// Bytes of a literal or a comment of a statement in which a mark is a text.
+const LITERAL: usize = 200;
 
 /// The marks that end a turn, in lower case. What stands behind one is no part of the reply.
 const ENDS: [&str; 11] = [
@@ -54,18 +78,187 @@ const HEADER: usize = 64;
 /// began with the text. Of a reply in channels the last final one is left, and nothing where there
 /// is none.
 pub(super) fn without_thinking(text: &str) -> String {
-    let lower = text.to_ascii_lowercase();
+    let lower = outside_literals(&text.to_ascii_lowercase());
     let from = answer_in_channels(&lower);
     let Some(from) = from else { return String::new() };
-    until_end(&outside_marks(&text[from..], &lower[from..])).to_owned()
+    let answer = outside_marks(&text[from..], &lower[from..]);
+    until_end(&without_asides(&answer)).to_owned()
 }
 
 /// Whether the text holds a mark of thinking.
 #[must_use]
 pub fn has_thinking(text: &str) -> bool {
-    let lower = text.to_ascii_lowercase();
-    MARKS.iter().any(|(open, close)| lower.contains(open) || lower.contains(close))
-        || is_in_channels(&lower)
+    let lower = outside_literals(&text.to_ascii_lowercase());
+    let is_mark = |(at, _)| opening(&lower[at..]).is_some() || closing(&lower[at..]).is_some();
+    lower.match_indices(BEGINS).any(is_mark) || is_in_channels(&lower)
+}
+
+/// Characters with which a mark may begin.
+const BEGINS: [char; 4] = ['<', '[', '◁', '&'];
+
+/// A mark of thinking that a text begins with: its size, and where it ends what.
+struct Mark {
+    size: usize,
+    close: Close,
+}
+
+/// The end of a block of thinking.
+enum Close {
+    /// The tag of that name.
+    Tag(String),
+    /// This text.
+    Text(&'static str),
+}
+
+impl Close {
+    /// Finds the end in a text, and returns where what follows it begins.
+    fn find(&self, text: &str) -> Option<usize> {
+        match self {
+            Self::Text(close) => text.find(close).map(|at| at + close.len()),
+            Self::Tag(name) => text.match_indices(['<', '&']).find_map(|(at, _)| {
+                let (found, is_close, size) = tag(&text[at..])?;
+                (is_close && found == *name).then_some(at + size)
+            }),
+        }
+    }
+}
+
+/// Reads the mark that begins a block of thinking at the start of a text in lower case.
+fn opening(text: &str) -> Option<Mark> {
+    if let Some((name, false, size)) = tag(text) {
+        return Some(Mark { size, close: Close::Tag(name.to_owned()) });
+    }
+    let (open, close) = MARKS.iter().find(|(open, _)| text.starts_with(open))?;
+    Some(Mark { size: open.len(), close: Close::Text(close) })
+}
+
+/// Reads the mark that ends a block of thinking at the start of a text, and returns its size.
+fn closing(text: &str) -> Option<usize> {
+    if let Some((_, true, size)) = tag(text) {
+        return Some(size);
+    }
+    MARKS.iter().find(|(_, close)| text.starts_with(close)).map(|(_, close)| close.len())
+}
+
+/// Reads a tag of thinking at the start of a text in lower case, as it stands or with its brackets
+/// as character references: its name with its name space, whether it is a closing one, and its
+/// size.
+fn tag(text: &str) -> Option<(&str, bool, usize)> {
+    let inside = text.strip_prefix('<').or_else(|| text.strip_prefix("&lt;"))?;
+    let is_reference = text.starts_with('&');
+    let end = if is_reference { "&gt;" } else { ">" };
+    let near = syrch_core::text::clip(inside, TAG);
+    let size = near.find(end).filter(|size| !near[..*size].contains(['<', '\n']))?;
+    let words = near[..size].trim();
+    let name = words.strip_prefix('/').unwrap_or(words).trim_start();
+    let name = name.split(char::is_whitespace).next()?;
+    let plain = name.rsplit_once(':').map_or(name, |(_, plain)| plain);
+    let whole = text.len() - inside.len() + size + end.len();
+    TAGS.contains(&plain).then_some((name, words.starts_with('/'), whole))
+}
+
+/// The text with blanks in the place of short literals, quoted names and comments of a statement,
+/// in which a mark is a text of the statement. Each byte keeps its place. Those within a block of
+/// thinking are none.
+fn outside_literals(lower: &str) -> String {
+    let mut masked = String::with_capacity(lower.len());
+    let mut at = 0;
+    while let Some(c) = lower[at..].chars().next() {
+        let rest = &lower[at..];
+        if let Some(size) = literal(rest, lower[..at].chars().next_back()) {
+            let blank =
+                |c: char| if c == '\n' { "\n".to_owned() } else { " ".repeat(c.len_utf8()) };
+            masked.extend(rest[..size].chars().map(blank));
+            at += size;
+        } else if BEGINS.contains(&c)
+            && let Some(mark) = opening(rest)
+        {
+            let end = mark.close.find(&rest[mark.size..]).map(|end| mark.size + end);
+            // A block without an end reaches to the end of the text.
+            let size = end.unwrap_or(rest.len());
+            masked.push_str(&rest[..size]);
+            at += size;
+        } else {
+            masked.push(c);
+            at += c.len_utf8();
+        }
+    }
+    masked
+}
+
+/// The size of a literal, a quoted name or a comment that a text begins with and that ends soon.
+/// `before`: the character before it. An apostrophe within a word begins none.
+fn literal(text: &str, before: Option<char>) -> Option<usize> {
+    let near = syrch_core::text::clip(text, LITERAL);
+    if near.starts_with("/*") {
+        return near.find("*/").map(|at| at + 2);
+    }
+    let line = near.find('\n').unwrap_or(near.len());
+    if near.starts_with("--") {
+        // A block that begins behind a dash and ends on another line is one of thinking.
+        let comment = &near[..line];
+        let is_block = comment.match_indices(BEGINS).any(|(at, _)| {
+            opening(&comment[at..])
+                .is_some_and(|mark| mark.close.find(&comment[at + mark.size..]).is_none())
+        });
+        return (!is_block).then_some(line);
+    }
+    let quote = near.chars().next().filter(|c| "'\"`".contains(*c))?;
+    if before.is_some_and(|c| c.is_alphanumeric() || c == quote) || near.starts_with("```") {
+        return None;
+    }
+    let mut ends = near[1..line.max(1)].match_indices(quote).map(|(at, _)| at + 1);
+    ends.find(|end| {
+        let next = near[end + 1..].chars().next();
+        next.is_none_or(|next| !next.is_alphanumeric() && next != quote)
+    })
+    .map(|end| end + 1)
+}
+
+/// The text without fences of thinking, without a folded part about it, and without a quotation
+/// that begins with it.
+fn without_asides(text: &str) -> String {
+    let mut rest = text.to_owned();
+    while let Some(fence) =
+        fences(&rest).into_iter().find(|fence| FENCES.contains(&fence.language.as_str()))
+    {
+        let start = rest[..fence.body.start].rfind("```").unwrap_or(fence.body.start);
+        let ticks = rest[fence.body.end..].bytes().take_while(|byte| *byte == b'`').count();
+        rest.replace_range(start..fence.body.end + ticks, "");
+    }
+    for (open, close) in SENTENCES {
+        let lower = rest.to_ascii_lowercase();
+        if let Some(start) = lower.find(open)
+            && let Some(end) = lower[start..].find(close)
+        {
+            rest.replace_range(start..start + end + close.len(), "");
+        }
+    }
+    let lower = rest.to_ascii_lowercase();
+    if let Some(start) = lower.find("<details")
+        && let Some(end) = lower[start..].find("</details>")
+        && is_about_thinking(&lower[start..start + end])
+    {
+        rest.replace_range(start..start + end + "</details>".len(), "");
+    }
+    let quoted: usize = rest
+        .split_inclusive('\n')
+        .take_while(|line| line.trim_start().starts_with('>') || line.trim().is_empty())
+        .map(str::len)
+        .sum();
+    if is_about_thinking(&rest[..quoted].to_ascii_lowercase()) {
+        rest.replace_range(..quoted, "");
+    }
+    rest
+}
+
+/// Whether the first words of a part say that it is thinking.
+fn is_about_thinking(part: &str) -> bool {
+    let words: Vec<&str> =
+        part.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let heads = ["details", "summary", "my", "the", "model"];
+    let first = words.iter().find(|word| !heads.contains(word));
+    first.is_some_and(|word| TAGS.contains(word))
 }
 
 /// Whether a reply is in channels, with their marks or without. `lower` is in lower case.
@@ -103,22 +296,22 @@ fn answer_in_channels(lower: &str) -> Option<usize> {
     Some(0)
 }
 
-/// The text outside of [`MARKS`]. `lower` is the text in lower case.
+/// Returns the text outside of blocks of thinking. `lower` is the text in lower case.
 fn outside_marks(text: &str, lower: &str) -> String {
     let mut prose = String::new();
     let mut at = 0;
     let mut from = 0;
-    while let Some(mark) = lower[at..].find(['<', '[', '◁']).map(|offset| at + offset) {
+    while let Some(mark) = lower[at..].find(BEGINS).map(|offset| at + offset) {
         let rest = &lower[mark..];
-        if let Some((open, close)) = MARKS.iter().find(|(open, _)| rest.starts_with(open)) {
+        if let Some(open) = opening(rest) {
             prose.push_str(&text[from..mark]);
-            let inside = mark + open.len();
-            let Some(offset) = lower[inside..].find(close) else { return prose };
-            at = inside + offset + close.len();
+            let inside = mark + open.size;
+            let Some(offset) = open.close.find(&lower[inside..]) else { return prose };
+            at = inside + offset;
             from = at;
-        } else if let Some((_, close)) = MARKS.iter().find(|(_, close)| rest.starts_with(close)) {
+        } else if let Some(size) = closing(rest) {
             prose.clear();
-            at = mark + close.len();
+            at = mark + size;
             from = at;
         } else {
             at = mark + rest.chars().next().map_or(1, char::len_utf8);
@@ -206,6 +399,55 @@ mod tests {
         assert_eq!(without_thinking("<|end|>\na<end_of_turn><start_of_turn>user\nb"), "\na");
         assert_eq!(without_thinking("b = '<|im_end|>' AND c"), "b = '<|im_end|>' AND c");
         assert_eq!(without_thinking("a<|end|>\nWHERE b<|end|>\nc"), "a<|end|>\nWHERE b");
+    }
+
+    #[test]
+    fn thinking_is_removed_in_further_spellings() {
+        for text in [
+            "<mm:think>a</mm:think>b",
+            "< think >a</ think >b",
+            "<analysis type=\"x\">a</analysis>b",
+            "<planning>a</planning>b",
+            "<reflection>a</reflection>b",
+            "<scratchpad>a</scratchpad>b",
+            "<inner_monologue>a</inner_monologue>b",
+            "&lt;think&gt;a&lt;/think&gt;b",
+            "<details><summary>Thinking</summary>a</details>b",
+            "<details open><summary>My reasoning</summary>a</details>b",
+            "```thinking\na\n```b",
+            "Here is my thought process: a Here is my response:b",
+            "Thinking...\na\n...done thinking.b",
+            "> **Thinking:** a\n> and a\n\nb",
+        ] {
+            assert_eq!(without_thinking(text).trim(), "b", "{text}");
+        }
+        // Nothing closes these, so that they are words.
+        for text in ["I was thinking...\nb", "<details>b</details>", "> b", "<plan>b</plan>"] {
+            assert_eq!(without_thinking(text), text);
+        }
+    }
+
+    #[test]
+    fn marks_within_texts_and_comments_of_a_statement_are_no_marks() {
+        for text in [
+            "SELECT a WHERE b <> '<think>' AND c = 'd' AND b <> '</think>'",
+            "SELECT a WHERE b = '</think>'",
+            "SELECT a AS \"<think>\"",
+            "SELECT a /* <think> */ WHERE b /* </think> */",
+            "SELECT a -- <think>b</think>\nFROM c",
+            "SELECT a WHERE b = '[THINK]' OR b = '<|channel|>'",
+            "SELECT a WHERE b = '&lt;think&gt;'",
+        ] {
+            assert_eq!(without_thinking(text), text);
+            assert!(!has_thinking(text), "{text}");
+        }
+        for (text, answer) in [
+            ("I don't know. <think>it's 'a</think>b", "I don't know. b"),
+            ("-- <think>\nmaybe a\n</think>\nb", "-- \nb"),
+            ("<think>country = 'x</think>\nb = 'y'", "\nb = 'y'"),
+        ] {
+            assert_eq!(without_thinking(text), answer, "{text}");
+        }
     }
 
     #[test]
