@@ -29,7 +29,7 @@ struct Loaded {
 
 static LOADED: Mutex<Vec<Loaded>> = Mutex::new(Vec::new());
 
-/// What distinguishes a file and its content, short of reading it.
+/// The metadata that tells one file and its content from another without reading it.
 #[derive(PartialEq, Eq)]
 struct Identity(Vec<u64>);
 

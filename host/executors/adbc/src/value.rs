@@ -28,7 +28,7 @@ pub(crate) type Row = Vec<Option<String>>;
 /// 24 besides its contents.
 ///
 /// # Errors
-/// What the driver says, and a text for a result that is larger.
+/// The driver's error, or a message if the result is larger.
 pub(crate) fn rows(
     batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
     left: &mut usize,

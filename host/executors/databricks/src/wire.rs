@@ -31,7 +31,7 @@ pub(crate) struct ServiceError {
     pub(crate) message: Option<String>,
 }
 
-/// What a result consists of.
+/// The description of a result.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Manifest {
@@ -102,7 +102,7 @@ impl std::fmt::Debug for ExternalLink {
     }
 }
 
-/// Where the next chunk is.
+/// The place of the next chunk.
 #[derive(Debug)]
 pub(crate) enum Next {
     /// At this path of the server.
@@ -112,7 +112,7 @@ pub(crate) enum Next {
 }
 
 impl ResultData {
-    /// Where the chunk after this one is; `None` after the last.
+    /// Returns the place of the chunk after this one; `None` after the last.
     pub(crate) fn next(&self) -> Option<Next> {
         let link = self.external_links.as_ref().and_then(|links| links.last());
         let path = self
@@ -124,7 +124,7 @@ impl ResultData {
     }
 }
 
-/// What a server says when it refuses a request. The members are those of Databricks, and of OAuth.
+/// The body of a reply that refuses a request. The members are those of Databricks, and of OAuth.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Refusal {
@@ -140,6 +140,6 @@ pub(crate) struct Refusal {
 #[serde(default)]
 pub(crate) struct TokenReply {
     pub(crate) access_token: String,
-    /// How long the token is valid, in seconds; `None` if the server does not say.
+    /// The lifetime of the token, in seconds; `None` if the server does not say.
     pub(crate) expires_in: Option<f64>,
 }

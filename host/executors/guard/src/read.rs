@@ -22,13 +22,13 @@ use crate::{Kind, Token};
 /// DuckDB's other sign for a power.
 pub(crate) const POWER: &str = "**";
 
-/// How the statements of a dialect become tokens of the parser.
+/// The rules by which the statements of a dialect become tokens of the parser.
 pub(crate) struct Reading {
     pub(crate) grammar: &'static dyn Grammar,
     /// The value of a string, by its text between the quotes and its quote; `None` if engines of
     /// the dialect differ about it.
     unescape: fn(&str, char) -> Option<String>,
-    /// Whether a word before a string is a part of it, as in `E'…'`.
+    /// The words before a string that are a part of it, as in `E'…'`.
     prefixes: Prefixes,
     /// The dialect whose forms are carried through the parser's tree, if it has any.
     dialect: Dialect,
@@ -284,7 +284,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// Whether a word is a prefix of the string behind it.
+    /// Returns true if a word is a prefix of the string behind it.
     fn is_prefix(&self, index: usize) -> bool {
         if self.reading.prefixes != Prefixes::Escapes || self.lexed[index].kind != Kind::Word {
             return false;
@@ -293,7 +293,7 @@ impl<'t> Reader<'t> {
         self.is_text(index + 1) || (is_and && self.is_text(index + 2))
     }
 
-    /// Whether a word begins `U&"…"`, or a text of this form that the parser does not read.
+    /// Returns true if a word begins `U&"…"`, or a text of this form that the parser does not read.
     fn is_unicode(&self, index: usize) -> bool {
         let is = |by: usize, text: &str| {
             self.adjacent(index + by)
@@ -560,7 +560,7 @@ mod tests {
         tokens(text, dialect).unwrap().into_iter().filter_map(strings).collect()
     }
 
-    /// What the parser's own tokenizer finds, without what the parser skips.
+    /// Returns the tokens of the parser's own tokenizer, without those that the parser skips.
     fn theirs(text: &str, grammar: &dyn Grammar) -> Result<Vec<TokenWithSpan>, String> {
         let tokens = Tokenizer::new(grammar, text)
             .tokenize_with_location()

@@ -83,7 +83,7 @@ struct Piece<'t> {
     tables: HashSet<String>,
     /// Names of its own outermost common table expressions, lower case.
     defined: HashSet<String>,
-    /// Where those begin: the byte after WITH [RECURSIVE], and whether RECURSIVE follows.
+    /// The place where those begin: the byte after WITH [RECURSIVE], and whether RECURSIVE follows.
     with: Option<(usize, bool)>,
 }
 

@@ -1,5 +1,5 @@
-//! What a Spark server is named by: the addresses that Spark's own clients take, and the variables
-//! that they read. The caller gives the variables: nothing here reads the environment.
+//! The names of a Spark server: the addresses that Spark's own clients take, and the variables that
+//! they read. The caller gives the variables: nothing here reads the environment.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,7 @@ use syrch_core::Limits;
 use syrch_core::ports::DatabaseError;
 use syrch_core::text::clip;
 
-/// How to open the database of a Spark server.
+/// The configuration with which the database of a Spark server is opened.
 #[derive(Clone)]
 pub struct SparkConfig {
     /// The address, as Spark's clients take it:
@@ -59,7 +59,7 @@ impl SparkConfig {
     }
 }
 
-/// What an address means.
+/// The target that an address names.
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
     /// The name or address of the server; an IPv6 address in brackets.
@@ -73,7 +73,7 @@ pub(crate) struct Target {
     /// The session to join; `None` if a session of our own is to be opened.
     pub(crate) session: Option<String>,
     pub(crate) user_agent: String,
-    /// What the user should know.
+    /// The warnings for the user.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -89,7 +89,7 @@ const PORT: u16 = 15002;
 const PARAMETER: usize = 16 << 10;
 const FORM: &str = "the address of a Spark server is `sc://host:15002/;name=value`";
 
-/// What the address of a config means.
+/// Reads the address of a config.
 ///
 /// # Errors
 /// [`DatabaseError::Address`] with what is wrong in it; never with a token.

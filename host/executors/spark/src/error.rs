@@ -54,13 +54,14 @@ impl Failure {
         failure
     }
 
-    /// Whether the server answered, as against a connection that is gone.
+    /// Returns true if the server answered, as against a connection that is gone.
     pub(crate) fn is_answer(&self) -> bool {
         !self.exceptions.is_empty()
     }
 
-    /// Whether the server says that the session is gone: it was idle for too long, or the server
-    /// was started again. Servers other than Spark name no error class, so theirs may mean that.
+    /// Returns true if the server may mean that the session is gone: it was idle for too long, or
+    /// the server was started again. Servers other than Spark name no error class, so theirs may
+    /// mean that.
     pub(crate) fn may_be_lost_session(&self) -> bool {
         self.is_answer()
             && self.class.as_ref().is_none_or(|class| class.starts_with("INVALID_HANDLE"))
@@ -74,8 +75,8 @@ impl Failure {
         self.state.is_some() && self.class.is_some() && self.exceptions.iter().any(is_one)
     }
 
-    /// Whether a statement failed while it ran for a reason that the server did not name by a
-    /// class.
+    /// Returns true if a statement failed while it ran for a reason that the server did not name by
+    /// a class.
     pub(crate) fn is_unnamed(&self) -> bool {
         self.is_answer() && self.state.is_none()
     }

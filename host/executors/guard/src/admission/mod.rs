@@ -51,7 +51,7 @@ const AMPLIFICATION: u64 = 1_000_000;
 /// A statement that may run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Admitted {
-    /// What runs: the statement written again, with every relation qualified by its schema.
+    /// The statement that runs: it is written again, with every relation qualified by its schema.
     pub sql: String,
     /// The granted relations that it reads, as `schema.name`.
     pub tables: Vec<String>,
@@ -163,7 +163,7 @@ pub(crate) fn written<T>(
     Ok((Admitted { sql, tables, functions }, qualified, found))
 }
 
-/// What deterministic statements may have, in SQLite and PostgreSQL.
+/// Returns the rules for deterministic statements of SQLite and PostgreSQL.
 pub(crate) fn deterministic_rules(granted: &Granted) -> &'static Rules {
     match granted.dialect() {
         Dialect::Sqlite => &standard::DETERMINISTIC,

@@ -24,8 +24,8 @@ impl Source<'_> {
     }
 }
 
-/// What stands for SYMMETRIC: an operator that no version from 14 on has, and that the walk refuses
-/// everywhere else.
+/// The operator that stands for SYMMETRIC: one that no version from 14 on has, and that the walk
+/// refuses everywhere else.
 const SYMMETRIC: &str = "!!";
 
 /// For PostgreSQL `TABLE t` at the start becomes `SELECT * FROM t`, and of `BETWEEN SYMMETRIC` the
@@ -67,7 +67,7 @@ pub(crate) fn rewrite<'t>(text: &'t str, dialect: &Dialect, comment_depth: usize
     source
 }
 
-/// Whether a text holds a word, in whatever letters.
+/// Returns true if a text holds a word, letter case aside.
 fn holds(text: &str, word: &str) -> bool {
     let (bytes, word) = (text.as_bytes(), word.as_bytes());
     let first = |byte: &u8| word.first().is_some_and(|first| byte.eq_ignore_ascii_case(first));

@@ -1,14 +1,15 @@
-//! What differs between the dialects that the walk knows. Everything else is the walk's own.
+//! The differences between the dialects that the walk knows. Everything else is the walk's own.
 
 use syrch_core::Dialect;
 
 use super::{duckdb, postgres, spark, standard};
 
-/// What statements of one dialect may use, and how they are written again.
+/// The rules for statements of one dialect: the forms and functions that they may use, and how they
+/// are written again.
 pub(crate) struct Rules {
-    /// Functions that may be called, in order of the alphabet.
+    /// Functions that may be called, in alphabetical order.
     pub(super) listed: &'static [&'static str],
-    /// Those of them that the grammar knows without parentheses.
+    /// The listed functions that the grammar knows without parentheses.
     pub(super) bare: &'static [&'static str],
     /// Words that stand for a value of the session where no column has that name, even in quotes.
     pub(super) values: &'static [&'static str],
@@ -35,7 +36,7 @@ pub(crate) struct Rules {
     /// Types that may be named beside those that the walk knows.
     pub(super) types: &'static [&'static str],
     pub(super) names: Names,
-    /// Whether the engine finds names whatever their letter case, quoted or not.
+    /// True if the engine finds names whatever their letter case, quoted or not.
     pub(super) ignores_case: bool,
     /// Schemas that are never granted.
     pub(super) system: &'static [&'static str],
@@ -47,7 +48,7 @@ pub(crate) struct Rules {
     pub(super) forms: &'static [Form],
 }
 
-/// How names are written again.
+/// The way in which names are written again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Names {
     /// In lower case unless they were quoted, in double quotes.

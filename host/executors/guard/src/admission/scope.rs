@@ -81,7 +81,7 @@ impl Granted {
         self.catalog.as_deref()
     }
 
-    /// Whether two names are one to the engine.
+    /// Returns true if two names are the same to the engine.
     pub(super) fn is_one(&self, left: &str, right: &str) -> bool {
         let ignores_case = Rules::of(&self.dialect).ignores_case;
         left == right || (ignores_case && key(left, true) == key(right, true))

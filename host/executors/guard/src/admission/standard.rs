@@ -1,9 +1,9 @@
-//! What statements for engines without a list of their own may use: functions that the standard or
-//! nearly every engine has.
+//! The functions that statements for engines without a list of their own may use: those that the
+//! standard or nearly every engine has.
 
 use super::rules::{Form, Names, Rules};
 
-/// The functions, in order of the alphabet.
+/// The functions, in alphabetical order.
 const LISTED: &[&str] = &[
     "abs",
     "acos",

@@ -13,7 +13,7 @@ use super::scope::{Determined, Found, Id, Scope, parts_of};
 /// count as not determined.
 const MOST: usize = 256;
 
-/// What is known of the rows of one SELECT.
+/// The dependencies that are known between the columns of one SELECT.
 #[derive(Debug, Default)]
 pub(super) struct Dependencies {
     /// The columns on the left determine those on the right.

@@ -2,7 +2,7 @@
 
 use crate::admission::LISTED;
 
-/// What a function is.
+/// The class of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
     Aggregate,

@@ -130,7 +130,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What a name in FROM means: a common table expression in scope, or a table.
+    /// Resolves a name in FROM: a common table expression in scope, or a table.
     fn table(
         &mut self,
         name: &ObjectName,

@@ -170,7 +170,7 @@ pub(super) fn expression(item: &SelectItem) -> Option<&Expr> {
 /// Finds the columns outside of aggregates.
 struct Parts<'e> {
     depth: usize,
-    /// How many aggregates or grouped expressions are around.
+    /// The number of aggregates and grouped expressions around this place.
     inside: usize,
     found: Vec<Expr>,
     aggregates: usize,

@@ -105,8 +105,8 @@ fn text_of(value: &ValueWithSpan) -> Option<String> {
     }
 }
 
-/// Whether a cast to that type gives a number. SQLite takes every name for one that it does not
-/// know.
+/// Returns true if a cast to that type gives a number. SQLite takes every name for one that it does
+/// not know.
 pub(super) fn is_numeric_type(data_type: &DataType, dialect: &Dialect) -> bool {
     let name = data_type.to_string().to_uppercase();
     let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
