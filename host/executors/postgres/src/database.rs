@@ -29,16 +29,16 @@ use crate::introspect::{self, Schema};
 use crate::role;
 use crate::session::Session;
 
-/// How much later than the server the host ends a statement.
+/// The time by which the host ends a statement later than the server.
 pub(crate) const LATER: Duration = Duration::from_millis(250);
 
-/// How long a cancelled statement may take to end before its connection is closed.
+/// The time that a cancelled statement may take to end before its connection is closed.
 pub(crate) const CANCELLED: Duration = Duration::from_millis(750);
 
-/// How long a catalog that was read is used.
+/// The age up to which a catalog that was read is used.
 const FRESH: Duration = Duration::from_secs(10);
 
-/// The oldest version of the server, as it counts them.
+/// The oldest version of the server, as the server numbers them.
 const OLDEST: i32 = 130_000;
 
 /// Equal as long as no transaction has ended in between that could have changed anything: the

@@ -18,7 +18,7 @@ const EPOCH: i64 = 10_957;
 /// Microseconds of a day.
 const DAY: i64 = 86_400_000_000;
 
-/// How a column is read.
+/// The form in which a column is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Boolean,
@@ -58,7 +58,7 @@ impl Form {
         }
     }
 
-    /// Whether the server casts it to text.
+    /// Returns true if the server casts it to text.
     pub(crate) fn is_cast(self) -> bool {
         matches!(self, Self::Decimal | Self::Spelled)
     }

@@ -40,7 +40,7 @@ pub(crate) enum Refused {
     Places(usize),
 }
 
-/// What the statement on this thread may take.
+/// The memory and time that the statement on this thread may take.
 struct Account {
     /// Negative where the thread frees more than it took, such as another statement's pages of the
     /// same connection.
@@ -63,7 +63,7 @@ thread_local! {
     };
 }
 
-/// What all threads hold.
+/// The number of bytes that all threads hold.
 static TOTAL: AtomicUsize = AtomicUsize::new(0);
 /// Notified whenever a statement has ended.
 static ENDED: Notify = Notify::const_new();
@@ -157,9 +157,9 @@ unsafe extern "C" fn realloc(block: *mut c_void, bytes: c_int) -> *mut c_void {
     moved
 }
 
-/// Whether a request is for the list of places in a row that full-text search found, and longer
-/// than [`PLACES`]. FTS5 doubles the list, of three numbers a place, whenever it is full; `snippet`
-/// compares each of its places with each, and nothing checks the time.
+/// Returns true if a request is for the list of places in a row that full-text search found, and
+/// longer than [`PLACES`]. FTS5 doubles the list, of three numbers a place, whenever it is full;
+/// `snippet` compares each of its places with each, and nothing checks the time.
 fn lists_places(account: &Account, bytes: c_int) -> bool {
     let bytes = usize::try_from(bytes).unwrap_or(0);
     let is_list = bytes > PLACES * PLACE && bytes % PLACE == 0 && (bytes / PLACE).is_power_of_two();
@@ -183,7 +183,7 @@ fn count(more: usize, less: usize) {
     });
 }
 
-/// Whether the statement on this thread may have so many bytes more.
+/// Returns true if the statement on this thread may have so many bytes more.
 fn may_grow(bytes: c_int) -> bool {
     let more = usize::try_from(bytes).unwrap_or(0);
     let (total, signed) = (TOTAL.load(Ordering::Relaxed).saturating_add(more), more.cast_signed());
@@ -248,12 +248,12 @@ pub(crate) fn refused() -> Option<Refused> {
     ACCOUNT.with(|account| account.refused.take())
 }
 
-/// Whether the statement on this thread was refused memory; [`refused`] has the reason.
+/// Returns true if the statement on this thread was refused memory; [`refused`] has the reason.
 pub(crate) fn was_refused() -> bool {
     ACCOUNT.with(|account| account.refused.get()).is_some()
 }
 
-/// Whether the time of the statement on this thread is over.
+/// Returns true if the time of the statement on this thread is over.
 pub(crate) fn is_late() -> bool {
     ACCOUNT.with(|account| account.until.get()).is_some_and(|until| Instant::now() >= until)
 }

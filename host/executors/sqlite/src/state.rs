@@ -46,7 +46,7 @@ impl FileState {
         Ok(Self { device: metadata.dev(), inode: metadata.ino(), at_rest })
     }
 
-    /// Whether it is in WAL mode, and nobody uses it.
+    /// Returns true if it is in WAL mode, and nobody uses it.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.at_rest.is_some()
     }

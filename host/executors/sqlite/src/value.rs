@@ -23,8 +23,8 @@ pub(crate) struct ColumnBuilder {
     /// value had come.
     batches: Vec<ArrayRef>,
     cells: Cells,
-    /// How many cells held text that is not UTF-8. Those of `Texts` are counted when their batch
-    /// ends.
+    /// The number of cells that held text that is not UTF-8. Those of `Texts` are counted when
+    /// their batch ends.
     replaced: u64,
 }
 
@@ -153,7 +153,7 @@ fn texts(cells: &BinaryArray) -> (ArrayRef, u64) {
     (Arc::new(texts), replaced)
 }
 
-/// Whether a cell is a number that a real one stands for exactly, or NULL.
+/// Returns true if a cell is NULL or a number that a real represents exactly.
 fn is_exact(cell: &Value) -> bool {
     match cell {
         Value::Integer(value) => value.unsigned_abs() <= EXACT,
@@ -203,7 +203,7 @@ pub(crate) fn owned(value: ValueRef<'_>) -> (Value, bool) {
     }
 }
 
-/// How many bytes a cell holds.
+/// Returns the number of bytes that a cell holds.
 #[inline]
 pub(crate) fn size(value: &ValueRef<'_>) -> usize {
     match value {

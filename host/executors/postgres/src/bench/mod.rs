@@ -155,7 +155,7 @@ fn unreadable(reason: String) -> SqlError {
     SqlError::new(SqlErrorKind::Denied, message).rule("tree")
 }
 
-/// What an analysed statement uses.
+/// Returns the objects that an analysed statement uses.
 fn used(tree: Option<&str>, sql: &str) -> Result<Used, SqlError> {
     let tree = tree.ok_or_else(|| unreadable("it reported none".to_owned()))?;
     let nodes = tree::read(tree).map_err(|error| unreadable(error.to_string()))?;

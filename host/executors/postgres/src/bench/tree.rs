@@ -7,7 +7,7 @@
 /// The longest text that is read.
 pub(super) const MAX_TREE: usize = 4 << 20;
 
-/// How deep nodes may stand in each other.
+/// The depth limit of nodes within each other.
 const MAX_DEPTH: usize = 4_096;
 
 /// The longest line of the server, which breaks the text at spaces, and within a word where a line
@@ -43,7 +43,7 @@ impl<'t> Node<'t> {
         self.word(field)?.parse().ok()
     }
 
-    /// Whether a field is `true`.
+    /// Returns true if a field is `true`.
     pub(super) fn is(&self, field: &str) -> bool {
         self.word(field) == Some("true")
     }
@@ -143,9 +143,9 @@ fn begin<'t>(
     Ok(())
 }
 
-/// Whether the server may have broken a word in two: a line of 78 bytes without a space behind its
-/// first. A line break that follows a backslash may also belong to a name; then the line is taken
-/// to go on.
+/// Returns true if the server may have broken a word in two: a line of 78 bytes without a space
+/// behind its first. A line break that follows a backslash may also belong to a name; then the line
+/// is taken to go on.
 fn has_broken_word(text: &[u8]) -> bool {
     let (mut start, mut last_space) = (0, None);
     for (at, byte) in text.iter().enumerate() {

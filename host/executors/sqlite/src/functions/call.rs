@@ -1,4 +1,4 @@
-//! What a function of ours sees of a call, and how it is registered.
+//! A call of one of the functions here, as the function sees it, and the registration of functions.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_int, c_void};
@@ -29,7 +29,7 @@ pub(super) type Outcome = Result<(), Stop>;
 pub(super) type Function =
     unsafe extern "C" fn(*mut sqlite3_context, c_int, *mut *mut sqlite3_value);
 
-/// What all functions here are: free of side effects, and usable in views of any file.
+/// The flags of all functions here: they are free of side effects, and usable in views of any file.
 pub(super) const FLAGS: c_int =
     ffi::SQLITE_UTF8 | ffi::SQLITE_DETERMINISTIC | ffi::SQLITE_INNOCUOUS;
 
