@@ -1,4 +1,4 @@
-//! How long it takes to index a catalog and to search it, by the number of tables.
+//! Benchmarks of indexing a catalog and of searching it, by the number of tables.
 
 use divan::{Bencher, black_box};
 use syrch_core::{Catalog, Column, Corpus, Dialect, RetrievalQuery, Retriever, Table};

@@ -85,7 +85,7 @@ impl Index {
         }
     }
 
-    /// Whether that corpus has no documents.
+    /// Returns true if that corpus has no documents.
     #[must_use]
     pub fn is_empty(&self, corpus: &Corpus) -> bool {
         self.corpus(corpus).is_ok_and(|corpus| corpus.texts().is_empty())

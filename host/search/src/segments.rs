@@ -184,7 +184,8 @@ struct Words {
     lower: Vec<char>,
     begins: Vec<bool>,
     compact: String,
-    /// Where each word begins in `lower` and in `compact`, and where one more word would.
+    /// The places in `lower` and in `compact` at which each word begins, and at which one more word
+    /// would.
     places: Vec<(usize, usize)>,
 }
 

@@ -51,7 +51,7 @@ impl Connector {
         Ok(connector)
     }
 
-    /// Whether connections cannot write, whatever a statement is.
+    /// Returns true if connections cannot write, whatever a statement is.
     pub(crate) fn only_reads(&self) -> bool {
         session::only_reads(&self.config.dialect) || self.has_read_only.load(Ordering::Relaxed)
     }

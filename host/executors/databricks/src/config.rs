@@ -17,10 +17,10 @@ pub struct DatabricksConfig {
     /// The address: `databricks://HOST/sql/1.0/warehouses/ID?catalog=main&schema=default`. What it
     /// leaves out comes from the variables.
     pub url: SecretString,
-    /// Whether the address stands on the command line, where other users of the machine can read a
+    /// True if the address stands on the command line, where other users of the machine can read a
     /// token in it.
     pub is_on_command_line: bool,
-    /// Whether the address may be somebody else's. Then credentials of variables are sent to this
+    /// True if the address may be somebody else's. Then credentials of variables are sent to this
     /// machine, or to the host that `DATABRICKS_HOST` names, and to no other.
     pub is_untrusted: bool,
     /// The environment's variables that begin with `DATABRICKS_`, `ARM_` or `AZURE_`.
@@ -77,7 +77,7 @@ pub(crate) enum Credentials {
         id: String,
         secret: SecretString,
         scope: &'static str,
-        /// Whether id and secret stand in the body of the request, and not in a header.
+        /// True if id and secret stand in the body of the request, and not in a header.
         in_body: bool,
     },
     /// None that may be sent. The text says why, as the end of "…, and ".
@@ -92,7 +92,7 @@ pub(crate) struct Target {
     pub(crate) warehouse: String,
     pub(crate) catalog: Option<String>,
     pub(crate) schema: Option<String>,
-    /// Whether results are part of replies, for workspaces that allow no links to results.
+    /// True if results are part of replies, for workspaces that allow no links to results.
     pub(crate) is_inline: bool,
     pub(crate) credentials: Credentials,
     /// The warnings for the user.

@@ -101,7 +101,7 @@ impl Failure {
     }
 }
 
-/// Whether an exchange failed by TLS.
+/// Returns true if an exchange failed by TLS.
 fn is_encryption(error: &reqwest::Error) -> bool {
     let mut cause = error.source();
     while let Some(error) = cause {

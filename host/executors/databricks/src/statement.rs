@@ -38,7 +38,7 @@ pub(crate) struct Request<'a> {
     pub(crate) bytes: usize,
     /// Bytes of a reply with rows.
     pub(crate) reply: usize,
-    /// Whether rows are part of replies.
+    /// True if rows are part of replies.
     pub(crate) is_inline: bool,
     pub(crate) deadline: Instant,
 }

@@ -44,7 +44,7 @@ impl Manifest {
         self.schema.as_ref().and_then(|schema| schema.columns.as_deref()).unwrap_or_default()
     }
 
-    /// Whether a limit of the request cut the result.
+    /// Returns true if a limit of the request cut the result.
     pub(crate) fn is_truncated(&self) -> bool {
         self.truncated.unwrap_or_default()
     }

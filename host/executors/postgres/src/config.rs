@@ -17,10 +17,10 @@ pub struct PostgresConfig {
     /// The connection string, as `psql` takes it: `postgres://user@host/database?sslmode=require`
     /// or `host=… dbname=…`.
     pub url: SecretString,
-    /// Whether the connection string stands on the command line, where other users of the machine
+    /// True if the connection string stands on the command line, where other users of the machine
     /// can read a password in it.
     pub is_on_command_line: bool,
-    /// Whether the connection string may be somebody else's. Then passwords of variables and files
+    /// True if the connection string may be somebody else's. Then passwords of variables and files
     /// are sent to a server of this machine, or to the one that `PGHOST` names, and to no other.
     pub is_untrusted: bool,
     /// The environment's variables that begin with `PG`.
@@ -32,7 +32,7 @@ pub struct PostgresConfig {
     /// Patterns of the tables and views that may be seen, matched with `name` and with
     /// `schema.name`, letter case aside. If there are none, all may be seen.
     pub tables: Vec<String>,
-    /// Whether foreign tables, which read files or other servers, may be seen.
+    /// True if foreign tables, which read files or other servers, may be seen.
     pub foreign_tables: bool,
     /// Deadline, caps and concurrency of statements.
     pub limits: Limits,

@@ -16,10 +16,10 @@ pub struct SparkConfig {
     /// `sc://host:15002/;user_id=ann;use_ssl=true;token=…`. Without a host, as in `sc://`, the
     /// variable `SPARK_REMOTE` is the address.
     pub address: SecretString,
-    /// Whether the address stands on the command line, where other users of the machine can read a
+    /// True if the address stands on the command line, where other users of the machine can read a
     /// token in it.
     pub is_on_command_line: bool,
-    /// Whether the address may be somebody else's. Then no token of a variable is sent there.
+    /// True if the address may be somebody else's. Then no token of a variable is sent there.
     pub is_untrusted: bool,
     /// The environment's variables that begin with `SPARK_`: `SPARK_REMOTE`, `SPARK_USER` and
     /// `SPARK_CONNECT_AUTHENTICATE_TOKEN` count.

@@ -67,7 +67,7 @@ impl Failure {
             && self.class.as_ref().is_none_or(|class| class.starts_with("INVALID_HANDLE"))
     }
 
-    /// Whether the message speaks of names and of the statement's own text alone.
+    /// Returns true if the message speaks of names and of the statement's own text alone.
     fn is_analysis(&self) -> bool {
         let is_one = |name: &String| {
             name.ends_with(".AnalysisException") || name.ends_with(".ParseException")

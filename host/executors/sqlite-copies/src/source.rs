@@ -292,7 +292,7 @@ fn read_rows(
     Ok(())
 }
 
-/// Whether a row holds a constant of which its column has not enough yet.
+/// Returns true if a row holds a constant of which its column has not enough yet.
 fn is_wanted(
     cells: &[Value],
     retained: &RetainedLiterals,

@@ -34,7 +34,7 @@ pub enum ImportError {
     /// There is more than may be read.
     #[error("{what}: raise {knob} to read more")]
     TooMuch {
-        /// What is too much.
+        /// The excess, as the message states it.
         what: String,
         /// The setting that allows more.
         knob: &'static str,

@@ -80,7 +80,7 @@ pub(crate) fn rows(
     }
 }
 
-/// What may still be read, and whether anybody wants it.
+/// The work of reading files: what may still be read, and whether it was cancelled.
 pub(crate) struct Work<'a> {
     caps: ImportCaps,
     pub(crate) options: &'a ReadOptions,

@@ -10,7 +10,7 @@ use syrch_core::Limits;
 
 use super::Protocol;
 
-/// Whether replies are requested in a format that the endpoint enforces.
+/// The requests whose replies the endpoint is asked to format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StructuredReplies {
@@ -38,7 +38,7 @@ impl StructuredReplies {
         }
     }
 
-    /// That of a name; `None` for any other text.
+    /// Returns the choice of a name; `None` for any other text.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Auto, Self::Always, Self::Never].into_iter().find(|one| one.name() == name)
@@ -55,7 +55,7 @@ pub struct EndpointConfig {
     /// The key, which is sent to this endpoint only. Without a key, or with an empty one, its
     /// header is not sent.
     pub api_key: Option<SecretString>,
-    /// Whether the key may be sent over plain HTTP to another machine, where others can read it on
+    /// True if the key may be sent over plain HTTP to another machine, where others can read it on
     /// its way.
     pub insecure: bool,
     /// The model of requests that name none.
@@ -66,9 +66,9 @@ pub struct EndpointConfig {
     pub temperature: Option<f32>,
     /// Output tokens of one call at most; a request may ask for fewer.
     pub max_tokens: u32,
-    /// Whether replies are requested in a format that the endpoint enforces.
+    /// The requests whose replies the endpoint is asked to format.
     pub structured: StructuredReplies,
-    /// Time for one exchange, from connecting to the reply's last byte.
+    /// The time limit for one exchange, from connecting to the reply's last byte.
     pub timeout: Duration,
     /// The bounds of prompts and replies.
     pub limits: Limits,

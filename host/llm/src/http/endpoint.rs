@@ -24,7 +24,7 @@ const ERROR_BODY: usize = 64 << 10;
 /// JSON values of a reply at most. With log probabilities, a token has about ten.
 const VALUES: usize = 1 << 18;
 
-/// How an exchange failed.
+/// The failure of an exchange.
 #[derive(Debug)]
 pub(super) enum Failure {
     /// The request did not reach the endpoint.
@@ -182,9 +182,9 @@ impl Endpoint {
         }
     }
 
-    /// What a model said, without a key that it repeats. It is read and stored, so that a word such
-    /// as `none` stays as it is, and only what can be no value of a database is taken out: a long
-    /// key of letters and digits.
+    /// Removes the key from what a model said. The text is read and stored, so that a word such as
+    /// `none` stays as it is, and only what can be no value of a database is taken out: a long key
+    /// of letters and digits.
     pub(super) fn without_key(&self, said: &mut String) {
         let is_certain = |key: &str| {
             let has = |is: fn(&u8) -> bool| key.as_bytes().iter().any(is);

@@ -67,7 +67,7 @@ struct Found {
     confidence: Option<f64>,
     /// Its place in the text, or that of the code around it.
     place: Range<usize>,
-    /// Whether its end is marked: by that of its block or document, or by a semicolon.
+    /// True if its end is marked: by that of its block or document, or by a semicolon.
     ended: bool,
 }
 
@@ -96,8 +96,8 @@ fn without_cut_confidence(text: &str) -> &str {
     if is_open && confidence::stated(last).is_some() { before } else { text }
 }
 
-/// Whether a text that was cut off may have begun another statement after that place, or has
-/// announced one.
+/// Returns true if a text that was cut off may have begun another statement after that place, or
+/// has announced one.
 fn begins_another(text: &str, end: usize) -> bool {
     let is_mark = |c: char| c.is_whitespace() || ";`~".contains(c);
     if let Some(open) = blocks(text).into_iter().find(|block| !block.closed) {
@@ -318,7 +318,7 @@ impl Reading<'_> {
     }
 }
 
-/// Whether no object of a document states a confidence.
+/// Returns true if no object of a document states a confidence.
 fn is_silent(value: &Value) -> bool {
     value.as_object().is_none_or(|object| entry(object, &["confidence"]).is_none_or(Value::is_null))
 }
@@ -381,12 +381,12 @@ fn from_blocks(text: &str, reader: &mut Reader) -> Vec<Found> {
     found
 }
 
-/// Whether a semicolon ends what stands at that place.
+/// Returns true if a semicolon ends what stands at that place.
 fn is_ended(text: &str, place: &Range<usize>) -> bool {
     text[place.clone()].trim_end().ends_with(';') || text[place.end..].trim_start().starts_with(';')
 }
 
-/// Where a fence's code ends: before a line that states the confidence.
+/// Returns the place where a fence's code ends: before a line that states the confidence.
 fn code_end(text: &str, body: &Range<usize>) -> usize {
     let mut at = body.start;
     for line in text[body.clone()].split_inclusive('\n') {

@@ -54,7 +54,7 @@ fn bare(text: &str, keys: &[String], read: impl Fn(&str) -> Option<Value>) -> Op
     None
 }
 
-/// Whether a line is an entry of the mapping rather than a remark after it.
+/// Returns true if a line is an entry of the mapping rather than a remark after it.
 fn is_entry(line: &str) -> bool {
     let name = line
         .bytes()

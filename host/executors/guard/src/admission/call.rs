@@ -51,7 +51,7 @@ impl Walk<'_> {
         (is_known && self.rules.is_listed(&plain)).then_some((plain, ident.span))
     }
 
-    /// Whether a function may stand in FROM.
+    /// Returns true if a function may stand in FROM.
     pub(super) fn stands_in_from(&self, name: &ObjectName) -> bool {
         let listed = self.listed(name);
         listed.is_some_and(|(name, _)| {

@@ -86,7 +86,7 @@ pub fn readable(text: &str) -> String {
     rewrite(text, &Dialect::Postgres, Bounds::default().comment_depth).text.into_owned()
 }
 
-/// Whether statements of a dialect may call a function, by its name in lower case.
+/// Returns true if statements of a dialect may call a function, by its name in lower case.
 #[must_use]
 pub fn is_listed(function: &str, dialect: &Dialect) -> bool {
     Rules::of(dialect).is_listed(function)

@@ -42,7 +42,7 @@ pub(crate) struct Rules {
     pub(super) system: &'static [&'static str],
     /// A text as a literal that the engine reads in one way only; `None` if there is none.
     pub(super) text: fn(&str) -> Option<String>,
-    /// Whether `X'…'` is a literal.
+    /// True if `X'…'` is a literal.
     pub(super) is_hex_text: bool,
     /// Forms that are not in every dialect.
     pub(super) forms: &'static [Form],
@@ -164,7 +164,7 @@ impl Rules {
         self.listed.binary_search(&function).is_ok()
     }
 
-    /// Whether PostgreSQL reads it.
+    /// Returns true if PostgreSQL reads it.
     pub(super) fn is_postgres(&self) -> bool {
         self.names == Names::Folded
     }

@@ -51,7 +51,7 @@ pub(crate) fn is_call(function: &Function, mark: &str) -> bool {
     matches!(&function.name.0[..], [part] if part.as_ident().is_some_and(|ident| is_mark(ident) && ident.value == mark))
 }
 
-/// Whether a SELECT stands for a statement `PIVOT` or `UNPIVOT`.
+/// Returns true if a SELECT stands for a statement `PIVOT` or `UNPIVOT`.
 pub(crate) fn is_pivot(select: &Select) -> bool {
     let first = match select.projection.first() {
         Some(SelectItem::UnnamedExpr(Expr::Function(function))) => Some(function),

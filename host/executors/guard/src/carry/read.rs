@@ -253,7 +253,7 @@ impl Reader {
         self.joins_and_rest()
     }
 
-    /// Whether a query may begin here.
+    /// Returns true if a query may begin here.
     fn is_query_start(&mut self) -> bool {
         let is_with = self.frame().is_with;
         self.out.last().is_none_or(|last| last.token == Symbol::LParen)

@@ -318,7 +318,7 @@ impl Walk<'_> {
     }
 }
 
-/// Whether all joins are inner ones, or outer ones that retain the rows of the left side.
+/// Returns true if all joins are inner ones, or outer ones that retain the rows of the left side.
 fn keeps_the_left(tree: &TableWithJoins) -> bool {
     let is_kept = |join: &Join| {
         !matches!(
