@@ -22,7 +22,7 @@ const EXACT: f64 = 0.35;
 const LABEL: f64 = 0.45;
 const DEFINITION: f64 = 0.08;
 
-/// One line of a document, by its place in `texts`.
+/// A line of a document, by its place in `texts`.
 #[derive(Debug)]
 struct Line {
     start: usize,

@@ -41,7 +41,7 @@ pub struct AdbcConfig {
 }
 
 impl fmt::Debug for AdbcConfig {
-    /// With the names of the options and without their values.
+    /// Formats the names of the options without their values.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AdbcConfig")
             .field("name", &self.name)

@@ -109,7 +109,7 @@ impl ArrowEngine for AdbcEngine {
         blocking::awaited(tokio::task::spawn_blocking(digest)).await.ok()?
     }
 
-    /// That of a server whose catalog takes long to read is used for longer.
+    /// Returns a longer time for a server whose catalog takes long to read.
     fn schema_lifetime(&self) -> Duration {
         match self.connector.config.dialect {
             Dialect::Duckdb | Dialect::Sqlite | Dialect::Postgres => Duration::from_secs(10),

@@ -22,7 +22,7 @@ pub(crate) enum Stage {
     Running,
 }
 
-/// Why a database was not opened.
+/// Converts the error of a database that was not opened.
 pub(crate) fn opening(error: &Error, config: &AdbcConfig) -> DatabaseError {
     let path = config.shown();
     let reason = config.scrubbed(&message(&error.message, &config.dialect));

@@ -277,7 +277,7 @@ impl Work<'_> {
         statement.execute_schema().map_err(self.failed(Stage::Compiling))
     }
 
-    /// All rows of a statement of our own, as texts within a number of bytes.
+    /// Reads all rows of a statement of our own, as texts within a number of bytes.
     pub(crate) fn rows(
         &mut self,
         sql: &str,

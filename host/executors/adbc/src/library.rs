@@ -136,7 +136,8 @@ pub(crate) fn load(config: &AdbcConfig) -> Result<ManagedDriver, DatabaseError> 
     Ok(driver)
 }
 
-/// By the newest version of the standard that the driver has; cancelling came with the second.
+/// Loads a driver by the newest version of the standard that it has; cancelling came with the
+/// second.
 fn driver(library: &Path, entry: &str) -> Result<ManagedDriver, Error> {
     let load = |version| {
         ManagedDriver::load_dynamic_from_filename(library, Some(entry.as_bytes()), version)

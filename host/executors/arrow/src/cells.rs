@@ -259,7 +259,7 @@ fn clipped(value: Value) -> Value {
     }
 }
 
-/// One sample for each of these columns.
+/// Reads one sample for each of these columns.
 ///
 /// # Errors
 /// Those of the guard and the engine.

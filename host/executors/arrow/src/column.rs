@@ -1,5 +1,5 @@
-//! One column of a result: which Arrow types it reads, and how. Narrow numbers become wide; times,
-//! intervals and nested values become texts.
+//! A column of a result: the Arrow types that it reads, and how it reads them. Narrow numbers
+//! become wide; times, intervals and nested values become texts.
 
 use std::sync::Arc;
 

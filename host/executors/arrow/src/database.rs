@@ -163,7 +163,7 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
         })
     }
 
-    /// One of the places of statements that run at once.
+    /// Waits for one of the places of statements that run at once.
     async fn place(&self) -> Result<SemaphorePermit<'_>, SqlError> {
         match timeout(self.limits.sql_deadline, self.places.acquire()).await {
             Ok(Ok(place)) => Ok(place),

@@ -29,7 +29,7 @@ pub struct LeftOut {
     pub schema: String,
     /// Its name without the schema.
     pub name: String,
-    /// Why, as the end of "`name` cannot be read: …".
+    /// The reason, as the end of "`name` cannot be read: …".
     pub reason: String,
 }
 

@@ -1,4 +1,4 @@
-//! From an engine's record batches to a result within its caps.
+//! Builds a result within its caps from an engine's record batches.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;

@@ -113,7 +113,7 @@ impl Tokens {
     }
 }
 
-/// Why a server gives no token.
+/// Returns the error of a server that gives no token.
 fn refusal(reply: &Reply, host: &str, secret: &SecretString) -> Failure {
     let text = reply.text().replace(secret.expose_secret(), "***");
     let reason = format!(

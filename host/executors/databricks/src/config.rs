@@ -35,7 +35,7 @@ pub struct DatabricksConfig {
 }
 
 impl fmt::Debug for DatabricksConfig {
-    /// Without the address and the variables, which may hold a token.
+    /// Leaves out the address and the variables, which may hold a token.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("DatabricksConfig")
             .field("tables", &self.tables)
@@ -80,7 +80,7 @@ pub(crate) enum Credentials {
         /// True if id and secret stand in the body of the request, and not in a header.
         in_body: bool,
     },
-    /// None that may be sent. The text says why, as the end of "…, and ".
+    /// No credentials that may be sent. The text says why, as the end of "…, and ".
     None(String),
 }
 

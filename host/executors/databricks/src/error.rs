@@ -17,7 +17,7 @@ const TEXT: usize = 400;
 /// The message about a statement that is still in the state `PENDING` when its time is over.
 const NOT_BEGUN: &str = "the warehouse has not begun with a statement, since it is starting (seconds to minutes) or busy";
 
-/// Why an exchange or a statement failed.
+/// The reason why an exchange or a statement failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The server refuses the credentials, or there are none for it.

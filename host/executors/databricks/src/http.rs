@@ -66,7 +66,7 @@ impl Http {
         Ok(Self { client })
     }
 
-    /// One exchange, whose reply has `most` bytes at most.
+    /// Makes one exchange, whose reply has `most` bytes at most.
     ///
     /// # Errors
     /// When no whole reply comes.

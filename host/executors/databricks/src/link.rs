@@ -33,13 +33,13 @@ const OWN: [&str; 8] = [
     "upgrade",
 ];
 
-/// Why a chunk was not fetched.
+/// The reason why a chunk was not fetched.
 enum Refused {
     /// The link is not valid any more.
     Expired,
-    /// It may come later.
+    /// The chunk may come later.
     Later(Option<Duration>, Failure),
-    /// It will not come.
+    /// The chunk will not come.
     No(Failure),
 }
 

@@ -86,7 +86,7 @@ pub(crate) struct ResultData {
 #[serde(default)]
 pub(crate) struct ExternalLink {
     pub(crate) external_link: Option<String>,
-    /// When the link stops working, in the form of RFC 3339.
+    /// The time at which the link stops working, in the form of RFC 3339.
     pub(crate) expiration: Option<String>,
     pub(crate) chunk_index: Option<u64>,
     pub(crate) http_headers: Option<BTreeMap<String, String>>,
@@ -105,9 +105,9 @@ impl std::fmt::Debug for ExternalLink {
 /// The place of the next chunk.
 #[derive(Debug)]
 pub(crate) enum Next {
-    /// At this path of the server.
+    /// A path of the server.
     Path(String),
-    /// At this place of the result.
+    /// A place of the result.
     Index(u64),
 }
 

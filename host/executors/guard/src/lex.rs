@@ -69,7 +69,7 @@ impl Token {
     }
 }
 
-/// Why a text has no tokens.
+/// The reason why a text has no tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum LexError {
     /// Something opens and never closes.
@@ -136,7 +136,7 @@ impl Rules {
     }
 }
 
-/// All tokens of a text, in order and without gaps.
+/// Splits a text into all its tokens, in order and without gaps.
 ///
 /// # Errors
 /// [`LexError`] when something never ends, or comments nest deeper than `comment_depth`.

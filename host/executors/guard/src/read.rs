@@ -1,6 +1,6 @@
-//! From the tokens of the lexer to those of the parser, so that both agree where a string ends, and
-//! so that a string has the value that the engine gives it. The parser's own tokenizer reads what
-//! is left: operators, numbers and strings with a prefix.
+//! Converts the tokens of the lexer to those of the parser, so that both agree where a string ends,
+//! and so that a string has the value that the engine gives it. The parser's own tokenizer reads
+//! what is left: operators, numbers and strings with a prefix.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -36,9 +36,9 @@ pub(crate) struct Reading {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Prefixes {
-    /// No word is, or none that passes.
+    /// No word is a part of a string that passes.
     No,
-    /// As PostgreSQL has them.
+    /// The prefixes of PostgreSQL.
     Escapes,
     /// `r'…'`, in which a backslash stands for itself.
     Raw,
@@ -482,7 +482,8 @@ fn doubled(inner: &str, quote: char) -> Option<String> {
     Some(if inner.contains(quote) { inner.replace(two, one) } else { inner.to_owned() })
 }
 
-/// As [`doubled`], where engines or their settings differ about backslashes.
+/// Does the same as [`doubled`], but returns `None` for a string with a backslash, about which
+/// engines or their settings differ.
 fn unambiguous(inner: &str, quote: char) -> Option<String> {
     if inner.contains('\\') { None } else { doubled(inner, quote) }
 }

@@ -77,7 +77,7 @@ pub(crate) enum SslMode {
     VerifyFull,
 }
 
-/// Which certificates vouch for a server.
+/// The certificates that vouch for a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Roots {
     /// The server's certificate is not checked.

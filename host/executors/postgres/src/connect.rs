@@ -203,7 +203,7 @@ impl<S, T: TlsConnect<S>> TlsConnect<S> for Handshake<T> {
     }
 }
 
-/// Why there is no connection.
+/// The reason why there is no connection.
 enum Failure {
     Socket(io::Error),
     /// The server has no encryption.

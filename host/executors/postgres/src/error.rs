@@ -20,7 +20,7 @@ pub(crate) fn plain(error: &Error) -> String {
     }
 }
 
-/// Why a connection was not opened.
+/// Converts the error of a connection that was not opened.
 pub(crate) fn opening(error: &Error, path: String) -> DatabaseError {
     let reason = plain(error);
     match error.as_db_error().map(|error| error.code().code()) {

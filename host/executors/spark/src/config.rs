@@ -34,7 +34,7 @@ pub struct SparkConfig {
 }
 
 impl fmt::Debug for SparkConfig {
-    /// Without the address and the variables, which may hold a token.
+    /// Leaves out the address and the variables, which may hold a token.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SparkConfig")
             .field("tables", &self.tables)
@@ -44,7 +44,8 @@ impl fmt::Debug for SparkConfig {
 }
 
 impl SparkConfig {
-    /// All tables of a server, with the default limits; no variables.
+    /// Returns a configuration for all tables of a server, with the default limits and no
+    /// variables.
     #[must_use]
     pub fn new(address: impl Into<String>) -> Self {
         Self {

@@ -280,7 +280,8 @@ fn unreachable(target: &Target, reason: &str) -> DatabaseError {
     DatabaseError::Unreachable { path: target.shown(), reason: reason.to_owned() }
 }
 
-/// Why there is no connection: what stands deepest in the chain of causes says it best.
+/// Returns the reason why there is no connection: what stands deepest in the chain of causes says
+/// it best.
 fn refused(target: &Target, error: &tonic::transport::Error) -> DatabaseError {
     let mut cause: &(dyn Error + 'static) = error;
     loop {

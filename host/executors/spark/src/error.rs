@@ -12,7 +12,7 @@ use crate::proto::google_rpc;
 /// Bytes of a server's message that are shown.
 const MESSAGE: usize = 1_000;
 
-/// Why a call failed.
+/// The reason why a call failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
     code: Code,

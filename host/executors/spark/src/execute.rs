@@ -50,7 +50,7 @@ fn plan(root: proto::Relation) -> proto::Plan {
     proto::Plan { op_type: Some(proto::plan::OpType::Root(root)) }
 }
 
-/// Why an execution ended early.
+/// The reason why an execution ended early.
 pub(crate) enum Stopped {
     /// The server refused or ended it, or is gone.
     Server(Failure),

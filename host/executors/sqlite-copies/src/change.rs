@@ -175,7 +175,7 @@ impl<'a> Near<'a> {
         Self { numbers, texts: cells.iter().filter_map(text).collect() }
     }
 
-    /// One for a cell of this kind.
+    /// Picks one for a cell of this kind.
     fn pick(&self, cell: &Value, random: &mut Pcg64) -> Option<Value> {
         if number(cell).is_some() {
             let constant = self.numbers.get(random.random_range(0..self.numbers.len().max(1)))?;

@@ -39,7 +39,7 @@ pub(crate) struct Declaration {
 /// A sample of a table.
 pub(crate) struct Sampled {
     pub(crate) name: String,
-    /// Without what is generated.
+    /// The names of its columns, without those that are generated.
     pub(crate) columns: Vec<String>,
     pub(crate) primary_key: Vec<usize>,
     /// Columns of each other unique index; with an expression none of them is known, and the list

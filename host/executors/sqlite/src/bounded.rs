@@ -1,5 +1,5 @@
-//! For crates that work with SQLite files besides searches: connections that an untrusted file can
-//! neither lead to other files nor occupy for ever.
+//! Connections for crates that work with SQLite files besides searches: an untrusted file can
+//! neither lead them to other files nor occupy them for ever.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

@@ -186,8 +186,8 @@ impl SqliteDatabase {
         }
     }
 
-    /// As [`Self::with_session`], for the ports that have errors of their own. Each column is
-    /// worked on once, however often it is named.
+    /// Does the same as [`Self::with_session`], for the ports that have errors of their own. Each
+    /// column is worked on once, however often it is named.
     async fn with_table<T: Send + 'static>(
         &self,
         table: &str,

@@ -93,7 +93,7 @@ pub(crate) struct Allowance {
 pub(crate) struct Deadline {
     allowance: Allowance,
     until: Instant,
-    /// When it began, by the clock and by the thread's CPU time.
+    /// The times at which it began, by the clock and by the thread's CPU time.
     started: (Instant, Duration),
     /// Bytes that the whole process may hold, where those of a statement are not counted.
     most: Option<usize>,
@@ -159,7 +159,7 @@ impl Deadline {
         true
     }
 
-    /// Why the work is over.
+    /// Returns the reason why the work is over.
     pub(crate) fn reason(&self) -> SqlError {
         match self.cancel.why.load(Ordering::Relaxed) {
             DEADLINE => deadline_error(self.allowance.deadline),
@@ -181,7 +181,7 @@ pub(crate) fn memory_error(limit: usize) -> SqlError {
     SqlError::new(SqlErrorKind::TooLarge, message).rule("memory")
 }
 
-/// From here on the deadline ends what the connection does, on this thread.
+/// Lets the deadline end, from now on, what the connection does on this thread.
 pub(crate) fn install(
     connection: &mut Connection,
     authorizer: &Authorizer,
@@ -194,7 +194,7 @@ pub(crate) fn install(
     Ok(())
 }
 
-/// From here on nothing does.
+/// Removes the deadline: from now on, nothing ends what the connection does.
 pub(crate) fn remove(connection: &mut Connection, authorizer: &Authorizer) -> rusqlite::Result<()> {
     memory::end();
     authorizer.set_deadline(None);

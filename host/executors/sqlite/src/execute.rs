@@ -134,7 +134,7 @@ fn plan_line(row: &Row<'_>) -> rusqlite::Result<(i64, i64, String)> {
     ))
 }
 
-/// Why a row was not taken.
+/// The reason why a row was not taken.
 enum RowError {
     Engine(rusqlite::Error),
     Cap(SqlError),

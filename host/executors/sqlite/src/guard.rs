@@ -23,7 +23,7 @@ pub(crate) struct Grant {
     pub(crate) shadows: HashSet<String>,
     /// All other names that mean something to the engine: ungranted tables, views and modules.
     pub(crate) others: HashSet<String>,
-    /// Why tables and views that are granted cannot be read.
+    /// The reasons why tables and views that are granted cannot be read.
     pub(crate) unreadable: HashMap<String, String>,
     /// The views among them all.
     pub(crate) views: HashSet<String>,
@@ -142,7 +142,7 @@ impl Authorizer {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From here on the connection compiles a guest's statement.
+    /// Prepares for compiling a guest's statement on the connection.
     pub(crate) fn compile(&self, grant: &Arc<Grant>) {
         let mut state = self.state();
         state.grant = Arc::clone(grant);
@@ -151,12 +151,12 @@ impl Authorizer {
         state.seen = Seen::default();
     }
 
-    /// From here on it runs that statement.
+    /// Prepares for running the statement that was compiled.
     pub(crate) fn step(&self) {
         self.state().phase = Phase::Step;
     }
 
-    /// From here on the connection serves us.
+    /// Returns the connection to our own statements.
     pub(crate) fn own(&self) {
         self.state().phase = Phase::Own;
     }

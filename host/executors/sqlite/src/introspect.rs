@@ -65,7 +65,7 @@ impl Space {
     }
 }
 
-/// Why something is left out for which no [`Space`] is left.
+/// Returns the reason why something is left out for which no [`Space`] is left.
 pub(crate) fn full() -> String {
     format!("the catalog would take more than {} MiB", CATALOG >> 20)
 }
@@ -314,7 +314,7 @@ fn statistics(connection: &Connection) -> rusqlite::Result<HashMap<String, u64>>
     Ok(most)
 }
 
-/// One table or view, or why it cannot be read.
+/// Reads one table or view, or why it cannot be read.
 fn table(
     connection: &Connection,
     entry: &Entry,

@@ -18,8 +18,8 @@ use tokio::sync::Notify;
 
 /// Bytes that the engine may hold in the whole process.
 pub(crate) const HEAP: usize = 1 << 30;
-/// From here on in the whole process, only statements that hold less than [`SMALL`] get more
-/// memory: a few large statements do not fail all others.
+/// The bytes of the whole process from which on only statements that hold less than [`SMALL`] get
+/// more memory, so that a few large statements do not fail all others.
 const CROWDED: usize = HEAP / 4 * 3;
 const SMALL: usize = 64 << 20;
 /// Bytes of a request from which on the clock is read.
@@ -29,10 +29,10 @@ const LARGE: usize = 64 << 10;
 const PLACES: usize = 1 << 13;
 const PLACE: usize = 12;
 
-/// Why a statement was refused memory.
+/// The reason why a statement was refused memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refused {
-    /// It would hold more than this many bytes, which is all that one statement may.
+    /// The statement would hold more than this many bytes, which is all that one statement may.
     Own(usize),
     /// All statements of the process together hold too much.
     Crowded,
@@ -216,7 +216,8 @@ pub(crate) fn of_process() -> Option<usize> {
     Some(usize::try_from(bytes).unwrap_or(0))
 }
 
-/// From here on the statement on this thread may take `bytes`, until then.
+/// Begins the account of the statement on this thread, which may take so many bytes until that
+/// time.
 pub(crate) fn begin(bytes: usize, until: Instant) {
     ACCOUNT.with(|account| {
         account.held.set(0);
@@ -227,7 +228,7 @@ pub(crate) fn begin(bytes: usize, until: Instant) {
     });
 }
 
-/// The statement on this thread searches full text.
+/// Marks the statement on this thread as one that searches full text.
 pub(crate) fn search() {
     ACCOUNT.with(|account| account.searches.set(true));
 }
@@ -242,8 +243,8 @@ pub(crate) fn end() {
     ENDED.notify_waiters();
 }
 
-/// Why the statement on this thread was last refused memory, if that happened since it began or
-/// since the last call.
+/// Returns the reason why the statement on this thread was last refused memory, if that happened
+/// since it began or since the last call.
 pub(crate) fn refused() -> Option<Refused> {
     ACCOUNT.with(|account| account.refused.take())
 }

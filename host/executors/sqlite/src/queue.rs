@@ -29,7 +29,7 @@ pub(crate) struct Queue {
 #[derive(Debug)]
 struct State {
     free: usize,
-    /// In the order in which they came.
+    /// The waiting statements, in the order in which they came.
     waiting: Vec<(u64, oneshot::Sender<Place>)>,
     /// CPU time by search.
     used: HashMap<u64, Duration>,
@@ -46,7 +46,7 @@ pub(crate) struct Place {
 }
 
 impl Queue {
-    /// That many places, at least one.
+    /// Makes a queue with that many places, at least one.
     pub(crate) fn new(places: usize) -> Arc<Self> {
         let state = State {
             free: places.max(1),

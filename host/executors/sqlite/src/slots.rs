@@ -47,7 +47,7 @@ impl Abandoned {
     }
 }
 
-/// Why there is no slot.
+/// The reason why there is no slot.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NoSlot {
     /// All slots are taken.
@@ -84,7 +84,7 @@ enum State {
 }
 
 impl Slots {
-    /// That many slots, at least one.
+    /// Makes that many slots, at least one.
     pub(crate) fn new(count: usize) -> Self {
         Self::beside(count, &ABANDONED)
     }

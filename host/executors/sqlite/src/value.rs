@@ -1,6 +1,6 @@
-//! From the engine's cells to Arrow columns. A column takes the type of the storage classes seen in
-//! it: whole and real numbers together are real where that loses nothing, every other mixture is
-//! text.
+//! Converts the engine's cells to Arrow columns. A column takes the type of the storage classes
+//! seen in it: whole and real numbers together are real where that loses nothing, every other
+//! mixture is text.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use syrch_core::result_set::cell;
 /// Whole numbers up to here are exact as real ones.
 const EXACT: u64 = 1 << 53;
 
-/// One column under construction.
+/// A column under construction.
 pub(crate) struct ColumnBuilder {
     /// The arrays of the batches that have ended. All have one type, or the type Null where no
     /// value had come.
@@ -223,7 +223,7 @@ mod tests {
         built_in(cells, usize::MAX).0.remove(0)
     }
 
-    /// The same in batches of at most so many cells.
+    /// Does the same in batches of at most so many cells.
     fn built_in(cells: &[ValueRef<'_>], most: usize) -> (Vec<ArrayRef>, u64) {
         let mut builder = ColumnBuilder::new();
         let mut rows = vec![0];

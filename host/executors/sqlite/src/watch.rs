@@ -20,8 +20,8 @@ use crate::state::FileState;
 /// Time to compile one view. All of them together have [`connect::SCHEMA`].
 const VIEW: Duration = Duration::from_secs(1);
 
-/// Equal as long as nothing changed. `schema` and `data` are the engine's counters, the latter
-/// meaningful on one connection only.
+/// The version of a schema and its data: equal as long as nothing changed. `schema` and `data` are
+/// the engine's counters, the latter meaningful on one connection only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SchemaVersion {
     pub(crate) file: FileState,

@@ -1,4 +1,4 @@
-//! Which files are read, and what they are.
+//! The files that are read, and their formats.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;

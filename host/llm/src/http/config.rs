@@ -28,7 +28,7 @@ impl StructuredReplies {
     /// The names in settings.
     pub const NAMES: &'static [&'static str] = &["auto", "always", "never"];
 
-    /// Its name in settings.
+    /// Returns its name in settings.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -154,14 +154,14 @@ impl fmt::Debug for EndpointConfig {
     }
 }
 
-/// Why an endpoint cannot be used as configured. No variant shows the key or the address, which may
-/// hold one.
+/// The reason why an endpoint cannot be used as configured. No variant shows the key or the
+/// address, which may hold one.
 #[derive(Debug, thiserror::Error)]
 pub enum EndpointError {
     /// The base URL is malformed, or contains a user, a query or a fragment.
     #[error("the base URL is not usable: {reason}")]
     BaseUrl {
-        /// Why the URL cannot be used.
+        /// The reason why the URL cannot be used.
         reason: String,
     },
     /// The key would go to another machine without encryption.

@@ -1,4 +1,4 @@
-//! One HTTP exchange with the endpoint, and error messages that name what to check.
+//! An HTTP exchange with the endpoint, and error messages that name what to check.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ pub(super) enum Failure {
 /// The body of a reply.
 #[derive(Debug)]
 pub(super) enum Body {
-    /// One document.
+    /// A single document.
     Json(Value),
     /// A stream.
     Events(Events),

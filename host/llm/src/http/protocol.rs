@@ -47,7 +47,7 @@ pub trait Protocol: Send + Sync + 'static {
     fn parse(text: &str, expect: &Shape, limits: &Limits) -> Result<Option<Json>, LlmError> {
         shape::parse(text, expect, limits)
     }
-    /// The same for a text that was cut off at its limit of `tokens`.
+    /// Does the same for a text that was cut off at its limit of `tokens`.
     ///
     /// # Errors
     /// [`LlmError::Cut`] if there is no value that is whole, [`LlmError::TooLarge`] over the
@@ -123,7 +123,7 @@ pub struct Answer {
     pub usage: Option<Usage>,
 }
 
-/// Why a reply ends.
+/// The reason why a reply ends.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Stopped {
     /// The reply is complete.

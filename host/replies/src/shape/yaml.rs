@@ -71,7 +71,7 @@ fn begins_with_key(line: &str, keys: &[String]) -> bool {
     })
 }
 
-/// These keys of the mapping that is the whole text, if it has them all.
+/// Returns these keys of the mapping that is the whole text, if it has them all.
 fn mapping(yaml: &str, keys: &[String], limits: &Limits) -> Option<Value> {
     if yaml.len() > limits.json_bytes {
         return None;

@@ -1,4 +1,4 @@
-//! One database of 500 tables: all databases of the test data in one file, and decoys around them.
+//! A database of 500 tables: all databases of the test data in one file, and decoys around them.
 //!
 //! The databases have no table name in common, so that every gold statement runs on the one file as
 //! it is; should one come to be used twice, making the file fails.

@@ -1,5 +1,5 @@
-//! Which columns have one value when others have one: the closure of functional dependencies that
-//! joins, conditions and unique keys make. It decides what may stand beside GROUP BY, and when
+//! The columns that have one value when others have one: the closure of functional dependencies
+//! that joins, conditions and unique keys make. It decides what may stand beside GROUP BY, and when
 //! LIMIT and a sub-query that stands for a value pick the same row whatever the plan.
 
 use std::collections::HashSet;

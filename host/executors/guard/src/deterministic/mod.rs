@@ -115,7 +115,7 @@ pub fn admit(text: &str, catalog: &Catalog, dialect: &Dialect) -> Result<Checked
     admit_with(text, catalog, dialect, RealSums::Refused)
 }
 
-/// The same, with a choice about sums of reals.
+/// Does the same as [`admit`], with a choice about sums of reals.
 ///
 /// # Errors
 /// As [`admit`].
@@ -253,7 +253,7 @@ struct Common {
     columns: Rc<Columns>,
 }
 
-/// One walk over a statement.
+/// A walk over a statement.
 struct Walk<'w> {
     catalog: &'w Catalog,
     is_sqlite: bool,

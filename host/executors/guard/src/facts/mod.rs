@@ -33,7 +33,7 @@ const RECURSION: usize = 200;
 /// Operators of one statement. A chain of operators becomes a tree as deep as it is long.
 const OPERATORS: usize = 4_000;
 
-/// Why a statement has no facts.
+/// The reason why a statement has no facts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unresolved {
     /// The parser does not understand it; an engine of that dialect may.

@@ -134,7 +134,7 @@ impl Scope {
         self.aliases.contains(&name.to_lowercase())
     }
 
-    /// All names of its columns.
+    /// Returns all names of its columns.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.sources
             .iter()

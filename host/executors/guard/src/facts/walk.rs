@@ -40,7 +40,7 @@ const VALUES: [&str; 10] = [
     "default",
 ];
 
-/// One walk over expressions of one scope, the last of `scopes`.
+/// A walk over expressions of one scope, the last of `scopes`.
 pub(super) struct Walk<'w, 'a> {
     resolver: &'w mut Resolver<'a>,
     scopes: &'w mut Vec<Scope>,

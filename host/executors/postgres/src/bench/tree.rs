@@ -48,13 +48,13 @@ impl<'t> Node<'t> {
         self.word(field) == Some("true")
     }
 
-    /// All fields with their words.
+    /// Returns all fields with their words.
     pub(super) fn words(&self) -> &[(&'t str, &'t str)] {
         &self.words
     }
 }
 
-/// Why a text is no tree; the host refuses its statement.
+/// The reason why a text is no tree; the host refuses its statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Unreadable {
     #[error("it has more than {MAX_TREE} bytes")]

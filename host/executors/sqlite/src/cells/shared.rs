@@ -39,9 +39,9 @@ struct State {
 struct Built {
     version: SchemaVersion,
     values: Arc<Values>,
-    /// When it was last added to, and how many tables were read then: none if it was in the user's
-    /// cache.
+    /// The time at which it was last added to.
     at: Instant,
+    /// The number of tables that were read then: none if it was in the user's cache.
     read: usize,
 }
 

@@ -17,7 +17,7 @@ thread_local! {
     static WORKED: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Why a function returns nothing; the engine's result then holds NULL.
+/// The reason why a function returns nothing; the engine's result then holds NULL.
 pub(super) enum Stop {
     Null,
     Code(c_int),
@@ -99,7 +99,7 @@ pub(super) unsafe extern "C" fn call<F: Checked>(
     }
 }
 
-/// One call of a function.
+/// A call of a function.
 pub(super) struct Call<'a> {
     pub(super) context: *mut sqlite3_context,
     pub(super) values: &'a [*mut sqlite3_value],

@@ -239,7 +239,7 @@ pub(super) fn is_aggregate(function: &sqlparser::ast::Function) -> bool {
             || !function.within_group.is_empty())
 }
 
-/// All columns that have one value where these have one.
+/// Returns all columns that have one value where these have one.
 pub(super) fn determined(
     columns: BTreeSet<Named>,
     select: &Select,

@@ -184,7 +184,8 @@ pub(super) fn restrict(scope: &mut Scope, conditions: &[Plain]) {
     }
 }
 
-/// All of the conditions. A longer text would be no help: without it more rows count.
+/// Joins all of the conditions; `None` if there is none, or the text is too long: without it more
+/// rows count.
 fn all(known: Option<String>, more: Vec<String>) -> Option<String> {
     let all = known.into_iter().chain(more).collect::<Vec<_>>().join(" AND ");
     Some(all).filter(|all| !all.is_empty() && all.len() <= 2 * LONGEST)

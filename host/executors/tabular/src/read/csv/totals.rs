@@ -51,7 +51,7 @@ pub(super) struct Sums<'d> {
     decisions: &'d [Decision],
     columns: &'d [Column],
     options: &'d ReadOptions,
-    /// Of each column: a second one where its numbers can be read in two ways.
+    /// The sums of each column: a second one where its numbers can be read in two ways.
     sums: Vec<[f64; 2]>,
 }
 
