@@ -314,7 +314,7 @@ fn statistics(connection: &Connection) -> rusqlite::Result<HashMap<String, u64>>
     Ok(most)
 }
 
-/// Reads one table or view, or why it cannot be read.
+/// Reads one table or view, or returns why it cannot be read.
 fn table(
     connection: &Connection,
     entry: &Entry,
