@@ -103,7 +103,9 @@ pub(crate) fn target(config: &SparkConfig) -> Result<Target, DatabaseError> {
     let text = match variable("SPARK_REMOTE") {
         Some(remote) if is_bare && !config.is_untrusted => remote,
         _ if is_bare => {
-            return Err(invalid(format!("no server is named, and SPARK_REMOTE is not set: {FORM}")));
+            return Err(invalid(format!(
+                "no server is named, and SPARK_REMOTE is not set: {FORM}"
+            )));
         }
         _ => given,
     };
