@@ -1,5 +1,5 @@
-//! What the shape of a flow tells before it runs: nodes that nothing leads to, loops without a
-//! bound, joins without branches, no end.
+//! Checks the shape of a flow before it runs: nodes that nothing leads to, loops without a bound,
+//! joins without branches, no end.
 
 use std::collections::BTreeSet;
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{ABSTAINED, DEFAULT, TEXT};
 
-/// What a node does.
+/// The kind of a node: the work that it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Asks the model for a statement.
@@ -202,13 +202,13 @@ impl Kind {
         self.row().settings
     }
 
-    /// Whether the node waits for the branches of a fan-out and makes one of them.
+    /// Returns true if the node waits for the branches of a fan-out and makes one of them.
     #[must_use]
     pub fn is_join(self) -> bool {
         matches!(self, Self::Vote | Self::Choose)
     }
 
-    /// Whether the node needs a statement, so that no flow can start with it.
+    /// Returns true if the node needs a statement, so that no flow can start with it.
     #[must_use]
     pub fn needs_statement(self) -> bool {
         matches!(

@@ -76,7 +76,7 @@ pub struct Flow {
 pub struct Node {
     /// Its name.
     pub name: String,
-    /// What it does.
+    /// The work that it does.
     pub kind: Kind,
     /// Its settings, those of its kind that are left out with their defaults.
     pub settings: Map<String, Value>,
@@ -92,7 +92,7 @@ pub struct Node {
     pub fallback: Option<String>,
     /// The flow of a node of the kind `flow`.
     pub inner: Option<Flow>,
-    /// How often an inner flow runs side by side.
+    /// The number of times that an inner flow runs side by side.
     pub times: u32,
     /// Settings with which the inner flow runs, once for each item, side by side.
     pub each: Vec<Map<String, Value>>,
@@ -101,7 +101,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// The text of a setting; empty if there is none.
+    /// Returns the text of a setting; empty if there is none.
     #[must_use]
     pub fn text(&self, setting: &str) -> &str {
         self.settings.get(setting).and_then(Value::as_str).unwrap_or_default()
@@ -133,13 +133,13 @@ impl Node {
         self.items.get(item).or(self.inner.as_ref())
     }
 
-    /// How many branches an inner flow makes of one.
+    /// Returns the number of branches that an inner flow makes of one.
     #[must_use]
     pub fn branches(&self) -> usize {
         self.each.len().max(self.times as usize)
     }
 
-    /// The actions that the node may end with.
+    /// Returns the actions that the node may end with.
     #[must_use]
     pub fn actions(&self) -> Vec<String> {
         let mut actions = match &self.inner {
@@ -156,7 +156,7 @@ impl Node {
         actions
     }
 
-    /// Whether the branch that visits it may become several.
+    /// Returns true if the branch that visits it may become several.
     #[must_use]
     pub fn fans_out(&self) -> bool {
         self.branches() > 1 || self.edges.values().any(|targets| targets.len() > 1)
@@ -277,12 +277,12 @@ pub(crate) fn items(inner: &Flow, each: &[Map<String, Value>]) -> Result<Vec<Flo
     each.iter().map(with).collect()
 }
 
-/// Something that is wrong with a flow.
+/// An error in a flow, with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// The keys that lead to the place in the document, the outermost first.
     pub path: Vec<String>,
-    /// What is wrong there, in words that follow the place.
+    /// The error, in words that follow the place.
     pub why: String,
     /// A word that is not known there, with those that are.
     pub unknown: Option<(String, Vec<String>)>,

@@ -214,7 +214,7 @@ impl Reader {
         Some(node)
     }
 
-    /// What the node does; one that does what its name says may leave it out.
+    /// Reads the kind of a node; one whose name is that of its kind may leave it out.
     fn kind(&mut self, path: &[String], name: &str, value: Option<&Value>) -> Option<Kind> {
         let word = match value {
             None => Some(name),

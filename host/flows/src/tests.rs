@@ -1,4 +1,4 @@
-//! What flows may say, and how what is wrong with them is reported.
+//! Tests of what flows may contain, and of the messages about errors in them.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

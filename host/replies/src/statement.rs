@@ -52,7 +52,7 @@ pub(crate) fn keyword(text: &str) -> Option<&'static str> {
         .find(|word| ends && word.eq_ignore_ascii_case(&text[..size]))
 }
 
-/// Whether text that does not parse is still more likely a query than a sentence.
+/// Returns true if text that does not parse is still more likely a query than a sentence.
 pub(crate) fn looks_like_query(text: &str) -> bool {
     let words: Vec<&str> = text.split_whitespace().take(400).collect();
     let is = |at: usize, word: &str| words.get(at).is_some_and(|w| w.eq_ignore_ascii_case(word));
@@ -176,8 +176,8 @@ impl Reader {
         })
     }
 
-    /// Where a statement that does not parse most likely ends: at its semicolon or the end of its
-    /// paragraph.
+    /// Returns the place where a statement that does not parse most likely ends: at its semicolon
+    /// or the end of its paragraph.
     pub(crate) fn first_end(&self, text: &str, start: usize) -> usize {
         let region = self.region(text, start);
         let inside = &text[start..region];
@@ -269,7 +269,7 @@ fn without_comments(text: &str) -> &str {
     }
 }
 
-/// Where the first empty line begins.
+/// Returns the place where the first empty line begins.
 fn blank_line(text: &str) -> Option<usize> {
     text.match_indices('\n').map(|(at, _)| at).find(|at| {
         let rest = text[at + 1..].trim_start_matches([' ', '\t', '\r']);
@@ -306,8 +306,8 @@ fn cuts(text: &str, before: Option<char>) -> Vec<usize> {
     sure
 }
 
-/// Whether the last line is one capitalised word, such as `Done`: it would parse as an alias, but
-/// is more likely prose.
+/// Returns true if the last line is one capitalised word, such as `Done`: it would parse as an
+/// alias, but is more likely prose.
 fn ends_in_a_remark(text: &str) -> bool {
     let Some((before, last)) = text.trim_end().rsplit_once('\n') else { return false };
     let mut letters = last.trim().chars();
@@ -317,8 +317,8 @@ fn ends_in_a_remark(text: &str) -> bool {
         && !before.trim_end().ends_with([',', '(', '='])
 }
 
-/// Whether a text begins with a word or a sign that continues a statement, rather than with a
-/// sentence of prose.
+/// Returns true if a text begins with a word or a sign that continues a statement, rather than with
+/// a sentence of prose.
 pub(crate) fn continues(text: &str) -> bool {
     const WORDS: [&str; 34] = [
         "from",
@@ -367,7 +367,7 @@ pub(crate) fn continues(text: &str) -> bool {
         || WORDS.contains(&word.as_str()) && !is_sentence
 }
 
-/// Whether a text begins with a keyword that only a part of a statement begins with.
+/// Returns true if a text begins with a keyword that only a part of a statement begins with.
 pub(crate) fn begins_clause(text: &str) -> bool {
     const WORDS: [&str; 14] = [
         "where",
@@ -391,8 +391,8 @@ pub(crate) fn begins_clause(text: &str) -> bool {
     is_word && WORDS.iter().any(|word| word.eq_ignore_ascii_case(&text[..size]))
 }
 
-/// Whether a statement may go on with the text behind a mark that should end it. Only a text that
-/// is certainly prose does not: one on a new line that continues nothing, or a sentence.
+/// Returns true if a statement may go on with the text behind a mark that should end it. Only a
+/// text that is certainly prose does not: one on a new line that continues nothing, or a sentence.
 pub(crate) fn may_go_on(behind: &str) -> bool {
     let near = syrch_core::text::clip(behind, 1_024);
     let text = without_comments(near);

@@ -96,7 +96,7 @@ fn fenced(sql: &str, confidence: Option<f64>) -> String {
     format!("```sql\n{sql}\n```{claim}")
 }
 
-/// Whether a schema describes an object with the key.
+/// Returns true if a schema describes an object with the key.
 fn has_property(schema: &str, key: &str) -> bool {
     let pointed = |schema: Value| schema.pointer(&format!("/properties/{key}")).is_some();
     serde_json::from_str(schema).is_ok_and(pointed)

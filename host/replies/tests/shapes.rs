@@ -418,7 +418,7 @@ fn right_or_silent(cases: &[(&str, Option<&str>)]) {
     }
 }
 
-/// Whether an engine may take the text for a statement.
+/// Returns true if an engine may take the text for a statement.
 fn syrch_parses(sql: &str) -> bool {
     syrch_replies::parser(&*syrch_replies::grammar(&syrch_core::Dialect::Sqlite))
         .try_with_sql(sql)

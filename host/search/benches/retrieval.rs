@@ -1,4 +1,4 @@
-//! How long it takes to index a catalog and to search it, by the number of tables.
+//! Benchmarks of indexing a catalog and of searching it, by the number of tables.
 
 use divan::{Bencher, black_box};
 use syrch_core::{Catalog, Column, Corpus, Dialect, RetrievalQuery, Retriever, Table};
@@ -43,7 +43,7 @@ fn build(bencher: Bencher, tables: usize) {
     bencher.bench(|| Index::new(black_box(&catalog), &sources));
 }
 
-/// One retrieval; these retrievers wait for nothing.
+/// Runs one retrieval; these retrievers wait for nothing.
 fn retrieve(bencher: Bencher, index: &Index, corpus: Corpus, retriever: Retriever, text: &str) {
     let query = RetrievalQuery { corpus, retriever, text: text.to_owned(), limit: 20 };
     bencher.bench(|| {

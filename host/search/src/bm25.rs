@@ -10,7 +10,7 @@ fn idf(count: f64, found: f64) -> f64 {
     ((count - found + 0.5) / (found + 0.5) + 1.0).ln()
 }
 
-/// What a term that occurs `times` times in a document adds to its score. `length` is the
+/// Returns what a term that occurs `times` times in a document adds to its score. `length` is the
 /// document's length over the average.
 fn weight(idf: f64, times: f64, length: f64) -> f64 {
     idf * times * (K1 + 1.0) / (times + K1 * (1.0 - B + B * length))

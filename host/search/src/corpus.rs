@@ -1,4 +1,4 @@
-//! One corpus with its four retrievers.
+//! A corpus with its four retrievers.
 
 use syrch_core::Hit;
 use syrch_core::ports::{Embedder, MAX_EMBEDDED, PortError};

@@ -12,7 +12,7 @@ pub(crate) const NAME_CHARS: usize = PATTERN;
 /// Characters of a line that are compared.
 pub(crate) const LINE_CHARS: usize = 400;
 
-/// How much a bound may be wrong by rounding.
+/// The error that a bound may have by rounding.
 const ROUNDING: f64 = 1e-9;
 
 /// A text in the forms that comparisons need.
@@ -20,14 +20,15 @@ const ROUNDING: f64 = 1e-9;
 pub(crate) struct Spelling {
     /// The text in lower case, with the characters between its words.
     lower: Vec<char>,
-    /// Whether a word begins at each character of `lower`.
+    /// Marks the characters of `lower` at which a word begins.
     begins: Vec<bool>,
     compact: String,
     words: Vec<String>,
     letters: Letters,
 }
 
-/// How often each letter and digit occurs: a bound on similarity that is computed quickly.
+/// The number of times that each letter and digit occurs: a bound on similarity that is computed
+/// quickly.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Letters {
     counts: [u16; 37],

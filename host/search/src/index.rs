@@ -64,8 +64,8 @@ impl Index {
         self.corpus(&query.corpus)?.vector(text(query), limit(query), model).await
     }
 
-    /// As [`Index::find`], without waiting; `None` for the retriever `vector`, which waits for a
-    /// model. Where [`Index::is_empty`] holds, nothing is computed.
+    /// Does the same as [`Index::find`], without waiting; `None` for the retriever `vector`, which
+    /// waits for a model. Where [`Index::is_empty`] holds, nothing is computed.
     #[must_use]
     pub fn find_now(&self, query: &RetrievalQuery) -> Option<Result<Vec<Hit>, PortError>> {
         let corpus = match self.corpus(&query.corpus) {
@@ -85,7 +85,7 @@ impl Index {
         }
     }
 
-    /// Whether that corpus has no documents.
+    /// Returns true if that corpus has no documents.
     #[must_use]
     pub fn is_empty(&self, corpus: &Corpus) -> bool {
         self.corpus(corpus).is_ok_and(|corpus| corpus.texts().is_empty())

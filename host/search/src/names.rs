@@ -66,7 +66,7 @@ impl Wanted {
     }
 }
 
-/// One path by the numbers of its different spellings.
+/// A path, by the numbers of its different spellings.
 #[derive(Debug)]
 struct Path {
     whole: String,

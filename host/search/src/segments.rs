@@ -22,7 +22,7 @@ const EXACT: f64 = 0.35;
 const LABEL: f64 = 0.45;
 const DEFINITION: f64 = 0.08;
 
-/// One line of a document, by its place in `texts`.
+/// A line of a document, by its place in `texts`.
 #[derive(Debug)]
 struct Line {
     start: usize,
@@ -184,7 +184,8 @@ struct Words {
     lower: Vec<char>,
     begins: Vec<bool>,
     compact: String,
-    /// Where each word begins in `lower` and in `compact`, and where one more word would.
+    /// The places in `lower` and in `compact` at which each word begins, and at which one more word
+    /// would.
     places: Vec<(usize, usize)>,
 }
 

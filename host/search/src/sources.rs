@@ -35,7 +35,7 @@ pub struct Example {
     pub sql: String,
 }
 
-/// What the user adds to a catalog: business terms, notes and examples.
+/// The user's additions to a catalog: business terms, notes and examples.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sources {
     /// Names that people use for columns, each of one or more words, by table and column; those for

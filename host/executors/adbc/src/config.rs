@@ -1,5 +1,5 @@
-//! What a database is opened with. The caller reads it from the user's own configuration, never
-//! from a project's file, a suite or a URL: a driver is native code.
+//! The configuration of a database behind an ADBC driver. The caller reads it from the user's own
+//! configuration, never from a project's file, a suite or a URL: a driver is native code.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use syrch_core::{Dialect, Limits};
 
 use crate::places::DUCKDB_ENTRY;
 
-/// How to open a database by an ADBC driver.
+/// The configuration with which a database is opened by an ADBC driver.
 #[derive(Clone)]
 pub struct AdbcConfig {
     /// The name of the database for plugins and people; never a path or an address.
@@ -41,7 +41,7 @@ pub struct AdbcConfig {
 }
 
 impl fmt::Debug for AdbcConfig {
-    /// With the names of the options and without their values.
+    /// Formats the names of the options without their values.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AdbcConfig")
             .field("name", &self.name)

@@ -25,7 +25,7 @@ pub(crate) struct Connector {
     opened: Mutex<Option<(Option<Stamp>, ManagedDatabase)>>,
     /// Connections that are set up and reset, for drivers whose connections are expensive.
     idle: Mutex<Vec<ManagedConnection>>,
-    /// Whether the driver took the option for connections that only read.
+    /// True if the driver took the option for connections that only read.
     has_read_only: AtomicBool,
 }
 
@@ -51,7 +51,7 @@ impl Connector {
         Ok(connector)
     }
 
-    /// Whether connections cannot write, whatever a statement is.
+    /// Returns true if connections cannot write, whatever a statement is.
     pub(crate) fn only_reads(&self) -> bool {
         session::only_reads(&self.config.dialect) || self.has_read_only.load(Ordering::Relaxed)
     }

@@ -14,9 +14,9 @@ use crate::connect::Connector;
 use crate::execute::{Job, Part, Work, unavailable};
 use crate::{AdbcConfig, introspect};
 
-/// How long reading the catalog may take.
+/// The time limit for reading the catalog.
 const CATALOG: Duration = Duration::from_secs(60);
-/// Bytes of a plan.
+/// The size limit of a plan, in bytes.
 const PLAN: usize = 1 << 20;
 
 /// An engine behind an ADBC driver.
@@ -109,7 +109,7 @@ impl ArrowEngine for AdbcEngine {
         blocking::awaited(tokio::task::spawn_blocking(digest)).await.ok()?
     }
 
-    /// That of a server whose catalog takes long to read is used for longer.
+    /// Returns a longer time for a server whose catalog takes long to read.
     fn schema_lifetime(&self) -> Duration {
         match self.connector.config.dialect {
             Dialect::Duckdb | Dialect::Sqlite | Dialect::Postgres => Duration::from_secs(10),

@@ -13,7 +13,7 @@ use crate::AdbcConfig;
 /// Bytes of a driver's message.
 const MESSAGE: usize = 400;
 
-/// How far a statement was when it failed.
+/// The stage at which a statement failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// It was compiled: messages speak of names and of its own text.
@@ -22,7 +22,7 @@ pub(crate) enum Stage {
     Running,
 }
 
-/// Why a database was not opened.
+/// Converts the error of a database that was not opened.
 pub(crate) fn opening(error: &Error, config: &AdbcConfig) -> DatabaseError {
     let path = config.shown();
     let reason = config.scrubbed(&message(&error.message, &config.dialect));
@@ -82,7 +82,7 @@ pub(crate) fn stream(error: &ArrowError, config: &AdbcConfig) -> SqlError {
     )
 }
 
-/// What a driver's message says: without the driver's name, the statement that it repeats, and
+/// Shortens a driver's message: without the driver's name, the statement that it repeats, and
 /// hints. The engines whose messages are known say all of it in one line.
 fn message(text: &str, dialect: &Dialect) -> String {
     // `[libpq] Failed to execute query 'SELECT …': ERROR:  relation "a" does not exist` with
@@ -157,8 +157,8 @@ fn plain(text: &str) -> &str {
     }
 }
 
-/// What DuckDB says of a value that a function does not take; the rest of such a message may be a
-/// cell from its first letter on.
+/// DuckDB's messages about a value that a function does not take; the rest of such a message may be
+/// a cell from its first letter on.
 const INVALID: [&str; 4] = [
     "More than one row returned by a subquery used as an expression",
     "Could not parse string",
@@ -166,7 +166,7 @@ const INVALID: [&str; 4] = [
     "Failed to cast",
 ];
 
-/// What a message says before it quotes anything.
+/// Returns the part of a message that stands before anything that it quotes.
 fn beginning(message: &str) -> &str {
     if let Some(rest) = message.strip_prefix("Invalid Input Error: ") {
         let known = INVALID.iter().find(|known| rest.starts_with(**known));
@@ -189,7 +189,7 @@ fn beginning(message: &str) -> &str {
 struct Class {
     kind: SqlErrorKind,
     rule: Option<&'static str>,
-    /// Whether the message is about the statement's text or a limit, so that it quotes no cells.
+    /// True if the message is about the statement's text or a limit, so that it quotes no cells.
     is_about_text: bool,
 }
 

@@ -21,18 +21,19 @@ use crate::connect::Connector;
 use crate::error::{self, Stage};
 use crate::{session, spelled, value};
 
-/// How long a cancelled statement may take to end.
+/// The time limit within which a cancelled statement has to end.
 const CANCELLING: Duration = Duration::from_millis(750);
-/// Stack of a statement's thread: engines descend as deep as a statement is nested.
+/// The stack size of a statement's thread, in bytes: engines descend as deep as a statement is
+/// nested.
 const STACK: usize = 8 << 20;
 
-/// What a statement's thread hands over, one at a time.
+/// A part of a result, as a statement's thread hands it over.
 pub(crate) enum Part {
     Schema(SchemaRef),
     Batch(RecordBatch),
 }
 
-/// What the thread of a statement and whoever waits for it share.
+/// The state that the thread of a statement shares with whoever waits for it.
 pub(crate) struct Control {
     state: Mutex<State>,
     has_ended: Condvar,
@@ -219,12 +220,12 @@ fn described(statement: &mut ManagedStatement) -> Result<(), Error> {
     statement.execute_schema().map(drop)
 }
 
-/// What a statement's thread works with.
+/// The resources that a statement's thread works with.
 pub(crate) struct Work<'a> {
     pub(crate) connector: &'a Connector,
     control: &'a Control,
     pub(crate) connection: ManagedConnection,
-    /// Whether all that the statement returns was read, so that the connection may be used again.
+    /// True once all that the statement returns was read, so that the connection may be used again.
     is_read: bool,
 }
 
@@ -276,7 +277,7 @@ impl Work<'_> {
         statement.execute_schema().map_err(self.failed(Stage::Compiling))
     }
 
-    /// All rows of a statement of our own, as texts within a number of bytes.
+    /// Reads all rows of a statement of our own, as texts within a number of bytes.
     pub(crate) fn rows(
         &mut self,
         sql: &str,

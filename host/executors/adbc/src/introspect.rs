@@ -88,7 +88,7 @@ const POSTGRES: Statements = Statements {
 /// Reads the catalog.
 ///
 /// # Errors
-/// What the driver says, and a text for a catalog that is larger than 64 MiB.
+/// The driver's error, or a message if the catalog is larger than 64 MiB.
 pub(crate) fn read(work: &mut Work<'_>) -> Result<Schema, SqlError> {
     let statements = match work.connector.config.dialect {
         Dialect::Duckdb => DUCKDB,

@@ -29,7 +29,7 @@ struct Loaded {
 
 static LOADED: Mutex<Vec<Loaded>> = Mutex::new(Vec::new());
 
-/// What distinguishes a file and its content, short of reading it.
+/// The metadata that tells one file and its content from another without reading it.
 #[derive(PartialEq, Eq)]
 struct Identity(Vec<u64>);
 
@@ -136,7 +136,8 @@ pub(crate) fn load(config: &AdbcConfig) -> Result<ManagedDriver, DatabaseError> 
     Ok(driver)
 }
 
-/// By the newest version of the standard that the driver has; cancelling came with the second.
+/// Loads a driver by the newest version of the standard that it has; cancelling came with the
+/// second.
 fn driver(library: &Path, entry: &str) -> Result<ManagedDriver, Error> {
     let load = |version| {
         ManagedDriver::load_dynamic_from_filename(library, Some(entry.as_bytes()), version)

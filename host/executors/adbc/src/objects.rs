@@ -23,7 +23,7 @@ const OWN: [&str; 4] = ["information_schema", "pg_catalog", "sys", "performance_
 /// Reads the list of the connection's own catalog.
 ///
 /// # Errors
-/// What the driver says, and a text for a list that is larger than 64 MiB.
+/// The driver's error, or a message if the list is larger than 64 MiB.
 pub(crate) fn read(work: &mut Work<'_>) -> Result<Schema, SqlError> {
     let connection = &work.connection;
     let current =

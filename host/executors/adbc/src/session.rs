@@ -1,5 +1,5 @@
-//! What connections are set up with, so that they only read and take a bounded share of the
-//! machine, by the engine behind the driver.
+//! The settings of connections by engine, so that they only read and take a bounded share of the
+//! machine.
 
 use std::path::Path;
 use std::time::Duration;
@@ -109,7 +109,7 @@ pub(crate) fn setup(dialect: &Dialect, deadline: Duration) -> Vec<String> {
     }
 }
 
-/// What is done with a connection after a statement.
+/// The action that follows a statement on its connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum After {
     /// It is closed, since opening another one takes less than a millisecond.
@@ -127,7 +127,8 @@ pub(crate) fn after(dialect: &Dialect) -> After {
     }
 }
 
-/// Whether every connection only reads, whatever the driver says of `adbc.connection.readonly`.
+/// Returns true if every connection only reads, whatever the driver says of
+/// `adbc.connection.readonly`.
 pub(crate) fn only_reads(dialect: &Dialect) -> bool {
     matches!(dialect, Dialect::Duckdb | Dialect::Sqlite | Dialect::Postgres)
 }

@@ -49,7 +49,7 @@ const WHOLE: [&str; 20] = [
 pub(crate) struct Column {
     name: String,
     sql_type: String,
-    /// Whether Arrow's value is less than the column's.
+    /// True if Arrow's value loses a part of the column's value.
     is_partial: bool,
 }
 
@@ -66,7 +66,8 @@ impl Column {
     }
 }
 
-/// Whether a type's name has this part as a word of its own: `BIT[]`, and not `"BITS" INTEGER`.
+/// Returns true if a type's name has this part as a word of its own: `BIT[]`, and not
+/// `"BITS" INTEGER`.
 fn words(text: &str, part: &str) -> bool {
     let is_letter = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(part).any(|(start, _)| {

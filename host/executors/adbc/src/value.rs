@@ -24,11 +24,11 @@ pub(crate) fn text(array: &dyn Array, row: usize) -> Option<&str> {
 /// A row of texts.
 pub(crate) type Row = Vec<Option<String>>;
 
-/// All rows of a result whose columns are texts, within a number of bytes, of which each cell takes
-/// 24 besides its contents.
+/// Reads all rows of a result whose columns are texts, within a number of bytes, of which each cell
+/// takes 24 besides its contents.
 ///
 /// # Errors
-/// What the driver says, and a text for a result that is larger.
+/// The driver's error, or a message if the result is larger.
 pub(crate) fn rows(
     batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
     left: &mut usize,

@@ -36,7 +36,8 @@ const DUCKDB: &str = "SELECT schema_name, view_name, sql, NULL FROM duckdb_views
 
 const SQLITE: &str = "SELECT 'main', name, sql, NULL FROM sqlite_schema WHERE type = 'view'";
 
-/// What users made has ids from 16384 on.
+/// The query for the views of PostgreSQL and what each of them uses that users made: its ids begin
+/// at 16384.
 const POSTGRES: &str = "SELECT n.nspname::text, c.relname::text, pg_get_viewdef(c.oid), \
        (SELECT min(CASE WHEN p.oid IS NOT NULL THEN 'it calls `' || p.proname || '`' \
           WHEN o.oid IS NOT NULL THEN 'it uses the operator `' || o.oprname || '`' \
@@ -61,7 +62,7 @@ struct View {
 /// without a schema are searched.
 ///
 /// # Errors
-/// What the driver says.
+/// The driver's error.
 pub(crate) fn checked(
     work: &mut Work<'_>,
     tables: Vec<Table>,
@@ -117,7 +118,7 @@ fn calls(name: &str) -> String {
     format!("it calls `{}`", clip(name, 64))
 }
 
-/// What a definition reads, if it calls listed functions alone.
+/// Returns the relations that a definition reads, if it calls listed functions alone.
 fn in_postgres(text: &str) -> Result<Vec<String>, String> {
     let found = definition(text).map_err(|error| unread(&error))?;
     match found.unlisted.first() {
@@ -126,15 +127,16 @@ fn in_postgres(text: &str) -> Result<Vec<String>, String> {
     }
 }
 
-/// What a definition reads, if a statement might be the same.
+/// Returns the tables that a definition reads, if a statement of that text would be admitted.
 fn in_sqlite(text: &str, dialect: &Dialect, granted: &Granted) -> Result<Vec<String>, String> {
     let query = query(text, dialect).ok_or("its definition cannot be read")?;
     let admitted = admit(query, granted, &Bounds::default()).map_err(|error| unread(&error))?;
     Ok(admitted.tables.iter().map(|table| table.to_lowercase()).collect())
 }
 
-/// What a definition reads, by DuckDB's own tree of it, if it calls listed functions alone: DuckDB
-/// writes definitions in forms that its statements need not have, such as `~~` for LIKE.
+/// Returns the relations that a definition reads, by DuckDB's own tree of it, if it calls listed
+/// functions alone: DuckDB writes definitions in forms that its statements need not have, such as
+/// `~~` for LIKE.
 fn in_duckdb(work: &mut Work<'_>, text: &str) -> Result<Vec<String>, String> {
     let unread = || "its definition cannot be read".to_owned();
     let query = query(text, &Dialect::Duckdb).ok_or_else(unread)?;

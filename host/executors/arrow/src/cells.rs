@@ -15,9 +15,9 @@ use syrch_guard::values::{CHARACTERS, Phrase, VALUES, Values};
 
 /// Rows of a table that are looked at.
 const ROWS: u64 = 100_000;
-/// How long building may take.
+/// The time limit for building an index.
 const INDEXING: Duration = Duration::from_secs(5);
-/// How long an index is used.
+/// The age up to which an index is used.
 const CURRENT: Duration = Duration::from_secs(600);
 /// Columns of one statement, so that it stays small.
 const COLUMNS: usize = 16;
@@ -179,8 +179,8 @@ fn add(
     }
 }
 
-/// Whether the values of a type are found by their text: texts, and what users made, such as
-/// enumerations.
+/// Returns true if the values of a type are found by their text: texts and types that users made,
+/// such as enumerations.
 fn has_text(sql_type: &str) -> bool {
     let name = sql_type.to_ascii_lowercase();
     !name.ends_with(']') && !NO_TEXT.iter().any(|beginning| name.starts_with(beginning))
@@ -259,7 +259,7 @@ fn clipped(value: Value) -> Value {
     }
 }
 
-/// One sample for each of these columns.
+/// Reads one sample for each of these columns.
 ///
 /// # Errors
 /// Those of the guard and the engine.
@@ -340,7 +340,7 @@ pub(crate) async fn column_stats(
     Ok(stats)
 }
 
-/// What a port reports of a statement of the host's own that failed.
+/// Converts the error of a statement of the host's own into one of the port.
 #[must_use]
 pub fn port_error(error: SqlError) -> PortError {
     match error.kind {

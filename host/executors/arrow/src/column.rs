@@ -1,5 +1,5 @@
-//! One column of a result: which Arrow types it reads, and how. Narrow numbers become wide; times,
-//! intervals and nested values become texts.
+//! A column of a result: the Arrow types that it reads, and how it reads them. Narrow numbers
+//! become wide; times, intervals and nested values become texts.
 
 use std::sync::Arc;
 
@@ -21,11 +21,11 @@ use crate::spelling::{self, Spelled};
 
 /// The most digits of a number without a sign and with 64 bits.
 const DIGITS_OF_U64: u8 = 20;
-/// What PostgreSQL declares decimal numbers as, which its ADBC driver sends as texts.
+/// The type that PostgreSQL declares for decimal numbers, which its ADBC driver sends as texts.
 const NUMERIC: &str = "numeric";
-/// Levels of a nested type.
+/// The depth limit of a nested type.
 const LEVELS: usize = 16;
-/// Bytes of a type's name.
+/// The length limit of a type's name, in bytes.
 const NAME: usize = 256;
 
 /// A column under construction.

@@ -22,9 +22,9 @@ use crate::cells::{self, Reader, ValueIndex, port_error};
 use crate::engine::{LeftOut, Schema, overrun_error};
 use crate::{ArrowEngine, BatchSink};
 
-/// How long after the deadline an engine may report that its statement does not end.
+/// The time after the deadline at which an engine may report that its statement does not end.
 const OVERRUN_AFTER: Duration = Duration::from_millis(900);
-/// Bytes of a catalog's names, types and comments.
+/// The size limit of a catalog's names, types and comments, in bytes.
 const CATALOG: usize = 64 << 20;
 
 /// A database whose engine answers in Arrow, of which statements only read.
@@ -163,7 +163,7 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
         })
     }
 
-    /// One of the places of statements that run at once.
+    /// Waits for one of the places of statements that run at once.
     async fn place(&self) -> Result<SemaphorePermit<'_>, SqlError> {
         match timeout(self.limits.sql_deadline, self.places.acquire()).await {
             Ok(Ok(place)) => Ok(place),
@@ -281,8 +281,8 @@ fn size(table: &Table) -> usize {
         + names(&table.primary_key)
 }
 
-/// What a failed statement is about. Some engines only say that it failed: then the catalog may
-/// show that a name is unknown.
+/// Explains the error of a statement, with the nearest names. Some engines only say that it failed:
+/// then the catalog may show that a name is unknown.
 fn explained(error: SqlError, query: &SqlQuery, catalog: &Catalog) -> SqlError {
     if error.kind != SqlErrorKind::Other {
         return with_nearest(error, catalog);

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use crate::BatchSink;
 
-/// What a database offers at one time.
+/// The tables and views that a database offers at one time, and how their names are searched.
 #[derive(Debug, Clone, Default)]
 pub struct Schema {
     /// The tables and views that the connected user may read, each with its schema.
@@ -29,7 +29,7 @@ pub struct LeftOut {
     pub schema: String,
     /// Its name without the schema.
     pub name: String,
-    /// Why, as the end of "`name` cannot be read: …".
+    /// The reason, as the end of "`name` cannot be read: …".
     pub reason: String,
 }
 
@@ -53,7 +53,7 @@ pub trait ArrowEngine: Send + Sync + 'static {
     async fn identity(&self) -> Option<String> {
         None
     }
-    /// How long a schema that was read is used.
+    /// Returns the time for which a schema that was read is used.
     fn schema_lifetime(&self) -> Duration {
         Duration::from_secs(10)
     }

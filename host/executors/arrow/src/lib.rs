@@ -1,6 +1,6 @@
-//! What engines share whose results are Arrow record batches: the guard before a statement, the
-//! caps of its result, the index of values, samples and statistics. An engine implements
-//! [`ArrowEngine`]; [`ArrowDatabase`] makes a database of it.
+//! The common parts of engines whose results are Arrow record batches: the guard before a
+//! statement, the caps of its result, the index of values, samples and statistics. An engine
+//! implements [`ArrowEngine`]; [`ArrowDatabase`] makes a database of it.
 
 mod cells;
 mod column;

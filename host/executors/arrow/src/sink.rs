@@ -1,4 +1,4 @@
-//! From an engine's record batches to a result within its caps.
+//! Builds a result within its caps from an engine's record batches.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -11,12 +11,13 @@ use syrch_core::{Limits, ResultSet, SqlError, SqlErrorKind};
 
 use crate::column::{Column, Read, type_name};
 
-/// What a cell counts for besides its contents: whoever prints a result needs memory for each, even
-/// for a NULL.
+/// The bytes that a cell counts for besides its contents: whoever prints a result needs memory for
+/// each, even for a NULL.
 const CELL: usize = 24;
-/// Bytes of a result's column names at most, with their types: lines and documents repeat them.
+/// The size limit of a result's column names with their types, in bytes: lines and documents repeat
+/// them.
 const NAMES: usize = 128 << 10;
-/// Bytes of the texts of one column, which are addressed with 32 bits.
+/// The size limit of the texts of one column, in bytes: they are addressed with 32 bits.
 const ADDRESSED: usize = 1 << 30;
 
 /// A result under construction. Cells are copied, so that what an engine holds beside the rows that
@@ -39,7 +40,7 @@ impl BatchSink {
         Self { limits, names, columns: None, rows: 0, bytes: 0, warnings, truncated: false }
     }
 
-    /// How much of a result is read at most.
+    /// Returns the limits on what is read of a result.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.limits

@@ -266,7 +266,7 @@ fn time(array: &dyn Array, row: usize, out: &mut Bounded) -> fmt::Result {
     }
 }
 
-/// What a unit has.
+/// Returns the number of nanoseconds of a unit.
 fn nanoseconds(unit: TimeUnit) -> i64 {
     match unit {
         TimeUnit::Second => SECOND,

@@ -16,11 +16,11 @@ use crate::config::Target;
 use crate::error::{Failure, line};
 use crate::http::{Http, Reply};
 
-/// What every path begins with that is requested.
+/// The prefix of every path that is requested.
 pub(crate) const STATEMENTS: &str = "/api/2.0/sql/statements";
-/// Bytes of a reply without rows.
+/// The size limit of a reply without rows, in bytes.
 pub(crate) const REPLY: usize = 4 << 20;
-/// JSON values of a reply at most: each takes some tens of bytes when it is read, however short it
+/// The most JSON values of a reply: each takes some tens of bytes when it is read, however short it
 /// is.
 const VALUES: usize = 4 << 20;
 
@@ -125,17 +125,17 @@ fn bearer(token: &SecretString) -> Result<HeaderValue, Failure> {
     Ok(value)
 }
 
-/// What came of a request with a token.
+/// The outcome of a request with a token.
 pub(crate) enum Answered<T> {
     Done(T),
     /// The server does not accept the token, and says this.
     Unauthorized(String),
 }
 
-/// The document of a reply.
+/// Reads the document of a reply.
 ///
 /// # Errors
-/// What an error of the server means, and when the reply is something else.
+/// The meaning of the server's error, or that the reply is not such a document.
 pub(crate) fn answer<T: DeserializeOwned>(
     reply: &Reply,
     token: &SecretString,

@@ -16,10 +16,11 @@ use crate::wire::TokenReply;
 
 /// Bytes of the reply with a token.
 const REPLY: usize = 64 << 10;
-/// How long a token is used whose life the server does not say, and the longest life that is
-/// believed.
+/// The time for which a token is used if the server does not say its lifetime, and the longest
+/// lifetime that is believed.
 const LIFE: (Duration, Duration) = (Duration::from_secs(300), Duration::from_secs(24 * 3_600));
-/// How long before its end a token is not used any more, of a life of at least five times that.
+/// The time before its end from which on a token is not used any more, but at most a fifth of its
+/// lifetime.
 const BEFORE: Duration = Duration::from_secs(60);
 
 /// The tokens of one server.
@@ -112,7 +113,7 @@ impl Tokens {
     }
 }
 
-/// Why a server gives no token.
+/// Returns the error of a server that gives no token.
 fn refusal(reply: &Reply, host: &str, secret: &SecretString) -> Failure {
     let text = reply.text().replace(secret.expose_secret(), "***");
     let reason = format!(

@@ -1,5 +1,5 @@
-//! What a warehouse is opened with, and what its address means. The caller gives the variables:
-//! nothing here reads the environment.
+//! The configuration with which a warehouse is opened, and the meaning of its address. The caller
+//! gives the variables: nothing here reads the environment.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,21 +11,21 @@ use syrch_core::ports::DatabaseError;
 use syrch_core::text::clip;
 use syrch_http::{is_exposed, is_loopback};
 
-/// How to open a SQL warehouse of Databricks.
+/// The configuration with which a SQL warehouse of Databricks is opened.
 #[derive(Clone)]
 pub struct DatabricksConfig {
     /// The address: `databricks://HOST/sql/1.0/warehouses/ID?catalog=main&schema=default`. What it
     /// leaves out comes from the variables.
     pub url: SecretString,
-    /// Whether the address stands on the command line, where other users of the machine can read a
+    /// True if the address stands on the command line, where other users of the machine can read a
     /// token in it.
     pub is_on_command_line: bool,
-    /// Whether the address may be somebody else's. Then credentials of variables are sent to this
+    /// True if the address may be somebody else's. Then credentials of variables are sent to this
     /// machine, or to the host that `DATABRICKS_HOST` names, and to no other.
     pub is_untrusted: bool,
     /// The environment's variables that begin with `DATABRICKS_`, `ARM_` or `AZURE_`.
     pub variables: BTreeMap<String, String>,
-    /// Where tokens of Azure service principals are issued.
+    /// The address at which tokens of Azure service principals are issued.
     pub azure_login: String,
     /// Patterns of the tables and views that may be seen, matched with `name` and with
     /// `schema.name`. If there are none, all may be seen.
@@ -35,7 +35,7 @@ pub struct DatabricksConfig {
 }
 
 impl fmt::Debug for DatabricksConfig {
-    /// Without the address and the variables, which may hold a token.
+    /// Leaves out the address and the variables, which may hold a token.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("DatabricksConfig")
             .field("tables", &self.tables)
@@ -66,7 +66,7 @@ impl DatabricksConfig {
     }
 }
 
-/// Who logs in, and by what.
+/// The credentials of a login.
 #[derive(Debug, Clone)]
 pub(crate) enum Credentials {
     /// A personal access token.
@@ -77,14 +77,14 @@ pub(crate) enum Credentials {
         id: String,
         secret: SecretString,
         scope: &'static str,
-        /// Whether id and secret stand in the body of the request, and not in a header.
+        /// True if id and secret stand in the body of the request, and not in a header.
         in_body: bool,
     },
-    /// None that may be sent. The text says why, as the end of "…, and ".
+    /// No credentials that may be sent. The text says why, as the end of "…, and ".
     None(String),
 }
 
-/// What an address means.
+/// The target that an address names.
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
     /// The address of the workspace, without a path.
@@ -92,10 +92,10 @@ pub(crate) struct Target {
     pub(crate) warehouse: String,
     pub(crate) catalog: Option<String>,
     pub(crate) schema: Option<String>,
-    /// Whether results are part of replies, for workspaces that allow no links to results.
+    /// True if results are part of replies, for workspaces that allow no links to results.
     pub(crate) is_inline: bool,
     pub(crate) credentials: Credentials,
-    /// What the user should know.
+    /// The warnings for the user.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -128,7 +128,7 @@ struct Given {
     parameters: BTreeMap<String, String>,
 }
 
-/// What the address of a config means.
+/// Reads the address of a config.
 ///
 /// # Errors
 /// [`DatabaseError::Address`] with what is wrong or missing in it; never with a token.

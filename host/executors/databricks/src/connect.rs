@@ -17,11 +17,12 @@ use crate::introspect;
 use crate::plan;
 use crate::statement::Request;
 
-/// How long a schema is used: reading it costs several calls of the warehouse.
+/// The age up to which a schema is used: reading it costs several calls of the warehouse.
 const FRESH: Duration = Duration::from_secs(300);
-/// Rows and bytes of a plan.
+/// The limits on the rows and the bytes of a plan.
 const PLAN: (u64, usize) = (10_000, 1 << 20);
-/// Bytes of a result that the service may put into replies; a statement with more fails.
+/// The size limit of a result that the service may put into replies, in bytes; a statement with
+/// more fails.
 const INLINE: usize = 20 << 20;
 
 /// A SQL warehouse of Databricks, of which statements only read.

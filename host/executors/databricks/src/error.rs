@@ -14,10 +14,10 @@ use crate::wire::{ServiceError, Status};
 /// Bytes of a server's own text that are shown.
 const TEXT: usize = 400;
 
-/// What a statement in the state `PENDING` says when its time is over.
+/// The message about a statement that is still in the state `PENDING` when its time is over.
 const NOT_BEGUN: &str = "the warehouse has not begun with a statement, since it is starting (seconds to minutes) or busy";
 
-/// Why an exchange or a statement failed.
+/// The reason why an exchange or a statement failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The server refuses the credentials, or there are none for it.
@@ -47,7 +47,7 @@ impl From<SqlError> for Failure {
 }
 
 impl Failure {
-    /// What a failed exchange means, of which no reply came.
+    /// Converts the error of an exchange that got no reply.
     pub(crate) fn of_exchange(error: &reqwest::Error) -> Self {
         let reason = line(&syrch_http::root_cause(error));
         match error {
@@ -101,7 +101,7 @@ impl Failure {
     }
 }
 
-/// Whether an exchange failed by TLS.
+/// Returns true if an exchange failed by TLS.
 fn is_encryption(error: &reqwest::Error) -> bool {
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -164,8 +164,8 @@ fn class(text: &str) -> Option<&str> {
     (is_class && !class.is_empty()).then_some(class)
 }
 
-/// What a message says before it quotes anything: its last whole sentence there, or what there is
-/// of the first one.
+/// Returns the part of a message that stands before anything that it quotes: its last whole
+/// sentence there, or what there is of the first one.
 fn beginning(message: &str) -> &str {
     let start = class(message).map_or(0, |class| class.len() + 2);
     let end = message[start..]

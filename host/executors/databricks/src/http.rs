@@ -12,13 +12,13 @@ use crate::wire::Refusal;
 
 /// Time of one exchange at most.
 const EXCHANGE: Duration = Duration::from_secs(60);
-/// How long the first repetition waits where the server does not say it; each further one waits
-/// twice as long.
+/// The time that the first repetition waits if the server does not state one; each further one
+/// waits twice as long.
 const FIRST: Duration = Duration::from_millis(500);
-/// The longest of these.
+/// The longest time that a repetition waits.
 const LONGEST: Duration = Duration::from_secs(8);
-/// How often a request that changes nothing is made when the connection breaks off or a gateway
-/// fails.
+/// The number of attempts at a request that changes nothing when the connection breaks off or a
+/// gateway fails.
 const TIMES: u32 = 3;
 
 /// A client for a workspace and for whatever its replies name.
@@ -44,7 +44,8 @@ impl Reply {
         if text.is_empty() { "it does not say why".to_owned() } else { text }
     }
 
-    /// How long the server asks to wait before the request is made again; `None` if it does not.
+    /// Returns the time that the server asks to wait before the request is made again; `None` if it
+    /// does not.
     pub(crate) fn busy(&self, attempt: u32) -> Option<Duration> {
         let is_busy = self.status == StatusCode::TOO_MANY_REQUESTS
             || self.status == StatusCode::SERVICE_UNAVAILABLE;
@@ -65,7 +66,7 @@ impl Http {
         Ok(Self { client })
     }
 
-    /// One exchange, whose reply has `most` bytes at most.
+    /// Makes one exchange, whose reply has `most` bytes at most.
     ///
     /// # Errors
     /// When no whole reply comes.

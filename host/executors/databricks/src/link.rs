@@ -17,9 +17,9 @@ use crate::http::{backoff, left, pause};
 use crate::statement::{Request, Statement};
 use crate::wire::{ExternalLink, ResultData};
 
-/// How often a chunk is fetched at most, and how often a new link to it is asked for.
+/// The most attempts to fetch a chunk, and to ask for a new link to it.
 const TIMES: u32 = 4;
-/// Headers that a link may ask for, and the bytes of them together.
+/// The limits on the number of headers that a link may ask for, and on their bytes together.
 const HEADERS: (usize, usize) = (16, 16 << 10);
 /// Headers that say who asks, or how the connection is used; a link may not ask for them.
 const OWN: [&str; 8] = [
@@ -33,13 +33,13 @@ const OWN: [&str; 8] = [
     "upgrade",
 ];
 
-/// Why a chunk was not fetched.
+/// The reason why a chunk was not fetched.
 enum Refused {
     /// The link is not valid any more.
     Expired,
-    /// It may come later.
+    /// The chunk may come later.
     Later(Option<Duration>, Failure),
-    /// It will not come.
+    /// The chunk will not come.
     No(Failure),
 }
 
@@ -147,7 +147,8 @@ impl Download<'_> {
         }
     }
 
-    /// Where a link leads. A workspace on this machine may name this machine, too.
+    /// Returns the address that a link leads to. A workspace on this machine may name this machine,
+    /// too.
     fn address(&self, link: &ExternalLink) -> Result<Url, Failure> {
         let url =
             link.external_link.as_deref().and_then(|url| Url::parse(url).ok()).filter(|url| {

@@ -1,16 +1,17 @@
-//! What `EXPLAIN` answers: a plan, or the error of a statement that cannot be planned.
+//! The answer to `EXPLAIN`: a plan, or the error of a statement that cannot be planned.
 
 use syrch_core::SqlError;
 
 use crate::error;
 
-/// What stands at the beginning of a plan that is an error instead.
+/// The beginning of an answer that is an error in place of a plan.
 const ERROR: &str = "Error occurred during query planning";
-/// What a plan begins with, and the beginning of an exception's name, which may stand in its place.
+/// The beginning of a plan.
 const PHYSICAL: &str = "== Physical Plan ==";
+/// The beginning of an exception's name, which may stand in the place of a plan.
 const EXCEPTION: &str = "org.apache.spark.";
 
-/// The text, if it is a plan.
+/// Returns the text, if it is a plan.
 ///
 /// # Errors
 /// The error of the statement: the engine answers some errors with a text where a plan would stand.

@@ -52,16 +52,16 @@ pub fn role_sql(principal: &str, catalog: &str, schemas: &[String]) -> String {
     lines.join("\n") + "\n"
 }
 
-/// What the server says of a connection.
+/// The server's description of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerDetails {
     /// The id of the warehouse.
     pub warehouse: String,
-    /// Who is logged in.
+    /// The user who is logged in.
     pub user: String,
     /// The version of Databricks SQL, such as `2025.15`; `None` where the server does not say it.
     pub version: Option<String>,
-    /// What the user could do beyond reading, a sentence for each.
+    /// The rights of the user beyond reading, a sentence for each.
     pub beyond_reading: Vec<String>,
 }
 

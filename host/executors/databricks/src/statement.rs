@@ -15,18 +15,18 @@ use crate::error::{self, Failure};
 use crate::http::{left, pause};
 use crate::wire::{Manifest, Next, ResultData, StatementResponse};
 
-/// How long the server may wait for a statement before it answers that it still runs. Until then
-/// its id is not known, and it cannot be cancelled.
+/// The time that the server may wait for a statement before it answers that it still runs. Until
+/// then its id is not known, and it cannot be cancelled.
 const WAIT: Duration = Duration::from_secs(5);
 /// The first and the longest time between two requests for a statement's state.
 const POLL: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
-/// How long before the deadline a statement is given up: its caller, who drops it at the deadline,
-/// would not know what it waited for.
+/// The time before the deadline at which a statement is given up: its caller, who drops it at the
+/// deadline, would not know what it waited for.
 const BEFORE: Duration = Duration::from_millis(20);
-/// Time for the request that cancels a statement.
+/// The time limit for the request that cancels a statement.
 const CANCEL: Duration = Duration::from_secs(10);
 
-/// The largest limit that is asked for: the service lets no result have more bytes.
+/// The largest limit that is requested, in bytes: the service lets no result have more bytes.
 const MOST: u64 = 100 << 30;
 
 /// A statement and the bounds of its result.
@@ -38,7 +38,7 @@ pub(crate) struct Request<'a> {
     pub(crate) bytes: usize,
     /// Bytes of a reply with rows.
     pub(crate) reply: usize,
-    /// Whether rows are part of replies.
+    /// True if rows are part of replies.
     pub(crate) is_inline: bool,
     pub(crate) deadline: Instant,
 }
@@ -151,7 +151,7 @@ impl Statement {
         self.api.get(&path, request.reply, request.deadline).await.map(Some)
     }
 
-    /// Where a chunk is, with a new link to it.
+    /// Returns the path of a chunk, at which the server gives a new link to it.
     pub(crate) fn chunk_path(&self, index: u64) -> String {
         format!("{STATEMENTS}/{}/result/chunks/{index}", self.id)
     }
@@ -203,7 +203,7 @@ fn body(api: &Api, request: &Request<'_>) -> Result<Value, Failure> {
     Ok(body)
 }
 
-/// What came of submitting a statement.
+/// The outcome of submitting a statement.
 enum Sent {
     Taken(Statement, Box<StatementResponse>),
     /// The server wants to be asked again after this time.

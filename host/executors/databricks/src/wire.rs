@@ -31,7 +31,7 @@ pub(crate) struct ServiceError {
     pub(crate) message: Option<String>,
 }
 
-/// What a result consists of.
+/// The description of a result.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Manifest {
@@ -44,7 +44,7 @@ impl Manifest {
         self.schema.as_ref().and_then(|schema| schema.columns.as_deref()).unwrap_or_default()
     }
 
-    /// Whether a limit of the request cut the result.
+    /// Returns true if a limit of the request cut the result.
     pub(crate) fn is_truncated(&self) -> bool {
         self.truncated.unwrap_or_default()
     }
@@ -86,7 +86,7 @@ pub(crate) struct ResultData {
 #[serde(default)]
 pub(crate) struct ExternalLink {
     pub(crate) external_link: Option<String>,
-    /// When the link stops working, in the form of RFC 3339.
+    /// The time at which the link stops working, in the form of RFC 3339.
     pub(crate) expiration: Option<String>,
     pub(crate) chunk_index: Option<u64>,
     pub(crate) http_headers: Option<BTreeMap<String, String>>,
@@ -102,17 +102,17 @@ impl std::fmt::Debug for ExternalLink {
     }
 }
 
-/// Where the next chunk is.
+/// The place of the next chunk.
 #[derive(Debug)]
 pub(crate) enum Next {
-    /// At this path of the server.
+    /// A path of the server.
     Path(String),
-    /// At this place of the result.
+    /// A place of the result.
     Index(u64),
 }
 
 impl ResultData {
-    /// Where the chunk after this one is; `None` after the last.
+    /// Returns the place of the chunk after this one; `None` after the last.
     pub(crate) fn next(&self) -> Option<Next> {
         let link = self.external_links.as_ref().and_then(|links| links.last());
         let path = self
@@ -124,7 +124,7 @@ impl ResultData {
     }
 }
 
-/// What a server says when it refuses a request. The members are those of Databricks, and of OAuth.
+/// The body of a reply that refuses a request. The members are those of Databricks, and of OAuth.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Refusal {
@@ -140,6 +140,6 @@ pub(crate) struct Refusal {
 #[serde(default)]
 pub(crate) struct TokenReply {
     pub(crate) access_token: String,
-    /// How long the token is valid, in seconds; `None` if the server does not say.
+    /// The lifetime of the token, in seconds; `None` if the server does not say.
     pub(crate) expires_in: Option<f64>,
 }

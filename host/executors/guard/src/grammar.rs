@@ -458,7 +458,7 @@ mod tests {
 
     use super::*;
 
-    /// What a grammar makes of a text: its tree, or that it has none.
+    /// Returns the tree of a text in a grammar; `None` if it has none.
     fn tree(grammar: &dyn Dialect, text: &str) -> Option<String> {
         Parser::parse_sql(grammar, text).ok().map(|statements| format!("{statements:?}"))
     }

@@ -4,7 +4,7 @@
 
 use syrch_core::Dialect;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A keyword or a plain name.
@@ -43,7 +43,7 @@ impl Token {
         &text[self.start..self.end]
     }
 
-    /// Whether a parser would see it.
+    /// Returns true if a parser would see it.
     #[must_use]
     pub fn is_significant(&self) -> bool {
         !matches!(self.kind, Kind::Comment | Kind::Space)
@@ -69,13 +69,13 @@ impl Token {
     }
 }
 
-/// Why a text has no tokens.
+/// The reason why a text has no tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum LexError {
     /// Something opens and never closes.
     #[error("unterminated {what}")]
     Unterminated {
-        /// What has no end, such as a comment or a string.
+        /// The construct that has no end, such as a comment or a string.
         what: &'static str,
         /// The byte at which it begins.
         start: usize,
@@ -85,18 +85,18 @@ pub enum LexError {
     CommentDepth {
         /// The depth that is allowed.
         limit: usize,
-        /// Where the comment begins.
+        /// The byte at which the comment begins.
         start: usize,
     },
 }
 
-/// What differs between dialects before any grammar.
+/// The differences between dialects that precede any grammar.
 struct Rules {
     nested_comments: bool,
     hash_comments: bool,
     backslash: bool,
     escape_prefix: bool,
-    /// Whether a backslash stands for itself in `r'…'`.
+    /// True if a backslash stands for itself in `r'…'`.
     raw_prefix: bool,
     dollar_quotes: bool,
     double_is_text: bool,
@@ -136,7 +136,7 @@ impl Rules {
     }
 }
 
-/// All tokens of a text, in order and without gaps.
+/// Splits a text into all its tokens, in order and without gaps.
 ///
 /// # Errors
 /// [`LexError`] when something never ends, or comments nest deeper than `comment_depth`.

@@ -1,7 +1,7 @@
-//! What engines share: a linear pre-lexer, the admission of statements by an allow-list for engines
-//! that cannot refuse by themselves, the first check of the verified optimizer, the resolution of
-//! names against a catalog, the splicing of finished tasks into a statement, and the index of
-//! values. It reads text and values and does no I/O.
+//! The common parts of engines: a linear pre-lexer, the admission of statements by an allow-list
+//! for engines that cannot refuse by themselves, the first check of the verified optimizer, the
+//! resolution of names against a catalog, the splicing of finished tasks into a statement, and the
+//! index of values. It reads text and values and does no I/O.
 
 pub mod admission;
 mod carry;

@@ -6,14 +6,14 @@ use syrch_core::{Dialect, SqlError, SqlErrorKind};
 use crate::verb::{self, position, shown};
 use crate::{Kind, LexError, Token, lex};
 
-/// What a text may have at most.
+/// The limits on a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
     /// The number of bytes of the text.
     pub bytes: usize,
-    /// How deep comments may be nested.
+    /// The depth limit of nested comments.
     pub comment_depth: usize,
-    /// How deep parentheses may be nested.
+    /// The depth limit of nested parentheses.
     pub parentheses: usize,
 }
 

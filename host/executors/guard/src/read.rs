@@ -1,6 +1,6 @@
-//! From the tokens of the lexer to those of the parser, so that both agree where a string ends, and
-//! so that a string has the value that the engine gives it. The parser's own tokenizer reads what
-//! is left: operators, numbers and strings with a prefix.
+//! Converts the tokens of the lexer to those of the parser, so that both agree where a string ends,
+//! and so that a string has the value that the engine gives it. The parser's own tokenizer reads
+//! what is left: operators, numbers and strings with a prefix.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -22,13 +22,13 @@ use crate::{Kind, Token};
 /// DuckDB's other sign for a power.
 pub(crate) const POWER: &str = "**";
 
-/// How the statements of a dialect become tokens of the parser.
+/// The rules by which the statements of a dialect become tokens of the parser.
 pub(crate) struct Reading {
     pub(crate) grammar: &'static dyn Grammar,
     /// The value of a string, by its text between the quotes and its quote; `None` if engines of
     /// the dialect differ about it.
     unescape: fn(&str, char) -> Option<String>,
-    /// Whether a word before a string is a part of it, as in `E'…'`.
+    /// The words before a string that are a part of it, as in `E'…'`.
     prefixes: Prefixes,
     /// The dialect whose forms are carried through the parser's tree, if it has any.
     dialect: Dialect,
@@ -36,9 +36,9 @@ pub(crate) struct Reading {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Prefixes {
-    /// No word is, or none that passes.
+    /// No word is a part of a string that passes.
     No,
-    /// As PostgreSQL has them.
+    /// The prefixes of PostgreSQL.
     Escapes,
     /// `r'…'`, in which a backslash stands for itself.
     Raw,
@@ -284,7 +284,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// Whether a word is a prefix of the string behind it.
+    /// Returns true if a word is a prefix of the string behind it.
     fn is_prefix(&self, index: usize) -> bool {
         if self.reading.prefixes != Prefixes::Escapes || self.lexed[index].kind != Kind::Word {
             return false;
@@ -293,7 +293,7 @@ impl<'t> Reader<'t> {
         self.is_text(index + 1) || (is_and && self.is_text(index + 2))
     }
 
-    /// Whether a word begins `U&"…"`, or a text of this form that the parser does not read.
+    /// Returns true if a word begins `U&"…"`, or a text of this form that the parser does not read.
     fn is_unicode(&self, index: usize) -> bool {
         let is = |by: usize, text: &str| {
             self.adjacent(index + by)
@@ -482,7 +482,8 @@ fn doubled(inner: &str, quote: char) -> Option<String> {
     Some(if inner.contains(quote) { inner.replace(two, one) } else { inner.to_owned() })
 }
 
-/// As [`doubled`], where engines or their settings differ about backslashes.
+/// Does the same as [`doubled`], but returns `None` for a string with a backslash, about which
+/// engines or their settings differ.
 fn unambiguous(inner: &str, quote: char) -> Option<String> {
     if inner.contains('\\') { None } else { doubled(inner, quote) }
 }
@@ -560,7 +561,7 @@ mod tests {
         tokens(text, dialect).unwrap().into_iter().filter_map(strings).collect()
     }
 
-    /// What the parser's own tokenizer finds, without what the parser skips.
+    /// Returns the tokens of the parser's own tokenizer, without those that the parser skips.
     fn theirs(text: &str, grammar: &dyn Grammar) -> Result<Vec<TokenWithSpan>, String> {
         let tokens = Tokenizer::new(grammar, text)
             .tokenize_with_location()

@@ -14,9 +14,9 @@ use crate::{Bounds, Kind, LexError, Token, lex};
 pub struct Spliced {
     /// The text of the composed statement.
     pub text: String,
-    /// From this byte on it is the original's text…
+    /// The byte from which on it is the original's text.
     head: usize,
-    /// …beginning at this byte of the original.
+    /// The byte of the original at which that text begins.
     from: usize,
 }
 
@@ -28,7 +28,7 @@ impl Spliced {
     }
 }
 
-/// As [`splice`], the text alone.
+/// Does the same as [`splice`], and returns the text alone.
 ///
 /// # Errors
 /// As [`splice`].
@@ -41,9 +41,9 @@ pub fn compose(
     splice(text, relations, dialect, bounds).map(|spliced| spliced.text)
 }
 
-/// One statement out of `text` and those `relations` that it uses, directly or through each other;
-/// each relation stands after those that it uses. A name that the statement defines itself is the
-/// statement's own.
+/// Makes one statement out of `text` and those `relations` that it uses, directly or through each
+/// other; each relation stands after those that it uses. A name that the statement defines itself
+/// is the statement's own.
 ///
 /// # Errors
 /// `syntax` for a text that has no tokens, `too-large` over the bound of bytes.
@@ -83,7 +83,7 @@ struct Piece<'t> {
     tables: HashSet<String>,
     /// Names of its own outermost common table expressions, lower case.
     defined: HashSet<String>,
-    /// Where those begin: the byte after WITH [RECURSIVE], and whether RECURSIVE follows.
+    /// The place where those begin: the byte after WITH [RECURSIVE], and whether RECURSIVE follows.
     with: Option<(usize, bool)>,
 }
 
@@ -182,7 +182,7 @@ fn defined(text: &str, tokens: &[Token]) -> HashSet<String> {
     names
 }
 
-/// Which relations are needed, in their given order.
+/// Returns the relations that are needed, in their given order.
 fn used(main: &Piece<'_>, pieces: &[Piece<'_>], relations: &[Relation]) -> Vec<usize> {
     let mut wanted: HashSet<String> = main.tables.difference(&main.defined).cloned().collect();
     let mut used = Vec::new();

@@ -13,7 +13,7 @@ pub(crate) const BASE: usize = 2 << 20;
 /// long.
 pub(crate) const PER_OPERATOR: usize = 8 << 10;
 
-/// Whether a text may be worked on where it is, whatever the stack.
+/// Returns true if a text may be worked on where it is, whatever the stack.
 pub(crate) fn is_small(text: &str) -> bool {
     text.len() <= SMALL
 }

@@ -1,5 +1,5 @@
-//! Which verbs a statement may have: it is refused here, by name, before a parser or an engine sees
-//! it. The engine's guard decides again on what the statement really does.
+//! The verbs that a statement may have: any other is refused here, by name, before a parser or an
+//! engine sees it. The engine's guard decides again on what the statement really does.
 
 use std::borrow::Cow;
 

@@ -1,6 +1,6 @@
-//! What a database is opened with, and what its connection string means: URLs and `key=value`
-//! pairs, the variables that `psql` reads and its file of passwords. The caller gives the
-//! variables: nothing here reads the environment.
+//! The configuration with which a database is opened, and the meaning of its connection string:
+//! URLs and `key=value` pairs, the variables that `psql` reads and its file of passwords. The
+//! caller gives the variables: nothing here reads the environment.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,16 +11,16 @@ use secrecy::{ExposeSecret, SecretString};
 use syrch_core::Limits;
 use syrch_core::ports::DatabaseError;
 
-/// How to open a PostgreSQL database.
+/// The configuration with which a PostgreSQL database is opened.
 #[derive(Clone)]
 pub struct PostgresConfig {
     /// The connection string, as `psql` takes it: `postgres://user@host/database?sslmode=require`
     /// or `host=… dbname=…`.
     pub url: SecretString,
-    /// Whether the connection string stands on the command line, where other users of the machine
+    /// True if the connection string stands on the command line, where other users of the machine
     /// can read a password in it.
     pub is_on_command_line: bool,
-    /// Whether the connection string may be somebody else's. Then passwords of variables and files
+    /// True if the connection string may be somebody else's. Then passwords of variables and files
     /// are sent to a server of this machine, or to the one that `PGHOST` names, and to no other.
     pub is_untrusted: bool,
     /// The environment's variables that begin with `PG`.
@@ -32,14 +32,14 @@ pub struct PostgresConfig {
     /// Patterns of the tables and views that may be seen, matched with `name` and with
     /// `schema.name`, letter case aside. If there are none, all may be seen.
     pub tables: Vec<String>,
-    /// Whether foreign tables, which read files or other servers, may be seen.
+    /// True if foreign tables, which read files or other servers, may be seen.
     pub foreign_tables: bool,
     /// Deadline, caps and concurrency of statements.
     pub limits: Limits,
 }
 
 impl fmt::Debug for PostgresConfig {
-    /// Without the connection string and the variables, which may hold a password.
+    /// Leaves out the connection string and the variables, which may hold a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PostgresConfig")
             .field("tables", &self.tables)
@@ -66,7 +66,7 @@ impl PostgresConfig {
     }
 }
 
-/// What a connection's encryption must be, as libpq's `sslmode` says.
+/// The requirement on a connection's encryption, as libpq's `sslmode` states it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SslMode {
     Disable,
@@ -77,7 +77,7 @@ pub(crate) enum SslMode {
     VerifyFull,
 }
 
-/// Which certificates vouch for a server.
+/// The certificates that vouch for a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Roots {
     /// The server's certificate is not checked.
@@ -105,7 +105,7 @@ impl Endpoint {
         is_folder.then(|| Path::new(&self.host).join(format!(".s.PGSQL.{}", self.port)))
     }
 
-    /// Whether what is sent stays on this machine.
+    /// Returns true if what is sent stays on this machine.
     pub(crate) fn is_local(&self) -> bool {
         let address = self.address.as_deref().unwrap_or(&self.host);
         let is_loopback =
@@ -114,24 +114,24 @@ impl Endpoint {
     }
 }
 
-/// What a connection string means.
+/// The target that a connection string names.
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
     pub(crate) endpoints: Vec<Endpoint>,
     pub(crate) user: String,
     pub(crate) password: Option<SecretString>,
-    /// Whether passwords of variables and of files may be sent to this server.
+    /// True if passwords of variables and of files may be sent to this server.
     pub(crate) may_send: bool,
     pub(crate) database: String,
     pub(crate) ssl: SslMode,
     pub(crate) roots: Roots,
     pub(crate) timeout: Duration,
-    /// What the user should know.
+    /// The warnings for the user.
     pub(crate) warnings: Vec<String>,
 }
 
 impl Target {
-    /// The database as messages show it: without the password.
+    /// Returns the database as messages show it, without the password.
     pub(crate) fn shown(&self) -> String {
         let Endpoint { host, port, .. } = &self.endpoints[0];
         match host.starts_with('/') {
@@ -167,7 +167,7 @@ const PORT: u16 = 5432;
 /// Time for connecting, where the connection string gives none.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// What the connection string of a config means.
+/// Reads the connection string of a config.
 ///
 /// # Errors
 /// [`DatabaseError::Address`] with what is wrong in it; never with a password.

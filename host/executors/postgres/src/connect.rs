@@ -203,7 +203,7 @@ impl<S, T: TlsConnect<S>> TlsConnect<S> for Handshake<T> {
     }
 }
 
-/// Why there is no connection.
+/// The reason why there is no connection.
 enum Failure {
     Socket(io::Error),
     /// The server has no encryption.
@@ -216,8 +216,7 @@ enum Failure {
 }
 
 impl Failure {
-    /// What an error while connecting means. `is_plain`: encryption was asked for and did not
-    /// begin.
+    /// Converts an error while connecting. `is_plain`: encryption was asked for and did not begin.
     fn connecting(error: Error, is_plain: bool, has_password: bool) -> Self {
         if error.as_db_error().is_some() {
             return Self::Server(error);

@@ -29,21 +29,21 @@ use crate::introspect::{self, Schema};
 use crate::role;
 use crate::session::Session;
 
-/// How much later than the server the host ends a statement.
+/// The time by which the host ends a statement later than the server.
 pub(crate) const LATER: Duration = Duration::from_millis(250);
 
-/// How long a cancelled statement may take to end before its connection is closed.
+/// The time that a cancelled statement may take to end before its connection is closed.
 pub(crate) const CANCELLED: Duration = Duration::from_millis(750);
 
-/// How long a catalog that was read is used.
+/// The age up to which a catalog that was read is used.
 const FRESH: Duration = Duration::from_secs(10);
 
-/// The oldest version of the server, as it counts them.
+/// The oldest version of the server, as the server numbers them.
 const OLDEST: i32 = 130_000;
 
-/// Equal as long as no transaction has ended in between that could have changed anything: the
-/// snapshot has all that are in progress, and numbers of transactions are not used again while the
-/// server runs.
+/// The query for the identity of the data, which is equal as long as no transaction has ended in
+/// between that could have changed anything: the snapshot has all that are in progress, and numbers
+/// of transactions are not used again while the server runs.
 const IDENTITY: &str = "SELECT pg_current_snapshot()::text, pg_postmaster_start_time()::text, current_database()::text, \
      (SELECT oid::text FROM pg_database WHERE datname = current_database()), current_user::text, \
      current_setting('TimeZone'), EXISTS (SELECT FROM pg_foreign_table)";
@@ -484,10 +484,10 @@ impl Database for PostgresDatabase {
 }
 
 impl PostgresDatabase {
-    /// As [`Database::bench`].
+    /// Does the same as [`Database::bench`].
     ///
     /// # Errors
-    /// Why there is no connection.
+    /// The reason why there is no connection.
     pub(crate) async fn pinned_bench(
         &self,
         limits: BenchLimits,

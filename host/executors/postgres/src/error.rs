@@ -20,7 +20,7 @@ pub(crate) fn plain(error: &Error) -> String {
     }
 }
 
-/// Why a connection was not opened.
+/// Converts the error of a connection that was not opened.
 pub(crate) fn opening(error: &Error, path: String) -> DatabaseError {
     let reason = plain(error);
     match error.as_db_error().map(|error| error.code().code()) {
@@ -36,8 +36,8 @@ pub(crate) fn opening(error: &Error, path: String) -> DatabaseError {
     }
 }
 
-/// How the message of a label begins that an enumeration does not have; the name of the enumeration
-/// follows, and then the label.
+/// The beginning of the message about a label that an enumeration does not have; the name of the
+/// enumeration follows, and then the label.
 const WRONG_LABEL: &str = "invalid input value for enum ";
 
 /// The error of a statement whose time is over.
@@ -83,7 +83,7 @@ pub(crate) fn statement(
     }
 }
 
-/// What a message says before it quotes anything.
+/// Returns the part of a message that stands before anything that it quotes.
 fn beginning(message: &str) -> &str {
     let end = message.find(['"', '\'', ':', '(']).unwrap_or(message.len());
     message[..end].trim_end()

@@ -18,12 +18,14 @@ use crate::error;
 use crate::session::Session;
 use crate::value::{ColumnBuilder, Form, Raw, name};
 
-/// What a cell counts for besides its contents: whoever prints a result needs memory for each, even
-/// for a NULL.
+/// The bytes that a cell counts for besides its contents: whoever prints a result needs memory for
+/// each, even for a NULL.
 const CELL: usize = 24;
-/// Bytes of a result's column names at most, with their types: lines and documents repeat them.
+/// The size limit of a result's column names with their types, in bytes: lines and documents repeat
+/// them.
 const NAMES: usize = 128 << 10;
-/// Bytes that the server may send for the statement itself, its plan and its types.
+/// The limit on what the server may send for the statement itself, its plan and its types, in
+/// bytes.
 const OWN: usize = 4 << 20;
 
 /// A statement under way in a session.

@@ -34,14 +34,15 @@ fn uses() -> String {
     )
 }
 
-/// All views of users, also those that the role may not read: one that it may read can read them.
+/// Returns the query for all views of users, also those that the role may not read: one that it may
+/// read can read them.
 fn definitions() -> String {
     format!(
         "SELECT oid, pg_get_viewdef(oid) FROM pg_class WHERE relkind = 'v' AND oid >= {FIRST_OF_USERS}"
     )
 }
 
-/// Why each view is left out that does more than read, by its object id.
+/// Returns, by its object id, the reason why each view is left out that does more than read.
 ///
 /// # Errors
 /// Those of the server, and a lost connection.
@@ -74,8 +75,8 @@ pub(crate) async fn unsafe_views(client: &Client) -> Result<HashMap<u32, String>
     Ok(reasons)
 }
 
-/// Why a view is left out whose definition calls functions of the server that a statement may not
-/// call.
+/// Returns the reason why a view is left out whose definition calls functions of the server that a
+/// statement may not call.
 fn refusal(definition: Option<&str>) -> Option<String> {
     match syrch_guard::admission::definition(definition.unwrap_or_default()) {
         Ok(definition) => definition.unlisted.first().map(|call| format!("it calls `{call}`")),

@@ -62,7 +62,7 @@ const STATS: &str = "SELECT a.attname::text, s.n_distinct::float8, s.null_frac::
      LEFT JOIN pg_stats s ON s.schemaname = n.nspname AND s.tablename = c.relname AND s.attname = a.attname \
      WHERE n.nspname = $1 AND c.relname = $2 AND a.attnum > 0 AND NOT a.attisdropped";
 
-/// What stands in a database.
+/// The tables and views of a database.
 #[derive(Default)]
 pub(crate) struct Schema {
     /// The tables and views that the grant covers and the role can read.
@@ -284,7 +284,7 @@ async fn indexes(
 /// read.
 ///
 /// # Errors
-/// What the server says.
+/// The server's error.
 pub(crate) async fn column_stats(
     client: &Client,
     schema: &str,

@@ -1,4 +1,4 @@
-//! What the server reports beside its answers. Nothing of it is retained, except while a bench
+//! The notices that the server sends beside its answers. None is retained, except while a bench
 //! waits for the analysis of a statement.
 
 use std::sync::{Mutex, PoisonError};

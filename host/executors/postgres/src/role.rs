@@ -53,7 +53,7 @@ pub fn role_sql(role: &str, database: &str, schemas: &[String]) -> String {
     lines.join("\n") + "\n"
 }
 
-/// What a role can do beyond reading, each query with one text column.
+/// The queries for the rights of a role beyond reading, each with one text column.
 const FINDINGS: [&str; 7] = [
     "SELECT 'the role is ' || what FROM pg_roles, LATERAL (VALUES (rolsuper, 'a superuser'), (rolcreaterole, 'allowed to create roles'), \
        (rolcreatedb, 'allowed to create databases'), (rolreplication, 'allowed to replicate'), \
@@ -74,7 +74,7 @@ const FINDINGS: [&str; 7] = [
        AND n.nspname <> 'information_schema' AND has_function_privilege(p.oid, 'EXECUTE') ORDER BY 1 LIMIT 10",
 ];
 
-/// What the connected role could do beyond reading, a sentence for each.
+/// Returns the rights of the connected role beyond reading, a sentence for each.
 ///
 /// # Errors
 /// Those of the server, and a lost connection.

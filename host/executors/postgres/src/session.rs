@@ -7,8 +7,8 @@ use tokio_postgres::{Error, Statement};
 
 use crate::connect::Link;
 
-/// What every session sets: names are searched in `pg_catalog` only, nothing is written, and values
-/// have one spelling.
+/// The settings of every session: names are searched in `pg_catalog` only, nothing is written, and
+/// values have one spelling.
 const SETTINGS: [(&str, &str); 13] = [
     ("search_path", "pg_catalog"),
     ("default_transaction_read_only", "on"),
@@ -25,8 +25,9 @@ const SETTINGS: [(&str, &str); 13] = [
     ("backslash_quote", "safe_encoding"),
 ];
 
-/// What a statement could leave behind: advisory locks, temporary objects, cursors, channels,
-/// another role, or changed settings. The cursor without a name is that of this very query.
+/// The query for the traces that a statement could leave behind: advisory locks, temporary objects,
+/// cursors, channels, another role, or changed settings. The cursor without a name is that of this
+/// very query.
 const TRACES: &str = "SELECT NOT EXISTS (SELECT FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = 'advisory') \
      AND pg_my_temp_schema() = 0 \
      AND NOT EXISTS (SELECT FROM pg_cursors WHERE name <> '') \
@@ -45,11 +46,11 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Hardens a connection; returned with the role's own search path. `further` settings take the
-    /// place of those of every session.
+    /// Hardens a connection, and returns it with the role's own search path. `further` settings
+    /// take the place of those of every session.
     ///
     /// # Errors
-    /// What the server says.
+    /// The server's error.
     pub(crate) async fn harden(
         link: Link,
         deadline: Duration,
@@ -76,7 +77,7 @@ impl Session {
         Ok((Self { link, traces, settings, is_spent: false }, path))
     }
 
-    /// Whether nothing is left of the statements before; returns when these have ended.
+    /// Checks that nothing is left of the statements before; returns when these have ended.
     pub(crate) async fn is_clean(&self) -> bool {
         self.link.left.store(crate::connect::OWN, std::sync::atomic::Ordering::Relaxed);
         let Ok(row) = self.link.client.query_one(&self.traces, &[]).await else {

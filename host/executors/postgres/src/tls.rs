@@ -15,7 +15,7 @@ use rustls::{
 
 use crate::config::{Roots, SslMode, Target};
 
-/// How connections to a target are encrypted.
+/// Returns the configuration by which connections to a target are encrypted.
 ///
 /// # Errors
 /// When the root certificates cannot be read.

@@ -1,8 +1,8 @@
-//! From the server's cells to Arrow columns. Truth values, whole and floating-point numbers, texts,
-//! bytes, dates and timestamps without a zone are read in binary form; every other type is read as
-//! the server spells it, which loses no digit of a number and no part of a time. Decimal numbers
-//! become Arrow's where they have at most 38 digits. Dates and timestamps become texts as the
-//! server spells them: a cast by the server takes it a fifth longer for a table with one date.
+//! Converts the server's cells to Arrow columns. Truth values, whole and floating-point numbers,
+//! texts, bytes, dates and timestamps without a zone are read in binary form; every other type is
+//! read as the server spells it, which loses no digit of a number and no part of a time. Decimal
+//! numbers become Arrow's where they have at most 38 digits. Dates and timestamps become texts as
+//! the server spells them: a cast by the server takes it a fifth longer for a table with one date.
 
 use std::error::Error;
 
@@ -18,7 +18,7 @@ const EPOCH: i64 = 10_957;
 /// Microseconds of a day.
 const DAY: i64 = 86_400_000_000;
 
-/// How a column is read.
+/// The form in which a column is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Boolean,
@@ -58,7 +58,7 @@ impl Form {
         }
     }
 
-    /// Whether the server casts it to text.
+    /// Returns true if the server casts it to text.
     pub(crate) fn is_cast(self) -> bool {
         matches!(self, Self::Decimal | Self::Spelled)
     }

@@ -1,5 +1,5 @@
-//! What a Spark server is named by: the addresses that Spark's own clients take, and the variables
-//! that they read. The caller gives the variables: nothing here reads the environment.
+//! The names of a Spark server: the addresses that Spark's own clients take, and the variables that
+//! they read. The caller gives the variables: nothing here reads the environment.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,17 +9,17 @@ use syrch_core::Limits;
 use syrch_core::ports::DatabaseError;
 use syrch_core::text::clip;
 
-/// How to open the database of a Spark server.
+/// The configuration with which the database of a Spark server is opened.
 #[derive(Clone)]
 pub struct SparkConfig {
     /// The address, as Spark's clients take it:
     /// `sc://host:15002/;user_id=ann;use_ssl=true;token=…`. Without a host, as in `sc://`, the
     /// variable `SPARK_REMOTE` is the address.
     pub address: SecretString,
-    /// Whether the address stands on the command line, where other users of the machine can read a
+    /// True if the address stands on the command line, where other users of the machine can read a
     /// token in it.
     pub is_on_command_line: bool,
-    /// Whether the address may be somebody else's. Then no token of a variable is sent there.
+    /// True if the address may be somebody else's. Then no token of a variable is sent there.
     pub is_untrusted: bool,
     /// The environment's variables that begin with `SPARK_`: `SPARK_REMOTE`, `SPARK_USER` and
     /// `SPARK_CONNECT_AUTHENTICATE_TOKEN` count.
@@ -34,7 +34,7 @@ pub struct SparkConfig {
 }
 
 impl fmt::Debug for SparkConfig {
-    /// Without the address and the variables, which may hold a token.
+    /// Leaves out the address and the variables, which may hold a token.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SparkConfig")
             .field("tables", &self.tables)
@@ -44,7 +44,8 @@ impl fmt::Debug for SparkConfig {
 }
 
 impl SparkConfig {
-    /// All tables of a server, with the default limits; no variables.
+    /// Returns a configuration for all tables of a server, with the default limits and no
+    /// variables.
     #[must_use]
     pub fn new(address: impl Into<String>) -> Self {
         Self {
@@ -59,7 +60,7 @@ impl SparkConfig {
     }
 }
 
-/// What an address means.
+/// The target that an address names.
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
     /// The name or address of the server; an IPv6 address in brackets.
@@ -73,7 +74,7 @@ pub(crate) struct Target {
     /// The session to join; `None` if a session of our own is to be opened.
     pub(crate) session: Option<String>,
     pub(crate) user_agent: String,
-    /// What the user should know.
+    /// The warnings for the user.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -89,7 +90,7 @@ const PORT: u16 = 15002;
 const PARAMETER: usize = 16 << 10;
 const FORM: &str = "the address of a Spark server is `sc://host:15002/;name=value`";
 
-/// What the address of a config means.
+/// Reads the address of a config.
 ///
 /// # Errors
 /// [`DatabaseError::Address`] with what is wrong in it; never with a token.

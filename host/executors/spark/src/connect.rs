@@ -18,18 +18,18 @@ use crate::error::Failure;
 use crate::proto::spark_connect as proto;
 use proto::spark_connect_service_client::SparkConnectServiceClient;
 
-/// How long connecting to a server may take.
+/// The time limit for connecting to a server.
 const CONNECTING: Duration = Duration::from_secs(10);
-/// Time for opening a session, for which a server that has just started loads much, and for ending
-/// it.
+/// The time limit for opening a session, for which a server that has just started loads much, and
+/// for ending it.
 const OPENING: Duration = Duration::from_secs(30);
-/// How often a silent connection is checked while a statement runs, and how long the answer may
-/// take.
+/// The interval at which a silent connection is checked while a statement runs, and the time limit
+/// for the answer.
 const KEEP_ALIVE: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs(20));
-/// Bytes of the headers of an answer, which hold the server's errors.
+/// The size limit of the headers of an answer, in bytes; they hold the server's errors.
 const HEADERS: u32 = 64 << 10;
 
-/// What each session is set to.
+/// The settings of each session.
 const SETTINGS: [(&str, &str); 8] = [
     // `${env:HOME}` in a statement would become a value of the server's.
     ("spark.sql.variable.substitute", "false"),
@@ -280,7 +280,8 @@ fn unreachable(target: &Target, reason: &str) -> DatabaseError {
     DatabaseError::Unreachable { path: target.shown(), reason: reason.to_owned() }
 }
 
-/// Why there is no connection: what stands deepest in the chain of causes says it best.
+/// Returns the reason why there is no connection: what stands deepest in the chain of causes says
+/// it best.
 fn refused(target: &Target, error: &tonic::transport::Error) -> DatabaseError {
     let mut cause: &(dyn Error + 'static) = error;
     loop {

@@ -12,7 +12,7 @@ use crate::proto::google_rpc;
 /// Bytes of a server's message that are shown.
 const MESSAGE: usize = 1_000;
 
-/// Why a call failed.
+/// The reason why a call failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
     code: Code,
@@ -54,19 +54,20 @@ impl Failure {
         failure
     }
 
-    /// Whether the server answered, as against a connection that is gone.
+    /// Returns true if the server answered, as against a connection that is gone.
     pub(crate) fn is_answer(&self) -> bool {
         !self.exceptions.is_empty()
     }
 
-    /// Whether the server says that the session is gone: it was idle for too long, or the server
-    /// was started again. Servers other than Spark name no error class, so theirs may mean that.
+    /// Returns true if the server may mean that the session is gone: it was idle for too long, or
+    /// the server was started again. Servers other than Spark name no error class, so theirs may
+    /// mean that.
     pub(crate) fn may_be_lost_session(&self) -> bool {
         self.is_answer()
             && self.class.as_ref().is_none_or(|class| class.starts_with("INVALID_HANDLE"))
     }
 
-    /// Whether the message speaks of names and of the statement's own text alone.
+    /// Returns true if the message speaks of names and of the statement's own text alone.
     fn is_analysis(&self) -> bool {
         let is_one = |name: &String| {
             name.ends_with(".AnalysisException") || name.ends_with(".ParseException")
@@ -74,8 +75,8 @@ impl Failure {
         self.state.is_some() && self.class.is_some() && self.exceptions.iter().any(is_one)
     }
 
-    /// Whether a statement failed while it ran for a reason that the server did not name by a
-    /// class.
+    /// Returns true if a statement failed while it ran for a reason that the server did not name by
+    /// a class.
     pub(crate) fn is_unnamed(&self) -> bool {
         self.is_answer() && self.state.is_none()
     }

@@ -50,11 +50,11 @@ fn plan(root: proto::Relation) -> proto::Plan {
     proto::Plan { op_type: Some(proto::plan::OpType::Root(root)) }
 }
 
-/// Why an execution ended early.
+/// The reason why an execution ended early.
 pub(crate) enum Stopped {
     /// The server refused or ended it, or is gone.
     Server(Failure),
-    /// What arrived cannot be used, or the receiver refused it.
+    /// The answer cannot be used, or the receiver refused it.
     Client(SqlError),
     /// Its time is over, and it was interrupted.
     Deadline,
@@ -71,7 +71,7 @@ impl Stopped {
     }
 }
 
-/// What takes the schema and the batches of a result.
+/// A receiver of the schema and the batches of a result.
 pub(crate) trait Receiver: Send {
     fn begin(&mut self, schema: &SchemaRef) -> Result<(), SqlError>;
     fn push(&mut self, batch: &RecordBatch) -> Result<ControlFlow<()>, SqlError>;

@@ -33,9 +33,9 @@ const TABLES: usize = 20_000;
 const AT_ONCE: usize = 8;
 /// The reason of an error where there are more than [`BYTES`].
 const TOO_LARGE: &str = "its catalog has more than 64 MiB";
-/// How long one request of the catalog may take.
+/// The time limit for one request of the catalog.
 const QUESTION: Duration = Duration::from_secs(60);
-/// How long all requests of the catalog may take together.
+/// The time limit for all requests of the catalog together.
 const ALL: Duration = Duration::from_secs(300);
 
 /// The rows of one answer, or with no row the columns of a table.

@@ -1,4 +1,4 @@
-//! What is generated from the files in `proto/`.
+//! The code that is generated from the files in `proto/`.
 
 #[allow(
     missing_docs,

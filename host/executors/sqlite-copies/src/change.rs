@@ -1,4 +1,5 @@
-//! What is changed in a table's sample: places, values, and how often rows stand there.
+//! The changes to a table's sample: to places, values, and the number of times that a row stands
+//! there.
 
 use std::collections::HashSet;
 
@@ -11,16 +12,16 @@ use crate::keys::{Keys, spelled};
 use crate::literals::{RetainedLiterals, number_text};
 use crate::source::Sampled;
 
-/// How likely a column's cells change places.
+/// The probability that a column's cells change places.
 const MOVED: f64 = 0.7;
-/// How likely some of a column's cells become others of the column, and how many of them do.
+/// The probability that some of a column's cells become others of the column, and their share.
 const COPIED: (f64, f64) = (0.4, 0.15);
-/// How likely some of a column's cells change a little, and how many of them do.
+/// The probability that some of a column's cells change a little, and their share.
 const ALTERED: (f64, f64) = (0.4, 0.2);
-/// How many of the cells that change become a constant of the expected statements, or come near
+/// The share of the changed cells that become a constant of the expected statements, or come near
 /// one.
 const NEAR: f64 = 0.4;
-/// Rows that stand twice, at most.
+/// The largest share of rows that stand twice.
 const REPEATED: f64 = 0.3;
 
 /// Changes to one table.
@@ -77,7 +78,7 @@ impl Changes<'_> {
             .collect()
     }
 
-    /// Whether others may refer to a column.
+    /// Returns true if others may refer to a column.
     fn is_referred(&self, column: usize) -> bool {
         self.table.seen.keys().any(|columns| columns == &[column])
     }
@@ -150,7 +151,7 @@ impl Changes<'_> {
     }
 }
 
-/// What lies near the constants of a column: it distinguishes `>` from `>=`, and `=` from LIKE.
+/// Values near the constants of a column: they distinguish `>` from `>=`, and `=` from LIKE.
 struct Near<'a> {
     numbers: Vec<f64>,
     texts: Vec<&'a str>,
@@ -174,7 +175,7 @@ impl<'a> Near<'a> {
         Self { numbers, texts: cells.iter().filter_map(text).collect() }
     }
 
-    /// One for a cell of this kind.
+    /// Picks one for a cell of this kind.
     fn pick(&self, cell: &Value, random: &mut Pcg64) -> Option<Value> {
         if number(cell).is_some() {
             let constant = self.numbers.get(random.random_range(0..self.numbers.len().max(1)))?;

@@ -61,9 +61,9 @@ fn digest(text: &str) -> String {
 /// The rows of a key.
 #[derive(Default)]
 struct Key {
-    /// What stood in the source.
+    /// The keys that stood in the source.
     seen: HashSet<String>,
-    /// What stands in the variant, or will.
+    /// The keys that stand in the variant, or will.
     cells: Vec<Vec<Value>>,
     present: HashSet<String>,
 }
@@ -98,7 +98,7 @@ impl Keys {
         }
     }
 
-    /// Whether every cell of a column is a key of another table, declared or not.
+    /// Returns true if every cell of a column is a key of another table, declared or not.
     pub(crate) fn refers(&self, table: &Sampled, column: usize) -> bool {
         let name = table.name.to_lowercase();
         let texts: HashSet<String> =

@@ -34,13 +34,13 @@ const DEADLINE: Duration = Duration::from_secs(120);
 /// Bytes of memory that the engine may take for it.
 const MEMORY: usize = 256 << 20;
 
-/// What a variant is made with.
+/// The configuration with which a variant is made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VariantConfig {
     /// Rows of a table at most.
     pub rows: usize,
-    /// What stays findable where it stands: cells with these contents, letter case aside, and with
-    /// `%` or `_` cells like these patterns. See [`literals`].
+    /// The contents that stay findable where they stand: cells with these contents, letter case
+    /// aside, and with `%` or `_` cells like these patterns. See [`literals`].
     pub keep: Vec<String>,
 }
 
@@ -57,12 +57,12 @@ pub struct Variant {
     pub tables: BTreeMap<String, u64>,
     /// Rows that a key or a condition of the schema forbade.
     pub left_out: u64,
-    /// What was not taken over: virtual tables with their content, and what the schema of a damaged
-    /// or doctored file states wrongly.
+    /// Descriptions of what was not taken over: virtual tables with their content, and what the
+    /// schema of a damaged or doctored file states wrongly.
     pub skipped: Vec<String>,
 }
 
-/// Why no variant can be made.
+/// The reason why no variant can be made.
 #[derive(Debug, thiserror::Error)]
 pub enum VariantError {
     /// The database cannot be opened.

@@ -23,7 +23,7 @@ const DEADLINE: Duration = Duration::from_secs(20);
 const MEMORY: usize = 256 << 20;
 /// Bytes of the engine's message that an error shows, which quotes the statement.
 const MESSAGE: usize = 400;
-/// What messages call the database.
+/// The name of the database in messages.
 const SHOWN: &str = "the database of the script";
 
 /// Runs a script on a new private file and opens the file as a search does, under that name. The

@@ -20,11 +20,11 @@ const SCANNED: usize = 100_000;
 const READING: Duration = Duration::from_secs(60);
 /// The least share of a table's rows that is taken over.
 const LEAST: f64 = 0.5;
-/// How many rows are retained for each constant that stands in a column.
+/// The number of rows that are retained for each constant that stands in a column.
 const PER_CONSTANT: u32 = 2;
-/// Bytes of the rows and keys that are retained, of all tables together.
+/// The size limit of the rows and keys that are retained, of all tables together, in bytes.
 const RETAINED: usize = 256 << 20;
-/// Bytes that each cell counts beside its text or blob, and each key beside its text.
+/// The bytes that each cell counts beside its text or blob, and each key beside its text.
 const CELL: usize = 16;
 const KEY: usize = 24;
 
@@ -39,7 +39,7 @@ pub(crate) struct Declaration {
 /// A sample of a table.
 pub(crate) struct Sampled {
     pub(crate) name: String,
-    /// Without what is generated.
+    /// The names of its columns, without those that are generated.
     pub(crate) columns: Vec<String>,
     pub(crate) primary_key: Vec<usize>,
     /// Columns of each other unique index; with an expression none of them is known, and the list
@@ -47,8 +47,8 @@ pub(crate) struct Sampled {
     pub(crate) unique: Vec<Vec<usize>>,
     pub(crate) foreign_keys: Vec<Reference>,
     pub(crate) rows: Vec<Vec<Value>>,
-    /// What stood in the keys that others may refer to, over all rows that were looked at: by
-    /// columns, their cells as [`spelled`].
+    /// The keys that others may refer to, over all rows that were looked at: by columns, their
+    /// cells as [`spelled`].
     pub(crate) seen: BTreeMap<Vec<usize>, HashSet<String>>,
 }
 
@@ -195,12 +195,12 @@ fn empty(table: &Table) -> Sampled {
 struct Space(usize);
 
 impl Space {
-    /// Whether so many fit, which are then taken.
+    /// Takes so many bytes, and returns true, if they fit.
     fn take(&mut self, bytes: usize) -> bool {
         self.swap(0, bytes)
     }
 
-    /// Whether so many fit in the place of others, which they then take.
+    /// Takes so many bytes in the place of others, and returns true, if they fit.
     fn swap(&mut self, old: usize, new: usize) -> bool {
         let left = self.0.saturating_add(old).checked_sub(new);
         self.0 = left.unwrap_or(self.0);
@@ -208,7 +208,7 @@ impl Space {
     }
 }
 
-/// What a row counts.
+/// Returns the number of bytes that a row counts.
 fn bytes(row: &[Value]) -> usize {
     let of = |cell: &Value| match cell {
         Value::Text(text) => text.len(),
@@ -292,7 +292,7 @@ fn read_rows(
     Ok(())
 }
 
-/// Whether a row holds a constant of which its column has not enough yet.
+/// Returns true if a row holds a constant of which its column has not enough yet.
 fn is_wanted(
     cells: &[Value],
     retained: &RetainedLiterals,

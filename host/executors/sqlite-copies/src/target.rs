@@ -24,7 +24,7 @@ const SQL_BYTES: i32 = 1 << 20;
 /// The file under construction.
 pub(crate) struct Target {
     path: PathBuf,
-    /// What it is called until it is whole.
+    /// The path of the file until it is whole.
     part: PathBuf,
     connection: Connection,
     bounds: Bounds,
@@ -169,13 +169,13 @@ fn is_unique(declaration: &Declaration) -> bool {
         && words.next().is_some_and(|word| word.eq_ignore_ascii_case("unique"))
 }
 
-/// What ends the work from outside.
+/// The error of work that is ended from outside.
 fn over() -> rusqlite::Error {
     let reason = "it takes too much time or memory".to_owned();
     rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_INTERRUPT), Some(reason))
 }
 
-/// Whether a statement grew over a bound while it ran.
+/// Returns true if a statement grew over a bound while it ran.
 fn is_bound(error: &rusqlite::Error) -> bool {
     use ErrorCode::{DiskFull, OperationInterrupted, OutOfMemory, TooBig};
     matches!(error_code(error), Some(DiskFull | OperationInterrupted | OutOfMemory | TooBig))
@@ -206,7 +206,7 @@ fn open(
     Ok((connection, bounds))
 }
 
-/// What a declaration and the statements here need, and nothing else.
+/// Allows what a declaration and the statements here need, and nothing else.
 fn judge(context: &AuthContext<'_>) -> Authorization {
     match context.action {
         AuthAction::Attach { .. }

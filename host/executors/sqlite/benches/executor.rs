@@ -1,4 +1,4 @@
-//! What the executor costs: a small statement, a check, and finding values. A million rows are
+//! Benchmarks of the executor: a small statement, a check, and finding values. A million rows are
 //! measured by `tests/bench`.
 #![allow(
     clippy::unwrap_used,

@@ -8,12 +8,14 @@ use std::str::Utf8Error;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization, TransactionOperation};
 use rusqlite::{Connection, ffi};
 
-/// What is asked to judge: `None` stands for an action that involves a name which is not UTF-8.
+/// Judges the actions of statements: `None` stands for an action that involves a name which is not
+/// UTF-8.
 pub(crate) trait Judge: Send + 'static {
     fn judge(&self, context: Option<&AuthContext<'_>>) -> Authorization;
 }
 
-/// From here on the connection asks `judge` about every action of every statement that it compiles.
+/// Makes the connection ask `judge` about every action of every statement that it compiles from now
+/// on.
 #[allow(unsafe_code)]
 pub(crate) fn authorize<J: Judge>(connection: &Connection, judge: J) -> rusqlite::Result<()> {
     let data = Box::into_raw(Box::new(judge)).cast::<c_void>();

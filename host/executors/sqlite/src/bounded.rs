@@ -1,5 +1,5 @@
-//! For crates that work with SQLite files besides searches: connections that an untrusted file can
-//! neither lead to other files nor occupy for ever.
+//! Connections for crates that work with SQLite files besides searches: an untrusted file can
+//! neither lead them to other files nor occupy them for ever.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -91,14 +91,15 @@ impl Bounds {
         Ok(Self(authorizer))
     }
 
-    /// Whether the time or the memory is used up.
+    /// Returns true if the time or the memory is used up.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.0.is_over()
     }
 }
 
-/// Allowance what takes too long, and leaves the rest to a function.
+/// A judge that denies everything once the time or the memory is used up, and leaves the rest to a
+/// function.
 struct Bounded {
     authorizer: Authorizer,
     judge: fn(&AuthContext<'_>) -> Authorization,
@@ -132,8 +133,8 @@ pub fn error_code(error: &rusqlite::Error) -> Option<ErrorCode> {
     error::code(error)
 }
 
-/// Whether statements may use a function: one of SQLite's that has no effect and needs no file, or
-/// one of this executor's.
+/// Returns true if statements may use a function: one of SQLite's that has no effect and needs no
+/// file, or one of this executor's.
 #[must_use]
 pub fn is_listed_function(name: &str) -> bool {
     functions::is_listed(name)

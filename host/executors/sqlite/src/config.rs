@@ -1,4 +1,4 @@
-//! What a database is opened with.
+//! The configuration with which a database is opened.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,14 +9,14 @@ use syrch_core::{Limits, Table};
 
 use crate::cells::ValueStore;
 
-/// How to open a SQLite database.
+/// The configuration of a SQLite database.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SqliteConfig {
     /// The path of the database file.
     pub path: PathBuf,
-    /// What messages call it in place of the path.
+    /// The name that messages use in place of the path.
     pub shown_as: Option<String>,
-    /// What it is called; otherwise as its file, without the ending.
+    /// The name of the database; otherwise that of its file, without the ending.
     pub name: Option<String>,
     /// Patterns of the tables and views that may be seen, letter case aside. If there are none, all
     /// may be seen.
@@ -27,9 +27,10 @@ pub struct SqliteConfig {
     pub limits: Limits,
     /// Bytes of memory that the engine may take while a statement runs.
     pub memory: usize,
-    /// How long to wait for somebody else's lock.
+    /// The time to wait for somebody else's lock.
     pub busy: Duration,
-    /// Where the index of values is stored. `None` if it is built anew by each process.
+    /// The folder in which the index of values is stored. `None` if it is built anew by each
+    /// process.
     pub values: Option<ValueStore>,
 }
 

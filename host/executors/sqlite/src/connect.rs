@@ -256,7 +256,7 @@ pub(crate) fn name(
         .map_err(|_| String::from_utf8_lossy(bytes).into_owned()))
 }
 
-/// What an engine's error at opening means.
+/// Converts an engine's error at opening.
 pub(crate) fn opening_error(error: &rusqlite::Error, config: &SqliteConfig) -> DatabaseError {
     let reason = crate::error::message(error);
     match crate::error::code(error) {
@@ -280,7 +280,7 @@ pub(crate) fn opening_error(error: &rusqlite::Error, config: &SqliteConfig) -> D
 
 #[cfg(test)]
 mod tests {
-    /// What `.cargo/config.toml` sets for the whole workspace.
+    /// Checks what `.cargo/config.toml` sets for the whole workspace.
     #[test]
     fn the_engine_finds_tables_in_a_schema_of_any_size_at_once() {
         crate::count_memory();

@@ -31,13 +31,13 @@ use crate::state::{self, FileState};
 use crate::threads;
 use crate::watch::{Snapshot, Watch};
 
-/// How much longer than its deadline a statement may take before its thread is left to itself.
+/// The time that a statement may take beyond its deadline before its thread is left to itself.
 pub(crate) const GRACE_PERIOD: Duration = Duration::from_secs(1);
 
-/// How often a statement is run again because the file changed under it.
+/// The number of times that a statement is run again because the file changed under it.
 const RETRIES: usize = 3;
 
-/// Columns of the widest table that the engine can make.
+/// The number of columns of the widest table that the engine can make.
 const COLUMNS: usize = 32_767;
 
 /// A SQLite database, opened read-only.
@@ -51,8 +51,8 @@ pub(crate) struct Inner {
     idle: Mutex<Vec<Session>>,
     slots: Slots,
     pub(crate) index: ValueIndex,
-    /// What has to live as long as the database, such as a file that is removed after it. It is
-    /// dropped after all connections.
+    /// An object that has to live as long as the database, such as a file that is removed after it.
+    /// It is dropped after all connections.
     _held: Box<dyn Any + Send + Sync>,
 }
 
@@ -186,8 +186,8 @@ impl SqliteDatabase {
         }
     }
 
-    /// As [`Self::with_session`], for the ports that have errors of their own. Each column is
-    /// worked on once, however often it is named.
+    /// Does the same as [`Self::with_session`], for the ports that have errors of their own. Each
+    /// column is worked on once, however often it is named.
     async fn with_table<T: Send + 'static>(
         &self,
         table: &str,

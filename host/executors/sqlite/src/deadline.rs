@@ -1,6 +1,6 @@
-//! What ends the engine's work from outside: a deadline, a cap on memory, or a caller that no
-//! longer waits. The progress handler checks it while statements run, the authorizer while they are
-//! compiled, and our own loops between two statements.
+//! The bounds that end the engine's work from outside: a deadline, a cap on memory, or a caller
+//! that no longer waits. The progress handler checks them while statements run, the authorizer
+//! while they are compiled, and our own loops between two statements.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -58,12 +58,12 @@ impl Cancel {
         self.why.load(Ordering::Relaxed) != RUNNING
     }
 
-    /// Whether somebody cancelled it.
+    /// Returns true if somebody cancelled it.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.why.load(Ordering::Relaxed) == CANCELLED
     }
 
-    /// One that also makes a slow statement give way.
+    /// Returns one that also makes a slow statement give way.
     pub(crate) fn of(slot: &Arc<Slot>) -> Self {
         Self { slot: Some(Arc::clone(slot)), ..Self::default() }
     }
@@ -81,19 +81,19 @@ impl Cancel {
     }
 }
 
-/// What work may take.
+/// The limits of a piece of work.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Allowance {
     pub(crate) deadline: Duration,
     pub(crate) memory: usize,
 }
 
-/// When one piece of work ends. Once it is over it stays so.
+/// The end of one piece of work. Once it is over, it stays over.
 #[derive(Debug, Clone)]
 pub(crate) struct Deadline {
     allowance: Allowance,
     until: Instant,
-    /// When it began, by the clock and by the thread's CPU time.
+    /// The times at which it began, by the clock and by the thread's CPU time.
     started: (Instant, Duration),
     /// Bytes that the whole process may hold, where those of a statement are not counted.
     most: Option<usize>,
@@ -114,7 +114,7 @@ impl Deadline {
         }
     }
 
-    /// Whether the time or memory is used up, or the work was cancelled.
+    /// Returns true if the time or memory is used up, or the work was cancelled.
     pub(crate) fn is_over(&self) -> bool {
         let mut now = Instant::now();
         if self.check_slow(now) {
@@ -135,7 +135,7 @@ impl Deadline {
         self.cancel.is_stopped()
     }
 
-    /// Whether the statement is slow. When it is found to be, its place goes to others.
+    /// Returns true if the statement is slow. When it is found to be, its place goes to others.
     fn check_slow(&self, now: Instant) -> bool {
         let Some(slot) = &self.cancel.slot else { return false };
         if slot.is_slow() {
@@ -159,7 +159,7 @@ impl Deadline {
         true
     }
 
-    /// Why the work is over.
+    /// Returns the reason why the work is over.
     pub(crate) fn reason(&self) -> SqlError {
         match self.cancel.why.load(Ordering::Relaxed) {
             DEADLINE => deadline_error(self.allowance.deadline),
@@ -181,7 +181,7 @@ pub(crate) fn memory_error(limit: usize) -> SqlError {
     SqlError::new(SqlErrorKind::TooLarge, message).rule("memory")
 }
 
-/// From here on the deadline ends what the connection does, on this thread.
+/// Lets the deadline end, from now on, what the connection does on this thread.
 pub(crate) fn install(
     connection: &mut Connection,
     authorizer: &Authorizer,
@@ -194,7 +194,7 @@ pub(crate) fn install(
     Ok(())
 }
 
-/// From here on nothing does.
+/// Removes the deadline: from now on, nothing ends what the connection does.
 pub(crate) fn remove(connection: &mut Connection, authorizer: &Authorizer) -> rusqlite::Result<()> {
     memory::end();
     authorizer.set_deadline(None);

@@ -1,10 +1,10 @@
-//! What a declaration in the schema makes, by the rules of the engine: whatever else the schema's
-//! own table states of it may be false in a file that was made to deceive.
+//! The object that a declaration in the schema creates, by the rules of the engine: whatever else
+//! the schema's own table states of it may be false in a file that was made to deceive.
 
 use syrch_core::Dialect;
 use syrch_guard::{Kind, LexError, Token, lex};
 
-/// What the engine makes of a declaration.
+/// The object that the engine creates from a declaration.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Declaration {
     pub(crate) name: String,
@@ -12,7 +12,7 @@ pub(crate) struct Declaration {
     pub(crate) kind: &'static str,
     /// The module of a virtual table, in lower case.
     pub(crate) module: Option<String>,
-    /// Whether all of it can be read: the engine accepts a comment that never ends.
+    /// True if all of it can be read: the engine accepts a comment that never ends.
     pub(crate) is_whole: bool,
 }
 
@@ -61,7 +61,8 @@ pub(crate) fn read(sql: &str) -> Option<Declaration> {
     Some(Declaration { name: identifier(at)?, kind, module, is_whole })
 }
 
-/// What a token stands for where the engine expects a name: it also takes a string for one.
+/// Returns the name that a token stands for where the engine expects one: it also takes a string
+/// for a name.
 pub(crate) fn name(token: &Token, sql: &str) -> String {
     let text = token.text(sql);
     let string = || match token.kind {

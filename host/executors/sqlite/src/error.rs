@@ -10,7 +10,7 @@ use syrch_guard::{Spliced, Unresolved};
 use crate::memory::{self, Refused};
 use crate::{deadline, functions};
 
-/// What a statement was when it failed.
+/// A statement that failed, with its spliced text and the catalog.
 pub(crate) struct Context<'a> {
     pub(crate) query: &'a SqlQuery,
     pub(crate) spliced: &'a Spliced,
@@ -51,17 +51,17 @@ const LIMITS: [(&str, &str); 13] = [
     ("query aborted", "statement-size"),
 ];
 
-/// How the engine's message of a name in double quotes ends that nothing has, and that it would
-/// otherwise take for a text.
+/// The end of the engine's message about a name in double quotes that nothing has, and that it
+/// would otherwise take for a text.
 const NO_TEXT: &str = " - should this be a string literal in single-quotes?";
 
-/// Whether a name that is no text may stand in a view: the engine knows no place of it in the
-/// statement.
+/// Returns true if the error may be about a name in double quotes within a view: the engine knows
+/// no place of it in the statement.
 pub(crate) fn may_be_text_in_view(error: &Error) -> bool {
     matches!(error, Error::SqliteFailure(_, Some(message)) if message.ends_with(NO_TEXT))
 }
 
-/// An error while a statement is compiled.
+/// Converts an error while a statement is compiled.
 pub(crate) fn compiling(error: &Error, context: &Context<'_>) -> SqlError {
     let mut classified = classify(error);
     if let Error::SqlInputError { offset, .. } = error {
@@ -84,8 +84,8 @@ pub(crate) fn compiling(error: &Error, context: &Context<'_>) -> SqlError {
     }
 }
 
-/// How the engine's messages at run time begin, where that is more specific than their code. What
-/// follows may quote cells and is dropped.
+/// The beginnings of the engine's messages at run time, where that is more specific than their
+/// code. What follows may quote cells and is dropped.
 const WORDS: [&str; 24] = [
     "malformed JSON",
     "bad JSON path",

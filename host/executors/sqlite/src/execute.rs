@@ -19,15 +19,15 @@ use crate::session::Session;
 use crate::value::{ColumnBuilder, size};
 use crate::watch::Snapshot;
 
-/// What a cell counts for besides its contents: whoever prints a result needs memory for each, even
-/// for a NULL.
+/// The bytes that a cell counts for besides its contents: whoever prints a result needs memory for
+/// each, even for a NULL.
 const CELL: usize = 24;
 /// A batch ends once its cells count for this many bytes, since a buffer is copied each time that
 /// it grows. It also keeps the texts of a column, which a batch addresses with 32 bits, far from
 /// that limit.
 const BATCH: usize = 4 << 20;
-/// Bytes of a result's column names at most, with the types that the columns were declared with:
-/// lines and documents repeat them.
+/// The size limit of a result's column names, with the types that the columns were declared with,
+/// in bytes: lines and documents repeat them.
 const NAMES: usize = 128 << 10;
 
 /// A composed statement that the pre-lexer let through.
@@ -114,7 +114,7 @@ pub(crate) fn names(statement: &Statement<'_>) -> Result<Vec<(String, Option<Str
     statement.columns().map(read).collect()
 }
 
-/// What a cell counts for, unless it is larger than any may be.
+/// Returns the number of bytes that a cell counts for, unless it is larger than any may be.
 #[inline]
 fn counted(cell: &ValueRef<'_>, limits: &Limits) -> Result<usize, RowError> {
     let bytes = size(cell);
@@ -134,7 +134,7 @@ fn plan_line(row: &Row<'_>) -> rusqlite::Result<(i64, i64, String)> {
     ))
 }
 
-/// Why a row was not taken.
+/// The reason why a row was not taken.
 enum RowError {
     Engine(rusqlite::Error),
     Cap(SqlError),
@@ -157,7 +157,7 @@ struct Fetch<'a> {
     bytes: usize,
     /// The number of rows in each batch.
     batches: Vec<usize>,
-    /// How many bytes the cells of the last batch count for.
+    /// The number of bytes that the cells of the last batch count for.
     batch_bytes: usize,
     warnings: Vec<String>,
     truncated: bool,

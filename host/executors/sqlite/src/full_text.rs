@@ -40,7 +40,7 @@ impl Tables {
     }
 }
 
-/// What a statement was seen to search.
+/// The searches that a statement was seen to make.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Search {
     /// Tables that are read. The engine does not say whether `docs('words')` searches or reads.
@@ -71,7 +71,7 @@ impl Search {
         self.has_pattern |= ["like", "glob"].iter().any(|name| function.eq_ignore_ascii_case(name));
     }
 
-    /// Whether anything may be searched.
+    /// Returns true if anything may be searched.
     pub(crate) fn is_one(&self) -> bool {
         self.has_match || !self.read.is_empty()
     }
@@ -127,14 +127,14 @@ impl Text<'_> {
         self.tokens.get(at).map_or("", |token| token.text(self.sql))
     }
 
-    /// Whether one of these words or names stands here: the operator `MATCH` is a function that may
-    /// also be called by its name.
+    /// Returns true if one of these words or names stands here: the operator `MATCH` is a function
+    /// that may also be called by its name.
     fn is_word(&self, at: usize, words: &[&str]) -> bool {
         let name = self.tokens.get(at).and_then(|token| token.name(self.sql));
         name.is_some_and(|name| words.iter().any(|word| name.eq_ignore_ascii_case(word)))
     }
 
-    /// Whether all that is searched for here is a short text, perhaps in brackets.
+    /// Returns true if all that is searched for here is a short text, perhaps in brackets.
     fn is_searched_for(&self, at: usize) -> Result<bool, SqlError> {
         if self.token(at) == "(" {
             return Ok(self.counted(at + 1)? && self.token(at + 2) == ")" && self.ends(at + 3));
@@ -142,7 +142,7 @@ impl Text<'_> {
         Ok(self.counted(at)? && self.ends(at + 1))
     }
 
-    /// Whether a short text stands here.
+    /// Returns true if a short text stands here.
     fn counted(&self, at: usize) -> Result<bool, SqlError> {
         let Some(token) = self.tokens.get(at).filter(|token| token.kind == Kind::Text) else {
             return Ok(false);
@@ -160,16 +160,16 @@ impl Text<'_> {
         Ok(true)
     }
 
-    /// Whether the expression that ends before this place is not part of a larger one that binds
-    /// more.
+    /// Returns true if the expression that ends before this place is not part of a larger one that
+    /// binds more.
     fn ends(&self, at: usize) -> bool {
         self.tokens.get(at).is_none_or(|token| {
             token.kind == Kind::Word || [")", ",", ";"].contains(&token.text(self.sql))
         })
     }
 
-    /// Whether the name of a table that is searched stands here for the table, or before `MATCH`:
-    /// compared in other ways it searches for whatever it is compared with.
+    /// Returns true if the name of a table that is searched stands here for the table, or before
+    /// `MATCH`: compared in other ways it searches for whatever it is compared with.
     fn names_a_table(&self, at: usize) -> bool {
         let next = self.token(at + 1);
         if self.tokens[at].kind == Kind::Text || next == "." || self.is_word(at + 1, &["MATCH"]) {
@@ -189,7 +189,7 @@ impl Text<'_> {
             || (is_argument && [")", ","].contains(&next))
     }
 
-    /// Whether the arguments that begin here are short texts.
+    /// Returns true if the arguments that begin here are short texts.
     fn arguments(&self, mut at: usize) -> Result<bool, SqlError> {
         while self.counted(at)? {
             match self.token(at + 1) {

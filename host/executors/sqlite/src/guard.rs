@@ -14,7 +14,7 @@ use crate::deadline::Deadline;
 use crate::full_text::{Search, Tables};
 use crate::functions;
 
-/// What may be read; all names lower case.
+/// The tables and views that may be read; all names are in lower case.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Grant {
     /// Tables and views, with their spelling.
@@ -23,11 +23,11 @@ pub(crate) struct Grant {
     pub(crate) shadows: HashSet<String>,
     /// All other names that mean something to the engine: ungranted tables, views and modules.
     pub(crate) others: HashSet<String>,
-    /// Why tables and views that are granted cannot be read.
+    /// The reasons why tables and views that are granted cannot be read.
     pub(crate) unreadable: HashMap<String, String>,
     /// The views among them all.
     pub(crate) views: HashSet<String>,
-    /// What can be searched by words.
+    /// The tables that can be searched by words.
     pub(crate) full_text: Tables,
 }
 
@@ -59,7 +59,7 @@ struct State {
     ends_at: Option<Deadline>,
 }
 
-/// What the authorizer has against a statement.
+/// The authorizer's refusal of a statement.
 #[derive(Debug, Clone)]
 pub(crate) struct Refusal {
     /// The name that it is about, to find it in the text.
@@ -67,7 +67,7 @@ pub(crate) struct Refusal {
     pub(crate) error: SqlError,
 }
 
-/// What a statement was seen to use.
+/// The objects that a statement was seen to use.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Seen {
     tables: BTreeSet<String>,
@@ -142,7 +142,7 @@ impl Authorizer {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From here on the connection compiles a guest's statement.
+    /// Prepares for compiling a guest's statement on the connection.
     pub(crate) fn compile(&self, grant: &Arc<Grant>) {
         let mut state = self.state();
         state.grant = Arc::clone(grant);
@@ -151,22 +151,22 @@ impl Authorizer {
         state.seen = Seen::default();
     }
 
-    /// From here on it runs that statement.
+    /// Prepares for running the statement that was compiled.
     pub(crate) fn step(&self) {
         self.state().phase = Phase::Step;
     }
 
-    /// From here on the connection serves us.
+    /// Returns the connection to our own statements.
     pub(crate) fn own(&self) {
         self.state().phase = Phase::Own;
     }
 
-    /// What ends the work under way.
+    /// Sets the deadline of the work under way.
     pub(crate) fn set_deadline(&self, ends_at: Option<Deadline>) {
         self.state().ends_at = ends_at;
     }
 
-    /// Whether the work under way is over.
+    /// Returns true if the work under way is over.
     pub(crate) fn is_over(&self) -> bool {
         self.state().ends_at.as_ref().is_some_and(Deadline::is_over)
     }
@@ -321,7 +321,7 @@ impl State {
     }
 }
 
-/// What an action is called in a message.
+/// Describes an action for a message.
 fn describe(action: &AuthAction<'_>) -> (SqlErrorKind, String) {
     let (kind, what) = match action {
         AuthAction::Pragma { pragma_name, .. } => {

@@ -17,7 +17,7 @@ use crate::functions;
 use crate::guard::Grant;
 use crate::session;
 
-/// What stands in a database.
+/// The tables and views of a database.
 pub(crate) struct Schema {
     /// The tables and views that the grant covers and can be read.
     pub(crate) tables: Vec<Table>,
@@ -65,7 +65,7 @@ impl Space {
     }
 }
 
-/// Why something is left out for which no [`Space`] is left.
+/// Returns the reason why something is left out for which no [`Space`] is left.
 pub(crate) fn full() -> String {
     format!("the catalog would take more than {} MiB", CATALOG >> 20)
 }
@@ -86,7 +86,7 @@ pub(crate) struct Entry {
     sql: String,
     /// The module of a virtual table, in lower case.
     module: Option<String>,
-    /// Whether the engine makes of the declaration what the schema's table states.
+    /// True if the engine makes of the declaration what the schema's table states.
     is_as_declared: bool,
 }
 
@@ -248,7 +248,7 @@ fn owner(name: &str) -> Option<(String, String)> {
     Some((owner.to_lowercase(), suffix.to_lowercase()))
 }
 
-/// How the names of the tables end that a module makes for itself.
+/// Returns the endings of the names of the tables that a module makes for itself.
 fn shadows(module: &str) -> &'static [&'static str] {
     match module {
         "fts3" | "fts4" => &["content", "docsize", "segdir", "segments", "stat"],
@@ -314,7 +314,7 @@ fn statistics(connection: &Connection) -> rusqlite::Result<HashMap<String, u64>>
     Ok(most)
 }
 
-/// One table or view, or why it cannot be read.
+/// Reads one table or view, or returns why it cannot be read.
 fn table(
     connection: &Connection,
     entry: &Entry,
@@ -397,9 +397,9 @@ pub(crate) fn view_columns(
 /// The columns of a table, and the names of those of its primary key in its order.
 type Columns = (Vec<Column>, Vec<String>);
 
-/// What was read of a table or view: nothing of a virtual table that cannot be connected, of a view
-/// that cannot be compiled, and of what is damaged in the file. Any other error may be gone when
-/// the schema is read again.
+/// Returns what was read of a table or view: nothing of a virtual table that cannot be connected,
+/// of a view that cannot be compiled, and of what is damaged in the file. Any other error may be
+/// gone when the schema is read again.
 fn unless_broken<T: Default>(entry: &Entry, read: rusqlite::Result<T>) -> rusqlite::Result<T> {
     let is_damaged = |error| error::code(error) == Some(ErrorCode::DatabaseCorrupt);
     match read {
@@ -651,8 +651,8 @@ fn condition(sql: &str) -> Option<String> {
     tokens.iter().find(is_where).map(|token| sql[token.end..].trim().to_owned())
 }
 
-/// How many rows, counted as far as that is cheap. Never the greatest rowid: where the key is an
-/// integer that is a cell, and the catalog is shown without the grant of rows.
+/// Estimates the number of rows, counted as far as that is cheap. It is never the greatest rowid:
+/// where the key is an integer that is a cell, and the catalog is shown without the grant of rows.
 fn estimate(connection: &Connection, entry: &Entry) -> rusqlite::Result<Option<u64>> {
     const COUNTED: u64 = 10_000;
     let sql = format!(

@@ -1,13 +1,13 @@
-//! How a file stores its changes, from its header and the files beside it.
+//! The way in which a file stores its changes, from its header and the files beside it.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// How SQLite makes changes of a file atomic.
+/// The method by which SQLite makes changes of a file atomic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Journal {
-    /// What a change replaces is saved beside the file until the change is done.
+    /// The content that a change replaces is saved beside the file until the change is done.
     Rollback,
     /// Changes are appended to a file beside the database and copied into it now and then.
     WriteAhead {

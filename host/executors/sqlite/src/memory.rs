@@ -18,8 +18,8 @@ use tokio::sync::Notify;
 
 /// Bytes that the engine may hold in the whole process.
 pub(crate) const HEAP: usize = 1 << 30;
-/// From here on in the whole process, only statements that hold less than [`SMALL`] get more
-/// memory: a few large statements do not fail all others.
+/// The bytes of the whole process from which on only statements that hold less than [`SMALL`] get
+/// more memory, so that a few large statements do not fail all others.
 const CROWDED: usize = HEAP / 4 * 3;
 const SMALL: usize = 64 << 20;
 /// Bytes of a request from which on the clock is read.
@@ -29,10 +29,10 @@ const LARGE: usize = 64 << 10;
 const PLACES: usize = 1 << 13;
 const PLACE: usize = 12;
 
-/// Why a statement was refused memory.
+/// The reason why a statement was refused memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refused {
-    /// It would hold more than this many bytes, which is all that one statement may.
+    /// The statement would hold more than this many bytes, which is all that one statement may.
     Own(usize),
     /// All statements of the process together hold too much.
     Crowded,
@@ -40,7 +40,7 @@ pub(crate) enum Refused {
     Places(usize),
 }
 
-/// What the statement on this thread may take.
+/// The memory and time that the statement on this thread may take.
 struct Account {
     /// Negative where the thread frees more than it took, such as another statement's pages of the
     /// same connection.
@@ -63,7 +63,7 @@ thread_local! {
     };
 }
 
-/// What all threads hold.
+/// The number of bytes that all threads hold.
 static TOTAL: AtomicUsize = AtomicUsize::new(0);
 /// Notified whenever a statement has ended.
 static ENDED: Notify = Notify::const_new();
@@ -157,9 +157,9 @@ unsafe extern "C" fn realloc(block: *mut c_void, bytes: c_int) -> *mut c_void {
     moved
 }
 
-/// Whether a request is for the list of places in a row that full-text search found, and longer
-/// than [`PLACES`]. FTS5 doubles the list, of three numbers a place, whenever it is full; `snippet`
-/// compares each of its places with each, and nothing checks the time.
+/// Returns true if a request is for the list of places in a row that full-text search found, and
+/// longer than [`PLACES`]. FTS5 doubles the list, of three numbers a place, whenever it is full;
+/// `snippet` compares each of its places with each, and nothing checks the time.
 fn lists_places(account: &Account, bytes: c_int) -> bool {
     let bytes = usize::try_from(bytes).unwrap_or(0);
     let is_list = bytes > PLACES * PLACE && bytes % PLACE == 0 && (bytes / PLACE).is_power_of_two();
@@ -183,7 +183,7 @@ fn count(more: usize, less: usize) {
     });
 }
 
-/// Whether the statement on this thread may have so many bytes more.
+/// Returns true if the statement on this thread may have so many bytes more.
 fn may_grow(bytes: c_int) -> bool {
     let more = usize::try_from(bytes).unwrap_or(0);
     let (total, signed) = (TOTAL.load(Ordering::Relaxed).saturating_add(more), more.cast_signed());
@@ -216,7 +216,8 @@ pub(crate) fn of_process() -> Option<usize> {
     Some(usize::try_from(bytes).unwrap_or(0))
 }
 
-/// From here on the statement on this thread may take `bytes`, until then.
+/// Begins the account of the statement on this thread, which may take so many bytes until that
+/// time.
 pub(crate) fn begin(bytes: usize, until: Instant) {
     ACCOUNT.with(|account| {
         account.held.set(0);
@@ -227,7 +228,7 @@ pub(crate) fn begin(bytes: usize, until: Instant) {
     });
 }
 
-/// The statement on this thread searches full text.
+/// Marks the statement on this thread as one that searches full text.
 pub(crate) fn search() {
     ACCOUNT.with(|account| account.searches.set(true));
 }
@@ -242,18 +243,18 @@ pub(crate) fn end() {
     ENDED.notify_waiters();
 }
 
-/// Why the statement on this thread was last refused memory, if that happened since it began or
-/// since the last call.
+/// Returns the reason why the statement on this thread was last refused memory, if that happened
+/// since it began or since the last call.
 pub(crate) fn refused() -> Option<Refused> {
     ACCOUNT.with(|account| account.refused.take())
 }
 
-/// Whether the statement on this thread was refused memory; [`refused`] has the reason.
+/// Returns true if the statement on this thread was refused memory; [`refused`] has the reason.
 pub(crate) fn was_refused() -> bool {
     ACCOUNT.with(|account| account.refused.get()).is_some()
 }
 
-/// Whether the time of the statement on this thread is over.
+/// Returns true if the time of the statement on this thread is over.
 pub(crate) fn is_late() -> bool {
     ACCOUNT.with(|account| account.until.get()).is_some_and(|until| Instant::now() >= until)
 }

@@ -29,7 +29,7 @@ pub(crate) struct Queue {
 #[derive(Debug)]
 struct State {
     free: usize,
-    /// In the order in which they came.
+    /// The waiting statements, in the order in which they came.
     waiting: Vec<(u64, oneshot::Sender<Place>)>,
     /// CPU time by search.
     used: HashMap<u64, Duration>,
@@ -46,7 +46,7 @@ pub(crate) struct Place {
 }
 
 impl Queue {
-    /// That many places, at least one.
+    /// Makes a queue with that many places, at least one.
     pub(crate) fn new(places: usize) -> Arc<Self> {
         let state = State {
             free: places.max(1),
@@ -91,8 +91,8 @@ impl Queue {
         *known = known.saturating_add(time);
     }
 
-    /// Whether a statement of this search is to give way early: others wait for a place, or the
-    /// search has used a step of CPU time and a statement of another search is in progress. The
+    /// Returns true if a statement of this search is to give way early: others wait for a place, or
+    /// the search has used a step of CPU time and a statement of another search is in progress. The
     /// second does not hold for [`NO_SEARCH`], under which unrelated work is counted together.
     pub(crate) fn should_give_way(&self, search: u64) -> bool {
         self.waiting.load(Ordering::Relaxed) > 0
@@ -103,8 +103,8 @@ impl Queue {
             }
     }
 
-    /// Whether a statement beside a slow one of this search waits or is in progress, but for those
-    /// of the search itself. Under [`NO_SEARCH`] every other is unrelated.
+    /// Returns true if a statement beside a slow one of this search waits or is in progress, but
+    /// for those of the search itself. Under [`NO_SEARCH`] every other is unrelated.
     pub(crate) fn has_others(&self, search: u64) -> bool {
         self.waiting.load(Ordering::Relaxed) > 0
             || self.state().taken.keys().any(|other| *other != search || search == NO_SEARCH)

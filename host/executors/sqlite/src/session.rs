@@ -153,7 +153,7 @@ const PROGRAM: i32 = 3_000;
 /// functions can stand in one row, and the engine checks no deadline between them.
 const LONG_PROGRAM: i32 = 48_000;
 
-/// Whether a program is too long, which the engine calls a lack of memory.
+/// Returns true if a program is too long, which the engine calls a lack of memory.
 pub(crate) fn is_program(error: &rusqlite::Error) -> bool {
     error::code(error) == Some(ErrorCode::OutOfMemory) && !memory::was_refused()
 }

@@ -1,6 +1,7 @@
-//! How many threads work on statements at once. A thread that nobody waits for any more gives up
-//! its slot, so that one that does not end, because the engine or the file system hangs, blocks
-//! nobody; but only so many of the process may do so, or threads would pile up.
+//! The slots of threads, which limit how many work on statements at once. A thread that nobody
+//! waits for any more gives up its slot, so that one that does not end, because the engine or the
+//! file system hangs, blocks nobody; but only so many of the process may do so, or threads would
+//! pile up.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -16,7 +17,8 @@ use crate::threads::Neighbours;
 /// Threads of the process that may be left to themselves, beside those that somebody waits for.
 const LEFT: usize = 32;
 
-/// How long a statement waits for one of them to end. Those that were just cancelled need a moment.
+/// The time for which a statement waits for one of them to end. Those that were just cancelled need
+/// a moment.
 const MOMENT: Duration = Duration::from_secs(1);
 
 /// Threads that nobody waits for, of all databases.
@@ -45,7 +47,7 @@ impl Abandoned {
     }
 }
 
-/// Why there is no slot.
+/// The reason why there is no slot.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NoSlot {
     /// All slots are taken.
@@ -82,7 +84,7 @@ enum State {
 }
 
 impl Slots {
-    /// That many slots, at least one.
+    /// Makes that many slots, at least one.
     pub(crate) fn new(count: usize) -> Self {
         Self::beside(count, &ABANDONED)
     }
@@ -106,12 +108,12 @@ impl Slots {
 }
 
 impl Slot {
-    /// Whether the statement is to give way early: see [`Queue::should_give_way`].
+    /// Returns true if the statement is to give way early: see [`Queue::should_give_way`].
     pub(crate) fn should_give_way(&self) -> bool {
         self.queue.should_give_way(self.search)
     }
 
-    /// Whether statements of others are in progress or wait beside this one, which is slow.
+    /// Returns whether statements of others are in progress or wait beside this one, which is slow.
     pub(crate) fn neighbours(&self) -> Neighbours {
         match self.queue.has_others(self.search) {
             true => Neighbours::Some,
@@ -128,7 +130,7 @@ impl Slot {
         self.queue.charge(self.search, more);
     }
 
-    /// Whether the statement is slow.
+    /// Returns true if the statement is slow.
     pub(crate) fn is_slow(&self) -> bool {
         self.slow.get().is_some()
     }

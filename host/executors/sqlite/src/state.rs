@@ -12,13 +12,13 @@ use syrch_core::ports::DatabaseError;
 
 use crate::config::SqliteConfig;
 
-/// Equal as long as connections to the file stay good.
+/// The state of a file: equal as long as connections to the file stay good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FileState {
     device: u64,
     inode: u64,
-    /// For a file in WAL mode that nobody uses: when it was changed last, its size and its header's
-    /// counter of changes.
+    /// The time of the last change, the size and the header's counter of changes of a file in WAL
+    /// mode that nobody uses; `None` for any other file.
     at_rest: Option<(i64, i64, u64, u32)>,
 }
 
@@ -46,7 +46,7 @@ impl FileState {
         Ok(Self { device: metadata.dev(), inode: metadata.ino(), at_rest })
     }
 
-    /// Whether it is in WAL mode, and nobody uses it.
+    /// Returns true if it is in WAL mode, and nobody uses it.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.at_rest.is_some()
     }

@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-/// How long an idle thread waits for work.
+/// The time for which an idle thread waits for work.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// How long a slow thread computes before others have their turn.
+/// The time for which a slow thread computes before others have their turn.
 const TURN: Duration = Duration::from_millis(20);
 
 /// The longest time that a thread is parked. It then checks itself whether its work was stopped,
@@ -29,9 +29,9 @@ type Job = Box<dyn FnOnce() + Send>;
 static WAITING: Mutex<Vec<(ThreadId, SyncSender<Job>)>> = Mutex::new(Vec::new());
 
 thread_local! {
-    /// Whether this thread has the lowest priority.
+    /// True if this thread has the lowest priority.
     static GIVES_WAY: Cell<bool> = const { Cell::new(false) };
-    /// Whether others wait for what this thread does.
+    /// True if others wait for what this thread does.
     static IS_FOR_ALL: Cell<bool> = const { Cell::new(false) };
     /// The turn that this thread has at present, if any.
     static TURN_OF_THREAD: Cell<Option<Turn>> = const { Cell::new(None) };
@@ -109,8 +109,8 @@ fn turns() -> MutexGuard<'static, Turns> {
 }
 
 impl Turns {
-    /// How many cores are taken. A step of the engine that takes long does not come back to end its
-    /// turn: the others wait for it no longer.
+    /// Returns the number of cores that are taken. A step of the engine that takes long does not
+    /// come back to end its turn: the others wait for it no longer.
     fn taken(&self) -> usize {
         self.running.iter().filter(|(_, started)| started.elapsed() < TURN * 5).count()
     }
@@ -164,7 +164,7 @@ impl Drop for Turn {
     }
 }
 
-/// Whether statements of others are in progress or wait.
+/// The presence of other statements, in progress or waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Neighbours {
     None,

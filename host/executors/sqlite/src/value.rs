@@ -1,6 +1,6 @@
-//! From the engine's cells to Arrow columns. A column takes the type of the storage classes seen in
-//! it: whole and real numbers together are real where that loses nothing, every other mixture is
-//! text.
+//! Converts the engine's cells to Arrow columns. A column takes the type of the storage classes
+//! seen in it: whole and real numbers together are real where that loses nothing, every other
+//! mixture is text.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use syrch_core::result_set::cell;
 /// Whole numbers up to here are exact as real ones.
 const EXACT: u64 = 1 << 53;
 
-/// One column under construction.
+/// A column under construction.
 pub(crate) struct ColumnBuilder {
     /// The arrays of the batches that have ended. All have one type, or the type Null where no
     /// value had come.
     batches: Vec<ArrayRef>,
     cells: Cells,
-    /// How many cells held text that is not UTF-8. Those of `Texts` are counted when their batch
-    /// ends.
+    /// The number of cells that held text that is not UTF-8. Those of `Texts` are counted when
+    /// their batch ends.
     replaced: u64,
 }
 
@@ -153,7 +153,7 @@ fn texts(cells: &BinaryArray) -> (ArrayRef, u64) {
     (Arc::new(texts), replaced)
 }
 
-/// Whether a cell is a number that a real one stands for exactly, or NULL.
+/// Returns true if a cell is NULL or a number that a real represents exactly.
 fn is_exact(cell: &Value) -> bool {
     match cell {
         Value::Integer(value) => value.unsigned_abs() <= EXACT,
@@ -203,7 +203,7 @@ pub(crate) fn owned(value: ValueRef<'_>) -> (Value, bool) {
     }
 }
 
-/// How many bytes a cell holds.
+/// Returns the number of bytes that a cell holds.
 #[inline]
 pub(crate) fn size(value: &ValueRef<'_>) -> usize {
     match value {
@@ -223,7 +223,7 @@ mod tests {
         built_in(cells, usize::MAX).0.remove(0)
     }
 
-    /// The same in batches of at most so many cells.
+    /// Does the same in batches of at most so many cells.
     fn built_in(cells: &[ValueRef<'_>], most: usize) -> (Vec<ArrayRef>, u64) {
         let mut builder = ColumnBuilder::new();
         let mut rows = vec![0];

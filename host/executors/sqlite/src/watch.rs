@@ -20,8 +20,8 @@ use crate::state::FileState;
 /// Time to compile one view. All of them together have [`connect::SCHEMA`].
 const VIEW: Duration = Duration::from_secs(1);
 
-/// Equal as long as nothing changed. `schema` and `data` are the engine's counters, the latter
-/// meaningful on one connection only.
+/// The version of a schema and its data: equal as long as nothing changed. `schema` and `data` are
+/// the engine's counters, the latter meaningful on one connection only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SchemaVersion {
     pub(crate) file: FileState,
@@ -30,7 +30,7 @@ pub(crate) struct SchemaVersion {
 }
 
 impl SchemaVersion {
-    /// Whether connections made for one are good for the other.
+    /// Returns true if connections made for one are good for the other.
     pub(crate) fn is_same_file(&self, other: &Self) -> bool {
         self.file == other.file
     }
@@ -40,12 +40,12 @@ impl SchemaVersion {
         format!("{} {}", self.schema, self.data)
     }
 
-    /// Whether the schema is the same too.
+    /// Returns true if the schema is the same, too.
     pub(crate) fn is_same_schema(&self, other: &Self) -> bool {
         self.is_same_file(other) && self.schema == other.schema
     }
 
-    /// Whether this is the engine's counter of changes of the schema.
+    /// Returns true if this is the engine's counter of changes of the schema.
     pub(crate) fn has_schema(&self, counter: i64) -> bool {
         self.schema == counter
     }
@@ -206,7 +206,7 @@ impl Watch {
         Ok(hidden)
     }
 
-    /// Whether one of these names, in lower case, stands in the declaration of a view.
+    /// Returns true if one of these names, in lower case, stands in the declaration of a view.
     fn names_any(&self, view: &str, names: &HashSet<String>) -> bool {
         let sql = introspect::declaration(&self.connection, view).unwrap_or_default();
         let tokens = syrch_guard::lex(&sql, &Dialect::Sqlite, usize::MAX).unwrap_or_default();

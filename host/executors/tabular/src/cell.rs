@@ -59,8 +59,8 @@ pub(crate) fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// Whether the letters are those of a whole number that is written in no other way: `007` and `+7`
-/// are texts, since they would not come back.
+/// Returns true if the letters are those of a whole number that is written in no other way: `007`
+/// and `+7` are texts, since they would not come back.
 fn is_plain(digits: &str) -> bool {
     let digits = digits.strip_prefix('-').unwrap_or(digits);
     !digits.is_empty()
@@ -94,7 +94,7 @@ pub(crate) fn real(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// Whether a text is a day of the calendar, as ISO 8601 writes it: `2024-02-29`.
+/// Returns true if a text is a day of the calendar, as ISO 8601 writes it: `2024-02-29`.
 pub(crate) fn is_date(text: &str) -> bool {
     let bytes = text.as_bytes();
     let shape = bytes.len() == 10 && bytes[4] == b'-' && bytes[7] == b'-';

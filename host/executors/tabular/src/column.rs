@@ -27,7 +27,7 @@ fn stripped(text: &str) -> &str {
     if is_edge(bytes.first()) || is_edge(bytes.last()) { text.trim() } else { text }
 }
 
-/// The values of a column so far: in constant memory what they have in common.
+/// The values of a column so far, in constant memory: their common properties.
 #[derive(Debug, Clone)]
 pub(crate) struct Column {
     values: u64,
@@ -38,9 +38,9 @@ pub(crate) struct Column {
     blank: u64,
     /// Values with blanks around them.
     padded: u64,
-    /// Whether all values begin with a blank.
+    /// True if all values begin with a blank.
     is_led: bool,
-    /// Whether all values are years of four digits.
+    /// True if all values are years of four digits.
     is_years: bool,
     boolean: bool,
     integer: bool,
@@ -147,8 +147,8 @@ impl Column {
         }
     }
 
-    /// Whether a value is one like the others; `None` if it is absent, or they are texts, which any
-    /// value is like.
+    /// Returns whether a value is like the others; `None` if it is absent, or if they are texts,
+    /// which any value is like.
     pub(crate) fn is_like(&self, cell: &Cell<'_>, options: &ReadOptions) -> Option<bool> {
         let class = self.class();
         if matches!(class, Class::Empty | Class::Text) {
@@ -162,7 +162,7 @@ impl Column {
         (with.values > self.values).then_some(with.class() == class && !is_name)
     }
 
-    /// Whether a decimal comma is the only reading of its numbers.
+    /// Returns true if a decimal comma is the only reading of its numbers.
     fn has_decimal_comma(&self) -> bool {
         !self.real
             && matches!(self.numbers.decide(), Some(Ok(decided)) if decided.decimal == Decimal::Comma)
@@ -274,7 +274,7 @@ pub(crate) struct Decision {
     pub(crate) kind: ColumnType,
     pub(crate) notes: Vec<String>,
     reading: Reading,
-    /// Whether the options name texts that are NULL.
+    /// True if the options name texts that are NULL.
     has_nulls: bool,
 }
 

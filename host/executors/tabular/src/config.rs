@@ -1,4 +1,4 @@
-//! What files are read with.
+//! The configuration with which files are read.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,27 +9,27 @@ use syrch_core::Limits;
 use crate::notes::Note;
 use crate::options::ReadOptions;
 
-/// How to read files into a database.
+/// The configuration with which files are read into a database.
 #[derive(Clone)]
 pub struct TabularConfig {
     /// A file, a folder of files, or a pattern such as `sales/*.csv`.
     pub path: PathBuf,
-    /// What the database is called.
+    /// The name of the database.
     pub name: String,
     /// Patterns of the tables that may be seen. If there are none, all may be seen.
     pub tables: Vec<String>,
     /// Deadline, caps and concurrency of statements.
     pub limits: Limits,
-    /// How much is read at most.
+    /// The limits on what is read.
     pub caps: ImportCaps,
-    /// What the user knows of the files.
+    /// The user's knowledge of the files.
     pub options: ReadOptions,
     /// The folder of private databases. `None` if the database is temporary and removed when it is
     /// closed.
     pub folder: Option<PathBuf>,
     /// Bytes of all private databases at most, but for those in use.
     pub retained_bytes: u64,
-    /// How long a private database is retained that nobody uses.
+    /// The time for which a private database is retained that nobody uses.
     pub retained: Duration,
     /// Called with the progress of reading.
     pub progress: Option<OnProgress>,
@@ -38,7 +38,7 @@ pub struct TabularConfig {
 /// Receives the progress of reading, possibly on another thread.
 pub type OnProgress = Arc<dyn Fn(Progress<'_>) + Send + Sync>;
 
-/// How much is read at most, of all files of a database together.
+/// The limits on what is read, of all files of a database together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ImportCaps {
     /// Bytes, unpacked where a file is compressed.
@@ -54,7 +54,7 @@ impl Default for ImportCaps {
     }
 }
 
-/// What happens while files are read.
+/// An event while files are read.
 #[derive(Debug)]
 pub enum Progress<'a> {
     /// More rows of a file were read; sent every 100,000 rows.

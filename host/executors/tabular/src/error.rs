@@ -1,4 +1,4 @@
-//! Why files cannot be read.
+//! The errors of files that cannot be read.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use syrch_core::ports::DatabaseError;
 use syrch_sqlite::bounded::similar;
 
-/// Why files cannot be read into a database.
+/// The reason why files cannot be read into a database.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// There is nothing at the path.
@@ -17,7 +17,7 @@ pub enum ImportError {
     NoTables {
         /// The file, folder or pattern.
         path: PathBuf,
-        /// Why there are no tables in it.
+        /// The reason why there are no tables in it.
         reason: String,
     },
     /// A file's content is wrong.
@@ -28,13 +28,13 @@ pub enum ImportError {
         file: String,
         /// The line, from 1; `None` if it is a Parquet file.
         line: Option<u64>,
-        /// Why the content cannot be read, as the message shows it.
+        /// The reason why the content cannot be read, as the message shows it.
         reason: String,
     },
     /// There is more than may be read.
     #[error("{what}: raise {knob} to read more")]
     TooMuch {
-        /// What is too much.
+        /// The excess, as the message states it.
         what: String,
         /// The setting that allows more.
         knob: &'static str,

@@ -18,15 +18,15 @@ use crate::target::Target;
 
 /// Rows between two reports of progress.
 const REPORT: u64 = 100_000;
-/// How much larger than what is read the tables may be.
+/// The factor by which the tables may be larger than what is read.
 const GROWTH: u64 = 2;
-/// Bytes of a small database, whatever is read.
+/// The size of a small database, whatever is read, in bytes.
 const SMALL: u64 = 64 << 20;
 
 /// Opens the database of a file, of a folder of files or of a pattern. The files are only read, and
 /// nothing is written beside them. It blocks.
 ///
-/// Where `cancelled` becomes true, reading ends soon.
+/// Reading ends soon after `cancelled` becomes true.
 ///
 /// # Errors
 /// When there is no file, one cannot be read or there is too much in them, with the file's name
@@ -59,7 +59,7 @@ type Held = Box<dyn Any + Send + Sync>;
 struct Filled {
     path: PathBuf,
     notes: Notes,
-    /// What keeps it there.
+    /// The temporary file or the place, which keeps it there.
     held: Held,
 }
 

@@ -49,14 +49,14 @@ pub(crate) fn check(file: &File, metadata: &ParquetMetaData) -> Result<u64, Stri
     Ok(repeating)
 }
 
-/// What the pages of a column are.
+/// The sizes of a column's pages.
 #[derive(Default)]
 struct Pages {
     /// Bytes of the largest page of values.
     data: u64,
     /// Bytes of the dictionary.
     dictionary: u64,
-    /// Whether values repeat parts of those before.
+    /// True if values repeat parts of those before.
     repeats: bool,
 }
 
@@ -111,8 +111,8 @@ fn column_pages(file: &File, column: &ColumnChunkMetaData) -> Result<Pages, Stri
     Err(format!("column `{name}` has more than {PAGES} pages in a group of rows"))
 }
 
-/// Whether a page that is packed by gzip has more bytes than its header says, which the unpacking
-/// does not look at.
+/// Returns true if a page that is packed by gzip has more bytes than its header says, which the
+/// unpacking does not look at.
 fn is_larger(mut file: &File, begin: u64, header: &Header) -> std::io::Result<bool> {
     file.seek(SeekFrom::Start(begin.saturating_add(header.levels)))?;
     let packed = file.take(header.packed.saturating_sub(header.levels));

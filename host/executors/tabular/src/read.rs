@@ -80,7 +80,7 @@ pub(crate) fn rows(
     }
 }
 
-/// What may still be read, and whether anybody wants it.
+/// The work of reading files: what may still be read, and whether it was cancelled.
 pub(crate) struct Work<'a> {
     caps: ImportCaps,
     pub(crate) options: &'a ReadOptions,
@@ -98,7 +98,7 @@ impl<'a> Work<'a> {
         Self { caps, options, bytes: Counter::new(0), rows: Counter::new(0), cancelled }
     }
 
-    /// The same bounds, for reading a file once more.
+    /// Returns the same bounds, for reading a file once more.
     fn again(&self) -> Self {
         Self::new(self.caps, self.options, self.cancelled)
     }

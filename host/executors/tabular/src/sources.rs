@@ -1,4 +1,4 @@
-//! Which files are read, and what they are.
+//! The files that are read, and their formats.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
@@ -10,16 +10,16 @@ use crate::column;
 use crate::error::ImportError;
 use crate::options::ReadOptions;
 
-/// What the names of files end with that can be read, without the dot; each but Parquet also with
-/// `.gz` after it.
+/// The extensions of files that can be read, without the dot; each but Parquet also with `.gz`
+/// after it.
 pub const ENDINGS: [&str; 5] = ["csv", "tsv", "jsonl", "ndjson", "parquet"];
 
-/// Files of one database at most.
+/// The most files of one database.
 const MOST_FILES: usize = 1_000;
-/// Names that a folder is searched for at most.
+/// The most names that a folder is searched for.
 const MOST_NAMES: usize = 100_000;
 
-/// How a file holds its rows.
+/// The format in which a file holds its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     /// Values with a character between them, which the first line tells.
@@ -68,14 +68,14 @@ impl Source {
     }
 }
 
-/// What stands before that ending, whatever its letter case.
+/// Returns the part of a name before that ending, whatever its letter case.
 fn without<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
     let (stem, end) = name.split_at_checked(name.len().checked_sub(ending.len())?)?;
     end.eq_ignore_ascii_case(ending).then_some(stem)
 }
 
-/// Whether a path is read as files of rows: it ends like one, is a folder, or is a pattern that
-/// names no file.
+/// Returns true if a path is read as files of rows: it ends like one, is a folder, or is a pattern
+/// that names no file.
 #[must_use]
 pub fn is_tabular(path: &Path) -> bool {
     let is_pattern =
@@ -83,8 +83,8 @@ pub fn is_tabular(path: &Path) -> bool {
     Source::of(path).is_some() || path.is_dir() || is_pattern()
 }
 
-/// What the database of a path is called: as the file or folder; of a pattern as the folder that it
-/// looks in.
+/// Returns the name of the database of a path: that of the file or folder, and for a pattern that
+/// of the folder that it looks in.
 #[must_use]
 pub fn name(path: &Path) -> String {
     let called = |path: &Path| Some(path.file_name()?.to_string_lossy().into_owned());

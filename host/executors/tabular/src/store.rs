@@ -11,23 +11,23 @@ use std::time::{Duration, SystemTime};
 use syrch_files::{make_folder, private};
 use syrch_sqlite::INDEX;
 
-/// What the names of databases end with.
+/// The extension of databases.
 const DATABASE: &str = "sqlite";
-/// What the names of locks end with.
+/// The extension of locks.
 const LOCK: &str = "lock";
-/// What the names of databases end with that are being written.
+/// The extension of databases that are being written.
 const PART: &str = "part";
 
-/// What the names of the notes about databases end with.
+/// The extension of the notes about databases.
 const NOTES: &str = "notes";
 
-/// Between two looks at whether somebody else has written a database.
+/// The time between two checks whether somebody else has written a database.
 const WAIT: Duration = Duration::from_millis(20);
 
 /// Private databases and indexes of values of a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stored {
-    /// How many there are.
+    /// The number of databases and indexes.
     pub count: usize,
     /// The bytes of their files together.
     pub bytes: u64,
@@ -65,13 +65,13 @@ impl Place {
         self.path.with_extension(NOTES)
     }
 
-    /// Whether the database is there.
+    /// Returns true if the database is there.
     pub(crate) fn is_filled(&self) -> bool {
         self.path.is_file()
     }
 
-    /// Has the database written by `write` to a new file of another name, unless it is there or
-    /// somebody else does it meanwhile. Returns whether it was written here.
+    /// Calls `write` to write the database to a new file of another name, unless it is there or
+    /// somebody else writes it meanwhile. Returns whether it was written here.
     pub(crate) fn fill<E>(
         &self,
         write: impl FnOnce(&Path) -> Result<(), E>,
@@ -113,7 +113,7 @@ impl Place {
     }
 }
 
-/// How many private databases and indexes of values a folder has, and how large they are. It
+/// Returns the number and the size of the private databases and indexes of values in a folder. It
 /// blocks.
 ///
 /// # Errors

@@ -47,7 +47,7 @@ fn unpacked(source: &Source) -> Result<(Vec<u8>, Box<dyn Read>), ImportError> {
     Ok((head, Box::new(bytes)))
 }
 
-/// At most so many of the next bytes.
+/// Returns at most so many of the next bytes.
 fn head(bytes: &mut impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     bytes.take(most).read_to_end(&mut head)?;

@@ -10,7 +10,7 @@ use syrch_core::Limits;
 
 use super::Protocol;
 
-/// Whether replies are requested in a format that the endpoint enforces.
+/// The requests whose replies the endpoint is asked to format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StructuredReplies {
@@ -28,7 +28,7 @@ impl StructuredReplies {
     /// The names in settings.
     pub const NAMES: &'static [&'static str] = &["auto", "always", "never"];
 
-    /// Its name in settings.
+    /// Returns its name in settings.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -38,7 +38,7 @@ impl StructuredReplies {
         }
     }
 
-    /// That of a name; `None` for any other text.
+    /// Returns the choice of a name; `None` for any other text.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Auto, Self::Always, Self::Never].into_iter().find(|one| one.name() == name)
@@ -55,7 +55,7 @@ pub struct EndpointConfig {
     /// The key, which is sent to this endpoint only. Without a key, or with an empty one, its
     /// header is not sent.
     pub api_key: Option<SecretString>,
-    /// Whether the key may be sent over plain HTTP to another machine, where others can read it on
+    /// True if the key may be sent over plain HTTP to another machine, where others can read it on
     /// its way.
     pub insecure: bool,
     /// The model of requests that name none.
@@ -66,9 +66,9 @@ pub struct EndpointConfig {
     pub temperature: Option<f32>,
     /// Output tokens of one call at most; a request may ask for fewer.
     pub max_tokens: u32,
-    /// Whether replies are requested in a format that the endpoint enforces.
+    /// The requests whose replies the endpoint is asked to format.
     pub structured: StructuredReplies,
-    /// Time for one exchange, from connecting to the reply's last byte.
+    /// The time limit for one exchange, from connecting to the reply's last byte.
     pub timeout: Duration,
     /// The bounds of prompts and replies.
     pub limits: Limits,
@@ -154,14 +154,14 @@ impl fmt::Debug for EndpointConfig {
     }
 }
 
-/// Why an endpoint cannot be used as configured. No variant shows the key or the address, which may
-/// hold one.
+/// The reason why an endpoint cannot be used as configured. No variant shows the key or the
+/// address, which may hold one.
 #[derive(Debug, thiserror::Error)]
 pub enum EndpointError {
     /// The base URL is malformed, or contains a user, a query or a fragment.
     #[error("the base URL is not usable: {reason}")]
     BaseUrl {
-        /// Why the URL cannot be used.
+        /// The reason why the URL cannot be used.
         reason: String,
     },
     /// The key would go to another machine without encryption.

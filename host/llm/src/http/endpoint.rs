@@ -1,4 +1,4 @@
-//! One HTTP exchange with the endpoint, and error messages that name what to check.
+//! An HTTP exchange with the endpoint, and error messages that name what to check.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ const ERROR_BODY: usize = 64 << 10;
 /// JSON values of a reply at most. With log probabilities, a token has about ten.
 const VALUES: usize = 1 << 18;
 
-/// How an exchange failed.
+/// The failure of an exchange.
 #[derive(Debug)]
 pub(super) enum Failure {
     /// The request did not reach the endpoint.
@@ -38,7 +38,7 @@ pub(super) enum Failure {
 /// The body of a reply.
 #[derive(Debug)]
 pub(super) enum Body {
-    /// One document.
+    /// A single document.
     Json(Value),
     /// A stream.
     Events(Events),
@@ -182,9 +182,9 @@ impl Endpoint {
         }
     }
 
-    /// What a model said, without a key that it repeats. It is read and stored, so that a word such
-    /// as `none` stays as it is, and only what can be no value of a database is taken out: a long
-    /// key of letters and digits.
+    /// Removes the key from what a model said. The text is read and stored, so that a word such as
+    /// `none` stays as it is, and only what can be no value of a database is taken out: a long key
+    /// of letters and digits.
     pub(super) fn without_key(&self, said: &mut String) {
         let is_certain = |key: &str| {
             let has = |is: fn(&u8) -> bool| key.as_bytes().iter().any(is);

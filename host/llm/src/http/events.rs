@@ -12,11 +12,11 @@ const DONE: &str = "[DONE]";
 pub(super) struct Events {
     /// Their documents, in order.
     pub(super) all: Vec<Value>,
-    /// Whether the stream says that it has ended.
+    /// True if the stream says that it has ended.
     pub(super) is_ended: bool,
 }
 
-/// Whether a body is a stream of events.
+/// Returns true if a body is a stream of events.
 pub(super) fn is_stream(body: &[u8]) -> bool {
     let start = body.trim_ascii_start();
     [b"data:".as_slice(), b"event:", b": ", b":\n", b"id:", b"retry:"]

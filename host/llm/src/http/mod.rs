@@ -1,5 +1,5 @@
-//! What the clients of model endpoints share: the configuration, an exchange over HTTP, its errors,
-//! and the request forms that an endpoint accepts.
+//! The common parts of the clients of model endpoints: the configuration, an exchange over HTTP,
+//! its errors, and the request forms that an endpoint accepts.
 //!
 //! A client is a [`Protocol`]: the address and headers of requests, their bodies, and how a reply
 //! is read. Everything else is here, so that the same rules hold for all clients: no redirect is

@@ -17,7 +17,7 @@ pub trait Protocol: Send + Sync + 'static {
     /// several, the first of them.
     const OPTIONAL: &'static [&'static str];
 
-    /// Whether an endpoint can be told the format of a reply, rather than its model in the prompt.
+    /// True if an endpoint can be told the format of a reply, rather than its model in the prompt.
     const ENFORCES: bool = false;
 
     /// The address of requests, and the base URL as it is shown, from the configured base URL
@@ -47,7 +47,7 @@ pub trait Protocol: Send + Sync + 'static {
     fn parse(text: &str, expect: &Shape, limits: &Limits) -> Result<Option<Json>, LlmError> {
         shape::parse(text, expect, limits)
     }
-    /// The same for a text that was cut off at its limit of `tokens`.
+    /// Does the same for a text that was cut off at its limit of `tokens`.
     ///
     /// # Errors
     /// [`LlmError::Cut`] if there is no value that is whole, [`LlmError::TooLarge`] over the
@@ -91,7 +91,7 @@ pub fn list_of_models<P: Protocol>(base: &str, key: Option<&str>) -> ListRequest
     }
 }
 
-/// What the body of a request depends on besides the request.
+/// The settings that the body of a request depends on besides the request.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings<'a> {
     /// The model's name at the endpoint.
@@ -100,7 +100,7 @@ pub struct Settings<'a> {
     pub temperature: Option<f32>,
     /// Output tokens of this request at most.
     pub max_tokens: u32,
-    /// What the endpoint has refused so far.
+    /// The features that the endpoint has refused so far.
     pub quirks: &'a Quirks,
 }
 
@@ -109,11 +109,11 @@ pub struct Settings<'a> {
 pub struct Answer {
     /// The text; empty if there is none.
     pub text: String,
-    /// What the model thought, if it is apart from the text.
+    /// The model's thinking, if it is apart from the text.
     pub thinking: String,
-    /// Whether tokens of the reply were spent on thinking.
+    /// True if tokens of the reply were spent on thinking.
     pub thought: bool,
-    /// Why the text ends.
+    /// The reason why the text ends.
     pub stopped: Stopped,
     /// The arguments of the tools that it called, though none were offered.
     pub tool_calls: Vec<String>,
@@ -123,7 +123,7 @@ pub struct Answer {
     pub usage: Option<Usage>,
 }
 
-/// Why a reply ends.
+/// The reason why a reply ends.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Stopped {
     /// The reply is complete.

@@ -132,7 +132,8 @@ impl<P: Protocol> HttpProvider<P> {
         ModelOutcome::sent(Err(self.endpoint.refused(said, sent.model)), Some(nothing)).retry(retry)
     }
 
-    /// Whether there is another form of a request that was refused, which is remembered then.
+    /// Finds another form of a request that was refused, and remembers it; returns false if there
+    /// is none.
     fn learn(&self, sent: &Sent<'_>, said: &Said) -> bool {
         let Sent { request, model, quirks, max_tokens, .. } = sent;
         let fewer = match said.cause {
@@ -205,9 +206,9 @@ impl<P: Protocol> HttpProvider<P> {
         ModelOutcome::sent(result, Some(usage)).retry(retry)
     }
 
-    /// Whether a reply that was cut off is asked for once more with all the output tokens that the
-    /// user allows: if it was cut off before its answer or in it, rather than in prose. What a
-    /// request limits by itself stays so.
+    /// Returns true if a reply that was cut off is asked for once more with all the output tokens
+    /// that the user allows: if it was cut off before its answer or in it, rather than in prose. A
+    /// limit that a request sets itself stays.
     fn gets_more(
         &self,
         sent: &Sent<'_>,
@@ -236,8 +237,8 @@ impl<P: Protocol> HttpProvider<P> {
         gets_more
     }
 
-    /// Whether a reply without the statement that it should hold is asked for once more as a JSON
-    /// document, as are all statements of that model from then on.
+    /// Returns true if a reply without the statement that it should hold is asked for once more as
+    /// a JSON document, as are all statements of that model from then on.
     fn gets_format(
         &self,
         sent: &Sent<'_>,
@@ -326,7 +327,7 @@ impl<P: Protocol> HttpProvider<P> {
     }
 }
 
-/// Whether a reply that was cut off had neither begun its answer nor thought before it.
+/// Returns true if a reply that was cut off had neither begun its answer nor thought before it.
 fn is_prose(answer: &Answer) -> bool {
     let text = answer.text.to_lowercase();
     let is_begun = ["```", "{", "select"].iter().any(|sign| text.contains(sign));
@@ -353,8 +354,8 @@ fn estimate(sent: &Sent<'_>, answer: &Answer) -> Usage {
     }
 }
 
-/// Whether what was found in a model's thinking can be nothing but its answer: one statement alone,
-/// a document that is all of the text, or a word that is.
+/// Returns true if what was found in a model's thinking can be nothing but its answer: one
+/// statement alone, a document that is all of the text, or a word that is.
 fn is_alone(parsed: &str, thinking: &str, expect: &Shape) -> bool {
     /// Bytes of a text that holds a word and nothing else.
     const WORD: usize = 64;

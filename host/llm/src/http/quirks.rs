@@ -1,5 +1,5 @@
-//! What an endpoint has refused so far, so that it is not sent again: endpoints of the same
-//! protocol accept different parameters.
+//! The requests that an endpoint has refused so far, so that they are not sent again: endpoints of
+//! the same protocol accept different parameters.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use serde_json::Value;
 use syrch_core::ports::{Request, RequestKey, Shape};
 
-/// How a JSON document is requested, from the strictest form to the loosest.
+/// The form in which a JSON document is requested, from the strictest to the loosest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Structured {
     /// By its JSON Schema, which the endpoint enforces.
@@ -59,24 +59,24 @@ const FORMAT: [&str; 7] = [
 /// The form of requests that one model of one endpoint accepts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Quirks {
-    /// How a JSON document is requested.
+    /// The form in which a JSON document is requested.
     pub structured: Structured,
-    /// Whether the output limit is called `max_completion_tokens`.
+    /// True if the output limit is called `max_completion_tokens`.
     pub completion_tokens: bool,
     /// The parameters that are left out.
     pub dropped: BTreeSet<&'static str>,
-    /// Whether the reply is asked for as a stream.
+    /// True if the reply is asked for as a stream.
     pub streams: bool,
-    /// Whether the system prompt stands at the beginning of the user's first message, and roles
+    /// True if the system prompt stands at the beginning of the user's first message, and roles
     /// alternate.
     pub folds_system: bool,
-    /// Whether the model thinks before it answers, so that a reply needs all the output tokens that
+    /// True if the model thinks before it answers, so that a reply needs all the output tokens that
     /// the user allows.
     pub thinks: bool,
-    /// Whether a reply of the model was cut off with all the output tokens that the user allows, so
-    /// that more are asked for no more.
+    /// True if a reply of the model was cut off with all the output tokens that the user allows, so
+    /// that it is not asked for more again.
     pub rambles: bool,
-    /// Whether statements are requested as JSON documents.
+    /// True if statements are requested as JSON documents.
     pub statements_as_json: bool,
     /// The most output tokens that the endpoint allows.
     pub most_tokens: Option<u32>,
@@ -142,7 +142,8 @@ impl Quirks {
     }
 }
 
-/// What was learnt, by model; and for schemas that were refused themselves, by model and schema.
+/// The quirks that were learnt, by model; and for schemas that were refused themselves, by model
+/// and schema.
 #[derive(Debug, Default)]
 pub(super) struct Learnt {
     models: HashMap<String, Quirks>,
@@ -211,13 +212,14 @@ fn identity(model: &str, request: &Request) -> u64 {
     hasher.finish()
 }
 
-/// Whether a refusal is about this schema rather than about all, so that others may still be sent.
+/// Returns true if a refusal is about this schema rather than about all, so that others may still
+/// be sent.
 fn is_about_one_schema(error: &str) -> bool {
     let error = error.to_lowercase();
     error.contains("invalid schema") || error.contains("invalid_json_schema")
 }
 
-/// Whether the name occurs in the text as a whole word.
+/// Returns true if the name occurs in the text as a whole word.
 fn names(text: &str, name: &str) -> bool {
     let part_of = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(name).any(|(at, _)| {

@@ -1,7 +1,7 @@
 //! The meaning of an endpoint's error: what it is about, whether the same call may succeed later,
 //! and what the user can do.
 //!
-//! What an error says counts for more than the status that it came with: gateways answer 200 with
+//! The text of an error counts for more than the status that it came with: gateways answer 200 with
 //! an error of their provider, and servers answer 400 for a content filter and 500 for a prompt
 //! that is too long.
 
@@ -82,7 +82,7 @@ const PASSING: [&str; 9] = [
 const RATE: [&str; 6] =
     ["rate limit", "rate_limit", "ratelimit", "too many requests", "resource_exhausted", "throttl"];
 
-/// What an error is about.
+/// The cause of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cause {
     /// A filter refuses the prompt or the reply.
@@ -96,7 +96,7 @@ pub(super) enum Cause {
     Other,
 }
 
-/// What an endpoint says in place of a reply.
+/// The error that an endpoint sends in place of a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Said {
     /// The status that the error has by its own words, else that of the exchange.
@@ -105,9 +105,9 @@ pub(super) struct Said {
     pub(super) text: String,
     /// All of its words in lower case.
     pub(super) words: String,
-    /// What it is about.
+    /// The cause of the error.
     pub(super) cause: Cause,
-    /// Whether the same request may succeed later.
+    /// The time after which the same request may succeed, if it may.
     pub(super) retry: Retry,
 }
 
@@ -252,7 +252,7 @@ fn own_status(status: StatusCode, body: &Value, words: &str) -> StatusCode {
     StatusCode::from_u16(by_words).unwrap_or(status)
 }
 
-/// Whether the endpoint may answer the same request later.
+/// Returns whether, and when, the endpoint may answer the same request.
 fn retry(status: StatusCode, headers: &HeaderMap, words: &str) -> Retry {
     let is_passing = match status.as_u16() {
         429 => !QUOTA.iter().any(|word| words.contains(word)),
@@ -269,7 +269,7 @@ fn retry(status: StatusCode, headers: &HeaderMap, words: &str) -> Retry {
     }
 }
 
-/// What the user can do about an error.
+/// Returns advice about what the user can do about an error.
 pub(super) fn advice(said: &Said, has_key: bool, model: &str) -> String {
     if said.cause == Cause::Loading {
         return "it has not loaded its model yet; try again later".to_owned();

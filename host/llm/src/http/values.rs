@@ -23,7 +23,7 @@ pub(crate) fn schema_in_words(schema: &str) -> String {
     )
 }
 
-/// Whether a shape is that of one statement.
+/// Returns true if a shape is that of one statement.
 pub(crate) fn holds_statement(shape: &Shape) -> bool {
     matches!(shape, Shape::Sql) || matches!(shape, Shape::Yaml(keys) if *keys == ["sql"])
 }

@@ -86,7 +86,7 @@ fn fold(messages: &[Message]) -> Vec<Message> {
     folded
 }
 
-/// Whether a statement is requested as a JSON document.
+/// Returns true if a statement is requested as a JSON document.
 fn asks_for_document(shape: &Shape, quirks: &Quirks) -> bool {
     quirks.statements_as_json && holds_statement(shape)
 }
@@ -186,13 +186,13 @@ fn content(value: Option<&Value>) -> String {
     }
 }
 
-/// What a message has of the model's thinking, in the fields of the servers that keep it apart.
+/// Returns the model's thinking from the fields of a message in which servers keep it apart.
 fn thinking(message: &Value) -> String {
     let fields = ["reasoning_content", "reasoning", "thinking"];
     fields.iter().find_map(|field| message.get(field)?.as_str()).unwrap_or_default().to_owned()
 }
 
-/// Whether a report of usage names tokens of thinking.
+/// Returns true if a report of usage names tokens of thinking.
 fn has_thought(usage: Option<&Value>) -> bool {
     let tokens =
         usage.and_then(|usage| usage.pointer("/completion_tokens_details/reasoning_tokens"));

@@ -73,7 +73,7 @@ fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     text.strip_prefix(word).filter(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()))
 }
 
-/// What follows a bracketed scale.
+/// Returns the text after a bracketed scale.
 fn after_scale(inner: &str) -> Option<&str> {
     let (scale, rest) = inner.split_once(')')?;
     let follows = rest

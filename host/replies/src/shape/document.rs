@@ -44,7 +44,7 @@ pub(super) fn documents(text: &str, depth: usize) -> Vec<(Range<usize>, Value)> 
     found
 }
 
-/// Whether a bracket begins JSON rather than a remark in brackets.
+/// Returns true if a bracket begins JSON rather than a remark in brackets.
 fn begins_document(text: &str) -> bool {
     let mut rest = text.chars().skip(1).skip_while(|c| c.is_whitespace());
     rest.next().is_none_or(|next| "\"{}[]".contains(next))

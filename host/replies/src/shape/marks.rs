@@ -3,14 +3,14 @@
 /// Bytes before a statement that are read.
 const NEAR: usize = 400;
 
-/// What a reply calls a statement; a greater one is preferred.
+/// The mark that a reply gives a statement; a greater one is preferred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Mark {
     /// A first draft, or a step on the way.
     Draft,
     /// An alternative, an example, or a template.
     Alternative,
-    /// Nothing.
+    /// No mark.
     Plain,
     /// The statement that was asked for, by the name that the prompt gives it.
     Named,
@@ -188,8 +188,8 @@ fn lead(near: &str) -> &str {
     &line[from.unwrap_or(0)..]
 }
 
-/// Whether the words are a heading of a final statement: `final answer`, `here is the corrected
-/// query`, `better`.
+/// Returns true if the words are a heading of a final statement: `final answer`,
+/// `here is the corrected query`, `better`.
 fn is_final(words: &[&str]) -> bool {
     words.iter().enumerate().any(|(at, word)| {
         let is_alone = words.len() == 1
@@ -201,7 +201,7 @@ fn is_final(words: &[&str]) -> bool {
     })
 }
 
-/// Whether the words are those of a numbered step or attempt.
+/// Returns true if the words are those of a numbered step or attempt.
 fn is_step(words: &[&str]) -> bool {
     words.windows(2).any(|pair| {
         ["step", "attempt"].contains(&pair[0]) && pair[1].chars().all(|c| c.is_ascii_digit())

@@ -137,8 +137,8 @@ fn ends(text: &str) -> usize {
     }
 }
 
-/// Whether a line comment holds a line of the statement: one that certainly belongs to it, or
-/// `in_doubt` one that may.
+/// Returns true if a line comment holds a line of the statement: one that certainly belongs to it,
+/// or `in_doubt` one that may.
 pub(super) fn hides_line(sql: &str, in_doubt: bool) -> bool {
     if !sql.contains("\\n") {
         return false;
@@ -159,9 +159,9 @@ pub(super) fn hides_line(sql: &str, in_doubt: bool) -> bool {
     false
 }
 
-/// Whether a text has signs outside of literals that are certainly not its own, though a parser may
-/// take them: character references of a web page, characters beyond ASCII that stand for those of
-/// SQL, and a line within a comment.
+/// Returns true if a text has signs outside of literals that are certainly not its own, though a
+/// parser may take them: character references of a web page, characters beyond ASCII that stand for
+/// those of SQL, and a line within a comment.
 pub(super) fn is_damaged(sql: &str) -> bool {
     hides_line(sql, false)
         || outside(sql).any(|rest| match rest.chars().next() {
@@ -219,7 +219,7 @@ pub(super) fn without_brackets(sql: &str) -> &str {
     sql
 }
 
-/// What follows each place outside of literals, quoted names and comments.
+/// Returns the text that follows each place outside of literals, quoted names and comments.
 fn outside(sql: &str) -> impl Iterator<Item = &str> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -258,8 +258,8 @@ fn protected(text: &str) -> Option<usize> {
     }
 }
 
-/// Where a line comment ends whose line break is written as `\n`. In a text of several lines it may
-/// be a part of the comment, unless what follows continues the statement.
+/// Returns the end of a line comment whose line break is written as `\n`. In a text of several
+/// lines it may be a part of the comment, unless what follows continues the statement.
 fn joined_line(comment: &str, is_one_line: bool) -> Option<usize> {
     let inside = comment.strip_prefix("--")?;
     let mut breaks = inside.match_indices("\\n").map(|(at, _)| at + 2);
@@ -407,7 +407,7 @@ fn tag(text: &str) -> Option<(usize, bool)> {
     (is_name && (is_break || inside.starts_with('/'))).then_some((inside.len() + 2, is_break))
 }
 
-/// Whether a character is a blank that SQL does not know.
+/// Returns true if a character is a blank that SQL does not know.
 fn is_odd_blank(c: char) -> bool {
     c.is_whitespace() && !c.is_ascii_whitespace() && c != '\u{b}'
 }

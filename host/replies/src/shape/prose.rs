@@ -1,4 +1,4 @@
-//! What models write around an answer: code fences and tags.
+//! The code fences and tags that models write around an answer.
 
 use std::ops::Range;
 
@@ -55,7 +55,7 @@ pub(super) struct Fence {
     pub(super) language: String,
     /// The place of its content.
     pub(super) body: Range<usize>,
-    /// Whether it ends before the text does.
+    /// True if it ends before the text does.
     pub(super) closed: bool,
 }
 
@@ -88,7 +88,8 @@ pub(super) fn blocks(text: &str) -> Vec<Fence> {
     found
 }
 
-/// What stands between tags. A tag without an end reaches to the next one or the end of the text.
+/// Finds the blocks between tags. A tag without an end reaches to the next one or the end of the
+/// text.
 fn tagged(text: &str) -> Vec<Fence> {
     let mut found: Vec<Fence> = Vec::new();
     let mut at = 0;
@@ -129,7 +130,7 @@ fn opening(text: &str, at: usize) -> Option<(&'static str, usize)> {
     Some((name, at + 1 + name.len() + end + 1))
 }
 
-/// What stands between lines of at least three tildes.
+/// Finds the blocks between lines of at least three tildes.
 fn tildes(text: &str) -> Vec<Fence> {
     let mut found = Vec::new();
     let mut open: Option<(String, usize)> = None;

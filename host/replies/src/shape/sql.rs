@@ -101,7 +101,7 @@ struct Found {
     confidence: Option<f64>,
     /// Its place in the text, or that of the code around it.
     place: Range<usize>,
-    /// Whether its end is marked: by that of its block or document, or by a semicolon.
+    /// True if its end is marked: by that of its block or document, or by a semicolon.
     ended: bool,
 }
 
@@ -539,7 +539,7 @@ fn is_ended(text: &str, place: &Range<usize>) -> bool {
         && ends_with_separator(&text[place.start..end])
 }
 
-/// Where a fence's code ends: before a line that states the confidence.
+/// Returns the place where a fence's code ends: before a line that states the confidence.
 fn code_end(text: &str, body: &Range<usize>) -> usize {
     let mut at = body.start;
     for line in text[body.clone()].split_inclusive('\n') {

@@ -1,5 +1,5 @@
-//! What models write beside an answer: their thinking, in the marks of each family of models, and
-//! the marks that end a turn.
+//! The parts of a reply beside the answer: the model's thinking, in the marks of each family of
+//! models, and the marks that end a turn.
 
 use super::prose::fences;
 use crate::statement::begins_clause;
@@ -66,17 +66,18 @@ const CHANNEL: &str = "<|channel|>";
 const MESSAGE: &str = "<|message|>";
 /// The channel that holds the answer.
 const FINAL: &str = "final";
-/// Where the answer begins once a server has taken the marks of channels out of a reply.
+/// The mark at which the answer begins once a server has taken the marks of channels out of a
+/// reply.
 const BARE_FINAL: &str = "assistantfinal";
 /// The channels of thinking, with which such a reply begins.
 const BARE: [&str; 2] = ["analysis", "commentary"];
 /// Bytes between the name of a channel and its text.
 const HEADER: usize = 64;
 
-/// The text without the model's thinking. A block without an end reaches to the end of the text; a
-/// closing mark without an opening one (chat templates often remove the first) ends a block that
-/// began with the text. Of a reply in channels the last final one is left, and nothing where there
-/// is none.
+/// Returns the text without the model's thinking. A block without an end reaches to the end of the
+/// text; a closing mark without an opening one (chat templates often remove the first) ends a block
+/// that began with the text. Of a reply in channels the last final one is left, and nothing where
+/// there is none.
 pub(super) fn without_thinking(text: &str) -> String {
     let lower = outside_literals(&text.to_ascii_lowercase());
     let from = answer_in_channels(&lower);
@@ -85,7 +86,7 @@ pub(super) fn without_thinking(text: &str) -> String {
     until_end(&without_asides(&answer)).to_owned()
 }
 
-/// Whether the text holds a mark of thinking.
+/// Returns true if the text holds a mark of thinking.
 #[must_use]
 pub fn has_thinking(text: &str) -> bool {
     let lower = outside_literals(&text.to_ascii_lowercase());
@@ -261,7 +262,7 @@ fn is_about_thinking(part: &str) -> bool {
     first.is_some_and(|word| TAGS.contains(word))
 }
 
-/// Whether a reply is in channels, with their marks or without. `lower` is in lower case.
+/// Returns true if a reply is in channels, with their marks or without. `lower` is in lower case.
 fn is_in_channels(lower: &str) -> bool {
     lower.contains(CHANNEL) || lower.contains(BARE_FINAL) && begins_with_channel(lower)
 }
@@ -270,8 +271,8 @@ fn begins_with_channel(lower: &str) -> bool {
     BARE.iter().any(|name| lower.trim_start().starts_with(name))
 }
 
-/// Where the answer of a reply begins that may be in channels; `None` if it is in channels and none
-/// of them is final.
+/// Returns the place where the answer begins in a reply that may be in channels; `None` if it is in
+/// channels and none of them is final.
 fn answer_in_channels(lower: &str) -> Option<usize> {
     if lower.contains(CHANNEL) {
         let last = lower.rmatch_indices(CHANNEL).find_map(|(at, _)| {

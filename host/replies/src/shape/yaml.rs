@@ -54,7 +54,7 @@ fn bare(text: &str, keys: &[String], read: impl Fn(&str) -> Option<Value>) -> Op
     None
 }
 
-/// Whether a line is an entry of the mapping rather than a remark after it.
+/// Returns true if a line is an entry of the mapping rather than a remark after it.
 fn is_entry(line: &str) -> bool {
     let name = line
         .bytes()
@@ -71,7 +71,7 @@ fn begins_with_key(line: &str, keys: &[String]) -> bool {
     })
 }
 
-/// These keys of the mapping that is the whole text, if it has them all.
+/// Returns these keys of the mapping that is the whole text, if it has them all.
 fn mapping(yaml: &str, keys: &[String], limits: &Limits) -> Option<Value> {
     if yaml.len() > limits.json_bytes {
         return None;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-/// What of one question was needed, shown, and both.
+/// The counts of names that questions needed, that were shown, and both.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Figures {
     questions: usize,

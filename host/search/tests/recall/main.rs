@@ -1,5 +1,5 @@
-//! How many of the tables and columns that questions need are selected from a catalog of 500
-//! tables.
+//! Measures how many of the tables and columns that questions need are selected from a catalog of
+//! 500 tables.
 //!
 //! A gold's tables and columns are those of its statement's facts, resolved against the whole
 //! catalog. The linker is given the question's own text, and nothing of the gold.

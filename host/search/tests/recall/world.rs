@@ -1,4 +1,4 @@
-//! One database of 500 tables: all databases of the test data in one file, and decoys around them.
+//! A database of 500 tables: all databases of the test data in one file, and decoys around them.
 //!
 //! The databases have no table name in common, so that every gold statement runs on the one file as
 //! it is; should one come to be used twice, making the file fails.
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 /// Tables of the whole.
 pub(crate) const TABLES: usize = 500;
 
-/// What decoys are about. Many are what the questions are about too, so that words alone do not
+/// The subjects of decoys. Many are what the questions are about too, so that words alone do not
 /// distinguish them.
 const THINGS: &str = "invoice shipment warehouse supplier patient doctor prescription hotel booking guest vehicle driver insurance \
     claim agent loan branch account recipe ingredient restaurant waiter ticket match team league referee lecture \

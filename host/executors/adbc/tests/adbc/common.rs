@@ -80,7 +80,7 @@ impl Direct {
     }
 }
 
-/// One statement at a time, with this deadline.
+/// Returns limits of one statement at a time, with this deadline.
 pub(crate) fn single(milliseconds: u64) -> Limits {
     Limits {
         sql_in_flight: 1,

@@ -1,4 +1,4 @@
-//! What the tests share: a workspace with a small shop, and its answers.
+//! Helpers of the tests: a workspace with a small shop, and its answers.
 
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,7 @@ pub(crate) fn mock() -> Mock {
     Mock { workspace, _folder: folder }
 }
 
-/// How a user opens it with a personal access token.
+/// Returns the configuration with which a user opens it with a personal access token.
 pub(crate) fn config(mock: &Mock) -> DatabricksConfig {
     let mut config = DatabricksConfig::new(mock.workspace.url());
     config.variables.insert("DATABRICKS_TOKEN".into(), TOKEN.into());

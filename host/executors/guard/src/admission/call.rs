@@ -51,7 +51,7 @@ impl Walk<'_> {
         (is_known && self.rules.is_listed(&plain)).then_some((plain, ident.span))
     }
 
-    /// Whether a function may stand in FROM.
+    /// Returns true if a function may stand in FROM.
     pub(super) fn stands_in_from(&self, name: &ObjectName) -> bool {
         let listed = self.listed(name);
         listed.is_some_and(|(name, _)| {
@@ -261,8 +261,8 @@ impl Walk<'_> {
     }
 }
 
-/// Whether what the parser takes for a lambda is the operator that takes a part out of a document,
-/// `document -> '$.part'`.
+/// Returns true if what the parser takes for a lambda is the operator that takes a part out of a
+/// document, `document -> '$.part'`.
 pub(super) fn is_arrow(rules: &Rules, lambda: &LambdaFunction) -> bool {
     let is_text = matches!(&*lambda.body, Expr::Value(value) if matches!(value.value, Value::SingleQuotedString(_)));
     let is_one = matches!(

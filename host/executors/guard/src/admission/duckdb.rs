@@ -1,7 +1,8 @@
-//! What statements for DuckDB may use. Left out is whatever reads files, settings, secrets or other
-//! statements, and what runs a function by its name or grows without a bound, such as
-//! `list_aggregate` and `list_reduce`. `damerau_levenshtein` needs memory for the product of its
-//! two lengths, of which `memory_limit` counts nothing: 3 GB for two texts of 20,000 letters.
+//! The forms and functions that statements for DuckDB may use. Left out is whatever reads files,
+//! settings, secrets or other statements, and what runs a function by its name or grows without a
+//! bound, such as `list_aggregate` and `list_reduce`. `damerau_levenshtein` needs memory for the
+//! product of its two lengths, of which `memory_limit` counts nothing: 3 GB for two texts of 20,000
+//! letters.
 
 use super::rules::{Form, Names, Rules};
 use crate::functions::{Functions, words};

@@ -14,7 +14,7 @@ use super::call::is_arrow;
 use super::rules::Form;
 use crate::carry;
 
-/// What EXTRACT may take out of a time.
+/// The fields that EXTRACT may take out of a time.
 const FIELDS: &[&str] = &[
     "century",
     "day",

@@ -1,4 +1,4 @@
-//! Whether a statement that was written again has the tokens of the one that was checked.
+//! Checks that a statement that was written again has the tokens of the one that was checked.
 //!
 //! The parser's tree is a function of the tokens. If the written text has the same tokens, in the
 //! same order, but for words that the walk took for names and that have quotes now, and for names
@@ -15,7 +15,7 @@ use crate::{Kind, Token};
 pub(crate) struct Qualified {
     /// The byte at which it begins.
     pub(super) start: u32,
-    /// How many parts it had.
+    /// The number of parts that it had.
     pub(super) parts: usize,
     /// The parts that it has now.
     pub(super) name: Vec<String>,
@@ -40,8 +40,8 @@ impl<'t> Side<'t> {
         self.tokens.get(index).map(|token| (token.kind, token.text(self.text)))
     }
 
-    /// Whether the token stands right behind the one before it where that matters: two operators
-    /// may be one, a word may be the prefix of a string and a point may begin a number.
+    /// Returns true if the token stands right behind the one before it where that matters: two
+    /// operators may be one, a word may be the prefix of a string and a point may begin a number.
     fn is_joined(&self, index: usize) -> bool {
         let Some([before, token]) =
             index.checked_sub(1).and_then(|before| self.tokens.get(before..=index))
@@ -125,7 +125,8 @@ pub(super) fn is_same(
     right == written.tokens.len() && relations.next().is_none()
 }
 
-/// Whether the parts of a name stand at that index, each in quotes and with a point between them.
+/// Returns true if the parts of a name stand at that index, each in quotes and with a point between
+/// them.
 fn is_name(written: &Side<'_>, index: usize, name: &[String]) -> bool {
     name.iter().enumerate().all(|(part, wanted)| {
         let is_part = written.tokens.get(index + part * 2).is_some_and(|token| {

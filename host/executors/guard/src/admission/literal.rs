@@ -188,8 +188,8 @@ pub(super) fn escaped(text: &str) -> Option<String> {
     (!text.contains("${")).then(|| format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'")))
 }
 
-/// In the quotes that the text does not hold: three quotes in a row would begin a text of another
-/// kind.
+/// Writes a text in the quotes that it does not hold: three quotes in a row would begin a text of
+/// another kind.
 pub(super) fn either_quote(text: &str) -> Option<String> {
     let quote = if text.contains('\'') { '"' } else { '\'' };
     (!text.contains(quote) && !text.contains(['\n', '\r'])).then(|| format!("{quote}{text}{quote}"))

@@ -51,7 +51,7 @@ const AMPLIFICATION: u64 = 1_000_000;
 /// A statement that may run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Admitted {
-    /// What runs: the statement written again, with every relation qualified by its schema.
+    /// The statement that runs: it is written again, with every relation qualified by its schema.
     pub sql: String,
     /// The granted relations that it reads, as `schema.name`.
     pub tables: Vec<String>,
@@ -79,14 +79,14 @@ pub fn admit(text: &str, granted: &Granted, bounds: &Bounds) -> Result<Admitted,
     })
 }
 
-/// The same text as [`admit`] reads it for PostgreSQL: `TABLE t` and `BETWEEN SYMMETRIC`, which the
-/// parser lacks, in words that it knows. For [`facts`](crate::facts).
+/// Rewrites a text as [`admit`] reads it for PostgreSQL: `TABLE t` and `BETWEEN SYMMETRIC`, which
+/// the parser lacks, in words that it knows. It is meant for [`facts`](crate::facts).
 #[must_use]
 pub fn readable(text: &str) -> String {
     rewrite(text, &Dialect::Postgres, Bounds::default().comment_depth).text.into_owned()
 }
 
-/// Whether statements of a dialect may call a function, by its name in lower case.
+/// Returns true if statements of a dialect may call a function, by its name in lower case.
 #[must_use]
 pub fn is_listed(function: &str, dialect: &Dialect) -> bool {
     Rules::of(dialect).is_listed(function)
@@ -132,8 +132,8 @@ fn walk(text: &str, tokens: &[Token], granted: &Granted) -> Result<Admitted, Sql
     Err(SqlError::new(SqlErrorKind::Syntax, message).rule("syntax"))
 }
 
-/// One walk by these rules, with its statement written again and the relations in it that were
-/// qualified. `first` works on the query before it.
+/// Walks over a statement by these rules, and returns it written again, with the relations in it
+/// that were qualified. `first` works on the query before it.
 pub(crate) fn written<T>(
     text: &str,
     tokens: &[Token],
@@ -163,7 +163,7 @@ pub(crate) fn written<T>(
     Ok((Admitted { sql, tables, functions }, qualified, found))
 }
 
-/// What deterministic statements may have, in SQLite and PostgreSQL.
+/// Returns the rules for deterministic statements of SQLite and PostgreSQL.
 pub(crate) fn deterministic_rules(granted: &Granted) -> &'static Rules {
     match granted.dialect() {
         Dialect::Sqlite => &standard::DETERMINISTIC,
@@ -171,7 +171,7 @@ pub(crate) fn deterministic_rules(granted: &Granted) -> &'static Rules {
     }
 }
 
-/// One walk over a statement.
+/// A walk over a statement.
 struct Walk<'w> {
     rules: &'static Rules,
     granted: &'w Granted,
@@ -231,7 +231,7 @@ impl<'w> Walk<'w> {
         Err(self.refuse(SqlErrorKind::Denied, "clause", message, Span::empty()))
     }
 
-    /// As [`Walk::absent`], for a form that some dialects have.
+    /// Does the same as [`Walk::absent`], for a form that some dialects have.
     fn only(&self, form: Form, is_absent: bool, clause: &str) -> Result<(), SqlError> {
         self.absent(is_absent || self.rules.has(form), clause)
     }

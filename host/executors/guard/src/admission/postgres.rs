@@ -1,6 +1,6 @@
-//! What statements for PostgreSQL may use. Volatility is no measure for functions: `repeat` is
-//! immutable and can fill the memory, `current_setting` is stable and discloses the server's
-//! settings.
+//! The forms and functions that statements for PostgreSQL may use. Volatility is no measure for
+//! functions: `repeat` is immutable and can fill the memory, `current_setting` is stable and
+//! discloses the server's settings.
 
 use super::rules::{Form, Names, Rules};
 use crate::functions::{Functions, words};
@@ -67,7 +67,7 @@ const TYPES: &[&str] = &[
     "xml",
 ];
 
-/// What statements for PostgreSQL may use.
+/// The rules for statements for PostgreSQL.
 pub(super) static RULES: Rules = Rules {
     listed: &LISTED,
     bare: &["current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"],

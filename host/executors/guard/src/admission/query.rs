@@ -462,9 +462,9 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Whether a name is that of a common table expression. It is written as where it was defined,
-    /// since engines differ about the letters that they take for the same, and what is another name
-    /// to them is a table.
+    /// Returns whether a name is that of a common table expression. The name is then written as in
+    /// its definition, since engines differ about which letters they take for the same, and a name
+    /// that they take for another one is a table.
     fn common(&self, name: &mut ObjectName) -> Result<bool, SqlError> {
         let [ObjectNamePart::Identifier(ident)] = name.0.as_mut_slice() else {
             return Ok(false);

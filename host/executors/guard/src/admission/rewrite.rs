@@ -10,7 +10,7 @@ use crate::{Token, lex};
 /// A text for the parser.
 pub(crate) struct Source<'t> {
     pub(crate) text: Cow<'t, str>,
-    /// From this byte on the text is longer than the original, by so many bytes.
+    /// The byte from which on the text is longer than the original, and by how many bytes.
     longer: Option<(u32, u32)>,
 }
 
@@ -24,13 +24,13 @@ impl Source<'_> {
     }
 }
 
-/// What stands for SYMMETRIC: an operator that no version from 14 on has, and that the walk refuses
-/// everywhere else.
+/// The operator that stands for SYMMETRIC: one that no version from 14 on has, and that the walk
+/// refuses everywhere else.
 const SYMMETRIC: &str = "!!";
 
-/// For PostgreSQL `TABLE t` at the start becomes `SELECT * FROM t`, and of `BETWEEN SYMMETRIC` the
-/// second word becomes an operator of the lower bound that the walk finds there. A text that cannot
-/// be read stays as it is.
+/// Rewrites a text for PostgreSQL: `TABLE t` at the start becomes `SELECT * FROM t`, and of
+/// `BETWEEN SYMMETRIC` the second word becomes an operator of the lower bound that the walk finds
+/// there. A text that cannot be read stays as it is.
 pub(crate) fn rewrite<'t>(text: &'t str, dialect: &Dialect, comment_depth: usize) -> Source<'t> {
     let unchanged = || Source { text: Cow::Borrowed(text), longer: None };
     // Most texts hold neither word and need no look at their tokens.
@@ -67,7 +67,7 @@ pub(crate) fn rewrite<'t>(text: &'t str, dialect: &Dialect, comment_depth: usize
     source
 }
 
-/// Whether a text holds a word, in whatever letters.
+/// Returns true if a text holds a word, letter case aside.
 fn holds(text: &str, word: &str) -> bool {
     let (bytes, word) = (text.as_bytes(), word.as_bytes());
     let first = |byte: &u8| word.first().is_some_and(|first| byte.eq_ignore_ascii_case(first));

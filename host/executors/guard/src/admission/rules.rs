@@ -1,4 +1,4 @@
-//! What differs between the dialects that the walk knows. Everything else is the walk's own.
+//! The differences between the dialects that the walk knows. Everything else is the walk's own.
 
 use syrch_core::Dialect;
 
@@ -6,7 +6,8 @@ use crate::functions::Functions;
 
 use super::{duckdb, postgres, spark, standard};
 
-/// What statements of one dialect may use, and how they are written again.
+/// The rules for statements of one dialect: the forms and functions that they may use, and how they
+/// are written again.
 pub(crate) struct Rules {
     /// Functions that may be called, in order of the alphabet.
     pub(super) listed: &'static Functions,
@@ -37,19 +38,19 @@ pub(crate) struct Rules {
     /// Types that may be named beside those that the walk knows.
     pub(super) types: &'static [&'static str],
     pub(super) names: Names,
-    /// Whether the engine finds names whatever their letter case, quoted or not.
+    /// True if the engine finds names whatever their letter case, quoted or not.
     pub(super) ignores_case: bool,
     /// Schemas that are never granted.
     pub(super) system: &'static [&'static str],
     /// A text as a literal that the engine reads in one way only; `None` if there is none.
     pub(super) text: fn(&str) -> Option<String>,
-    /// Whether `X'…'` is a literal.
+    /// True if `X'…'` is a literal.
     pub(super) is_hex_text: bool,
     /// Forms that are not in every dialect.
     pub(super) forms: &'static [Form],
 }
 
-/// How names are written again.
+/// The way in which names are written again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Names {
     /// In lower case unless they were quoted, in double quotes.
@@ -165,7 +166,7 @@ impl Rules {
         self.listed.binary_search(&function).is_ok()
     }
 
-    /// Whether PostgreSQL reads it.
+    /// Returns true if PostgreSQL reads it.
     pub(super) fn is_postgres(&self) -> bool {
         self.names == Names::Folded
     }

@@ -1,4 +1,4 @@
-//! Which relations a statement may read, and which one a name means.
+//! The relations that a statement may read, and the resolution of their names.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ pub struct Granted {
     relations: HashMap<String, Vec<Relation>>,
     /// The schemas in which names without one are searched first, in order.
     path: Vec<String>,
-    /// Why relations that the role may read are left out, by schema and name.
+    /// The reasons why relations that the role may read are left out, by schema and name.
     left_out: HashMap<(String, String), String>,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Relation {
     pub(super) name: String,
 }
 
-/// Why a name means no granted relation.
+/// The reason why a name means no granted relation.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct NotGranted {
     pub(super) kind: SqlErrorKind,
@@ -81,7 +81,7 @@ impl Granted {
         self.catalog.as_deref()
     }
 
-    /// Whether two names are one to the engine.
+    /// Returns true if two names are the same to the engine.
     pub(super) fn is_one(&self, left: &str, right: &str) -> bool {
         let ignores_case = Rules::of(&self.dialect).ignores_case;
         left == right || (ignores_case && key(left, true) == key(right, true))

@@ -240,7 +240,7 @@ fn step_of(expr: &Expr) -> Option<u64> {
     }
 }
 
-/// Whether no number in a format is a large width, and no width in it is an argument.
+/// Returns true if no number in a format is a large width, and no width in it is an argument.
 fn has_small_numbers(text: &str) -> bool {
     let is_small = |digits: &str| digits.len() <= 4 && digits.parse::<u64>().unwrap_or(0) <= 1_000;
     !is_nested(text)
@@ -248,7 +248,7 @@ fn has_small_numbers(text: &str) -> bool {
         && text.split(|letter: char| !letter.is_ascii_digit()).all(is_small)
 }
 
-/// Whether braces stand within braces. A pair of braces outside is one brace of the result.
+/// Returns true if braces stand within braces. A pair of braces outside is one brace of the result.
 fn is_nested(text: &str) -> bool {
     let mut rest = text;
     while let Some((_, after)) = rest.split_once('{') {
@@ -265,8 +265,8 @@ fn is_nested(text: &str) -> bool {
     false
 }
 
-/// Whether a group that holds a repetition is repeated, as in `(a+)+`: engines that match by trying
-/// need exponential time for some texts.
+/// Returns true if a group that holds a repetition is repeated, as in `(a+)+`: engines that match
+/// by trying need exponential time for some texts.
 fn repeats_twice(pattern: &str) -> bool {
     let is_repetition = |letter: char| matches!(letter, '*' | '+' | '{');
     let mut open: Vec<bool> = Vec::new();

@@ -1,6 +1,6 @@
-//! What statements for Spark and Databricks may use. Left out is whatever runs code, reads files or
-//! secrets, calls other services or models, or discloses the session, and what grows without a
-//! bound, such as `aggregate`.
+//! The forms and functions that statements for Spark and Databricks may use. Left out is whatever
+//! runs code, reads files or secrets, calls other services or models, or discloses the session, and
+//! what grows without a bound, such as `aggregate`.
 
 use super::rules::{Form, Names, Rules};
 use crate::functions::{Functions, words};

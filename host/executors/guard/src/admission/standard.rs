@@ -1,5 +1,5 @@
-//! What statements for engines without a list of their own may use: functions that the standard or
-//! nearly every engine has.
+//! The functions that statements for engines without a list of their own may use: those that the
+//! standard or nearly every engine has.
 
 use super::rules::{Form, Names, Rules};
 use crate::functions::{Functions, words};

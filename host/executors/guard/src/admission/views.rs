@@ -1,5 +1,5 @@
-//! What the definition of a view in PostgreSQL calls: the server runs it with the rights of the
-//! view's owner, whoever reads the view.
+//! The functions that the definition of a view in PostgreSQL calls: the server runs it with the
+//! rights of the view's owner, whoever reads the view.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -26,7 +26,7 @@ const HARMLESS: [&str; 7] = [
     "to_tsvector",
 ];
 
-/// What the definition of a view uses.
+/// The functions and relations that the definition of a view uses.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Definition {
     /// The functions that it calls and that are not listed, in lower case.

@@ -24,7 +24,7 @@ use sqlparser::ast::{Expr, Function, Ident, Select, SelectItem};
 pub(crate) use read::carry;
 pub(crate) use write::restore;
 
-/// What begins a mark.
+/// The first character of a mark.
 pub(crate) const MARK: char = '\0';
 /// The list of `PIVOT … ON`.
 pub(crate) const PIVOT: &str = "\0pivot";
@@ -32,7 +32,7 @@ pub(crate) const PIVOT: &str = "\0pivot";
 pub(crate) const UNPIVOT: &str = "\0unpivot";
 /// The groups of a `PIVOT` behind a relation.
 pub(crate) const GROUP: &str = "\0group";
-/// The bracket of a list comprehension.
+/// The rows that the frame of a window may leave out.
 pub(crate) const COMPREHENSION: &str = "\0comprehension";
 /// The beginning of a sample.
 pub(crate) const SAMPLE: &str = "\0USING SAMPLE ";
@@ -41,17 +41,17 @@ pub(crate) const SAMPLE: &str = "\0USING SAMPLE ";
 const EXCLUSIONS: [&str; 4] =
     ["EXCLUDE CURRENT ROW", "EXCLUDE GROUP", "EXCLUDE TIES", "EXCLUDE NO OTHERS"];
 
-/// Whether a name is a mark as a whole.
+/// Returns true if the whole of a name is a mark.
 pub(crate) fn is_mark(ident: &Ident) -> bool {
     ident.quote_style.is_none() && ident.value.starts_with(MARK)
 }
 
-/// Whether an expression is a call of that mark.
+/// Returns true if an expression is a call of that mark.
 pub(crate) fn is_call(function: &Function, mark: &str) -> bool {
     matches!(&function.name.0[..], [part] if part.as_ident().is_some_and(|ident| is_mark(ident) && ident.value == mark))
 }
 
-/// Whether a SELECT stands for a statement `PIVOT` or `UNPIVOT`.
+/// Returns true if a SELECT stands for a statement `PIVOT` or `UNPIVOT`.
 pub(crate) fn is_pivot(select: &Select) -> bool {
     let first = match select.projection.first() {
         Some(SelectItem::UnnamedExpr(Expr::Function(function))) => Some(function),
@@ -67,7 +67,7 @@ pub(crate) fn split_exclusion(ident: &Ident) -> Option<(Ident, &'static str)> {
     Some((Ident { value: name.to_owned(), ..ident.clone() }, exclusion))
 }
 
-/// A text without marks, for messages.
+/// Removes the marks from a text, for messages.
 pub(crate) fn shown(text: &str) -> String {
     text.replace(MARK, "")
 }

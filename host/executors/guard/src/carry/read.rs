@@ -25,7 +25,7 @@ pub(crate) fn carry(
     Ok(reader.out)
 }
 
-/// Whether a token may be a part of what is carried.
+/// Returns true if a token may be part of a form that is carried through the parser's tree.
 fn may_begin(token: &TokenWithSpan) -> bool {
     const WORDS: [&str; 14] = [
         "exclude",
@@ -83,7 +83,7 @@ enum Part {
     Rest,
 }
 
-/// What an opening bracket began.
+/// The construct that an opening bracket began.
 struct Frame {
     /// The bracket's place among the tokens of the parser, or that of the first token.
     open: usize,
@@ -123,7 +123,7 @@ impl Reader {
         self.tokens.get(self.at + by).is_some_and(|token| is(token, word))
     }
 
-    /// Whether these words stand here.
+    /// Returns true if these words stand here.
     fn are(&self, words: &[&str]) -> bool {
         words.iter().enumerate().all(|(by, word)| self.ahead(by, word))
     }
@@ -253,7 +253,7 @@ impl Reader {
         self.joins_and_rest()
     }
 
-    /// Whether a query may begin here.
+    /// Returns true if a query may begin here.
     fn is_query_start(&mut self) -> bool {
         let is_with = self.frame().is_with;
         self.out.last().is_none_or(|last| last.token == Symbol::LParen)

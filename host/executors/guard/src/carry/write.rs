@@ -38,15 +38,15 @@ pub(crate) fn restore(text: String, dialect: &Dialect) -> String {
 
 #[derive(Default)]
 struct Frame {
-    /// Where the last FROM of this bracket stands in the output.
+    /// The place of this bracket's last FROM in the output.
     from: Option<usize>,
-    /// Written before the closing bracket.
+    /// The exclusion that is written before the closing bracket.
     exclusion: Option<&'static str>,
-    /// The closing bracket is left out.
+    /// True if the closing bracket is left out.
     is_dropped: bool,
-    /// What the first and the second comma behind the closing bracket become.
+    /// The texts that replace the first and the second comma behind the closing bracket.
     commas: &'static [&'static str],
-    /// What the next commas within this bracket become.
+    /// The texts that replace the next commas within this bracket.
     pending: &'static [&'static str],
     is_sets: bool,
 }
@@ -59,7 +59,7 @@ struct Writer<'t> {
     end: usize,
     out: String,
     frames: Vec<Frame>,
-    /// Where the last words begin in the output, with a place for brackets.
+    /// The beginnings of the last words in the output, with a place for brackets.
     words: Vec<usize>,
 }
 

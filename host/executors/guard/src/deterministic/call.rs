@@ -216,7 +216,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether a column is one of a stored table.
+    /// Returns true if a column is one of a stored table.
     fn is_cell(&self, found: &Found) -> bool {
         let scope = self.scopes.get(found.depth);
         scope
@@ -247,7 +247,8 @@ impl Walk<'_> {
         }
     }
 
-    /// How many columns of the innermost scope were named so far, and how many of those around it.
+    /// Returns the number of times that columns of the innermost scope were named so far, and that
+    /// of the scopes around it.
     fn uses(&self) -> (usize, usize) {
         match self.scopes.split_last() {
             Some((own, around)) => (own.uses, around.iter().map(|scope| scope.uses).sum()),
@@ -255,7 +256,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether an aggregate of this query stands in an expression.
+    /// Returns true if an aggregate of this query stands in an expression.
     pub(super) fn has_aggregate(&self, expr: &mut Expr) -> bool {
         let Expr::Function(function) = expr else {
             return parts(expr)
@@ -269,7 +270,7 @@ impl Walk<'_> {
     }
 }
 
-/// What a scalar function of SQLite returns.
+/// Returns the kind of the values that a scalar function of SQLite returns.
 fn scalar(name: &str, kinds: &[Kind]) -> Kind {
     let any = || kinds.iter().fold(Kind::NULL, |kind, other| kind.or(*other));
     match name {

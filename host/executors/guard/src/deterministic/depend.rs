@@ -1,5 +1,5 @@
-//! Which columns have one value when others have one: the closure of functional dependencies that
-//! joins, conditions and unique keys make. It decides what may stand beside GROUP BY, and when
+//! The columns that have one value when others have one: the closure of functional dependencies
+//! that joins, conditions and unique keys make. It decides what may stand beside GROUP BY, and when
 //! LIMIT and a sub-query that stands for a value pick the same row whatever the plan.
 
 use std::collections::HashSet;
@@ -13,7 +13,7 @@ use super::scope::{Determined, Found, Id, Scope, parts_of};
 /// count as not determined.
 const MOST: usize = 256;
 
-/// What is known of the rows of one SELECT.
+/// The dependencies that are known between the columns of one SELECT.
 #[derive(Debug, Default)]
 pub(super) struct Dependencies {
     /// The columns on the left determine those on the right.

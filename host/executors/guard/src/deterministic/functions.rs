@@ -3,7 +3,7 @@
 use crate::admission::LISTED;
 use crate::functions::{Functions, words};
 
-/// What a function is.
+/// The class of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
     Aggregate,

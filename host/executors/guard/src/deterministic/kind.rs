@@ -1,23 +1,23 @@
-//! What values an expression may have in SQLite, whose columns hold values of any type. It decides
-//! whether two equal values are the same value, which `DISTINCT`, GROUP BY, `min` and `max` need,
-//! and whether a sum depends on the order of the rows.
+//! The kinds of values that an expression may have in SQLite, whose columns hold values of any
+//! type. They decide whether two equal values are the same value, which `DISTINCT`, GROUP BY, `min`
+//! and `max` need, and whether a sum depends on the order of the rows.
 
 use sqlparser::ast::{BinaryOperator, DataType, Expr, UnaryOperator, Value};
 
 /// The classes of values that an expression may have, NULL aside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Kind {
-    /// Whether it may be an integer.
+    /// True if it may be an integer.
     int: bool,
-    /// Whether it may be a real with a fraction.
+    /// True if it may be a real with a fraction.
     fraction: bool,
-    /// Whether it may be a real without a fraction.
+    /// True if it may be a real without a fraction.
     whole: bool,
-    /// Whether it may be a text or a blob.
+    /// True if it may be a text or a blob.
     text: bool,
 }
 
-/// What a column makes of the values that are stored in it.
+/// The conversion that a column makes of the values that are stored in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Affinity {
     /// The column stores numbers as texts.
@@ -39,17 +39,18 @@ impl Kind {
     pub(super) const COMPUTED: Self = Self::NUMBER;
     pub(super) const ANY: Self = Self { int: true, fraction: true, whole: true, text: true };
 
-    /// Whether equal values are the same value: `1` and `1.0` are equal and differ.
+    /// Returns true if equal values are the same value: `1` and `1.0` are equal and differ.
     pub(super) fn is_canonical(self) -> bool {
         !(self.int && self.whole)
     }
 
-    /// Whether all values are integers, so that a sum of them does not depend on their order.
+    /// Returns true if all values are integers, so that a sum of them does not depend on their
+    /// order.
     pub(super) fn is_integer(self) -> bool {
         !self.fraction && !self.whole && !self.text
     }
 
-    /// Whether it may be a text or a blob.
+    /// Returns true if it may be a text or a blob.
     pub(super) fn may_be_text(self) -> bool {
         self.text
     }

@@ -4,7 +4,7 @@
 //! Two walks go over the parsed statement. This one asks for determinism; the one of
 //! [`admission`](crate::admission) then asks for what a statement may have at all, quotes every
 //! name and writes the statement again. Neither leaves out a field or a form of the parser's tree.
-//! What was written is read, checked and written once more, and must come out unchanged.
+//! The text that was written is read, checked and written once more, and must come out unchanged.
 //!
 //! | rule | what is refused |
 //! |---|---|
@@ -27,8 +27,8 @@
 //!
 //! and those of [`admission::admit`](crate::admission::admit).
 //!
-//! What the text cannot show, and neither check asks for: a column of SQLite that is declared for
-//! integers and holds reals, and a time in a cell that is the text `now`.
+//! The text cannot show two things, and neither check asks for them: a column of SQLite that is
+//! declared for integers and holds reals, and a time in a cell that is the text `now`.
 
 mod call;
 mod depend;
@@ -61,14 +61,14 @@ use scope::{Columns, Scope};
 
 pub(crate) use functions::SQLITE as SQLITE_FUNCTIONS;
 
-/// Columns of a query at most: what SQLite allows, and more than PostgreSQL does.
+/// The most columns of a query: as many as SQLite allows, and more than PostgreSQL does.
 const COLUMNS: usize = 2_000;
 
-/// How many times as long a statement may be when it was written again.
+/// The factor by which a statement may grow when it is written again.
 const LONGER: usize = 4;
 
-/// Whether a sum or a mean of what may be a real passes: its last digits depend on the order in
-/// which the engine adds.
+/// The choice whether a sum or a mean of what may be a real passes: its last digits depend on the
+/// order in which the engine adds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RealSums {
     /// They are refused.
@@ -94,7 +94,7 @@ pub struct Checked {
     /// The tables that stand in it, spelled as the catalog shows them; sorted. Names of common
     /// table expressions in scope are no tables.
     pub tables: Vec<String>,
-    /// Whether the outermost query has ORDER BY.
+    /// True if the outermost query has ORDER BY.
     pub is_ordered: bool,
     /// The names that were given to output columns without one, those of sub-queries too.
     pub unnamed: Vec<String>,
@@ -115,7 +115,7 @@ pub fn admit(text: &str, catalog: &Catalog, dialect: &Dialect) -> Result<Checked
     admit_with(text, catalog, dialect, RealSums::Refused)
 }
 
-/// The same, with a choice about sums of reals.
+/// Does the same as [`admit`], with a choice about sums of reals.
 ///
 /// # Errors
 /// As [`admit`].
@@ -235,8 +235,8 @@ fn refuse_only(text: &str, tokens: &[Token]) -> Result<(), SqlError> {
     Ok(())
 }
 
-/// Whether a function of SQLite may stand in an admitted statement, or is an operator of one, by
-/// the name that the engine gives it.
+/// Returns true if a function of SQLite may stand in an admitted statement, or is an operator of
+/// one, by the name that the engine gives it.
 #[must_use]
 pub fn is_listed(function: &str) -> bool {
     SQLITE_FUNCTIONS.contains(&function.to_ascii_lowercase().as_str())
@@ -253,7 +253,7 @@ struct Common {
     columns: Rc<Columns>,
 }
 
-/// One walk over a statement.
+/// A walk over a statement.
 struct Walk<'w> {
     catalog: &'w Catalog,
     is_sqlite: bool,

@@ -9,8 +9,8 @@ use super::call::plain;
 /// Bytes of a name at most: those of PostgreSQL, which cuts longer ones.
 const BYTES: usize = 63;
 
-/// Whether the engine calls a column by a name of its own: that of a column of a table or a
-/// sub-query.
+/// Returns true if the engine names the output column after the expression: a column of a table or
+/// a sub-query.
 pub(super) fn has_name(expr: &Expr) -> bool {
     match expr {
         Expr::Nested(inner) => has_name(inner),

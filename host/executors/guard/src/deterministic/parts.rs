@@ -1,4 +1,4 @@
-//! What stands right below an expression. Every node is destructured without `..`, so that a parser
+//! The direct parts of an expression. Every node is destructured without `..`, so that a parser
 //! that learns a new form fails to compile here.
 
 use sqlparser::ast::{

@@ -15,7 +15,7 @@ use super::scope::{Column, Columns};
 use super::{Common, Walk};
 use crate::facts::write_refused;
 
-/// What a query is for.
+/// The purpose of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// Its rows and the names of its columns are used.
@@ -26,7 +26,7 @@ pub(super) enum Purpose {
     Value,
 }
 
-/// What surrounds the body of a query.
+/// The surroundings of a query's body.
 pub(super) struct Around<'q> {
     pub(super) order: Option<&'q mut Vec<OrderByExpr>>,
     pub(super) is_limited: bool,
@@ -85,7 +85,7 @@ impl Walk<'_> {
         columns
     }
 
-    /// Whether there is a limit, which must be a number behind ORDER BY.
+    /// Returns whether there is a limit, which must be a number behind ORDER BY.
     fn limit(&self, clause: Option<&LimitClause>, is_ordered: bool) -> Result<bool, SqlError> {
         let (limit, offset) = match clause {
             None => return Ok(false),

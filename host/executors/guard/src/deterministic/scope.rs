@@ -1,6 +1,6 @@
-//! What stands in FROM, and what a name means there. For SQLite alone, which would read a name in
-//! double quotes that means nothing as a text, and whose rules ask for columns; PostgreSQL resolves
-//! names by itself.
+//! The sources in FROM, and the meaning of names there. For SQLite alone, which would read a name
+//! in double quotes that means nothing as a text, and whose rules ask for columns; PostgreSQL
+//! resolves names by itself.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -17,7 +17,7 @@ pub(super) struct Column {
     pub(super) name: String,
     pub(super) kind: Kind,
     pub(super) affinity: Affinity,
-    /// Whether no stored row has NULL there.
+    /// True if no stored row has NULL there.
     pub(super) is_not_null: bool,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Columns {
     by_name: HashMap<String, usize>,
     /// The columns of each unique key.
     pub(super) keys: Vec<Vec<usize>>,
-    /// Whether rows have a number that `rowid` means.
+    /// True if rows have a number that `rowid` means.
     has_rowid: bool,
 }
 
@@ -44,7 +44,7 @@ impl Columns {
         Self { list, by_name, keys: Vec::new(), has_rowid: false }
     }
 
-    /// Whether they are those of a stored table whose rows have numbers.
+    /// Returns true if they are those of a stored table whose rows have numbers.
     pub(super) fn is_table(&self) -> bool {
         self.has_rowid
     }
@@ -107,16 +107,16 @@ pub(super) struct Found {
     pub(super) affinity: Affinity,
 }
 
-/// What has one value within each group of rows that is worked on.
+/// The columns and expressions that have one value within each group of rows that is worked on.
 #[derive(Debug, Default)]
 pub(super) struct Determined {
     pub(super) columns: HashSet<Id>,
     /// Sources of which the whole row is determined.
     pub(super) rows: HashSet<usize>,
     pub(super) exprs: Vec<Expr>,
-    /// Whether an aggregate has one value, too.
+    /// True if an aggregate has one value, too.
     pub(super) has_aggregates: bool,
-    /// Whether one of several rows is chosen, where a window function may have a value for each.
+    /// True if one of several rows is chosen, where a window function may have a value for each.
     pub(super) is_choice: bool,
 }
 
@@ -130,16 +130,18 @@ impl Determined {
 #[derive(Debug, Default)]
 pub(super) struct Scope {
     pub(super) sources: Vec<Source>,
-    /// What the list of results names, with what it means; in sight outside that list alone.
+    /// The names that the list of results gives, each with its expression; in sight outside that
+    /// list alone.
     pub(super) aliases: Vec<(String, Rc<Expr>)>,
     pub(super) sees_aliases: bool,
-    /// What a column outside an aggregate must be among.
+    /// The values among which a column outside an aggregate must be.
     pub(super) determined: Option<Determined>,
-    /// How many aggregates of this scope are around the place of the walk.
+    /// The number of aggregates of this scope around the place of the walk.
     pub(super) aggregates: usize,
-    /// How many of its columns were named so far.
+    /// The number of times that its columns were named so far.
     pub(super) uses: usize,
-    /// What is known of an alias, by its place, and by whether columns must be determined there.
+    /// The kinds that are known of aliases, by their place, and by whether columns must be
+    /// determined there.
     pub(super) known: HashMap<(usize, bool), Kind>,
     pub(super) windows: Windows,
 }

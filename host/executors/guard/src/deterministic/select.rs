@@ -190,7 +190,8 @@ impl Walk<'_> {
         Ok(Some(keys))
     }
 
-    /// What a number or a name in GROUP BY or ORDER BY means in the list of results.
+    /// Returns the expression in the list of results that a number or a name in GROUP BY or ORDER
+    /// BY stands for.
     fn meant(&self, item: &Expr, projection: &[SelectItem]) -> Option<Expr> {
         let of = |item: &SelectItem| match item {
             SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, alias: _ } => {
@@ -250,7 +251,7 @@ impl Walk<'_> {
         Ok(Groups::Some(determined))
     }
 
-    /// What has one value where these expressions have one.
+    /// Returns the columns and expressions that have one value where these expressions have one.
     fn determined(&self, exprs: &[Expr], dependencies: &Dependencies) -> Determined {
         let mut determined = Determined::default();
         for expr in exprs {

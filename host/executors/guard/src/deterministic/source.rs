@@ -130,7 +130,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What a name in FROM means: a common table expression in scope, or a table.
+    /// Resolves a name in FROM: a common table expression in scope, or a table.
     fn table(
         &mut self,
         name: &ObjectName,
@@ -318,7 +318,7 @@ impl Walk<'_> {
     }
 }
 
-/// Whether all joins are inner ones, or outer ones that retain the rows of the left side.
+/// Returns true if all joins are inner ones, or outer ones that retain the rows of the left side.
 fn keeps_the_left(tree: &TableWithJoins) -> bool {
     let is_kept = |join: &Join| {
         !matches!(

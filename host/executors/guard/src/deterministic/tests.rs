@@ -77,7 +77,7 @@ fn both(text: &str) -> [Result<Checked, String>; 2] {
 /// the rule that refuses each, and statements that pass.
 type Subject = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
-/// What the rules are about, on both engines.
+/// The subjects of the rules on both engines.
 const SUBJECTS: &[Subject] = &[
     (
         "AR-01: one query",

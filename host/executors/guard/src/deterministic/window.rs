@@ -11,13 +11,13 @@ use syrch_core::SqlError;
 
 use super::Walk;
 
-/// What counts of a window.
+/// The parts of a window that its frame depends on.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Window {
     /// The window that it is made of, in lower case.
     base: Option<String>,
     is_ordered: bool,
-    /// Whether its frame is the whole partition; `None` without a frame.
+    /// True if its frame is the whole partition; `None` without a frame.
     is_whole: Option<bool>,
 }
 
@@ -38,7 +38,7 @@ fn read(spec: &WindowSpec) -> Window {
     }
 }
 
-/// Whether a window covers its whole partition, whatever the order.
+/// Returns true if a window covers its whole partition, whatever the order.
 fn is_whole<'w>(windows: &'w Windows, mut window: &'w Window) -> bool {
     let (mut is_ordered, mut frame) = (false, None);
     // A window may only be made of those before it.

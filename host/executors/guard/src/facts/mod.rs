@@ -1,4 +1,4 @@
-//! What a statement speaks of: its tables, columns, functions and literals, resolved against the
+//! The facts of a statement: its tables, columns, functions and literals, resolved against the
 //! catalog and the finished tasks.
 //!
 //! It refuses only what is certain. Whatever a scope may hold that the catalog does not tell (table
@@ -33,7 +33,7 @@ const RECURSION: usize = 200;
 /// Operators of one statement. A chain of operators becomes a tree as deep as it is long.
 const OPERATORS: usize = 4_000;
 
-/// Why a statement has no facts.
+/// The reason why a statement has no facts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unresolved {
     /// The parser does not understand it; an engine of that dialect may.
@@ -212,8 +212,8 @@ fn one(
     }
 }
 
-/// What the parser expected and found, or else only where it stopped: its own messages show the
-/// structures of its tree.
+/// Rewrites a message of the parser: what it expected and found, or else only where it stopped. Its
+/// own messages show the structures of its tree.
 fn in_own_words(message: &str, text: &str, position: Option<u32>) -> String {
     let expected =
         message.split_once("xpected: ").and_then(|(_, rest)| rest.rsplit_once(", found: "));

@@ -1,4 +1,4 @@
-//! Where in the text something stands, and the errors that say so.
+//! Places in the text of a statement, and the errors that name them.
 
 use sqlparser::ast::Ident;
 use sqlparser::tokenizer::Location;

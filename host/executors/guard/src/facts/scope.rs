@@ -1,4 +1,4 @@
-//! What names may mean at one place of a statement.
+//! The names in scope at one place of a statement.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ pub(super) struct Origin {
     pub(super) column: String,
     /// The conditions that its rows have met, over plain columns of the table.
     pub(super) filter: Option<String>,
-    /// Those of the conditions that do not name the column.
+    /// The conditions that do not name the column.
     pub(super) beside: Option<String>,
 }
 
@@ -52,13 +52,13 @@ pub(super) struct Scope {
     pub(super) aliases: HashSet<String>,
     /// Columns that joins merge, lower case.
     pub(super) merged: HashSet<String>,
-    /// Whether a NATURAL join merges columns.
+    /// True if a NATURAL join merges columns.
     pub(super) natural: bool,
-    /// Whether it may hold names that are not known here.
+    /// True if it may hold names that are not known here.
     pub(super) open: bool,
 }
 
-/// What a name resolves to.
+/// The result of looking up a name.
 pub(super) enum Found {
     /// Exactly one column, with its origin where that is a column of the catalog.
     Column(Option<Origin>),
@@ -71,7 +71,7 @@ pub(super) enum Found {
 }
 
 impl Scope {
-    /// What a name without qualifier means here.
+    /// Looks up a name without qualifier.
     pub(super) fn find(&self, name: &str) -> Found {
         let hits: Vec<(&Source, &Output)> = self
             .sources
@@ -134,7 +134,7 @@ impl Scope {
         self.aliases.contains(&name.to_lowercase())
     }
 
-    /// All names of its columns.
+    /// Returns all names of its columns.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.sources
             .iter()
@@ -144,7 +144,7 @@ impl Scope {
     }
 }
 
-/// Whether two names are the same, letter case aside.
+/// Returns true if two names are the same, letter case aside.
 pub(super) fn same(a: &str, b: &str) -> bool {
     a.eq_ignore_ascii_case(b) || (!a.is_ascii() && a.to_lowercase() == b.to_lowercase())
 }

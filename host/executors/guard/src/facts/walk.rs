@@ -19,7 +19,7 @@ use super::query::Resolver;
 use super::scope::{Found, Origin, Output, Scope, same};
 use crate::carry;
 
-/// How near a mistyped name is to the one that is meant, of 1 for the same.
+/// The least similarity of a mistyped name to the one that is meant; 1 is the same.
 const MISTYPED: f64 = 0.65;
 /// Columns that every table has and no catalog lists.
 const HIDDEN: [&str; 9] =
@@ -40,18 +40,18 @@ const VALUES: [&str; 10] = [
     "default",
 ];
 
-/// One walk over expressions of one scope, the last of `scopes`.
+/// A walk over expressions of one scope, the last of `scopes`.
 pub(super) struct Walk<'w, 'a> {
     resolver: &'w mut Resolver<'a>,
     scopes: &'w mut Vec<Scope>,
-    /// How many queries deep: inside one nothing is done here.
+    /// The number of queries around this place within the walk: inside one, nothing is done here.
     depth: usize,
-    /// Inside a lambda every name may be its parameter.
+    /// The number of lambdas around this place: inside one, every name may be its parameter.
     lambdas: usize,
     silent: bool,
     /// Literals that were paired already, by where they begin.
     paired: HashSet<Location>,
-    /// Where the names of fields begin.
+    /// The places where names of fields begin.
     fields: HashSet<Location>,
     /// Names in double quotes that stand where a value is expected, by where they begin.
     compared: HashSet<Location>,
@@ -224,7 +224,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         Found::Nothing
     }
 
-    /// Whether a name that no scope has may still mean something.
+    /// Returns true if a name that no scope has may still mean something.
     fn may_be_else(&self, name: &Ident) -> bool {
         let is = |words: &[&str]| words.iter().any(|word| same(word, &name.value));
         self.lambdas > 0 || is(&HIDDEN) || (name.quote_style.is_none() && is(&VALUES))
@@ -310,7 +310,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         Err(error)
     }
 
-    /// Whether `a.b` may be a field of a structure.
+    /// Returns true if `a.b` may be a field of a structure.
     fn may_be_field(&self) -> bool {
         !matches!(self.resolver.catalog.dialect, Dialect::Sqlite | Dialect::Mysql)
     }
@@ -387,7 +387,7 @@ fn unnested(expr: &Expr) -> &Expr {
     }
 }
 
-/// Whether a condition of the query compares its one column, which NULL does not pass.
+/// Returns true if a condition of the query compares its one column, which NULL does not pass.
 fn leaves_out_null(query: &Query) -> bool {
     let SetExpr::Select(select) = &*query.body else { return false };
     let [SelectItem::UnnamedExpr(column) | SelectItem::ExprWithAlias { expr: column, .. }] =
@@ -473,7 +473,8 @@ impl Visitor for Walk<'_, '_> {
     }
 }
 
-/// Whether one name is the other with a letter or two mistyped; `nearest` suggests more than that.
+/// Returns true if one name is the other with a letter or two mistyped; `nearest` suggests more
+/// than that.
 fn is_nearly(name: &str, other: &str) -> bool {
     let lower = |name: &str| clip(name, 64).to_lowercase();
     strsim::normalized_damerau_levenshtein(&lower(name), &lower(other)) >= MISTYPED
@@ -491,7 +492,7 @@ fn arguments(function: &Function) -> impl Iterator<Item = &Expr> {
     })
 }
 
-/// Whether an operator works on numbers or on conditions, and so hardly on a text.
+/// Returns true if an operator works on numbers or on conditions, and so hardly on a text.
 fn is_arithmetic(op: &BinaryOperator) -> bool {
     use BinaryOperator::{And, Divide, Minus, Modulo, Multiply, Or, Plus};
     matches!(op, And | Divide | Minus | Modulo | Multiply | Or | Plus)

@@ -19,12 +19,12 @@ const CHECKED: usize = 256;
 pub(super) struct Groups {
     /// The number of each group.
     known: HashMap<Trigram, u32>,
-    /// How many groups each cell has.
+    /// The number of groups of each cell.
     counts: Vec<u32>,
-    /// While they are made: the numbers of the groups of each cell, one cell after the other.
+    /// While the index is built: the numbers of the groups of each cell, one cell after the other.
     numbers: Vec<u32>,
-    /// Then: the cells of each group, one group after the other, and where those of each group
-    /// begin.
+    /// Once it is built: the cells of each group, one group after the other, and where those of
+    /// each group begin.
     cells: Vec<u32>,
     starts: Vec<u32>,
 }
@@ -103,8 +103,8 @@ impl Groups {
         known + held(&self.counts) + held(&self.numbers) + self.numbers.len() * size_of::<u32>()
     }
 
-    /// How many more bytes it would hold with so many groups of a cell: a table that grows stands
-    /// beside the old one.
+    /// The number of bytes that it would hold in addition with so many groups of one more cell: a
+    /// table that grows stands beside the old one.
     fn grown_by(&self, groups: usize) -> usize {
         let is_grown = self.known.len() + groups > self.known.capacity();
         let known = if is_grown { 2 * self.known.capacity() * GROUP } else { 0 };
@@ -113,7 +113,7 @@ impl Groups {
     }
 }
 
-/// How many groups each cell shares with a phrase.
+/// The numbers of groups that cells share with a phrase.
 pub(super) struct Shared<'g> {
     groups: &'g Groups,
     counts: Vec<u32>,

@@ -41,7 +41,7 @@ const PHRASES: usize = 256;
 /// Hits of one call: each phrase has an equal share.
 const HITS: usize = 20_000;
 
-/// What is looked for.
+/// A text that is looked for.
 #[derive(Debug)]
 pub struct Phrase {
     text: String,
@@ -84,11 +84,11 @@ pub struct Values {
     read: HashSet<Arc<str>>,
     /// Bytes of all texts, each with [`BLOCK`] bytes of overhead.
     texts: usize,
-    /// Whether there was no space for the next cell.
+    /// True if there was no space for the next cell.
     is_out_of_space: bool,
-    /// When building ends, done or not.
+    /// The time at which building ends, done or not.
     until: Instant,
-    /// Whether it lacks what another try may find: its time was up, or a table was busy.
+    /// True if it lacks what another try may find: its time was up, or a table was busy.
     pub is_partial: bool,
 }
 
@@ -98,7 +98,7 @@ struct Cell {
     text: Box<str>,
 }
 
-/// How much an index held at one time.
+/// The size of an index at one time.
 #[derive(Debug, Clone, Copy)]
 pub struct Mark(usize);
 
@@ -136,7 +136,7 @@ impl Values {
         resumed
     }
 
-    /// How much it holds, for [`Self::forget`].
+    /// Returns its present size, for [`Self::forget`].
     #[must_use]
     pub fn mark(&self) -> Mark {
         Mark(self.cells.len())
@@ -159,7 +159,7 @@ impl Values {
         self.places.len() - 1
     }
 
-    /// How many places were made.
+    /// Returns the number of places that were made.
     #[must_use]
     pub fn places(&self) -> usize {
         self.places.len()
@@ -170,7 +170,7 @@ impl Values {
         self.read.insert(Arc::clone(table));
     }
 
-    /// Whether nothing more of a table is to be read.
+    /// Returns true if nothing more of a table is to be read.
     #[must_use]
     pub fn is_complete(&self, table: &str) -> bool {
         self.is_out_of_space || self.read.contains(table)
@@ -182,14 +182,14 @@ impl Values {
         self.hasher.hash_one(text)
     }
 
-    /// Whether no further value is taken, for lack of space or time.
+    /// Returns true if no further value is taken, for lack of space or time.
     pub fn is_full(&mut self) -> bool {
         let is_late = self.is_late();
         self.is_partial |= is_late;
         self.is_out_of_space || is_late
     }
 
-    /// Whether its time was up before it had no space.
+    /// Returns true if its time was up before it had no space.
     #[must_use]
     pub fn is_late(&self) -> bool {
         !self.is_out_of_space && Instant::now() >= self.until
@@ -339,13 +339,13 @@ fn held<T>(list: &Vec<T>) -> usize {
     list.capacity() * size_of::<T>()
 }
 
-/// How much longer a list gets that has no place for so many more: by an eighth, where it would
-/// double by itself.
+/// Returns the number of items for which a list reserves space before it takes so many more: an
+/// eighth of its length, where it would double by itself; 0 if they fit.
 fn more<T>(list: &Vec<T>, items: usize) -> usize {
     if list.len() + items <= list.capacity() { 0 } else { items.max(list.len() / 8).max(64) }
 }
 
-/// How many more bytes a list then holds, in another place or not.
+/// Returns the number of bytes by which a list then grows, in another place or not.
 fn grown_by<T>(list: &Vec<T>, items: usize) -> usize {
     more(list, items) * size_of::<T>()
 }
@@ -357,7 +357,7 @@ fn reserve<T>(list: &mut Vec<T>, items: usize) {
     }
 }
 
-/// How texts are compared: letter case and surrounding space aside.
+/// Returns the form in which texts are compared: in lower case, without surrounding space.
 fn normal(text: &str) -> String {
     text.trim().to_lowercase()
 }

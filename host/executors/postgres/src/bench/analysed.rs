@@ -1,5 +1,5 @@
-//! What the server made of a statement: the checks that need no catalog, and the objects that the
-//! statement uses at any depth.
+//! The statement as the server analysed it: the checks that need no catalog, and the objects that
+//! the statement uses at any depth.
 
 use std::collections::BTreeSet;
 
@@ -27,11 +27,11 @@ pub(super) struct Used {
     pub(super) collations: BTreeSet<u32>,
     pub(super) aggregates: Vec<Aggregate>,
     pub(super) merges: Vec<Merge>,
-    /// Whether a query returns several rows for one.
+    /// True if a query returns several rows for one.
     pub(super) has_sets: bool,
     /// The functions that return several rows.
     pub(super) sets: BTreeSet<u32>,
-    /// Whether a decimal number is converted to text by a cast.
+    /// True if a decimal number is converted to text by a cast.
     pub(super) spells_numbers: bool,
 }
 
@@ -39,9 +39,9 @@ pub(super) struct Used {
 #[derive(Debug)]
 pub(super) struct Aggregate {
     pub(super) function: u32,
-    /// Whether it sees all rows of its group or partition. It matters for aggregates alone.
+    /// True if it sees all rows of its group or partition. It matters for aggregates alone.
     pub(super) is_full: bool,
-    /// Whether the type of its argument fixes the digits behind the point.
+    /// True if the type of its argument fixes the digits behind the point.
     pub(super) is_fixed: bool,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Aggregate {
 pub(super) struct Merge {
     /// The operator by which values are equal.
     pub(super) operator: u32,
-    /// Whether the type of the merged column fixes the digits behind the point, or the length.
+    /// True if the type of the merged column fixes the digits behind the point, or the length.
     pub(super) is_fixed: bool,
     /// The aggregate whose DISTINCT it is.
     pub(super) aggregate: Option<u32>,
@@ -192,7 +192,7 @@ impl Used {
     }
 }
 
-/// Whether a field holds a type's object id.
+/// Returns true if a field holds a type's object id.
 fn is_type(field: &str) -> bool {
     const OTHERS: [&str; 8] = [
         "booltesttype",
@@ -299,8 +299,8 @@ impl<'n, 't> Tree<'n, 't> {
         node.number(field)
     }
 
-    /// Whether the expression in `field` of a node is a column whose type fixes the digits behind
-    /// the point, or the length.
+    /// Returns true if the expression in `field` of a node is a column whose type fixes the digits
+    /// behind the point, or the length.
     fn is_fixed(&self, at: usize, field: &str) -> bool {
         self.within(at, field).next().is_some_and(|expression| {
             let node = &self.nodes[expression];
@@ -341,7 +341,7 @@ impl<'n, 't> Tree<'n, 't> {
         }
     }
 
-    /// What a clause of equality merges; `None` where it only orders or divides.
+    /// Returns the merge that a clause of equality makes; `None` where it only orders or divides.
     fn merge(&self, at: usize, operator: u32) -> Option<Merge> {
         let (node, parent) = (&self.nodes[at], self.nodes[at].parent?);
         let number = node.number("tleSortGroupRef");
@@ -376,7 +376,7 @@ impl<'n, 't> Tree<'n, 't> {
         }
     }
 
-    /// Whether the frame of a window function is always its whole partition.
+    /// Returns true if the frame of a window function is always its whole partition.
     fn is_full(&self, at: usize) -> bool {
         const ROWS: i64 = 0x4;
         const FROM_FIRST: i64 = 0x20;
@@ -402,7 +402,7 @@ impl<'n, 't> Tree<'n, 't> {
     }
 }
 
-/// Whether a sorted list has an object id.
+/// Returns true if a sorted list has an object id.
 pub(super) fn is_in(list: &[u32], oid: i64) -> bool {
     u32::try_from(oid).is_ok_and(|oid| list.binary_search(&oid).is_ok())
 }

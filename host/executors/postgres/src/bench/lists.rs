@@ -1,6 +1,6 @@
-//! What statements may use whose rows are compared: kinds of nodes, types, aggregates, window
-//! functions, and the functions whose result depends on settings that the session of a bench has
-//! fixed.
+//! The objects that statements may use whose rows are compared: kinds of nodes, types, aggregates,
+//! window functions, and the functions whose result depends on settings that the session of a bench
+//! has fixed.
 
 /// The kinds of nodes of an analysed statement, with the names that versions 13 and 14 give some of
 /// them.

@@ -47,8 +47,8 @@ const QUIET: [&str; 2] = ["ROLLBACK TO SAVEPOINT syrch", "RELEASE SAVEPOINT syrc
 /// types of the columns.
 const ANALYSIS: usize = 2 * tree::MAX_TREE + (4 << 20);
 
-/// Equal as long as no transaction that could have changed anything has started or ended in
-/// between, as `database::IDENTITY` explains.
+/// The query for a version of the data, which is equal as long as no transaction that could have
+/// changed anything has started or ended in between, as `database::IDENTITY` explains.
 const VERSION: &str =
     "SELECT pg_current_snapshot()::text || ' ' || pg_postmaster_start_time()::text";
 
@@ -155,7 +155,7 @@ fn unreadable(reason: String) -> SqlError {
     SqlError::new(SqlErrorKind::Denied, message).rule("tree")
 }
 
-/// What an analysed statement uses.
+/// Returns the objects that an analysed statement uses.
 fn used(tree: Option<&str>, sql: &str) -> Result<Used, SqlError> {
     let tree = tree.ok_or_else(|| unreadable("it reported none".to_owned()))?;
     let nodes = tree::read(tree).map_err(|error| unreadable(error.to_string()))?;

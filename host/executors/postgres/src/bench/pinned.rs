@@ -26,7 +26,7 @@ const OWN: usize = 4 << 20;
 /// Bytes of a row's message besides its cells.
 const ROW: usize = 16;
 
-/// What a transaction of a bench is.
+/// The statement that begins a transaction of a bench.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 /// A session at work, with the limits of what it runs.
@@ -34,7 +34,7 @@ pub(super) struct Pinned {
     session: Session,
     limits: BenchLimits,
     objects: Statement,
-    /// Whether a transaction is open, whose snapshot is taken.
+    /// True if a transaction is open, whose snapshot is taken.
     has_snapshot: bool,
 }
 
@@ -71,7 +71,7 @@ impl Pinned {
         self.session.link.left.store(bytes, Ordering::Relaxed);
     }
 
-    /// Whether the server wanted to send more than it may, which ends the connection.
+    /// Returns true if the server wanted to send more than it may, which ends the connection.
     pub(super) fn is_exhausted(&self) -> bool {
         self.session.link.left.load(Ordering::Relaxed) == 0
     }
@@ -121,12 +121,12 @@ impl Pinned {
     }
 }
 
-/// How a bench connects, and the session that it has.
+/// The connector of a bench, with the session that it has.
 pub(super) struct Connection {
     connector: Arc<Connector>,
     limits: BenchLimits,
     pinned: Option<Pinned>,
-    /// How many snapshots were taken.
+    /// The number of snapshots that were taken.
     pub(super) snapshots: u64,
 }
 

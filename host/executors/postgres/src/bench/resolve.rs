@@ -1,5 +1,5 @@
-//! What the objects of an analysed statement are, by one query of the server's catalogs, and which
-//! of them are refused.
+//! Looks up the objects of an analysed statement by one query of the server's catalogs, and refuses
+//! some of them.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -12,10 +12,10 @@ use tokio_postgres::{Client, Error, Row};
 use super::canonical;
 use crate::value::{Raw, name};
 
-/// What a cell counts for besides its contents: its length, or that it is NULL.
+/// The bytes that a cell counts for besides its contents: its length, or that it is NULL.
 const CELL: usize = 4;
 
-/// Why a stream was not read to its end.
+/// The reason why a stream was not read to its end.
 pub(super) enum Ended {
     /// The server ended the statement, or the connection is lost.
     Server(Error),
@@ -136,7 +136,7 @@ impl Rows {
         starts.zip(&self.ends).map(|(start, end)| &self.bytes[start..*end])
     }
 
-    /// How the rows of a candidate differ from these.
+    /// Compares the rows of a candidate with these.
     pub(super) fn compare(&self, candidate: &Self, is_ordered: bool) -> Compared {
         let count = self.ends.len();
         if count != candidate.ends.len() || self.types != candidate.types {

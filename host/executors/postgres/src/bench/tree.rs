@@ -7,7 +7,7 @@
 /// The longest text that is read.
 pub(super) const MAX_TREE: usize = 4 << 20;
 
-/// How deep nodes may stand in each other.
+/// The depth limit of nodes within each other.
 const MAX_DEPTH: usize = 4_096;
 
 /// The longest line of the server, which breaks the text at spaces, and within a word where a line
@@ -43,18 +43,18 @@ impl<'t> Node<'t> {
         self.word(field)?.parse().ok()
     }
 
-    /// Whether a field is `true`.
+    /// Returns true if a field is `true`.
     pub(super) fn is(&self, field: &str) -> bool {
         self.word(field) == Some("true")
     }
 
-    /// All fields with their words.
+    /// Returns all fields with their words.
     pub(super) fn words(&self) -> &[(&'t str, &'t str)] {
         &self.words
     }
 }
 
-/// Why a text is no tree; the host refuses its statement.
+/// The reason why a text is no tree; the host refuses its statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Unreadable {
     #[error("it has more than {MAX_TREE} bytes")]
@@ -143,9 +143,9 @@ fn begin<'t>(
     Ok(())
 }
 
-/// Whether the server may have broken a word in two: a line of 78 bytes without a space behind its
-/// first. A line break that follows a backslash may also belong to a name; then the line is taken
-/// to go on.
+/// Returns true if the server may have broken a word in two: a line of 78 bytes without a space
+/// behind its first. A line break that follows a backslash may also belong to a name; then the line
+/// is taken to go on.
 fn has_broken_word(text: &[u8]) -> bool {
     let (mut start, mut last_space) = (0, None);
     for (at, byte) in text.iter().enumerate() {

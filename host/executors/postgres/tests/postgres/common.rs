@@ -1,11 +1,11 @@
-//! What the tests share: a database at the server of this process, and its answers.
+//! Helpers of the tests: a database at the server of this process, and its answers.
 
 use syrch_core::ports::{Database, SqlQuery};
 use syrch_core::{ResultSet, SqlError, Value};
 use syrch_kit::postgres::Server;
 use syrch_postgres::{PostgresConfig, PostgresDatabase};
 
-/// How a user opens a database through the socket.
+/// Returns the configuration with which a user opens a database through the socket.
 pub(crate) fn config(server: &Server, user: &str, database: &str) -> PostgresConfig {
     PostgresConfig::new(server.url(user, database))
 }

@@ -290,8 +290,8 @@ async fn a_server_that_refuses_says_why_without_the_password() {
     assert!(matches!(missing, Some(DatabaseError::Missing { .. })), "{missing:?}");
 }
 
-/// What a connection with that `sslmode` and these root certificates comes to: whether it is
-/// encrypted, or the kind of error.
+/// Opens a connection with these parameters, such as `sslmode` and root certificates, and returns
+/// whether it is encrypted, or the error.
 async fn encrypted(
     server: &Server,
     host: &str,

@@ -1,4 +1,4 @@
-//! What the engine finds out about the tables.
+//! Tests of what the engine finds out about the tables.
 
 use syrch_arrow_engine::ArrowEngine;
 use syrch_core::{Dialect, Table};

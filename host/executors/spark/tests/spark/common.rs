@@ -1,4 +1,4 @@
-//! What the cases share: the tables, and the engine's answers.
+//! Helpers of the cases: the tables, and the engine's answers.
 
 use std::time::Duration;
 

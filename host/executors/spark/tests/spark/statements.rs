@@ -225,8 +225,8 @@ pub(crate) async fn dropped_statements_end(server: &'static Server) {
     is_idle(server).await;
 }
 
-/// Whether a statement that needs the server's processors is quick, which is not so while others
-/// take hours.
+/// Checks that a statement that needs the server's processors is quick, which it is not while
+/// others run for hours.
 async fn is_idle(server: &Server) {
     let engine = usual(server).await;
     let sql = "SELECT count(*) FROM range(1000) a JOIN range(1000) b ON a.id <> b.id";

@@ -43,7 +43,7 @@ pub(crate) struct SqliteBench {
     /// `None` while a call uses it, and after a call that did not return it: the next call opens
     /// another.
     pinned: Option<Pinned>,
-    /// How many snapshots were taken.
+    /// The number of snapshots that were taken.
     snapshots: u64,
 }
 

@@ -18,7 +18,7 @@ const ROWS: u64 = 200_000;
 const COLUMNS: usize = 100;
 const STATEMENT: usize = 60 << 10;
 
-/// How reading a table ended.
+/// The way in which reading a table ended.
 enum Ended {
     Whole,
     /// The time was up.
@@ -205,8 +205,8 @@ fn statements(table: &Table) -> Vec<Vec<String>> {
     all
 }
 
-/// Whether nothing more can be read: otherwise it may be one column that cannot, or one table, such
-/// as one whose module is missing.
+/// Returns true if the error means that nothing more can be read: otherwise it may be about one
+/// column, or one table, such as one whose module is missing.
 fn is_of_all(error: &SqlError) -> bool {
     matches!(error.kind, SqlErrorKind::Timeout | SqlErrorKind::Cancelled)
 }

@@ -1,5 +1,5 @@
-//! What columns hold: least, greatest and most frequent values, and statistics in the shape of a
-//! planner's.
+//! The contents of columns: least, greatest and most frequent values, and statistics in the shape
+//! of a planner's.
 
 use std::collections::HashSet;
 

@@ -19,7 +19,8 @@ use crate::watch::{SchemaVersion, Snapshot};
 
 /// Time to build the index, or to add to it; half of a statement's deadline when that is shorter.
 const INDEXING: Duration = Duration::from_secs(5);
-/// How much longer a single step of it may take, and how much longer than that a call waits.
+/// The time by which a single step of building may take longer, and by which a call waits longer
+/// than that.
 const SPARE: Duration = Duration::from_millis(500);
 /// The time between two tries to add to an index if the first found nothing to add.
 const AGAIN: Duration = Duration::from_secs(10);
@@ -38,9 +39,9 @@ struct State {
 struct Built {
     version: SchemaVersion,
     values: Arc<Values>,
-    /// When it was last added to, and how many tables were read then: none if it was in the user's
-    /// cache.
+    /// The time at which it was last added to.
     at: Instant,
+    /// The number of tables that were read then: none if it was in the user's cache.
     read: usize,
 }
 
@@ -57,12 +58,12 @@ impl ValueIndex {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether an index is there that lacks nothing.
+    /// Returns true if there is an index that lacks nothing.
     pub(crate) fn is_whole(&self) -> bool {
         self.state().built.as_ref().is_some_and(|built| !built.values.is_partial)
     }
 
-    /// How many tables the last try read to build it; `None` without an index.
+    /// Returns the number of tables that the last try read to build it; `None` without an index.
     #[cfg(test)]
     pub(crate) fn read(&self) -> Option<usize> {
         self.state().built.as_ref().map(|built| built.read)

@@ -11,11 +11,11 @@ use syrch_files::{make_folder, replace};
 use syrch_guard::values::Values;
 use zstd::{Decoder, Encoder};
 
-/// What the names of the files end with.
+/// The extension of the files.
 pub const INDEX: &str = "values";
-/// Bytes that are read of an index at most: more than any has.
+/// The most bytes that are read of an index: more than any has.
 const MOST: u64 = 128 << 20;
-/// Fast, since values are short and most of their bytes are the same.
+/// The level of compression: fast, since values are short and most of their bytes are the same.
 const LEVEL: i32 = 1;
 
 /// The folder in which indexes of values are stored, which only its owner reads, and how much of
@@ -24,9 +24,9 @@ const LEVEL: i32 = 1;
 pub struct ValueStore {
     /// The folder, which is made if it is missing.
     pub folder: PathBuf,
-    /// How long an index is retained that nobody uses.
+    /// The time for which an index is retained that nobody uses.
     pub retained: Duration,
-    /// Bytes of all indexes at most.
+    /// The size limit of all indexes, in bytes.
     pub retained_bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What a function of ours sees of a call, and how it is registered.
+//! A call of one of the functions here, as the function sees it, and the registration of functions.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_int, c_void};
@@ -17,7 +17,7 @@ thread_local! {
     static WORKED: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Why a function returns nothing; the engine's result then holds NULL.
+/// The reason why a function returns nothing; the engine's result then holds NULL.
 pub(super) enum Stop {
     Null,
     Code(c_int),
@@ -29,7 +29,7 @@ pub(super) type Outcome = Result<(), Stop>;
 pub(super) type Function =
     unsafe extern "C" fn(*mut sqlite3_context, c_int, *mut *mut sqlite3_value);
 
-/// What all functions here are: free of side effects, and usable in views of any file.
+/// The flags of all functions here: they are free of side effects, and usable in views of any file.
 pub(super) const FLAGS: c_int =
     ffi::SQLITE_UTF8 | ffi::SQLITE_DETERMINISTIC | ffi::SQLITE_INNOCUOUS;
 
@@ -99,7 +99,7 @@ pub(super) unsafe extern "C" fn call<F: Checked>(
     }
 }
 
-/// One call of a function.
+/// A call of a function.
 pub(super) struct Call<'a> {
     pub(super) context: *mut sqlite3_context,
     pub(super) values: &'a [*mut sqlite3_value],

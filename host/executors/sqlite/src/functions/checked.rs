@@ -336,7 +336,7 @@ fn argument<'a>(call: &Call<'a>, at: usize) -> Result<ValueRef<'a>, Stop> {
     })
 }
 
-/// What C sees of a text.
+/// Returns a text as C sees it: up to its first NUL.
 fn until_nul(text: &[u8]) -> &[u8] {
     text.split(|byte| *byte == 0).next().unwrap_or_default()
 }

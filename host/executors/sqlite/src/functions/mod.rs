@@ -27,7 +27,7 @@ pub(crate) fn add(connection: &Connection) -> rusqlite::Result<()> {
     regexp::add(connection)
 }
 
-/// Whether a statement may call it.
+/// Returns true if a statement may call it.
 pub(crate) fn is_listed(name: &str) -> bool {
     LISTED.binary_search(&name.to_ascii_lowercase().as_str()).is_ok()
 }
@@ -47,7 +47,7 @@ mod tests {
         );
     }
 
-    /// How the functions are called that are no ordinary ones.
+    /// Statements that call the functions whose calls are not ordinary ones.
     const OTHERS: &[(&str, &str)] = &[
         ("->", "SELECT '{}' -> 'a'"),
         ("->>", "SELECT '{}' ->> 'a'"),

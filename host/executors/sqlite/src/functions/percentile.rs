@@ -15,7 +15,7 @@ trait Kind {
     const NAME: &'static str;
     /// The largest value of the fraction argument; `None` if the function has no such argument.
     const MOST: Option<f64> = Some(1.0);
-    /// Whether the result is one of the numbers, not something between two of them.
+    /// True if the result is one of the numbers, rather than a value between two of them.
     const IS_DISCRETE: bool = false;
 }
 
@@ -172,7 +172,7 @@ impl Group {
         unsafe { std::slice::from_raw_parts_mut(self.list, self.count) }
     }
 
-    /// Whether there was memory for it.
+    /// Adds a number, and returns whether there was memory for it.
     fn push(&mut self, number: f64) -> bool {
         if self.count == self.capacity {
             let capacity = self.capacity * 2 + 250;

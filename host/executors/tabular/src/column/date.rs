@@ -272,7 +272,7 @@ pub(super) fn read(text: &str, order: DateOrder) -> Option<Cow<'_, str>> {
     Moment::read(text)?.iso(order).map(Cow::Owned)
 }
 
-/// Whether a text is a time in the form in which times are stored.
+/// Returns true if a text is a time in the form in which times are stored.
 fn is_stored_timestamp(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.len() == 19 && bytes[10] == b' ' && text.get(..10).is_some_and(is_date) && {
@@ -288,13 +288,13 @@ pub(super) struct Dates {
     form: Option<Form>,
     /// The orders of numbers that all values fit, as places of [`DateOrder::ALL`].
     orders: [bool; 3],
-    /// Whether day and month of a value differ.
+    /// True if day and month of a value differ.
     differs: bool,
     is_short: bool,
     days: u64,
     times: u64,
     zoned: u64,
-    /// Whether a value is stored otherwise than it is written.
+    /// True if a value is stored otherwise than it is written.
     is_changed: bool,
     /// The zone of the first value that has one, and whether another one has another.
     offset: Option<i32>,

@@ -55,7 +55,7 @@ pub(super) fn month(word: &str) -> Option<u32> {
     (1..).zip(MONTHS).find(|(_, names)| names.contains(&word.as_str())).map(|(number, _)| number)
 }
 
-/// Whether a word is a day of the week, whole or by its first three letters or more.
+/// Returns true if a word is a day of the week, whole or by its first three letters or more.
 pub(super) fn is_weekday(word: &str) -> bool {
     let word = word.to_ascii_lowercase();
     word.len() >= 3 && WEEKDAYS.iter().any(|day| day.starts_with(&word))

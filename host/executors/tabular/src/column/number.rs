@@ -51,7 +51,7 @@ impl Group {
     }
 }
 
-/// How many digits the marks stand apart.
+/// The number of digits between two marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Grouping {
     /// Three and two are the same here: `12,345`.
@@ -67,7 +67,7 @@ enum Grouping {
 struct Runs {
     count: u32,
     first: u32,
-    /// Whether all between the first and the last have three digits, or two.
+    /// True if all between the first and the last have three digits, or two.
     are_threes: bool,
     are_twos: bool,
 }
@@ -105,7 +105,7 @@ impl Runs {
 struct Written<'a> {
     digits: &'a str,
     is_negative: bool,
-    /// Whether brackets say that it is negative.
+    /// True if brackets say that it is negative.
     is_bracketed: bool,
     unit: Option<&'static str>,
 }
@@ -293,7 +293,7 @@ impl Form {
 pub(super) struct Numbers {
     point: Form,
     comma: Form,
-    /// Whether a value has a mark that the two forms read differently.
+    /// True if a value has a mark that the two forms read differently.
     differs: bool,
     unit: Option<&'static str>,
     other_unit: Option<&'static str>,
@@ -301,7 +301,7 @@ pub(super) struct Numbers {
     /// Values other than 0 without a unit.
     without_unit: u64,
     is_bracketed: bool,
-    /// Whether all numbers have as many digits in groups with blanks, which telephone numbers have.
+    /// True if all numbers have as many digits in groups with blanks, which telephone numbers have.
     is_telephone: bool,
     digits: Option<usize>,
 }
@@ -340,7 +340,7 @@ impl Numbers {
         self.point.is_open() || self.comma.is_open()
     }
 
-    /// Whether the values are other numbers with a decimal comma than with a point.
+    /// Returns true if the values are other numbers with a decimal comma than with a point.
     pub(super) fn is_open_both_ways(&self) -> bool {
         self.point.is_open() && self.comma.is_open() && self.differs
     }

@@ -1,4 +1,4 @@
-//! From files to an open database.
+//! Tests from files to an open database.
 
 use std::fs;
 use std::sync::{Arc, Mutex};

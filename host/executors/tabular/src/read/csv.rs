@@ -158,7 +158,7 @@ fn add(
     Ok(())
 }
 
-/// Whether a row that is called one of totals has the sum of a column.
+/// Returns whether a row that is called one of totals has the sum of a column.
 fn is_total(
     source: &Source,
     work: &Work<'_>,
@@ -178,8 +178,8 @@ fn is_total(
     Ok(sums.are_in(total))
 }
 
-/// Whether the first row names the columns: it does unless its values are like those below it, and
-/// at least one of these is no text.
+/// Returns true if the first row names the columns: it does unless its values are like those below
+/// it, and at least one of these is no text.
 fn has_header(first: &[String], columns: &[Column], options: &ReadOptions) -> bool {
     let likeness =
         first.iter().zip(columns).map(|(name, column)| column.is_like(&cell(name), options));

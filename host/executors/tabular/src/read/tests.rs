@@ -1,4 +1,4 @@
-//! What files become, and what is said of those that cannot be read.
+//! Tests of the databases that files become, and of the messages about those that cannot be read.
 
 use std::io::Write;
 use std::path::Path;

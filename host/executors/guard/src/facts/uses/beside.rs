@@ -170,7 +170,7 @@ pub(super) fn expression(item: &SelectItem) -> Option<&Expr> {
 /// Finds the columns outside of aggregates.
 struct Parts<'e> {
     depth: usize,
-    /// How many aggregates or grouped expressions are around.
+    /// The number of aggregates and grouped expressions around this place.
     inside: usize,
     found: Vec<Expr>,
     aggregates: usize,
@@ -239,7 +239,7 @@ pub(super) fn is_aggregate(function: &sqlparser::ast::Function) -> bool {
             || !function.within_group.is_empty())
 }
 
-/// All columns that have one value where these have one.
+/// Returns all columns that have one value where these have one.
 pub(super) fn determined(
     columns: BTreeSet<Named>,
     select: &Select,

@@ -79,7 +79,7 @@ fn joined<'r>(
     Some(Joined { table: resolver.catalog.table(&shown)?, shown, written })
 }
 
-/// Whether that is the name of a common table expression or of a finished task.
+/// Returns true if that is the name of a common table expression or of a finished task.
 fn is_query(resolver: &Resolver<'_>, name: &ObjectName) -> bool {
     let [only] = name.0.as_slice() else { return false };
     let Some(only) = only.as_ident() else { return true };

@@ -47,7 +47,7 @@ pub(super) fn other_day(expr: &Expr) -> Option<String> {
     (parts.len() == 3 && has_year && parts.iter().all(is_part) && !is_day(&text)).then_some(text)
 }
 
-/// Whether a text is a day: `YYYY-MM-DD`.
+/// Returns true if a text is a day: `YYYY-MM-DD`.
 fn is_day(text: &str) -> bool {
     let is_digits =
         |range: std::ops::Range<usize>| text.as_bytes()[range].iter().all(u8::is_ascii_digit);
@@ -75,12 +75,12 @@ pub(super) fn number(expr: &Expr) -> Option<String> {
     }
 }
 
-/// Whether an expression is a number that does not stand in quotes.
+/// Returns true if an expression is a number that does not stand in quotes.
 pub(super) fn is_plain_number(expr: &Expr) -> bool {
     number(expr).is_some() && text(expr).is_none()
 }
 
-/// Whether an expression is the literal NULL.
+/// Returns true if an expression is the literal NULL.
 pub(super) fn is_null(expr: &Expr) -> bool {
     matches!(expr, Expr::Value(ValueWithSpan { value: Value::Null, .. }))
 }
@@ -105,8 +105,8 @@ fn text_of(value: &ValueWithSpan) -> Option<String> {
     }
 }
 
-/// Whether a cast to that type gives a number. SQLite takes every name for one that it does not
-/// know.
+/// Returns true if a cast to that type gives a number. SQLite takes every name for one that it does
+/// not know.
 pub(super) fn is_numeric_type(data_type: &DataType, dialect: &Dialect) -> bool {
     let name = data_type.to_string().to_uppercase();
     let has = |words: &[&str]| words.iter().any(|word| name.contains(word));

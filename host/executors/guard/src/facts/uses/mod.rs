@@ -218,7 +218,7 @@ struct Noted<'n> {
     dialect: &'n Dialect,
     /// The expressions of which each value is a group.
     groups: &'n [&'n Expr],
-    /// How many queries deep: those record their own.
+    /// The number of queries around this place within the SELECT: they record their own uses.
     depth: usize,
 }
 
@@ -547,7 +547,7 @@ impl Visitor for Noted<'_> {
     }
 }
 
-/// Whether that is the aggregate `min` or `max`.
+/// Returns true if a function is the aggregate `min` or `max`.
 fn is_extreme(function: &Function) -> bool {
     is_one_of(&name(function), &["min", "max"]) && arguments(function).len() == 1
 }

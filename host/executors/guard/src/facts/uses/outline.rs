@@ -1,4 +1,4 @@
-//! What the columns, the groups and the order of a SELECT are made of.
+//! The expressions in the columns, the groups and the order of a SELECT.
 
 use sqlparser::ast::{Expr, GroupByExpr, OrderBy, OrderByKind, OrderBySort, Select, SelectItem};
 use syrch_core::ports::{ColumnName, OrderKey, Outline, Selected};

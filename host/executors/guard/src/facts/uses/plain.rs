@@ -28,7 +28,7 @@ pub(super) struct Plain {
     /// Its columns, each once, in order.
     pub(super) columns: Vec<String>,
     pub(super) origin: Origin,
-    /// Whether it only compares texts, so that it may be meant to leave values out.
+    /// True if it only compares texts, so that it may be meant to leave values out.
     pub(super) is_selective: bool,
 }
 
@@ -111,7 +111,7 @@ pub(super) fn plain(expr: &Expr, scopes: &[Scope], dialect: &Dialect) -> Option<
     (sql.len() <= LONGEST).then_some(Plain { source, sql, columns, origin, is_selective })
 }
 
-/// Whether an expression reads its operands as something else than texts.
+/// Returns true if an expression reads its operands as something else than texts.
 fn is_measure(expr: &Expr) -> bool {
     use BinaryOperator as Op;
     match expr {
@@ -184,13 +184,14 @@ pub(super) fn restrict(scope: &mut Scope, conditions: &[Plain]) {
     }
 }
 
-/// All of the conditions. A longer text would be no help: without it more rows count.
+/// Joins all of the conditions; `None` if there is none, or the text is too long: without it more
+/// rows count.
 fn all(known: Option<String>, more: Vec<String>) -> Option<String> {
     let all = known.into_iter().chain(more).collect::<Vec<_>>().join(" AND ");
     Some(all).filter(|all| !all.is_empty() && all.len() <= 2 * LONGEST)
 }
 
-/// Whether a function is called anywhere in the expression.
+/// Returns true if any part of the expression is one that is meant.
 pub(super) fn calls(expr: &Expr, is_meant: impl Fn(&Expr) -> bool) -> bool {
     let walked = visit_expressions(expr, |expr| {
         if is_meant(expr) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -204,14 +205,14 @@ pub(super) fn name(function: &sqlparser::ast::Function) -> String {
     last.map(|name| name.value.to_lowercase()).unwrap_or_default()
 }
 
-/// Whether a function is of the distinct values of its argument.
+/// Returns true if a function takes only the distinct values of its argument.
 pub(super) fn is_distinct(function: &sqlparser::ast::Function) -> bool {
     use sqlparser::ast::{DuplicateTreatment, FunctionArguments};
     let FunctionArguments::List(list) = &function.args else { return false };
     list.duplicate_treatment == Some(DuplicateTreatment::Distinct)
 }
 
-/// Whether that is one of the names.
+/// Returns true if that is one of the names, letter case aside.
 pub(super) fn is_one_of(name: &str, names: &[&str]) -> bool {
     names.iter().any(|known| same(known, name))
 }

@@ -26,7 +26,7 @@ impl Noted<'_> {
         }
     }
 
-    /// Whether an expression is a whole number for certain.
+    /// Returns true if an expression is a whole number for certain.
     fn is_whole(&self, expr: &Expr) -> bool {
         use BinaryOperator as Op;
         match unnested(expr) {
@@ -78,7 +78,7 @@ fn is_count(expr: &Expr) -> bool {
     matches!(unnested(expr), Expr::Function(function) if name(function) == "count")
 }
 
-/// Whether an expression adds up rows, itself or in a subquery.
+/// Returns true if an expression adds up rows, itself or in a subquery.
 fn is_aggregate(expr: &Expr) -> bool {
     let adds = |expr: &Expr| match expr {
         Expr::Function(function) => is_one_of(&name(function), &["count", "sum"]),

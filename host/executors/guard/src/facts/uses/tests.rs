@@ -1,4 +1,4 @@
-//! Which uses a statement has.
+//! Tests of the uses that a statement has.
 
 use syrch_core::ports::{ColumnName, OrderKey, Outline, Selected, Use, UseKind};
 use syrch_core::{Catalog, Column, Dialect, ForeignKey, Table};

@@ -1,4 +1,4 @@
-//! What the tests share: databases made on the spot and a small runtime.
+//! Helpers of the tests: databases made on the spot and a small runtime.
 
 use std::path::PathBuf;
 use std::time::Duration;

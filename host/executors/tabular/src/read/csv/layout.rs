@@ -11,10 +11,10 @@ use crate::read::Work;
 use crate::sources::{Format, Source};
 use crate::text::{self, BUFFER};
 
-/// What may stand between two values of a `.csv` file. The comma comes last: it also stands in
-/// numbers and texts.
+/// The characters that may stand between two values of a `.csv` file. The comma comes last: it also
+/// stands in numbers and texts.
 const DELIMITERS: [u8; 4] = *b";\t|,";
-/// Rows that are looked at.
+/// The number of rows that are looked at.
 const ROWS: usize = 1_000;
 
 /// The layout of a file of values.
@@ -23,7 +23,7 @@ pub(crate) struct Layout {
     pub(crate) delimiter: u8,
     /// Rows above the one that names the columns.
     pub(crate) titles: u64,
-    /// Whether a row names the columns.
+    /// True if a row names the columns.
     pub(crate) has_header: bool,
     /// The row of totals, which is left out, counted from 0 with all rows above.
     pub(crate) totals: Option<u64>,
@@ -59,7 +59,7 @@ struct Sample {
     rows: Vec<ByteRecord>,
     /// The number of values that most rows have; 1 if none has several.
     width: usize,
-    /// How many rows have it.
+    /// The number of rows that have that width.
     fitting: usize,
 }
 
@@ -86,8 +86,8 @@ impl Sample {
         Self { delimiter, rows, width, fitting }
     }
 
-    /// How well the separator explains the rows: by how many have the same number of values, and by
-    /// those of the first row.
+    /// Ranks the separator by how well it explains the rows: by how many have the same number of
+    /// values, and by those of the first row.
     fn rank(&self) -> (usize, usize) {
         (self.fitting, self.rows.first().map_or(0, ByteRecord::len))
     }
@@ -118,8 +118,8 @@ impl Sample {
     }
 }
 
-/// Whether a row has a value in its first place alone, as titles have in the files of spreadsheets,
-/// or none.
+/// Returns true if a row has a value in its first place alone, as titles have in the files of
+/// spreadsheets, or none.
 fn is_padded(row: &ByteRecord) -> bool {
     row.len() > 1 && filled(row) <= 1
 }
@@ -129,8 +129,8 @@ fn filled(row: &ByteRecord) -> usize {
     row.iter().rposition(|value| !value.is_empty()).map_or(0, |at| at + 1)
 }
 
-/// Whether a row names columns: it has no empty value before its end, and none that is a number or
-/// a date, but for years behind the first.
+/// Returns true if a row names columns: it has no empty value before its end, and none that is a
+/// number or a date, but for years behind the first.
 fn has_names(row: &ByteRecord) -> bool {
     row.iter().take(filled(row)).enumerate().all(|(at, name)| {
         let is_year = at > 0 && name.len() == 4 && matches!(name, [b'1' | b'2', ..]);
@@ -138,7 +138,7 @@ fn has_names(row: &ByteRecord) -> bool {
     })
 }
 
-/// Whether a text is a number or a date, which hardly names a column.
+/// Returns true if a text is a number or a date, which hardly names a column.
 fn is_value(text: &[u8]) -> bool {
     std::str::from_utf8(text)
         .is_ok_and(|text| integer(text).is_some() || real(text).is_some() || is_date(text))

@@ -34,10 +34,11 @@ const LABELS: [&str; 25] = [
     "toplam",
     "合計",
 ];
-/// How far a total may be from the sum, as a share of it: floating-point numbers are rounded.
+/// The distance that a total may have from the sum, as a share of it: floating-point numbers are
+/// rounded.
 const NEAR: f64 = 1e-9;
 
-/// Whether the first value of a row that is not empty is a word for a total.
+/// Returns true if the first value of a row that is not empty is a word for a total.
 pub(super) fn is_labelled(row: &ByteRecord) -> bool {
     let first = row.iter().map(|value| std::str::from_utf8(value).unwrap_or_default().trim());
     let label = first.into_iter().find(|value| !value.is_empty()).unwrap_or_default();
@@ -50,7 +51,7 @@ pub(super) struct Sums<'d> {
     decisions: &'d [Decision],
     columns: &'d [Column],
     options: &'d ReadOptions,
-    /// Of each column: a second one where its numbers can be read in two ways.
+    /// The sums of each column: a second one where its numbers can be read in two ways.
     sums: Vec<[f64; 2]>,
 }
 
@@ -72,7 +73,7 @@ impl<'d> Sums<'d> {
         }
     }
 
-    /// Whether a row has the sum of a column.
+    /// Returns true if a row has the sum of a column.
     pub(super) fn are_in(&self, row: &ByteRecord) -> bool {
         row.iter().enumerate().take(self.sums.len()).any(|(at, value)| {
             let totals = self.numbers(at, value).into_iter().zip(self.sums[at]);
