@@ -11,7 +11,7 @@ pub(crate) struct Asked {
     pub(crate) expression: Expression,
 }
 
-/// What rows are counted.
+/// The rows that are counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Counted {
     pub(crate) item: usize,
@@ -41,7 +41,7 @@ pub(crate) enum Key {
 pub(crate) enum Measure {
     Column(ColumnRef),
     Aggregate(Function, ColumnRef),
-    /// How long a text is.
+    /// The length of a text.
     Length(ColumnRef),
     Rows(Option<usize>),
 }

@@ -21,7 +21,7 @@ pub(crate) struct Choice {
     pub(crate) sets: bool,
 }
 
-/// What every choice shares: the meanings of each item with how well each fits, best first.
+/// The data that all choices share: the meanings of each item with the score of each, best first.
 pub(crate) struct Ranks {
     /// The weight of each table in the question.
     weights: Vec<f64>,
