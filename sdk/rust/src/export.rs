@@ -6,7 +6,7 @@ use crate::failure::failure;
 use crate::roles::Plugin;
 use crate::settings::Settings as _;
 
-/// What `about.describe` returns for a plugin.
+/// Returns the identity of a plugin, as `about.describe` does.
 #[must_use]
 pub fn describe<P: Plugin>(version: &str) -> Identity {
     Identity {

@@ -32,7 +32,7 @@ pub trait Voter: Sampler {
 /// else is an empty outcome.
 ///
 /// # Errors
-/// What prevented the model or the database from giving even one acceptable statement.
+/// Fails if the model or the database did not give even one acceptable statement.
 pub fn elect<H: Wait + Llm + Inspect + Sql + Rows + Cells + Evaluate + Trace>(
     host: &H,
     task: &Task,
