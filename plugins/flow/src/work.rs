@@ -1,4 +1,4 @@
-//! What the nodes do: statements are checked and run, and the model is asked for statements,
+//! The work of the nodes: statements are checked and run, and the model is asked for statements,
 //! judgements and choices.
 
 use syrch_flows::{ABSTAINED, DEFAULT, Kind, Node};

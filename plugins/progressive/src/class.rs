@@ -68,12 +68,12 @@ impl ErrorClass {
         }
     }
 
-    /// Whether it is about what the statement means.
+    /// Returns true if the error is about the meaning of the statement.
     pub(crate) fn is_semantic(self) -> bool {
         self <= WrongAggregation
     }
 
-    /// What the next statement should do about it.
+    /// Returns advice for the next statement.
     pub(crate) fn hint(self) -> &'static str {
         match self {
             WrongTable => {

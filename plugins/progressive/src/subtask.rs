@@ -146,8 +146,8 @@ fn cut_unknown(list: &mut [Subtask], notes: &mut Vec<String>) {
     }
 }
 
-/// Where none of those left can be first, the one with the highest confidence goes first all the
-/// same.
+/// Cuts circles of dependencies: where none of those left can be first, the one with the highest
+/// confidence goes first all the same.
 fn cut_circles(list: &mut [Subtask], notes: &mut Vec<String>) {
     let mut placed: Vec<String> = Vec::new();
     while placed.len() < list.len() {

@@ -66,7 +66,7 @@ impl<'a, H: SolverHost> Explorer<'a, H> {
         }
     }
 
-    /// How many tables are left.
+    /// Returns the number of tables that are left.
     pub(crate) fn left(&self) -> usize {
         self.rest.len()
     }

@@ -31,7 +31,7 @@ pub(crate) struct Path<'a> {
     pub(crate) unsound: Option<Found>,
     /// The first statement that was out of scope, and so did not run.
     pub(crate) stray: Option<Candidate>,
-    /// Whether no further attempt is of use.
+    /// True if no further attempt is of use.
     pub(crate) is_closed: bool,
 }
 
@@ -71,7 +71,7 @@ impl<'a> Path<'a> {
         brief.ask(purpose, brief.instructions(), &more).subjects(subjects).sample(sample).sql()
     }
 
-    /// Whether the path has tried that statement before.
+    /// Returns true if the path has tried that statement before.
     pub(crate) fn has(&self, sql: &str) -> bool {
         self.chain.tried.iter().any(|tried| tried.sql == sql)
     }

@@ -55,7 +55,7 @@ fn says(host: &mut FakeHost, purpose: &Purpose, statements: &[&str]) {
     }
 }
 
-/// What the model says to the next comparisons.
+/// Scripts the model's answers to the next comparisons.
 fn prefers(host: &mut FakeHost, words: &[&str]) {
     for word in words {
         host.model.script(&Purpose::Select, Ok(reply(word, Some(&json!(word)))));

@@ -35,7 +35,7 @@ pub(crate) struct Search<'a, H> {
     pub(crate) ended: Option<Failure>,
     /// Why the model gives no more draws, which is not a failure.
     pub(crate) abstained: Option<String>,
-    /// What was wrong with the last reply.
+    /// The error of the last reply.
     pub(crate) last_wrong: Option<String>,
 }
 
@@ -79,8 +79,8 @@ impl<'a, H: SolverHost> Search<'a, H> {
         outcome::outcome(self)
     }
 
-    /// Whether enough results agree, or no other can come up with the leading one in the rollouts
-    /// that are left.
+    /// Returns true if enough results agree, or no other can catch up with the leading one in the
+    /// rollouts that are left.
     fn has_enough(&self) -> bool {
         if self.settings.agree == 0 {
             return false;

@@ -16,7 +16,7 @@ const FOUND: usize = 4;
 /// Keys of a table that are shown first.
 const KEYS: usize = 4;
 
-/// What a table and each of its columns take in a prompt.
+/// The bytes that a table and each of its columns take in a prompt.
 struct Cost {
     table: usize,
     columns: Vec<usize>,

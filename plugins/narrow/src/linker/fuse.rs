@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What one retriever found, best first.
+/// The hits of one retriever, best first.
 #[derive(Debug, Clone)]
 pub(crate) struct List<K> {
     /// The retriever's name in reasons.
@@ -65,8 +65,8 @@ pub(crate) fn fuse<K: Ord + Copy>(lists: &[List<K>], smoothing: f64) -> Vec<Fuse
     fused
 }
 
-/// What is the first of a list, alone or with one other: what one retriever is sure of, however
-/// little the others say.
+/// Returns the keys at the top of a list, alone or with one other: those that one retriever is sure
+/// of, whatever the others say.
 pub(crate) fn firsts<K: Ord + Copy>(lists: &[List<K>]) -> BTreeSet<K> {
     let mut firsts = BTreeSet::new();
     for list in lists.iter().filter(|list| list.weight > 0.0) {

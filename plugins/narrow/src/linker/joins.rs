@@ -159,8 +159,8 @@ impl Joins {
     }
 }
 
-/// Whether a name is that of a key to something: `customer_id`, `StuID`, `pid`, `state_name`,
-/// `AirportCode`, but neither `id` nor `name`.
+/// Returns true if a name is that of a key to something: `customer_id`, `StuID`, `pid`,
+/// `state_name`, `AirportCode`, but neither `id` nor `name`.
 fn is_key_like(name: &str) -> bool {
     let lower = name.to_lowercase();
     ["id", "key", "code", "_name", "_no", "number", "uuid"]

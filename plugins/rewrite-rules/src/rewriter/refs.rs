@@ -15,7 +15,7 @@ pub(crate) struct Refs {
     pub(crate) own: Vec<Vec<Ident>>,
     /// Those in sub-queries, which may mean columns of the outer query.
     pub(crate) nested: Vec<Vec<Ident>>,
-    /// Whether there is a sub-query.
+    /// True if there is a sub-query.
     pub(crate) has_query: bool,
     depth: usize,
 }
@@ -117,7 +117,7 @@ pub(crate) fn aggregate(expr: &Expr) -> Option<&Function> {
     (is_one_of(AGGREGATES, &name) && function.over.is_none() && !is_scalar).then_some(function)
 }
 
-/// Whether an expression calls an aggregate or window function outside of sub-queries.
+/// Returns true if an expression calls an aggregate or window function outside of sub-queries.
 pub(crate) fn has_aggregate(expr: &Expr) -> bool {
     struct Find(usize, bool);
     impl Visitor for Find {

@@ -125,8 +125,8 @@ fn after_a_try(
     )]
 }
 
-/// What to look for after a try without rows: the names of its error, else what is left of the
-/// question and of the evidence.
+/// Returns the terms to look for after a try without rows: the names in its error, else those that
+/// are left of the question and of the evidence.
 fn missing(view: &View, branch: &Branch, tried: &Node) -> Vec<String> {
     let ended = observation(view.seen, &tried.id);
     let said = ended.map(|ended| match &ended.ending {

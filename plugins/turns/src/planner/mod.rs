@@ -20,7 +20,7 @@ use crate::planner::replay::{Bounds, Replayed};
 use crate::planner::state::{State, StopReason};
 use crate::{Settings, Turns};
 
-/// What a turn is decided from.
+/// The view of the search from which a turn is decided.
 pub(crate) struct View<'a> {
     pub(crate) problem: &'a Problem,
     pub(crate) catalog: &'a Catalog,

@@ -2,9 +2,9 @@
 
 use crate::planner::decision::Action;
 
-/// What is wrong with a reference (sift, replay validator), in this planner's terms: a node is a
-/// task by its id in the host's graph, an edge says how a task came out of another, a frontier
-/// entry is a forked branch that has not started.
+/// The fault of a reference (sift, replay validator), in this planner's terms: a node is a task by
+/// its id in the host's graph, an edge says how a task came out of another, a frontier entry is a
+/// forked branch that has not started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Fault {
     /// No branch where one must be named, one that is not there, or one that was pruned or merged;

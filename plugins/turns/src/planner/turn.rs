@@ -12,7 +12,7 @@ use crate::planner::state::{State, StopReason};
 use crate::planner::{View, heuristic};
 use crate::{Turns, prompts};
 
-/// What asking the model came to.
+/// The outcome of a request to the model.
 enum Asked {
     Decided(Vec<Decision>, Box<Replayed>),
     /// It cannot do this, and why.
