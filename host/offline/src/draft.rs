@@ -66,7 +66,7 @@ pub(crate) struct Unmeasured {
     pub(crate) up: bool,
 }
 
-/// All that the walk found.
+/// The parts of the question that the walk found.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Draft {
     pub(crate) asked: Vec<Asked>,
@@ -95,7 +95,7 @@ pub(crate) struct Draft {
     pub(crate) not: Option<usize>,
     /// The items of all negations.
     pub(crate) negations: Vec<usize>,
-    /// Those of them that have reversed a comparison or asked for a missing value.
+    /// The negations that have reversed a comparison or asked for a missing value.
     pub(crate) settled: Vec<usize>,
     /// The number of cues without an object, or with a meaning that no rule expresses.
     pub(crate) unmet: usize,

@@ -41,7 +41,8 @@ pub(crate) struct Interpretations {
     pub(crate) list: Vec<Interpretation>,
     /// Words that no statement uses.
     pub(crate) unknown: Vec<String>,
-    /// Why the question cannot be answered in this form, however well its words are understood.
+    /// The reason why the question cannot be answered in this form, however well its words are
+    /// understood.
     pub(crate) objection: Option<String>,
 }
 

@@ -55,7 +55,7 @@ struct Word<'a> {
     near: BTreeMap<&'a str, f64>,
 }
 
-/// Which tables and columns have a stem, so that a span is compared only with names that share one
+/// The tables and columns by their stems, so that a span is compared only with names that share one
 /// with it.
 #[derive(Default)]
 struct Index<'a> {

@@ -94,7 +94,7 @@ pub(crate) struct Schema {
     pub(crate) dialect: Dialect,
     pub(crate) tables: Vec<TableView>,
     pub(crate) edges: Vec<Edge>,
-    /// For each table, which edges it has.
+    /// The edges of each table, by their places.
     joins: Vec<Vec<usize>>,
     /// The places of the tables by their names in lower case, with their schemas and without.
     by_name: BTreeMap<String, usize>,

@@ -1,7 +1,7 @@
 //! The settings of the plugin.
 
 syrch_plugin::settings! {
-    /// When sampling stops, and what each finding against a statement leaves of its vote.
+    /// The condition on which sampling stops, and the weights of votes.
     pub struct Settings {
         /// Statements that are sampled at the most, repairs included; the user's `max_attempts`
         /// bounds chains of repairs, not samples.

@@ -113,7 +113,7 @@ pub(crate) struct Branch {
     pub(crate) without_statement: u32,
     /// Statements that a judge did not pass.
     pub(crate) rejected: u32,
-    /// Why it has no statement that stands.
+    /// The reason why it has no statement that stands.
     pub(crate) why: String,
 }
 
@@ -169,7 +169,7 @@ impl Branch {
         names.join("/")
     }
 
-    /// Which items of `each` it is in, the outermost first, counted from 1.
+    /// Returns the items of `each` that it is in, the outermost first, counted from 1.
     pub(crate) fn items(&self, outermost: &Flow) -> Vec<usize> {
         let mut flow = Some(outermost);
         let mut items = Vec::new();

@@ -49,8 +49,8 @@ syrch_plugin::settings! {
         least: f64 = 0.3, 0.0 ..= 1.0;
         /// The best tables between which all tables on the shortest join paths are selected.
         closure: u32 = 4, 0 ..= 16;
-        /// When a model is asked for keywords first (CHESS): never, for questions that are not in
-        /// English, or always.
+        /// The questions for which a model is asked for keywords first (CHESS): none, for questions
+        /// that are not in English, or all.
         keywords: Keywords = Keywords::Foreign;
         /// Found cells and notes that the other roles get, at most.
         hints: u32 = 8, 0 ..= 20;

@@ -42,7 +42,7 @@ const SPOKEN: &[(&str, ErrorClass)] = &[
 ];
 
 impl ErrorClass {
-    /// All of them, the most important first.
+    /// All classes, the most important first.
     pub(crate) const ALL: [Self; 8] = [
         WrongTable,
         WrongColumn,

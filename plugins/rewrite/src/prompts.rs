@@ -56,7 +56,7 @@ fn fenced(text: &str) -> String {
     format!("{fence}\n{}\n{fence}\n", text.trim_end())
 }
 
-/// Why a proposal was not taken, with its statement.
+/// Writes the reason why a proposal was not taken, with its statement; `None` if it was accepted.
 fn refusal(attempt: &Attempt) -> Option<String> {
     let why = match &attempt.trial {
         Trial::Accepted(_) => return None,

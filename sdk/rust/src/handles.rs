@@ -112,7 +112,8 @@ impl PendingReply {
 }
 
 impl RunningStatement {
-    /// Once only: the result moves to the caller. `None` while under way, and after it was taken.
+    /// Takes the result, which moves to the caller, so that only one call returns it. `None` while
+    /// under way, and after it was taken.
     #[must_use]
     pub fn take(&self) -> Option<Result<ResultSet, SqlError>> {
         match &self.0 {

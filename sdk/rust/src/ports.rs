@@ -125,12 +125,12 @@ pub trait Evaluate {
     /// The calibrated confidence of each (raw confidence, signals).
     ///
     /// # Errors
-    /// If the calibrator fails.
+    /// Fails if the calibrator fails.
     fn calibrate(&self, claims: &[(f64, Signals)]) -> Result<Vec<f64>, PortError>;
     /// One verdict for each candidate, judged together.
     ///
     /// # Errors
-    /// If the reward fails.
+    /// Fails if the reward fails.
     fn reward(&self, candidates: &[Candidate]) -> Result<Vec<Verdict>, PortError>;
     /// Starts a judgement and returns at once.
     fn start_reward(&self, candidates: &[Candidate]) -> Judging;

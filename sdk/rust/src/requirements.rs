@@ -11,7 +11,7 @@ use crate::text::line;
 const ITEMS: usize = 12;
 const ITEM: usize = 200;
 
-/// Something that is measured.
+/// A quantity that is measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Metric {
     /// Its name, such as `revenue`.

@@ -109,7 +109,7 @@ impl Walk<'_> {
         })
     }
 
-    /// For a year right after a column that holds none (`June 2021`): the column of years.
+    /// Returns the column of years for a year right after a column that holds none (`June 2021`).
     pub(super) fn year(&self, at: usize) -> Option<ColumnRef> {
         if matches!(self.item(at.checked_sub(1)?).what, What::Months(..)) {
             return self.resolver.time(at);

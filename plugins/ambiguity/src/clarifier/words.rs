@@ -82,7 +82,8 @@ fn happened(worst: &Observation) -> String {
     })
 }
 
-/// Why the task failed: the failure's own words, or what the solver left in its memo.
+/// Returns the reason why the task failed: the one that the solver left in its memo, else the
+/// failure's own message.
 fn reason(worst: &Observation) -> Option<String> {
     let memo = || -> Option<String> {
         let memo: JsonValue = serde_json::from_str(worst.memo.as_deref()?).ok()?;

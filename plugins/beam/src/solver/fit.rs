@@ -53,7 +53,7 @@ impl Fit {
         }
     }
 
-    /// In the order in which they decide.
+    /// Returns the signals in the order in which they decide.
     pub(crate) fn signals(&self) -> [f64; 5] {
         [self.structural, self.grain, self.dimension, self.time, self.quality]
     }

@@ -13,7 +13,8 @@ pub(crate) struct Needs {
     /// The thing that one row stands for, if the words say so: a unit of time, or a word that the
     /// catalog has too.
     pub(crate) grain: Option<String>,
-    /// By what results are grouped, as far as the catalog has columns or tables of that name.
+    /// The things that results are grouped by, as far as the catalog has columns or tables of that
+    /// name.
     pub(crate) dimensions: Vec<String>,
     /// True if a time is named.
     pub(crate) has_time: bool,

@@ -101,7 +101,7 @@ fn agreeing(cluster: &Cluster<'_>) -> String {
     }
 }
 
-/// Why a group is behind the best one.
+/// Writes the reason why a group is behind the best one.
 fn beaten(own: &Cluster<'_>, first: &Cluster<'_>, best: &Found, is_tied: bool) -> String {
     let id = &best.candidate.id;
     if is_tied {

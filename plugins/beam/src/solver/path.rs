@@ -76,9 +76,9 @@ impl<'a> Path<'a> {
         self.chain.tried.iter().any(|tried| tried.sql == sql)
     }
 
-    /// Why a statement does not belong to this path: it is not built on the path's table. What
-    /// reads nothing but finished tasks is in scope, as the materialized contexts of syrch 0.3.7
-    /// were.
+    /// Returns the reason why a statement does not belong to this path: it is not built on the
+    /// path's table. A statement that reads only finished tasks is in scope, as the materialized
+    /// contexts of syrch 0.3.7 were.
     pub(crate) fn out_of_scope(&self, facts: &Facts, catalog: &Catalog) -> Option<String> {
         let reads_tasks_only = facts.tables.is_empty() && !facts.tasks.is_empty();
         let is_primary = |name: &String| {

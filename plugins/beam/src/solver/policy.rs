@@ -1,5 +1,5 @@
-//! When to explore another table: the policies `beam` and `exhaustive` of syrch 0.3.7, over groups
-//! of equal results.
+//! Decides when to explore another table: the policies `beam` and `exhaustive` of syrch 0.3.7, over
+//! groups of equal results.
 
 use serde_json::json;
 use syrch_plugin::prelude::*;

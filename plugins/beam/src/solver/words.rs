@@ -55,7 +55,7 @@ pub(crate) fn is_temporal(column: &Column) -> bool {
     sql_type.contains("date") || sql_type.contains("time") || is_temporal_name(&column.name)
 }
 
-/// The same by the name alone.
+/// Returns true if a column of that name holds a date or a time, by the name alone.
 pub(crate) fn is_temporal_name(name: &str) -> bool {
     let parts = parts(name);
     let is_date = |part: &String| {

@@ -36,7 +36,7 @@ impl Contender {
 
 /// The outcome of all draws.
 pub(crate) struct Drawn {
-    /// Those that ran, in the order of their draws.
+    /// The draws that ran, in their order.
     pub(crate) contenders: Vec<Contender>,
     /// The number of draws for which the model replied, with or without a statement.
     pub(crate) replied: u32,

@@ -43,7 +43,7 @@ fn ids(candidates: &[Candidate]) -> Vec<&str> {
     candidates.iter().map(|candidate| candidate.id.as_str()).collect()
 }
 
-/// Only direct draws, so many of them.
+/// Returns settings with only that many direct draws.
 fn direct(direct: u32) -> Settings {
     Settings { query_plan: 0, divide_and_conquer: 0, direct, ..Settings::default() }
 }

@@ -1,4 +1,4 @@
-//! From a draft to the graph that the host runs, and the one change to it: the fallback.
+//! Builds the graph that the host runs from a draft, and makes the one change to it: the fallback.
 
 use syrch_plugin::prelude::*;
 use syrch_plugin::replies::{JoinKey, join_context};

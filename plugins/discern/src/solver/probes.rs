@@ -17,7 +17,7 @@ pub(crate) struct Probes<'a, H> {
     host: &'a H,
     catalog: &'a Catalog,
     is_on: bool,
-    /// By statement: what is used of its result; `None` if the statement failed.
+    /// The results by statement; `None` if the statement failed.
     known: BTreeMap<String, Option<Found>>,
 }
 

@@ -25,15 +25,15 @@ pub(crate) struct Search<'a, H> {
     dice: Dice,
     able: Able,
     pub(crate) trials: Trials,
-    /// By SQL text: the score of the reward, or why it rejected the statement.
+    /// The score of the reward for each SQL text, or the reason why it rejected the statement.
     pub(crate) judgements: BTreeMap<String, Result<Option<f64>, String>>,
     /// The number of requests, which are the rollouts.
     pub(crate) asked: u32,
     /// The number of statements that were proposed.
     pub(crate) numbered: u32,
-    /// Why no call or no statement can succeed any more.
+    /// The failure after which no call or no statement can succeed any more.
     pub(crate) ended: Option<Failure>,
-    /// Why the model gives no more draws, which is not a failure.
+    /// The reason why the model gives no more draws, which is not a failure.
     pub(crate) abstained: Option<String>,
     /// The error of the last reply.
     pub(crate) last_wrong: Option<String>,

@@ -1,4 +1,4 @@
-//! As many tables, and as much of them, as the bytes allow.
+//! Selects as many tables, and as many of their columns, as fit into the bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,8 +23,8 @@ struct Cost {
 }
 
 impl Cost {
-    /// Measured on the table as prompts show it: a line for itself, one for each column, then its
-    /// keys of several columns.
+    /// Measures the table as prompts show it: a line for itself, one for each column, then its keys
+    /// of several columns.
     fn of(catalog: &Catalog, table: &Table) -> Self {
         let alone = Catalog {
             database: catalog.database.clone(),

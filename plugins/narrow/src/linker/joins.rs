@@ -1,5 +1,5 @@
-//! Which tables join: by foreign keys, and where none are declared by the names of key-like columns
-//! that few tables share.
+//! Finds the joins between tables: by foreign keys, and where none are declared by the names of
+//! key-like columns that few tables share.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -90,9 +90,9 @@ impl Aspect {
 pub(crate) struct Reading {
     /// True if the judge considers the statement right.
     pub(crate) is_correct: bool,
-    /// Why, on one line; empty when it did not say.
+    /// The reasoning on one line; empty if the judge stated none.
     pub(crate) reasoning: String,
-    /// Its plain answers to the questions.
+    /// The plain answers to the questions.
     pub(crate) answers: Vec<(Aspect, bool)>,
 }
 

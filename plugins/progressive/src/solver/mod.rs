@@ -51,7 +51,7 @@ pub(crate) enum Goal {
     Whole,
 }
 
-/// Why nothing more can be asked or run.
+/// The reason why nothing more can be asked or run.
 #[derive(Debug, Clone)]
 pub(crate) enum Stop {
     /// The model abstains, which is not a failure.

@@ -11,9 +11,9 @@ use syrch_plugin::text::is_one_of;
 /// References to columns, as they are written: `[column]`, `[table, column]` and so on.
 #[derive(Debug, Default)]
 pub(crate) struct Refs {
-    /// Those outside of sub-queries.
+    /// The references outside of sub-queries.
     pub(crate) own: Vec<Vec<Ident>>,
-    /// Those in sub-queries, which may mean columns of the outer query.
+    /// The references in sub-queries, which may mean columns of the outer query.
     pub(crate) nested: Vec<Vec<Ident>>,
     /// True if there is a sub-query.
     pub(crate) has_query: bool,
@@ -43,7 +43,7 @@ impl Visitor for Refs {
     }
 }
 
-/// All references of a part.
+/// Collects the references in a part of a statement.
 pub(crate) fn refs(part: &impl Visit) -> Refs {
     let mut refs = Refs::default();
     let _ = part.visit(&mut refs);

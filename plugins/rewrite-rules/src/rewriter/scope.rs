@@ -34,7 +34,7 @@ pub(crate) struct Scope<'a> {
 /// Whose column a reference is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// That of the source at this place.
+    /// The source at this place.
     Source(usize),
     /// No source has it.
     Nobody,
@@ -175,7 +175,8 @@ pub(crate) fn groups_alike(engine: Engine, a: (&Scope, &Expr), b: (&Scope, &Expr
     }
 }
 
-/// As SQLite derives the affinity of a column; PostgreSQL's types fall into the same classes.
+/// Classifies a type as SQLite derives the affinity of a column; PostgreSQL's types fall into the
+/// same classes.
 fn class(sql_type: &str) -> Class {
     let upper = sql_type.to_ascii_uppercase();
     let has = |words: &[&str]| words.iter().any(|word| upper.contains(word));

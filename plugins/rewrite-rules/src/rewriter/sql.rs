@@ -200,7 +200,7 @@ pub(crate) fn on_of(operator: &JoinOperator) -> Option<&Expr> {
     }
 }
 
-/// As [`on_of`], to change it.
+/// The ON condition of a join, as [`on_of`] returns it, to change it.
 fn on_mut(operator: &mut JoinOperator) -> Option<&mut Expr> {
     match operator {
         JoinOperator::Join(JoinConstraint::On(on))

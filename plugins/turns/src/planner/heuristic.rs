@@ -64,7 +64,7 @@ fn before_a_try(
     }
 }
 
-/// For each piece of evidence a search for its words that were not used yet.
+/// Returns, for each piece of evidence, a search for its words that were not used yet.
 fn follow_ups(view: &View, state: &State, branch: &Branch, actions: u32) -> Vec<Decision> {
     let mut used = state.used.clone();
     let mut decisions = Vec::new();

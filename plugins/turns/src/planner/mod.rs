@@ -110,7 +110,7 @@ impl Turns {
     }
 }
 
-/// Why no further turn can be taken.
+/// Returns the reason why no further turn can be taken; `None` if one can.
 fn over(view: &View, state: &State) -> Option<StopReason> {
     let is_satisfied = || {
         !state.by_model && state.best().is_some_and(|best| best.standing == state::Standing::Solved)

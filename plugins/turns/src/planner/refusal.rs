@@ -1,4 +1,4 @@
-//! Why a stream of decisions is refused.
+//! The reasons why a stream of decisions is refused.
 
 use crate::planner::decision::Action;
 
@@ -43,7 +43,7 @@ pub(crate) enum Fault {
     InvalidEdgeReference,
 }
 
-/// Why it is refused, as a whole. `number` counts from 1.
+/// The refusal of a stream of decisions, as a whole. `number` counts from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Refusal {
     #[error("decision {number} ({}): {fault}: {detail}", .action.name())]

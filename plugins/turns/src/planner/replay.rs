@@ -86,8 +86,7 @@ impl Replayed {
         self.activate(&branch);
     }
 
-    /// Nothing under way and something in the frontier: its best entry is selected, the first of
-    /// equals.
+    /// Starts the best entry of the frontier, the first of equals, if nothing is under way.
     fn fill_up(&mut self) {
         if self.state.stopped.is_some() || self.state.running().next().is_some() {
             return;

@@ -139,7 +139,7 @@ pub(crate) struct Entry {
     pub(crate) node: String,
 }
 
-/// Why it ended (sift, heuristic planner).
+/// The reason why the search ended (sift, heuristic planner).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum StopReason {

@@ -15,9 +15,9 @@ use crate::{Turns, prompts};
 /// The outcome of a request to the model.
 enum Asked {
     Decided(Vec<Decision>, Box<Replayed>),
-    /// It cannot do this, and why.
+    /// The model cannot do this, for this reason.
     Unable(String),
-    /// It cannot be reached or paid.
+    /// The model cannot be reached or paid.
     Lost(Failure),
 }
 

@@ -1,4 +1,4 @@
-//! From groups of equal results to an outcome: the reward may reject results, and the log states
+//! Turns groups of equal results into an outcome: the reward may reject results, and the log states
 //! what became of every draw. The host calibrates the confidence that the strategy states.
 
 use std::collections::BTreeMap;

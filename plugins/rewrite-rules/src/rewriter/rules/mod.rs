@@ -23,7 +23,7 @@ use super::work::Work;
 pub(crate) struct Rule {
     /// The name of the family in proposals, such as `or-to-union`.
     pub(crate) family: &'static str,
-    /// Why the result should be faster, for people.
+    /// The reason why the result should be faster, for people.
     pub(crate) reason: &'static str,
     /// Returns the promise of the rule with that plan; the rule with the greatest comes first.
     pub(crate) promise: fn(&Signs) -> u32,
