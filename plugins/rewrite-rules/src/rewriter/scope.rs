@@ -31,7 +31,7 @@ pub(crate) struct Scope<'a> {
     pub(crate) has_merged_columns: bool,
 }
 
-/// Whose column a reference is.
+/// The owner of a referenced column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
     /// The source at this place.
@@ -80,7 +80,7 @@ impl<'a> Scope<'a> {
         Some(scope)
     }
 
-    /// Whose column a reference is.
+    /// Returns the owner of a referenced column.
     pub(crate) fn owner(&self, path: &[Ident]) -> Owner {
         let one = |mut places: Vec<usize>| match (places.pop(), places.is_empty()) {
             (Some(place), true) => Owner::Source(place),
